@@ -1,0 +1,136 @@
+"""What can go wrong, as data: diagnostics, the error kinds and their exit statuses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gradcli.record import Record
+from gradcli.source import Source, Span
+
+
+class Label(Record):
+    """A remark on a stretch of the program beside the main one."""
+
+    __slots__ = ("span", "text")
+    span: Span
+    text: str
+
+
+class Diagnostic(Record):
+    """One finding: a stable code, what is wrong, where, and the way out.
+
+    ``message``, label texts, ``notes`` and ``help`` are lower case, without a full stop, names in
+    backticks. ``span`` is None where there is no place, as for usage; ``label`` is the remark
+    under the caret, or empty.
+    """
+
+    __slots__ = (
+        "code",
+        "help",
+        "label",
+        "labels",
+        "message",
+        "notes",
+        "severity",
+        "source",
+        "span",
+    )
+    code: str
+    message: str
+    source: Source | None
+    span: Span | None
+    label: str
+    labels: tuple[Label, ...]
+    notes: tuple[str, ...]
+    help: str | None
+    severity: str
+
+    def __init__(
+        self,
+        code: str,
+        message: str,
+        source: Source | None = None,
+        span: Span | None = None,
+        *,
+        label: str = "",
+        labels: Sequence[Label] = (),
+        notes: Sequence[str] = (),
+        help: str | None = None,
+        severity: str = "error",
+    ) -> None:
+        self.code = code
+        self.message = message
+        self.source = source
+        self.span = span
+        self.label = label
+        self.labels = tuple(labels)
+        self.notes = tuple(notes)
+        self.help = help
+        self.severity = severity
+
+    @property
+    def place(self) -> tuple[str, int, int] | None:
+        """Source name, line and column (from 1), or None where there is no place."""
+        if self.source is None or self.span is None:
+            return None
+        return self.source.name, *self.source.position(self.span.start)
+
+
+class GradError(Exception):
+    """Base of everything gradcli refuses. Carries one or more diagnostics and an exit status."""
+
+    status = 70
+
+    def __init__(self, *diagnostics: Diagnostic) -> None:
+        super().__init__(*diagnostics)
+        self.diagnostics = diagnostics
+
+    def __str__(self) -> str:
+        return "\n".join(d.message for d in self.diagnostics)
+
+
+class AssertionFailed(GradError):
+    """The program's own `assert` was false."""
+
+    status = 1
+
+
+class UsageError(GradError):
+    """An option, an argument, a name in --wrt or --of, a file that cannot be read or written."""
+
+    status = 2
+
+
+class ProgramError(GradError):
+    """The program was refused before running: syntax, names, arity."""
+
+    status = 3
+
+
+class InputError(GradError):
+    """A value from outside is missing, unknown, malformed or of the wrong type or shape."""
+
+    status = 4
+
+
+class RunError(GradError):
+    """The program failed while running: shapes, types, values, autograd's rules.
+
+    The engine raises it from wherever it finds the fault, often without a place; the executor
+    fills in the place of the op that was running.
+    """
+
+    status = 5
+
+
+class LimitError(GradError):
+    """A limit on steps, time, memory or depth was reached."""
+
+    status = 6
+
+
+def run_error(
+    code: str, message: str, *, notes: Sequence[str] = (), help: str | None = None
+) -> RunError:
+    """A run-time error without a place yet: what the engine's rooms raise."""
+    return RunError(Diagnostic(code, message, notes=notes, help=help))

@@ -1,0 +1,350 @@
+"""The syntax tree of a .grad program: what was written, and where.
+
+The set of nodes is closed: every `match` over it ends in `assert_never`.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+from gradcli.record import Record
+from gradcli.source import Span
+
+
+class Node(Record):
+    """Base of every syntax node: fields are the slots, `span` is where it was written.
+
+    Two nodes are equal when their kind and fields are; positions do not count, so tests of the
+    parser leave them out.
+    """
+
+    __slots__ = ("span",)
+    _ignored = frozenset({"span"})
+    span: Span
+
+
+# --- expressions ---------------------------------------------------------------------------
+
+
+class Literal(Node):
+    """A number, string, True, False, None or `...` as written."""
+
+    __slots__ = ("value",)
+    value: object
+
+
+class FString(Node):
+    """`f"..."`: text parts are `Literal` strings, the others are `Formatted`."""
+
+    __slots__ = ("parts",)
+    parts: tuple[Literal | Formatted, ...]
+
+
+class Formatted(Node):
+    """`{value!r:spec}` in an f-string. `conversion` is "", "r", "s" or "a"; `debug` is the text
+    before the value in `{value=}`, else ""; the spec may hold `Formatted` parts of its own.
+    """
+
+    __slots__ = ("value", "debug", "conversion", "spec")
+    value: Expr
+    debug: str
+    conversion: str
+    spec: tuple[Literal | Formatted, ...]
+
+
+class Name(Node):
+    __slots__ = ("id",)
+    id: str
+
+
+class List(Node):
+    __slots__ = ("items",)
+    items: tuple[Expr, ...]
+
+
+class Tuple(Node):
+    __slots__ = ("items",)
+    items: tuple[Expr, ...]
+
+
+class Unary(Node):
+    """`op operand`, where op is one of `+ - ~ not`."""
+
+    __slots__ = ("op", "operand")
+    op: str
+    operand: Expr
+
+
+class Binary(Node):
+    """`left op right`, where op is one of `+ - * / // % ** @ & | ^`."""
+
+    __slots__ = ("op", "left", "right")
+    op: str
+    left: Expr
+    right: Expr
+
+
+class Compare(Node):
+    """`first op rest[0] op rest[1] ...`; ops are `< <= > >= == != is, is not, in, not in`."""
+
+    __slots__ = ("first", "ops", "rest")
+    first: Expr
+    ops: tuple[str, ...]
+    rest: tuple[Expr, ...]
+
+
+class Boolean(Node):
+    """`a and b and c` or `a or b or c`: two values or more, none of them of the same op unless
+    it was in parentheses.
+    """
+
+    __slots__ = ("op", "values")
+    op: str
+    values: tuple[Expr, ...]
+
+
+class IfElse(Node):
+    """`then if test else orelse`."""
+
+    __slots__ = ("test", "then", "orelse")
+    test: Expr
+    then: Expr
+    orelse: Expr
+
+
+class Keyword(Node):
+    """`name=value` in a call."""
+
+    __slots__ = ("name", "value")
+    name: str
+    value: Expr
+
+
+class Call(Node):
+    __slots__ = ("function", "args", "keywords")
+    function: Expr
+    args: tuple[Expr, ...]
+    keywords: tuple[Keyword, ...]
+
+
+class Slice(Node):
+    """`start:stop:step`, only inside an index."""
+
+    __slots__ = ("start", "stop", "step")
+    start: Expr | None
+    stop: Expr | None
+    step: Expr | None
+
+
+class Index(Node):
+    """`value[index]`; `x[i, j:k]` has a `Tuple` as its index, which may hold slices."""
+
+    __slots__ = ("value", "index")
+    value: Expr
+    index: Expr
+
+
+class Attribute(Node):
+    """`value.name`."""
+
+    __slots__ = ("value", "name")
+    value: Expr
+    name: str
+
+
+class Lambda(Node):
+    __slots__ = ("params", "body")
+    params: tuple[Param, ...]
+    body: Expr
+
+
+Expr: TypeAlias = (
+    Literal
+    | FString
+    | Name
+    | List
+    | Tuple
+    | Unary
+    | Binary
+    | Compare
+    | Boolean
+    | IfElse
+    | Call
+    | Slice
+    | Index
+    | Attribute
+    | Lambda
+)
+
+# --- statements ----------------------------------------------------------------------------
+
+
+class Assign(Node):
+    """`a = b = value`: targets from left to right. A target is a Name, Index, Attribute, or a
+    Tuple or List of targets.
+    """
+
+    __slots__ = ("targets", "value")
+    targets: tuple[Expr, ...]
+    value: Expr
+
+
+class Update(Node):
+    """`target op= value`, op without its `=`; the target is a Name, Index or Attribute."""
+
+    __slots__ = ("target", "op", "value")
+    target: Expr
+    op: str
+    value: Expr
+
+
+class ExprStatement(Node):
+    __slots__ = ("value",)
+    value: Expr
+
+
+class If(Node):
+    """`if`; an `elif` is an If alone in `orelse`, and prints as one."""
+
+    __slots__ = ("test", "body", "orelse")
+    test: Expr
+    body: tuple[Statement, ...]
+    orelse: tuple[Statement, ...]
+
+
+class While(Node):
+    """`while test: body`. The test is evaluated before every turn."""
+
+    __slots__ = ("test", "body")
+    test: Expr
+    body: tuple[Statement, ...]
+
+
+class For(Node):
+    """`for target in iterable: body`."""
+
+    __slots__ = ("target", "iterable", "body")
+    target: Expr
+    iterable: Expr
+    body: tuple[Statement, ...]
+
+
+class Break(Node):
+    __slots__ = ()
+
+
+class Continue(Node):
+    __slots__ = ()
+
+
+class Pass(Node):
+    __slots__ = ()
+
+
+class Assert(Node):
+    __slots__ = ("test", "message")
+    test: Expr
+    message: Expr | None
+
+
+class Return(Node):
+    __slots__ = ("value",)
+    value: Expr | None
+
+
+class Param(Node):
+    """A parameter of a `def` or `lambda`."""
+
+    __slots__ = ("name", "default")
+    name: str
+    default: Expr | None
+
+
+class Def(Node):
+    """`def name(params): body`; `decorators` are the names behind `@` (only `staticmethod`, in a
+    class).
+    """
+
+    __slots__ = ("name", "params", "body", "decorators")
+    name: str
+    params: tuple[Param, ...]
+    body: tuple[Statement, ...]
+    decorators: tuple[str, ...]
+
+
+class With(Node):
+    """`with context: body`, where context is `no_grad()` or `enable_grad()`, with or without
+    `torch.` in front.
+    """
+
+    __slots__ = ("context", "body")
+    context: Expr
+    body: tuple[Statement, ...]
+
+
+class Class(Node):
+    """`class name(base): body`, where base names `Function` and the body is defs, docstrings and
+    `pass`.
+    """
+
+    __slots__ = ("name", "base", "body")
+    name: str
+    base: Expr
+    body: tuple[Statement, ...]
+
+
+class Type(Node):
+    """`float`, `int`, `bool`, with `[sizes]` for a tensor. `sizes` is None for a number; a size is
+    an int, a name, or `...` alone for any shape.
+    """
+
+    __slots__ = ("kind", "sizes")
+    kind: str
+    sizes: tuple[object, ...] | None
+
+
+class Declaration(Node):
+    """`input NAME: TYPE = DEFAULT` or `param ...`."""
+
+    __slots__ = ("kind", "name", "type", "default")
+    kind: str
+    name: str
+    type: Type | None
+    default: Expr | None
+
+
+class Import(Node):
+    """`import module [as name]` (one per module) or `from module import names`.
+
+    `names` holds `(name, alias)` pairs, alias "" for none; for a plain `import` it is the one pair
+    `("", alias)`. A `*` is the name "*".
+    """
+
+    __slots__ = ("module", "names")
+    module: str
+    names: tuple[tuple[str, str], ...]
+
+
+Statement: TypeAlias = (
+    Assign
+    | Update
+    | ExprStatement
+    | If
+    | While
+    | For
+    | Break
+    | Continue
+    | Pass
+    | Assert
+    | Return
+    | Def
+    | With
+    | Class
+    | Declaration
+    | Import
+)
+
+
+class Module(Node):
+    __slots__ = ("body",)
+    body: tuple[Statement, ...]

@@ -1,0 +1,51 @@
+"""Where text comes from: a program's name and text, and places in it."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from typing import NamedTuple
+
+
+class Span(NamedTuple):
+    """A stretch of a source's text, in code points: from ``start`` up to, not with, ``end``."""
+
+    start: int
+    end: int
+
+
+class Source:
+    """A program's text and the name that messages give it.
+
+    Lines end at LF, CRLF or a lone CR, as in Python.
+    """
+
+    __slots__ = ("_starts", "name", "text")
+
+    def __init__(self, name: str, text: str) -> None:
+        self.name = name
+        self.text = text
+        self._starts: list[int] | None = None
+
+    @property
+    def starts(self) -> list[int]:
+        """Offsets at which the lines start; line 1 starts at ``starts[0]``."""
+        if self._starts is None:
+            self._starts = [0, *(m.end() for m in re.finditer(r"\r\n?|\n", self.text))]
+        return self._starts
+
+    def position(self, offset: int) -> tuple[int, int]:
+        """Line and column of an offset, both from 1, the column in code points."""
+        starts = self.starts
+        line = bisect_right(starts, offset)
+        return line, offset - starts[line - 1] + 1
+
+    def offset(self, line: int, column: int) -> int:
+        """Offset of a line and column, both from 1: the inverse of ``position``."""
+        return self.starts[line - 1] + column - 1
+
+    def line(self, number: int) -> str:
+        """Text of a line, from 1, without its end."""
+        starts = self.starts
+        end = starts[number] if number < len(starts) else len(self.text)
+        return self.text[starts[number - 1] : end].rstrip("\r\n")

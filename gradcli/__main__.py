@@ -1,0 +1,67 @@
+"""The console entry: one boundary around all commands."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Sequence
+
+# All other imports wait for `_run`, where an interrupt during them is caught.
+
+
+def main() -> None:
+    """Run the command line of this process and exit with its status."""
+    if hasattr(signal, "SIGPIPE"):
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # a reader that leaves ends us silently
+    try:
+        status = _run(sys.argv[1:])
+    except KeyboardInterrupt:
+        status = 130
+    sys.exit(status)
+
+
+def _run(arguments: Sequence[str]) -> int:
+    """Exit status of a command line, its errors reported."""
+    from typing import Any
+
+    import typer
+
+    from gradcli.cli.failures import bug
+    from gradcli.cli.messages import option_value, report
+    from gradcli.cli.terminal import output_failure, prepare_streams
+    from gradcli.errors import Diagnostic, GradError
+
+    prepare_streams()
+    usage_error: Any = typer.BadParameter.__base__  # typer does not export it
+    try:
+        from gradcli.cli.app import app
+
+        return app(list(arguments), prog_name="gradcli", standalone_mode=False) or 0
+    except GradError as error:
+        diagnostics, status = error.diagnostics, error.status
+    except usage_error as error:
+        from gradcli.cli.usage import usage_diagnostic
+
+        diagnostics, status = (usage_diagnostic(error),), 2
+    except typer.Abort:
+        return 130
+    except MemoryError:
+        diagnostics, status = (Diagnostic("memory", "out of memory"),), 6
+    except OSError as error:  # commands tell which of their files failed; this is the stream
+        diagnostics, status = output_failure(error).diagnostics, 2
+    except Exception as error:
+        if "-v" in arguments or "--verbose" in arguments:
+            import traceback
+
+            traceback.print_exc()
+        diagnostics, status = (bug(error),), 70
+    report(
+        diagnostics,
+        form=option_value(arguments, "--diagnostics", ("full", "concise", "json")),
+        color=option_value(arguments, "--color", ("auto", "always", "never")),
+    )
+    return status
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,77 @@
+"""The command line as a whole."""
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from gradcli import __version__
+from gradcli.cli.terminal import write_output
+
+_MODULES = {
+    "run": "gradcli.cli.run",
+    "grad": "gradcli.cli.grad",
+    "graph": "gradcli.cli.graph",
+}
+"""The module of each command, in which a function has the command's name."""
+
+_PLAIN: dict[str, Any] = {
+    "add_completion": False,
+    "rich_markup_mode": None,
+    "pretty_exceptions_enable": False,
+}
+
+
+class _Commands(TyperGroup):
+    """Commands that are built when they are named: building all takes longer than using one."""
+
+    def list_commands(self, ctx: object) -> list[str]:
+        return list(_MODULES)
+
+    def get_command(self, ctx: object, cmd_name: str) -> Any:
+        if cmd_name not in _MODULES:
+            return None
+        function = getattr(import_module(_MODULES[cmd_name]), cmd_name)
+        single = typer.Typer(**_PLAIN)
+        single.command(cmd_name, help=_help(function))(function)
+        return typer.main.get_command(single)
+
+
+def _help(function: Callable[..., None]) -> str:
+    """The function's docstring, marked so that typer leaves the lines of its examples alone."""
+    return (function.__doc__ or "").replace("    Examples:", "    \b\n    Examples:")
+
+
+app = typer.Typer(
+    cls=_Commands,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    **_PLAIN,
+)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        write_output(f"gradcli {__version__}\n")
+        raise typer.Exit
+
+
+def _root(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version and exit."
+        ),
+    ] = False,
+) -> None:
+    """Evaluate and differentiate .grad programs.
+
+    Examples:
+      gradcli run cooling.grad
+      gradcli grad cooling.grad --wrt k
+      echo 'x ** 2 + 3 * x' | gradcli grad x=2
+    """
+
+
+app.callback(help=_help(_root))(_root)

@@ -1,0 +1,52 @@
+"""The errors that the command line itself finds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from gradcli.errors import Diagnostic, UsageError
+
+
+def usage(message: str, help: str | None = None) -> UsageError:
+    """A wrong option, argument or name."""
+    return UsageError(Diagnostic("usage", message, help=help))
+
+
+def unreadable(name: str, reason: str, help: str | None = None) -> UsageError:
+    """A FILE that cannot be read."""
+    return UsageError(
+        Diagnostic("unreadable-file", f"cannot read {name}: {_lower_first(reason)}", help=help)
+    )
+
+
+def unwritable(name: str, reason: str) -> UsageError:
+    """Output that cannot be written."""
+    return UsageError(
+        Diagnostic("unwritable-output", f"cannot write {name}: {_lower_first(reason)}")
+    )
+
+
+def bug(error: Exception) -> Diagnostic:
+    """What to say when gradcli itself is at fault."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    where = f" at {trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}" if trace else ""
+    return Diagnostic(
+        "bug",
+        f"a bug in gradcli: {type(error).__name__}: {error}{where}",
+        help="please report it to gradcli's authors, with the program and the command",
+    )
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str | None:
+    """A help line with the nearest of the known names, or None."""
+    from difflib import get_close_matches
+
+    bare = {candidate.lstrip("-"): candidate for candidate in known}
+    near = get_close_matches(name.lstrip("-"), list(bare), n=1)
+    return f"did you mean `{bare[near[0]]}`?" if near else None
+
+
+def _lower_first(text: str) -> str:
+    return text[:1].lower() + text[1:]

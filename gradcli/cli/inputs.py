@@ -1,0 +1,109 @@
+"""The program and the values that the command line gives."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from gradcli.cli.failures import unreadable, usage
+from gradcli.cli.terminal import is_terminal
+
+if TYPE_CHECKING:
+    from gradcli.program import Given, Program
+    from gradcli.source import Source
+
+_LONGEST_PROGRAM = 64 * 2**20  # bytes; /dev/zero has no end
+
+
+def load(
+    arguments: Sequence[str] | None, expressions: Sequence[str] | None
+) -> tuple[Program, dict[str, Given]]:
+    """The program that the arguments name and the values that they give it."""
+    from gradcli import program
+
+    file, texts = split(arguments or ())
+    loaded = program.load_source(read_program(file, expressions), frozenset(texts))
+    return loaded, constants(texts)
+
+
+def constants(texts: Mapping[str, str]) -> dict[str, Given]:
+    """The values of NAME=VALUE texts, by name."""
+    from gradcli import program
+
+    return {name: program.constant(text, name) for name, text in texts.items()}
+
+
+def split(arguments: Sequence[str]) -> tuple[str | None, dict[str, str]]:
+    """FILE, if there is one, and the texts of the inputs by name; the last of a name counts."""
+    file = None
+    texts = {}
+    for argument in arguments:
+        name, equals, text = argument.partition("=")
+        if equals and name.isidentifier():
+            texts[name] = text
+        elif file is None:
+            file = argument
+        else:
+            raise usage(
+                f"two programs, `{file}` and `{argument}`", "an input is written NAME=VALUE"
+            )
+    return file, texts
+
+
+def split_names(options: Sequence[str] | None, flag: str) -> list[str] | None:
+    """The names of a repeatable option that takes `NAME,..`, each once; None without one."""
+    if not options:
+        return None
+    names = [name.strip() for option in options for name in option.split(",")]
+    if not all(names):
+        raise usage(f"an empty name in {flag}", f"names are written {flag} a,b")
+    return list(dict.fromkeys(names))
+
+
+def read_program(file: str | None, expressions: Sequence[str] | None) -> Source:
+    """The program's text, from the one place that the command line names."""
+    from gradcli.program import decode
+
+    if expressions:
+        if file is not None:
+            raise usage(
+                f"a program in -e and another in `{file}`", "an input is written NAME=VALUE"
+            )
+        text = "\n".join(expressions)
+        return decode("<expr>", text.encode("utf-8", "surrogateescape"))
+    if file is None or file == "-":
+        return decode("<stdin>", _standard_input(asked_for=file == "-"))
+    return decode(file, _file(file))
+
+
+def _standard_input(*, asked_for: bool) -> bytes:
+    if sys.stdin is None:
+        raise usage("no program: standard input is closed", "name a FILE or give -e TEXT")
+    if not asked_for and is_terminal(sys.stdin):
+        raise usage(
+            "no program", "name a FILE, give -e TEXT, or pipe a program into standard input"
+        )
+    try:
+        return _bounded(sys.stdin.buffer.read(_LONGEST_PROGRAM + 1), "standard input")
+    except OSError as error:
+        raise unreadable("standard input", error.strerror or str(error)) from None
+
+
+def _file(name: str) -> bytes:
+    try:
+        with open(name, "rb") as file:
+            return _bounded(file.read(_LONGEST_PROGRAM + 1), f"`{name}`")
+    except OSError as error:
+        hint = None
+        if "=" in name:
+            hint = f"an input is NAME=VALUE, and `{name.partition('=')[0]}` is no name"
+        raise unreadable(f"`{name}`", error.strerror or str(error), hint) from None
+    except ValueError:
+        raise unreadable(f"`{name}`", "the name holds a null character") from None
+
+
+def _bounded(data: bytes, name: str) -> bytes:
+    if len(data) > _LONGEST_PROGRAM:
+        raise unreadable(name, f"longer than {_LONGEST_PROGRAM // 2**20} MiB")
+    return data

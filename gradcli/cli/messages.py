@@ -1,0 +1,44 @@
+"""Diagnostics on standard error, in the form that was asked for."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Sequence
+
+from gradcli.cli.terminal import is_terminal, wants_colour, width, write_message
+from gradcli.errors import Diagnostic
+
+
+def report(diagnostics: Iterable[Diagnostic], *, form: str, color: str) -> None:
+    """Write each diagnostic: `form` is full, concise or json, `color` auto, always or never."""
+    if form == "json":
+        from gradcli.formats.json_text import diagnostic_json
+
+        write_message("".join(f"{diagnostic_json(d)}\n" for d in diagnostics))
+        return
+    from gradcli.render.diagnostic import WIDTH, concise, full
+    from gradcli.render.theme import text_of
+
+    colour = wants_colour(sys.stderr, color)
+    room = width() if is_terminal(sys.stderr) else WIDTH
+    for number, diagnostic in enumerate(diagnostics):
+        lines = concise(diagnostic) if form == "concise" else full(diagnostic, room)
+        if number and form == "full":
+            lines.insert(0, [])
+        write_message(text_of(lines, colour=colour))
+
+
+def option_value(arguments: Sequence[str], name: str, values: Sequence[str]) -> str:
+    """The value of the option `name` in the command line, the first of `values` if it has none.
+
+    Errors come before, and from, the parsing of options; how to write them is looked up here.
+    """
+    found = values[0]
+    for index, argument in enumerate(arguments):
+        if argument == "--":
+            break
+        following = arguments[index + 1] if index + 1 < len(arguments) else ""
+        text = following if argument == name else argument.removeprefix(f"{name}=")
+        if text != argument and text in values:
+            found = text
+    return found

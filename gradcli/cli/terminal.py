@@ -1,0 +1,83 @@
+"""The streams of the process: whether they are terminals, how wide, coloured or not."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import sys
+from typing import TextIO
+
+from gradcli.cli.failures import unwritable
+from gradcli.errors import UsageError
+
+_NARROWEST = 20
+
+
+def is_terminal(stream: TextIO | None) -> bool:
+    """Whether a person is at the other end."""
+    return stream is not None and not stream.closed and stream.isatty()
+
+
+def width() -> int:
+    """Cells in a line of the terminal; 80 where there is none."""
+    return max(shutil.get_terminal_size().columns, _NARROWEST)
+
+
+def wants_colour(stream: TextIO | None, choice: str) -> bool:
+    """Whether to colour what goes to a stream.
+
+    The option decides, then GRADCLI_COLOR, NO_COLOR, FORCE_COLOR, and last the terminal.
+    """
+    for decided in (choice, os.environ.get("GRADCLI_COLOR", "")):
+        if decided in ("always", "never"):
+            return decided == "always"
+    if os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR"):
+        return True
+    return is_terminal(stream) and os.environ.get("TERM") != "dumb"
+
+
+def prepare_streams() -> None:
+    """Make the standard streams write UTF-8 whatever the locale says."""
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None and hasattr(stream, "reconfigure"):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+
+
+def write_output(text: str) -> None:
+    """Write to standard output, at once.
+
+    Raises:
+        OSError: If it is closed or its device is full.
+    """
+    if sys.stdout is None:
+        raise OSError(errno.EBADF, "it is closed")
+    sys.stdout.write(text)
+    sys.stdout.flush()
+
+
+def output_failure(error: OSError) -> UsageError:
+    """The error to report when standard output failed; nothing more is written to it."""
+    if sys.stdout is not None:
+        _abandon(sys.stdout)
+    return unwritable("standard output", error.strerror or str(error))
+
+
+def write_message(text: str) -> None:
+    """Write to standard error, or nowhere if that is impossible."""
+    if sys.stderr is None:
+        return
+    try:
+        sys.stderr.write(text)
+        sys.stderr.flush()
+    except OSError:
+        _abandon(sys.stderr)
+
+
+def _abandon(stream: TextIO) -> None:
+    """Point a broken stream at nothing, so that the interpreter's last flush succeeds."""
+    nothing = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nothing, stream.fileno())
+    os.close(nothing)

@@ -1,0 +1,117 @@
+"""NumPy at its first use, and the plain data that tensors hold.
+
+Plain data is a Python float, int or bool, which stands for a 0-d array of dtype float64, int64 or
+bool, or a NumPy array. A program of numbers only never makes an array, and so never imports NumPy,
+which takes longer to load than such a program to run.
+"""
+
+from __future__ import annotations
+
+import sys
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+
+    class _FirstUse:
+        """Stands for NumPy; each attribute is fetched once and kept."""
+
+        def __getattr__(self, name: str) -> Any:
+            fresh = "numpy" not in sys.modules
+            import numpy
+
+            if fresh:
+                numpy.seterr(**_SILENT)
+            value = getattr(numpy, name)
+            setattr(self, name, value)
+            return value
+
+    np = _FirstUse()
+
+__all__ = [
+    "INT64_MAX",
+    "INT64_MIN",
+    "NUMBERS",
+    "SCALARS",
+    "Data",
+    "Quiet",
+    "dtype_of",
+    "is_floating",
+    "np",
+    "plain",
+    "shape_of",
+]
+
+Data: TypeAlias = Any
+"""A Python float, int or bool, or a NumPy array."""
+
+NUMBERS = frozenset({float, int, bool})
+SCALARS = NUMBERS | {type(None)}  # None stands for an argument left out
+INT64_MIN, INT64_MAX = -(2**63), 2**63 - 1
+_DTYPES = {float: "float64", int: "int64", bool: "bool"}
+_SILENT = dict.fromkeys(("divide", "over", "under", "invalid"), "ignore")
+_DEFAULT = {"divide": "warn", "over": "warn", "under": "ignore", "invalid": "warn"}
+
+
+class Quiet:
+    """Context in which NumPy follows IEEE arithmetic without warnings, loaded or not yet."""
+
+    def __enter__(self) -> None:
+        numpy = sys.modules.get("numpy")
+        self.before = numpy.seterr(**_SILENT) if numpy is not None else _DEFAULT
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        numpy = sys.modules.get("numpy")
+        if numpy is not None:
+            numpy.seterr(**self.before)
+
+
+def shape_of(x: Any) -> tuple[int, ...]:
+    """Shape of plain data, a tensor or a `Like`; `()` for a number."""
+    return () if type(x) in NUMBERS else x.shape
+
+
+def dtype_of(x: Any) -> str:
+    """Dtype name of plain data, a tensor or a `Like`."""
+    name = _DTYPES.get(type(x))
+    return name if name is not None else str(x.dtype)
+
+
+def is_floating(x: Data) -> bool:
+    """Whether plain data can carry a gradient: float64 or float32."""
+    kind = type(x)
+    return kind is float or (kind not in NUMBERS and x.dtype.kind == "f")
+
+
+def plain(x: Any) -> Data:
+    """Plain data of what a NumPy function returned: its 0-d float64, int64 and bool as numbers.
+
+    Views and float32 stay arrays; other dtypes become int64, float64 or bool.
+    """
+    if type(x) in NUMBERS:
+        return x
+    if isinstance(x, np.ndarray):
+        if x.ndim:
+            return x if x.dtype.name in _KEPT else _widened(x)
+        if x.base is not None or x.dtype == np.float32:
+            return x
+        return _widened(x).item()
+    if isinstance(x, np.float32):
+        return np.asarray(x)
+    return x.item()
+
+
+_KEPT = frozenset({"float64", "float32", "int64", "bool"})
+
+
+def _widened(x: Any) -> Any:
+    if x.dtype.name in _KEPT:
+        return x
+    return x.astype(np.float64 if x.dtype.kind == "f" else np.int64)

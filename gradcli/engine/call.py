@@ -1,0 +1,269 @@
+"""How the program calls ops: arguments bound by place and name, and a function for each place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from gradcli.engine import scalars
+from gradcli.engine.apply import apply_inplace
+from gradcli.engine.arrays import NUMBERS
+from gradcli.engine.graph import Site
+from gradcli.engine.ops.registry import REQUIRED, Op, ops
+from gradcli.engine.session import Session, kind_of
+from gradcli.engine.tensor import Tensor
+from gradcli.errors import run_error
+from gradcli.ir import Signature
+
+SPELLINGS = {"axis": "dim", "axes": "dim", "keepdims": "keepdim", "self": "input", "size": "size"}
+"""Keyword names that are accepted for others."""
+
+
+def signature(op: Op) -> Signature:
+    """How an op may be called, for the checks before a run."""
+    params = [p.removeprefix("*") for p in op.params]
+    names = [*op.args, *params]
+    several = any(p.startswith("*") for p in op.params)
+    variadic = op.variadic or several
+    by_place = len(names)
+    if several:  # what stands behind "*size" is given by name only
+        by_place = len(op.args) + 1
+    elif op.variadic and op.host is not None:
+        by_place = len(op.args)
+    required = len(op.args) - op.optional
+    required += sum(v is REQUIRED and not p.startswith("*") for p, v in op.params.items())
+    aliases = {given: name for given, name in SPELLINGS.items() if name in names}
+    if op.args:
+        aliases["input"] = aliases["self"] = op.args[0]
+    return Signature(
+        aliases=aliases,
+        constant=op.constant is not REQUIRED,
+        keywords=tuple(names[by_place:]),
+        method=op.method,
+        name=op.name,
+        positional=tuple(names[:by_place]),
+        pure=op.pure,
+        required=required,
+        variadic=variadic,
+    )
+
+
+class Builtins:
+    """The built-in names and how they may be called, as the grammar wants to know them."""
+
+    def __init__(self) -> None:
+        self._signatures: dict[str, Signature] = {}
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and ops.families.get(name, "internal") != "internal"
+
+    def __getitem__(self, name: str) -> Signature:
+        found = self._signatures.get(name)
+        if found is None:
+            found = self._signatures[name] = signature(ops[name])
+        return found
+
+    def names(self) -> list[str]:
+        """Every built-in name."""
+        return [name for name, family in ops.families.items() if family != "internal"]
+
+    def attributes(self) -> frozenset[str]:
+        """Names that may stand behind a point without being built-in functions."""
+        from gradcli.engine import members
+
+        twins = (f"{name}_" for name in ops.families)
+        return members.attributes().union(twins)
+
+
+def bind(
+    op: Op, args: Sequence[Any], keywords: Mapping[str, Any]
+) -> tuple[list[Any], dict[str, Any]]:
+    """Arguments and static parameters of an op from what a call gives by place and by name.
+
+    Raises:
+        RunError: If one is missing, unknown, given twice, or too many are given.
+    """
+    given = list(args)
+    bound: list[Any] = []
+    params: dict[str, Any] = {}
+    named = {_spelling(op, name): value for name, value in keywords.items()}
+    if op.variadic:
+        first = given.pop(0) if given else named.pop(op.args[0], ())
+        if isinstance(first, (list, tuple)):
+            bound.extend(first)
+        else:
+            bound.append(first)
+            while given and isinstance(given[0], Tensor):
+                bound.append(given.pop(0))
+    else:
+        for i, name in enumerate(op.args):
+            if i < len(given):
+                bound.append(given[i])
+            elif name in named:
+                bound.append(named.pop(name))
+            elif i >= len(op.args) - op.optional:
+                bound.append(None)
+            else:
+                raise _missing(op, name)
+        given = given[len(op.args) :]
+    for key, default in op.params.items():
+        name = key.removeprefix("*")
+        if name in named:
+            params[name] = static(named.pop(name))
+        elif key.startswith("*"):
+            if given or default is REQUIRED:
+                params[name] = _several(given)
+            else:
+                params[name] = default
+            given = []
+        elif given:
+            params[name] = static(given.pop(0))
+        elif default is REQUIRED:
+            raise _missing(op, name)
+        else:
+            params[name] = default
+    if given:
+        most = len(op.args) + len(op.params)
+        raise run_error(
+            "wrong-arity",
+            f"`{op.name}` takes at most {most} arguments, got {len(args) + len(keywords)}",
+        )
+    if named:
+        raise run_error(
+            "wrong-arity",
+            f"`{op.name}` has no argument `{next(iter(named))}`",
+            notes=(f"it is called as {usage(op)}",),
+        )
+    return bound, params
+
+
+def usage(op: Op) -> str:
+    """How an op is called: `sum(input, dim=None, keepdim=False)`."""
+    args = [
+        *((f"*{a}" if op.variadic else a) for a in op.args[: len(op.args) - op.optional]),
+        *(f"{a}=None" for a in op.args[len(op.args) - op.optional :]),
+        *(k if v is REQUIRED or k.startswith("*") else f"{k}={v!r}" for k, v in op.params.items()),
+    ]
+    return f"{op.name}({', '.join(args)})"
+
+
+def _spelling(op: Op, name: str) -> str:
+    names = {*op.args, *(p.removeprefix("*") for p in op.params)}
+    if name in names:
+        return name
+    if name in ("input", "self") and op.args:
+        return op.args[0]
+    other = SPELLINGS.get(name, name)
+    if other not in names and name == "dim" and "axis" in names:
+        return "axis"
+    return other
+
+
+def _missing(op: Op, name: str) -> Exception:
+    return run_error(
+        "wrong-arity", f"`{op.name}` needs `{name}`", notes=(f"it is called as {usage(op)}",)
+    )
+
+
+def _several(given: Sequence[Any]) -> tuple[Any, ...]:
+    if len(given) == 1 and isinstance(given[0], (list, tuple)):
+        given = given[0]
+    return tuple(map(static, given))
+
+
+def static(value: Any) -> Any:
+    """A static parameter: tensors and differentiated numbers as plain data, lists as tuples."""
+    if isinstance(value, Tensor):
+        return value.data
+    if isinstance(value, (list, tuple)):
+        return tuple(map(static, value))
+    return value
+
+
+def check_kinds(op: Op, args: Sequence[Any]) -> None:
+    """Refuse what is neither number nor tensor where an op needs one of these."""
+    for i, a in enumerate(args):
+        if isinstance(a, Tensor) or type(a) in NUMBERS or a is None:
+            continue
+        name = op.args[min(i, len(op.args) - 1)]
+        raise run_error(
+            "wrong-type", f"`{op.name}` needs a number or tensor as `{name}`, got {kind_of(a)}"
+        )
+
+
+def function(op: Op, session: Session, site: Site | None) -> Callable[..., Any]:
+    """The op as the program calls it, with arguments by place and name."""
+    return _general(op, session, site) if op.host is None else _host(op, session)
+
+
+def function_of(op: Op, count: int, session: Session, site: Site | None) -> Callable[..., Any]:
+    """The op at a place where it is called with `count` arguments, all by place.
+
+    Element-wise ops on numbers, the steps of scalar loops, get a short way of their own.
+    """
+    optional = REQUIRED not in op.params.values()
+    if op.number is not None and optional and not op.variadic and len(op.args) == count:
+        if count == 2:
+            return scalars.binary(op, session, site, _general(op, session, site))
+        if count == 1:
+            return scalars.unary(op, session, site, _general(op, session, site))
+    return function(op, session, site)
+
+
+def _host(op: Op, session: Session) -> Callable[..., Any]:
+    call = op.host
+    assert call is not None
+
+    def on_values(*args: Any, **keywords: Any) -> Any:
+        bound, params = bind_host(op, args, keywords)
+        return call(session, *bound, **params)
+
+    on_values.__name__ = op.name
+    return on_values
+
+
+def bind_host(
+    op: Op, args: Sequence[Any], keywords: Mapping[str, Any]
+) -> tuple[list[Any], dict[str, Any]]:
+    """Arguments of a host op: its "*values" take any number, everything as it was written."""
+    if op.variadic:
+        params = {k: keywords.get(k, d) for k, d in op.params.items()}
+        unknown = [k for k in keywords if k not in op.params]
+        if unknown:
+            raise run_error("wrong-arity", f"`{op.name}` has no argument `{unknown[0]}`")
+        return list(args), params
+    return bind(op, args, keywords)
+
+
+def _general(op: Op, session: Session, site: Site | None) -> Callable[..., Any]:
+    def general(*args: Any, **keywords: Any) -> Any:
+        bound, params = bind(op, args, keywords)
+        for i, a in enumerate(bound):
+            if type(a) is list:
+                bound[i] = session.tensor(a, site)
+        check_kinds(op, bound)
+        return session.do(op, bound, params, site)
+
+    general.__name__ = op.name
+    return general
+
+
+def inplace(
+    op: Op, session: Session, site: Site | None, plain: Callable[..., Any]
+) -> Callable[..., Any]:
+    """The op as an update of its first argument: a tensor is changed in place, any other value is
+    replaced by what `plain`, the op as an operator, makes of it.
+    """
+
+    def update(x: Any, *args: Any, **keywords: Any) -> Any:
+        if type(x) is not Tensor:
+            return plain(x, *args, **keywords)
+        bound, params = bind(op, (x, *args), keywords)
+        rest = [session.tensor(a, site) for a in bound[1:]]
+        check_kinds(op, rest)
+        apply_inplace(op, x, rest, params, site, recording=session.recording)
+        if session.keep and x.node is not None and x.node.out is None:
+            x.node.out = x.data if type(x.data) in NUMBERS else x.data.copy()
+        return x
+
+    return update

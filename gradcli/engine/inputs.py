@@ -1,0 +1,205 @@
+"""Values from outside, fitted to what the program declares."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from gradcli.engine.arrays import NUMBERS, np
+from gradcli.engine.session import Session, kind_of
+from gradcli.engine.tensor import Tensor, leaf
+from gradcli.errors import Diagnostic, GradError, InputError
+from gradcli.ir import Input
+from gradcli.record import Record
+from gradcli.source import Source
+
+
+class Given(Record):
+    """A value from outside and how the user wrote it, such as `x=2`."""
+
+    __slots__ = ("value", "origin")
+    value: Any
+    origin: str
+
+
+class Inputs:
+    """The values given for one run, bound to the program's inputs one after the other.
+
+    A size such as `n` in `float[n]` is bound by the first value that has it and checked against
+    every other.
+    """
+
+    def __init__(self, given: Mapping[str, Given], source: Source, session: Session) -> None:
+        self.given = given
+        self.source = source
+        self.session = session
+        self.sizes: dict[str, tuple[int, str]] = {}
+
+    def needs(self, name: str) -> bool:
+        """Whether the default has to be computed: always, but where a typed value is given."""
+        return name not in self.given
+
+    def size(self, name: str) -> int:
+        """The size that a value has bound."""
+        return self.sizes[name][0]
+
+    def bind(self, i: Input, default: Any) -> Any:
+        """The value of an input: the one given, or its default, checked and converted.
+
+        Raises:
+            InputError: If there is none, or it has the wrong type or shape.
+        """
+        given = self.given.get(i.name)
+        if given is None:
+            if default is None:
+                raise self._refused(
+                    i,
+                    "missing-input",
+                    f"input `{i.name}` has no value",
+                    f"add {i.name}=VALUE",
+                )
+            value = default
+        else:
+            value = self._converted(i, given, default)
+        if i.type is not None:
+            value = self._typed(i, value, given)
+        if i.kind == "param":
+            value = self._param(i, value)
+        return self.session.watch(i.name, value)
+
+    def _converted(self, i: Input, given: Given, default: Any) -> Any:
+        """A value from outside: a number is a float unless the type or the default is not."""
+        kind = i.type[0] if i.type is not None else _kind(default)
+        value = given.value
+        if type(value) is list or type(value) is tuple:
+            try:
+                value = self.session.tensor(list(value))
+            except GradError as error:
+                raise self._refused(i, "bad-input", f"{given.origin}: {error}", None) from None
+        elif not isinstance(value, Tensor) and hasattr(value, "dtype"):
+            value = _from_array(value)
+        if isinstance(value, Tensor):
+            value = Tensor(value.data)
+            if kind == "float" and not value.dtype.startswith("float"):
+                value = _cast(value, "float64")
+            elif kind in ("int", "bool") and _kind(value) != kind:
+                raise self._wrong_kind(i, given, kind)
+        elif type(value) in NUMBERS:
+            if kind == "float":
+                value = float(value)
+            elif _kind(value) != kind:
+                if not (kind == "int" and float(value).is_integer()):
+                    raise self._wrong_kind(i, given, kind)
+                value = int(value)
+        elif type(value) is not type(default):
+            raise self._refused(
+                i, "bad-input", f"`{i.name}` needs a number or tensor, got {kind_of(value)}", None
+            )
+        return self._like_default(value, default) if isinstance(default, Tensor) else value
+
+    def _like_default(self, value: Any, default: Tensor) -> Any:
+        """A value given for a tensor is a tensor, and a leaf where the default is one."""
+        data = value.data if isinstance(value, Tensor) else value
+        if default.requires_grad:
+            return leaf(float(data) if type(data) in NUMBERS else data)
+        return value if isinstance(value, Tensor) else Tensor(value)
+
+    def _typed(self, i: Input, value: Any, given: Given | None) -> Any:
+        assert i.type is not None
+        kind, sizes = i.type
+        if type(value) is list:
+            value = self.session.tensor(value)
+        if kind == "float":
+            if type(value) in NUMBERS:
+                value = float(value)
+            elif isinstance(value, Tensor) and not value.dtype.startswith("float"):
+                value = _cast(value, "float64")
+        elif _kind(value) != kind:
+            raise self._wrong_kind(i, given, kind)
+        if sizes is None:
+            if isinstance(value, Tensor) and value.shape != ():
+                raise self._wrong_shape(i, given, "a number", value)
+            return value
+        if type(value) in NUMBERS:
+            value = Tensor(value)
+        self._fit(i, given, sizes, value)
+        return value
+
+    def _fit(self, i: Input, given: Given | None, sizes: tuple[object, ...], value: Tensor) -> None:
+        shape = value.shape
+        if sizes == (Ellipsis,):
+            return
+        wanted = f"shape [{', '.join(map(str, sizes))}]"
+        if len(shape) != len(sizes):
+            raise self._wrong_shape(i, given, wanted, value)
+        for n, size in zip(shape, sizes, strict=True):
+            if isinstance(size, int):
+                if n != size:
+                    raise self._wrong_shape(i, given, wanted, value)
+            elif isinstance(size, str):
+                known, by = self.sizes.setdefault(size, (n, i.name))
+                if known != n:
+                    raise self._refused(
+                        i,
+                        "shape-mismatch",
+                        f"`{i.name}` has shape {list(shape)}, but {size} is {known} by `{by}`",
+                        None,
+                        given,
+                    )
+
+    def _param(self, i: Input, value: Any) -> Tensor:
+        if type(value) is list:
+            value = self.session.tensor(value)
+        if isinstance(value, Tensor):
+            data = value.data
+        elif type(value) in NUMBERS:
+            data = value
+        else:
+            raise self._refused(
+                i, "bad-input", f"a param is a number or tensor, got {kind_of(value)}", None
+            )
+        if type(data) in NUMBERS:
+            return leaf(float(data))
+        return leaf(data if data.dtype.kind == "f" else data.astype(np.float64))
+
+    def _wrong_kind(self, i: Input, given: Given | None, kind: str) -> InputError:
+        origin = "its default" if given is None else given.origin
+        return self._refused(
+            i, "wrong-type", f"`{i.name}` is declared {kind}, which {origin} is not", None, given
+        )
+
+    def _wrong_shape(self, i: Input, given: Given | None, wanted: str, value: Tensor) -> InputError:
+        return self._refused(
+            i,
+            "shape-mismatch",
+            f"`{i.name}` is declared with {wanted}, got shape {list(value.shape)}",
+            None,
+            given,
+        )
+
+    def _refused(
+        self, i: Input, code: str, message: str, help: str | None, given: Given | None = None
+    ) -> InputError:
+        notes = () if given is None else (f"given as {given.origin}",)
+        return InputError(Diagnostic(code, message, self.source, i.span, notes=notes, help=help))
+
+
+def _kind(value: Any) -> str:
+    """ "float", "int" or "bool" by the value; float where there is none."""
+    if isinstance(value, Tensor):
+        return value.dtype.rstrip("0123456789")
+    return {bool: "bool", int: "int"}.get(type(value), "float")
+
+
+def _cast(value: Tensor, dtype: str) -> Tensor:
+    data = value.data
+    return Tensor(float(data) if type(data) in NUMBERS else data.astype(dtype))
+
+
+def _from_array(array: Any) -> Any:
+    kept = {"f": array.dtype.name if array.dtype.name == "float32" else "float64", "b": "bool"}
+    dtype = kept.get(array.dtype.kind, "int64" if array.dtype.kind in "iu" else None)
+    if dtype is None:
+        return array
+    data = np.array(array, dtype)
+    return data.item() if data.ndim == 0 and dtype != "float32" else Tensor(data)

@@ -1,0 +1,47 @@
+"""Limits on what a program may ask for."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+from gradcli.errors import Diagnostic, LimitError
+
+_ITEM = 8  # bytes of a float64
+
+
+def check_memory(size: Sequence[int]) -> None:
+    """Refuse a tensor that cannot fit into the machine's memory, before it is made.
+
+    Raises:
+        LimitError: If it cannot.
+    """
+    count = 1
+    for n in size:
+        count *= n
+    if count < 1 << 24:
+        return
+    limit = _memory()
+    if count * _ITEM > limit:
+        raise LimitError(
+            Diagnostic(
+                "memory-limit",
+                f"a tensor of size {list(size)} needs {_human(count * _ITEM)} of memory, and there "
+                f"are {_human(limit)}",
+            )
+        )
+
+
+def _memory() -> int:
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):  # not told on this system
+        return 1 << 40
+
+
+def _human(count: float) -> str:
+    for unit in ("B", "KiB", "MiB", "GiB", "TiB"):
+        if count < 1024:
+            break
+        count /= 1024
+    return f"{count:.3g} {unit}"

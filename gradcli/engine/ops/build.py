@@ -1,0 +1,39 @@
+"""Write `index.json` anew from the entries: `python -m gradcli.engine.ops.build`."""
+
+from __future__ import annotations
+
+import json
+from importlib import import_module
+from pathlib import Path
+
+from gradcli.engine.ops.registry import entries
+
+FAMILIES = (
+    "arithmetic",
+    "rounding",
+    "exponential",
+    "trigonometric",
+    "compare",
+    "choice",
+    "reduce",
+    "shape",
+    "index",
+    "linalg",
+    "nn",
+    "create",
+    "random",
+    "python",
+    "internal",
+)
+INDEX = Path(__file__).with_name("index.json")
+
+
+def index() -> str:
+    """Text of the index: the names of each family."""
+    families = {f: import_module(f"gradcli.engine.ops.{f}") for f in FAMILIES}
+    names = {family: sorted(entries(vars(module))) for family, module in families.items()}
+    return json.dumps(names, indent=1) + "\n"
+
+
+if __name__ == "__main__":
+    INDEX.write_text(index(), "utf-8")

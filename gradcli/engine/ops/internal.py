@@ -1,0 +1,128 @@
+"""Ops that rules and the engine need and programs do not name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradcli.engine.arrays import Data, np
+from gradcli.engine.ops.registry import Op, op, ops, sample
+
+Chain = tuple[tuple[Op, dict[str, Any]], ...]
+
+
+def _weigh(g: Data, p: Data) -> Data:
+    r = np.multiply(g, p)
+    flat = r.ravel()
+    if flat.size and np.isnan(np.dot(flat, flat)):
+        return np.where(np.equal(g, 0), np.zeros((), r.dtype), r)
+    return r
+
+
+def _zero_weight(g: Any, change: Any) -> Any:
+    """Change of g p with p, which is zero where g is, however p changes."""
+    return ops.where(ops.eq(g, 0), 0.0, weigh(change, g))
+
+
+weigh: Op = op(
+    "weigh",
+    args=("g", "p"),
+    doc="Product g p in which a g of exactly zero gives exactly zero, whatever p is.",
+    source="a cotangent that is zero must not turn into nan at a guarded singularity",
+    number=lambda g, p: 0.0 if g == 0 else float(g * p),
+    array=_weigh,
+    vjp=(lambda c, out, g, p: weigh(c, p), lambda c, out, g, p: _zero_weight(g, c)),
+    jvp=(lambda dot, out, g, p: weigh(dot, p), lambda dot, out, g, p: _zero_weight(g, dot)),
+    saves=("g", "p"),
+    node="MulBackward0",
+    method=False,
+    samples=lambda: (sample([1.0, -2.0], [[0.5], [3.0]]), sample(2.0, 3.0)),
+)
+
+
+def _sum_to(x: Data, size: tuple[int, ...]) -> Data:
+    x = np.asarray(x)
+    lead = x.ndim - len(size)
+    kept = tuple(i + lead for i, n in enumerate(size) if n == 1 and x.shape[i + lead] != 1)
+    x = x.sum(axis=(*range(lead), *kept), keepdims=True)
+    return x.reshape(size)
+
+
+sum_to: Op = op(
+    "sum_to",
+    args=("x",),
+    params={"size": ()},
+    doc="Sum of x over what broadcasting from `size` to its shape had copied.",
+    source="transpose of broadcasting",
+    array=_sum_to,
+    shape=lambda x, size: size,
+    vjp=(lambda g, out, x, size: ops.expand(g, size=x.shape),),
+    jvp=(lambda dot, out, x, size: sum_to(dot, size=size),),
+    node="SumBackward1",
+    method=False,
+    samples=lambda: (sample([[1.0, 2.0], [3.0, 4.0]], size=(2,)),),
+)
+
+
+def _view(x: Any, chain: Chain) -> Any:
+    for view, params in chain:
+        x = view(x, **params)
+    return x
+
+
+def _view_update(base: Data, part: Data, chain: Chain) -> Data:
+    out = np.array(base)
+    region = out
+    for view, params in chain:
+        assert view.array is not None
+        region = view.array(region, **params)
+    region[...] = part
+    return out
+
+
+view_update: Op = op(
+    "view_update",
+    args=("base", "part"),
+    params={"chain": ()},
+    doc="Copy of base in which the part that the chain of views shows is replaced.",
+    source="functional form of an update through a view",
+    array=_view_update,
+    shape=lambda base, part, chain: base,
+    vjp=(
+        lambda g, out, base, part, chain: view_update(g, ops.zeros_of(like=part), chain=chain),
+        lambda g, out, base, part, chain: _view(g, chain),
+    ),
+    jvp=(
+        lambda dot, out, base, part, chain: view_update(dot, ops.zeros_of(like=part), chain=chain),
+        lambda dot, out, base, part, chain: view_update(ops.zeros_of(like=base), dot, chain=chain),
+    ),
+    node="CopySlices",
+    method=False,
+)
+
+
+def _zeros_of(like: Any) -> Data:
+    return np.zeros(like.shape, like.dtype)
+
+
+zeros_of: Op = op(
+    "zeros_of",
+    params={"like": None},
+    doc="Zeros of the shape and dtype of `like`.",
+    array=_zeros_of,
+    shape=lambda like: like.shape,
+    method=False,
+)
+
+cast: Op = op(
+    "cast",
+    args=("x",),
+    params={"dtype": "float64"},
+    doc="x with another dtype.",
+    array=lambda x, dtype: np.asarray(x).astype(dtype),
+    shape=lambda x, dtype: x,
+    vjp=(lambda g, out, x, dtype: g,),
+    jvp=(lambda dot, out, x, dtype: cast(dot, dtype=dtype),),
+    node="ToCopyBackward0",
+    method=False,
+    samples=lambda: (sample([1.0, 2.0], dtype="float64"),),
+)

@@ -1,0 +1,322 @@
+"""The form of an op's table entry, and the table.
+
+All about an op stands in its entry; lookup, methods, arity checks, docs and tests derive from it.
+Entries live in one file a family. A family is imported when a program names one of its ops:
+`index.json`, made from the entries by `python -m gradcli.engine.ops.build`, tells which.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from gradcli.engine.apply import apply
+from gradcli.engine.arrays import SCALARS, Data, np, plain
+from gradcli.engine.tensor import Tensor
+from gradcli.record import Record
+
+Rule: TypeAlias = Callable[..., Any]
+Partial: TypeAlias = Callable[..., Any] | float
+
+REQUIRED = object()
+"""Default of a parameter that must be given."""
+
+
+class Sample(Record):
+    """Arguments for the tests: tensors as nested lists or numbers, static parameters by name."""
+
+    __slots__ = ("args", "params")
+    args: tuple[Any, ...]
+    params: dict[str, Any]
+
+    @property
+    def id(self) -> str:
+        shapes = "-".join(
+            "x".join(map(str, np.shape(a))) or "0d" for a in self.args if a is not None
+        )
+        return "-".join([shapes, *(f"{k}={v}" for k, v in self.params.items())])
+
+
+class Known(Record):
+    """Exact gradients at a kink, tie or edge, both modes; `cotangent` is None for ones."""
+
+    __slots__ = ("args", "params", "grad", "cotangent")
+    args: tuple[Any, ...]
+    params: dict[str, Any]
+    grad: tuple[Any, ...]
+    cotangent: Any
+
+
+class Bad(Record):
+    """Arguments that must be refused with a message that holds `says`; a tuple of ints as an
+    argument stands for ones of that shape.
+    """
+
+    __slots__ = ("args", "params", "says")
+    args: tuple[Any, ...]
+    params: dict[str, Any]
+    says: str
+
+
+def sample(*args: Any, **params: Any) -> Sample:
+    """Sample arguments of an op."""
+    return Sample(args, params)
+
+
+def known(*args: Any, grad: tuple[Any, ...], cotangent: Any = None, **params: Any) -> Known:
+    """A point at which the gradient is known exactly."""
+    return Known(args, params, grad, cotangent)
+
+
+def bad(*args: Any, says: str, **params: Any) -> Bad:
+    """Arguments that an op must refuse."""
+    return Bad(args, params, says)
+
+
+def none() -> Sequence[Any]:
+    """No samples."""
+    return ()
+
+
+class Op:
+    """One operation: its table entry, callable on numbers, arrays and tensors.
+
+    Fields:
+        name, aliases: the built-in's names.
+        args: names of the arguments that are tensors or numbers, PyTorch's; "weight=None" may be
+            left out, "*tensors" is any number of them (given as one list, too).
+        params: static parameters by name with their defaults; a first "*size" takes several.
+        doc, source: meaning with formula, and where the formula is from.
+        number: value on Python numbers, None where there is none without NumPy.
+        array: value on plain data, with the static parameters by name; a tuple for several results.
+        fields: names of the results where there are several ("values", "indices").
+        shape: shapes of the arguments (and parameters) to the shape of the result; None:
+            broadcast of the arguments.
+        partials: one per argument, `partial(out, *args, **params)` or a constant: element-wise ops.
+        vjp: one per argument, `rule(g, out, *args, **params)`; None: not differentiable there.
+            With "*tensors" the one rule is `rule(g, out, i, *args, **params)` for argument i.
+        jvp: one per argument, `rule(dot, out, *args, **params)`; likewise with i.
+        saves: which of the arguments' values (and "out") the rules read; shapes are always there.
+        node: PyTorch's name of the recorded node, or a function (args, params) to it.
+        view: the result may share its first argument's memory.
+        body: the op made of other ops, see `composite`.
+        host: works on the program's own values, see `host`.
+    """
+
+    __slots__ = (
+        "_node",
+        "aliases",
+        "args",
+        "array",
+        "bad",
+        "body",
+        "constant",
+        "doc",
+        "fields",
+        "host",
+        "inplace",
+        "jvp",
+        "known",
+        "method",
+        "name",
+        "number",
+        "optional",
+        "params",
+        "partials",
+        "pure",
+        "samples",
+        "saves",
+        "saves_out",
+        "shape",
+        "source",
+        "variadic",
+        "view",
+        "vjp",
+    )
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        args: Sequence[str] = (),
+        params: Mapping[str, Any] | None = None,
+        doc: str,
+        source: str = "definition",
+        aliases: Sequence[str] = (),
+        number: Callable[..., Any] | None = None,
+        array: Callable[..., Any] | None = None,
+        shape: Callable[..., Any] | None = None,
+        partials: Sequence[Partial | None] | None = None,
+        vjp: Sequence[Rule | None] | None = None,
+        jvp: Sequence[Rule | None] | None = None,
+        saves: Sequence[str] = (),
+        node: str | Callable[..., str] | None = None,
+        fields: Sequence[str] = (),
+        view: bool = False,
+        method: bool = True,
+        inplace: bool = False,
+        pure: bool = True,
+        body: Callable[..., Any] | None = None,
+        host: Callable[..., Any] | None = None,
+        constant: Any = REQUIRED,
+        samples: Callable[[], Sequence[Sample]] = none,
+        known: Callable[[], Sequence[Known]] = none,
+        bad: Callable[[], Sequence[Bad]] = none,
+    ) -> None:
+        self.name = name
+        self.aliases = tuple(aliases)
+        self.args = tuple(a.removesuffix("=None").removeprefix("*") for a in args)
+        self.optional = sum(a.endswith("=None") for a in args)
+        self.variadic = any(a.startswith("*") for a in args)
+        self.params = dict(params or {})
+        self.doc = doc
+        self.source = source
+        self.number = number
+        self.array = array
+        self.shape = shape
+        self.partials = None if partials is None else tuple(partials)
+        self.vjp = None if vjp is None else tuple(vjp)
+        self.jvp = None if jvp is None else tuple(jvp)
+        self.saves = tuple(a in saves for a in self.args)
+        self.saves_out = "out" in saves
+        self._node = node
+        self.fields = tuple(fields)
+        self.view = view
+        self.method = method
+        self.inplace = inplace
+        self.pure = pure
+        self.body = body
+        self.host = host
+        self.constant = constant
+        self.samples = samples
+        self.known = known
+        self.bad = bad
+
+    @property
+    def differentiable(self) -> bool:
+        """Whether the op has derivative rules."""
+        return self.partials is not None or self.vjp is not None
+
+    def node_name(self, args: tuple[Any, ...], params: dict[str, Any]) -> str:
+        """PyTorch's name of the node that this op records."""
+        if callable(self._node):
+            return self._node(args, params)
+        if self._node is not None:
+            return self._node
+        return "".join(word.title() for word in self.name.split("_")) + "Backward0"
+
+    def value(self, args: Sequence[Data], params: Mapping[str, Any]) -> Any:
+        """Plain value on plain data; a tuple for several outputs."""
+        number = self.number
+        if number is not None and all(type(a) in SCALARS for a in args):
+            return number(*args, **params)
+        assert self.array is not None
+        out = self.array(*args, **params)
+        return tuple(map(plain, out)) if type(out) is tuple else plain(out)
+
+    def __call__(self, *args: Any, **params: Any) -> Any:
+        """The op on plain data, lists or tensors; recorded where a tensor is.
+
+        This is how rules and tests call it: tensor arguments by place, parameters by name.
+        """
+        if self.body is not None:
+            return self.body(*args, **params)
+        for a in args:
+            if isinstance(a, Tensor):
+                return apply(self, args, params, None)
+        return self.value([np.asarray(a) if isinstance(a, list) else a for a in args], params)
+
+    def __repr__(self) -> str:
+        return f"<op {self.name}>"
+
+
+def op(name: str, **fields: Any) -> Op:
+    """An op that writes its rules for both modes."""
+    return Op(name, **fields)
+
+
+def elementwise(name: str, **fields: Any) -> Op:
+    """An op that works on each element by itself: its partials give both modes."""
+    fields.setdefault("inplace", True)
+    return Op(name, **fields)
+
+
+def composite(name: str, body: Callable[..., Any], **fields: Any) -> Op:
+    """An op made of other ops: `body(*args, **params)` calls them, so its derivatives are theirs.
+
+    The arguments are numbers, plain arrays or tensors (a program's lists have become tensors).
+    """
+    return Op(name, body=body, **fields)
+
+
+def host(name: str, call: Callable[..., Any], **fields: Any) -> Op:
+    """A built-in that works on the program's own values: `call(session, *args, **params)` gets
+    them as they are (numbers, strings, lists, tensors, functions) and returns one of them.
+    """
+    fields.setdefault("method", False)
+    return Op(name, host=call, **fields)
+
+
+def constant(name: str, value: Any, doc: str, **fields: Any) -> Op:
+    """A built-in name that is a value."""
+    return Op(name, constant=value, doc=doc, method=False, **fields)
+
+
+class Catalog:
+    """The table of ops by name: `ops["sin"]`, `ops.sin`. Loads a family when it is named."""
+
+    def __init__(self) -> None:
+        self._ops: dict[str, Op] = {}
+        self._families: dict[str, str] | None = None
+
+    @property
+    def families(self) -> dict[str, str]:
+        """Family of every built-in name."""
+        if self._families is None:
+            import json
+
+            text = Path(__file__).with_name("index.json").read_text("utf-8")
+            self._families = {
+                name: family for family, names in json.loads(text).items() for name in names
+            }
+        return self._families
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.families
+
+    def __getitem__(self, name: str) -> Op:
+        found = self._ops.get(name)
+        if found is None:
+            family = import_module(f"gradcli.engine.ops.{self.families[name]}")
+            self._ops.update(entries(vars(family)))
+            found = self._ops[name]
+        return found
+
+    def __getattr__(self, name: str) -> Op:
+        """An op of another family, in rules: `ops.where`."""
+        if name.startswith("__"):
+            raise AttributeError(name)
+        found = self[name]
+        self.__dict__[name] = found
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.families)
+
+
+def entries(namespace: Mapping[str, Any]) -> dict[str, Op]:
+    """The ops that a family's module defines, by name and alias.
+
+    A family reaches the ops of another as `ops.name`, so every `Op` in its module is its own.
+    """
+    return {
+        name: entry
+        for entry in namespace.values()
+        if isinstance(entry, Op)
+        for name in (entry.name, *entry.aliases)
+    }
+
+
+ops = Catalog()

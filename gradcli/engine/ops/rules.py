@@ -1,0 +1,151 @@
+"""From the rules in an op's entry to cotangents and tangents of its arguments.
+
+Everything here is made of ops, so that it works on plain values, on recorded tensors (higher
+order) and under forward mode alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from gradcli.engine.arrays import NUMBERS, dtype_of, shape_of
+from gradcli.engine.ops.registry import Op, ops
+
+
+def pull(
+    op: Op,
+    g: Any,
+    out: Any,
+    args: Sequence[Any],
+    params: Mapping[str, Any],
+    wanted: Sequence[bool],
+) -> list[Any]:
+    """Cotangents of the arguments from the cotangent of the result: the vector-Jacobian product.
+
+    Args:
+        op: The op, with derivative rules.
+        g: Cotangent, shaped as the result; a tuple for several results.
+        out: The result as the rules read it (None where the op does not save it).
+        args: The arguments, or their `Like` where the op does not save them.
+        params: Static parameters.
+        wanted: Which arguments' cotangents to compute.
+
+    Returns:
+        One cotangent an argument, shaped as it and of its dtype; None where it is not wanted or
+        where the op is not differentiable.
+    """
+    result: list[Any] = [None] * len(args)
+    for i, want in enumerate(wanted):
+        if not want:
+            continue
+        if op.partials is not None:
+            partial = op.partials[i]
+            c = None if partial is None else _weighted(g, partial, out, args, params)
+        elif op.variadic:
+            assert op.vjp is not None
+            rule = op.vjp[0]
+            c = None if rule is None else rule(g, out, i, *args, **params)
+        else:
+            assert op.vjp is not None
+            rule = op.vjp[i]
+            c = None if rule is None else rule(g, out, *args, **params)
+        if c is not None:
+            result[i] = fit(c, args[i])
+    return result
+
+
+def push(
+    op: Op,
+    dots: Sequence[Any],
+    out: Any,
+    args: Sequence[Any],
+    params: Mapping[str, Any],
+) -> Any:
+    """Tangent of the result from the tangents of the arguments: the Jacobian-vector product.
+
+    `dots` holds one tangent an argument, shaped as it, or None for zero. Returns None when all that
+    matter are None; for several results a tuple.
+    """
+    total: Any = None
+    for i, dot in enumerate(dots):
+        if dot is None:
+            continue
+        if op.partials is not None:
+            partial = op.partials[i]
+            c = None if partial is None else _along(dot, partial, out, args, params)
+            if c is not None:
+                c = _spread(c, out)
+        elif op.variadic:
+            assert op.jvp is not None
+            rule = op.jvp[0]
+            c = None if rule is None else rule(dot, out, i, *args, **params)
+        else:
+            assert op.jvp is not None
+            rule = op.jvp[i]
+            c = None if rule is None else rule(dot, out, *args, **params)
+        if c is not None:
+            total = c if total is None else _plus(total, c)
+    return total
+
+
+def _spread(c: Any, out: Any) -> Any:
+    """A tangent brought to the shape and dtype of the result."""
+    if type(c) is float and type(out) is float:
+        return c
+    if shape_of(c) != shape_of(out):
+        c = ops.expand(c, size=shape_of(out))
+    if dtype_of(out) == "float32" and dtype_of(c) != "float32":
+        c = ops.cast(c, dtype="float32")
+    return c
+
+
+def _weighted(g: Any, partial: Any, out: Any, args: Sequence[Any], params: Any) -> Any:
+    if type(partial) is float:
+        if partial == 1.0:
+            return g
+        return ops.neg(g) if partial == -1.0 else ops.mul(g, partial)
+    p = partial(out, *args, **params)
+    if type(p) is float:
+        if type(g) is float:
+            return 0.0 if g == 0.0 else g * p
+        if p == 1.0:
+            return g
+    return ops.weigh(g, p)
+
+
+def _along(dot: Any, partial: Any, out: Any, args: Sequence[Any], params: Any) -> Any:
+    """Tangent times partial. Zeros in an array of tangents are other elements' directions and stay
+    zero beside any partial; the tangent of a number is zero only if it came out so.
+    """
+    if type(partial) is not float and shape_of(dot) == ():
+        p = partial(out, *args, **params)
+        if shape_of(p) == ():
+            return dot * p if type(dot) is float and type(p) is float else ops.mul(dot, p)
+        return ops.weigh(dot, p)
+    return _weighted(dot, partial, out, args, params)
+
+
+def _plus(a: Any, b: Any) -> Any:
+    if type(a) is tuple:
+        return tuple(
+            y if x is None else x if y is None else ops.add(x, y) for x, y in zip(a, b, strict=True)
+        )
+    return ops.add(a, b)
+
+
+def fit(c: Any, x: Any) -> Any:
+    """A cotangent brought to the shape and dtype of the argument it belongs to.
+
+    Broadcasting an argument copies it, so its cotangent is the sum over the copies.
+    """
+    kind = type(c)
+    if kind is float and type(x) in NUMBERS:
+        return c
+    shape = shape_of(x)
+    if shape_of(c) != shape:
+        c = ops.sum_to(c, size=shape)
+    dtype = dtype_of(x)
+    if dtype == "float32" and dtype_of(c) != dtype:
+        c = ops.cast(c, dtype=dtype)
+    return c

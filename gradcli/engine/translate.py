@@ -1,0 +1,451 @@
+"""From the ops program to Python code: each function once, positions kept.
+
+Loops, branches, calls and closures become Python's own, an op becomes one call of a function that
+the session binds to its place, and a failing op is found by the positions that the code object
+carries. Nothing of the user's text is in that code but names of variables; names that start with
+`%` and `@` cannot be written in a program: `%` marks temporaries, `@` what the session provides.
+"""
+
+from __future__ import annotations
+
+import ast
+from types import CodeType
+from typing import Any
+
+from gradcli.errors import Diagnostic, ProgramError
+from gradcli.ir import (
+    Apply,
+    Assert,
+    Branch,
+    Break,
+    Build,
+    Builtin,
+    Call,
+    Const,
+    Continue,
+    Copy,
+    Define,
+    DefineRule,
+    For,
+    Format,
+    Function,
+    GetAttribute,
+    Inplace,
+    Input,
+    Instruction,
+    Method,
+    Mode,
+    Operand,
+    Program,
+    Return,
+    SetAttribute,
+    SetItem,
+    Slot,
+    Unpack,
+    Watch,
+    While,
+)
+from gradcli.record import Record
+from gradcli.source import Span
+
+FILENAME = "<grad program>"
+MOST_BLOCKS = 12  # Python refuses more than 20 nested loops and with-blocks in one function
+
+
+class Place(Record):
+    """A call that the session binds before the program runs: `name` is how the code calls it."""
+
+    __slots__ = ("name", "instruction", "variable")
+    name: str
+    instruction: Instruction
+    variable: str
+
+
+class Code(Record):
+    """A translated program: `code` defines its main function, `places` is what it calls and
+    `builtins` which built-in names it uses as values.
+    """
+
+    __slots__ = ("code", "places", "builtins")
+    code: CodeType
+    places: tuple[Place, ...]
+    builtins: tuple[str, ...]
+
+
+def translate(program: Program) -> Code:
+    """Python code for a program.
+
+    Raises:
+        ProgramError: If the program is too large for Python's compiler.
+    """
+    translator = _Translator(program)
+    module = translator.module()
+    try:
+        code = compile(module, FILENAME, "exec", dont_inherit=True)
+    except (RecursionError, MemoryError, SyntaxError):
+        place = Diagnostic(
+            "nested-too-deep", "the program is nested too deeply", program.source, Span(0, 0)
+        )
+        raise ProgramError(place) from None
+    return Code(code, tuple(translator.places), tuple(sorted(translator.builtins)))
+
+
+class _Translator:
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.source = program.source
+        self.places: list[Place] = []
+        self.builtins: set[str] = set()
+        self.count = 0
+        self.blocks = 0  # nested Python blocks at this point of the current Python function
+        self.wrapped = 0  # > 0 inside blocks moved into functions of their own
+        self.cache: dict[Span, dict[str, int]] = {}
+
+    def module(self) -> ast.Module:
+        program = self.program
+        main = self.function(program.main, "@main", [])
+        span = program.main.span
+        result: ast.expr = ast.Constant(None, **self.at(span))
+        if program.result is not None:
+            result = self.load(program.result)
+        locals_ = ast.Call(self.name("@locals", span), [], [], **self.at(span))
+        end = ast.Tuple([locals_, result], ast.Load(), **self.at(span))
+        main.body.append(ast.Return(end, **self.at(span)))
+        return ast.Module([main], [])
+
+    # --- small pieces ------------------------------------------------------------------
+
+    def at(self, span: Span) -> Any:
+        found = self.cache.get(span)
+        if found is None:
+            line, column = self.source.position(span.start)
+            end_line, end_column = self.source.position(max(span.start, span.end))
+            found = self.cache[span] = {
+                "lineno": line,
+                "col_offset": column - 1,
+                "end_lineno": end_line,
+                "end_col_offset": end_column - 1,
+            }
+        return found
+
+    def fresh(self, kind: str) -> str:
+        self.count += 1
+        return f"%{kind}{self.count}"
+
+    def variable(self, slot: int) -> str:
+        return self.program.variables.get(slot) or f"%{slot}"
+
+    def name(self, id: str, span: Span) -> ast.expr:
+        return ast.Name(id, ast.Load(), **self.at(span))
+
+    def load(self, operand: Operand) -> ast.expr:
+        if isinstance(operand, Slot):
+            return self.name(self.variable(operand.index), operand.span)
+        if isinstance(operand, Const):
+            value: Any = operand.value
+            return ast.Constant(value, **self.at(operand.span))
+        self.builtins.add(operand.name)
+        return self.name(f"@builtin {operand.name}", operand.span)
+
+    def store(self, name: str, value: ast.expr, span: Span) -> ast.stmt:
+        return ast.Assign([ast.Name(name, ast.Store(), **self.at(span))], value, **self.at(span))
+
+    def call(
+        self,
+        function: str | ast.expr,
+        span: Span,
+        args: tuple[Operand, ...] | list[ast.expr] = (),
+        keywords: tuple[tuple[str, Operand], ...] = (),
+    ) -> ast.expr:
+        if isinstance(function, str):
+            function = self.name(function, span)
+        loaded = [a if isinstance(a, ast.expr) else self.load(a) for a in args]
+        named = [ast.keyword(k, self.load(v), **self.at(span)) for k, v in keywords]
+        return ast.Call(function, loaded, named, **self.at(span))
+
+    def constant(self, value: Any, span: Span) -> ast.expr:
+        return ast.Constant(value, **self.at(span))
+
+    def place(self, instruction: Instruction) -> str:
+        target = getattr(instruction, "target", None)
+        variable = self.program.variables.get(target, "") if target is not None else ""
+        name = f"@{len(self.places)}"
+        self.places.append(Place(name, instruction, variable))
+        return name
+
+    def truth(self, operand: Operand) -> ast.expr:
+        """`v if v.__class__ is bool else @truth(v)`: comparisons of numbers cost no call."""
+        span = operand.span
+        value = self.load(operand)
+        kind = ast.Attribute(self.load(operand), "__class__", ast.Load(), **self.at(span))
+        is_bool = ast.Compare(kind, [ast.Is()], [self.name("@bool", span)], **self.at(span))
+        asked = self.call("@truth", span, [self.load(operand)])
+        return ast.IfExp(is_bool, value, asked, **self.at(span))
+
+    # --- functions and blocks ----------------------------------------------------------
+
+    def function(self, function: Function, name: str, defaults: list[ast.expr]) -> ast.FunctionDef:
+        outside = self.blocks, self.wrapped
+        self.blocks = self.wrapped = 0
+        body = self.body(function.body, function.span)
+        self.blocks, self.wrapped = outside
+        params = [
+            ast.arg(self.variable(p.slot), **self.at(function.span)) for p in function.parameters
+        ]
+        arguments = ast.arguments([], params, None, [], [], None, defaults)
+        return ast.FunctionDef(name, arguments, body, [], **_LATER, **self.at(function.span))
+
+    def body(self, instructions: list[Instruction], span: Span) -> list[ast.stmt]:
+        made = [s for i in instructions for s in self.statements(i)]
+        return made or [ast.Pass(**self.at(span))]
+
+    def block(self, instruction: For | While | Mode) -> list[ast.stmt]:
+        """A loop or mode; a loop nested too deeply for Python moves into a function of its own."""
+        if self.blocks < MOST_BLOCKS or isinstance(instruction, Mode):
+            self.blocks += 2 if isinstance(instruction, Mode) else 1
+            made = self._block(instruction)
+            self.blocks -= 2 if isinstance(instruction, Mode) else 1
+            return made
+        span = instruction.span
+        outside = self.blocks
+        self.blocks, self.wrapped = 0, self.wrapped + 1
+        inner = self.block(instruction)
+        self.blocks, self.wrapped = outside, self.wrapped - 1
+        names = sorted({n.id for s in inner for n in _stores(s)})
+        name, result = self.fresh("block"), self.fresh("result")
+        never: list[ast.stmt] = [
+            self.store(n, self.constant(None, span), span) for n in names
+        ]  # so that the outer function has the names
+        shared: list[ast.stmt] = [ast.Nonlocal(names, **self.at(span))] if names else []
+        made_function = ast.FunctionDef(
+            name,
+            ast.arguments([], [], None, [], [], None, []),
+            [*shared, *inner],
+            [],
+            **_LATER,
+            **self.at(span),
+        )
+        out: list[ast.stmt] = []
+        if never:
+            out.append(ast.If(self.constant(False, span), never, [], **self.at(span)))
+        out += [made_function, self.store(result, self.call(name, span), span)]
+        returned = self.name(result, span)
+        if self.wrapped == 0:
+            returned = ast.Subscript(returned, self.constant(0, span), ast.Load(), **self.at(span))
+        has_returned = ast.Compare(
+            self.name(result, span), [ast.IsNot()], [self.constant(None, span)], **self.at(span)
+        )
+        out.append(
+            ast.If(has_returned, [ast.Return(returned, **self.at(span))], [], **self.at(span))
+        )
+        return out
+
+    def _block(self, instruction: For | While | Mode) -> list[ast.stmt]:
+        span = instruction.span
+        if isinstance(instruction, Mode):
+            before = self.fresh("mode")
+            enter = self.call("@enter", span, [self.constant(instruction.mode, span)])
+            leave = self.call("@leave", span, [self.name(before, span)])
+            return [
+                self.store(before, enter, span),
+                ast.Try(
+                    self.body(instruction.body, span),
+                    [],
+                    [],
+                    [ast.Expr(leave, **self.at(span))],
+                    **self.at(span),
+                ),
+            ]
+        turn = f"%turn {span.start} {span.end}"
+        count = ast.AugAssign(
+            ast.Name(turn, ast.Store(), **self.at(span)),
+            ast.Add(),
+            self.constant(1, span),
+            **self.at(span),
+        )
+        start = self.store(turn, self.constant(0, span), span)
+        if isinstance(instruction, For):
+            loop: ast.stmt = ast.For(
+                ast.Name(self.variable(instruction.target), ast.Store(), **self.at(span)),
+                self.call("@iterate", instruction.iterable.span, (instruction.iterable,)),
+                [count, *self.body(instruction.body, span)],
+                [],
+                **self.at(span),
+            )
+        else:
+            test = instruction.test
+            leave_loop: list[ast.stmt] = [ast.Break(**self.at(test.span))]
+            done = ast.UnaryOp(ast.Not(), self.truth(test), **self.at(test.span))
+            loop = ast.While(
+                self.constant(True, span),
+                [
+                    count,
+                    *(s for i in instruction.condition for s in self.statements(i)),
+                    ast.If(done, leave_loop, [], **self.at(test.span)),
+                    *self.body(instruction.body, span),
+                ],
+                [],
+                **self.at(span),
+            )
+        return [start, loop]
+
+    # --- instructions ------------------------------------------------------------------
+
+    def statements(self, i: Instruction) -> list[ast.stmt]:
+        span = i.span
+        match i:
+            case Copy():
+                return [self.store(self.variable(i.target), self.load(i.value), span)]
+            case Apply():
+                value = self.call(self.place(i), span, i.args, i.keywords)
+                return [self.store(self.variable(i.target), value, span)]
+            case Inplace():
+                value = self.call(self.place(i), span, (i.receiver, i.value))
+                return [self.store(self.variable(i.target), value, span)]
+            case Call():
+                value = self.call(self.callee(i.function), span, i.args, i.keywords)
+                return [self.store(self.variable(i.target), value, span)]
+            case Method():
+                value = self.call(self.place(i), span, (i.receiver, *i.args), i.keywords)
+                return [self.store(self.variable(i.target), value, span)]
+            case GetAttribute():
+                asked = [self.load(i.receiver), self.constant(i.name, span)]
+                value = self.call("@get", span, asked)
+                return [self.store(self.variable(i.target), value, span)]
+            case SetAttribute():
+                given = [self.load(i.receiver), self.constant(i.name, span), self.load(i.value)]
+                return [ast.Expr(self.call("@set", span, given), **self.at(span))]
+            case SetItem():
+                value = self.call(self.place(i), span, (i.receiver, i.index, i.value))
+                return [ast.Expr(value, **self.at(span))]
+            case Build():
+                return [self.store(self.variable(i.target), self.build(i), span)]
+            case Format():
+                asked = [
+                    self.load(i.value),
+                    self.constant(i.conversion, span),
+                    self.load(i.spec),
+                ]
+                return [
+                    self.store(self.variable(i.target), self.call("@format", span, asked), span)
+                ]
+            case Unpack():
+                targets: list[ast.expr] = [
+                    ast.Name(self.variable(t), ast.Store(), **self.at(span)) for t in i.targets
+                ]
+                value = self.call(
+                    "@unpack", span, [self.load(i.value), self.constant(len(targets), span)]
+                )
+                pattern = ast.Tuple(targets, ast.Store(), **self.at(span))
+                return [ast.Assign([pattern], value, **self.at(span))]
+            case Branch():
+                then = self.body(i.then, span)
+                orelse = self.body(i.orelse, span) if i.orelse else []
+                return [ast.If(self.truth(i.test), then, orelse, **self.at(i.test.span))]
+            case For() | While() | Mode():
+                return self.block(i)
+            case Break():
+                return [ast.Break(**self.at(span))]
+            case Continue():
+                return [ast.Continue(**self.at(span))]
+            case Return():
+                returned = self.load(i.value)
+                if self.wrapped:
+                    returned = ast.Tuple([returned], ast.Load(), **self.at(span))
+                return [ast.Return(returned, **self.at(span))]
+            case Assert():
+                return [self.assertion(i)]
+            case Define():
+                return self.define(i)
+            case DefineRule():
+                return self.define_rule(i)
+            case Input():
+                return self.input(i)
+            case Watch():
+                name = self.variable(i.slot)
+                value = self.call(
+                    "@watch", span, [self.constant(i.name, span), self.name(name, span)]
+                )
+                return [self.store(name, value, span)]
+        raise AssertionError(f"no translation of {type(i).__name__}")
+
+    def callee(self, function: Operand) -> ast.expr:
+        """`f if f.__class__ is @function else @callee(f)`: own functions cost no extra call."""
+        span = function.span
+        if isinstance(function, Builtin):
+            return self.load(function)
+        kind = ast.Attribute(self.load(function), "__class__", ast.Load(), **self.at(span))
+        plain = ast.Compare(kind, [ast.Is()], [self.name("@function", span)], **self.at(span))
+        asked = self.call("@callee", span, (function,))
+        return ast.IfExp(plain, self.load(function), asked, **self.at(span))
+
+    def build(self, i: Build) -> ast.expr:
+        items = [self.load(item) for item in i.items]
+        if i.kind == "list":
+            return ast.List(items, ast.Load(), **self.at(i.span))
+        if i.kind == "tuple":
+            return ast.Tuple(items, ast.Load(), **self.at(i.span))
+        return self.call(f"@{i.kind}", i.span, items)
+
+    def assertion(self, i: Assert) -> ast.stmt:
+        span = i.span
+        message = self.constant(None, span) if i.message is None else self.load(i.message)
+        failed = ast.Raise(self.call("@assertion", span, [message]), None, **self.at(span))
+        before = [s for inner in i.body for s in self.statements(inner)]
+        false = ast.UnaryOp(ast.Not(), self.truth(i.test), **self.at(i.test.span))
+        return ast.If(false, [*before, failed], [], **self.at(span))
+
+    def define(self, i: Define) -> list[ast.stmt]:
+        function = i.function
+        defaults = [self.load(p.default) for p in function.parameters if p.default is not None]
+        made = self.function(function, function.name, defaults)
+        target = self.variable(i.target)
+        if target == function.name:
+            return [made]
+        return [made, self.store(target, self.name(function.name, i.span), i.span)]
+
+    def define_rule(self, i: DefineRule) -> list[ast.stmt]:
+        out: list[ast.stmt] = []
+        loaded = []
+        for method in i.methods:
+            defaults = [self.load(p.default) for p in method.parameters if p.default is not None]
+            name = f"{i.name}.{method.name}"
+            out.append(self.function(method, name, defaults))
+            loaded.append(self.name(name, i.span))
+        made = self.call(self.place(i), i.span, loaded)
+        return [*out, self.store(self.variable(i.target), made, i.span)]
+
+    def input(self, i: Input) -> list[ast.stmt]:
+        span, target = i.span, self.variable(i.target)
+        bind = self.place(i)
+        default = self.constant(None, span) if i.default is None else self.load(i.default)
+        bound: list[ast.stmt] = [self.store(target, self.call(bind, span, [default]), span)]
+        if i.body:
+            needs = self.call("@needs", span, [self.constant(i.name, span)])
+            without = self.store(target, self.call(bind, span, [self.constant(None, span)]), span)
+            made = [s for inner in i.body for s in self.statements(inner)]
+            bound = [ast.If(needs, [*made, *bound], [without], **self.at(span))]
+        for name, slot in i.sizes:
+            size = self.call("@size", span, [self.constant(name, span)])
+            bound.append(self.store(self.variable(slot), size, span))
+        return bound
+
+
+_LATER: Any = {"type_params": []} if "type_params" in ast.FunctionDef._fields else {}
+
+
+def _stores(statement: ast.stmt) -> list[ast.Name]:
+    """Names that a statement assigns in its own Python function."""
+    found = []
+    stack: list[ast.AST] = [statement]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            found.append(node)
+        if isinstance(node, ast.FunctionDef):
+            found.append(ast.Name(node.name, ast.Store()))
+            nonlocals = [s for s in node.body if isinstance(s, ast.Nonlocal)]
+            found += [ast.Name(n, ast.Store()) for s in nonlocals for n in s.names]
+            continue
+        stack.extend(ast.iter_child_nodes(node))
+    return found

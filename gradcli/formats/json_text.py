@@ -1,0 +1,127 @@
+"""Results and diagnostics as JSON: one object, one line, keys in a fixed order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from gradcli.errors import Diagnostic
+from gradcli.formats.literal import literal, quote
+from gradcli.results import GradResult, Graph, GraphResult, RunResult, Value
+from gradcli.source import Source, Span
+
+
+def json_text(result: RunResult | GradResult | GraphResult) -> str:
+    """A result as the one-line JSON object that docs/commands.md describes."""
+    if isinstance(result, RunResult):
+        return _run(result)
+    if isinstance(result, GradResult):
+        return _grad(result)
+    return _object({"schema": quote("gradcli.graph/1"), **_graph_fields(result.graph)})
+
+
+def diagnostic_json(diagnostic: Diagnostic) -> str:
+    """A diagnostic as a one-line JSON object; fields of a missing place are null."""
+    labels = [
+        _object({**_range(diagnostic.source, label.span), "text": quote(label.text)})
+        for label in diagnostic.labels
+    ]
+    if diagnostic.label:
+        main = _range(diagnostic.source, diagnostic.span)
+        labels.insert(0, _object({**main, "text": quote(diagnostic.label)}))
+    source = diagnostic.source
+    return _object(
+        {
+            "severity": quote(diagnostic.severity),
+            "code": quote(diagnostic.code),
+            "message": quote(diagnostic.message),
+            "file": literal(source.name if source and diagnostic.span else None),
+            **_range(source, diagnostic.span),
+            "labels": _array(labels),
+            "notes": _array(map(quote, diagnostic.notes)),
+            "help": literal(diagnostic.help),
+        }
+    )
+
+
+def _run(result: RunResult) -> str:
+    fields = {
+        "schema": quote("gradcli.run/1"),
+        "output": quote(result.output),
+        "result": literal(result.result, json=True),
+        "values": _values(result.values),
+        "grad": _values(result.grad),
+        "printed": _array(map(quote, result.printed)),
+        "warnings": _array(map(_warning, result.warnings)),
+    }
+    if result.graph is not None:
+        fields["graph"] = _object(_graph_fields(result.graph))
+    return _object(fields)
+
+
+def _grad(result: GradResult) -> str:
+    return _object(
+        {
+            "schema": quote("gradcli.grad/1"),
+            "output": quote(result.output),
+            "value": literal(result.value, json=True),
+            "grad": _values(result.grad),
+            "warnings": _array(map(_warning, result.warnings)),
+        }
+    )
+
+
+def _graph_fields(graph: Graph) -> dict[str, str]:
+    nodes = (
+        _object(
+            {
+                "id": literal(node.id),
+                "op": quote(node.op),
+                "name": quote(node.name),
+                "variable": quote(node.variable),
+                "shape": literal(node.shape),
+                "value": literal(node.value, json=True),
+                "grad": literal(node.grad, json=True),
+                "line": literal(node.line),
+                "column": literal(node.column),
+                "count": literal(node.count),
+            }
+        )
+        for node in graph.nodes
+    )
+    edges = (
+        _object({"from": str(edge.source), "to": str(edge.target), "input": str(edge.input)})
+        for edge in graph.edges
+    )
+    return {"root": literal(graph.root), "nodes": _array(nodes), "edges": _array(edges)}
+
+
+def _warning(diagnostic: Diagnostic) -> str:
+    file, line, column = diagnostic.place or (None, None, None)
+    return _object(
+        {
+            "code": quote(diagnostic.code),
+            "message": quote(diagnostic.message),
+            "file": literal(file),
+            "line": literal(line),
+            "column": literal(column),
+        }
+    )
+
+
+def _range(source: Source | None, span: Span | None) -> dict[str, str]:
+    start = source.position(span.start) if source and span else (None, None)
+    end = source.position(span.end) if source and span else (None, None)
+    names = ("line", "column", "end_line", "end_column")
+    return dict(zip(names, map(literal, (*start, *end)), strict=True))
+
+
+def _values(values: Mapping[str, Value]) -> str:
+    return _object({name: literal(value, json=True) for name, value in values.items()})
+
+
+def _object(fields: Mapping[str, str]) -> str:
+    return f"{{{','.join(f'{quote(name)}:{text}' for name, text in fields.items())}}}"
+
+
+def _array(texts: Iterable[str]) -> str:
+    return f"[{','.join(texts)}]"

@@ -1,0 +1,111 @@
+"""Values as literals: `[1.3333333333333333,2.0]`, in JSON's spelling or for people's scripts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+from gradcli.results import Value
+
+
+class _Punctuation(str):
+    """A piece of finished text among values still to be written."""
+
+    __slots__ = ()
+
+
+_COMMA = _Punctuation(",")
+_CLOSE = _Punctuation("]")
+_SHORT_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+_JSON_NAMES = {"nan": '"NaN"', "inf": '"Infinity"', "-inf": '"-Infinity"'}
+
+
+def literal(value: Value, *, json: bool = False) -> str:
+    """A value on one line, without spaces. Floats read back to the same bits.
+
+    Args:
+        value: What a program computed.
+        json: Write numbers that are not finite as JSON strings; otherwise as nan, inf, -inf.
+    """
+    parts: list[str] = []
+    todo = [value]
+    while todo:  # not by recursion: a program can nest lists to any depth
+        item = plain_value(todo.pop())
+        if type(item) is _Punctuation:
+            parts.append(item)
+        elif isinstance(item, (list, tuple)):
+            if _all_finite(item):
+                parts.append(f"[{','.join(map(float.__repr__, item))}]")
+                continue
+            parts.append("[")
+            todo.append(_CLOSE)
+            for index in range(len(item) - 1, -1, -1):
+                todo.append(item[index])
+                if index:
+                    todo.append(_COMMA)
+        else:
+            parts.append(_scalar(item, json))
+    return "".join(parts)
+
+
+def numbers(value: Value) -> Iterator[str]:
+    """The numbers in a value in row-major order, as texts; a string stands for itself."""
+    todo = [value]
+    while todo:
+        item = plain_value(todo.pop())
+        if isinstance(item, (list, tuple)):
+            todo.extend(reversed(item))
+        elif isinstance(item, str):
+            yield item
+        elif item is not None:
+            yield _scalar(item, json=False)
+
+
+def quote(text: str) -> str:
+    """A string as JSON writes it."""
+    if text.isprintable() and '"' not in text and "\\" not in text:
+        return f'"{text}"'
+    return f'"{"".join(map(_escape, text))}"'
+
+
+def plain_value(value: Value) -> Any:
+    """A NumPy array or scalar as Python numbers in lists, anything else as it is.
+
+    A float32 becomes the double whose shortest text is that of the float32.
+    """
+    if not hasattr(value, "dtype"):
+        return value
+    if value.dtype.name == "float32":
+        import numpy as np
+
+        shortest = [float(str(x)) for x in np.ravel(value)]
+        return np.array(shortest, dtype=np.float64).reshape(value.shape).tolist()
+    return value.tolist()
+
+
+def _all_finite(items: list[Any] | tuple[Any, ...]) -> bool:
+    return all(type(x) is float for x in items) and all(map(math.isfinite, items))
+
+
+def _scalar(value: object, json: bool) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return int.__repr__(value)
+    if isinstance(value, float):
+        text = float.__repr__(value)
+        return _JSON_NAMES.get(text, text) if json else text
+    if isinstance(value, str):
+        return quote(value)
+    raise TypeError(f"a {type(value).__name__} has no literal")
+
+
+def _escape(character: str) -> str:
+    if character in _SHORT_ESCAPES:
+        return _SHORT_ESCAPES[character]
+    if character < " " or character == "\x7f" or "\ud800" <= character <= "\udfff":
+        return f"\\u{ord(character):04x}"
+    return character

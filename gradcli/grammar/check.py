@@ -1,0 +1,320 @@
+"""Checks of names, calls and placement before anything runs. All findings come at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gradcli.errors import Diagnostic, Label
+from gradcli.grammar import ast
+from gradcli.grammar.arity import Callee, arity_faults, of_builtin, of_function
+from gradcli.grammar.faults import Fault
+from gradcli.grammar.names import PREFIXES, Names, Scope, analyse, assigned, function_scope, walk
+from gradcli.grammar.placement import placement_faults
+from gradcli.grammar.suggest import nearest
+from gradcli.ir import Signatures
+from gradcli.source import Source, Span
+
+
+def check(
+    module: ast.Module,
+    source: Source,
+    signatures: Signatures,
+    given: frozenset[str],
+    names: Names | None = None,
+) -> list[Diagnostic]:
+    """Everything that is wrong with a program's names, calls and placement, in its order.
+
+    Args:
+        module: The program.
+        source: Its text.
+        signatures: The built-ins.
+        given: Names given from outside.
+        names: What `analyse` says about the program, if it is known already.
+    """
+    if names is None:
+        names = analyse(module, signatures, given)
+    faults = [
+        *placement_faults(module, names),
+        *_Expressions(module, names).faults(),
+        *_unassigned(module, names),
+    ]
+    faults.sort(key=lambda fault: fault.span)
+    return [diagnostic for fault in faults for diagnostic in fault.error(source).diagnostics]
+
+
+class _Expressions:
+    """Findings in the expressions of a program."""
+
+    def __init__(self, module: ast.Module, names: Names) -> None:
+        self.module = module
+        self.names = names
+        self.functions = dict(_functions(module, names))
+        self.attributes = frozenset(_assigned_attributes(module))
+
+    def faults(self) -> Iterator[Fault]:
+        for node, role, scope in walk(self.module):
+            match node:
+                case ast.Name():
+                    yield from self.name(node, role, scope)
+                case ast.Attribute():
+                    yield from self.attribute(node, role, scope)
+                case ast.Call():
+                    yield from self.call(node, scope)
+                case ast.Binary():
+                    yield from _operands(node)
+                case _:
+                    pass
+
+    def name(self, node: ast.Name, role: str, scope: Scope | None) -> Iterator[Fault]:
+        name = node.id
+        if self.names.is_bound(name, scope):
+            return
+        builtin = self.names.builtin(node, scope)
+        if builtin is not None:
+            yield from self.use(builtin, node, role)
+        elif role == "base" and self.is_module(name):
+            return
+        elif self.is_module(name):
+            message = f"`{name}` is a module here, not a value"
+            yield Fault("unknown-name", message, *node.span)
+        elif name in ("no_grad", "enable_grad"):
+            message = f"`{name}` stands only in a `with`"
+            yield Fault("bad-context", message, *node.span, help=f"write `with {name}():`")
+        else:
+            yield self.unknown(node, role, scope)
+
+    def attribute(self, node: ast.Attribute, role: str, scope: Scope | None) -> Iterator[Fault]:
+        path = self.names.path(node, scope)
+        if path is not None and self.is_module(_root(node)):
+            if role == "base":
+                return
+            builtin = self.names.builtin(node, scope)
+            if builtin is not None:
+                yield from self.use(builtin, node, role)
+                return
+            if self.names.builtin(node.value, scope) is None:
+                yield self.unknown_in_module(node, path)
+                return
+        yield from self.member(node)
+
+    def use(self, builtin: str, node: ast.Expr, role: str) -> Iterator[Fault]:
+        """A built-in function is called or handed on, never an operand."""
+        if role not in ("operand", "base") or self.names.signatures[builtin].constant:
+            return
+        message = f"`{builtin}` is a built-in function here, not a value"
+        help: str | None
+        declared = bool(self.names.declared)
+        help = f"declare it: `input {builtin}`" if declared else f"give it a value: `{builtin}=...`"
+        plain = isinstance(node, ast.Name)
+        yield Fault("builtin-as-value", message, *node.span, help=help if plain else None)
+
+    def is_module(self, name: str) -> bool:
+        return name in PREFIXES or name in self.names.imports
+
+    def unknown(self, node: ast.Name, role: str, scope: Scope | None) -> Fault:
+        name = node.id
+        known = list(self.names.top) + list(self.names.sizes)
+        while scope is not None:
+            known += scope.names
+            scope = scope.outer
+        if role == "call":
+            message = f"`{name}` is called and never defined"
+        elif self.names.declared:
+            message = f"`{name}` is never given a value"
+        else:
+            message = f"`{name}` is no value"
+        help = nearest(name, (*known, *self.names.signatures.names()))
+        return Fault("unknown-name", message, *node.span, help=help)
+
+    def unknown_in_module(self, node: ast.Attribute, path: str) -> Fault:
+        start = node.span.end - len(node.name)
+        module, _, name = path.rpartition(".")
+        help: str | None
+        if name in ("no_grad", "enable_grad"):
+            message, help = f"`{name}` stands only in a `with`", f"write `with {name}():`"
+            return Fault("bad-context", message, start, node.span.end, help=help)
+        message = f"`{name}` of `{module}` is not part of the language"
+        help = nearest(name, self.names.signatures.names())
+        return Fault("unknown-name", message, start, node.span.end, help=help)
+
+    def member(self, node: ast.Attribute) -> Iterator[Fault]:
+        name, signatures = node.name, self.names.signatures
+        if name in signatures.attributes() or name in self.attributes:
+            return
+        if name in signatures and signatures[name].method:
+            return
+        start = node.span.end - len(name)
+        if name in signatures:
+            message = f"`{name}` is a function, not an attribute"
+            yield Fault("bad-attribute", message, start, node.span.end, help=f"write `{name}(...)`")
+            return
+        methods = (n for n in signatures.names() if signatures[n].method)
+        help = nearest(name, (*signatures.attributes(), *self.attributes, *methods))
+        yield Fault("bad-attribute", f"no value has `{name}`", start, node.span.end, help=help)
+
+    def call(self, node: ast.Call, scope: Scope | None) -> Iterator[Fault]:
+        function = node.function
+        signatures = self.names.signatures
+        builtin = self.names.builtin(function, scope)
+        if builtin is not None and signatures[builtin].constant:
+            message = f"`{builtin}` is a number and cannot be called"
+            yield Fault("not-callable", message, *function.span)
+        elif builtin is not None:
+            yield from arity_faults(node, of_builtin(signatures[builtin]))
+        elif isinstance(function, ast.Name):
+            callee = self.callee(function.id, scope)
+            if callee is not None:
+                yield from arity_faults(node, callee)
+            elif self.is_number(function.id, scope):
+                message = f"`{function.id}` is a number and cannot be called"
+                yield Fault("not-callable", message, *function.span)
+        elif isinstance(function, ast.Attribute):
+            method = function.name
+            if method in signatures and method not in signatures.attributes():
+                yield from arity_faults(node, of_builtin(signatures[method]), method=True)
+        elif not isinstance(function, (ast.Call, ast.Index, ast.Lambda, ast.IfElse)):
+            help = None
+            if isinstance(function, ast.Literal) and isinstance(function.value, (int, float)):
+                help = "for a product write `*`"
+            message = f"{_kind(function)} cannot be called"
+            yield Fault("not-callable", message, *function.span, help=help)
+
+    def callee(self, name: str, scope: Scope | None) -> Callee | None:
+        """How a `def` that is the only meaning of its name at top level may be called."""
+        if scope is not None and scope.binds(name):
+            return None
+        return self.functions.get(name)
+
+    def is_number(self, name: str, scope: Scope | None) -> bool:
+        if scope is not None and scope.binds(name):
+            return False
+        statement = self.names.constants.get(name)
+        return (
+            statement is not None
+            and isinstance(statement.value, ast.Literal)
+            and isinstance(statement.value.value, (int, float))
+        )
+
+
+def _functions(module: ast.Module, names: Names) -> Iterator[tuple[str, Callee]]:
+    for statement in module.body:
+        if isinstance(statement, ast.Def) and names.counts[statement.name] == 1:
+            yield statement.name, of_function(statement)
+
+
+def _assigned_attributes(module: ast.Module) -> Iterator[str]:
+    """Attributes that the program puts on values itself, as on its `ctx`."""
+    for node, _, _ in walk(module):
+        targets: tuple[ast.Expr, ...] = ()
+        if isinstance(node, ast.Assign):
+            targets = node.targets
+        elif isinstance(node, (ast.Update, ast.For)):
+            targets = (node.target,)
+        pending = list(targets)
+        while pending:
+            target = pending.pop()
+            if isinstance(target, ast.Attribute):
+                yield target.name
+            elif isinstance(target, (ast.Tuple, ast.List)):
+                pending += target.items
+
+
+def _root(node: ast.Expr) -> str:
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _kind(node: ast.Expr) -> str:
+    """What an expression is, in words."""
+    match node:
+        case ast.Literal(value=bool() | int() | float()):
+            return "a number"
+        case ast.Literal(value=str()) | ast.FString():
+            return "a string"
+        case ast.Literal(value=None):
+            return "`None`"
+        case ast.Literal():
+            return "`...`"
+        case ast.List():
+            return "a list"
+        case ast.Tuple():
+            return "a tuple"
+        case _:
+            return "the result of an operator"
+
+
+def _operands(node: ast.Binary) -> Iterator[Fault]:
+    """Literal operands that the operator can never take."""
+    sides = (node.left, node.right)
+    strings = [side for side in sides if _is_string(side)]
+    numbers = [s for s in sides if isinstance(s, ast.Literal) and isinstance(s.value, (int, float))]
+    if node.op == "^" and any(type(n.value) is float for n in numbers):
+        message = "`^` is exclusive or and takes no floats"
+        yield Fault("bad-operand", message, *node.span, help="a power is `**`")
+    elif strings and node.op != "+":
+        message = f"`{node.op}` takes no strings"
+        help = 'a value is put into a text by `f"... {x} ..."`' if node.op == "%" else None
+        yield Fault("bad-operand", message, *node.span, help=help)
+    elif strings and numbers:
+        message = "`+` takes two strings or two numbers, not one of each"
+        yield Fault("bad-operand", message, *node.span, help="`str(x)` is the text of a number")
+
+
+def _is_string(node: ast.Expr) -> bool:
+    return isinstance(node, ast.FString) or (
+        isinstance(node, ast.Literal) and isinstance(node.value, str)
+    )
+
+
+# --- names that are read too early ---------------------------------------------------------------
+
+
+def _unassigned(module: ast.Module, names: Names) -> Iterator[Fault]:
+    """Reads before any assignment, where the order of the statements makes it certain."""
+    yield from _too_early(module.body, None, names)
+    for node, _, scope in walk(module):
+        if isinstance(node, ast.Def):
+            yield from _too_early(node.body, function_scope(node, scope), names, node)
+
+
+def _too_early(
+    body: tuple[ast.Statement, ...],
+    scope: Scope | None,
+    names: Names,
+    function: ast.Def | None = None,
+) -> Iterator[Fault]:
+    """Reads in a scope's own statements of names that a later one assigns first."""
+    first: dict[str, int] = {}
+    for number, statement in enumerate(body):
+        for name in assigned((statement,)):
+            first.setdefault(name, number)
+    for param in function.params if function is not None else ():
+        first.pop(param.name, None)
+    told: set[str] = set()
+    for number, statement in enumerate(body):
+        simple = isinstance(statement, (ast.Assign, ast.Update, ast.Declaration))
+        for node, _, where in walk(statement, scope):
+            if not isinstance(node, ast.Name) or where is not scope or node.id in told:
+                continue
+            at = first.get(node.id, -1)
+            if at > number or (at == number and simple):
+                told.add(node.id)
+                yield _read_too_early(node, body[at], names)
+        if isinstance(statement, ast.Update) and isinstance(statement.target, ast.Name):
+            target = statement.target
+            if first.get(target.id) == number and target.id not in told:
+                told.add(target.id)
+                yield _read_too_early(target, statement, names)
+
+
+def _read_too_early(node: ast.Name, assignment: ast.Statement, names: Names) -> Fault:
+    message = f"`{node.id}` is read before it is assigned"
+    labels = []
+    if assignment.span.start > node.span.start:
+        span = Span(assignment.span.start, assignment.span.start + 1)
+        labels.append(Label(span, f"`{node.id}` is first assigned here"))
+    notes = []
+    if node.id in names.signatures:
+        notes.append(f"the program assigns `{node.id}`, so it is not the built-in")
+    return Fault("used-before-assigned", message, *node.span, labels=labels, notes=notes)

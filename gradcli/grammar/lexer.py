@@ -1,0 +1,41 @@
+"""Text to tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gradcli.grammar.layout import Token
+from gradcli.grammar.tables import Tables
+
+
+def tokens(tables: Tables, text: str, start: int, end: int) -> Iterator[Token]:
+    """Tokens of the text from `start` to `end`, blanks and comments left out.
+
+    Raises:
+        Fault: Text that no token can begin with.
+    """
+    match = tables.pattern.match
+    fixed = tables.fixed
+    ignored = tables.ignored
+    reserved = tables.reserved
+    at = start
+    while at < end:
+        found = match(text, at, end)
+        if found is None:
+            break
+        kind = found.lastgroup
+        begin, at = at, found.end()
+        if kind in ignored:
+            continue
+        part = found[0]
+        if kind in ("NAME", "OPERATOR"):
+            kind = fixed.get(part, kind)
+            if kind == "NAME" and part in reserved:
+                at = begin
+                break
+        assert kind is not None
+        yield kind, part, begin, at
+    if at < end:
+        from gradcli.grammar.unreadable import fault
+
+        raise fault(text, at, end)

@@ -1,0 +1,413 @@
+"""What the names of a program stand for: the one answer that the checker and the lowering share.
+
+Scoping is Python's: a name assigned anywhere in a function is local to it, every other one belongs
+to the nearest function around that assigns it, else to the top level, else to an import, else to
+the built-ins. A name that belongs to nobody is an input, in a program without declarations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple, TypeAlias
+
+from gradcli.grammar import ast
+from gradcli.ir import Signatures
+from gradcli.record import Record
+
+MODULES = frozenset(
+    {
+        "torch",
+        "torch.autograd",
+        "torch.autograd.function",
+        "torch.autograd.functional",
+        "torch.func",
+        "torch.linalg",
+        "torch.special",
+        "torch.nn.functional",
+        "F",
+        "math",
+    }
+)
+"""Modules whose names are the built-ins."""
+
+PREFIXES = frozenset({"torch", "F", "math"})
+"""Names that stand for modules without an import, unless the program uses them as its own."""
+
+NO_IMPORTS: Mapping[str, str] = {}
+
+Function: TypeAlias = ast.Def | ast.Lambda
+
+
+def dotted(expr: ast.Expr) -> tuple[str, ...] | None:
+    """The names of `a.b.c`, or None for any other expression."""
+    names = []
+    while isinstance(expr, ast.Attribute):
+        names.append(expr.name)
+        expr = expr.value
+    if not isinstance(expr, ast.Name):
+        return None
+    names.append(expr.id)
+    return tuple(reversed(names))
+
+
+def full_path(
+    expr: ast.Expr, is_bound: Callable[[str], bool], imports: Mapping[str, str] = NO_IMPORTS
+) -> str | None:
+    """`torch.nn.functional.relu` for any way to write it, imports followed; None where the
+    expression is no dotted name or begins with a name of the program's own.
+    """
+    names = dotted(expr)
+    if names is None or is_bound(names[0]):
+        return None
+    return ".".join((imports.get(names[0], names[0]), *names[1:]))
+
+
+def builtin_name(
+    expr: ast.Expr,
+    is_bound: Callable[[str], bool],
+    signatures: Signatures,
+    imports: Mapping[str, str] = NO_IMPORTS,
+) -> str | None:
+    """Name of the built-in that a plain or dotted name stands for, or None.
+
+    Args:
+        expr: Any expression.
+        is_bound: Whether a name is the program's own where the expression stands.
+        signatures: The built-ins.
+        imports: What the names bound by imports stand for (`Names.imports`).
+    """
+    path = full_path(expr, is_bound, imports)
+    if path is None:
+        return None
+    module, _, name = path.rpartition(".")
+    return name if (not module or module in MODULES) and name in signatures else None
+
+
+class Scope(Record):
+    """The names of a function, and the scope around it. The top level is no scope but None."""
+
+    __slots__ = ("names", "outer")
+    names: frozenset[str]
+    outer: Scope | None
+
+    def binds(self, name: str) -> bool:
+        """Whether the name is local here or in a function around."""
+        scope: Scope | None = self
+        while scope is not None:
+            if name in scope.names:
+                return True
+            scope = scope.outer
+        return False
+
+
+class Visit(NamedTuple):
+    """A node and how its value is used: `role` is "call" where it is called, "base" where an
+    attribute is taken of it, "operand" where nothing but a value will do, else "value". `scope` is
+    where it stands.
+    """
+
+    node: ast.Node
+    role: str
+    scope: Scope | None
+
+
+# Nodes that hand a value on, whatever it is.
+_PASSING = (ast.Keyword, ast.List, ast.Tuple, ast.Return, ast.Declaration)
+
+
+class Names(Record):
+    """What the names of a program stand for.
+
+    Fields:
+        top: Names assigned at top level, declared ones and functions included, in order of first
+            assignment, those assigned inside blocks too.
+        counts: How often each name is assigned at top level, inside blocks too.
+        once: Names assigned exactly once, at top level outside any block, with the assignment;
+            without functions and declarations. An update (`x += 1`) is an assignment.
+        constants: Those of `once` whose value is a constant expression.
+        declared: Declared inputs by name, in order.
+        sizes: Names of sizes in the types of declared inputs, in order, that are not declared
+            inputs themselves.
+        free: Inputs of a program without declarations, in order of first reading.
+        imports: What names bound by imports stand for, as full paths ("torch.nn.functional").
+        signatures: The built-ins.
+    """
+
+    __slots__ = (
+        "top",
+        "counts",
+        "once",
+        "constants",
+        "declared",
+        "sizes",
+        "free",
+        "imports",
+        "signatures",
+        "_bound",
+    )
+    top: tuple[str, ...]
+    counts: dict[str, int]
+    once: dict[str, ast.Assign]
+    constants: dict[str, ast.Assign]
+    declared: dict[str, ast.Declaration]
+    sizes: tuple[str, ...]
+    free: tuple[str, ...]
+    imports: dict[str, str]
+    signatures: Signatures
+    _bound: frozenset[str]
+
+    def is_bound(self, name: str, scope: Scope | None = None) -> bool:
+        """Whether a name is the program's own, in a scope: assigned, declared, a size, an input."""
+        return name in self._bound or (scope is not None and scope.binds(name))
+
+    def builtin(self, expr: ast.Expr, scope: Scope | None = None) -> str | None:
+        """Name of the built-in that an expression stands for in a scope, or None."""
+        return builtin_name(
+            expr, lambda name: self.is_bound(name, scope), self.signatures, self.imports
+        )
+
+    def path(self, expr: ast.Expr, scope: Scope | None = None) -> str | None:
+        """Full dotted path of an expression that begins with no name of the program's own."""
+        return full_path(expr, lambda name: self.is_bound(name, scope), self.imports)
+
+
+def analyse(module: ast.Module, signatures: Signatures, given: frozenset[str]) -> Names:
+    """Find out what the names of a program stand for.
+
+    Args:
+        module: The program, as parsed; it need not be right.
+        signatures: The built-ins.
+        given: Names given from outside. In a program without declarations such a name is an input
+            where it is read, even if it is a built-in's.
+    """
+    counts: dict[str, int] = {}
+    for name in assigned(module.body):
+        counts[name] = counts.get(name, 0) + 1
+    imports = dict(_imports(module.body))
+    declared: dict[str, ast.Declaration] = {}
+    for statement in module.body:
+        if isinstance(statement, ast.Declaration):
+            declared.setdefault(statement.name, statement)
+    sizes = tuple(dict.fromkeys(s for d in declared.values() for s in _sizes(d)))
+    sizes = tuple(size for size in sizes if size not in declared)
+
+    once: dict[str, ast.Assign] = {}
+    for statement in module.body:
+        if isinstance(statement, ast.Assign):
+            for target in statement.targets:
+                for name in target_names(target):
+                    if counts[name] == 1:
+                        once[name] = statement
+
+    owned = frozenset((*counts, *sizes))
+    free: tuple[str, ...] = ()
+    if not declared:
+        free = tuple(_free(module, owned.union(imports), signatures, given))
+    bound = owned.union(free)
+    constants = {
+        name: statement
+        for name, statement in once.items()
+        if any(isinstance(t, ast.Name) and t.id == name for t in statement.targets)
+        and _is_constant(statement.value, bound, signatures, imports)
+    }
+    top = tuple(counts)
+    return Names(top, counts, once, constants, declared, sizes, free, imports, signatures, bound)
+
+
+def function_scope(function: Function, outer: Scope | None) -> Scope:
+    """The scope of a `def` or `lambda`: its parameters and what its body assigns."""
+    params = (param.name for param in function.params)
+    own = assigned(function.body) if isinstance(function, ast.Def) else ()
+    return Scope(frozenset((*params, *own)), outer)
+
+
+def local_names(function: Function) -> tuple[str, ...]:
+    """Parameters, then the other names that a function assigns, in order."""
+    params = (param.name for param in function.params)
+    own = assigned(function.body) if isinstance(function, ast.Def) else ()
+    return tuple(dict.fromkeys((*params, *own)))
+
+
+def target_names(target: ast.Expr) -> Iterator[str]:
+    """Names that an assignment to a target assigns: none for `x[i]` and `x.grad`."""
+    pending = [target]
+    while pending:
+        expr = pending.pop()
+        if isinstance(expr, ast.Name):
+            yield expr.id
+        elif isinstance(expr, (ast.Tuple, ast.List)):
+            pending.extend(reversed(expr.items))
+
+
+def is_constant(expr: ast.Expr, names: Names) -> bool:
+    """Whether a top-level expression is constant: made of literals, arithmetic and operations
+    other than random ones.
+    """
+    return _is_constant(expr, names._bound, names.signatures, names.imports)
+
+
+def walk(node: ast.Node, scope: Scope | None = None) -> Iterator[Visit]:
+    """A node that stands in a scope, and every node in it whose value is used, in the order of
+    the text. Contexts of `with`, bases of classes and assigned names are left out.
+    """
+    pending: list[Visit] = [Visit(node, "value", scope)]
+    while pending:
+        visit = pending.pop()
+        yield visit
+        parts = list(_parts(visit.node, visit.scope))
+        parts.reverse()
+        pending += parts
+
+
+def _parts(node: ast.Node, scope: Scope | None) -> Iterator[Visit]:
+    """The parts of a node, each with its role and scope."""
+    match node:
+        case ast.Name() | ast.Literal():
+            pass
+        case ast.Call():
+            yield Visit(node.function, "call", scope)
+            for arg in (*node.args, *node.keywords):
+                yield Visit(arg, "value", scope)
+        case ast.Attribute():
+            yield Visit(node.value, "base", scope)
+        case ast.Lambda() | ast.Def():
+            for param in node.params:
+                if param.default is not None:
+                    yield Visit(param.default, "value", scope)
+            inner = function_scope(node, scope)
+            for part in node.body if isinstance(node, ast.Def) else (node.body,):
+                yield Visit(part, "value", inner)
+        case ast.Class() | ast.With():
+            for statement in node.body:
+                yield Visit(statement, "value", scope)
+        case ast.Assign():
+            for target in node.targets:
+                yield from _read_in_target(target, scope)
+            yield Visit(node.value, "value", scope)
+        case ast.For():
+            yield from _read_in_target(node.target, scope)
+            yield Visit(node.iterable, "operand", scope)
+            for statement in node.body:
+                yield Visit(statement, "value", scope)
+        case _:
+            role = "value" if isinstance(node, _PASSING) else "operand"
+            for name in node._fields:
+                value = getattr(node, name)
+                for part in value if isinstance(value, tuple) else (value,):
+                    if isinstance(part, ast.Node):
+                        yield Visit(part, role, scope)
+
+
+def _read_in_target(target: ast.Expr, scope: Scope | None) -> Iterator[Visit]:
+    if isinstance(target, (ast.Tuple, ast.List)):
+        for item in target.items:
+            yield from _read_in_target(item, scope)
+    elif not isinstance(target, ast.Name):
+        yield Visit(target, "value", scope)
+
+
+def assigned(body: tuple[ast.Statement, ...]) -> Iterator[str]:
+    """Names that statements assign in their own scope, in order, with repetitions. Functions,
+    classes and declarations assign their names too.
+    """
+    pending = list(reversed(body))
+    while pending:
+        statement = pending.pop()
+        match statement:
+            case ast.Assign():
+                for target in statement.targets:
+                    yield from target_names(target)
+            case ast.Update():
+                yield from target_names(statement.target)
+            case ast.For():
+                yield from target_names(statement.target)
+                pending.extend(reversed(statement.body))
+            case ast.If():
+                pending.extend(reversed((*statement.body, *statement.orelse)))
+            case ast.While() | ast.With():
+                pending.extend(reversed(statement.body))
+            case ast.Def() | ast.Class() | ast.Declaration():
+                yield statement.name
+            case _:
+                pass
+
+
+def _imports(body: tuple[ast.Statement, ...]) -> Iterator[tuple[str, str]]:
+    """Names that imports bind, anywhere in the program, with what they stand for."""
+    pending = list(reversed(body))
+    while pending:
+        statement = pending.pop()
+        if isinstance(statement, ast.Import):
+            module = statement.module
+            for name, alias in statement.names:
+                if not name:
+                    root = module.partition(".")[0]
+                    yield (alias, module) if alias else (root, root)
+                elif name != "*" and module != "__future__":
+                    yield alias or name, f"{module}.{name}"
+        elif isinstance(statement, ast.If):
+            pending.extend(reversed((*statement.body, *statement.orelse)))
+        elif isinstance(statement, (ast.While, ast.For, ast.With, ast.Def)):
+            pending.extend(reversed(statement.body))
+
+
+def _sizes(declaration: ast.Declaration) -> Iterator[str]:
+    if declaration.type is not None:
+        for size in declaration.type.sizes or ():
+            if isinstance(size, str):
+                yield size
+
+
+def _free(
+    module: ast.Module, owned: frozenset[str], signatures: Signatures, given: frozenset[str]
+) -> Iterator[str]:
+    found: dict[str, bool] = {}  # by name: whether it is read otherwise than before a `.`
+    for node, role, scope in walk(module):
+        if not isinstance(node, ast.Name) or role == "call" or node.id in owned:
+            continue
+        if scope is not None and scope.binds(node.id):
+            continue
+        if node.id in given or node.id not in signatures:
+            found[node.id] = found.get(node.id, False) or role != "base"
+    for name, as_value in found.items():
+        if as_value or name in given or name not in PREFIXES:
+            yield name
+
+
+def _is_constant(
+    expr: ast.Expr, bound: frozenset[str], signatures: Signatures, imports: Mapping[str, str]
+) -> bool:
+    pending: list[ast.Expr] = [expr]
+    while pending:
+        node = pending.pop()
+        match node:
+            case ast.Literal():
+                pass
+            case ast.Unary():
+                pending.append(node.operand)
+            case ast.Binary():
+                pending += (node.left, node.right)
+            case ast.Compare():
+                pending += (node.first, *node.rest)
+            case ast.Boolean():
+                pending += node.values
+            case ast.List() | ast.Tuple():
+                pending += node.items
+            case ast.Name() | ast.Attribute():
+                name = builtin_name(node, bound.__contains__, signatures, imports)
+                if name is None or not signatures[name].constant:
+                    return False
+            case ast.Call():
+                name = builtin_name(node.function, bound.__contains__, signatures, imports)
+                if name is None and isinstance(node.function, ast.Attribute):
+                    name = node.function.name
+                    if name not in signatures or not signatures[name].method:
+                        return False
+                    pending.append(node.function.value)
+                if name is None or signatures[name].constant or not signatures[name].pure:
+                    return False
+                pending += node.args
+                pending += (keyword.value for keyword in node.keywords)
+            case _:
+                return False
+    return True

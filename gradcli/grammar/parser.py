@@ -1,0 +1,238 @@
+"""The parser: an LALR driver over the tables of grad.lark that builds the tree as it goes.
+
+Nothing here calls itself, so a program of any length and nesting parses in bounded stack. Lark is
+imported only to explain a syntax error.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeAlias
+
+from gradcli.grammar import ast
+from gradcli.grammar.faults import Fault
+from gradcli.grammar.layout import Token, layout
+from gradcli.grammar.lexer import tokens
+from gradcli.grammar.tables import Keep, Rule, Tables, load
+from gradcli.grammar.transform import Transform
+from gradcli.source import Source, Span
+
+MAX_DEPTH = 200
+
+
+def parse(source: Source) -> ast.Module:
+    """The syntax tree of a program.
+
+    Raises:
+        ProgramError: The text is no program.
+    """
+    tree = _parse(source, "module")
+    assert isinstance(tree, ast.Module)
+    return tree
+
+
+def parse_expression(source: Source) -> ast.Expr:
+    """The syntax tree of a text that is one expression.
+
+    Raises:
+        ProgramError: The text is no expression.
+    """
+    tree: ast.Expr = _parse(source, "expression")
+    return tree
+
+
+def _parse(source: Source, start: str) -> Any:
+    collecting = gc.isenabled()
+    gc.disable()  # a tree has no cycles, and looking for some takes a third of the time
+    try:
+        _check_characters(source.text)
+        return _Parser(source).tree(start, 0, len(source.text), MAX_DEPTH)
+    except Fault as fault:
+        raise fault.error(source) from None
+    finally:
+        if collecting:
+            gc.enable()
+
+
+def _check_characters(text: str) -> None:
+    """Refuse what may stand nowhere, not even in a comment."""
+    if "\0" in text or not text.isascii():
+        from gradcli.grammar.unreadable import check_characters
+
+        check_characters(text)
+
+
+class _Parser:
+    """The parser of one source."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._tables: Tables = load()
+        self._rules = prepare(self._tables.rules, Transform(self._part))
+
+    def _part(self, start: int, end: int) -> ast.Expr:
+        """An expression in the braces of an f-string."""
+        tree: ast.Expr = self.tree("expression", start, end, MAX_DEPTH // 4)
+        return tree
+
+    def tree(self, start: str, begin: int, end: int, depth: int) -> Any:
+        """What the text from `begin` to `end` is, as `start`, nested at most `depth` levels."""
+        tables = self._tables
+        words = tokens(tables, self._source.text, begin, end)
+        placed = layout(words, end, bracketed=start == "expression")
+        try:
+            return _drive(tables, self._rules, placed, tables.starts[start], depth)
+        except _Unexpected as error:
+            from gradcli.grammar.explain import explain
+
+            raise explain(self._source, start, begin, end, error.token) from None
+
+
+class _Unexpected(Exception):
+    """No rule goes on with this token."""
+
+    def __init__(self, token: Token) -> None:
+        super().__init__(token)
+        self.token = token
+
+
+# How a rule counts as nesting: not at all, as a level around its parts, as one around its right
+# side only, so that chains `a + b + c ...` may have any length, or as a fresh start.
+SAME, DEEPER, CHAIN, FRESH = range(4)
+
+_LEVELS = {
+    **dict.fromkeys(
+        (
+            "and_test",
+            "attribute",
+            "call",
+            "comparison",
+            "if_else",
+            "index",
+            "lambda_expression",
+            "list_display",
+            "or_test",
+            "tuple_display",
+            "unary",
+        ),
+        DEEPER,
+    ),
+    "binary": CHAIN,
+    "block": FRESH,
+}
+
+Maker: TypeAlias = Callable[..., Any]
+Prepared: TypeAlias = tuple[str, int, Maker | None, bool, Keep | None, int]
+
+
+def prepare(rules: Iterable[Rule], transform: Transform) -> list[Prepared]:
+    """Rules with their methods looked up: a missing one is found before anything is parsed."""
+    return [
+        (
+            rule.origin,
+            rule.size,
+            getattr(transform, rule.method) if rule.method else None,
+            rule.single,
+            rule.keep,
+            _LEVELS.get(rule.method, SAME),
+        )
+        for rule in rules
+    ]
+
+
+def _drive(
+    tables: Tables, rules: list[Prepared], stream: Iterable[Token], start: int, limit: int
+) -> Any:
+    """Shift and reduce until the end.
+
+    The stack holds, for each symbol, the state behind it, its value, start, end and depth.
+    """
+    rows = tables.states
+    stack: list[tuple[int, Any, int, int, int]] = [(start, None, 0, 0, 0)]
+    shortcuts: dict[tuple[int, int, str], int] = {}
+    state = start
+    for token in stream:
+        kind, text, begin, end = token
+        while True:
+            default, actions, _ = rows[state]
+            action = actions.get(kind, default)
+            if action is None:
+                raise _Unexpected(token)
+            if action >= 0:
+                break
+            origin, size, make, single, keep, level = rules[-1 - action]
+            if size == 1 and single:  # `?sum: term` and the like, a dozen in a row
+                below = stack[-2][0]
+                key = (below, state, kind)
+                after = shortcuts.get(key)
+                if after is None:
+                    after = shortcuts[key] = _climb(tables, below, origin, kind)
+                state = after
+                stack[-1] = (state, *stack[-1][1:])
+                continue
+            first, last, depth = begin, begin, 0
+            parts: Sequence[Any] = ()
+            if size:
+                _, parts, starts, ends, depths = zip(*stack[-size:], strict=True)
+                del stack[-size:]
+                first, last = starts[0], ends[-1]
+                if level == CHAIN:
+                    depth = max(depths[0], depths[2] + 1)
+                elif level != FRESH:
+                    depth = max(depths) + level
+                if depth > limit:
+                    raise _too_deep(first, last, limit)
+            if keep is not None:
+                parts = _kept(keep, parts)
+            value: Any
+            if make is not None:
+                value = make(Span(first, last), *parts)
+            elif single:
+                value = parts[0]
+            else:
+                value = parts if keep is not None else list(parts)
+            state = rows[stack[-1][0]][2][origin]
+            stack.append((state, value, first, last, depth))
+        if kind == "$END":
+            break
+        state = action
+        stack.append((state, text, begin, end, 0))
+    return stack[-1][1]
+
+
+def _climb(tables: Tables, below: int, origin: str, kind: str) -> int:
+    """The state after all the reductions of one symbol to another that follow one another above
+    the state `below`, the first of them to `origin`, when the next token is of that kind.
+    """
+    while True:
+        default, actions, _ = tables.states[state := tables.states[below][2][origin]]
+        action = actions.get(kind, default)
+        if action is None or action >= 0:
+            return state
+        rule = tables.rules[-1 - action]
+        if not (rule.size == 1 and rule.single):
+            return state
+        origin = rule.origin
+
+
+def _kept(keep: Keep, parts: Sequence[Any]) -> list[Any]:
+    """The parts that count: punctuation left out, lists spliced in, None for what is absent."""
+    index, splice, absent = keep[0] if keep else (-1, False, 0)
+    if splice and not absent:  # a list that grows at its end is not copied each time
+        kept: list[Any] = parts[index]
+        keep = keep[1:]
+    else:
+        kept = []
+    for index, splice, absent in keep:
+        kept.extend([None] * absent)
+        if splice:
+            kept.extend(parts[index])
+        elif index >= 0:
+            kept.append(parts[index])
+    return kept
+
+
+def _too_deep(start: int, end: int, limit: int) -> Fault:
+    message = f"the expression is nested more than {limit} levels deep"
+    return Fault("nested-too-deep", message, start, min(end, start + 1))

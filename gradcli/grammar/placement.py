@@ -1,0 +1,230 @@
+"""Whether statements stand where they may, and have the shape that they need."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from gradcli.errors import Label
+from gradcli.grammar import ast
+from gradcli.grammar.faults import Fault
+from gradcli.grammar.names import Names, Scope, function_scope, walk
+from gradcli.grammar.suggest import nearest
+from gradcli.source import Span
+
+_TYPES = ("float", "int", "bool")
+_METHODS = ("forward", "backward", "jvp")
+_BASES = frozenset({"Function", "torch.autograd.Function", "torch.autograd.function.Function"})
+_CONTEXTS = frozenset(
+    f"{module}{name}"
+    for module in ("", "torch.", "torch.autograd.")
+    for name in ("no_grad", "enable_grad")
+)
+_ROOTS = ("torch", "math", "__future__")
+
+
+class _Where(NamedTuple):
+    """What is around a statement."""
+
+    top: bool
+    loop: bool
+    function: bool
+    in_class: bool
+    scope: Scope | None
+
+
+def placement_faults(module: ast.Module, names: Names) -> Iterator[Fault]:
+    """What is wrong with the statements of a program, expressions aside."""
+    outermost = _Where(top=True, loop=False, function=False, in_class=False, scope=None)
+    pending = [(statement, outermost) for statement in reversed(module.body)]
+    while pending:
+        statement, where = pending.pop()
+        yield from _statement(statement, where, names)
+        pending += reversed([(inner, around) for inner, around in _inner(statement, where)])
+    for node, _, _ in walk(module):
+        if isinstance(node, (ast.Def, ast.Lambda)):
+            yield from _parameters(node.params)
+
+
+def _inner(statement: ast.Statement, where: _Where) -> Iterator[tuple[ast.Statement, _Where]]:
+    inside = where._replace(top=False, in_class=False)
+    match statement:
+        case ast.If():
+            yield from ((inner, inside) for inner in (*statement.body, *statement.orelse))
+        case ast.While() | ast.For():
+            yield from ((inner, inside._replace(loop=True)) for inner in statement.body)
+        case ast.With():
+            yield from ((inner, inside) for inner in statement.body)
+        case ast.Def():
+            scope = function_scope(statement, where.scope)
+            around = inside._replace(loop=False, function=True, scope=scope)
+            yield from ((inner, around) for inner in statement.body)
+        case ast.Class():
+            yield from ((inner, inside._replace(in_class=True)) for inner in statement.body)
+        case _:
+            pass
+
+
+def _statement(statement: ast.Statement, where: _Where, names: Names) -> Iterator[Fault]:
+    match statement:
+        case ast.Break() | ast.Continue():
+            if not where.loop:
+                word = "break" if isinstance(statement, ast.Break) else "continue"
+                message = f"`{word}` stands outside a loop"
+                yield Fault("misplaced-statement", message, *statement.span)
+        case ast.Return():
+            if not where.function:
+                start = statement.span.start
+                message = "`return` stands outside a function"
+                yield Fault("misplaced-statement", message, start, start + len("return"))
+        case ast.Declaration():
+            yield from _declaration(statement, where, names)
+        case ast.Assign():
+            for target in statement.targets:
+                yield from _target(target)
+        case ast.For():
+            yield from _target(statement.target)
+        case ast.Update():
+            if isinstance(statement.target, (ast.Tuple, ast.List)):
+                message = f"`{statement.op}=` has one target, not several"
+                yield Fault("bad-assignment", message, *statement.target.span)
+            else:
+                yield from _target(statement.target)
+        case ast.With():
+            yield from _context(statement, where, names)
+        case ast.Class():
+            yield from _class(statement, where, names)
+        case ast.Def():
+            yield from _decorators(statement, where)
+        case ast.Import():
+            root = statement.module.partition(".")[0]
+            if root != "torch" and statement.module not in _ROOTS:
+                message = f"there is no module `{statement.module}`"
+                note = "imports name the built-ins only: those of `torch` and `math`"
+                yield Fault("bad-import", message, *statement.span, notes=(note,))
+        case _:
+            pass
+
+
+def _declaration(statement: ast.Declaration, where: _Where, names: Names) -> Iterator[Fault]:
+    name, start = statement.name, statement.span.start
+    help: str | None
+    if not where.top:
+        message = f"`{statement.kind}` stands inside a block or function"
+        help = "declare inputs at top level"
+        yield Fault("bad-declaration", message, start, start + len(statement.kind), help=help)
+    first = names.declared.get(name)
+    if where.top and first is not statement and first is not None:
+        label = Label(Span(first.span.start, first.span.start + len(first.kind)), "the first time")
+        message = f"`{name}` is declared twice"
+        yield Fault("bad-declaration", message, *statement.span, labels=(label,))
+    if statement.type is not None and statement.type.kind not in _TYPES:
+        message = f"there is no type `{statement.type.kind}`"
+        note = "the types are `float`, `int` and `bool`, and these with sizes: `float[n, 3]`"
+        help = nearest(statement.type.kind, _TYPES)
+        yield Fault("bad-declaration", message, *statement.type.span, notes=(note,), help=help)
+
+
+def _target(target: ast.Expr) -> Iterator[Fault]:
+    pending = [target]
+    while pending:
+        expr = pending.pop()
+        if isinstance(expr, (ast.Tuple, ast.List)):
+            pending.extend(reversed(expr.items))
+            if not expr.items:
+                yield Fault("bad-assignment", "there is no target to assign to", *expr.span)
+        elif not isinstance(expr, (ast.Name, ast.Index, ast.Attribute)):
+            message = f"{_kind(expr)} cannot be assigned to"
+            help = "to compare write `==`" if isinstance(expr, ast.Compare) else None
+            yield Fault("bad-assignment", message, *expr.span, help=help)
+
+
+def _kind(expr: ast.Expr) -> str:
+    match expr:
+        case ast.Literal() | ast.FString():
+            return "a literal"
+        case ast.Call():
+            return "the result of a call"
+        case ast.Lambda():
+            return "a function"
+        case _:
+            return "the result of an operator"
+
+
+def _context(statement: ast.With, where: _Where, names: Names) -> Iterator[Fault]:
+    context = statement.context
+    function = context.function if isinstance(context, ast.Call) else context
+    if names.path(function, where.scope) not in _CONTEXTS:
+        message = "`with` takes `no_grad()` or `enable_grad()`"
+        yield Fault("bad-context", message, *context.span)
+    elif not isinstance(context, ast.Call):
+        message = "the context is a call"
+        yield Fault("bad-context", message, *context.span, help="put `()` behind it")
+    elif context.args or context.keywords:
+        yield Fault("wrong-arity", "a context takes no arguments", *context.span)
+
+
+def _class(statement: ast.Class, where: _Where, names: Names) -> Iterator[Fault]:
+    if names.path(statement.base, where.scope) not in _BASES:
+        message = f"the base of `{statement.name}` is not `Function`"
+        note = "a class is an own differentiable function"
+        yield Fault("bad-class", message, *statement.base.span, notes=(note,))
+    methods: dict[str, ast.Def] = {}
+    for part in statement.body:
+        if isinstance(part, ast.Def):
+            yield from _method(part, methods)
+            methods[part.name] = part
+        elif not isinstance(part, ast.Pass) and not _is_docstring(part):
+            message = "the body of a class holds only its methods"
+            yield Fault("bad-class", message, *part.span)
+    if "forward" not in methods:
+        end = statement.span.start + len("class")
+        message = f"`{statement.name}` has no `forward`"
+        yield Fault("bad-class", message, statement.span.start, end)
+
+
+def _method(method: ast.Def, before: dict[str, ast.Def]) -> Iterator[Fault]:
+    if method.name not in _METHODS:
+        message = f"a `Function` has no method `{method.name}`"
+        note = "its methods are `forward`, `backward` and `jvp`"
+        help = nearest(method.name, _METHODS)
+        yield Fault("bad-class", message, *method.span, notes=(note,), help=help)
+    if method.name in before:
+        message = f"`{method.name}` is defined twice"
+        yield Fault("duplicate-name", message, *method.span)
+    if not method.params:
+        message = f"`{method.name}` has no parameter for its context"
+        help = f"write `def {method.name}(ctx, ...):`"
+        yield Fault("bad-class", message, *method.span, help=help)
+
+
+def _is_docstring(statement: ast.Statement) -> bool:
+    return (
+        isinstance(statement, ast.ExprStatement)
+        and isinstance(statement.value, ast.Literal)
+        and isinstance(statement.value.value, str)
+    )
+
+
+def _decorators(statement: ast.Def, where: _Where) -> Iterator[Fault]:
+    start = statement.span.start
+    for decorator in statement.decorators:
+        if decorator != "staticmethod" or not where.in_class:
+            message = f"`@{decorator}` means nothing here"
+            note = "the only decorator is `@staticmethod`, on the methods of a class"
+            yield Fault("bad-decorator", message, start, start + 1, notes=(note,))
+
+
+def _parameters(params: tuple[ast.Param, ...]) -> Iterator[Fault]:
+    seen: set[str] = set()
+    optional: ast.Param | None = None
+    for param in params:
+        if param.name in seen:
+            message = f"the parameter `{param.name}` is named twice"
+            yield Fault("duplicate-name", message, *param.span)
+        seen.add(param.name)
+        if param.default is not None:
+            optional = param
+        elif optional is not None:
+            message = f"`{param.name}` has no default and stands behind one that has"
+            yield Fault("syntax-error", message, *param.span)

@@ -1,0 +1,228 @@
+"""From the grammar's rules to the syntax tree: one method a rule or alias of grad.lark.
+
+A method takes the span of the rule's text and its parts: the text of a token, the node of a rule,
+None for an optional part that is not there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from gradcli.grammar import ast
+from gradcli.grammar.faults import Fault
+from gradcli.grammar.literals import (
+    format_string,
+    identifier,
+    merge,
+    number,
+    plain_string,
+    size,
+)
+from gradcli.source import Span
+
+Part = Callable[[int, int], ast.Expr]
+
+
+class Transform:
+    """The makers of nodes for one text. `part` parses an expression inside it, between two
+    offsets, for the f-strings.
+    """
+
+    def __init__(self, part: Part) -> None:
+        self._part = part
+
+    # --- statements --------------------------------------------------------------------------
+
+    def module(self, span: Span, *body: ast.Statement) -> ast.Module:
+        return ast.Module(span, body)
+
+    def expression(self, span: Span, value: ast.Expr) -> ast.Expr:
+        return value
+
+    def block(self, span: Span, *body: ast.Statement) -> tuple[ast.Statement, ...]:
+        return body
+
+    expression_statement = ast.ExprStatement
+    pass_statement = ast.Pass
+    break_statement = ast.Break
+    continue_statement = ast.Continue
+    assert_statement = ast.Assert
+    return_statement = ast.Return
+    while_statement = ast.While
+    for_statement = ast.For
+    with_statement = ast.With
+
+    def assign(self, span: Span, *sides: ast.Expr) -> ast.Assign:
+        return ast.Assign(span, sides[:-1], sides[-1])
+
+    def update(self, span: Span, target: ast.Expr, op: str, value: ast.Expr) -> ast.Update:
+        return ast.Update(span, target, op[:-1], value)
+
+    def if_statement(
+        self, span: Span, test: ast.Expr, body: tuple[ast.Statement, ...], *rest: Any
+    ) -> ast.If:
+        orelse: tuple[ast.Statement, ...] = rest[-1] or ()
+        for part, condition, block in reversed(rest[:-1]):
+            orelse = (ast.If(Span(part.start, span.end), condition, block, orelse),)
+        return ast.If(span, test, body, orelse)
+
+    def elif_part(
+        self, span: Span, test: ast.Expr, body: tuple[ast.Statement, ...]
+    ) -> tuple[Span, ast.Expr, tuple[ast.Statement, ...]]:
+        return span, test, body
+
+    def definition(self, span: Span, *parts: Any) -> ast.Def:
+        *decorators, name, params, body = parts
+        return ast.Def(span, identifier(name, span), params, body, tuple(decorators))
+
+    def decorator(self, span: Span, name: str) -> str:
+        return name
+
+    def parameters(self, span: Span, *params: ast.Param) -> tuple[ast.Param, ...]:
+        return params
+
+    lambda_parameters = parameters
+
+    def parameter(self, span: Span, name: str, default: ast.Expr | None) -> ast.Param:
+        return ast.Param(span, identifier(name, span), default)
+
+    def class_definition(
+        self, span: Span, name: str, base: ast.Expr, body: tuple[ast.Statement, ...]
+    ) -> ast.Class:
+        return ast.Class(span, identifier(name, span), base, body)
+
+    def declaration(
+        self, span: Span, kind: str, name: str, type: ast.Type | None, default: ast.Expr | None
+    ) -> ast.Declaration:
+        return ast.Declaration(span, kind, identifier(name, span), type, default)
+
+    def declared_type(self, span: Span, kind: str, sizes: tuple[object, ...] | None) -> ast.Type:
+        return ast.Type(span, kind, sizes)
+
+    def sizes(self, span: Span, *sizes: object) -> tuple[object, ...]:
+        if ... in sizes and len(sizes) > 1:
+            message = "`...` stands alone for any shape, not beside other sizes"
+            raise Fault("bad-declaration", message, *span)
+        return sizes
+
+    def size_name(self, span: Span, name: str) -> str:
+        return identifier(name, span)
+
+    def size_number(self, span: Span, text: str) -> int:
+        return size(span, text)
+
+    def size_any(self, span: Span) -> object:
+        return ...
+
+    # --- imports -----------------------------------------------------------------------------
+
+    def import_module(self, span: Span, module: str, alias: str | None) -> ast.Import:
+        return ast.Import(span, module, (("", alias or ""),))
+
+    def import_from(self, span: Span, module: str, *names: tuple[str, str]) -> ast.Import:
+        return ast.Import(span, module, names)
+
+    def import_all(self, span: Span, module: str) -> ast.Import:
+        return ast.Import(span, module, (("*", ""),))
+
+    def imported_name(self, span: Span, name: str, alias: str | None) -> tuple[str, str]:
+        return name, alias or ""
+
+    def dotted(self, span: Span, *names: str) -> str:
+        return ".".join(names)
+
+    # --- expressions -------------------------------------------------------------------------
+
+    lambda_expression = ast.Lambda
+    unary = ast.Unary
+    index = ast.Index
+
+    def if_else(self, span: Span, then: ast.Expr, test: ast.Expr, orelse: ast.Expr) -> ast.IfElse:
+        return ast.IfElse(span, test, then, orelse)
+
+    def or_test(self, span: Span, *values: ast.Expr) -> ast.Boolean:
+        return ast.Boolean(span, "or", values)
+
+    def and_test(self, span: Span, *values: ast.Expr) -> ast.Boolean:
+        return ast.Boolean(span, "and", values)
+
+    def comparison(self, span: Span, first: ast.Expr, *rest: Any) -> ast.Compare:
+        return ast.Compare(span, first, rest[0::2], rest[1::2])
+
+    def comparison_op(self, span: Span, *words: str) -> str:
+        return " ".join(words)
+
+    def binary(self, span: Span, left: ast.Expr, op: str, right: ast.Expr) -> ast.Binary:
+        return ast.Binary(span, op, left, right)
+
+    def call(self, span: Span, function: ast.Expr, *args: ast.Expr | ast.Keyword) -> ast.Call:
+        places: list[ast.Expr] = []
+        keywords: list[ast.Keyword] = []
+        for arg in args:
+            if isinstance(arg, ast.Keyword):
+                keywords.append(arg)
+            elif keywords:
+                message = f"an argument without a name stands behind `{keywords[-1].name}=`"
+                raise Fault("syntax-error", message, *arg.span)
+            else:
+                places.append(arg)
+        return ast.Call(span, function, tuple(places), tuple(keywords))
+
+    def keyword(self, span: Span, name: str, value: ast.Expr) -> ast.Keyword:
+        return ast.Keyword(span, identifier(name, span), value)
+
+    def slice_bounds(
+        self,
+        span: Span,
+        start: ast.Expr | None,
+        stop: ast.Expr | None,
+        step: ast.Expr | None,
+    ) -> ast.Slice:
+        return ast.Slice(span, start, stop, step)
+
+    def attribute(self, span: Span, value: ast.Expr, name: str) -> ast.Attribute:
+        return ast.Attribute(span, value, name)
+
+    def tuple_display(self, span: Span, *items: ast.Expr) -> ast.Tuple:
+        return ast.Tuple(span, items)
+
+    def list_display(self, span: Span, *items: ast.Expr) -> ast.List:
+        return ast.List(span, items)
+
+    # --- atoms -------------------------------------------------------------------------------
+
+    def name(self, span: Span, text: str) -> ast.Name:
+        return ast.Name(span, identifier(text, span))
+
+    def number(self, span: Span, text: str) -> ast.Literal:
+        return ast.Literal(span, number(span, text))
+
+    def true(self, span: Span) -> ast.Literal:
+        return ast.Literal(span, True)
+
+    def false(self, span: Span) -> ast.Literal:
+        return ast.Literal(span, False)
+
+    def none(self, span: Span) -> ast.Literal:
+        return ast.Literal(span, None)
+
+    def ellipsis(self, span: Span) -> ast.Literal:
+        return ast.Literal(span, ...)
+
+    def plain_string(self, span: Span, text: str) -> ast.Literal:
+        return ast.Literal(span, plain_string(span, text))
+
+    def format_string(self, span: Span, text: str) -> ast.FString:
+        return ast.FString(span, format_string(span, text, self._part))
+
+    def strings(self, span: Span, *strings: ast.Literal | ast.FString) -> ast.Expr:
+        if len(strings) == 1:
+            return strings[0]
+        parts: list[ast.Literal | ast.Formatted] = []
+        for string in strings:
+            parts.extend(string.parts if isinstance(string, ast.FString) else (string,))
+        merged = merge(parts)
+        if all(isinstance(string, ast.Literal) for string in strings):
+            return ast.Literal(span, "".join(str(part.value) for part in merged))
+        return ast.FString(span, merged)

@@ -1,0 +1,234 @@
+"""Long chains of a recorded graph as a few lines: what every turn of a loop repeats, once.
+
+From a node down, the way along the longest path is its spine. A loop leaves a spine in which the
+same operations, written at the same places, follow each other again and again, with the same
+kinds of side inputs. Such a stretch is a `Fold`. Nothing here recurses: a graph may be a million
+nodes deep.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterable
+from typing import NamedTuple
+
+from gradcli.render.text import TIMES
+from gradcli.results import Graph, GraphNode
+
+_FEWEST_TURNS = 4  # fewer are drawn as they are
+_LONGEST_TURN = 512  # operations of a turn on the spine
+_CANDIDATES = 8  # repeats of an operation that are tried as the next turn
+_LARGEST_SIDE = 64  # nodes of a side input that are compared; a larger one is like no other
+
+
+class Fold(NamedTuple):
+    """A stretch of a spine that repeats: `turns` times `pattern`, the first turn's nodes.
+
+    `label` names the pattern, `members` are all nodes that the fold stands for, `sides` the
+    inputs of the first turn from beside the spine, each with whether every turn has its own, and
+    `after` the node that the last turn uses, or None.
+    """
+
+    label: tuple[str, ...]
+    pattern: tuple[int, ...]
+    turns: int
+    members: frozenset[int]
+    sides: tuple[tuple[int, bool], ...]
+    after: int | None
+
+
+class _Item(NamedTuple):
+    """A spine node, or a stretch already folded: its signature, its label, all its nodes."""
+
+    signature: int
+    label: tuple[str, ...]
+    nodes: tuple[int, ...]
+    turns: int
+    period: int  # nodes of one turn
+
+
+class Chains:
+    """The folds of a graph, found from one node down at a time."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.nodes: dict[int, GraphNode] = {node.id: node for node in graph.nodes}
+        self.inputs: dict[int, list[int]] = {node.id: [] for node in graph.nodes}
+        for edge in sorted(graph.edges, key=lambda edge: edge.input):
+            self.inputs[edge.source].append(edge.target)
+        self.owner: dict[int, int] = {}
+        """The first node of the fold that stands for a node."""
+        self._users = Counter(edge.target for edge in graph.edges)
+        self._height = self._heights(graph)
+        self._on_spine: set[int] = set()
+        self._signatures: dict[Hashable, int] = {}
+
+    def folds_from(self, start: int) -> dict[int, Fold]:
+        """The folds of the spine that starts here, by their first nodes; {} on a known spine."""
+        if start in self._on_spine:
+            return {}
+        spine = self._spine(start)
+        place = {node: index for index, node in enumerate(spine)}
+        items = [
+            _Item(self._signature(i, spine, place), (self.nodes[node].name,), (node,), 1, 1)
+            for i, node in enumerate(spine)
+        ]
+        longest = 1
+        while longest <= _LONGEST_TURN:  # inner loops before outer ones
+            folded = self._fold(items, longest)
+            longest *= 1 if len(folded) < len(items) else 2
+            items = folded
+        found = {}
+        at = 0
+        for item in items:
+            at += len(item.nodes)
+            if item.turns > 1:
+                after = spine[at] if at < len(spine) else None
+                found[item.nodes[0]] = self._finish(item, after, place)
+        return found
+
+    def _heights(self, graph: Graph) -> dict[int, int]:
+        height: dict[int, int] = {}
+        for node in reversed(graph.nodes):
+            height[node.id] = 1 + max((height[t] for t in self.inputs[node.id]), default=0)
+        return height
+
+    def _spine(self, start: int) -> list[int]:
+        spine = []
+        node: int | None = start
+        while node is not None:
+            spine.append(node)
+            self._on_spine.add(node)
+            free = [t for t in self.inputs[node] if t not in self._on_spine]
+            node = max(free, key=self._height.__getitem__, default=None)
+        return spine
+
+    def _signature(self, index: int, spine: list[int], place: dict[int, int]) -> int:
+        """A number that nodes share whose operation, place and inputs look the same."""
+        node = self.nodes[spine[index]]
+        following = spine[index + 1] if index + 1 < len(spine) else None
+        inputs = tuple(
+            "next" if t == following else self._input(t, index, place) for t in self.inputs[node.id]
+        )
+        return self._intern((node.name, node.line, node.column, node.count, inputs))
+
+    def _input(self, target: int, index: int, place: dict[int, int]) -> Hashable:
+        """What an input looks like from the spine's node number `index`."""
+        seen: dict[int, int] = {}
+        looks: list[Hashable] = []
+        todo = [target]
+        while todo:
+            node = todo.pop()
+            if node in place and not self._is_shared_leaf(node):
+                looks.append(("spine", place[node] - index))
+            elif node in self.owner:
+                looks.append(("fold", self.owner[node]))
+            elif node in seen:
+                looks.append(("again", seen[node]))
+            elif len(seen) == _LARGEST_SIDE:
+                return ("large", target)
+            else:
+                seen[node] = len(seen)
+                n = self.nodes[node]
+                below = self.inputs[node]
+                looks.append((n.name, n.variable, n.line, n.column, len(below)))
+                todo += reversed(below)
+        return tuple(looks)
+
+    def _is_shared_leaf(self, node: int) -> bool:
+        """Whether a node is a leaf that turns of a loop may have in common."""
+        return not self.inputs[node] and self._users[node] >= _FEWEST_TURNS
+
+    def _intern(self, key: Hashable) -> int:
+        return self._signatures.setdefault(key, len(self._signatures))
+
+    def _fold(self, items: list[_Item], longest: int) -> list[_Item]:
+        """The items with every stretch that repeats after at most `longest` made one item."""
+        following = _next_same(items)
+        folded = []
+        at = 0
+        while at < len(items):
+            period, turns = _repeats(items, at, following, longest)
+            if turns < _FEWEST_TURNS:
+                folded.append(items[at])
+                at += 1
+                continue
+            turn = items[at : at + period]
+            whole = items[at : at + period * turns]
+            folded.append(
+                _Item(
+                    self._intern(("turns", turns, *(item.signature for item in turn))),
+                    tuple(_counted(item) for item in turn),
+                    tuple(node for item in whole for node in item.nodes),
+                    turns,
+                    sum(len(item.nodes) for item in turn),
+                )
+            )
+            at += period * turns
+        return folded
+
+    def _finish(self, item: _Item, after: int | None, place: dict[int, int]) -> Fold:
+        members = frozenset(item.nodes)
+        first = item.nodes[0]
+        pattern = item.nodes[: item.period]
+        second = item.nodes[item.period : 2 * item.period]
+        sides: dict[int, bool] = {}
+        for node, again in zip(pattern, second, strict=True):
+            for mine, other in zip(self.inputs[node], self.inputs[again], strict=True):
+                if mine not in members and mine != after and mine not in sides:
+                    sides[mine] = mine != other
+        own = self._beside([t for t, differs in sides.items() if differs], place)
+        shared = {target for target, differs in sides.items() if not differs}
+        targets = (t for n in item.nodes[item.period :] for t in self.inputs[n])
+        rest = self._beside((t for t in targets if t not in shared), place) - own - {after}
+        for node in members | rest:
+            self.owner.setdefault(node, first)
+        return Fold(item.label, pattern, item.turns, members | rest, tuple(sides.items()), after)
+
+    def _beside(self, targets: Iterable[int], place: dict[int, int]) -> set[int]:
+        """The nodes at and below the targets that are on no spine and that nothing names.
+
+        A leaf with a name stays itself.
+        """
+        found: set[int] = set()
+        todo = list(targets)
+        while todo:
+            node = todo.pop()
+            if node in found or node in place or node in self._on_spine or node in self.owner:
+                continue
+            if self.inputs[node] or not self.nodes[node].variable:
+                found.add(node)
+                todo += self.inputs[node]
+        return found
+
+
+def _counted(item: _Item) -> str:
+    if item.turns == 1:
+        return item.label[0]
+    return f"({' '.join(item.label)} {TIMES} {item.turns:,})"
+
+
+def _next_same(items: list[_Item]) -> list[int]:
+    """For each item the index of the next one like it, or -1."""
+    following = [-1] * len(items)
+    last: dict[int, int] = {}
+    for index in range(len(items) - 1, -1, -1):
+        following[index] = last.get(items[index].signature, -1)
+        last[items[index].signature] = index
+    return following
+
+
+def _repeats(items: list[_Item], start: int, following: list[int], longest: int) -> tuple[int, int]:
+    """The shortest period that repeats from `start`, and how often it comes; (1, 1) if none."""
+    candidate = following[start]
+    for _ in range(_CANDIDATES):
+        period = candidate - start
+        if candidate < 0 or period > longest:
+            break
+        end = candidate
+        while end < len(items) and items[end].signature == items[end - period].signature:
+            end += 1
+        turns = (end - start) // period
+        if turns >= _FEWEST_TURNS:
+            return period, turns
+        candidate = following[candidate]
+    return 1, 1

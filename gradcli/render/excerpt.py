@@ -1,0 +1,211 @@
+"""The lines of a source that a diagnostic is about, with carets and labels under them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from gradcli.errors import Diagnostic
+from gradcli.render.text import Line, cells, visible
+from gradcli.source import Source, Span
+
+_TAB = 4
+_WHOLE_SPAN = 4  # a span over more lines than this shows its first and last only
+_NARROWEST = 16
+
+
+class _Mark(NamedTuple):
+    """What is drawn under one line: columns of its text from 0, the end not among them."""
+
+    line: int
+    start: int
+    end: int
+    main: bool
+    text: str
+
+
+class _Row(NamedTuple):
+    """A source line as shown: its text and the cell at which each of its columns starts."""
+
+    text: str
+    cell: list[int]
+
+
+def excerpt(
+    diagnostic: Diagnostic, source: Source, span: Span, width: int
+) -> tuple[list[Line], int]:
+    """The excerpt, at most `width` cells wide where the source is, and its line numbers' width."""
+    marks = _marks(source, span, diagnostic.label, main=True)
+    for label in diagnostic.labels:
+        marks += _marks(source, label.span, label.text, main=False)
+    numbers = sorted({mark.line for mark in marks})
+    gutter = len(str(numbers[-1]))
+    room = max(width - gutter - 3, _NARROWEST)
+
+    lines: list[Line] = [[(" " * gutter + " |", "gutter")]]
+    previous = numbers[0]
+    for number in numbers:
+        if number == previous + 2:
+            lines += _source_line(source, number - 1, [], gutter, room)
+        elif number > previous + 2:
+            lines.append([("...", "gutter")])
+        lines += _source_line(source, number, [m for m in marks if m.line == number], gutter, room)
+        previous = number
+    return lines, gutter
+
+
+def _marks(source: Source, span: Span, text: str, *, main: bool) -> list[_Mark]:
+    """A mark for each line that is shown of a span; its text goes to the last."""
+    first, start = source.position(span.start)
+    last, end = source.position(max(span.start, span.end))
+    if last > first and end == 1:  # up to the end of the line before
+        last -= 1
+        end = len(source.line(last)) + 1
+    if first == last:
+        return [_Mark(first, start - 1, max(end - 1, start), main, text)]
+    inner = range(first + 1, last) if last - first < _WHOLE_SPAN else ()
+    marks = [_Mark(first, start - 1, len(source.line(first)), main, "")]
+    marks += [_Mark(n, _indent(source.line(n)), len(source.line(n)), main, "") for n in inner]
+    marks.append(_Mark(last, _indent(source.line(last)), end - 1, main, text))
+    return [mark for mark in marks if mark.end > mark.start or mark.text]
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def _source_line(
+    source: Source, number: int, marks: list[_Mark], gutter: int, room: int
+) -> list[Line]:
+    text = source.line(number)
+    first, last = _window(text, marks, room)
+    row = _row(text[first:last], cut=(first > 0, last < len(text)))
+    moved = []
+    for mark in marks:
+        start, end = (min(max(at - first, 0), last - first) for at in (mark.start, mark.end))
+        moved.append(mark._replace(start=start, end=max(end, start + 1)))
+    lines: list[Line] = [[(f"{number:>{gutter}} | ", "gutter"), (row.text, "")]]
+    for drawn in _drawing(row, text[first:last], moved):
+        lines.append([(" " * gutter + " | ", "gutter"), *drawn])
+    return lines
+
+
+def _window(text: str, marks: list[_Mark], room: int) -> tuple[int, int]:
+    """The part of a long line to show: the main mark, with as much around it as there is room."""
+    if len(text) <= room and sum(map(_width, text)) <= room:
+        return 0, len(text)
+    main = next((m for m in marks if m.main), marks[0] if marks else None)
+    middle = 0 if main is None else min((main.start + main.end) // 2, main.start + room // 2)
+    first = last = min(middle, len(text))
+    left = room - 2  # the `…` at both ends
+    while left > 0:
+        grown = False
+        if first > 0 and (width := _width(text[first - 1])) <= left:
+            first, left, grown = first - 1, left - width, True
+        if last < len(text) and (width := _width(text[last])) <= left:
+            last, left, grown = last + 1, left - width, True
+        if not grown:
+            break
+    return first, last
+
+
+def _width(character: str) -> int:
+    return _TAB if character == "\t" else cells(visible(character))
+
+
+def _row(text: str, cut: tuple[bool, bool]) -> _Row:
+    before, after = ("…" if side else "" for side in cut)
+    shown = [before]
+    at = len(before)
+    cell = []
+    for character in text:
+        cell.append(at)
+        piece = " " * (_TAB - at % _TAB) if character == "\t" else visible(character)
+        shown.append(piece)
+        at += cells(piece)
+    cell += [at, at + 1]  # a mark may stand behind the end
+    return _Row("".join(shown) + after, cell)
+
+
+def _drawing(row: _Row, text: str, marks: list[_Mark]) -> list[Line]:
+    """The lines under a source line: marks, the rightmost label beside them, the others below."""
+    if not marks:
+        return []
+    canvas = _underlines(row, text, marks)
+    hanging = sorted(
+        ((_anchor(row, canvas, m), m) for m in marks if m.text), key=lambda pair: pair[0]
+    )
+    lines = [_segments(canvas)]
+    if hanging and hanging[-1][1].end == max(m.end for m in marks):
+        _, mark = hanging.pop()
+        lines[0] += [(" ", ""), (visible(mark.text), _style(mark))]
+    if hanging:
+        lines.append(_connectors(hanging))
+    while hanging:
+        at, mark = hanging.pop()
+        line = _connectors([pair for pair in hanging if pair[0] < at])
+        used = sum(len(piece) for piece, _ in line)
+        lines.append([*line, (" " * (at - used), ""), (visible(mark.text), _style(mark))])
+    return lines
+
+
+def _underlines(row: _Row, text: str, marks: list[_Mark]) -> dict[int, str]:
+    """Which character stands in which cell. Labels cover the main span's carets, and blanks at
+    the ends of what is left of it carry none: `W @ x` with both sides labelled is `- ^ -`.
+    """
+    canvas: dict[int, str] = {}
+    others = [m for m in marks if not m.main]
+    for mark in others:
+        _draw(canvas, row, mark.start, mark.end, "-")
+    for mark in (m for m in marks if m.main):
+        free = [
+            not any(m.start <= at < m.end for m in others) for at in range(mark.start, mark.end)
+        ]
+        if not any(free):
+            _draw(canvas, row, mark.start, mark.end, "^")
+            continue
+        at = mark.start
+        while at < mark.end:
+            end = at
+            while end < mark.end and free[end - mark.start] == free[at - mark.start]:
+                end += 1
+            piece = text[at:end]
+            if free[at - mark.start] and (piece.strip() or mark.end - mark.start == end - at):
+                start = at + _indent(piece) if piece.strip() else at
+                stop = at + len(piece.rstrip()) if piece.strip() else end
+                _draw(canvas, row, start, stop, "^")
+            at = end
+    return canvas
+
+
+def _draw(canvas: dict[int, str], row: _Row, start: int, end: int, sign: str) -> None:
+    for cell in range(row.cell[start], max(row.cell[end], row.cell[start] + 1)):
+        canvas[cell] = sign
+
+
+def _anchor(row: _Row, canvas: dict[int, str], mark: _Mark) -> int:
+    """The cell that a label hangs from: the first of its own signs."""
+    sign = "^" if mark.main else "-"
+    span = range(row.cell[mark.start], row.cell[mark.end] + 1)
+    return next((cell for cell in span if canvas.get(cell) == sign), row.cell[mark.start])
+
+
+def _segments(canvas: dict[int, str]) -> Line:
+    line: Line = []
+    for cell in range(max(canvas) + 1):
+        sign = canvas.get(cell, " ")
+        line.append((sign, {"^": "error", "-": "label"}.get(sign, "")))
+    return line
+
+
+def _connectors(hanging: list[tuple[int, _Mark]]) -> Line:
+    line: Line = []
+    at = 0
+    for cell, mark in hanging:
+        if cell >= at:
+            line += [(" " * (cell - at), ""), ("|", _style(mark))]
+            at = cell + 1
+    return line
+
+
+def _style(mark: _Mark) -> str:
+    return "error" if mark.main else "label"

@@ -1,0 +1,148 @@
+"""Values for people: numbers at a precision, vectors on a line, matrices as aligned blocks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from gradcli.render.text import TIMES, cells, shorten, visible
+from gradcli.results import Value
+
+_ROWS = 6  # a longer matrix shows its first rows and its last
+
+
+def number(value: Any, precision: int) -> str:
+    """A scalar as a person reads it: floats at `precision` significant digits."""
+    if isinstance(value, float):
+        return f"{value:.{precision}g}"
+    if isinstance(value, str):
+        return visible(repr(value))
+    return str(value)
+
+
+def shape_of(value: Value) -> tuple[int, ...]:
+    """The shape of an array, or of a list of scalars or of equal rows of them; () for others."""
+    if hasattr(value, "shape"):
+        return tuple(value.shape)
+    if not isinstance(value, (list, tuple)):
+        return ()
+    if value and all(_is_row(row) and len(row) == len(value[0]) for row in value):
+        return (len(value), len(value[0]))
+    return (len(value),) if all(map(_is_scalar, value)) else ()
+
+
+def is_number(value: Value) -> bool:
+    """Whether a value is one number: not a tensor with sizes, a list, a text or None."""
+    return _is_scalar(value) and not isinstance(value, str) and value is not None
+
+
+def block(value: Value, precision: int, width: int) -> list[str]:
+    """The lines that show a value within `width` cells."""
+    if value is None:
+        return [""]
+    shape = shape_of(value)
+    if not shape:
+        nested = isinstance(value, (list, tuple))
+        text = _items(value, precision) if nested else number(_python(value), precision)
+        return [shorten(text, width)]
+    if 0 in shape or len(shape) > 2:
+        return [shorten(_summary(value, shape, precision), width)]
+    if len(shape) == 1:
+        return [_vector(value, precision, width)]
+    return _matrix(value, precision, width)
+
+
+def align(texts: Sequence[str]) -> list[str]:
+    """The texts padded to one width, numbers with their decimal points under each other."""
+    split = [_at_point(text) for text in texts]
+    left = max((cells(before) for before, _ in split), default=0)
+    right = max((cells(after) for _, after in split), default=0)
+    return [
+        " " * (left - cells(before)) + before + after + " " * (right - cells(after))
+        for before, after in split
+    ]
+
+
+def _is_scalar(item: Value) -> bool:
+    return not isinstance(item, (list, tuple)) and not getattr(item, "shape", ())
+
+
+def _is_row(item: Value) -> bool:
+    return isinstance(item, (list, tuple)) and all(map(_is_scalar, item))
+
+
+def _at_point(text: str) -> tuple[str, str]:
+    """A number's text before its point, exponent or comma, and the rest."""
+    if text.lstrip("-")[:1].isdigit():
+        for index, character in enumerate(text):
+            if character in ".e,":
+                return text[:index], text[index:]
+    return text, ""
+
+
+def _pick(count: int, room: int) -> list[int | None]:
+    """Which of `count` items to show in `room` places, None standing for those left out."""
+    if count <= room:
+        return list(range(count))
+    tail = (room - 1) // 2
+    head = max(room - 1 - tail, 1)
+    return [*range(head), None, *range(count - tail, count)]
+
+
+def _texts(row: Any, picked: Sequence[int | None], precision: int) -> list[str]:
+    return ["…" if i is None else number(_python(row[i]), precision) for i in picked]
+
+
+def _python(item: Any) -> Any:
+    return item.item() if hasattr(item, "item") else item
+
+
+def _vector(row: Any, precision: int, width: int) -> str:
+    room = min(len(row), max(width // 2, 1))
+    while True:
+        text = f"[{', '.join(_texts(row, _pick(len(row), room), precision))}]"
+        if cells(text) <= width or room <= 3:
+            return shorten(text, width)
+        room = max(3, min(room - 1, room * width // cells(text)))
+
+
+def _matrix(rows: Any, precision: int, width: int) -> list[str]:
+    shown = _pick(len(rows), _ROWS)
+    room = min(len(rows[0]), max(width // 2, 1))
+    while True:
+        picked = _pick(len(rows[0]), room)
+        grid = [_texts(rows[i], picked, precision) for i in shown if i is not None]
+        columns = [align([f"{text}," for text in column]) for column in zip(*grid, strict=True)]
+        texts = [" ".join(row).rstrip(", ") for row in zip(*columns, strict=True)]
+        longest = max(map(cells, texts)) + 4
+        if longest <= width or room <= 2:
+            break
+        room = max(2, min(room - 1, room * width // longest))
+    lines = [f" [{text}]," for text in texts]
+    lines[0] = f"[{lines[0][1:]}"
+    lines[-1] = f"{lines[-1][:-1]}]"
+    if None in shown:
+        lines.insert(shown.index(None), " …")
+    return [shorten(line, width) for line in lines]
+
+
+def _items(value: list[Any] | tuple[Any, ...], precision: int) -> str:
+    """A list whose items differ in shape: scalars as they are, others by their shape."""
+    texts = []
+    for item in value[:_ROWS]:
+        if _is_scalar(item):
+            texts.append(number(_python(item), precision))
+        else:
+            texts.append(f"[{TIMES.join(map(str, shape_of(item)))}]")
+    if len(value) > _ROWS:
+        texts.append(f"… {len(value) - _ROWS:,} more")
+    return f"[{', '.join(texts)}]"
+
+
+def _summary(value: Any, shape: tuple[int, ...], precision: int) -> str:
+    count = math.prod(shape)
+    if not count:
+        return "[]"
+    low, high = (number(_python(edge), precision) for edge in (value.min(), value.max()))
+    return f"{count:,} numbers, {low} to {high}"

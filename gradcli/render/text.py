@@ -1,0 +1,85 @@
+"""Styled text before it meets a terminal: lines of segments, measured in terminal cells."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+Segment: TypeAlias = tuple[str, str]
+"""A text and the name of its style in the theme; "" for none."""
+
+Line: TypeAlias = list[Segment]
+
+TIMES = "×"
+
+_FIRST_WIDE = "\u0300"  # every character before it takes one cell
+
+
+def plain_text(lines: list[Line]) -> str:
+    """The lines without their styles and without blanks at their ends."""
+    return "".join(f"{''.join(text for text, _ in line).rstrip(' ')}\n" for line in lines)
+
+
+def trimmed(line: Line) -> Line:
+    """The line without blanks at its end."""
+    kept = list(line)
+    while kept and not kept[-1][0].rstrip(" "):
+        kept.pop()
+    if kept:
+        text, style = kept[-1]
+        kept[-1] = (text.rstrip(" "), style)
+    return kept
+
+
+def cells(text: str) -> int:
+    """Terminal cells that a text takes: wide characters two, combining marks none."""
+    if text.isascii() or max(text) < _FIRST_WIDE:
+        return len(text)
+    import unicodedata
+
+    width = 0
+    for character in text:
+        if unicodedata.east_asian_width(character) in "WF":
+            width += 2
+        elif not unicodedata.combining(character):
+            width += 1
+    return width
+
+
+def line_cells(line: Line) -> int:
+    """Terminal cells that a line takes."""
+    return sum(cells(text) for text, _ in line)
+
+
+def visible(text: str) -> str:
+    """The text with every character that does not print, or prints as nothing, as its escape.
+
+    So no name or program can send a terminal a command, and what hides in a text is seen.
+    """
+    return text if text.isprintable() else "".join(map(_visible, text))
+
+
+def shorten(text: str, width: int) -> str:
+    """The text, cut to `width` cells with `…` at its end if it is longer."""
+    if cells(text) <= width:
+        return text
+    room = width - 1
+    kept = ""
+    for character in text:
+        room -= cells(character)
+        if room < 0:
+            break
+        kept += character
+    return f"{kept}…" if width > 0 else ""
+
+
+def pad(text: str, width: int) -> str:
+    """The text with blanks after it up to `width` cells."""
+    return text + " " * (width - cells(text))
+
+
+def _visible(character: str) -> str:
+    if character.isprintable():
+        return character
+    if "\udc80" <= character <= "\udcff":  # a byte of a file name that is not UTF-8
+        return f"\\x{ord(character) - 0xDC00:02x}"
+    return repr(character)[1:-1]

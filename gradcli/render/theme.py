@@ -1,0 +1,46 @@
+"""The one place that knows what a style looks like, and the only one that loads rich."""
+
+from __future__ import annotations
+
+from gradcli.render.text import Line, plain_text, trimmed
+
+STYLES = {
+    "error": "bold red",
+    "warning": "bold yellow",
+    "note": "bold",
+    "help": "bold green",
+    "title": "bold",
+    "gutter": "blue",
+    "label": "cyan",
+    "heading": "dim",
+    "name": "bold",
+    "op": "",
+    "shape": "dim",
+    "value": "",
+    "grad": "green",
+    "place": "dim",
+    "branch": "dim",
+    "count": "yellow",
+    "reference": "cyan",
+}
+
+
+def text_of(lines: list[Line], *, colour: bool) -> str:
+    """The lines as text to write, with a terminal's colours or without."""
+    return _coloured(lines) if colour else plain_text(lines)
+
+
+def _coloured(lines: list[Line]) -> str:
+    from rich.color import ColorSystem
+    from rich.style import Style
+
+    styles = {name: Style.parse(description) for name, description in STYLES.items()}
+    parts: list[str] = []
+    for line in lines:
+        for text, name in trimmed(line):
+            style = styles.get(name)
+            parts.append(
+                style.render(text, color_system=ColorSystem.STANDARD) if style and text else text
+            )
+        parts.append("\n")
+    return "".join(parts)

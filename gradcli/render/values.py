@@ -1,0 +1,50 @@
+"""What `gradcli run` shows to a person: the top-level names, then the result."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gradcli.render.numbers import block, shape_of
+from gradcli.render.table import table, text_column, value_column
+from gradcli.render.text import Line, cells, visible
+from gradcli.results import Binding, RunResult, Value
+
+
+def run_view(
+    result: RunResult, *, bindings: Sequence[Binding], precision: int, width: int
+) -> list[Line]:
+    """A table of the bindings and, under it, the result if there is one."""
+    lines = binding_table(bindings, precision, width)
+    if result.result is not None:
+        lines += [[]] if lines else []
+        lines += named_value(result.output, result.result, precision, width)
+    return lines
+
+
+def binding_table(bindings: Sequence[Binding], precision: int, width: int) -> list[Line]:
+    """A row for each name: value, shape, grad and grad_fn, the columns that are empty left out."""
+    columns = [
+        text_column("name", "name", [visible(b.name) for b in bindings]),
+        text_column("shape", "shape", [shape_text(b.value) for b in bindings]),
+        value_column("value", "value", [b.value for b in bindings], precision),
+        value_column("grad", "grad", [b.grad for b in bindings], precision),
+        text_column("grad_fn", "shape", [visible(b.grad_fn) for b in bindings]),
+    ]
+    return table(columns, width) if bindings else []
+
+
+def named_value(name: str, value: Value, precision: int, width: int) -> list[Line]:
+    """`name = value`, a matrix's further rows under its first."""
+    head = f"{visible(name)} = "
+    if cells(head) > width // 2:
+        rows = block(value, precision, width - 2)
+        return [[(head.rstrip(), "name")], *([("  ", ""), (row, "value")] for row in rows)]
+    first, *rest = block(value, precision, width - cells(head))
+    lines: list[Line] = [[(head, "name"), (first, "value")]]
+    return lines + [[(" " * cells(head), ""), (row, "value")] for row in rest]
+
+
+def shape_text(value: Value) -> str:
+    """`[2, 3]`, or nothing for a scalar."""
+    shape = shape_of(value)
+    return f"[{', '.join(map(str, shape))}]" if shape else ""

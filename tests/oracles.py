@@ -1,0 +1,234 @@
+"""Independent ways to the derivatives that the engine gives: numbers against which it is tested."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from gradcli.engine import backward
+from gradcli.engine.graph import AccumulateGrad
+from gradcli.engine.ops.build import FAMILIES
+from gradcli.engine.ops.registry import Op, Sample, entries, ops
+from gradcli.engine.ops.rules import push
+from gradcli.engine.tensor import Like, Tensor, data_of, leaf
+
+EPS, ATOL, RTOL = 1e-6, 1e-5, 1e-3
+
+
+def table() -> dict[str, Op]:
+    """Every op of every family by its name, aliases left out."""
+    found: dict[str, Op] = {}
+    for family in FAMILIES:
+        module = import_module(f"gradcli.engine.ops.{family}")
+        found.update({op.name: op for op in entries(vars(module)).values()})
+    return found
+
+
+def values(args: tuple[Any, ...]) -> list[Any]:
+    """A sample's arguments as plain data: lists become arrays, numbers stay."""
+    return [np.asarray(a) if isinstance(a, (list, tuple)) else a for a in args]
+
+
+def floating(a: Any) -> bool:
+    return type(a) is float or (isinstance(a, np.ndarray) and a.dtype.kind == "f")
+
+
+class Poison(Like):
+    """A `Like` that cannot be taken for a value."""
+
+    __slots__ = ()
+
+    def __array__(self, *args: Any, **kwargs: Any) -> Any:
+        raise TypeError("a rule reads a value that its op does not save")
+
+    def __bool__(self) -> bool:
+        raise TypeError("a rule reads a value that its op does not save")
+
+
+def poison(outs: list[Tensor]) -> None:
+    """See to it that a rule that reads what its op does not save fails."""
+    for node in {n for o in outs if o.node is not None for n in _below(o.node)}:
+        node.args = tuple(Poison(a.shape, a.dtype) if type(a) is Like else a for a in node.args)
+
+
+class Run:
+    """An op done on a sample's arguments, its floating ones being leaves."""
+
+    def __init__(self, op: Op, args: list[Any], params: dict[str, Any]) -> None:
+        self.inputs = [leaf(a) if floating(a) else a for a in args]
+        out = op(*self.inputs, **params)
+        self.results = [
+            r if isinstance(r, Tensor) else Tensor(r)
+            for r in (out if isinstance(out, tuple) else (out,))
+        ]
+        self.outs = [r for r in self.results if r.node is not None]
+        self.leaves = [x for x in self.inputs if isinstance(x, Tensor)]
+        edges = {n for r in self.outs for n in _below(r.node)}
+        self.leaves = [x for x in self.leaves if x.node in edges]
+
+
+def _below(node: Any) -> set[Any]:
+    seen, stack = {node}, [node]
+    while stack:
+        for under in stack.pop().edges:
+            if under is not None and under not in seen:
+                seen.add(under)
+                stack.append(under)
+    return seen
+
+
+def reverse(outs: list[Tensor], gs: list[Any], leaves: list[Tensor], *, graph: bool = False):
+    """Cotangents of the leaves; zeros for what the results do not depend on."""
+    poison(outs)
+    roots = [(o.node, o.index, g) for o, g in zip(outs, gs, strict=True) if o.node is not None]
+    found = backward.cotangents(roots, [x.node for x in leaves], create_graph=graph, retain=True)
+    return [found.get(x.node, zeros(x)) for x in leaves]
+
+
+def forward(outs: list[Tensor], dots: list[Any], leaves: list[Tensor], *, graph: bool = False):
+    """Tangents of results, by `push` through the recorded graph from the oldest node on."""
+    poison(outs)
+    nodes = sorted({n for o in outs if o.node is not None for n in _below(o.node)}, key=_age)
+    seeds = (None if type(dot) is float and dot == 0.0 else dot for dot in dots)
+    tangents: dict[Any, Any] = dict(zip((x.node for x in leaves), seeds, strict=True))
+    for node in nodes:
+        if type(node) is AccumulateGrad:
+            continue
+        incoming = []
+        for under, index in zip(node.edges, node.outputs, strict=True):
+            dot = None if under is None else tangents.get(under)
+            incoming.append(dot[index] if type(dot) is tuple else dot)
+        out = node.out if node.op.saves_out else node.like
+        args = node.args
+        if not graph:
+            args = [data_of(a) for a in args]
+        elif node.op.saves_out:
+            out = (
+                tuple(Tensor(o, node, i) for i, o in enumerate(out))
+                if type(out) is tuple
+                else Tensor(out, node)
+            )
+        tangents[node] = push(node.op, incoming, out, args, node.params)
+    result = []
+    for o in outs:
+        dot = tangents.get(o.node)
+        dot = dot[o.index] if type(dot) is tuple else dot
+        result.append(zeros(o) if dot is None else dot)
+    return result
+
+
+def _age(node: Any) -> int:
+    return node.seq
+
+
+def zeros(x: Any) -> Any:
+    return 0.0 if x.shape == () else np.zeros(x.shape, x.dtype)
+
+
+def flat(parts: list[Any]) -> np.ndarray:
+    """Several values as one vector."""
+    parts = [np.ravel(np.asarray(data_of(p), np.float64)) for p in parts]
+    return np.concatenate(parts) if parts else np.zeros(0)
+
+
+def split(vector: np.ndarray, likes: list[Any]) -> list[Any]:
+    """One vector as values shaped like others."""
+    result, at = [], 0
+    for like in likes:
+        size = int(np.prod(like.shape, dtype=int))
+        part = vector[at : at + size].reshape(like.shape).astype(like.dtype)
+        number = like.shape == () and like.dtype == "float64"
+        result.append(part.item() if number else part)
+        at += size
+    return result
+
+
+def basis(likes: list[Any]):
+    """The unit vectors of the space that values shaped like these make up."""
+    size = sum(int(np.prod(x.shape, dtype=int)) for x in likes)
+    for row in np.eye(size):
+        yield split(row, likes)
+
+
+def jacobian_reverse(run: Run) -> np.ndarray:
+    rows = [flat(reverse(run.outs, g, run.leaves)) for g in basis(run.outs)]
+    return np.array(rows).reshape(len(rows), flat(run.leaves).size)
+
+
+def jacobian_forward(run: Run) -> np.ndarray:
+    columns = [flat(forward(run.outs, dot, run.leaves)) for dot in basis(run.leaves)]
+    return np.array(columns).reshape(len(columns), flat(run.outs).size).T
+
+
+def central_differences(function, x: np.ndarray, step: float = EPS) -> np.ndarray:
+    """Numeric Jacobian of a function from vectors to vectors."""
+    columns = []
+    for direction in np.eye(x.size) * step:
+        columns.append((function(x + direction) - function(x - direction)) / (2 * step))
+    size = columns[0].size if columns else function(x).size
+    return np.array(columns).reshape(x.size, size).T
+
+
+class Case:
+    """An op at a sample, as a function of one vector: of all that it is differentiated by."""
+
+    def __init__(self, op: Op, s: Sample) -> None:
+        self.op, self.params = op, s.params
+        self.args = values(s.args)
+        self.run = Run(op, self.args, s.params)
+        kept = [x.node for x in self.run.leaves]
+        self.places = [
+            i for i, x in enumerate(self.run.inputs) if isinstance(x, Tensor) and x.node in kept
+        ]
+        self.point = flat(self.run.leaves)
+        indices = [i for i, r in enumerate(self.run.results) if r.node is not None]
+        self.indices = indices
+
+    def at(self, x: np.ndarray) -> Run:
+        """The op done at another point."""
+        args = list(self.args)
+        for i, part in zip(self.places, split(x, self.run.leaves), strict=True):
+            args[i] = part
+        return Run(self.op, args, self.params)
+
+    def value(self, x: np.ndarray) -> np.ndarray:
+        args = list(self.args)
+        for i, part in zip(self.places, split(x, self.run.leaves), strict=True):
+            args[i] = part
+        out = self.op(*args, **self.params)
+        parts = out if isinstance(out, tuple) else (out,)
+        return flat([parts[i] for i in self.indices])
+
+
+def ulps(a: float, b: float) -> float:
+    """Distance of two floats in units in the last place."""
+    if a == b or (a != a and b != b):
+        return 0.0
+    if not (np.isfinite(a) and np.isfinite(b)):
+        return np.inf
+    return abs(a - b) / np.spacing(max(abs(a), abs(b)))
+
+
+__all__ = [
+    "floating",
+    "ATOL",
+    "EPS",
+    "RTOL",
+    "Case",
+    "Poison",
+    "Run",
+    "central_differences",
+    "flat",
+    "forward",
+    "jacobian_forward",
+    "jacobian_reverse",
+    "ops",
+    "reverse",
+    "split",
+    "table",
+    "ulps",
+    "values",
+    "zeros",
+]

@@ -1,0 +1,204 @@
+"""Values and first derivatives of unary ops to the last digits, against mpmath at 60 digits."""
+
+from __future__ import annotations
+
+import mpmath as mp
+import numpy as np
+import pytest
+from oracles import Run, forward, reverse
+
+from gradcli.engine.arrays import Quiet
+from gradcli.engine.ops.registry import ops
+from gradcli.engine.tensor import data_of
+
+BOUND = 2e-15
+TINY = mp.mpf(2) ** -1022  # below it numbers have fewer digits
+
+_GRID = np.logspace(-8, np.log10(316.0), 90)
+_TAILS = np.array(
+    [1e-300, 1e-150, 1e-30, 1e-17, 1e-12, 0.5, 1.0, 2.0, 20.0, 37.0, 40.0, 350.0, 372.0, 700.0]
+    + [745.0, 1000.0, 1e5, 1e10, 1e16, 1e30, 1e150, 1e160, 1e300]
+)
+_NEAR_ONE = 1 - np.logspace(-15, -1, 15)
+POINTS = np.unique(
+    np.concatenate([s * p for s in (1, -1) for p in (_GRID, _TAILS, _NEAR_ONE, 2 - _NEAR_ONE)])
+)
+
+ONE = mp.mpf(1)
+
+
+def sigma(x):
+    return 1 / (1 + mp.exp(-x))
+
+
+def sech(x):
+    return 1 / mp.cosh(x)
+
+
+def _sinc(x):
+    return mp.sin(mp.pi * x) / (mp.pi * x)
+
+
+def _sinc1(x):
+    with mp.workdps(2500 if abs(x) < 1e-100 else 200):
+        return (mp.cos(mp.pi * x) - mp.sin(mp.pi * x) / (mp.pi * x)) / x
+
+
+def _sinc2(x):
+    with mp.workdps(2500 if abs(x) < 1e-100 else 200):
+        return -mp.pi * mp.sin(mp.pi * x) / x - 2 * _sinc1(x) / x
+
+
+# op: value, first and second derivative, and where
+REAL = (-mp.inf, mp.inf)
+POSITIVE = (0, mp.inf)
+TABLE = {
+    "square": (lambda x: x * x, lambda x: 2 * x, lambda x: 2, REAL),
+    "sqrt": (
+        mp.sqrt,
+        lambda x: 1 / (2 * mp.sqrt(x)),
+        lambda x: -1 / (4 * x * mp.sqrt(x)),
+        POSITIVE,
+    ),
+    "rsqrt": (
+        lambda x: 1 / mp.sqrt(x),
+        lambda x: -1 / (2 * x * mp.sqrt(x)),
+        lambda x: 3 / (4 * x * x * mp.sqrt(x)),
+        POSITIVE,
+    ),
+    "reciprocal": (lambda x: 1 / x, lambda x: -1 / x**2, lambda x: 2 / x**3, REAL),
+    "exp": (mp.exp, mp.exp, mp.exp, REAL),
+    "exp2": (
+        lambda x: mp.power(2, x),
+        lambda x: mp.power(2, x) * mp.log(2),
+        lambda x: mp.power(2, x) * mp.log(2) ** 2,
+        REAL,
+    ),
+    "expm1": (mp.expm1, mp.exp, mp.exp, REAL),
+    "log": (mp.log, lambda x: 1 / x, lambda x: -1 / x**2, POSITIVE),
+    "log2": (
+        lambda x: mp.log(x) / mp.log(2),
+        lambda x: 1 / (x * mp.log(2)),
+        lambda x: -1 / (x**2 * mp.log(2)),
+        POSITIVE,
+    ),
+    "log10": (
+        mp.log10,
+        lambda x: 1 / (x * mp.log(10)),
+        lambda x: -1 / (x**2 * mp.log(10)),
+        POSITIVE,
+    ),
+    "log1p": (mp.log1p, lambda x: 1 / (1 + x), lambda x: -1 / (1 + x) ** 2, (-1, mp.inf)),
+    "entr": (lambda x: -x * mp.log(x), lambda x: -mp.log(x) - 1, lambda x: -1 / x, POSITIVE),
+    "sigmoid": (
+        sigma,
+        lambda x: sigma(x) * sigma(-x),
+        lambda x: sigma(x) * sigma(-x) * (sigma(-x) - sigma(x)),
+        REAL,
+    ),
+    "logit": (
+        lambda x: mp.log(x) - mp.log1p(-x),
+        lambda x: 1 / (x * (1 - x)),
+        lambda x: (2 * x - 1) / (x * (1 - x)) ** 2,
+        (0, 1),
+    ),
+    "sin": (mp.sin, mp.cos, lambda x: -mp.sin(x), REAL),
+    "cos": (mp.cos, lambda x: -mp.sin(x), lambda x: -mp.cos(x), REAL),
+    "tan": (
+        mp.tan,
+        lambda x: 1 / mp.cos(x) ** 2,
+        lambda x: 2 * mp.tan(x) / mp.cos(x) ** 2,
+        REAL,
+    ),
+    "asin": (
+        mp.asin,
+        lambda x: 1 / mp.sqrt(1 - x * x),
+        lambda x: x / mp.sqrt(1 - x * x) ** 3,
+        (-1, 1),
+    ),
+    "acos": (
+        mp.acos,
+        lambda x: -1 / mp.sqrt(1 - x * x),
+        lambda x: -x / mp.sqrt(1 - x * x) ** 3,
+        (-1, 1),
+    ),
+    "atan": (
+        mp.atan,
+        lambda x: 1 / (1 + x * x),
+        lambda x: -2 * x / (1 + x * x) ** 2,
+        REAL,
+    ),
+    "sinh": (mp.sinh, mp.cosh, mp.sinh, REAL),
+    "cosh": (mp.cosh, mp.sinh, mp.cosh, REAL),
+    "tanh": (
+        mp.tanh,
+        lambda x: sech(x) ** 2,
+        lambda x: -2 * mp.tanh(x) * sech(x) ** 2,
+        REAL,
+    ),
+    "asinh": (
+        mp.asinh,
+        lambda x: 1 / mp.sqrt(1 + x * x),
+        lambda x: -x / mp.sqrt(1 + x * x) ** 3,
+        REAL,
+    ),
+    "acosh": (
+        mp.acosh,
+        lambda x: 1 / mp.sqrt(x * x - 1),
+        lambda x: -x / mp.sqrt(x * x - 1) ** 3,
+        (1, mp.inf),
+    ),
+    "atanh": (
+        mp.atanh,
+        lambda x: 1 / (1 - x * x),
+        lambda x: 2 * x / (1 - x * x) ** 2,
+        (-1, 1),
+    ),
+    "sinc": (_sinc, _sinc1, _sinc2, REAL),
+    "deg2rad": (mp.radians, lambda x: mp.pi / 180, lambda x: 0, REAL),
+    "rad2deg": (mp.degrees, lambda x: 180 / mp.pi, lambda x: 0, REAL),
+}
+
+
+@pytest.fixture(autouse=True)
+def precise():
+    with Quiet(), mp.workdps(60):
+        yield
+
+
+@pytest.mark.parametrize("name", TABLE)
+def test_value_and_derivative_are_exact_to_the_last_digits(name):
+    f, first, second, (low, high) = TABLE[name]
+    points = [x for x in POINTS.tolist() if low < x < high]
+    entry = ops[name]
+    grid = np.array(points)
+    run = Run(entry, [grid], {})
+    ones = np.ones(grid.shape)
+    slopes = {
+        "reverse": reverse(run.outs, [ones], run.leaves)[0],
+        "forward": forward(run.outs, [ones], run.leaves)[0],
+    }
+    values = data_of(run.outs[0])
+    for i, x in enumerate(points):
+        z = mp.mpf(x)
+        d0, d1, d2 = f(z), first(z), second(z)
+        check(name, x, "value on arrays", values[i], d0, abs(d0) + abs(z * d1))
+        check(name, x, "value on numbers", entry.number(x), d0, abs(d0) + abs(z * d1))
+        for mode, slope in slopes.items():
+            check(name, x, f"{mode} derivative", slope[i], d1, abs(d1) + abs(z * d2))
+        single = Run(entry, [x], {})
+        slope = reverse(single.outs, [1.0], single.leaves)[0]
+        check(name, x, "derivative on numbers", slope, d1, abs(d1) + abs(z * d2))
+
+
+def check(name: str, x: float, what: str, got, true, scale) -> None:
+    got = float(got)
+    largest = mp.mpf(2) ** 1024
+    if abs(true) >= largest * (1 - mp.mpf(2) ** -50):
+        assert abs(got) > 1e308, f"{what} of {name} at {x!r}: got {got!r}, expected overflow"
+        return
+    error = abs(mp.mpf(got) - true) if np.isfinite(got) else mp.inf
+    assert error <= BOUND * scale + TINY, (
+        f"{what} of {name} at {x!r}: got {got!r}, expected {mp.nstr(true, 20)}, "
+        f"off by {mp.nstr(error / scale, 3)} of the scale"
+    )

@@ -1,0 +1,141 @@
+"""Real processes: streams, signals, encodings, start-up."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+GRADCLI = [sys.executable, "-m", "gradcli"]
+
+
+def gradcli(*arguments, **options):
+    options = {"capture_output": True, "timeout": 60, "stdin": subprocess.DEVNULL, **options}
+    return subprocess.run([*GRADCLI, *arguments], check=False, **options)
+
+
+def shell(script, **options):
+    command = ["bash", "-c", script.replace("gradcli", " ".join(GRADCLI))]
+    return subprocess.run(command, capture_output=True, timeout=60, check=False, **options)
+
+
+def test_square():
+    done = gradcli("grad", "-e", "x ** 2", "x=3")
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"result\t9.0\ngrad.x\t6.0\n", b"")
+
+
+@pytest.mark.parametrize(
+    ("script", "out"),
+    [
+        ("echo 'x ** 2 + 3 * x' | gradcli grad --wrt x x=2 -r", "7.0\n"),
+        ("echo 'x ** 2' | gradcli grad x=2 -r -", "4.0\n"),
+        ("printf '1\\n2\\n' | while read v; do gradcli run -e 'x * 2' x=$v -r; done", "2.0\n4.0\n"),
+        ("gradcli run -e 'x = 3' -e 'x ** 2'", "9\n"),
+        ("gradcli run -e 'x = 3.0' 'x=4' -e 'x ** 2' -r", "16.0\n"),
+        ("gradcli grad -e 'x ** 2' x=3 --json",
+         '{"schema":"gradcli.grad/1","output":"result","value":9.0,"grad":{"x":6.0},"warnings":[]}\n'),
+    ],
+)  # fmt: skip
+def test_pipelines(script, out):
+    done = shell(script)
+    assert (done.stdout.decode(), done.stderr.decode()) == (out, "")
+
+
+@pytest.mark.parametrize("command", ["run -e 'print(1)' -e 2", "run -e 2", "--version", "run -h"])
+def test_a_full_device_is_reported_once(command):
+    done = shell(f"gradcli {command} > /dev/full")
+    assert done.returncode == 2
+    assert done.stderr == (
+        b"gradcli: error[unwritable-output]: cannot write standard output: "
+        b"no space left on device\n"
+    )
+
+
+def test_closed_streams():
+    done = shell("gradcli run -e 2 >&-")
+    assert (done.returncode, done.stderr) == (
+        2,
+        b"gradcli: error[unwritable-output]: cannot write standard output: it is closed\n",
+    )
+    assert shell("gradcli run <&-").stderr.startswith(b"gradcli: error[usage]: no program")
+    assert shell("gradcli run -e 2 2>&-").stdout == b"2\n"
+    assert shell("gradcli run -e '1 +' 2>&-").returncode == 3
+    assert shell("gradcli run -e '1 +' 2>/dev/full").returncode == 3
+
+
+def test_a_reader_that_leaves_ends_it_silently():
+    done = shell("gradcli run -e 'while True: print(1)' | head -1; echo ${PIPESTATUS[0]}")
+    assert (done.stdout, done.stderr) == (b"1\n141\n", b"")
+
+
+def test_control_c():
+    program = "while True: x = 1"
+    with subprocess.Popen(
+        [*GRADCLI, "run", "-e", "print('go')", "-e", program],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        assert process.stdout.readline() == b"go\n"
+        time.sleep(0.1)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=30)
+    assert (process.returncode, err) == (130, b"")
+
+
+@pytest.mark.parametrize(
+    "environment",
+    [{"LANG": "C", "LC_ALL": "C", "PYTHONUTF8": "0"}, {"PYTHONIOENCODING": "ascii"}, {}],
+)
+def test_output_is_utf8_whatever_the_locale(environment):
+    done = gradcli(
+        "run", "-e", "größe = 2", "-e", "'日本'", "--json", env={**os.environ, **environment}
+    )
+    assert '"result":"日本","values":{"größe":2}' in done.stdout.decode()
+
+
+def test_a_file_name_that_is_no_text(tmp_path):
+    name = os.path.join(os.fsencode(tmp_path), b"b\xe9\x1b\n.grad")
+    with open(name, "wb") as file:
+        file.write(b"1 +")
+    err = gradcli("run", name).stderr
+    assert b"b\\xe9\\x1b\\n.grad:1:4: error" in err
+
+
+def test_home_may_be_missing():
+    assert gradcli("run", "-e", "2", env={"PATH": os.environ["PATH"]}).stdout == b"2\n"
+
+
+def imports(*arguments):
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "gradcli", *arguments],
+        capture_output=True,
+        timeout=60,
+        check=False,
+        stdin=subprocess.DEVNULL,
+    )
+    assert done.returncode == 0, done.stderr.decode()[-300:]
+    lines = done.stderr.decode().splitlines()
+    return {line.rpartition("|")[2].strip() for line in lines if line.startswith("import time:")}
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["run", "-e", "x = 3", "-e", "x ** 2"],
+        ["grad", "-e", "x ** 2", "x=3"],
+        ["grad", "-e", "x ** 2", "x=3", "--json"],
+        ["grad", "-e", "x ** 2", "x=3", "-r"],
+        ["--version"],
+    ],
+)
+def test_a_program_of_numbers_imports_nothing_heavy(arguments):
+    heavy = {"rich", "numpy", "lark", "csv", "asyncio", "pydantic"}
+    loaded = {name.partition(".")[0] for name in imports(*arguments)}
+    assert not heavy & loaded
+
+
+def test_help_does_not_load_the_engine():
+    loaded = imports("grad", "--help")
+    assert not {name for name in loaded if name.startswith(("gradcli.engine", "gradcli.grammar"))}

@@ -1,0 +1,82 @@
+import os
+import stat
+
+import numpy as np
+import pytest
+
+from gradcli.formats.dot import dot
+from gradcli.formats.file import write_atomically
+from gradcli.results import Graph, GraphEdge, GraphNode
+
+
+def test_a_new_file_has_the_usual_mode(tmp_path):
+    path = tmp_path / "out.json"
+    before = os.umask(0o027)
+    try:
+        write_atomically(str(path), b"data")
+    finally:
+        os.umask(before)
+    assert path.read_bytes() == b"data"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+    assert os.listdir(tmp_path) == ["out.json"]
+
+
+def test_an_existing_file_keeps_its_mode(tmp_path):
+    path = tmp_path / "out.json"
+    path.write_bytes(b"old")
+    path.chmod(0o600)
+    write_atomically(str(path), b"new")
+    assert path.read_bytes() == b"new"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_a_link_keeps_pointing(tmp_path):
+    (tmp_path / "real.json").write_bytes(b"old")
+    (tmp_path / "link.json").symlink_to("real.json")
+    write_atomically(str(tmp_path / "link.json"), b"new")
+    assert (tmp_path / "link.json").is_symlink()
+    assert (tmp_path / "real.json").read_bytes() == b"new"
+
+
+def test_a_device_is_written_to_and_stays(tmp_path):
+    write_atomically(os.devnull, b"data")
+    assert stat.S_ISCHR(os.stat(os.devnull).st_mode)
+
+
+def test_a_failed_replacement_leaves_nothing_behind(tmp_path, monkeypatch):
+    path = tmp_path / "out.json"
+    path.write_bytes(b"old")
+
+    def fail(*_):
+        raise OSError("no")
+
+    monkeypatch.setattr(os, "replace", fail)
+    with pytest.raises(OSError, match="no"):
+        write_atomically(str(path), b"new")
+    assert path.read_bytes() == b"old"
+    assert os.listdir(tmp_path) == ["out.json"]
+
+
+def test_a_folder_is_refused(tmp_path):
+    with pytest.raises(OSError, match="directory"):
+        write_atomically(str(tmp_path), b"new")
+
+
+def test_dot_escapes_names_and_labels_edges():
+    graph = Graph(
+        0,
+        (
+            GraphNode(0, "mul", 'Mul"\\', "e", (), 6.0, 1.0, 5, 3, count=1000),
+            GraphNode(1, "", "AccumulateGrad", "w", (100,), np.zeros(100), None, 0, 0),
+        ),
+        (GraphEdge(0, 1, 0), GraphEdge(0, 1, 1)),
+    )
+    assert dot(graph) == (
+        "digraph gradcli {\n"
+        '  node [fontname="monospace"];\n'
+        '  n0 [shape=ellipse, label="Mul\\"\\\\ × 1,000\\ne = 6.0\\ngrad 1.0\\nline 5"];\n'
+        '  n1 [shape=box, label="AccumulateGrad\\nw = shape [100]"];\n'
+        '  n0 -> n1 [label="0"];\n'
+        '  n0 -> n1 [label="1"];\n'
+        "}\n"
+    )

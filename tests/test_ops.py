@@ -1,0 +1,460 @@
+"""The table of ops against numbers: every op of every family, at every sample of its entry."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from oracles import (
+    ATOL,
+    RTOL,
+    Case,
+    Poison,
+    Run,
+    central_differences,
+    flat,
+    floating,
+    forward,
+    jacobian_forward,
+    jacobian_reverse,
+    reverse,
+    split,
+    table,
+    ulps,
+    values,
+)
+
+from gradcli.engine.arrays import NUMBERS, Quiet, dtype_of, shape_of
+from gradcli.engine.ops import build
+from gradcli.engine.ops.registry import REQUIRED, Op, elementwise, op, ops, sample
+from gradcli.engine.ops.rules import pull, push
+from gradcli.engine.ops.sizes import broadcast
+from gradcli.engine.tensor import Tensor, data_of
+from gradcli.errors import GradError, RunError
+
+OPS = table()
+PLAIN = {name: entry for name, entry in OPS.items() if entry.array or entry.body}
+INTERNAL = {"view_update", "zeros_of"}  # they take functions or shapes, not values
+
+
+@pytest.fixture(autouse=True)
+def ieee_arithmetic():
+    with Quiet():
+        yield
+
+
+def samples_of(entry: Op):
+    return [] if entry.name in INTERNAL else entry.samples()
+
+
+CASES = [
+    pytest.param(entry, s, id=f"{name}-{i}-{s.id}")
+    for name, entry in PLAIN.items()
+    for i, s in enumerate(samples_of(entry))
+]
+SMOOTH = [
+    case
+    for case in CASES
+    if (case.values[0].differentiable or case.values[0].body)
+    and any(floating(a) for a in values(case.values[1].args))
+]
+KNOWN = [
+    pytest.param(entry, k, id=f"{name}-{i}")
+    for name, entry in OPS.items()
+    for i, k in enumerate(entry.known())
+]
+BAD = [
+    pytest.param(entry, b, id=f"{name}-{i}")
+    for name, entry in OPS.items()
+    for i, b in enumerate(entry.bad())
+]
+
+
+def told(entry: Op, s, got, expected) -> str:
+    return f"{entry.name}{s.args} {s.params}: got\n{got}\nexpected\n{expected}"
+
+
+def agree(got, expected, entry: Op, s, rtol: float = RTOL, atol: float = ATOL) -> None:
+    fits = np.shape(got) == np.shape(expected) and np.allclose(
+        got, expected, rtol=rtol, atol=atol, equal_nan=True
+    )
+    assert fits, told(entry, s, got, expected)
+
+
+# --- first order -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("entry", "s"), SMOOTH)
+def test_both_modes_agree_with_central_differences(entry, s):
+    case = Case(entry, s)
+    expected = central_differences(case.value, case.point)
+    agree(jacobian_reverse(case.run), expected, entry, s)
+    agree(jacobian_forward(case.run), expected, entry, s)
+
+
+# --- second order ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("entry", "s"), SMOOTH)
+def test_second_derivatives_agree_with_central_differences(entry, s):
+    case = Case(entry, s)
+    rng = np.random.default_rng(0)
+    along = rng.standard_normal(case.point.size)
+    weights = rng.standard_normal(flat(case.run.outs).size)
+
+    def slope(x):
+        run = case.at(x)
+        tangents = forward(run.outs, split(along, run.leaves), run.leaves)
+        return np.array([np.dot(weights, flat(tangents))])
+
+    expected = central_differences(slope, case.point)[0]
+    for name, second in SECOND.items():
+        got = second(case.run, along, weights)
+        fits = np.allclose(got, expected, rtol=RTOL, atol=ATOL)
+        assert fits, f"{name} of {told(entry, s, got, expected)}"
+
+
+def _connected(tensors):
+    return [t if isinstance(t, Tensor) else Tensor(t) for t in tensors]
+
+
+def reverse_over_reverse(run: Run, along, weights):
+    pulled = _connected(reverse(run.outs, split(weights, run.outs), run.leaves, graph=True))
+    return flat(reverse(pulled, split(along, run.leaves), run.leaves))
+
+
+def reverse_over_forward(run: Run, along, weights):
+    pushed = _connected(forward(run.outs, split(along, run.leaves), run.leaves, graph=True))
+    return flat(reverse(pushed, split(weights, run.outs), run.leaves))
+
+
+def forward_over_reverse(run: Run, along, weights):
+    pulled = _connected(reverse(run.outs, split(weights, run.outs), run.leaves, graph=True))
+    return flat(forward(pulled, split(along, run.leaves), run.leaves))
+
+
+def forward_over_forward(run: Run, along, weights):
+    pushed = _connected(forward(run.outs, split(along, run.leaves), run.leaves, graph=True))
+    result = []
+    for unit in np.eye(along.size):
+        twice = forward(pushed, split(unit, run.leaves), run.leaves)
+        result.append(np.dot(weights, flat(twice)))
+    return np.array(result)
+
+
+SECOND = {
+    "reverse over reverse": reverse_over_reverse,
+    "reverse over forward": reverse_over_forward,
+    "forward over reverse": forward_over_reverse,
+    "forward over forward": forward_over_forward,
+}
+
+# --- exact values ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("entry", "k"), KNOWN)
+def test_gradients_at_kinks_are_exact_in_both_modes(entry, k):
+    run = Run(entry, values(k.args), k.params)
+    if k.cotangent is None:
+        gs = split(np.ones(flat(run.outs).size), run.outs)
+    else:
+        gs = [np.asarray(k.cotangent, np.float64)] if shape_of(run.outs[0]) else [k.cotangent]
+    leaves = [x for x in run.inputs if isinstance(x, Tensor)]
+    wanted = [g for x, g in zip(run.inputs, k.grad, strict=True) if isinstance(x, Tensor)]
+    pulled = reverse(run.outs, gs, leaves)
+    for got, expected in zip(pulled, wanted, strict=True):
+        if expected is not None:
+            assert same(got, expected), f"reverse: {told(entry, k, pulled, wanted)}"
+    weights = flat(gs)
+    pushed = []
+    for i, x in enumerate(leaves):
+        columns = []
+        for j in range(flat([x]).size):
+            dots = [np.zeros(flat([y]).size) for y in leaves]
+            dots[i][j] = 1.0
+            tangent = flat(forward(run.outs, split(np.concatenate(dots), leaves), leaves))
+            columns.append(sum(w * t for w, t in zip(weights, tangent, strict=True) if w))
+        pushed.append(np.reshape(columns, x.shape))
+    for got, expected in zip(pushed, wanted, strict=True):
+        if expected is not None:
+            assert same(got, expected), f"forward: {told(entry, k, pushed, wanted)}"
+
+
+def same(got, expected) -> bool:
+    return np.array_equal(
+        np.asarray(data_of(got), float), np.asarray(expected, float), equal_nan=True
+    )
+
+
+@pytest.mark.parametrize(("entry", "b"), BAD)
+def test_bad_arguments_are_refused(entry, b):
+    args = [np.ones(a) if isinstance(a, tuple) else a for a in b.args]
+    args = [np.asarray(a) if isinstance(a, list) else a for a in args]
+    with pytest.raises(GradError) as caught:
+        entry(*args, **b.params)
+    said = "; ".join(f"{d.message}; {d.help}" for d in caught.value.diagnostics)
+    assert b.says in said, f"{entry.name}{b.args} says {said}"
+
+
+# --- what the entries say of themselves --------------------------------------------------
+
+
+@pytest.mark.parametrize("entry", [pytest.param(e, id=e.name) for e in OPS.values()])
+def test_entries_are_complete(entry):
+    assert entry.doc, entry.name
+    assert entry.source, entry.name
+    assert entry.doc.rstrip().endswith("."), f"{entry.name}: {entry.doc}"
+    if not entry.differentiable:
+        return
+    count = 1 if entry.variadic else len(entry.args)
+    if entry.partials is not None:
+        assert len(entry.partials) == count, entry.name
+    else:
+        assert len(entry.vjp) == count, entry.name
+        assert entry.jvp is not None, entry.name
+        assert len(entry.jvp) == count, entry.name
+        for back, ahead in zip(entry.vjp, entry.jvp, strict=True):
+            assert (back is None) == (ahead is None), f"{entry.name} has one mode only"
+    if entry.name not in INTERNAL and entry.method is not False:
+        found = len(entry.samples())
+        assert found >= 8, f"{entry.name} has {found} samples, 8 are needed"
+
+
+def test_index_is_fresh():
+    text = build.INDEX.read_text("utf-8")
+    assert text == build.index(), "run `python -m gradcli.engine.ops.build`"
+
+
+def test_no_name_stands_twice():
+    seen: dict[str, str] = {}
+    for family, names in json.loads(build.index()).items():
+        for name in names:
+            assert name not in seen, f"{name} is in {seen.get(name)} and {family}"
+            seen[name] = family
+
+
+RECORDED = [case for case in SMOOTH if case.values[0].body is None]
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [pytest.param(e, id=e.name) for e in OPS.values() if e.differentiable and any(e.saves)],
+)
+def test_what_is_saved_is_read(entry):
+    """The other way round, that all that is read is saved, every recorded test shows."""
+    if not samples_of(entry):
+        return
+    unread = {name for name, kept in zip(entry.args, entry.saves, strict=True) if kept}
+    for s in entry.samples():
+        args = values(s.args)
+        out = entry(*args, **s.params)
+        for place, name in enumerate(entry.args):
+            if name in unread and _fails_without(entry, args, out, s.params, place):
+                unread.discard(name)
+    assert not unread, f"{entry.name} saves {sorted(unread)}, which no rule reads"
+
+
+def _fails_without(entry: Op, args, out, params, place: int) -> bool:
+    if place >= len(args) or args[place] is None:
+        return False
+    poisoned = list(args)
+    poisoned[place] = Poison(shape_of(args[place]), dtype_of(args[place]))
+    g = tuple(_ones(o) for o in out) if isinstance(out, tuple) else _ones(out)
+    wanted = [floating(a) for a in args]
+    try:
+        pull(entry, g, out, poisoned, params, wanted)
+        push(
+            entry,
+            [_ones(a) if w else None for a, w in zip(args, wanted, strict=True)],
+            out,
+            poisoned,
+            params,
+        )
+    except (TypeError, AttributeError, ValueError, RunError):
+        return True
+    return False
+
+
+def _ones(a):
+    return 1.0 if type(a) in NUMBERS else np.ones(a.shape, a.dtype)
+
+
+@pytest.mark.parametrize(("entry", "s"), CASES)
+def test_shape_rule_tells_the_shape(entry, s):
+    args = values(s.args)
+    out = entry(*args, **s.params)
+    shapes = [None if a is None else shape_of(a) for a in args]
+    if entry.shape is None:
+        if entry.partials is None and entry.number is None:
+            return
+        expected = broadcast(*(x for x in shapes if x is not None))
+    else:
+        expected = entry.shape(*shapes, **defaults(entry, s.params), **s.params)
+    got = tuple(map(shape_of, out)) if isinstance(out, tuple) else shape_of(out)
+    assert got == expected, told(entry, s, got, expected)
+
+
+def defaults(entry: Op, given) -> dict:
+    names = {k.removeprefix("*"): v for k, v in entry.params.items()}
+    return {k: v for k, v in names.items() if v is not REQUIRED and k not in given}
+
+
+# --- numbers and dtypes ------------------------------------------------------------------
+
+EDGES = (0.0, -0.0, 1.0, -1.0, 0.5, -2.5, 3.0, 1e-8, 316.0, -40.0, 1e300, np.inf, -np.inf, np.nan)
+
+
+@pytest.mark.parametrize(
+    "entry", [pytest.param(e, id=e.name) for e in PLAIN.values() if e.number and e.args]
+)
+def test_numbers_and_arrays_give_the_same(entry):
+    grids = {1: [(a,) for a in EDGES], 2: [(a, b) for a in EDGES for b in EDGES]}
+    points = grids.get(len(entry.args), []) if entry.name not in NOT_ON_FLOATS else []
+    points = [(p, {}) for p in points]
+    points += [(s.args, s.params) for s in entry.samples()]
+    for args, params in points:
+        if not all(type(a) in NUMBERS for a in args):
+            continue
+        number = entry.number(*args, **params)
+        size = (2,) if entry.shape is None else ()
+        array = np.asarray(entry.array(*(np.full(size, a) for a in args), **params))
+        if entry.name not in ("add", "mul", "sum"):  # Python's True + True is 2
+            kinds = {float: "f", int: "i", bool: "b"}
+            got = kinds[type(number)]
+            assert got == array.dtype.kind, f"{entry.name}{args}: {number!r}, {array!r}"
+        off = ulps(float(number), float(array.flat[0]))
+        assert off <= 4, (
+            f"{entry.name}{args} {params}: {number!r} but {array.flat[0]!r} in an array"
+        )
+
+
+NOT_ON_FLOATS = {"bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not"}
+
+
+@pytest.mark.parametrize(("entry", "s"), SMOOTH)
+def test_float32_stays_float32(entry, s):
+    if entry.name in ALWAYS_FLOAT64 or "dtype" in s.params:
+        return
+    args = [np.asarray(a, np.float32) if floating(a) else a for a in values(s.args)]
+    run = Run(entry, args, s.params)
+    for o in run.outs:
+        assert o.dtype == "float32", f"{entry.name}{s.args} gives {o.dtype}"
+    ones = np.ones(flat(run.outs).size)
+    for c in reverse(run.outs, split(ones, run.outs), run.leaves):
+        assert dtype_of(c) == "float32", f"{entry.name}{s.args}: a gradient of {dtype_of(c)}"
+    ones = np.ones(flat(run.leaves).size)
+    for c in forward(run.outs, split(ones, run.leaves), run.leaves):
+        assert dtype_of(c) == "float32", f"{entry.name}{s.args}: a tangent of {dtype_of(c)}"
+
+
+ALWAYS_FLOAT64 = {"float_power"}
+
+# --- the checker is checked --------------------------------------------------------------
+
+
+def planted(**fields) -> Op:
+    return op("planted", doc="A wrong rule.", **fields)
+
+
+WRONG = {
+    "sign": elementwise(
+        "wrong",
+        args=("x",),
+        doc="d",
+        number=None,
+        array=lambda x: np.sin(x),
+        partials=(lambda out, x: ops.neg(ops.cos(x)),),
+        saves=("x",),
+    ),
+    "factor": elementwise(
+        "wrong",
+        args=("x",),
+        doc="d",
+        array=lambda x: np.multiply(x, x),
+        partials=(lambda out, x: x,),
+        saves=("x",),
+    ),
+    "dropped term": elementwise(
+        "wrong",
+        args=("x",),
+        doc="d",
+        array=lambda x: np.multiply(x, np.exp(x)),
+        partials=(lambda out, x: ops.exp(x),),
+        saves=("x",),
+    ),
+    "operands swapped": elementwise(
+        "wrong",
+        args=("x", "y"),
+        doc="d",
+        array=lambda x, y: np.multiply(x, y),
+        partials=(lambda out, x, y: x, lambda out, x, y: y),
+        saves=("x", "y"),
+    ),
+    "zero": elementwise(
+        "wrong",
+        args=("x",),
+        doc="d",
+        array=lambda x: np.exp(x),
+        partials=(0.0,),
+    ),
+    "constant": elementwise(
+        "wrong",
+        args=("x",),
+        doc="d",
+        array=lambda x: np.exp(x),
+        partials=(1.0,),
+    ),
+    "argument not saved": elementwise(
+        "wrong",
+        args=("x",),
+        doc="d",
+        array=lambda x: np.sin(x),
+        partials=(lambda out, x: ops.cos(x),),
+    ),
+    "result not saved": elementwise(
+        "wrong",
+        args=("x",),
+        doc="d",
+        array=lambda x: np.exp(x),
+        partials=(lambda out, x: out,),
+    ),
+    "wrong in reverse only": planted(
+        args=("x",),
+        array=lambda x: np.multiply(x, 3.0),
+        vjp=(lambda g, out, x: ops.mul(g, 2.0),),
+        jvp=(lambda dot, out, x: ops.mul(dot, 3.0),),
+    ),
+    "wrong in forward only": planted(
+        args=("x",),
+        array=lambda x: np.multiply(x, 3.0),
+        vjp=(lambda g, out, x: ops.mul(g, 3.0),),
+        jvp=(lambda dot, out, x: ops.mul(dot, 2.0),),
+    ),
+    "not un-broadcast": planted(
+        args=("x",),
+        array=lambda x: np.add(x, np.zeros((3, *np.shape(x)))),
+        vjp=(lambda g, out, x: ops.expand(ops.mul(x, 0.0), size=x.shape),),
+        jvp=(lambda dot, out, x: dot,),
+        saves=("x",),
+    ),
+    "second order": elementwise(
+        "wrong",
+        args=("x",),
+        doc="d",
+        array=lambda x: np.sin(x),
+        partials=(lambda out, x: data_of(ops.cos(x)),),
+        saves=("x",),
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", WRONG)
+def test_wrong_rules_are_caught(fault):
+    entry = WRONG[fault]
+    s = sample(*[[0.7, -1.3]] * len(entry.args))
+    if len(entry.args) == 2:
+        s = sample([0.7, -1.3], [[2.0], [0.4]])
+    with pytest.raises((AssertionError, TypeError, AttributeError)):
+        test_both_modes_agree_with_central_differences(entry, s)
+        test_second_derivatives_agree_with_central_differences(entry, s)

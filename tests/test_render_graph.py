@@ -1,0 +1,221 @@
+import numpy as np
+import pytest
+
+from gradcli.render.graph import graph_view
+from gradcli.render.text import cells, plain_text
+from gradcli.results import Graph, GraphEdge, GraphNode
+
+
+class Recorder:
+    """Makes graphs as a run would: inputs first."""
+
+    def __init__(self):
+        self.rows = []
+        self.edges = []
+
+    def __call__(self, name, line, *inputs, var="", value=1.0, grad=1.0, shape=(), column=5):
+        number = len(self.rows)
+        self.rows.append((name, line, var, value, grad, shape, column))
+        self.edges += [(number, target, at) for at, target in enumerate(inputs)]
+        return number
+
+    def leaf(self, var, line=1, value=0.5, **rest):
+        return self("AccumulateGrad", line, var=var, value=value, **rest)
+
+    def graph(self, root):
+        last = len(self.rows) - 1
+        nodes = [
+            GraphNode(
+                last - i,
+                "" if name == "AccumulateGrad" else name,
+                name,
+                var,
+                shape,
+                value,
+                grad,
+                line,
+                column,
+            )
+            for i, (name, line, var, value, grad, shape, column) in reversed(
+                list(enumerate(self.rows))
+            )
+        ]
+        edges = [GraphEdge(last - a, last - b, at) for a, b, at in self.edges]
+        return Graph(last - root, tuple(nodes), tuple(edges))
+
+
+def shown(graph, width=80):
+    return plain_text(graph_view(graph, precision=6, width=width))
+
+
+def product():
+    r = Recorder()
+    a = r.leaf("a", 1, 2.0, grad=2.0)
+    b = r.leaf("b", 2, 1.0, grad=5.0)
+    c = r("AddBackward0", 3, a, b, var="c", value=3.0, grad=2.0)
+    d = r("AddBackward0", 4, b, var="d", value=2.0, grad=3.0)
+    return r.graph(r("MulBackward0", 5, c, d, var="e", value=6.0))
+
+
+def test_a_shared_node_is_drawn_once():
+    assert (
+        shown(product())
+        == """\
+                        value  gradient  line
+MulBackward0 e          6      1         5
+├─ AddBackward0 c       3      2         3
+│  ├─ AccumulateGrad a  2      2         1
+│  └─ AccumulateGrad b  1      5         2
+└─ AddBackward0 d       2      3         4
+   └─ ↑ b
+"""
+    )
+
+
+def test_a_narrow_terminal_gets_values_below_the_names():
+    assert (
+        shown(product(), 30)
+        == """\
+MulBackward0 e
+= 6  grad 1  line 5
+├─ AddBackward0 c
+│  = 3  grad 2  line 3
+│  ├─ AccumulateGrad a
+│  │  = 2  grad 2  line 1
+│  └─ AccumulateGrad b
+│     = 1  grad 5  line 2
+└─ AddBackward0 d
+   = 2  grad 3  line 4
+   └─ ↑ b
+"""
+    )
+
+
+def test_a_shared_node_without_a_name_has_a_number():
+    r = Recorder()
+    t = r("ExpBackward0", 2, r.leaf("x"))
+    text = shown(r.graph(r("MulBackward0", 3, t, t)))
+    assert "├─ ExpBackward0 #1 " in text
+    assert "└─ ↑ #1\n" in text
+
+
+def test_a_chain_of_a_loop_is_one_line():
+    r = Recorder()
+    x = r.leaf("x")
+    for _ in range(100_000):
+        x = r("MulBackward0", 4, x, var="x")
+    assert (
+        shown(r.graph(x))
+        == """\
+                        value  gradient  line
+MulBackward0 × 100,000                   4
+└─ AccumulateGrad x     0.5    1         1
+"""
+    )
+
+
+def test_a_turn_of_three_ops_with_a_shared_parameter_is_one_line():
+    r = Recorder()
+    w = r.leaf("w", 1, np.array([1.0, 2.0]), shape=(2,))
+    x = r.leaf("x", 2)
+    for _ in range(1000):
+        t = r("MulBackward0", 4, x, w)
+        x = r("AddBackward0", 6, x, r("SinBackward0", 5, t, var="u"), var="x")
+    assert (
+        shown(r.graph(r("MeanBackward0", 7, x, var="loss", value=2.25)))
+        == """\
+                                                   value   gradient  line
+MeanBackward0 loss                                 2.25    1         7
+└─ AddBackward0 SinBackward0 MulBackward0 × 1,000                    4-6
+   ├─ AccumulateGrad w [2]                         [1, 2]  1         1
+   └─ AccumulateGrad x                             0.5     1         2
+"""
+    )
+
+
+def test_what_each_turn_has_of_its_own_is_drawn_once():
+    r = Recorder()
+    w, data, s = r.leaf("w"), r.leaf("data"), None
+    for _ in range(50):
+        row = r("SelectBackward0", 4, data, var="row")
+        q = r("SumBackward0", 5, r("MulBackward0", 5, row, w))
+        s = r("AddBackward0", 6, *([] if s is None else [s]), q, var="s")
+    lines = shown(r.graph(s)).splitlines()
+    assert lines[1].startswith("AddBackward0 × 49")
+    assert "SelectBackward0 row × 49" in "\n".join(lines)
+    assert len(lines) < 16
+
+
+def test_loops_in_loops_fold_from_the_inside():
+    r = Recorder()
+    x = r.leaf("x")
+    for _ in range(20):
+        for _ in range(10):
+            x = r("SinBackward0", 5, r("MulBackward0", 4, x))
+        x = r("ExpBackward0", 6, x)
+    assert "ExpBackward0 (SinBackward0 MulBackward0 × 10) × 20" in shown(r.graph(x))
+
+
+def test_two_states_that_use_each_other_fold():
+    r = Recorder()
+    x, v, k = r.leaf("x"), r.leaf("v"), r.leaf("k")
+    for _ in range(500):
+        v = r("SubBackward0", 5, v, r("MulBackward0", 4, k, x), var="v")
+        x = r("AddBackward0", 6, x, r("MulBackward0", 6, v), var="x", column=1)
+    assert len(shown(r.graph(x)).splitlines()) < 15
+
+
+def test_three_turns_are_drawn_as_they_are():
+    r = Recorder()
+    x = r.leaf("x")
+    for _ in range(3):
+        x = r("MulBackward0", 4, x)
+    assert shown(r.graph(x)).count("MulBackward0") == 3
+
+
+def test_a_deep_chain_is_continued_below():
+    r = Recorder()
+    x = r.leaf("x")
+    for line in range(100):
+        x = r("MulBackward0", line + 1, x, var=f"v{line}")
+    text = shown(r.graph(x))
+    assert max(map(cells, text.splitlines())) <= 80
+    assert all(f"v{line} " in text for line in range(100))
+    assert "└─ ↓ v" in text
+    assert "\n\nMulBackward0 v" in text
+
+
+def test_many_inputs_are_shortened():
+    r = Recorder()
+    text = shown(r.graph(r("StackBackward0", 2, *[r.leaf(f"a{i}") for i in range(3000)])))
+    assert "├─ … 2,989 more\n" in text
+    assert "└─ AccumulateGrad a2999" in text
+    assert len(text.splitlines()) == 14
+
+
+def test_a_graph_that_does_not_fold_ends():
+    r = Recorder()
+    x = r.leaf("x")
+    for line in range(5000):
+        x = r("MulBackward0", line + 1, x, r("SinBackward0", line + 1, x))
+    text = shown(r.graph(x))
+    assert len(text.splitlines()) < 600
+    assert "more nodes; the formats dot and json have all of them" in text
+
+
+def test_names_cannot_reach_the_terminal():
+    r = Recorder()
+    assert "\x1b" not in shown(r.graph(r("Own\x1b[31mBackward", 2, r.leaf("x"))))
+
+
+@pytest.mark.parametrize("width", [20, 27, 40, 60, 80])
+def test_no_line_is_wider_than_the_terminal(width):
+    r = Recorder()
+    x = r.leaf("a_rather_long_name", value=np.arange(100.0), shape=(100,))
+    for line in range(30):
+        x = r("MulBackward0", line + 1, x, x, var=f"v{line}", value=RNG.normal(size=(3, 3)))
+    for line in shown(r.graph(x), width).splitlines():
+        assert cells(line) <= width, f"{cells(line)} cells in {line!r}"
+
+
+RNG = np.random.default_rng(0)

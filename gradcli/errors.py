@@ -134,3 +134,11 @@ def run_error(
 ) -> RunError:
     """A run-time error without a place yet: what the engine's rooms raise."""
     return RunError(Diagnostic(code, message, notes=notes, help=help))
+
+
+def nearest(name: str, known: Sequence[str]) -> str | None:
+    """A help line for a name that is not there: "did you mean", or None where none is near."""
+    from difflib import get_close_matches
+
+    found = get_close_matches(name, known, 1)
+    return f"did you mean `{found[0]}`?" if found else None

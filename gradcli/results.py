@@ -12,7 +12,7 @@ Value: TypeAlias = Any
 float64, float32, int64 or bool. A 0-d float64 tensor is a Python float."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Binding:
     """A top-level name after the run: its value, its `.grad` (None if it has none), the printed
     name of its `grad_fn` (or ""), and whether it is a leaf that requires grad.
@@ -25,7 +25,7 @@ class Binding:
     requires_grad: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class GraphNode:
     """An op that the run recorded, or an input. `op` is the built-in's name ("mul"; "" for an
     input), `name` PyTorch's name of the node ("MulBackward0", "AccumulateGrad"; "Input" for a
@@ -46,7 +46,7 @@ class GraphNode:
     count: int = 1
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class GraphEdge:
     """Node `source` used the result of node `target` as its argument number `input` (from 0)."""
 
@@ -55,7 +55,7 @@ class GraphEdge:
     input: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Graph:
     """The recorded graph behind a result: nodes from the root down, each before what it uses."""
 
@@ -64,7 +64,7 @@ class Graph:
     edges: tuple[GraphEdge, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RunResult:
     """What `gradcli run` found. `result` is None when the program ends in no value."""
 
@@ -86,7 +86,7 @@ class RunResult:
         return {b.name: b.grad for b in self.bindings if b.grad is not None}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class GradResult:
     """Value of the output and its derivative by each name, shaped as the name's value. `inputs`
     holds those values, for the table that a person sees.
@@ -100,7 +100,7 @@ class GradResult:
     warnings: tuple[Diagnostic, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class GraphResult:
     """What `gradcli graph` found."""
 

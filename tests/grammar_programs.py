@@ -7,6 +7,8 @@ from gradcli.ir import Signature
 from gradcli.source import Source, Span
 
 AT = Span(0, 0)
+BINARY = ["+", "-", "*", "/", "//", "%", "**", "@", "&", "|", "^"]
+COMPARISONS = ["<", "<=", ">", ">=", "==", "!=", "is", "in", "is not", "not in"]
 
 
 def source(text):
@@ -79,9 +81,7 @@ texts = st.text(
     ),
     max_size=6,
 )
-numbers = st.one_of(
-    st.integers(0, 2**63 - 1), st.floats(0, allow_nan=False, allow_infinity=False)
-)
+numbers = st.one_of(st.integers(0, 2**63 - 1), st.floats(0, allow_nan=False, allow_infinity=False))
 literals = st.builds(
     ast.Literal, st.just(AT), st.one_of(numbers, texts, st.sampled_from([True, False, None, ...]))
 )
@@ -101,7 +101,7 @@ def params(values):
 
 
 def compare(values):
-    ops = st.sampled_from("< <= > >= == != is in".split() + ["is not", "not in"])
+    ops = st.sampled_from(COMPARISONS)
     pairs = st.lists(st.tuples(ops, values), min_size=1, max_size=2)
     return st.builds(
         lambda first, rest: ast.Compare(
@@ -110,8 +110,6 @@ def compare(values):
         values,
         pairs,
     )
-
-
 
 
 def merged(parts):
@@ -147,7 +145,7 @@ def indices(values):
 
 def inner(values):
     keywords = tuples(node(ast.Keyword, names, values), 0, 2)
-    binary = st.sampled_from("+ - * / // % ** @ & | ^".split())
+    binary = st.sampled_from(BINARY)
     return st.one_of(
         node(ast.List, tuples(values)),
         node(ast.Tuple, tuples(values)),
@@ -164,7 +162,9 @@ def inner(values):
 
 
 plain = st.recursive(leaves, inner, max_leaves=10)
-expressions = st.one_of(plain, st.recursive(st.one_of(leaves, fstrings(leaves)), inner, max_leaves=8))
+expressions = st.one_of(
+    plain, st.recursive(st.one_of(leaves, fstrings(leaves)), inner, max_leaves=8)
+)
 
 # --- statements ----------------------------------------------------------------------------------
 
@@ -182,7 +182,7 @@ imports = st.one_of(
 )
 simple = st.one_of(
     node(ast.Assign, tuples(expressions, 1, 2), expressions),
-    node(ast.Update, expressions, st.sampled_from("+ - * / // % ** @ & | ^".split()), expressions),
+    node(ast.Update, expressions, st.sampled_from(BINARY), expressions),
     node(ast.ExprStatement, expressions),
     st.sampled_from([ast.Break(AT), ast.Continue(AT), ast.Pass(AT)]),
     node(ast.Assert, expressions, st.none() | expressions),

@@ -204,7 +204,7 @@ class Case:
 
 def ulps(a: float, b: float) -> float:
     """Distance of two floats in units in the last place."""
-    if a == b or (a != a and b != b):
+    if a == b or (np.isnan(a) and np.isnan(b)):
         return 0.0
     if not (np.isfinite(a) and np.isfinite(b)):
         return np.inf

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 
 import numpy as np
@@ -35,6 +36,7 @@ from gradcli.errors import GradError, RunError
 
 OPS = table()
 PLAIN = {name: entry for name, entry in OPS.items() if entry.array or entry.body}
+ALWAYS_ZERO: set[str] = set()
 INTERNAL = {"view_update", "zeros_of"}  # they take functions or shapes, not values
 
 
@@ -226,6 +228,31 @@ def test_index_is_fresh():
     assert text == build.index(), "run `python -m gradcli.engine.ops.build`"
 
 
+NODES = [
+    ("add", (1.0, 2.0), "AddBackward0"),
+    ("sub", (1.0, 2), "SubBackward0"),
+    ("sub", (1, 2.0), "RsubBackward1"),
+    ("pow", (2.0, 2), "PowBackward0"),
+    ("pow", (2.0, 2.0), "PowBackward1"),
+    ("pow", (2, 2.0), "PowBackward2"),
+    ("square", (2.0,), "PowBackward0"),
+    ("fmod", (5.0, 3), "FmodBackward0"),
+    ("fmod", (5.0, 3.0), "FmodBackward1"),
+    ("clamp", (5.0, 3, None), "ClampBackward1"),
+    ("log1p", (5.0,), "Log1PBackward0"),
+    ("atan2", (5.0, 1), "Atan2Backward0"),
+    ("where", (True, 2.0, 1), "WhereBackward0"),
+    ("maximum", (5.0, 1), "MaximumBackward0"),
+]
+
+
+@pytest.mark.parametrize(("name", "args", "expected"), NODES)
+def test_name_of_the_node(name, args, expected):
+    """Floats are leaves here, ints plain numbers."""
+    got = Run(OPS[name], list(args), {}).outs[0].node.name()
+    assert got == expected, f"{name}{args}: got {got}, expected {expected}"
+
+
 def test_no_name_stands_twice():
     seen: dict[str, str] = {}
     for family, names in json.loads(build.index()).items():
@@ -363,7 +390,7 @@ WRONG = {
         args=("x",),
         doc="d",
         number=None,
-        array=lambda x: np.sin(x),
+        array=np.sin,
         partials=(lambda out, x: ops.neg(ops.cos(x)),),
         saves=("x",),
     ),
@@ -387,7 +414,7 @@ WRONG = {
         "wrong",
         args=("x", "y"),
         doc="d",
-        array=lambda x, y: np.multiply(x, y),
+        array=np.multiply,
         partials=(lambda out, x, y: x, lambda out, x, y: y),
         saves=("x", "y"),
     ),
@@ -395,28 +422,28 @@ WRONG = {
         "wrong",
         args=("x",),
         doc="d",
-        array=lambda x: np.exp(x),
+        array=np.exp,
         partials=(0.0,),
     ),
     "constant": elementwise(
         "wrong",
         args=("x",),
         doc="d",
-        array=lambda x: np.exp(x),
+        array=np.exp,
         partials=(1.0,),
     ),
     "argument not saved": elementwise(
         "wrong",
         args=("x",),
         doc="d",
-        array=lambda x: np.sin(x),
+        array=np.sin,
         partials=(lambda out, x: ops.cos(x),),
     ),
     "result not saved": elementwise(
         "wrong",
         args=("x",),
         doc="d",
-        array=lambda x: np.exp(x),
+        array=np.exp,
         partials=(lambda out, x: out,),
     ),
     "wrong in reverse only": planted(
@@ -442,7 +469,7 @@ WRONG = {
         "wrong",
         args=("x",),
         doc="d",
-        array=lambda x: np.sin(x),
+        array=np.sin,
         partials=(lambda out, x: data_of(ops.cos(x)),),
         saves=("x",),
     ),
@@ -456,5 +483,61 @@ def test_wrong_rules_are_caught(fault):
     if len(entry.args) == 2:
         s = sample([0.7, -1.3], [[2.0], [0.4]])
     with pytest.raises((AssertionError, TypeError, AttributeError)):
-        test_both_modes_agree_with_central_differences(entry, s)
-        test_second_derivatives_agree_with_central_differences(entry, s)
+        check_both_orders(entry, s)
+
+
+def check_both_orders(entry, s):
+    test_both_modes_agree_with_central_differences(entry, s)
+    test_second_derivatives_agree_with_central_differences(entry, s)
+
+
+def _mutable(entry: Op) -> list[tuple[str, int]]:
+    """The rules of an entry that matter at its samples, by the field and the place in it."""
+    rules = [("partials", entry.partials), ("vjp", entry.vjp), ("jvp", entry.jvp)]
+    return [
+        (field, i)
+        for field, found in rules
+        for i, rule in enumerate(found or ())
+        if rule is not None and rule != 0.0
+    ]
+
+
+def _scaled(rule, factor: float):
+    if isinstance(rule, float):
+        return rule * factor
+
+    def wrong(*args, **params):
+        r = rule(*args, **params)
+        if r is None:
+            return None
+        if isinstance(r, tuple):
+            return tuple(None if x is None else ops.mul(x, factor) for x in r)
+        return ops.mul(r, factor)
+
+    return wrong
+
+
+MUTANTS = [
+    pytest.param(entry, field, i, factor, id=f"{entry.name}-{field}-{i}-{factor}")
+    for entry in OPS.values()
+    if entry.differentiable and samples_of(entry) and entry.name not in ALWAYS_ZERO
+    for field, i in _mutable(entry)
+    for factor in (-1.0, 1.25)
+]
+
+
+@pytest.mark.parametrize(("entry", "field", "i", "factor"), MUTANTS)
+def test_samples_catch_a_wrong_factor(entry, field, i, factor):
+    """Every rule of every op, made wrong, is found out by one of the op's own samples."""
+    mutant = copy.copy(entry)
+    rules = list(getattr(entry, field))
+    rules[i] = _scaled(rules[i], factor)
+    setattr(mutant, field, tuple(rules))
+    for s in entry.samples():
+        if not any(floating(a) for a in values(s.args)):
+            continue
+        try:
+            test_both_modes_agree_with_central_differences(mutant, s)
+        except AssertionError:
+            return
+    pytest.fail(f"{entry.name}: {field}[{i}] times {factor} passes at every sample")

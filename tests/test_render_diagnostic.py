@@ -1,4 +1,8 @@
+import re
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gradcli.errors import Diagnostic, Label
 from gradcli.render.diagnostic import concise, full
@@ -180,7 +184,6 @@ def test_marks_outside_the_window_stay_inside_the_line():
 
 
 def test_colour_changes_nothing_but_colour():
-    import re
 
     src = source("x = y")
     diagnostic = Diagnostic("c", "m", src, Span(4, 5), label="l", notes=["n"], help="h")
@@ -188,3 +191,19 @@ def test_colour_changes_nothing_but_colour():
     assert "\x1b[" in coloured
     stripped = re.sub(r"\x1b\[[0-9;]*m", "", coloured)
     assert stripped == shown(diagnostic)
+
+
+TEXTS = st.text(st.sampled_from("ab +(\t\n\r日\u0301\x1b\u202e…\ud800"), max_size=60)
+
+
+@given(TEXTS, st.data(), st.integers(20, 60))
+def test_no_span_breaks_the_drawing(text, data, width):
+    src = source(text)
+    offsets = st.integers(0, len(text))
+    spans = [Span(*sorted(data.draw(st.tuples(offsets, offsets)))) for _ in range(4)]
+    labels = [Label(span, f"label {n}") for n, span in enumerate(spans[1:])]
+    out = shown(Diagnostic("c", "m", src, spans[0], label="main", labels=labels), width=width)
+    assert "main" in out, f"{text!r} with {spans} lost its main label:\n{out}"
+    assert "^" in out or labels
+    assert all(f"label {n}" in out for n in range(3)), f"{text!r} with {spans} lost one:\n{out}"
+    assert not re.search(r"[\x00-\x09\x0b-\x1f\u202e\ud800]", out)

@@ -1,5 +1,9 @@
+import re
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gradcli.render.graph import graph_view
 from gradcli.render.text import cells, plain_text
@@ -219,3 +223,25 @@ def test_no_line_is_wider_than_the_terminal(width):
 
 
 RNG = np.random.default_rng(0)
+
+
+@given(st.data(), st.integers(20, 100))
+def test_no_graph_breaks_the_drawing(data, width):
+    r = Recorder()
+    nodes = [r.leaf("w"), r.leaf("", value=2.0)]
+    kinds = data.draw(st.integers(1, 4))
+    near = data.draw(st.integers(1, 6))
+    period = data.draw(st.lists(st.lists(st.integers(1, near), max_size=3), min_size=1, max_size=5))
+    for n in range(data.draw(st.integers(1, 80))):
+        back = period[n % len(period)]
+        if data.draw(st.integers(0, 30)) == 0:
+            back = [len(nodes)]
+        inputs = [nodes[max(len(nodes) - b, 0)] for b in back]
+        nodes.append(r("MulBackward0", n % kinds, *inputs, var="x" if n % 3 else ""))
+    graph = r.graph(nodes[-1])
+    for line in shown(graph, width).splitlines():
+        assert cells(line) <= width, f"{cells(line)} cells in {line!r}"
+    whole = shown(graph, 400)
+    for name in re.findall(r"[↑↓] (#\d+)", whole):
+        drawn = re.findall(rf"(?<![↑↓] ){name}\b", whole)
+        assert len(drawn) == 1, f"{name} is drawn {len(drawn)} times in\n{whole}"

@@ -5,9 +5,7 @@ from hypothesis import HealthCheck, given, settings
 from gradcli.grammar.parser import parse, parse_expression
 from gradcli.grammar.unparse import unparse, unparse_expression
 
-RELAXED = settings(
-    max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow]
-)
+RELAXED = settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 # Text that is already in the form that unparse writes.
 FORMS = [
@@ -58,7 +56,7 @@ def test_writes_with_the_fewest_parentheses(text):
     assert unparse_expression(tree) == text
 
 
-PROGRAM = '''\
+PROGRAM = """\
 "A docstring."
 import torch.nn.functional as F
 from math import sqrt, pi as p
@@ -92,7 +90,7 @@ with torch.no_grad():
         c
 def f():
     return
-'''
+"""
 
 
 def test_writes_every_statement():

@@ -48,7 +48,7 @@ def grad(
     names = split_names(wrt, "--wrt")
     program, inputs = load(arguments, expression)
     weights = None if cotangent is None else constants({"--cotangent": cotangent})["--cotangent"]
-    settings = Options(seed=seed, echo=check_nan=check_nan, graph=False)
+    settings = Options(seed=seed, echo=write_message, check_nan=check_nan, graph=False)
     result = program.grad(inputs, wrt=names, of=of, cotangent=weights, options=settings)
     target.write(_text(result, target, precision))
     if not quiet:

@@ -41,7 +41,7 @@ def graph(
     target = choose(form.value, json=json, output=output, color=color.value, suffixes=_SUFFIXES)
     names = split_names(wrt, "--wrt")
     program, inputs = load(arguments, expression)
-    settings = Options(seed=seed, echo=check_nan=check_nan, graph=True)
+    settings = Options(seed=seed, echo=write_message, check_nan=check_nan, graph=True)
     result = program.graph(inputs, wrt=names, of=of, options=settings)
     target.write(_text(result, target, precision))
     if not quiet:

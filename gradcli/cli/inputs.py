@@ -11,7 +11,6 @@ from gradcli.cli.terminal import is_terminal
 
 if TYPE_CHECKING:
     from gradcli.program import Given, Program
-    from gradcli.source import Source
 
 _LONGEST_PROGRAM = 64 * 2**20  # bytes; /dev/zero has no end
 
@@ -23,7 +22,8 @@ def load(
     from gradcli import program
 
     file, texts = split(arguments or ())
-    loaded = program.load_source(read_program(file, expressions), frozenset(texts))
+    source = program.decode(*read_program(file, expressions))
+    loaded = program.load_source(source, frozenset(texts))
     return loaded, constants(texts)
 
 
@@ -61,20 +61,17 @@ def split_names(options: Sequence[str] | None, flag: str) -> list[str] | None:
     return list(dict.fromkeys(names))
 
 
-def read_program(file: str | None, expressions: Sequence[str] | None) -> Source:
-    """The program's text, from the one place that the command line names."""
-    from gradcli.program import decode
-
+def read_program(file: str | None, expressions: Sequence[str] | None) -> tuple[str, bytes]:
+    """Name and bytes of the program, from the one place that the command line names."""
     if expressions:
         if file is not None:
             raise usage(
                 f"a program in -e and another in `{file}`", "an input is written NAME=VALUE"
             )
-        text = "\n".join(expressions)
-        return decode("<expr>", text.encode("utf-8", "surrogateescape"))
+        return "<expr>", "\n".join(expressions).encode("utf-8", "surrogateescape")
     if file is None or file == "-":
-        return decode("<stdin>", _standard_input(asked_for=file == "-"))
-    return decode(file, _file(file))
+        return "<stdin>", _standard_input(asked_for=file == "-")
+    return file, _file(file)
 
 
 def _standard_input(*, asked_for: bool) -> bytes:

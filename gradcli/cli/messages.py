@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Sequence
 
-from gradcli.cli.terminal import is_terminal, wants_colour, width, write_message
+from gradcli.cli.terminal import wants_colour, width, write_message
 from gradcli.errors import Diagnostic
 
 
@@ -20,7 +20,7 @@ def report(diagnostics: Iterable[Diagnostic], *, form: str, color: str) -> None:
     from gradcli.render.theme import text_of
 
     colour = wants_colour(sys.stderr, color)
-    room = width() if is_terminal(sys.stderr) else WIDTH
+    room = width(sys.stderr, WIDTH)
     for number, diagnostic in enumerate(diagnostics):
         lines = concise(diagnostic) if form == "concise" else full(diagnostic, room)
         if number and form == "full":

@@ -103,6 +103,7 @@ Seed = Annotated[
     int | None, typer.Option(min=0, metavar="N", help="Make random numbers repeatable.")
 ]
 Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="No warnings.")]
+# Commands take --verbose and leave it: it is about errors, which `__main__` reports.
 Verbose = Annotated[
     bool, typer.Option("-v", "--verbose", help="Say more where gradcli itself fails.")
 ]

@@ -13,6 +13,7 @@ from gradcli.cli.terminal import is_terminal, wants_colour, width, write_output
 if TYPE_CHECKING:
     from gradcli.render.text import Line
 
+_WIDTH = 80  # where no terminal says
 _TEXT_FORMS = frozenset({"human", "plain", "raw", "tree"})
 
 
@@ -44,8 +45,8 @@ class Target(NamedTuple):
 
     @property
     def width(self) -> int:
-        """Cells in a line."""
-        return width()
+        """Cells in a line of what is drawn for people."""
+        return width(None if self.path else sys.stdout, _WIDTH)
 
 
 def choose(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import shutil
 import sys
 from typing import TextIO
 
@@ -19,9 +18,15 @@ def is_terminal(stream: TextIO | None) -> bool:
     return stream is not None and not stream.closed and stream.isatty()
 
 
-def width() -> int:
-    """Cells in a line of the terminal; 80 where there is none."""
-    return max(shutil.get_terminal_size().columns, _NARROWEST)
+def width(stream: TextIO | None, otherwise: int) -> int:
+    """Cells in a line of the terminal; `otherwise` where there is none that says."""
+    if stream is None or not is_terminal(stream):
+        return otherwise
+    try:
+        columns = os.get_terminal_size(stream.fileno()).columns
+    except OSError:
+        columns = 0
+    return max(columns, _NARROWEST) if columns else otherwise
 
 
 def wants_colour(stream: TextIO | None, choice: str) -> bool:

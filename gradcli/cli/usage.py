@@ -30,5 +30,6 @@ def usage_diagnostic(error: Any) -> Diagnostic:
 
 def _in_house_style(message: str) -> str:
     """Lower case at the start, no full stop, names in backticks."""
-    text = message.strip().rstrip(".").replace("'", "`").replace(" int range", " integer")
+    text = message.strip().rstrip(".").replace("'", "`")
+    text = text.replace(" int range", " integer").replace(" integer range", " integer")
     return text[:1].lower() + text[1:]

@@ -48,6 +48,10 @@ def signature(op: Op) -> Signature:
     )
 
 
+def _is_internal(family: str) -> bool:
+    return family.startswith("internal")
+
+
 class Builtins:
     """The built-in names and how they may be called, as the grammar wants to know them."""
 
@@ -55,7 +59,7 @@ class Builtins:
         self._signatures: dict[str, Signature] = {}
 
     def __contains__(self, name: object) -> bool:
-        return isinstance(name, str) and ops.families.get(name, "internal") != "internal"
+        return isinstance(name, str) and not _is_internal(ops.families.get(name, "internal"))
 
     def __getitem__(self, name: str) -> Signature:
         found = self._signatures.get(name)
@@ -65,7 +69,7 @@ class Builtins:
 
     def names(self) -> list[str]:
         """Every built-in name."""
-        return [name for name, family in ops.families.items() if family != "internal"]
+        return [name for name, family in ops.families.items() if not _is_internal(family)]
 
     def attributes(self) -> frozenset[str]:
         """Names that may stand behind a point without being built-in functions."""
@@ -202,7 +206,8 @@ def function_of(op: Op, count: int, session: Session, site: Site | None) -> Call
     Element-wise ops on numbers, the steps of scalar loops, get a short way of their own.
     """
     optional = REQUIRED not in op.params.values()
-    if op.number is not None and optional and not op.variadic and len(op.args) == count:
+    simple = op.number is not None and op.host is None and not op.variadic
+    if simple and optional and len(op.args) == count:
         if count == 2:
             return scalars.binary(op, session, site, _general(op, session, site))
         if count == 1:

@@ -1,16 +1,115 @@
-"""What a command asks of a finished run: gradients of its result, and where nan came from."""
+"""What a command differentiates, and the gradients of a finished run."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gradcli.engine.arrays import NUMBERS, is_floating, np, shape_of
+from gradcli.engine.arrays import NUMBERS, np
 from gradcli.engine.backward import cotangents
-from gradcli.engine.graph import AccumulateGrad, Node, Watchpoint
-from gradcli.engine.session import Session
+from gradcli.engine.graph import AccumulateGrad, Node
+from gradcli.engine.members import seed
+from gradcli.engine.session import Session, kind_of
 from gradcli.engine.tensor import Tensor, data_of, node_of
-from gradcli.source import Span
+from gradcli.errors import Diagnostic, RunError, UsageError, nearest
+from gradcli.ir import Program
+
+
+def asked(program: Program, wrt: str | Sequence[str]) -> list[str]:
+    """The names of `--wrt`, each once.
+
+    Raises:
+        UsageError: If one is no input and not assigned exactly once.
+    """
+    given = [wrt] if isinstance(wrt, str) else wrt
+    names = list(dict.fromkeys(part.strip() for name in given for part in name.split(",")))
+    known = [name for name in program.names if name in program.watchable]
+    for name in names:
+        if name in known:
+            continue
+        if name in program.names:
+            message = f"`{name}` is not assigned exactly once, so no one value can be meant"
+        else:
+            message = f"--wrt names `{name}`, which the program does not have"
+        help = nearest(name, known) or (f"there are {', '.join(known)}" if known else None)
+        raise UsageError(Diagnostic("unknown-name", message, help=help))
+    return names
+
+
+def candidates(program: Program) -> list[str]:
+    """Names that may be meant where none is asked for; the run tells which of them are.
+
+    The params; if there are none, the inputs that are not int or bool; if none, what the top level
+    holds.
+    """
+    params = [i.name for i in program.inputs if i.kind == "param"]
+    inputs = [
+        i.name
+        for i in program.inputs
+        if i.kind in ("input", "free") and (i.type is None or i.type[0] == "float")
+    ]
+    return params or inputs or [name for name in program.names if name in program.watchable]
+
+
+def differentiated(
+    program: Program, session: Session, names: list[str] | None, values: Mapping[str, Any]
+) -> list[str]:
+    """The names to differentiate with respect to, after the run.
+
+    Args:
+        program: The program.
+        session: Its finished run.
+        names: Those asked for; None: those candidates that turned out to be floats, of constants
+            only if no name holds a leaf that requires grad.
+        values: Top-level names and their values.
+
+    Raises:
+        RunError: If one that was asked for holds no number or tensor.
+        UsageError: If there is none.
+    """
+    points = session.points
+    if names is not None:
+        for name in names:
+            if name not in points:
+                what = f"it is {kind_of(values[name])}" if name in values else "it was not reached"
+                message = f"cannot differentiate by `{name}`: {what}"
+                raise RunError(Diagnostic("not-differentiable", message))
+        return names
+    kinds = {i.name: i.kind for i in program.inputs}
+    found = [name for name in program.names if name in points]
+    if all(kinds.get(name, "constant") == "constant" for name in found):
+        leaves = [name for name in found if type(session.watchpoints[name][0]) is AccumulateGrad]
+        found = leaves or found
+    if not found:
+        raise UsageError(
+            Diagnostic(
+                "nothing-to-differentiate",
+                "the program has no input, param or float constant to differentiate by",
+                help="name one with --wrt, or declare `param x = 1.0`",
+            )
+        )
+    return found
+
+
+def starting_cotangent(output: Any, cotangent: Any) -> Any:
+    """Plain data of the cotangent of a result: the one given, or 1 for a result of one element.
+
+    Raises:
+        RunError: If the result has more elements and none is given, or the shapes differ.
+    """
+    x = output if isinstance(output, Tensor) else Tensor(output)
+    try:
+        return data_of(seed(x, cotangent, "grad"))
+    except RunError as error:
+        if error.diagnostics[0].code != "needs-cotangent":
+            raise
+        raise RunError(
+            Diagnostic(
+                "needs-cotangent",
+                f"the result has shape {list(x.shape)}, and a gradient is of one number",
+                help="reduce it, as in `sum(...)`, or give --cotangent a weight for each element",
+            )
+        ) from None
 
 
 def gradients(
@@ -32,12 +131,8 @@ def gradients(
     node = node_of(output) if isinstance(output, Tensor) else None
     targets = {name: session.watchpoints[name][0] for name in names}
     if node is not None:
-        found = cotangents(
-            [(node, output.index, cotangent)],
-            targets.values(),
-            retain=True,
-            visible_only=False,
-        )
+        start = [(node, output.index, cotangent)]
+        found = cotangents(start, targets.values(), retain=True, visible_only=False)
     result = {}
     unused = []
     for name in names:
@@ -48,72 +143,3 @@ def gradients(
             g = 0.0 if type(data) in NUMBERS else np.zeros_like(data)
         result[name] = g
     return result, unused
-
-
-def is_finite(value: Any) -> bool:
-    """Whether plain data holds neither nan nor infinity."""
-    if isinstance(value, (list, tuple)):
-        return all(map(is_finite, value))
-    value = data_of(value)
-    if type(value) in NUMBERS:
-        return bool(value - value == 0)
-    if not hasattr(value, "dtype"):
-        return True
-    return bool(np.isfinite(value).all()) if is_floating(value) else True
-
-
-def origin_of_non_finite(output: Tensor, cotangent: Any) -> tuple[str, Span | None, str] | None:
-    """The first recorded op that made a non-finite value from finite ones on the way to `output`
-    ("value"), or else made a non-finite cotangent from a finite one ("gradient").
-
-    Returns:
-        Name of the op, its place, and which of the two; None if no recorded op did. The run must
-        have kept its values.
-    """
-    root = node_of(output)
-    if root is None:
-        return None
-    found = cotangents(
-        [(root, output.index, cotangent)], retain=True, visible_only=False, every=True
-    )
-    order = sorted(found, key=lambda node: node.seq)
-    for node in order:
-        if node.op is not None and not is_finite(node.out):
-            inputs = [under.out for under in node.edges if under is not None]
-            constants = [a for a in node.args if type(a) in NUMBERS]
-            if all(map(_finite_or_unknown, [*inputs, *constants])):
-                return node.op.name, _span(node), "value"
-    for node in reversed(order):
-        if node.op is None or not is_finite(found[node]):
-            continue
-        for under in node.edges:
-            if under is not None and under in found and not is_finite(found[under]):
-                return node.op.name, _span(node), "gradient"
-    return None
-
-
-def _finite_or_unknown(value: Any) -> bool:
-    return value is None or is_finite(value)
-
-
-def _span(node: Node) -> Span | None:
-    return None if node.site is None else node.site.span
-
-
-def names_of_leaves(values: Mapping[str, Any], watchable: frozenset[str]) -> list[str]:
-    """Top-level names, among those, that hold a leaf that requires grad."""
-    return [
-        name
-        for name, value in values.items()
-        if name in watchable and isinstance(value, Tensor) and type(value.node) is AccumulateGrad
-    ]
-
-
-__all__ = [
-    "Watchpoint",
-    "gradients",
-    "is_finite",
-    "names_of_leaves",
-    "origin_of_non_finite",
-    "shape_of",
-]

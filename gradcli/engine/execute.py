@@ -322,13 +322,11 @@ def _ordinal(n: int) -> str:
 def _callers(frames: list[Frame], source: Source) -> list[str]:
     lines = []
     for frame in reversed(frames):
-        if frame[0].f_code.co_name.startswith("%"):
-            continue
-        line = source.position(_span(frame, source).start)[0]
-        lines.append(f"called from line {line}")
-    if len(lines) > 3:
-        lines = [*lines[:2], f"... and {len(lines) - 2} calls further out"]
-    return lines
+        span = _span(frame, source)
+        if not frame[0].f_code.co_name.startswith("%"):
+            lines.append(f"called from line {source.position(span.start)[0]}")
+        lines += _turns(frame[0], span, source)
+    return lines if len(lines) <= 4 else [*lines[:3], f"... and {len(lines) - 3} calls further out"]
 
 
 def _operands(frame: FrameType, span: Span, program: Program) -> tuple[Label, ...]:

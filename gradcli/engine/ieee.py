@@ -402,7 +402,7 @@ def atanh(x: Num) -> float:
 def sinc(x: Num) -> float:
     if x == 0:
         return 1.0
-    return sin(math.pi * fmod(float(x), 2.0)) / (math.pi * x)
+    return sin(math.pi * fmod(float(x), 2.0)) / (math.pi * float(x))
 
 
 # Comparison and choice
@@ -433,6 +433,10 @@ def like(r: Num, x: Num, y: Num) -> Num:
     if type(x) is type(y):
         return r
     return float(r) if type(x) is float or type(y) is float else int(r)
+
+
+def heaviside(x: Num, values: Num) -> Num:
+    return like(values if x == 0 else x if x != x else type(x)(x > 0), x, values)
 
 
 def isclose(

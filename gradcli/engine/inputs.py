@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from gradcli.engine.arrays import NUMBERS, np
+from gradcli.engine.graph import Site
 from gradcli.engine.session import Session, kind_of
 from gradcli.engine.tensor import Tensor, leaf
-from gradcli.errors import Diagnostic, GradError, InputError
-from gradcli.ir import Input
+from gradcli.errors import Diagnostic, GradError, InputError, nearest
+from gradcli.ir import Input, Program
 from gradcli.record import Record
 from gradcli.source import Source
 
@@ -20,6 +21,27 @@ class Given(Record):
     __slots__ = ("value", "origin")
     value: Any
     origin: str
+
+
+def check_names(given: Mapping[str, Given], program: Program) -> None:
+    """Refuse values for names that are no inputs.
+
+    Raises:
+        InputError: Naming the inputs that there are.
+    """
+    known = [i.name for i in program.inputs]
+    for name, value in given.items():
+        if name in known:
+            continue
+        if name in program.names:
+            message = f"`{name}` is computed by the program and cannot be given"
+        else:
+            message = f"the program has no input `{name}`"
+        help = f"its inputs are {', '.join(known)}" if known else "it has no inputs"
+        notes = (f"given as {value.origin}",)
+        raise InputError(
+            Diagnostic("unknown-input", message, notes=notes, help=nearest(name, known) or help)
+        )
 
 
 class Inputs:
@@ -65,7 +87,10 @@ class Inputs:
             value = self._typed(i, value, given)
         if i.kind == "param":
             value = self._param(i, value)
-        return self.session.watch(i.name, value)
+        value = self.session.watch(i.name, value)
+        if isinstance(value, Tensor) and value.node is not None and value.node.site is None:
+            value.node.site = Site(i.span, i.name)
+        return value
 
     def _converted(self, i: Input, given: Given, default: Any) -> Any:
         """A value from outside: a number is a float unless the type or the default is not."""
@@ -185,7 +210,7 @@ class Inputs:
 
 
 def _kind(value: Any) -> str:
-    """ "float", "int" or "bool" by the value; float where there is none."""
+    """The kind of a value, "float", "int" or "bool"; "float" where there is none."""
     if isinstance(value, Tensor):
         return value.dtype.rstrip("0123456789")
     return {bool: "bool", int: "int"}.get(type(value), "float")

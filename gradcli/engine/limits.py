@@ -40,8 +40,8 @@ def _memory() -> int:
 
 
 def _human(count: float) -> str:
-    for unit in ("B", "KiB", "MiB", "GiB", "TiB"):
-        if count < 1024:
-            break
+    units = ["B", "KiB", "MiB", "GiB", "TiB"]
+    while count >= 1024 and len(units) > 1:
         count /= 1024
-    return f"{count:.3g} {unit}"
+        del units[0]
+    return f"{count:.3g} {units[0]}"

@@ -1,4 +1,4 @@
-"""Operators of the language that are not operations on arrays: text, identity, membership, items."""
+"""Operators of the language that are no operations on arrays: text, identity, items."""
 
 from __future__ import annotations
 
@@ -141,8 +141,8 @@ def set_item(session: Session, receiver: Any, index: Any, value: Any, site: Site
 
 def _index(index: Any) -> Any:
     """An index as plain data: tensors and lists of ints or bools as arrays."""
-    if isinstance(index, Tensor):
-        return index.data
+    if isinstance(index, Tensor):  # its own copy: later changes must not reach the gradient
+        return index.data if type(index.data) in NUMBERS else index.data.copy()
     if type(index) is tuple:
         return tuple(map(_index, index))
     if type(index) is list:

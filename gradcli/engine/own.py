@@ -13,7 +13,6 @@ from gradcli.engine.tensor import Number, Tensor, data_of, like_of, node_of, ver
 from gradcli.errors import Diagnostic, RunError, run_error
 from gradcli.source import Source, Span
 
-
 OWN_NAMES = frozenset(
     {
         "apply",

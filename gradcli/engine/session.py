@@ -155,6 +155,8 @@ class Session:
         watched = value
         if type(value) is float or (type(value) is int and self.explicit):
             watched = Number(float(value))
+        elif isinstance(value, Tensor) and value.dtype == "int64" and self.explicit:
+            watched = Tensor(value.data * 1.0)
         if not isinstance(watched, Tensor) or not watched.dtype.startswith("float"):
             return value
         self.points[name] = Tensor(_copied(watched.data))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ STARTS = ("module", "expression")
 _RESERVED = re.compile(r"\(\?!\(\?:([\w|]+)\)\\b\)")
 
 
+@cache
 def grammar(*, strict: bool = False) -> Lark:
     """The grammar as Lark reads it. Strict also refuses terminals that collide."""
     text = GRAMMAR.read_text("utf-8")

@@ -14,7 +14,7 @@ from gradcli.grammar.tables import load
 from gradcli.source import Source
 
 _BLOCKS = frozenset({"IF", "ELIF", "ELSE", "WHILE", "FOR", "WITH", "DEF", "CLASS"})
-_CONDITIONS = frozenset({"IF", "ELIF", "WHILE", "ASSERT"})
+_VALUE_WORDS = frozenset({"IF", "ELIF", "WHILE", "ASSERT", "RETURN"})
 _VALUES = frozenset({"NAME", "NUMBER", "STRING", "FSTRING", "TRUE", "FALSE", "NONE", "LAMBDA"})
 _LINE_ENDS = frozenset({"_NEWLINE", "_DEDENT", "$END"})
 
@@ -238,11 +238,12 @@ def _slip(place: _Place) -> Fault | None:
     if kind == "IF" and last[0] == "ELSE":
         help = "write `elif`"
         return Fault("syntax-error", "`else if` is no statement", last[2], place.stop, help=help)
-    if kind == "EQUAL" and (first[0] in _CONDITIONS or first[0] == "RETURN"):
+    if kind == "EQUAL" and place.line and (place.brackets or first[0] in _VALUE_WORDS):
         message = "`=` assigns and cannot stand in an expression"
-        return place.fault("syntax-error", message, help="to compare write `==`")
-    if kind == "EQUAL" and place.brackets:
-        message = "`=` stands in a call behind the bare name of an argument"
+        way_out = "to compare write `==`" if first[0] in _VALUE_WORDS else None
+        return place.fault("syntax-error", message, help=way_out)
+    if kind in _BLOCKS and last[0] == "COLON" and first[0] in _BLOCKS:
+        message = f"`{word}` begins a block and needs a line of its own"
         return place.fault("syntax-error", message)
     if last[1] == "print" and len(place.line) == 1 and kind not in _LINE_ENDS:
         line_end = re.compile(r"[^\r\n;#]*").match(place.text, place.at, place.end)

@@ -188,7 +188,8 @@ class _Scanner:
             char = text[at]
             if char == "\\" and not self.raw:
                 named = text.find("}", at, end) if text.startswith("\\N{", at) else -1
-                at = named + 1 if named >= 0 else at + 2
+                lone = text[at + 1] in "{}"
+                at = named + 1 if named >= 0 else at + 1 if lone else at + 2
             elif char == "{" and level == 0 and text.startswith("{{", at):
                 found.append(self.literal(begin, at + 1))
                 at = begin = at + 2
@@ -239,7 +240,7 @@ class _Scanner:
         if at >= end:
             raise self.unclosed(opened)
         if text[at] != "}":
-            raise self.fault(f"`{text[at]}` stands where the braces should close", at, at + 1)
+            raise self.fault("the braces should be closed here", at, at + 1)
         value = self.part(self.base + opened + 1, self.base + stop)
         span = Span(self.base + opened, self.base + at + 1)
         return ast.Formatted(span, value, debug, conversion, spec), at + 1

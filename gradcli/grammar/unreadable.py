@@ -37,7 +37,7 @@ _PAIRS = (
 _LOOKALIKES = dict(zip(_PAIRS[::2], _PAIRS[1::2], strict=True))
 _QUOTES = {
     **dict.fromkeys("\u201c\u201d\u201e\u00ab\u00bb", '"'),
-    **dict.fromkeys("\u2018\u2019\u201a\u00b4`", "'"),
+    **dict.fromkeys("\u2018\u2019\u201a\u00b4", "'"),
 }
 _SIGNS = {
     **dict.fromkeys("\u2212\u2010\u2011\u2012\u2013\u2014", "-"),
@@ -94,7 +94,7 @@ def _number(text: str, at: int, end: int) -> Fault:
         notes = ("behind the `e` stands the power of ten",)
     elif re.fullmatch(r"0[xXbBoO]", shown):
         notes = (f"behind `{shown}` stand the digits",)
-    elif re.fullmatch(r"[0-9]+[^\W\d]\w*", shown):
+    elif re.fullmatch(r"[1-9][0-9]*(?![eE][0-9])[^\W\d_]\w*", shown):
         digits = re.match("[0-9]+", shown)
         assert digits is not None
         notes = ("a name does not begin with a digit",)
@@ -172,7 +172,7 @@ def checked_name(text: str, span: Span) -> str:
     if not text.isidentifier():
         at = next(i for i, c in enumerate(text) if not f"x{c}".isidentifier())
         message = f"{describe(text[at])} cannot be part of a name"
-        help = "write `** {_POWERS[text[at]]}`" if text[at] in _POWERS else None
+        help = f"write `** {_POWERS[text[at]]}`" if text[at] in _POWERS else None
         raise Fault("bad-character", message, span.start + at, span.start + at + 1, help=help)
     odd = next((i for i, c in enumerate(text) if c in _LOOKALIKES), None)
     if odd is not None and all(c.isascii() or c in _LOOKALIKES for c in text):

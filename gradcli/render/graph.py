@@ -50,12 +50,12 @@ def graph_view(graph: Graph, *, precision: int, width: int) -> list[Line]:
     """
     tree = _Tree(graph, deepest=max((width - _DEEPEST_LABEL) // _STEP, 4))
     tree.draw()
-    lines: list[Line] | None = None
     for cut in _VALUES:
-        texts = [_facts(entry, precision, cut) for entry in tree.entries]
-        lines = lines or _beside(tree, texts, width)
-    if lines is None:
-        lines = _below(tree, [_facts(e, precision, _VALUES[0]) for e in tree.entries], width)
+        lines = _beside(tree, [_facts(e, precision, cut) for e in tree.entries], width)
+        if lines:
+            break
+    else:
+        lines = _below(tree, precision, width)
     if tree.left:
         rest = f"… {tree.left:,} more nodes; the formats dot and json have all of them"
         lines.append([(shorten(rest, width), "place")])
@@ -239,22 +239,19 @@ def _beside(tree: _Tree, texts: list[tuple[str, str]], width: int) -> list[Line]
     return lines
 
 
-def _below(tree: _Tree, texts: list[tuple[str, str]], width: int) -> list[Line]:
-    """The tree for a narrow terminal: values on a line of their own under each name."""
+def _below(tree: _Tree, precision: int, width: int) -> list[Line]:
+    """The tree for a narrow terminal: values under each name, on one line if that is enough."""
     lines: list[Line] = []
-    for entry, (value, grad) in zip(tree.entries, texts, strict=True):
+    for entry in tree.entries:
         lines.append(_fit(_whole_label(tree, entry), width))
-        facts = [f"= {value}"] if value else []
-        facts += [f"grad {grad}"] if grad else []
-        facts += [f"line {entry.place}"] if entry.place else []
-        if facts:
-            room = width - cells(entry.below) - _STEP
-            lines.append(
-                _fit(
-                    [(entry.below, "branch"), (shorten("  ".join(facts), max(room, 8)), "value")],
-                    width,
-                )
-            )
+        room = max(width - cells(entry.below), 1)
+        value, grad = _facts(entry, precision, max(room - len("grad "), 1))
+        facts = [("= ", value), ("grad ", grad), ("line ", entry.place)]
+        texts = [name + text for name, text in facts if text]
+        if cells("  ".join(texts)) <= room:
+            texts = ["  ".join(texts)]
+        for text in filter(None, texts):
+            lines.append(_fit([(entry.below, "branch"), (text, "value")], width))
     return lines
 
 

@@ -102,9 +102,9 @@ def _vector(row: Any, precision: int, width: int) -> str:
     room = min(len(row), max(width // 2, 1))
     while True:
         text = f"[{', '.join(_texts(row, _pick(len(row), room), precision))}]"
-        if cells(text) <= width or room <= 3:
+        if cells(text) <= width or room == 1:
             return shorten(text, width)
-        room = max(3, min(room - 1, room * width // cells(text)))
+        room = max(1, min(room - 1, room * width // cells(text)))
 
 
 def _matrix(rows: Any, precision: int, width: int) -> list[str]:

@@ -1,23 +1,14 @@
-"""Arithmetic and rounding."""
+"""Arithmetic."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from gradcli.engine import ieee
-from gradcli.engine.arrays import INT64_MIN, NUMBERS, Data, np
+from gradcli.engine.arrays import NUMBERS, Data, np
+from gradcli.engine.ops import exact, points
 from gradcli.engine.ops.registry import Op, bad, elementwise, known, ops, sample
-from gradcli.engine.ops.ufunc import (
-    Function,
-    alike,
-    exact,
-    formula,
-    integral,
-    no_bool,
-    real,
-    ufunc,
-)
-from gradcli.errors import run_error
+from gradcli.engine.ops.ufunc import formula, real
 
 NAN, INF = float("nan"), float("inf")
 UNFIT = bad((2,), (3,), says="broadcast")
@@ -25,123 +16,12 @@ UNFIT = bad((2,), (3,), says="broadcast")
 # Values on arrays
 
 
-def _sum_fits(r: Data, x: Data, y: Data) -> Data:
-    return np.greater_equal(np.bitwise_and(np.bitwise_xor(x, r), np.bitwise_xor(y, r)), 0)
-
-
-def _difference_fits(r: Data, x: Data, y: Data) -> Data:
-    return np.greater_equal(np.bitwise_and(np.bitwise_xor(x, y), np.bitwise_xor(x, r)), 0)
-
-
-def _product_fits(r: Data, x: Data, y: Data) -> Data:
-    near = np.abs(np.multiply(np.asarray(x, np.float64), y)) >= 2.0**62
-    if not np.any(near):
-        return True
-    x, y = np.broadcast_arrays(x, y)
-    exactly = np.multiply(x[near].astype(object), y[near].astype(object))
-    return np.equal(exactly, r[near])
-
-
-_plus = exact("add", _sum_fits)
-_minus = exact("subtract", _difference_fits)
-_times = exact("multiply", _product_fits)
-_negated = exact("negative", lambda r, x: np.not_equal(x, INT64_MIN))
-_size = exact("absolute", lambda r, x: np.not_equal(x, INT64_MIN))
-
-
-def _add(x: Data, y: Data, alpha: Any = 1) -> Data:
-    return _plus(x, y if alpha == 1 else _times(y, alpha))
-
-
-def _sub(x: Data, y: Data, alpha: Any = 1) -> Data:
-    no_bool((x, y), "-")
-    return _minus(x, y if alpha == 1 else _times(y, alpha))
-
-
-def _neg(x: Data) -> Data:
-    no_bool((x,), "-")
-    return _negated(x)
-
-
-_quotient = real("true_divide")
-_floor_quotient = ufunc("floor_divide")
-_floor_remainder = ufunc("remainder")
-_trunc_remainder = ufunc("fmod")
-
-
-def _div(x: Data, y: Data, rounding_mode: str | None = None) -> Data:
-    if rounding_mode is None:
-        return _quotient(x, y)
-    ieee.check_rounding(rounding_mode)
-    if rounding_mode == "floor":
-        return _floor_divide(x, y)
-    if not integral(x, y):
-        return np.trunc(_quotient(x, y))
-    _refuse_zero(y, "division")
-    down = _floor_divide(x, y)
-    return down + np.logical_and(down < 0, np.not_equal(np.remainder(x, y), 0))
-
-
-def _refuse_zero(y: Data, name: str) -> None:
-    if np.any(np.equal(y, 0)):
-        raise ieee.zero_divisor(name)
-
-
-def _floor_divide(x: Data, y: Data) -> Data:
-    if not integral(x, y):
-        return _floor_quotient(x, y)
-    _refuse_zero(y, "division")
-    if np.any(np.logical_and(np.equal(x, INT64_MIN), np.equal(y, -1))):
-        raise ieee.overflow()
-    return _floor_quotient(x, y)
-
-
-def _divisible(function: Function) -> Function:
-    def call(x: Data, y: Data) -> Data:
-        if integral(x, y):
-            _refuse_zero(y, "remainder")
-        return function(x, y)
-
-    return call
-
-
-def _power(x: Data, y: Data) -> Data:
-    if not integral(x, y):
-        try:
-            x, y = alike((x, y))
-            return x**y  # NumPy squares, roots and inverts where a plain exponent says so
-        except ValueError:
-            return ufunc("power")(x, y)
-    if np.any(np.less(y, 0)):
-        raise run_error(
-            "bad-argument",
-            "an integer tensor cannot be raised to a negative integer power",
-            help="make the base or the exponent floating, as in `x ** -1.0`",
-        )
-    r = ufunc("power")(np.asarray(x, np.int64), np.asarray(y, np.int64))
-    near = np.abs(np.power(np.asarray(x, np.float64), y))
-    if np.any(near >= 2.0**64) or (
-        np.any(near >= 2.0**62)
-        and not np.all(np.equal(np.power(*_objects(near >= 2.0**62, x, y)), r[near >= 2.0**62]))
-    ):
-        raise ieee.overflow()
-    return r
-
-
-def _objects(where: Data, *args: Data) -> list[Data]:
-    return [a[where].astype(object) for a in np.broadcast_arrays(*args)]
-
-
-def _float_power(x: Data, y: Data) -> Data:
-    return _power(np.asarray(x, np.float64), np.asarray(y, np.float64))
-
-
 def _rsqrt(x: Data) -> Data:
     return np.reciprocal(real("sqrt")(x))
 
 
 def _reciprocal(x: Data) -> Data:
-    return _quotient(1.0, x)
+    return exact.quotient(1.0, x)
 
 
 @formula
@@ -153,12 +33,12 @@ def _lerp(x: Data, end: Data, weight: Data) -> Data:
 
 
 def _addcmul(x: Data, a: Data, b: Data, value: Any = 1) -> Data:
-    product = _times(a, b)
-    return _plus(x, product if value == 1 else _times(product, value))
+    product = exact.times(a, b)
+    return exact.plus(x, product if value == 1 else exact.times(product, value))
 
 
 def _addcdiv(x: Data, a: Data, b: Data, value: Any = 1) -> Data:
-    return _plus(x, _quotient(a if value == 1 else _times(a, value), b))
+    return exact.plus(x, exact.quotient(a if value == 1 else exact.times(a, value), b))
 
 
 def _sign(x: Data) -> Data:
@@ -173,7 +53,7 @@ add: Op = elementwise(
     params={"alpha": 1},
     doc="Sum input + alpha other.",
     number=ieee.add,
-    array=_add,
+    array=exact.add,
     partials=(1.0, lambda out, x, y, alpha=1: float(alpha)),
     samples=lambda: (
         sample(1.5, -2.0),
@@ -196,8 +76,9 @@ sub: Op = elementwise(
     aliases=("subtract",),
     doc="Difference input - alpha other.",
     number=ieee.sub,
-    array=_sub,
+    array=exact.sub,
     partials=(1.0, lambda out, x, y, alpha=1: -float(alpha)),
+    node=lambda args, params: "RsubBackward1" if type(args[0]) in NUMBERS else "SubBackward0",
     samples=lambda: (
         sample(1.5, -2.0),
         sample([1.0, 2.0], [0.5, -3.0]),
@@ -219,7 +100,7 @@ mul: Op = elementwise(
     doc="Product of input and other.",
     source="product rule",
     number=ieee.mul,
-    array=_times,
+    array=exact.times,
     partials=(lambda out, x, y: y, lambda out, x, y: x),
     saves=("input", "other"),
     samples=lambda: (
@@ -245,7 +126,7 @@ div: Op = elementwise(
     "derivative is zero.",
     source="quotient rule",
     number=ieee.div,
-    array=_div,
+    array=exact.div,
     partials=(
         lambda out, x, y, rounding_mode=None: reciprocal(y) if rounding_mode is None else 0.0,
         lambda out, x, y, rounding_mode=None: (
@@ -277,18 +158,9 @@ neg: Op = elementwise(
     aliases=("negative",),
     doc="The negative -input.",
     number=ieee.neg,
-    array=_neg,
+    array=exact.neg,
     partials=(-1.0,),
-    samples=lambda: (
-        sample(1.5),
-        sample(-2.0),
-        sample(0.0),
-        sample([]),
-        sample([1.0]),
-        sample([1.0, -2.0, 0.0]),
-        sample([[1.0, -2.0], [3.0, 0.5]]),
-        sample([[[1e-300]]]),
-    ),
+    samples=points.any_sign,
     bad=lambda: (bad([True, False], says="bool"),),
 )
 
@@ -300,17 +172,14 @@ positive: Op = elementwise(
     array=lambda x: x,
     partials=(1.0,),
     inplace=False,
-    samples=lambda: (
-        sample(1.5),
-        sample(-2.0),
-        sample(0.0),
-        sample([]),
-        sample([1.0]),
-        sample([1.0, -2.0, 0.0]),
-        sample([[1.0, -2.0], [3.0, 0.5]]),
-        sample([[[1e-300]]]),
-    ),
+    samples=points.any_sign,
 )
+
+
+def _power_node(args: Any, params: Any) -> str:
+    if type(args[1]) in NUMBERS:
+        return "PowBackward0"
+    return "PowBackward2" if type(args[0]) in NUMBERS else "PowBackward1"
 
 
 def _power_base(out: Any, x: Any, y: Any) -> Any:
@@ -334,20 +203,11 @@ pow_: Op = elementwise(
     "base is 0 and the exponent is not negative.",
     source="DLMF 4.2.26; at a base of 0 the value of the power does not depend on the exponent",
     number=ieee.power,
-    array=_power,
+    array=exact.power,
     partials=(_power_base, _power_exponent),
     saves=("input", "exponent"),
-    node=lambda args, params: "PowBackward0" if type(args[1]) in NUMBERS else "PowBackward1",
-    samples=lambda: (
-        sample(1.5, 2.5),
-        sample(1.5, -2.0),
-        sample([1.0, 2.0], [0.5, 3.0]),
-        sample([[1.0, 2.0], [3.0, 0.25]], [0.5, 1.0]),
-        sample([[1.0], [2.0]], [[0.5, 1.0, 4.0]]),
-        sample([1.0, 2.0], 3.0),
-        sample(2.0, [[0.5]]),
-        sample([], []),
-    ),
+    node=_power_node,
+    samples=points.powers,
     known=lambda: (
         known(0.0, 0.0, grad=(0.0, 0.0)),
         known(0.0, 1.0, grad=(1.0, 0.0)),
@@ -367,11 +227,11 @@ square: Op = elementwise(
     doc="Square of input.",
     source="product rule",
     number=ieee.square,
-    array=lambda x: _times(x, x),
+    array=lambda x: exact.times(x, x),
     partials=(lambda out, x: mul(x, 2.0),),
     saves=("input",),
     node="PowBackward0",
-    samples=lambda: _of_any_sign(),
+    samples=points.any_sign,
     known=lambda: (known(0.0, grad=(0.0,)),),
 )
 
@@ -383,7 +243,7 @@ sqrt: Op = elementwise(
     array=real("sqrt"),
     partials=(lambda out, x: div(0.5, out),),
     saves=("out",),
-    samples=lambda: _of_positive(),
+    samples=points.positive,
     known=lambda: (known(0.0, grad=(INF,)), known(-1.0, grad=(NAN,))),
 )
 
@@ -395,7 +255,7 @@ rsqrt: Op = elementwise(
     array=_rsqrt,
     partials=(lambda out, x: mul(mul(out, out), mul(out, -0.5)),),
     saves=("out",),
-    samples=lambda: _of_positive(),
+    samples=points.positive,
     known=lambda: (known(0.0, grad=(-INF,)), known(-1.0, grad=(NAN,))),
 )
 
@@ -407,7 +267,7 @@ reciprocal: Op = elementwise(
     array=_reciprocal,
     partials=(lambda out, x: neg(mul(out, out)),),
     saves=("out",),
-    samples=lambda: _of_positive() + (sample(-0.5), sample([-3.0, 2.0])),
+    samples=lambda: (*points.positive(), sample(-0.5), sample([-3.0, 2.0])),
     known=lambda: (known(0.0, grad=(-INF,)), known(-0.0, grad=(-INF,))),
 )
 
@@ -418,10 +278,10 @@ abs_: Op = elementwise(
     doc="Absolute value of input. Its derivative at 0 is 0.",
     source="midpoint of the subdifferential at 0",
     number=ieee.absolute,
-    array=_size,
+    array=exact.absolute,
     partials=(lambda out, x: sign(x),),
     saves=("input",),
-    samples=lambda: _off_whole(),
+    samples=points.off_whole,
     known=lambda: (
         known(0.0, grad=(0.0,)),
         known([-0.0, 0.0, NAN], grad=([0.0, 0.0, NAN],)),
@@ -436,7 +296,7 @@ sign: Op = elementwise(
     number=ieee.sign,
     array=_sign,
     partials=(0.0,),
-    samples=lambda: _off_whole(),
+    samples=points.off_whole,
     known=lambda: (known(0.0, grad=(0.0,)), known([-3.0, 0.0, 2.0], grad=([0.0, 0.0, 0.0],))),
 )
 
@@ -446,9 +306,9 @@ floor_divide: Op = elementwise(
     doc="Quotient input / other rounded down, input // other. Its derivatives are 0; PyTorch has "
     "none for it.",
     number=ieee.floor_divide,
-    array=_floor_divide,
+    array=exact.floor_divide,
     partials=(0.0, 0.0),
-    samples=lambda: _quotients(),
+    samples=points.quotients,
     known=lambda: (known(6.0, 3.0, grad=(0.0, 0.0)), known(-5.0, 3.0, grad=(0.0, 0.0))),
     bad=lambda: (UNFIT, bad(5, 0, says="by zero"), bad([5, 6], [1, 0], says="by zero")),
 )
@@ -459,10 +319,11 @@ remainder: Op = elementwise(
     doc="Remainder input - other floor(input / other), which has the sign of other, "
     "input % other. Its derivatives are 1 and -floor(input / other).",
     number=ieee.remainder,
-    array=_divisible(_floor_remainder),
+    array=exact.remainder,
     partials=(1.0, lambda out, x, y: neg(floor_divide(x, y))),
     saves=("input", "other"),
-    samples=lambda: _quotients(),
+    node=lambda args, params: f"RemainderBackward{int(type(args[1]) not in NUMBERS)}",
+    samples=points.quotients,
     known=lambda: (
         known(-5.0, 3.0, grad=(1.0, 2.0)),
         known(6.0, 3.0, grad=(1.0, -2.0)),
@@ -477,10 +338,11 @@ fmod: Op = elementwise(
     doc="Remainder input - other trunc(input / other), which has the sign of input. Its "
     "derivatives are 1 and -trunc(input / other).",
     number=ieee.fmod,
-    array=_divisible(_trunc_remainder),
+    array=exact.fmod,
     partials=(1.0, lambda out, x, y: neg(div(x, y, rounding_mode="trunc"))),
     saves=("input", "other"),
-    samples=lambda: _quotients(),
+    node=lambda args, params: f"FmodBackward{int(type(args[1]) not in NUMBERS)}",
+    samples=points.quotients,
     known=lambda: (
         known(5.0, 3.0, grad=(1.0, -1.0)),
         known(-5.0, 3.0, grad=(1.0, 1.0)),
@@ -495,12 +357,12 @@ float_power: Op = elementwise(
     doc="Power input ** exponent calculated in float64.",
     source="as pow",
     number=ieee.float_power,
-    array=_float_power,
+    array=exact.float_power,
     partials=(_power_base, _power_exponent),
     saves=("input", "exponent"),
-    node=lambda args, params: "PowBackward0" if type(args[1]) in NUMBERS else "PowBackward1",
-    samples=lambda: pow_.samples(),
-    known=lambda: pow_.known(),
+    node=_power_node,
+    samples=points.powers,
+    known=pow_.known,
     bad=lambda: (UNFIT,),
 )
 
@@ -549,6 +411,7 @@ lerp: Op = elementwise(
         lambda out, x, end, weight: sub(end, x),
     ),
     saves=("input", "end", "weight"),
+    node=lambda args, params: f"LerpBackward{int(type(args[2]) not in NUMBERS)}",
     samples=lambda: (
         sample(1.0, 3.0, 0.25),
         sample(1.0, 3.0, 0.75),
@@ -577,7 +440,7 @@ addcmul: Op = elementwise(
         lambda out, x, a, b, value=1: mul(a, value),
     ),
     saves=("tensor1", "tensor2"),
-    samples=lambda: _triples(),
+    samples=points.scaled_triples,
     known=lambda: (known(1.0, 0.0, 5.0, grad=(1.0, 5.0, 0.0)),),
     bad=lambda: (bad((2,), (3,), (1,), says="broadcast"),),
 )
@@ -596,74 +459,7 @@ addcdiv: Op = elementwise(
         lambda out, x, a, b, value=1: neg(div(div(mul(a, value), b), b)),
     ),
     saves=("tensor1", "tensor2"),
-    samples=lambda: _triples(),
+    samples=points.scaled_triples,
     known=lambda: (known(1.0, 2.0, 0.0, grad=(1.0, INF, -INF)),),
     bad=lambda: (bad((2,), (3,), (1,), says="broadcast"),),
 )
-
-# Samples that several ops share
-
-
-def _of_any_sign() -> tuple[Any, ...]:
-    return (
-        sample(1.5),
-        sample(-2.0),
-        sample(0.0),
-        sample([]),
-        sample([1.0]),
-        sample([1.0, -2.0, 0.0]),
-        sample([[1.0, -2.0], [3.0, 0.5]]),
-        sample([[[1e-3]]]),
-    )
-
-
-def _of_positive() -> tuple[Any, ...]:
-    return (
-        sample(1.5),
-        sample(0.2),
-        sample(1.0),
-        sample([]),
-        sample([1.0]),
-        sample([1.0, 2.0, 30.0]),
-        sample([[1.0, 2.0], [3.0, 0.5]]),
-        sample([[[4.0]]]),
-    )
-
-
-def _off_whole() -> tuple[Any, ...]:
-    return (
-        sample(1.5001),
-        sample(-2.3),
-        sample(0.4),
-        sample([]),
-        sample([-0.7]),
-        sample([1.2, -2.6, 0.1]),
-        sample([[1.3, -2.7], [3.1, 0.6]]),
-        sample([[[100.25]]]),
-    )
-
-
-def _quotients() -> tuple[Any, ...]:
-    return (
-        sample(5.0, 3.0),
-        sample(-5.0, 3.0),
-        sample(5.0, -3.0),
-        sample([7.5, -7.5], [2.0, -2.0]),
-        sample([[7.0, -2.0], [3.0, 0.5]], [4.5, 1.7]),
-        sample([[1.0], [2.0]], [[0.3, 1.3, 4.0]]),
-        sample(2.0, [[0.7]]),
-        sample([], 2.0),
-    )
-
-
-def _triples() -> tuple[Any, ...]:
-    return (
-        sample(1.0, 3.0, 0.25),
-        sample(1.0, 3.0, -0.75, value=2),
-        sample([1.0, 2.0], [0.5, -3.0], 0.3),
-        sample([1.0, 2.0], [0.5, -3.0], [0.3, 1.5], value=-0.5),
-        sample([[1.0], [2.0]], [0.5, 1.0, 4.0], [[0.1], [0.9]]),
-        sample(1.0, [[2.0]], 4.0),
-        sample([2.0], [2.0], [1.0]),
-        sample([], [], 0.5),
-    )

@@ -16,7 +16,10 @@ FAMILIES = (
     "compare",
     "choice",
     "reduce",
+    "extreme",
+    "norm",
     "shape",
+    "join",
     "index",
     "linalg",
     "nn",
@@ -24,6 +27,8 @@ FAMILIES = (
     "random",
     "python",
     "internal",
+    "internal_index",
+    "internal_reduce",
 )
 INDEX = Path(__file__).with_name("index.json")
 

@@ -6,7 +6,8 @@ import math
 from typing import Any
 
 from gradcli.engine import ieee
-from gradcli.engine.arrays import Data, np, shape_of
+from gradcli.engine.arrays import NUMBERS, SCALARS, Data, np, shape_of
+from gradcli.engine.ops import points
 from gradcli.engine.ops.registry import Op, bad, elementwise, known, op, ops, sample
 from gradcli.engine.ops.sizes import broadcast
 from gradcli.engine.ops.ufunc import alike, formula, real, ufunc, unfit
@@ -22,16 +23,14 @@ def _larger_share(x: Any, y: Any) -> Any:
 
 
 def _smaller_share(x: Any, y: Any) -> Any:
+    """Share of x in the gradient of the smaller of the two."""
     return _share(x, y, ops.lt(x, y))
 
 
-def _share(x: Any, y: Any, first: Any) -> Any:
-    tie = ops.logical_or(ops.eq(x, y), ops.logical_and(ops.isnan(x), ops.isnan(y)))
-    return where(
-        tie,
-        0.5,
-        ops.logical_or(first, ops.logical_and(ops.isnan(x), ops.logical_not(ops.isnan(y)))),
-    )
+def _share(x: Any, y: Any, wins: Any) -> Any:
+    x_nan, y_nan = ops.isnan(x), ops.isnan(y)
+    tie = ops.logical_or(ops.eq(x, y), ops.logical_and(x_nan, y_nan))
+    return where(tie, 0.5, ops.logical_or(wins, ops.logical_and(x_nan, ops.logical_not(y_nan))))
 
 
 maximum: Op = elementwise(
@@ -48,7 +47,7 @@ maximum: Op = elementwise(
     ),
     saves=("input", "other"),
     inplace=False,
-    samples=lambda: _pairs(),
+    samples=points.pairs,
     known=lambda: (
         known(1.0, 1.0, grad=(0.5, 0.5)),
         known([3.0, 3.0], [3.0, 2.0], grad=([0.5, 1.0], [0.5, 0.0])),
@@ -73,7 +72,7 @@ minimum: Op = elementwise(
     ),
     saves=("input", "other"),
     inplace=False,
-    samples=lambda: _pairs(),
+    samples=points.pairs,
     known=lambda: (
         known(1.0, 1.0, grad=(0.5, 0.5)),
         known(NAN, 2.0, grad=(1.0, 0.0)),
@@ -95,7 +94,7 @@ fmax: Op = elementwise(
     ),
     saves=("input", "other"),
     inplace=False,
-    samples=lambda: _pairs(),
+    samples=points.pairs,
     known=lambda: (
         known(1.0, 1.0, grad=(1.0, 0.0)),
         known(NAN, 2.0, grad=(0.0, 1.0)),
@@ -117,7 +116,7 @@ fmin: Op = elementwise(
     ),
     saves=("input", "other"),
     inplace=False,
-    samples=lambda: _pairs(),
+    samples=points.pairs,
     known=lambda: (known(1.0, 1.0, grad=(1.0, 0.0)), known(NAN, 2.0, grad=(0.0, 1.0))),
     bad=lambda: (UNFIT,),
 )
@@ -218,7 +217,9 @@ clamp: Op = elementwise(
     array=_clamp,
     partials=(_inside, _below, _above),
     saves=("input", "min", "max"),
-    node="ClampBackward1",
+    node=lambda args, params: (
+        "ClampBackward1" if all(type(a) in SCALARS for a in args[1:]) else "ClampBackward0"
+    ),
     samples=lambda: (
         sample(0.5, 0.0, 1.0),
         sample(-0.5, 0.0, 1.0),
@@ -246,7 +247,8 @@ clamp_min: Op = elementwise(
     array=_larger,
     partials=(lambda out, x, low: ops.ge(x, low), lambda out, x, low: ops.lt(x, low)),
     saves=("input", "min"),
-    samples=lambda: _pairs(),
+    node=lambda args, params: f"ClampMinBackward{int(type(args[1]) not in NUMBERS)}",
+    samples=points.pairs,
     known=lambda: (known(0.0, 0.0, grad=(1.0, 0.0)),),
     bad=lambda: (UNFIT,),
 )
@@ -260,7 +262,8 @@ clamp_max: Op = elementwise(
     array=_smaller,
     partials=(lambda out, x, high: ops.le(x, high), lambda out, x, high: ops.gt(x, high)),
     saves=("input", "max"),
-    samples=lambda: _pairs(),
+    node=lambda args, params: f"ClampMaxBackward{int(type(args[1]) not in NUMBERS)}",
+    samples=points.pairs,
     known=lambda: (known(0.0, 0.0, grad=(1.0, 0.0)),),
     bad=lambda: (UNFIT,),
 )
@@ -276,11 +279,11 @@ heaviside: Op = elementwise(
     args=("input", "values"),
     doc="0 where input is below 0, 1 where above, values where it is 0. Its derivative with "
     "respect to input is 0.",
-    number=lambda x, v: ieee.like(v if x == 0 else x if x != x else type(x)(x > 0), x, v),
+    number=ieee.heaviside,
     array=_heaviside,
     partials=(0.0, lambda out, x, values: ops.eq(x, 0)),
     saves=("input",),
-    samples=lambda: _pairs(),
+    samples=lambda: (*points.pairs(), sample([0, 2], [0.5, 0.25])),
     known=lambda: (known(0.0, 0.5, grad=(0.0, 1.0)),),
     bad=lambda: (UNFIT,),
 )
@@ -295,7 +298,7 @@ copysign: Op = elementwise(
     array=real("copysign"),
     partials=(lambda out, x, y: ops.mul(ops.sign(x), copysign(1.0, y)), 0.0),
     saves=("input", "other"),
-    samples=lambda: _pairs(),
+    samples=points.pairs,
     known=lambda: (
         known(0.0, -1.0, grad=(0.0, 0.0)),
         known(2.0, -0.0, grad=(-1.0, 0.0)),
@@ -328,19 +331,3 @@ nan_to_num: Op = elementwise(
     ),
     known=lambda: (known([NAN, INF, -INF, 2.0], grad=([0.0, 0.0, 0.0, 1.0],)),),
 )
-
-
-# Samples that several ops share
-
-
-def _pairs() -> tuple[Any, ...]:
-    return (
-        sample(1.5, -2.0),
-        sample([1.0, 2.0], [0.5, -3.0]),
-        sample([[1.0, -2.0], [3.0, 0.25]], [0.5, 1.0]),
-        sample([[1.0], [2.0]], [[0.5, 1.5, 4.0]]),
-        sample([1.0, 2.0], 3.0),
-        sample(2.0, [[-0.5]]),
-        sample([], []),
-        sample([[[-3.0]]], [3.5]),
-    )

@@ -98,11 +98,11 @@ def _kind(name: str, number: Callable[..., bool], array: Any, doc: str, **fields
     )
 
 
-isnan: Op = _kind("isnan", lambda x: x != x, ufunc("isnan"), "Whether input is nan.")
-isinf: Op = _kind("isinf", lambda x: math.isinf(x), ufunc("isinf"), "Whether input is inf or -inf.")
+isnan: Op = _kind("isnan", math.isnan, ufunc("isnan"), "Whether input is nan.")
+isinf: Op = _kind("isinf", math.isinf, ufunc("isinf"), "Whether input is inf or -inf.")
 isfinite: Op = _kind(
     "isfinite",
-    lambda x: math.isfinite(x),
+    math.isfinite,
     ufunc("isfinite"),
     "Whether input is neither inf nor nan.",
 )

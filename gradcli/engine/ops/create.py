@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import Any
 
 from gradcli.engine.arrays import NUMBERS, Data, dtype_of, np, plain, shape_of
@@ -135,10 +136,10 @@ float_tensor: Op = host(
     "FloatTensor",
     _float_tensor,
     args=("*values=None",),
-    doc="Older name of a tensor of floats: `FloatTensor([1, 2])`, or of zeros: `FloatTensor(2, 3)`. "
-    "It is float64, as all floats of the language.",
+    doc="Older name of a tensor of floats: `FloatTensor([1, 2])`, or of zeros: `FloatTensor(2, "
+    "3)`. It is float64, as all floats of the language.",
     source="PyTorch: FloatTensor",
-    aliases=("DoubleTensor",),
+    aliases=("DoubleTensor", "Tensor"),
 )
 
 
@@ -185,7 +186,7 @@ empty: Op = _filled("empty", 0.0, "filled with zeros (PyTorch leaves the values 
 
 full: Op = host(
     "full",
-    lambda session, size, fill_value, **options: _full(session, size, fill_value, **options),
+    _full,
     args=("size", "fill_value"),
     params=OPTIONS,
     doc="A new tensor of the size, filled with one number, whose dtype it gets.",
@@ -220,7 +221,7 @@ empty_like: Op = _filled_like("empty_like", 0.0, "zeros")
 
 full_like: Op = host(
     "full_like",
-    lambda session, input, fill_value, **options: _full_like(session, input, fill_value, **options),
+    _full_like,
     args=("input", "fill_value"),
     params=OPTIONS,
     doc="A new tensor of the input's size and dtype, filled with one number.",
@@ -266,7 +267,7 @@ def _arange(session: Any, start: Any, end: Any, step: Any, **options: Any) -> Te
     if by == 0:
         raise run_error("bad-argument", "`step` cannot be 0")
     span = (last - first) / by
-    if span != span or abs(span) == float("inf"):
+    if not isfinite(span):
         raise run_error("bad-argument", f"there is no range from {first} to {last}")
     if span < 0:
         raise run_error("bad-argument", f"from {first} a step of {by} does not lead to {last}")

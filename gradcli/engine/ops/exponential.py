@@ -6,6 +6,7 @@ from typing import Any
 
 from gradcli.engine import ieee
 from gradcli.engine.arrays import Data, np
+from gradcli.engine.ops import points
 from gradcli.engine.ops.registry import Op, bad, elementwise, known, ops, sample
 from gradcli.engine.ops.ufunc import formula, real
 
@@ -47,6 +48,7 @@ def _entr(x: Data) -> Data:
     return np.where(negative, np.full((), -INF, r.dtype), np.negative(r) + 0.0)
 
 
+@formula
 def _logit(x: Data, eps: float | None = None) -> Data:
     if eps is not None:
         x = np.clip(x, eps, 1.0 - eps)
@@ -64,7 +66,7 @@ exp: Op = elementwise(
     array=real("exp"),
     partials=(lambda out, x: out,),
     saves=("out",),
-    samples=lambda: _of_any_sign(),
+    samples=points.any_sign,
     known=lambda: (known(0.0, grad=(1.0,)), known([-INF, 1000.0], grad=([0.0, INF],))),
 )
 
@@ -76,7 +78,7 @@ exp2: Op = elementwise(
     array=real("exp2"),
     partials=(lambda out, x: ops.mul(out, ieee.LN2),),
     saves=("out",),
-    samples=lambda: _of_any_sign(),
+    samples=points.any_sign,
     known=lambda: (known(0.0, grad=(ieee.LN2,)),),
 )
 
@@ -89,7 +91,7 @@ expm1: Op = elementwise(
     array=real("expm1"),
     partials=(lambda out, x: exp(x),),
     saves=("input",),
-    samples=lambda: _of_any_sign(),
+    samples=points.any_sign,
     known=lambda: (known(0.0, grad=(1.0,)),),
 )
 
@@ -105,7 +107,7 @@ log: Op = elementwise(
     array=real("log"),
     partials=(lambda out, x: _one_over(x),),
     saves=("input",),
-    samples=lambda: _of_positive(),
+    samples=points.positive,
     known=lambda: (
         known(0.0, grad=(INF,)),
         known(-1.0, grad=(NAN,)),
@@ -121,7 +123,7 @@ log2: Op = elementwise(
     array=real("log2"),
     partials=(lambda out, x: ops.div(_one_over(x), ieee.LN2),),
     saves=("input",),
-    samples=lambda: _of_positive(),
+    samples=points.positive,
     known=lambda: (known(0.0, grad=(INF,)), known(-1.0, grad=(NAN,))),
 )
 
@@ -133,7 +135,7 @@ log10: Op = elementwise(
     array=real("log10"),
     partials=(lambda out, x: ops.div(_one_over(x), ieee.LN10),),
     saves=("input",),
-    samples=lambda: _of_positive(),
+    samples=points.positive,
     known=lambda: (known(0.0, grad=(INF,)), known(-1.0, grad=(NAN,))),
 )
 
@@ -145,7 +147,7 @@ log1p: Op = elementwise(
     array=real("log1p"),
     partials=(lambda out, x: _one_over(ops.add(x, 1.0)),),
     saves=("input",),
-    samples=lambda: (*_of_positive(), sample(0.0), sample([-0.5, 1e-9])),
+    samples=lambda: (*points.positive(), sample(0.0), sample([-0.5, 1e-9])),
     known=lambda: (known(-1.0, grad=(INF,)), known(-2.0, grad=(NAN,)), known(0.0, grad=(1.0,))),
 )
 
@@ -168,7 +170,7 @@ logaddexp: Op = elementwise(
     partials=(lambda out, x, y: _softer(x, y, 1.0), lambda out, x, y: _softer(y, x, 1.0)),
     saves=("input", "other"),
     inplace=False,
-    samples=lambda: _pairs(),
+    samples=points.pairs,
     known=lambda: (
         known(1000.0, 1000.0, grad=(0.5, 0.5)),
         known(-INF, -INF, grad=(0.0, 0.0)),
@@ -190,7 +192,7 @@ logaddexp2: Op = elementwise(
     ),
     saves=("input", "other"),
     inplace=False,
-    samples=lambda: _pairs(),
+    samples=points.pairs,
     known=lambda: (known(1000.0, 1000.0, grad=(0.5, 0.5)), known(-INF, -INF, grad=(0.0, 0.0))),
     bad=lambda: (UNFIT,),
 )
@@ -208,7 +210,7 @@ xlogy: Op = elementwise(
         lambda out, x, y: ops.div(x, y),
     ),
     saves=("input", "other"),
-    samples=lambda: _weights(),
+    samples=points.weights,
     known=lambda: (known(0.0, 0.0, grad=(0.0, NAN)), known(0.0, 2.0, grad=(ieee.LN2, 0.0))),
     bad=lambda: (UNFIT,),
 )
@@ -227,7 +229,7 @@ xlog1py: Op = elementwise(
     ),
     saves=("input", "other"),
     inplace=False,
-    samples=lambda: _weights(),
+    samples=points.weights,
     known=lambda: (known(0.0, -1.0, grad=(0.0, NAN)),),
     bad=lambda: (UNFIT,),
 )
@@ -242,7 +244,7 @@ entr: Op = elementwise(
     partials=(lambda out, x: ops.sub(ops.neg(log(x)), 1.0),),
     saves=("input",),
     inplace=False,
-    samples=lambda: _of_positive(),
+    samples=points.positive,
     known=lambda: (known(0.0, grad=(INF,)), known(1.0, grad=(-1.0,))),
 )
 
@@ -257,7 +259,7 @@ sigmoid: Op = elementwise(
     array=_sigmoid,
     partials=(lambda out, x: ops.mul(out, sigmoid(ops.neg(x))),),
     saves=("input", "out"),
-    samples=lambda: _of_any_sign(),
+    samples=points.any_sign,
     known=lambda: (known(0.0, grad=(0.25,)), known([-1000.0, 1000.0], grad=([0.0, 0.0],))),
 )
 
@@ -298,58 +300,3 @@ logit: Op = elementwise(
         known(0.0, eps=0.1, grad=(0.0,)),
     ),
 )
-
-
-# Samples that several ops share
-
-
-def _of_any_sign() -> tuple[Any, ...]:
-    return (
-        sample(1.5),
-        sample(-2.0),
-        sample(0.0),
-        sample([]),
-        sample([1.0]),
-        sample([1.0, -2.0, 0.0]),
-        sample([[1.0, -2.0], [3.0, 0.5]]),
-        sample([[[1e-3]]]),
-    )
-
-
-def _of_positive() -> tuple[Any, ...]:
-    return (
-        sample(1.5),
-        sample(0.2),
-        sample(1.0),
-        sample([]),
-        sample([1.0]),
-        sample([1.0, 2.0, 30.0]),
-        sample([[1.0, 2.0], [3.0, 0.5]]),
-        sample([[[4.0]]]),
-    )
-
-
-def _pairs() -> tuple[Any, ...]:
-    return (
-        sample(1.5, -2.0),
-        sample([1.0, 2.0], [0.5, -3.0]),
-        sample([[1.0, -2.0], [3.0, 0.0]], [0.5, 1.0]),
-        sample([[1.0], [2.0]], [[0.5, 1.0, 4.0]]),
-        sample([1.0, 2.0], 3.0),
-        sample(2.0, [[0.5]]),
-        sample([], []),
-        sample(3.0, 3.0),
-    )
-
-
-def _weights() -> tuple[Any, ...]:
-    return (
-        sample(1.5, 2.0),
-        sample([1.0, -2.0], [0.5, 3.0]),
-        sample([[1.0, -2.0], [3.0, 0.0]], [0.5, 1.0]),
-        sample([[1.0], [2.0]], [[0.5, 1.0, 4.0]]),
-        sample([1.0, 2.0], 3.0),
-        sample(-2.0, [[0.5]]),
-        sample([], []),
-        sample(0.0, 2.0),
-    )

@@ -8,7 +8,6 @@ from gradcli.engine import ieee
 from gradcli.engine.arrays import INT64_MAX, INT64_MIN, Data, np, shape_of
 from gradcli.engine.ops.registry import Op, bad, composite, op, ops, sample
 from gradcli.engine.ops.sizes import Shape, broadcast
-from gradcli.engine.tensor import Like
 from gradcli.errors import run_error
 
 _GILES = "Giles, Collected matrix derivative results for forward and reverse mode AD, 2008, 2.2.2"
@@ -52,7 +51,7 @@ def _integer_product(a: Any, b: Any) -> Data:
     if not np.size(size) or np.max(size) < 2.0**62:
         return np.matmul(a.astype(np.int64), b.astype(np.int64))
     out = np.asarray(np.matmul(a.astype(object), b.astype(object)))
-    if not (INT64_MIN <= out.min() and out.max() <= INT64_MAX):
+    if out.min() < INT64_MIN or out.max() > INT64_MAX:
         raise ieee.overflow()
     return out.astype(np.int64)
 
@@ -68,6 +67,10 @@ def _columns(b: Any) -> Any:
     return b if len(shape_of(b)) > 1 else ops.reshape(b, shape=(*shape_of(b), 1))
 
 
+def _transposed(a: Any) -> Any:
+    return ops.transpose(a, dim0=-2, dim1=-1)
+
+
 def _matrices(g: Any, a: Any, b: Any) -> Any:
     """Cotangent of a @ b with the dimensions that a vector on either side left out."""
     columns = shape_of(g)[-1:] if len(shape_of(b)) > 1 else (1,)
@@ -78,7 +81,7 @@ def _matrices(g: Any, a: Any, b: Any) -> Any:
 
 
 def _right(g: Any, a: Any, b: Any) -> Any:
-    c = matmul(ops.mT(_rows(a)), _matrices(g, a, b))
+    c = matmul(_transposed(_rows(a)), _matrices(g, a, b))
     return c if len(shape_of(b)) > 1 else ops.squeeze(c, dim=-1)
 
 
@@ -87,7 +90,7 @@ def _node(args: tuple[Any, ...], params: dict[str, Any]) -> str:
     return _NODES.get(ranks, "UnsafeViewBackward0")
 
 
-_NODES = {
+_NODES: dict[tuple[int, ...], str] = {
     (1, 1): "DotBackward0",
     (1, 2): "SqueezeBackward4",
     (2, 1): "MvBackward0",
@@ -104,7 +107,7 @@ matmul: Op = op(
     array=_product,
     shape=_product_shape,
     vjp=(
-        lambda g, out, a, b: matmul(_matrices(g, a, b), ops.mT(_columns(b))),
+        lambda g, out, a, b: matmul(_matrices(g, a, b), _transposed(_columns(b))),
         lambda g, out, a, b: _right(g, a, b),
     ),
     jvp=(lambda dot, out, a, b: matmul(dot, b), lambda dot, out, a, b: matmul(a, dot)),

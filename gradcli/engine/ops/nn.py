@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from math import inf, nan
+from math import inf, isnan
 from typing import Any
 
 from gradcli.engine import ieee
-from gradcli.engine.arrays import Data, dtype_of, np, shape_of
+from gradcli.engine.arrays import Data, np, shape_of
 from gradcli.engine.ops.registry import Op, bad, composite, elementwise, known, op, ops, sample
 from gradcli.engine.ops.sizes import axes
 from gradcli.errors import run_error
@@ -25,7 +25,7 @@ relu: Op = elementwise(
     args=("input",),
     doc="max(x, 0). The derivative at 0 is 0.",
     source="definition",
-    number=lambda x: x if x > 0 or x != x else type(x)(0),
+    number=lambda x: type(x)(0) if x <= 0 else x,
     array=lambda x: np.maximum(x, np.zeros((), np.asarray(x).dtype)),
     partials=(lambda out, x: _step(x),),
     saves=("input",),
@@ -78,7 +78,7 @@ leaky_relu: Op = elementwise(
 
 def _softplus_number(x: float, beta: float = 1.0, threshold: float = 20.0) -> float:
     z = x * beta
-    if z > threshold or z != z:
+    if z > threshold or isnan(z):
         return float(x)
     return math.log1p(ieee.exp(z)) / beta if z < 0 else (z + math.log1p(ieee.exp(-z))) / beta
 
@@ -230,7 +230,7 @@ def _linear(x: Any, weight: Any, bias: Any = None) -> Any:
         raise run_error(
             "shape-mismatch", f"`weight` must be a matrix, got the shape {list(shape_of(weight))}"
         )
-    out = ops.matmul(x, ops.mT(weight) if rank == 2 else weight)
+    out = ops.matmul(x, ops.transpose(weight, dim0=-2, dim1=-1) if rank == 2 else weight)
     return out if bias is None else ops.add(out, bias)
 
 

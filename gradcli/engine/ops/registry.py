@@ -223,6 +223,13 @@ class Op:
         """
         if self.body is not None:
             return self.body(*args, **params)
+        number = self.number
+        if number is not None:
+            for a in args:
+                if type(a) not in SCALARS:
+                    break
+            else:
+                return number(*args, **params)
         for a in args:
             if isinstance(a, Tensor):
                 return apply(self, args, params, None)

@@ -6,6 +6,7 @@ from typing import Any
 
 from gradcli.engine import ieee
 from gradcli.engine.arrays import NUMBERS, Data, np
+from gradcli.engine.ops import points
 from gradcli.engine.ops.registry import Op, elementwise, known, sample
 from gradcli.engine.ops.ufunc import Function
 from gradcli.engine.tensor import Number
@@ -34,7 +35,7 @@ floor: Op = elementwise(
     number=ieee.floor,
     array=_rounding("floor"),
     partials=(0.0,),
-    samples=lambda: _off_whole(),
+    samples=points.off_whole,
     known=lambda: (known([-1.0, 0.0, 2.0, 2.5], grad=([0.0, 0.0, 0.0, 0.0],)),),
 )
 
@@ -45,7 +46,7 @@ ceil: Op = elementwise(
     number=ieee.ceil,
     array=_rounding("ceil"),
     partials=(0.0,),
-    samples=lambda: _off_whole(),
+    samples=points.off_whole,
     known=lambda: (known([-1.0, 0.0, 2.0, 2.5], grad=([0.0, 0.0, 0.0, 0.0],)),),
 )
 
@@ -57,7 +58,7 @@ trunc: Op = elementwise(
     number=ieee.trunc,
     array=_rounding("trunc"),
     partials=(0.0,),
-    samples=lambda: _off_whole(),
+    samples=points.off_whole,
     known=lambda: (known([-1.0, 0.0, 2.0, 2.5], grad=([0.0, 0.0, 0.0, 0.0],)),),
 )
 
@@ -68,7 +69,7 @@ frac: Op = elementwise(
     number=ieee.frac,
     array=_frac,
     partials=(1.0,),
-    samples=lambda: _off_whole(),
+    samples=points.off_whole,
     known=lambda: (known([-1.0, 0.0, 2.0, 2.5], grad=([1.0, 1.0, 1.0, 1.0],)),),
 )
 
@@ -92,19 +93,7 @@ round_: Op = elementwise(
     number=ieee.round_even,
     array=_round,
     partials=(0.0,),
-    samples=lambda: (*_off_whole(), sample([1.234, -5.678], decimals=2)),
+    node=lambda args, params: f"RoundBackward{int(params.get('decimals') is not None)}",
+    samples=lambda: (*points.off_whole(), sample([1.234, -5.678], decimals=2)),
     known=lambda: (known([-1.0, 0.0, 2.0, 2.5], grad=([0.0, 0.0, 0.0, 0.0],)),),
 )
-
-
-def _off_whole() -> tuple[Any, ...]:
-    return (
-        sample(1.5001),
-        sample(-2.3),
-        sample(0.4),
-        sample([]),
-        sample([-0.7]),
-        sample([1.2, -2.6, 0.1]),
-        sample([[1.3, -2.7], [3.1, 0.6]]),
-        sample([[[100.25]]]),
-    )

@@ -104,6 +104,8 @@ def _weighted(g: Any, partial: Any, out: Any, args: Sequence[Any], params: Any) 
     if type(partial) is float:
         if partial == 1.0:
             return g
+        if partial == 0.0:
+            return ops.zeros_of(like=g) if shape_of(g) else 0.0
         return ops.neg(g) if partial == -1.0 else ops.mul(g, partial)
     p = partial(out, *args, **params)
     if type(p) is float:

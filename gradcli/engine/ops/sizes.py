@@ -57,15 +57,15 @@ def sizes(value: Any, name: str = "size") -> Shape:
 
 def axis(dim: Any, ndim: int) -> int:
     """A dimension counted from the front; 0-d tensors have the dimensions 0 and -1."""
-    dim = whole(dim, "dim")
+    place = whole(dim, "dim")
     count = max(ndim, 1)
-    if not -count <= dim < count:
+    if not -count <= place < count:
         raise run_error(
             "index-out-of-range",
-            f"there is no dimension {dim}: the tensor has {ndim}, so `dim` is between "
+            f"there is no dimension {place}: the tensor has {ndim}, so `dim` is between "
             f"{-count} and {count - 1}",
         )
-    return dim % count
+    return place % count
 
 
 def axes(dim: Any, ndim: int) -> tuple[int, ...]:
@@ -89,6 +89,20 @@ def reduced(shape: Shape, dim: Any, keepdim: bool) -> Shape:
     if keepdim:
         return tuple(1 if i in gone else n for i, n in enumerate(shape))
     return tuple(n for i, n in enumerate(shape) if i not in gone)
+
+
+def unsqueezed(shape: Shape, dim: Any) -> Shape:
+    """Shape with a new dimension of size 1 at `dim`."""
+    count = len(shape) + 1
+    at = whole(dim, "dim")
+    if not -count <= at < count:
+        raise run_error(
+            "index-out-of-range",
+            f"a new dimension {at} does not fit: of {count} dimensions it is between {-count} and "
+            f"{count - 1}",
+        )
+    at %= count
+    return (*shape[:at], 1, *shape[at:])
 
 
 def broadcast(*shapes: Shape) -> Shape:

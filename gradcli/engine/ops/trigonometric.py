@@ -7,6 +7,7 @@ from typing import Any
 
 from gradcli.engine import ieee
 from gradcli.engine.arrays import Data, np
+from gradcli.engine.ops import points
 from gradcli.engine.ops.registry import Op, bad, elementwise, known, ops, sample
 from gradcli.engine.ops.ufunc import counted, real
 
@@ -22,7 +23,7 @@ sin: Op = elementwise(
     array=real("sin"),
     partials=(lambda out, x: cos(x),),
     saves=("input",),
-    samples=lambda: _anywhere(),
+    samples=points.any_sign,
     known=lambda: (known(0.0, grad=(1.0,)), known(INF, grad=(NAN,))),
 )
 
@@ -35,7 +36,7 @@ cos: Op = elementwise(
     array=real("cos"),
     partials=(lambda out, x: ops.neg(sin(x)),),
     saves=("input",),
-    samples=lambda: _anywhere(),
+    samples=points.any_sign,
     known=lambda: (known(0.0, grad=(0.0,)), known(INF, grad=(NAN,))),
 )
 
@@ -48,7 +49,7 @@ tan: Op = elementwise(
     array=real("tan"),
     partials=(lambda out, x: ops.add(ops.mul(out, out), 1.0),),
     saves=("out",),
-    samples=lambda: _anywhere(),
+    samples=points.any_sign,
     known=lambda: (known(0.0, grad=(1.0,)),),
 )
 
@@ -69,7 +70,7 @@ asin: Op = elementwise(
     array=real("arcsin"),
     partials=(lambda out, x: _root(x),),
     saves=("input",),
-    samples=lambda: _inside_one(),
+    samples=points.below_one,
     known=lambda: (
         known(1.0, grad=(INF,)),
         known(-1.0, grad=(INF,)),
@@ -88,7 +89,7 @@ acos: Op = elementwise(
     array=real("arccos"),
     partials=(lambda out, x: ops.neg(_root(x)),),
     saves=("input",),
-    samples=lambda: _inside_one(),
+    samples=points.below_one,
     known=lambda: (known(1.0, grad=(-INF,)), known(-1.0, grad=(-INF,)), known(2.0, grad=(NAN,))),
 )
 
@@ -102,7 +103,7 @@ atan: Op = elementwise(
     array=real("arctan"),
     partials=(lambda out, x: ops.reciprocal(ops.add(ops.mul(x, x), 1.0)),),
     saves=("input",),
-    samples=lambda: _anywhere(),
+    samples=points.any_sign,
     known=lambda: (known(0.0, grad=(1.0,)), known([-INF, INF], grad=([0.0, 0.0],))),
 )
 
@@ -157,7 +158,7 @@ sinh: Op = elementwise(
     array=real("sinh"),
     partials=(lambda out, x: cosh(x),),
     saves=("input",),
-    samples=lambda: _anywhere(),
+    samples=points.any_sign,
     known=lambda: (known(0.0, grad=(1.0,)),),
 )
 
@@ -170,7 +171,7 @@ cosh: Op = elementwise(
     array=real("cosh"),
     partials=(lambda out, x: sinh(x),),
     saves=("input",),
-    samples=lambda: _anywhere(),
+    samples=points.any_sign,
     known=lambda: (known(0.0, grad=(0.0,)),),
 )
 
@@ -191,7 +192,7 @@ tanh: Op = elementwise(
     array=real("tanh"),
     partials=(lambda out, x: _sech_square(x),),
     saves=("input",),
-    samples=lambda: _anywhere(),
+    samples=points.any_sign,
     known=lambda: (known(0.0, grad=(1.0,)), known([-1000.0, 1000.0], grad=([0.0, 0.0],))),
 )
 
@@ -205,7 +206,7 @@ asinh: Op = elementwise(
     array=real("arcsinh"),
     partials=(lambda out, x: ops.reciprocal(ops.hypot(x, 1.0)),),
     saves=("input",),
-    samples=lambda: _anywhere(),
+    samples=points.any_sign,
     known=lambda: (known(0.0, grad=(1.0,)),),
 )
 
@@ -244,7 +245,7 @@ atanh: Op = elementwise(
     array=real("arctanh"),
     partials=(lambda out, x: ops.square(_root(x)),),
     saves=("input",),
-    samples=lambda: _inside_one(),
+    samples=points.below_one,
     known=lambda: (known(1.0, grad=(INF,)), known(-1.0, grad=(INF,)), known(2.0, grad=(NAN,))),
 )
 
@@ -283,7 +284,7 @@ sinc: Op = elementwise(
     array=_sinc,
     partials=(_sinc_slope,),
     saves=("input",),
-    samples=lambda: _anywhere(),
+    samples=points.any_sign,
     known=lambda: (known(0.0, grad=(0.0,)), known([0.0], grad=([0.0],))),
 )
 
@@ -296,7 +297,7 @@ deg2rad: Op = elementwise(
     number=math.radians,
     array=real("deg2rad"),
     partials=(math.pi / 180,),
-    samples=lambda: _anywhere(),
+    samples=points.any_sign,
     known=lambda: (known(0.0, grad=(math.pi / 180,)),),
 )
 
@@ -307,35 +308,6 @@ rad2deg: Op = elementwise(
     number=math.degrees,
     array=real("rad2deg"),
     partials=(180 / math.pi,),
-    samples=lambda: _anywhere(),
+    samples=points.any_sign,
     known=lambda: (known(0.0, grad=(180 / math.pi,)),),
 )
-
-
-# Samples that several ops share
-
-
-def _anywhere() -> tuple[Any, ...]:
-    return (
-        sample(0.3),
-        sample(-2.5),
-        sample(0.0),
-        sample([]),
-        sample([1.0]),
-        sample([[0.0, 1.25], [-2.0, 3.0]]),
-        sample([1e-3, -1e-3, 0.7]),
-        sample([[[-0.4]]]),
-    )
-
-
-def _inside_one() -> tuple[Any, ...]:
-    return (
-        sample(0.3),
-        sample(-0.5),
-        sample(0.0),
-        sample([]),
-        sample([0.9]),
-        sample([[0.0, 0.25], [-0.75, 0.8]]),
-        sample([1e-3, -1e-3, 0.7]),
-        sample([[[-0.4]]]),
-    )

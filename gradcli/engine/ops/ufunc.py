@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-from gradcli.engine import ieee
 from gradcli.engine.arrays import NUMBERS, Data, np, shape_of
 from gradcli.engine.ops.sizes import broadcast
-from gradcli.errors import RunError, run_error
+from gradcli.errors import RunError
 
 Function: TypeAlias = Callable[..., Data]
 
@@ -41,28 +40,12 @@ def real(name: str) -> Function:
     return call
 
 
-def exact(name: str, kept: Callable[..., Data]) -> Function:
-    """The same for arithmetic that can leave 64 bits.
-
-    `kept(r, *args)` tells where an integer result is the true one.
-    """
-    plainly = ufunc(name)
-
-    def call(*args: Data) -> Data:
-        r = plainly(*args)
-        if r.dtype.kind == "i" and not np.all(kept(r, *args)):
-            raise ieee.overflow()
-        return r
-
-    return call
-
-
 def formula(function: Function) -> Function:
-    """A value made of several NumPy functions, on operands of one kind."""
+    """A value made of several NumPy functions: bools count as the numbers 0 and 1."""
 
     def call(*args: Data, **params: Any) -> Data:
         try:
-            return function(*alike(args), **params)
+            return function(*map(counted, alike(args)), **params)
         except ValueError as error:
             raise unfit(args, error) from None
 
@@ -100,13 +83,3 @@ def unfit(args: tuple[Data, ...], error: ValueError) -> Exception:
 def integral(*args: Data) -> bool:
     """Whether all operands are ints or bools."""
     return all(type(a) is not float if type(a) in NUMBERS else a.dtype.kind in "ib" for a in args)
-
-
-def no_bool(args: tuple[Data, ...], sign: str) -> None:
-    """Refuse an operation that means nothing on bool tensors."""
-    if all(type(a) is bool if type(a) in NUMBERS else a.dtype.kind == "b" for a in args):
-        raise run_error(
-            "dtype-mismatch",
-            f"`{sign}` is not defined on bool tensors",
-            help="`~x` is the logical complement, `x ^ y` tells where two differ",
-        )

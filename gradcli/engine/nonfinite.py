@@ -1,0 +1,71 @@
+"""Where nan and infinity came from."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradcli.engine.arrays import NUMBERS, is_floating, np
+from gradcli.engine.backward import cotangents
+from gradcli.engine.graph import Node
+from gradcli.engine.tensor import Tensor, data_of, node_of
+from gradcli.errors import Diagnostic
+from gradcli.source import Source, Span
+
+
+def is_finite(value: Any) -> bool:
+    """Whether a value holds neither nan nor infinity; text and the like do not."""
+    if isinstance(value, (list, tuple)):
+        return all(map(is_finite, value))
+    data = data_of(value)
+    if type(data) in NUMBERS:
+        return bool(data - data == 0)
+    return not hasattr(data, "dtype") or not is_floating(data) or bool(np.isfinite(data).all())
+
+
+def non_finite_warning(output: Any, cotangent: Any, source: Source) -> Diagnostic:
+    """The warning about a result or gradient that is not finite.
+
+    Args:
+        output: The result of a run that kept its values.
+        cotangent: Where its derivatives start, plain data of its shape.
+        source: The program.
+    """
+    found = None
+    if isinstance(output, Tensor) and node_of(output) is not None:
+        found = _origin(output, cotangent)
+    if found is None:
+        what = "result" if not is_finite(output) else "gradient"
+        return Diagnostic(
+            "non-finite", f"the {what} is not finite", source, Span(0, 0), severity="warning"
+        )
+    node, what = found
+    assert node.op is not None
+    if what == "result":
+        message = f"the result is not finite: `{node.op.name}` made it from finite values"
+    else:
+        message = f"the gradient is not finite: the derivative of `{node.op.name}` is not, here"
+    span = Span(0, 0) if node.site is None else node.site.span
+    return Diagnostic("non-finite", message, source, span, severity="warning")
+
+
+def _origin(output: Tensor, cotangent: Any) -> tuple[Node, str] | None:
+    """The first op that made a non-finite value from finite ones on the way to the output, or else
+    the first, on the way back, that made a non-finite cotangent from a finite one.
+    """
+    root = node_of(output)
+    assert root is not None
+    start = [(root, output.index, cotangent)]
+    found = cotangents(start, retain=True, visible_only=False, every=True)
+    order = sorted(found, key=lambda node: node.seq)
+    for node in order:
+        if node.op is not None and not is_finite(node.out):
+            inputs = [under.out for under in node.edges if under is not None]
+            constants = [a for a in node.args if type(a) in NUMBERS]
+            if all(value is None or is_finite(value) for value in (*inputs, *constants)):
+                return node, "result"
+    for node in reversed(order):
+        if node.op is not None and is_finite(found[node]):
+            below = (found[under] for under in node.edges if under in found)
+            if not all(map(is_finite, below)):
+                return node, "gradient"
+    return None

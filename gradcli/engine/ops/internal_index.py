@@ -1,0 +1,177 @@
+"""Ops that the rules of indexing need and programs do not name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradcli.engine.arrays import Data, dtype_of, np, shape_of
+from gradcli.engine.ops.places import check_range, has_repeats, parts, region_of, taken, taken_shape
+from gradcli.engine.ops.registry import REQUIRED, Op, op, ops, sample
+from gradcli.engine.ops.sizes import Shape, axis
+from gradcli.errors import run_error
+
+_ADJOINT = "a linear map; the cotangent goes back by its transpose"
+
+
+def _unindex(g: Data, index: Any, size: Shape) -> Data:
+    out = np.zeros(size, dtype_of(g))
+    region, advanced = region_of(out, index)
+    if not advanced:
+        region[...] = g
+    elif has_repeats(advanced):
+        np.add.at(region, advanced, g)
+    else:
+        region[advanced] = g
+    return out
+
+
+unindex: Op = op(
+    "unindex",
+    args=("g",),
+    params={"index": REQUIRED, "size": REQUIRED},
+    doc="Zeros of the shape `size`, to which g is added at the index: the transpose of x[index].",
+    source=_ADJOINT,
+    array=_unindex,
+    shape=lambda g, index, size: size,
+    vjp=(lambda g, out, x, index, size: ops.getitem(g, index=index),),
+    jvp=(lambda dot, out, x, index, size: unindex(dot, index=index, size=size),),
+    method=False,
+    samples=lambda: (
+        sample([1.0, 2.0], index=[0, 0], size=(3,)),
+        sample([1.0, 2.0], index=slice(1, None), size=(3,)),
+        sample(5.0, index=1, size=(2,)),
+        sample([[1.0], [2.0]], index=(slice(None), [1]), size=(2, 2)),
+        sample([1.0, 2.0], index=[True, False, True], size=(3,)),
+        sample([1.0, 2.0, 3.0], index=[0, 1, 0], size=(2,)),
+        sample([], index=[], size=(2,)),
+        sample(2.0, index=Ellipsis, size=()),
+    ),
+)
+
+
+def _last_writes(shape: Shape, index: Any) -> Data:
+    """For each element of x[index] whether its value stays when `x[index]` is written."""
+    count = 1
+    for n in shape:
+        count *= n
+    places = taken(np.arange(count).reshape(shape), index)
+    order = np.arange(places.size)
+    last = np.zeros(count, np.int64)
+    last[places.ravel()] = order
+    return (last[places.ravel()] == order).reshape(places.shape)
+
+
+def _kept(g: Data, index: Any) -> Data:
+    c = taken(g, index)
+    _, advanced = parts(index, shape_of(g))
+    return np.where(_last_writes(shape_of(g), index), c, 0.0) if has_repeats(advanced) else c
+
+
+kept: Op = op(
+    "kept",
+    args=("g",),
+    params={"index": REQUIRED},
+    doc="x[index], but zero where a later element of the index names the same place.",
+    source=_ADJOINT,
+    array=_kept,
+    shape=taken_shape,
+    vjp=(lambda g, out, x, index: ops.index_put(ops.zeros_of(like=x), g, index=index),),
+    jvp=(lambda dot, out, x, index: kept(dot, index=index),),
+    method=False,
+    samples=lambda: (
+        sample([1.0, 2.0, 3.0], index=[0, 0, 2]),
+        sample([1.0, 2.0, 3.0], index=1),
+        sample([1.0, 2.0, 3.0], index=[True, False, True]),
+        sample([[1.0, 2.0], [3.0, 4.0]], index=(slice(None), [1, 1])),
+        sample([[1.0, 2.0], [3.0, 4.0]], index=([1, 1], [0, 0])),
+        sample([1.0], index=[]),
+        sample([1.0, 2.0], index=[-1, 1]),
+        sample(3.0, index=Ellipsis),
+    ),
+)
+
+
+# along one dimension ------------------------------------------------------------------------------
+
+
+def _picked_shape(shape: Shape, index: Shape, dim: int) -> Shape:
+    if len(index) != len(shape):
+        raise run_error(
+            "shape-mismatch",
+            f"the index must have as many dimensions as the tensor, got {len(index)} and "
+            f"{len(shape)}",
+        )
+    at = axis(dim, len(shape))
+    if any(k > n for i, (k, n) in enumerate(zip(index, shape, strict=True)) if i != at):
+        raise run_error(
+            "shape-mismatch",
+            f"the index of shape {list(index)} is larger than the tensor of shape {list(shape)} "
+            f"outside of dimension {at}",
+        )
+    return index
+
+
+def _grid(shape: Shape, index: Any, dim: int) -> tuple[Any, ...]:
+    """Index arrays of the elements that lie at `index` in the dimension `dim`."""
+    _picked_shape(shape, index.shape, dim)
+    if not shape:
+        return (Ellipsis,)
+    at = axis(dim, len(shape))
+    check_range(index, at, shape[at])
+    grid = list(np.ogrid[tuple(map(slice, index.shape))])
+    grid[at] = index
+    return tuple(grid)
+
+
+def _pick(x: Data, index: Data, dim: int) -> Data:
+    x, index = np.asarray(x), np.asarray(index)
+    return x[_grid(x.shape, index, dim)] if x.ndim else np.array(x)
+
+
+def _place(g: Data, index: Data, dim: int, size: Shape) -> Data:
+    out = np.zeros(size, dtype_of(g))
+    np.add.at(out, _grid(out.shape, np.asarray(index), dim), g)
+    return out
+
+
+pick: Op = op(
+    "pick",
+    args=("x", "index"),
+    params={"dim": 0},
+    doc="The elements of x at the places `index` of the dimension `dim`: `gather` with the index "
+    "as an argument.",
+    source=_ADJOINT,
+    array=_pick,
+    shape=_picked_shape,
+    vjp=(lambda g, out, x, index, dim: place(g, index, dim=dim, size=x.shape), None),
+    jvp=(lambda dot, out, x, index, dim: pick(dot, index, dim=dim), None),
+    saves=("index",),
+    node="GatherBackward0",
+    method=False,
+    samples=lambda: (
+        sample([[1.0, 2.0], [3.0, 4.0]], [[0, 0], [1, 0]], dim=1),
+        sample([1.0, 2.0, 3.0], [2, 2, 0, 1], dim=0),
+        sample(2.0, 0, dim=0),
+    ),
+)
+
+place: Op = op(
+    "place",
+    args=("g", "index"),
+    params={"dim": 0, "size": ()},
+    doc="Zeros of the shape `size`, to which g is added at the places `index` of the dimension "
+    "`dim`.",
+    source=_ADJOINT,
+    array=_place,
+    shape=lambda g, index, dim, size: size,
+    vjp=(lambda g, out, x, index, dim, size: pick(g, index, dim=dim), None),
+    jvp=(lambda dot, out, x, index, dim, size: place(dot, index, dim=dim, size=size), None),
+    saves=("index",),
+    node="ScatterAddBackward0",
+    method=False,
+    samples=lambda: (
+        sample([[1.0, 2.0], [3.0, 4.0]], [[0, 0], [1, 0]], dim=1, size=(2, 3)),
+        sample([1.0, 2.0, 3.0], [2, 2, 0], dim=0, size=(4,)),
+        sample(2.0, 0, dim=0, size=()),
+    ),
+)

@@ -1,0 +1,581 @@
+"""What is said about text that is no program: code, line, column, message, help."""
+
+import pytest
+from grammar_programs import source
+
+from gradcli.errors import ProgramError
+from gradcli.grammar.faults import CODES
+from gradcli.grammar.parser import parse, parse_expression
+
+BAD = [
+    ("x = 1..2", "bad-number", 1, 5, "`1..2` is not a number", None),
+    ("1e", "bad-number", 1, 1, "`1e` is not a number", None),
+    ("1e+", "bad-number", 1, 1, "`1e+` is not a number", None),
+    ("1e999", "bad-number", 1, 1, "`1e999` is too large for a float", None),
+    ("0x", "bad-number", 1, 1, "`0x` is not a number", None),
+    ("0b2", "bad-number", 1, 1, "`0b2` is not a number", None),
+    ("1_", "bad-number", 1, 1, "`1_` is not a number", None),
+    ("1__0", "bad-number", 1, 1, "`1__0` is not a number", None),
+    ("1.e", "bad-number", 1, 1, "`1.e` is not a number", None),
+    ("007", "bad-number", 1, 1, "`007` begins with a zero", "write `7`, or `0o7` for base 8"),
+    ("1j", "bad-number", 1, 1, "`1j` is not a number", None),
+    ("2x", "bad-number", 1, 1, "`2x` is not a number", "for a product write `2 * x`"),
+    (
+        "9223372036854775808",
+        "bad-number",
+        1,
+        1,
+        "`9223372036854775808` does not fit an int of 64 bits",
+        None,
+    ),
+    (
+        "x = 99999999999999999999999999999999999999999999999999",
+        "bad-number",
+        1,
+        5,
+        "`99999999999999999999...9999999999` does not fit an int of 64 bits",
+        None,
+    ),
+    (
+        'x = "abc',
+        "bad-string",
+        1,
+        5,
+        'the string is not closed with `"` on its line',
+        'a string of several lines stands between `"""`',
+    ),
+    ('"""abc', "bad-string", 1, 1, 'the string that starts with `"""` is never closed', None),
+    (
+        '"a\nb"',
+        "bad-string",
+        1,
+        1,
+        'the string is not closed with `"` on its line',
+        'a string of several lines stands between `"""`',
+    ),
+    ('"\\x4"', "bad-string", 1, 2, "`\\x` stands for no character", None),
+    ('"\\N{NO SUCH}"', "bad-string", 1, 2, "`\\N{NO SUCH}` stands for no character", None),
+    ('"\\ud800"', "bad-string", 1, 2, "`\\ud800` stands for no character", None),
+    ('b"x"', "unsupported", 1, 1, "a bytes string is not part of the language", None),
+    (
+        'ub"x"',
+        "syntax-error",
+        1,
+        3,
+        '`"x"` stands behind `ub` without an operator between them',
+        None,
+    ),
+    ('f"{x"', "bad-string", 1, 3, "`{` is not closed in the f-string", None),
+    ('f"{}"', "bad-string", 1, 3, "nothing stands between the braces", None),
+    ('f"}"', "bad-string", 1, 3, "a single `}` in an f-string; write `}}` for the character", None),
+    ('f"{x!z}"', "bad-string", 1, 5, "behind `!` stands one of `r`, `s`, `a`", None),
+    ('f"{x:{y:{z}}}"', "bad-string", 1, 9, "a format is nested too deep", None),
+    ('f"{(x}"', "bad-string", 1, 3, "`{` is not closed in the f-string", None),
+    ('f"{\'a}"', "bad-string", 1, 4, "a string in an f-string is not closed", None),
+    (
+        'f"{a b}"',
+        "syntax-error",
+        1,
+        6,
+        "`b` stands behind `a` without an operator between them",
+        None,
+    ),
+    ('f"{x:"', "bad-string", 1, 3, "`{` is not closed in the f-string", None),
+    ('f"{a + }"', "syntax-error", 1, 8, "expected a value, got the end of the expression", None),
+    ('f"{x!r 3}"', "bad-string", 1, 7, "the braces should be closed here", None),
+    (
+        "x = \u201ca\u201d",
+        "bad-character",
+        1,
+        5,
+        "`\u201c` (U+201C, left double quotation mark) is not part of the language",
+        'write the plain quote `"`',
+    ),
+    (
+        "x\xa0= 1",
+        "bad-character",
+        1,
+        2,
+        "the character U+00A0 (no-break space) is not part of the language",
+        "put a plain space there",
+    ),
+    (
+        "# \u202e",
+        "bad-character",
+        1,
+        3,
+        "the character U+202E (right-to-left override) makes text look other than it is",
+        "delete it",
+    ),
+    (
+        "\u0445 = 1",
+        "bad-character",
+        1,
+        1,
+        "`\u0445` (U+0445, cyrillic small letter ha) only looks like `x`",
+        "write `x`",
+    ),
+    ("a\x00", "bad-character", 1, 2, "a NUL character (U+0000): this is no text", None),
+    (
+        "x\u00b2",
+        "bad-character",
+        1,
+        2,
+        "`\u00b2` (U+00B2, superscript two) cannot be part of a name",
+        "write `** 2`",
+    ),
+    (
+        "x \u2212 1",
+        "bad-character",
+        1,
+        3,
+        "`\u2212` (U+2212, minus sign) is not part of the language",
+        "write `-`",
+    ),
+    (
+        "x\u200b = 1",
+        "bad-character",
+        1,
+        2,
+        "the character U+200B (zero width space) is not part of the language",
+        "it cannot be seen: delete it",
+    ),
+    ("x \x1b", "bad-character", 1, 3, "the character U+001B is not part of the language", None),
+    ("a \udce9", "bad-encoding", 1, 3, "byte 0xE9 is not UTF-8", None),
+    ("caf\udce9 = 1", "bad-encoding", 1, 4, "byte 0xE9 is not UTF-8", None),
+    ("{", "unsupported", 1, 1, "`{` is not part of the language", None),
+    ("x = {1}", "unsupported", 1, 5, "`{` is not part of the language", None),
+    ("!x", "bad-character", 1, 1, "`!` is no operator", "write `not`"),
+    ("x ? y", "bad-character", 1, 3, "`?` is no operator", None),
+    ("$x", "bad-character", 1, 1, "`$` is no operator", None),
+    (
+        "x \\ y",
+        "bad-character",
+        1,
+        3,
+        "a `\\` joins lines and must be the last character of its line",
+        None,
+    ),
+    ("`x`", "bad-character", 1, 1, "``` (U+0060, grave accent) is not part of the language", None),
+    ("try: x", "unsupported", 1, 1, "`try` is not part of the language", None),
+    ("del x", "unsupported", 1, 1, "`del` is not part of the language", None),
+    ("global x", "unsupported", 1, 1, "`global` is not part of the language", None),
+    ("yield x", "unsupported", 1, 1, "`yield` is not part of the language", None),
+    ("raise x", "unsupported", 1, 1, "`raise` is not part of the language", None),
+    ("async def f(): pass", "unsupported", 1, 1, "`async` is not part of the language", None),
+    ("  x", "bad-indent", 1, 1, "the first line is indented", None),
+    (
+        "if x:\n\ty\n        z",
+        "bad-indent",
+        3,
+        1,
+        "the indentation mixes tabs and spaces otherwise than the lines above",
+        None,
+    ),
+    ("if x:\n  y\n z", "bad-indent", 3, 1, "this indentation fits none of the blocks above", None),
+    ("x\n  y", "bad-indent", 2, 1, "the line is indented, and no block begins here", None),
+    (
+        "if x:\ny",
+        "bad-indent",
+        1,
+        1,
+        "the block of this `if` has no lines",
+        "indent its lines, or write `pass` there",
+    ),
+    (
+        "if x:",
+        "bad-indent",
+        1,
+        1,
+        "the block of this `if` has no lines",
+        "indent its lines, or write `pass` there",
+    ),
+    (
+        "if x:\n  # c\n",
+        "bad-indent",
+        1,
+        1,
+        "the block of this `if` has no lines",
+        "indent its lines, or write `pass` there",
+    ),
+    (
+        "def f():\n\n",
+        "bad-indent",
+        1,
+        1,
+        "the block of this `def` has no lines",
+        "indent its lines, or write `pass` there",
+    ),
+    ("\n    x", "bad-indent", 2, 1, "the line is indented, and no block begins here", None),
+    ("f(a]", "unclosed-bracket", 1, 4, "`]` does not close `(`", None),
+    ("a)", "unclosed-bracket", 1, 2, "`)` closes nothing: there is no `(` before it", None),
+    ("x = (1,\ny = 2", "unclosed-bracket", 1, 5, "`(` is never closed", None),
+    ("f(x", "unclosed-bracket", 1, 2, "`(` is never closed", None),
+    ("x = [1, 2\nz = (3)", "unclosed-bracket", 1, 5, "`[` is never closed", None),
+    ('print("a"\nx = 2\ny = 3', "unclosed-bracket", 1, 6, "`(` is never closed", None),
+    ("x = ", "syntax-error", 1, 5, "expected a value, got the end of the text", None),
+    ("x = # c", "syntax-error", 1, 5, "expected a value, got the end of the text", None),
+    ("x = \n", "syntax-error", 1, 5, "expected a value, got the end of the text", None),
+    ("x = 3 +", "syntax-error", 1, 8, "expected a value, got the end of the text", None),
+    ("x = ,", "syntax-error", 1, 5, "expected a value, got `,`", None),
+    ("= 3", "syntax-error", 1, 1, "expected a statement, got `=`", None),
+    (
+        "1 if x",
+        "syntax-error",
+        1,
+        7,
+        "expected an operator or `else`, got the end of the text",
+        None,
+    ),
+    ("lambda x", "syntax-error", 1, 9, "expected `,`, `:` or `=`, got the end of the text", None),
+    ("x = if", "syntax-error", 1, 5, "expected a value, got `if`", None),
+    ("f(a, , b)", "syntax-error", 1, 6, "expected a value or `)`, got `,`", None),
+    ("for x y", "syntax-error", 1, 7, "expected an operator, `,` or `in`, got `y`", None),
+    (
+        "from x import",
+        "syntax-error",
+        1,
+        14,
+        "expected `(`, `*` or a name, got the end of the text",
+        None,
+    ),
+    ("import 3", "syntax-error", 1, 8, "expected a name, got `3`", None),
+    (
+        "input x y",
+        "syntax-error",
+        1,
+        9,
+        "expected `:`, `;`, `=` or the end of the line, got `y`",
+        None,
+    ),
+    ("input x: 3", "syntax-error", 1, 10, "expected a name, got `3`", None),
+    ("input x: float[", "unclosed-bracket", 1, 15, "`[` is never closed", None),
+    ("input x: float[2.5]", "bad-declaration", 1, 16, "a size is a whole number, not `2.5`", None),
+    (
+        "input x: float[..., 2]",
+        "bad-declaration",
+        1,
+        16,
+        "`...` stands alone for any shape, not beside other sizes",
+        None,
+    ),
+    ("x = 3;;", "syntax-error", 1, 7, "`;` cannot stand here", None),
+    (
+        "return return",
+        "syntax-error",
+        1,
+        8,
+        "expected a value, `;` or the end of the line, got `return`",
+        None,
+    ),
+    ("def f:", "syntax-error", 1, 6, "expected `(`, got `:`", None),
+    ("a not b", "syntax-error", 1, 7, "expected `in`, got `b`", None),
+    ("class", "syntax-error", 1, 6, "expected a name, got the end of the text", None),
+    ("x.if", "syntax-error", 1, 3, "`if` is a word of the language and cannot be a name", None),
+    ("x.3", "syntax-error", 1, 2, "`.3` stands behind `x` without an operator between them", None),
+    ("assert", "syntax-error", 1, 7, "expected a value, got the end of the text", None),
+    (
+        "@staticmethod",
+        "syntax-error",
+        1,
+        14,
+        "expected `@` or `def`, got the end of the text",
+        None,
+    ),
+    ("@staticmethod\nx = 3", "syntax-error", 2, 1, "expected `@` or `def`, got `x`", None),
+    ("x is", "syntax-error", 1, 5, "expected a value, got the end of the text", None),
+    ("(x for", "unclosed-bracket", 1, 1, "`(` is never closed", None),
+    ("with", "syntax-error", 1, 5, "expected a value, got the end of the text", None),
+    ("x++", "unsupported", 1, 2, "`++` is not part of the language", "to add one write `x += 1`"),
+    (
+        "x--",
+        "unsupported",
+        1,
+        2,
+        "`--` is not part of the language",
+        "to subtract one write `x -= 1`",
+    ),
+    ("a && b", "unsupported", 1, 3, "`&&` is not part of the language", "write `and`"),
+    ("a || b", "unsupported", 1, 3, "`||` is not part of the language", "write `or`"),
+    ("a <> b", "unsupported", 1, 3, "`<>` is not part of the language", "write `!=`"),
+    ("x === y", "unsupported", 1, 3, "`===` is not part of the language", "equality is `==`"),
+    ("x =< 3", "unsupported", 1, 3, "`=<` is not part of the language", "less or equal is `<=`"),
+    ("x << 2", "unsupported", 1, 3, "`<<` is not part of the language", None),
+    ("x >> 2", "unsupported", 1, 3, "`>>` is not part of the language", None),
+    (
+        "(y := 3)",
+        "unsupported",
+        1,
+        4,
+        "`:=` is not part of the language",
+        "assign on a line of its own",
+    ),
+    (
+        "x[y := 3]",
+        "unsupported",
+        1,
+        5,
+        "`:=` is not part of the language",
+        "assign on a line of its own",
+    ),
+    (
+        "def f(x) -> float: return x",
+        "unsupported",
+        1,
+        10,
+        "`->` is not part of the language",
+        "types of results are not written",
+    ),
+    (
+        "if x = 3: y",
+        "syntax-error",
+        1,
+        6,
+        "`=` assigns and cannot stand in an expression",
+        "to compare write `==`",
+    ),
+    (
+        "while x = 3: y",
+        "syntax-error",
+        1,
+        9,
+        "`=` assigns and cannot stand in an expression",
+        "to compare write `==`",
+    ),
+    (
+        "assert x = 3",
+        "syntax-error",
+        1,
+        10,
+        "`=` assigns and cannot stand in an expression",
+        "to compare write `==`",
+    ),
+    ("f(a.b=1)", "syntax-error", 1, 6, "`=` assigns and cannot stand in an expression", None),
+    ("(x = 3)", "syntax-error", 1, 4, "`=` assigns and cannot stand in an expression", None),
+    (
+        "return x = 3",
+        "syntax-error",
+        1,
+        10,
+        "`=` assigns and cannot stand in an expression",
+        "to compare write `==`",
+    ),
+    (
+        "print x",
+        "syntax-error",
+        1,
+        1,
+        "`print` is a function: its arguments stand in parentheses",
+        "write `print(x)`",
+    ),
+    (
+        'print "a"',
+        "syntax-error",
+        1,
+        1,
+        "`print` is a function: its arguments stand in parentheses",
+        'write `print("a")`',
+    ),
+    ("if x\n  y", "syntax-error", 1, 5, "the `if` has no `:` at its end", None),
+    ("for i in range(3) print(i)", "syntax-error", 1, 19, "the `for` has no `:` at its end", None),
+    ("else if", "syntax-error", 1, 1, "this `else` belongs to no `if`", None),
+    ("if x: y\nelse if z: w", "syntax-error", 2, 1, "`else if` is no statement", "write `elif`"),
+    ("else: x", "syntax-error", 1, 1, "this `else` belongs to no `if`", None),
+    ("elif x: y", "syntax-error", 1, 1, "this `elif` belongs to no `if`", None),
+    ("x = 3\nelse: y", "syntax-error", 2, 1, "this `else` belongs to no `if`", None),
+    (
+        "while x:\n  y\nelse:\n  z",
+        "unsupported",
+        3,
+        1,
+        "the `else` of a loop is not part of the language",
+        None,
+    ),
+    (
+        "for i in x: y\nelse: z",
+        "unsupported",
+        2,
+        1,
+        "the `else` of a loop is not part of the language",
+        None,
+    ),
+    (
+        "[x for x in y]",
+        "unsupported",
+        1,
+        4,
+        "a comprehension is not part of the language",
+        "fill a list in a loop: `items.append(x)`",
+    ),
+    (
+        "f(x for x in y)",
+        "unsupported",
+        1,
+        5,
+        "a comprehension is not part of the language",
+        "fill a list in a loop: `items.append(x)`",
+    ),
+    ("f(*a)", "unsupported", 1, 3, "`*` before a name is not part of the language", None),
+    ("f(**a)", "unsupported", 1, 3, "`**` before a name is not part of the language", None),
+    ("*a, b = c", "unsupported", 1, 1, "`*` before a name is not part of the language", None),
+    ("def f(*a): pass", "unsupported", 1, 7, "`*` before a name is not part of the language", None),
+    (
+        "def f(a, **k): pass",
+        "unsupported",
+        1,
+        10,
+        "`**` before a name is not part of the language",
+        None,
+    ),
+    ("match x:\n  y", "unsupported", 1, 1, "`match` is not part of the language", None),
+    (
+        "def f(x: float): return x",
+        "unsupported",
+        1,
+        8,
+        "the type of a parameter is not part of the language",
+        "leave it out",
+    ),
+    (
+        "x: float = 3",
+        "unsupported",
+        1,
+        2,
+        "the type of a variable is not part of the language",
+        "only inputs have one: `input x: ...`",
+    ),
+    (
+        "class F: pass",
+        "bad-class",
+        1,
+        8,
+        "a class has a base here: it is an own differentiable function",
+        "write `class F(Function):`",
+    ),
+    (
+        "class F(): pass",
+        "bad-class",
+        1,
+        9,
+        "a class has a base here: it is an own differentiable function",
+        "write `class F(Function):`",
+    ),
+    ("with a as b: c", "unsupported", 1, 8, "`as` in a `with` is not part of the language", None),
+    ("f(a=1, 2)", "syntax-error", 1, 8, "an argument without a name stands behind `a=`", None),
+    ("a b", "syntax-error", 1, 3, "`b` stands behind `a` without an operator between them", None),
+    (
+        "f(a b)",
+        "syntax-error",
+        1,
+        5,
+        "`b` stands behind `a` without an operator or a comma between them",
+        None,
+    ),
+    (
+        "def class(): pass",
+        "syntax-error",
+        1,
+        5,
+        "`class` is a word of the language and cannot be a name",
+        None,
+    ),
+    (
+        "None = 3 4",
+        "syntax-error",
+        1,
+        10,
+        "`4` stands behind `3` without an operator between them",
+        None,
+    ),
+    (
+        "if x: if y: z",
+        "syntax-error",
+        1,
+        7,
+        "`if` begins a block and needs a line of its own",
+        None,
+    ),
+    (
+        "x\ty z",
+        "syntax-error",
+        1,
+        3,
+        "`y` stands behind `x` without an operator between them",
+        None,
+    ),
+    (
+        "-" * 300 + "x",
+        "nested-too-deep",
+        1,
+        100,
+        "the expression is nested more than 200 levels deep",
+        None,
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "code", "line", "column", "message", "help"), BAD)
+def test_refusal(text, code, line, column, message, help):
+    with pytest.raises(ProgramError) as error:
+        parse(source(text))
+    (found,) = error.value.diagnostics
+
+    assert (found.code, *found.place[1:], found.message, found.help) == (
+        code,
+        line,
+        column,
+        message,
+        help,
+    )
+    assert code in CODES
+
+
+def test_a_wrong_bracket_points_at_the_open_one():
+    with pytest.raises(ProgramError) as error:
+        parse(source("x = f(a,\n  b]"))
+    (found,) = error.value.diagnostics
+
+    assert [(label.span, label.text) for label in found.labels] == [((5, 6), "this `(` is open")]
+
+
+def test_an_error_far_down_is_found_and_placed():
+    text = "x = 1\nif x:\n  y = 2\nelse:\n  z\n" * 2_000 + "x = = 2\n" + "y\n" * 10
+    with pytest.raises(ProgramError) as error:
+        parse(source(text))
+    (found,) = error.value.diagnostics
+
+    assert (found.place[1:], found.message) == ((10_001, 5), "expected a value, got `=`")
+
+
+@pytest.mark.parametrize(
+    ("text", "column", "message"),
+    [
+        ("", 1, "expected a value, got the end of the expression"),
+        ("1 +", 4, "expected a value, got the end of the expression"),
+        ("x = 3", 3, "expected an operator, `,` or the end, got `=`"),
+        ("1; 2", 2, "expected an operator, `,` or the end, got `;`"),
+        ("[1, 2", 1, "`[` is never closed"),
+    ],
+)
+def test_refused_expression(text, column, message):
+    with pytest.raises(ProgramError) as error:
+        parse_expression(source(text))
+    (found,) = error.value.diagnostics
+
+    assert (found.place[2], found.message) == (column, message)
+
+
+GOOD = "input x: float[n] = [1, 2]\ndef f(a, b=2):\n  if a: return f'{a:.3f}' \"s\"\n  x[1:, ...] = (a,\n b)\n"
+
+
+def test_every_prefix_and_deletion_is_parsed_or_refused():
+    """Nothing but ProgramError comes out, and its place is in the text."""
+    variants = [GOOD[:i] for i in range(len(GOOD))]
+    variants += [GOOD[:i] + GOOD[i + 1 :] for i in range(len(GOOD))]
+    variants += [GOOD[:i] + char + GOOD[i + 1 :] for i in range(len(GOOD)) for char in "(]\"':="]
+    for text in variants:
+        try:
+            parse(source(text))
+        except ProgramError as error:
+            span = error.diagnostics[0].span
+            assert 0 <= span.start <= span.end <= len(text), text

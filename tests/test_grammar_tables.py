@@ -1,0 +1,133 @@
+"""The tables are those of the grammar, and our driver over them does what Lark does."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import lark
+import pytest
+from grammar_programs import programs, source
+from hypothesis import HealthCheck, given, settings
+
+from gradcli.grammar import build
+from gradcli.grammar.layout import layout
+from gradcli.grammar.parser import parse, parse_expression
+from gradcli.grammar.tables import load
+from gradcli.grammar.transform import Transform
+from gradcli.grammar.unparse import unparse
+from gradcli.source import Span
+
+SAMPLES = sorted(Path(__file__).parents[1].joinpath("samples").rglob("*.grad"))
+GRAMMAR = build.grammar()
+
+PROGRAMS = [
+    "",
+    "# only a comment",
+    "x = 3; y = 4;\nx ** y\n",
+    "if a: b\nelif c:\n  d\n\n  # e\nelse:\n\tf; g\nh",
+    "for i, (j, k) in zip(a, b):\n while i < j: continue\n break",
+    "def f(a, b=1,): return a, b\n@staticmethod\ndef g(): pass",
+    "class F(torch.autograd.Function):\n    'doc'\n    def forward(ctx, x):\n        return x",
+    "with no_grad():\n    w -= x[1:, ..., None, ::2, [0, 1]] @ v",
+    "input x: float[n, 3] = [1, 2,]\nparam k\ninput = 3\nparam * 2\ninput, = ctx.saved_tensors",
+    "input a: float[...]\nparam b: int = 3",
+    "import torch, math as m\nfrom torch import (a as b, c,)\nfrom math import *",
+    "from torch.autograd.function import Function, Variable as V",
+    "x = 1_000 + 0x1f - 0b1 * 0o7",
+    "a = not b and c or d if e else lambda x, y=2: x",
+    "a < b <= c != d is not e not in f",
+    "-x ** -y // ~z % 2 & 3 | 4 ^ 5",
+    "print('a' \"b\" '''c\n''', f'{x!r:>{w}}' r'\\d', (), (1,), [], ..., None, True)",
+    "x = (1,\n  2)\\\n + 3\r\ny = 4\rz",
+    "f(a, k=1, )(b)[c].d",
+    "x[i, j:k], y.z = w = v",
+    "assert x, 'm'\nreturn\nreturn 1, 2",
+    "iffy = inputs = params = is_ = None",
+]
+
+
+def lark_parse(text):
+    """The tree by Lark's own lexer and parser, the layout and the makers of nodes shared."""
+    words = ((t.type, str(t), t.start_pos, t.end_pos) for t in GRAMMAR.lex(text))
+    parser = GRAMMAR.parse_interactive("", start="module")
+    *placed, _ = layout(words, len(text))
+    for kind, word, start, end in placed:
+        token = lark.Token(kind, word, start, 1, 1, 1, 1, end)
+        parser.feed_token(token)
+    tree = parser.feed_eof()
+
+    def part(start, end):
+        return parse_expression(source(text[start:end]))
+
+    transform = Transform(part)
+    made = {}
+    for node in tree.iter_subtrees():  # children first
+        parts = [
+            made[id(c)] if isinstance(c, lark.Tree) else None if c is None else str(c)
+            for c in node.children
+        ]
+        span = Span(getattr(node.meta, "start_pos", 0), getattr(node.meta, "end_pos", 0))
+        made[id(node)] = getattr(transform, node.data)(span, *parts)
+    return made[id(tree)]
+
+
+@pytest.mark.parametrize("text", PROGRAMS)
+def test_driver_agrees_with_lark(text):
+    assert parse(source(text)) == lark_parse(text)
+
+
+@pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.stem)
+def test_driver_agrees_with_lark_on_samples(path):
+    text = path.read_text("utf-8")
+
+    assert parse(source(text)) == lark_parse(text)
+
+
+@given(programs)
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_driver_agrees_with_lark_on_generated_programs(tree):
+    text = unparse(tree)
+
+    assert parse(source(text)) == lark_parse(text), text
+
+
+@pytest.mark.parametrize("seed", ["0", "1", "42"])
+def test_tables_are_fresh_whatever_the_hash_seed(seed):
+    code = "import sys; from gradcli.grammar import build; sys.stdout.write(build.tables())"
+    made = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        encoding="utf-8",
+        env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONUTF8": "1"},
+    )
+
+    committed = build.TABLES.read_text("utf-8")
+    assert made.stdout == committed, "run `python -m gradcli.grammar.build`"
+
+
+def test_grammar_has_no_conflict_and_no_colliding_terminals():
+    pytest.importorskip("interegular")
+
+    build.grammar(strict=True)
+
+
+def test_each_rule_has_its_maker_and_each_maker_its_rule():
+    rules = {rule.method for rule in load().rules} - {""}
+    makers = {name for name in vars(Transform) if not name.startswith("_")}
+
+    assert rules == makers
+
+
+def test_parsing_imports_neither_lark_nor_what_starts_slowly():
+    code = (
+        "import sys; from gradcli.grammar.parser import parse; from gradcli.source import Source\n"
+        "parse(Source('t', 'x = 3; f\"{x}\"'))\n"
+        "print(*sorted(set(sys.modules) & {'lark', 'dataclasses', 'inspect', 'difflib', 'numpy',"
+        " 'unicodedata', 'pathlib'}))"
+    )
+    made = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert made.stdout.split() == []

@@ -1,0 +1,215 @@
+"""Questions to a program: inputs, what is differentiated, results, warnings."""
+
+import math
+
+import numpy as np
+import pytest
+from gradcli.errors import AssertionFailed, GradError, InputError, LimitError, RunError, UsageError
+from gradcli.program import constant, load
+
+COOLING = """
+param k = 0.1
+param T0: float = 90
+input t: float[n] = [0, 5, 10]
+input T: float[n] = [90, 62, 46]
+def model(t):
+    return 20 + (T0 - 20) * exp(-k * t)
+mean((model(t) - T) ** 2)
+"""
+
+GRADIENTS = {
+    "free names": ("x ** 2 * y", {"x": 3, "y": 2}, None, {"x": 12.0, "y": 9.0}),
+    "a constant": ("x = 3.0\nx * x", {}, None, {"x": 6.0}),
+    "a constant given from outside": ("x = 3.0\nx * x", {"x": 4}, None, {"x": 8.0}),
+    "an int constant asked for": ("x = 3\nx * x", {}, "x", {"x": 6.0}),
+    "a list": ("w = [1, 2]\nsum(w * w)", {}, "w", {"w": [2.0, 4.0]}),
+    "a nested list keeps its kind": (
+        "w = [[1.0, 2.0], [3.0, 4.0]]\ns = 0\nfor row in w:\n    s += row[0] * row[1]\ns",
+        {},
+        "w",
+        {"w": [[2.0, 1.0], [4.0, 3.0]]},
+    ),
+    "a computed name": ("x = 2.0\ny = x * x\ny ** 3 + x", {}, "y", {"y": 48.0}),
+    "a leaf": ("x = tensor([1.0, 2.0], requires_grad=True)\n(x * x).sum()", {}, None, {"x": [2, 4]}),
+    "params before inputs": ("param a = 2.0\ninput b = 3.0\na * b", {}, None, {"a": 3.0}),
+    "inputs without params": ("input n = 2\ninput b = 3.0\nb ** n", {}, None, {"b": 6.0}),
+    "an input assigned again": ("input x = 2.0\nx = x * x\nx", {}, "x", {"x": 4.0}),
+    "a loop": ("y = 1\nfor i in range(3):\n    y = y * x\ny", {"x": 2}, None, {"x": 12.0}),
+    "recursion": (
+        "def power(a, n):\n    return 1.0 if n == 0 else a * power(a, n - 1)\npower(x, 4)",
+        {"x": 2},
+        None,
+        {"x": 32.0},
+    ),
+    "a branch on the value": ("x ** 2 if x > 0 else -x", {"x": -3}, None, {"x": -1.0}),
+    "a closure": (
+        "def outer(a):\n    def inner(b):\n        return a * b\n    return inner\nouter(x)(x)",
+        {"x": 3},
+        None,
+        {"x": 6.0},
+    ),
+    "through backward inside": (
+        "x = tensor(3.0, requires_grad=True)\ny = x * x\ny.backward()\ny * x.grad",
+        {},
+        "x",
+        {"x": 36.0},
+    ),
+    "max of numbers": ("max(x, y)", {"x": 3, "y": 2}, None, {"x": 1.0, "y": 0.0}),
+    "float keeps a number": ("float(x) * x", {"x": 3}, None, {"x": 6.0}),
+}
+
+
+@pytest.mark.parametrize(("text", "given", "wrt", "grad"), GRADIENTS.values(), ids=GRADIENTS)
+def test_gradients(text, given, wrt, grad):
+    found = load(text).grad(given, wrt=wrt).grad
+    assert {k: np.asarray(v).tolist() for k, v in found.items()} == grad
+
+
+def test_value_and_gradient_of_a_model():
+    result = load(COOLING).grad()
+    assert result.output == "result"
+    assert list(result.grad) == ["k", "T0"]
+    t = np.array([0.0, 5.0, 10.0])
+    decay = np.exp(-0.1 * t)
+    residual = 20 + 70 * decay - np.array([90.0, 62.0, 46.0])
+    assert result.value == pytest.approx(np.mean(residual**2), rel=1e-14)
+    assert result.grad["T0"] == pytest.approx(np.mean(2 * residual * decay), rel=1e-13)
+    assert result.grad["k"] == pytest.approx(np.mean(2 * residual * -t * 70 * decay), rel=1e-13)
+
+
+INVISIBLE = """
+y = x * 2
+print(x, type(x), [x], f"{x} {x:.3f}")
+v = tensor([1.0, 2.0])
+v.add_(1)
+print(v.requires_grad, v.is_leaf, v.grad_fn, v)
+sum(v) * y
+"""
+
+
+def test_being_differentiated_is_invisible():
+    program = load(INVISIBLE)
+    run, grad = program.run(x=2), program.grad(x=2, wrt=["x", "v"])
+    assert grad.printed == run.printed
+    assert grad.value == run.result
+    assert np.asarray(grad.grad["v"]).tolist() == [4.0, 4.0]
+
+
+REFUSED = {
+    "an unknown input": ("x * 2", {"y": 1}, InputError, "unknown-input"),
+    "a missing input": ("x * 2", {}, InputError, "missing-input"),
+    "a computed name given": ("x = 1.0\ny = x * 2\ny", {"y": 1}, InputError, "unknown-input"),
+    "a size that does not fit": (COOLING, {"t": [1, 2]}, InputError, "shape-mismatch"),
+    "a tensor for a number": ("input x: float\nx", {"x": [1, 2]}, InputError, "shape-mismatch"),
+    "a float for an int": ("input n: int\nn", {"n": 1.5}, InputError, "wrong-type"),
+    "a false assert": ("assert 1 > 2, 'no'", {}, AssertionFailed, "assertion-failed"),
+    "shapes": ("ones(2) + ones(3)", {}, RunError, "shape-mismatch"),
+    "used before assigned": ("if x > 0:\n    y = 1\ny", {"x": -1}, RunError, "used-before-assigned"),
+    "a number called": ("x = 3.0\nf = x\nf(2)", {}, GradError, None),
+    "endless recursion": ("def f(x):\n    return f(x)\nf(1)", {}, LimitError, "recursion-limit"),
+    "an index out of range": ("[1, 2][5]", {}, RunError, "index-out-of-range"),
+    "too many to unpack": ("a, b = [1, 2, 3]", {}, RunError, "wrong-count"),
+    "an ambiguous condition": ("if ones(2):\n    1", {}, RunError, "ambiguous-condition"),
+    "a ragged list": ("sum([[1, 2], [3]])", {}, RunError, "ragged-list"),
+    "int overflow": ("2 ** 63", {}, RunError, "integer-overflow"),
+    "int division by zero": ("5 // 0", {}, RunError, "division-by-zero"),
+}
+
+
+@pytest.mark.parametrize(("text", "given", "kind", "code"), REFUSED.values(), ids=REFUSED)
+def test_refused(text, given, kind, code):
+    with pytest.raises(kind) as caught:
+        load(text).run(given)
+    first = caught.value.diagnostics[0]
+    assert code is None or first.code == code, first.message
+
+
+@pytest.mark.parametrize(
+    ("text", "arguments", "code"),
+    [
+        ("x * 2", {"wrt": "z"}, "unknown-name"),
+        ("x * 2", {"of": "z"}, "unknown-name"),
+        ("y = x * 2", {}, "no-result"),
+        ("y = 1\nfor i in range(2):\n    y = y * x\ny", {"wrt": "y"}, "unknown-name"),
+    ],
+)
+def test_usage(text, arguments, code):
+    with pytest.raises(UsageError) as caught:
+        load(text).grad(x=1, **arguments)
+    assert caught.value.diagnostics[0].code == code
+
+
+def test_an_error_tells_the_turn_and_the_caller():
+    text = "def f(a, b):\n    return a + b\nfor i in range(1, 5):\n    f(ones(i), ones(3 if i == 2 else i))\n"
+    with pytest.raises(RunError) as caught:
+        load(text).run()
+    first = caught.value.diagnostics[0]
+    assert first.place == ("<text>", 2, 12)
+    assert [label.text for label in first.labels] == [
+        "`a` is a tensor of shape [2]",
+        "`b` is a tensor of shape [3]",
+    ]
+    assert "in the 2nd turn of the loop at line 3" in first.notes
+    assert "called from line 4" in first.notes
+
+
+def test_warnings():
+    unused = load("x * 2").grad(x=1, wrt="x").warnings
+    assert unused == ()
+    unused = load("input x = 1.0\ninput y = 2.0\nx * 2").grad().warnings
+    assert [(w.code, w.place) for w in unused] == [("unused-input", ("<text>", 2, 1))]
+    bad = load("y = log(x)\ny * 2").grad(x=0).warnings
+    assert [(w.code, w.place) for w in bad] == [("non-finite", ("<text>", 1, 5))]
+    assert "`log`" in bad[0].message
+    guarded = load("log(x) if x > 0 else 0.0 * x").grad(x=0).warnings
+    assert guarded == ()
+    slope = load("sqrt(x)").grad(x=0).warnings
+    assert "gradient" in slope[0].message
+
+
+def test_of_and_cotangent():
+    program = load("y = [x, x * x]\nz = x ** 3\nz")
+    assert program.grad(x=2, of="z").grad == {"x": 12.0}
+    assert program.grad(x=2, of="y", cotangent=[1, 10]).grad == {"x": 41.0}
+    with pytest.raises(RunError) as caught:
+        program.grad(x=2, of="y")
+    assert caught.value.diagnostics[0].code == "needs-cotangent"
+
+
+def test_graph():
+    text = "a = tensor(2.0, requires_grad=True)\nb = tensor(1.0, requires_grad=True)\n(a + b) * (b + 1)"
+    graph = load(text).graph().graph
+    rows = [(n.name, n.variable, n.value, n.grad, n.line) for n in graph.nodes]
+    assert rows == [
+        ("MulBackward0", "", 6.0, 1.0, 3),
+        ("AddBackward0", "", 2.0, 3.0, 3),
+        ("AddBackward0", "", 3.0, 2.0, 3),
+        ("AccumulateGrad", "b", 1.0, 5.0, 0),
+        ("AccumulateGrad", "a", 2.0, 2.0, 0),
+    ]
+    assert {(e.source, e.target, e.input) for e in graph.edges} == {
+        (0, 2, 0), (0, 1, 1), (1, 3, 0), (2, 4, 0), (2, 3, 1),
+    }  # fmt: skip
+
+
+def test_a_seed_repeats_the_random_numbers():
+    from gradcli.program import Options
+
+    program = load("randn(3)")
+    options = Options(7, lambda text: None, False, False)
+    first, second = program.run(options=options).result, program.run(options=options).result
+    assert first.tolist() == second.tolist() != program.run().result.tolist()
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("2", 2), ("pi / 4", math.pi / 4), ("[1, -2.5]", [1, -2.5]), ("-inf", -math.inf), ("True", True)],
+)
+def test_constants(text, value):
+    assert constant(text, "x").value == value
+
+
+@pytest.mark.parametrize("text", ["y", "2 +", "randn(2)", "print(1)", ""])
+def test_constants_refused(text):
+    with pytest.raises(InputError):
+        constant(text, "x")

@@ -42,6 +42,7 @@ GOOD = [
     "if x: b = 1\nb",
     "'a' + f'{x}'",
     "pi ^ True",
+    "x.grad == torch.sin",
     "def f(a, b=2): return a\nf(1); f(1, 2); f(b=1, a=2)",
     "if x:\n  def f(a): return a\nelse:\n  def f(a, b): return a\nf(1, 2)",
     "x.grad\nx.grad.data",

@@ -184,8 +184,8 @@ def test_graph():
         ("MulBackward0", "", 6.0, 1.0, 3),
         ("AddBackward0", "", 2.0, 3.0, 3),
         ("AddBackward0", "", 3.0, 2.0, 3),
-        ("AccumulateGrad", "b", 1.0, 5.0, 0),
-        ("AccumulateGrad", "a", 2.0, 2.0, 0),
+        ("AccumulateGrad", "b", 1.0, 5.0, 2),
+        ("AccumulateGrad", "a", 2.0, 2.0, 1),
     ]
     assert {(e.source, e.target, e.input) for e in graph.edges} == {
         (0, 2, 0), (0, 1, 1), (1, 3, 0), (2, 4, 0), (2, 3, 1),

@@ -86,9 +86,10 @@ def record(
             visible = visible or node.visible
     if not connected:
         return None
-    saves = op.saves
     if op.variadic:
-        saves = saves * len(args)
+        saves = op.saves * len(args)
+    else:
+        saves = _kept(op, edges)
     saved = tuple(
         a if kept or not isinstance(a, Tensor) else like_of(a)
         for a, kept in zip(args, saves, strict=False)
@@ -96,6 +97,12 @@ def record(
     node = Node(op, tuple(edges), tuple(outputs), saved, dict(params), visible, site)
     node.versions = tuple(version_of(a) if isinstance(a, Tensor) else 0 for a in saved)
     return node
+
+
+def _kept(op: Op, edges: Sequence[Node | None]) -> Sequence[bool]:
+    """Which arguments the rules of the connected ones read."""
+    reads = [read for read, under in zip(op.reads, edges, strict=True) if under is not None]
+    return reads[0] if len(reads) == 1 else [any(column) for column in zip(*reads, strict=True)]
 
 
 def apply_inplace(

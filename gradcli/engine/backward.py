@@ -45,10 +45,10 @@ def cotangents(
         RunError: If a needed node has been freed by an earlier pass, or a value that it saved has
             been changed in place since.
     """
-    reached = _reachable([node for node, _, _ in roots], visible_only)
+    reached = reachable([node for node, _, _ in roots], visible_only)
     order = sorted(reached, key=_seq)
     ends = None if targets is None else set(targets)
-    live = reached if ends is None else _leading_to(order, ends)
+    live = reached if ends is None else leading_to(order, ends)
     pending: dict[Node, Any] = {}
     for node, index, g in roots:
         _add(pending, node, index, g)
@@ -67,7 +67,7 @@ def cotangents(
         if node.freed and visible_only:
             _refuse_freed(node)
         if type(g) is float and not create_graph and scalars.spread(node, g, pending, live):
-            _check_versions(node)
+            check_versions(node)
         else:
             pulled = [g] if node.op is None else _pulled(node, g, create_graph, live)
             for under, index, c in zip(node.edges, node.outputs, pulled, strict=True):
@@ -85,7 +85,8 @@ def _seq(node: Node) -> int:
     return node.seq
 
 
-def _reachable(roots: Sequence[Node], visible_only: bool) -> set[Node]:
+def reachable(roots: Sequence[Node], visible_only: bool = False) -> set[Node]:
+    """The nodes from which the roots were made, and the roots."""
     seen = set(roots)
     stack = list(seen)
     while stack:
@@ -96,8 +97,8 @@ def _reachable(roots: Sequence[Node], visible_only: bool) -> set[Node]:
     return seen
 
 
-def _leading_to(order: Sequence[Node], ends: set[Node]) -> set[Node]:
-    """The ends, and the nodes above them, in a list sorted from the oldest."""
+def leading_to(order: Sequence[Node], ends: set[Node]) -> set[Node]:
+    """The ends, and the nodes made from them, of a list sorted from the oldest."""
     live = set(ends)
     for node in order:
         for under in node.edges:
@@ -112,19 +113,23 @@ def _pulled(node: Node, g: Any, create_graph: bool, live: set[Node]) -> Sequence
     assert op is not None
     if isinstance(op, OwnRule):
         return _own(node, op, g, create_graph)
-    _check_versions(node)
-    args = node.args
-    out = node.out
-    if create_graph:
-        if type(out) is tuple:
-            out = tuple(Tensor(o, node, i) for i, o in enumerate(out))
-        elif out is not None:
-            out = Tensor(out, node)
-    else:
-        args = [a.data if isinstance(a, Tensor) else a for a in args]
+    check_versions(node)
+    args, out = saved_values(node, create_graph)
     g = _whole(node, g)
     wanted = [under in live for under in node.edges]
     return pull(op, g, out, args, node.params, wanted)
+
+
+def saved_values(node: Node, connected: bool) -> tuple[Sequence[Any], Any]:
+    """Arguments and result as the rules want them: plain data, or tensors in the graph."""
+    args, out = node.args, node.out
+    if not connected:
+        return [a.data if isinstance(a, Tensor) else a for a in args], out
+    if type(out) is tuple:
+        out = tuple(Tensor(o, node, i) for i, o in enumerate(out))
+    elif out is not None:
+        out = Tensor(out, node)
+    return args, out
 
 
 def _own(node: Node, rule: OwnRule, g: Any, create_graph: bool) -> list[Any]:
@@ -188,7 +193,8 @@ def _refuse_freed(node: Node) -> None:
         )
 
 
-def _check_versions(node: Node) -> None:
+def check_versions(node: Node) -> None:
+    """Refuse a node that saved a value which has been changed in place since."""
     versions = node.versions
     if versions is None:
         return

@@ -232,6 +232,7 @@ def bind_host(
 ) -> tuple[list[Any], dict[str, Any]]:
     """Arguments of a host op: its "*values" take any number, everything as it was written."""
     if op.variadic:
+        keywords = {_spelling(op, name): value for name, value in keywords.items()}
         params = {k: keywords.get(k, d) for k, d in op.params.items()}
         unknown = [k for k in keywords if k not in op.params]
         if unknown:

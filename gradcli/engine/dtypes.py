@@ -25,7 +25,10 @@ class DType:
         return f"torch.{self.name}"
 
 
-FLOAT64, FLOAT32, INT64, BOOL = map(DType, ("float64", "float32", "int64", "bool"))
+DTYPES = {name: DType(name) for name in ("float64", "float32", "int64", "bool")}
+"""Each dtype there is, one object for it."""
+
+FLOAT64, FLOAT32, INT64 = DTYPES["float64"], DTYPES["float32"], DTYPES["int64"]
 
 _NAMES = {
     "float64": "float64",

@@ -8,6 +8,7 @@ from typing import Any
 from gradcli.engine.apply import apply_inplace
 from gradcli.engine.arrays import NUMBERS, np
 from gradcli.engine.backward import cotangents
+from gradcli.engine.dtypes import DTYPES
 from gradcli.engine.graph import AccumulateGrad, Node, Site
 from gradcli.engine.ops.registry import ops
 from gradcli.engine.own import OWN_NAMES
@@ -120,7 +121,7 @@ def _backward(
         [(node, x.index, g if create else data_of(g))],
         create_graph=create,
         retain=create if retain_graph is None else bool(retain_graph),
-        keep=bool(session.watched),
+        keep=session.keeps_buffers,
     )
     wanted = None
     if inputs is not None:
@@ -329,13 +330,11 @@ def _numel(session: Session, site: Site | None, x: Tensor) -> int:
 
 
 def _dtype(session: Session, x: Tensor) -> Any:
-    return ops[x.dtype].constant
+    return DTYPES[x.dtype]
 
 
 def _transposed(session: Session, x: Tensor) -> Any:
     dims = tuple(reversed(range(x.ndim)))
-    if x.ndim == 2:
-        return session.do(ops.t, [x], {})
     return session.do(ops.permute, [x], {"dims": dims})
 
 

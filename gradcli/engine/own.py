@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from types import FunctionType
 from typing import Any
 
-from gradcli.engine.arrays import NUMBERS, Data, is_floating
-from gradcli.engine.graph import Node, Site
+from gradcli.engine.arrays import NUMBERS, Data, is_floating, np, shape_of
+from gradcli.engine.graph import Node, Site, Watchpoint
 from gradcli.engine.session import Session, kind_of
-from gradcli.engine.tensor import Number, Tensor, data_of, like_of, node_of, version_of
+from gradcli.engine.tensor import Like, Number, Tensor, data_of, like_of, node_of, version_of
 from gradcli.errors import Diagnostic, RunError, run_error
 from gradcli.source import Source, Span
 
@@ -81,10 +81,14 @@ class Context:
 class OwnRule:
     """One call of an own function, in the place that an op has in a recorded node."""
 
-    def __init__(self, function: OwnFunction, context: Context, count: int) -> None:
+    def __init__(
+        self, function: OwnFunction, context: Context, inputs: tuple[Like, ...], results: Any
+    ) -> None:
         self.function = function
         self.context = context
-        self.count = count
+        self.inputs = inputs
+        self.results = results
+        self.count = len(inputs)
         self.name = function.name
         self.saves = (bool(context.saved),)
         self.saves_out = False
@@ -96,6 +100,10 @@ class OwnRule:
     def pull(self, g: Any, create_graph: bool) -> list[Any]:
         """Cotangents of the inputs: what the program's `backward` returns, checked."""
         return self.function.pull(self, g, create_graph)
+
+    def push(self, dots: Sequence[Any], create_graph: bool) -> Any:
+        """Tangents of the results: what the program's `jvp` returns, or by `backward`."""
+        return self.function.push(self, dots, create_graph)
 
     def free(self) -> None:
         """Let go of what `forward` saved."""
@@ -164,13 +172,13 @@ class OwnFunction:
         context: Context,
         site: Site | None,
     ) -> Node:
-        rule: Any = OwnRule(self, context, len(args))
-        outputs = tuple(a.index if n is not None else 0 for a, n in zip(args, nodes, strict=True))
         shapes = tuple(map(like_of, args))
+        likes = tuple(map(like_of, results))
+        rule: Any = OwnRule(self, context, shapes, likes if several else likes[0])
+        outputs = tuple(a.index if n is not None else 0 for a, n in zip(args, nodes, strict=True))
         visible = any(n is not None and n.visible for n in nodes)
         node = Node(rule, tuple(nodes), outputs, shapes, {}, visible, site)
-        likes = tuple(map(like_of, results))
-        node.like = likes if several else likes[0]
+        node.like = rule.results
         if self.session.keep:
             node.out = tuple(r.data for r in results) if several else results[0].data
         return node
@@ -196,6 +204,76 @@ class OwnFunction:
             )
         return [self._checked(c, i, rule, create_graph) for i, c in enumerate(pulled)]
 
+    def push(self, rule: OwnRule, dots: Sequence[Any], create_graph: bool) -> Any:
+        """Tangents of the results from those of the inputs (None for zero).
+
+        Without a `jvp` of the program's, J v is the derivative of the linear map u -> J'u in the
+        direction v, transposed: `backward` is recorded at zero cotangents and differentiated.
+        """
+        session = self.session
+        if "jvp" not in self.methods:
+            return self._push_by_backward(rule, dots, create_graph)
+        given = [
+            _zeros(like) if dot is None else _tensor(dot)
+            for dot, like in zip(dots, rule.inputs, strict=True)
+        ]
+        before, session.recording = session.recording, create_graph
+        try:
+            returned = self.methods["jvp"](rule.context, *given)
+        finally:
+            session.recording = before
+        several = type(rule.results) is tuple
+        made = returned if isinstance(returned, tuple) else (returned,)
+        likes = rule.results if several else (rule.results,)
+        if len(made) != len(likes):
+            raise self._wrong(
+                "jvp", f"returns {len(made)} tangents, and `forward` has {len(likes)} results"
+            )
+        out = tuple(
+            self._tangent(dot, like, i, create_graph)
+            for i, (dot, like) in enumerate(zip(made, likes, strict=True))
+        )
+        return out if several else out[0]
+
+    def _tangent(self, dot: Any, like: Like, i: int, create_graph: bool) -> Any:
+        if dot is None:
+            return None
+        dot = self.session.tensor(dot)
+        if shape_of(dot) != like.shape:
+            raise self._wrong(
+                "jvp",
+                f"returns a tangent of shape {list(shape_of(dot))} for result {i} of shape "
+                f"{list(like.shape)}",
+            )
+        return dot if create_graph else _floating(data_of(dot))
+
+    def _push_by_backward(self, rule: OwnRule, dots: Sequence[Any], create_graph: bool) -> Any:
+        from gradcli.engine.backward import cotangents
+
+        several = type(rule.results) is tuple
+        likes = rule.results if several else (rule.results,)
+        zeros = [_zeros(like) for like in likes]
+        points = [None if z is None else Watchpoint("", None, 0, None) for z in zeros]
+        for z, point in zip(zeros, points, strict=True):
+            if z is not None:
+                z.node = point
+        pulled = self.pull(rule, tuple(zeros) if several else zeros[0], True)
+        roots = [
+            (node_of(c), c.index, dot if create_graph else data_of(dot))
+            for c, dot in zip(pulled, dots, strict=True)
+            if dot is not None and isinstance(c, Tensor) and node_of(c) is not None
+        ]
+        targets = [point for point in points if point is not None]
+        found = cotangents(
+            roots,  # type: ignore[arg-type]  # nodes that are None have been left out
+            targets,
+            create_graph=create_graph,
+            retain=True,
+            visible_only=False,
+        )
+        out = tuple(None if point is None else found.get(point) for point in points)
+        return out if several else out[0]
+
     def _checked(self, c: Any, i: int, rule: OwnRule, create_graph: bool) -> Any:
         if c is None:
             return None
@@ -214,6 +292,12 @@ class OwnFunction:
     def _wrong(self, method: str, what: str) -> RunError:
         message = f"`{method}` of `{self.name}` {what}"
         return RunError(Diagnostic("wrong-rule", message, self.source, self.spans[method]))
+
+
+def _zeros(like: Like) -> Tensor | None:
+    if not like.dtype.startswith("float"):
+        return None
+    return Tensor(0.0 if like.shape == () else np.zeros(like.shape, like.dtype))
 
 
 def _tensor(c: Any) -> Tensor:

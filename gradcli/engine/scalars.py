@@ -66,12 +66,12 @@ def binary(
     assert number is not None
     partials = op.partials
     params = op.params  # their defaults
-    saves_x, saves_y = op.saves
-    saves = saves_x or saves_y
+    (left_x, left_y), (right_x, right_y) = op.reads
     short = partials is not None and not op.saves_out
 
     def call(x: Any, y: Any) -> Any:
-        kind, other = type(x), type(y)
+        kind_x, other = type(x), type(y)
+        kind = kind_x
         if kind in NUMBERS:
             if other in NUMBERS:
                 return number(x, y)
@@ -103,17 +103,19 @@ def binary(
         result = kind(out)
         if left is not None or right is not None:
             visible = (left is not None and left.visible) or (right is not None and right.visible)
+            saves_x = left_x if right is None else right_x if left is None else left_x or right_x
+            saves_y = left_y if right is None else right_y if left is None else left_y or right_y
             saved = (
-                x if saves_x or left is None else SCALAR,
-                y if saves_y or right is None else SCALAR,
+                x if saves_x or kind_x in NUMBERS else SCALAR,
+                y if saves_y or other in NUMBERS else SCALAR,
             )
             made = Node(op, (left, right), outputs, saved, params, visible, site)
             made.out = out
             made.like = SCALAR
-            if saves:
+            if saves_x or saves_y:
                 made.versions = (
-                    0 if left is None or x.version is None else x.version[0],
-                    0 if right is None or y.version is None else y.version[0],
+                    0 if kind_x in NUMBERS or x.version is None else x.version[0],
+                    0 if other in NUMBERS or y.version is None else y.version[0],
                 )
             result.node = made
         return result
@@ -146,7 +148,7 @@ def spread(node: Node, g: float, pending: dict[Node, Any], live: set[Node]) -> b
         p = partial(node.out, *args, **node.params) if callable(partial) else partial
         if type(p) is not float:
             return False
-        pulled.append((under, 0.0 if g == 0.0 else g * p))
+        pulled.append((under, 0.0 if g == 0.0 or partial == 0.0 else g * p))
     for under, c in pulled:
         before = pending.get(under)
         if before is None:

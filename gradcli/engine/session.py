@@ -19,6 +19,7 @@ class Session:
 
     Fields:
         recording: off inside `no_grad`.
+        transforms: how many functions are being differentiated by others at this point.
         watched: top-level names that the command differentiates; `watchpoints` gets their nodes
             and `points` the values that they hold there.
         explicit: the user named what is watched, so that ints are made floats.
@@ -36,6 +37,7 @@ class Session:
         echo: Callable[[str], None] = lambda text: None,
     ) -> None:
         self.recording = True
+        self.transforms = 0
         self.watched = watched
         self.explicit = explicit
         self.watchpoints: dict[str, tuple[Node, int]] = {}
@@ -44,6 +46,11 @@ class Session:
         self.echo = echo
         self.seed_used = int.from_bytes(os.urandom(8)) if seed is None else seed
         self._rng: Any = None
+
+    @property
+    def keeps_buffers(self) -> bool:
+        """Whether what the program's `backward` frees is still needed for another derivative."""
+        return bool(self.watched) or self.transforms > 0
 
     # --- random numbers ----------------------------------------------------------------
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 
 from gradcli.errors import Diagnostic, Label
 from gradcli.grammar import ast
 from gradcli.grammar.arity import Callee, arity_faults, of_builtin, of_function
 from gradcli.grammar.faults import Fault
 from gradcli.grammar.names import PREFIXES, Names, Scope, analyse, assigned, function_scope, walk
-from gradcli.grammar.placement import placement_faults
+from gradcli.grammar.placement import parameter_faults, placement_faults
 from gradcli.grammar.suggest import nearest
 from gradcli.ir import Signatures
 from gradcli.source import Source, Span
@@ -36,7 +37,7 @@ def check(
     faults = [
         *placement_faults(module, names),
         *_Expressions(module, names).faults(),
-        *_unassigned(module, names),
+        *_too_early(module.body, None, names, ()),
     ]
     faults.sort(key=lambda fault: fault.span)
     return [diagnostic for fault in faults for diagnostic in fault.error(source).diagnostics]
@@ -49,9 +50,14 @@ class _Expressions:
         self.module = module
         self.names = names
         self.functions = dict(_functions(module, names))
-        self.attributes = frozenset(_assigned_attributes(module))
+
+    @cached_property
+    def own_attributes(self) -> frozenset[str]:
+        """Attributes that the program puts on values itself, as on its `ctx`."""
+        return frozenset(_assigned_attributes(self.module))
 
     def faults(self) -> Iterator[Fault]:
+        """The findings, in no order."""
         for node, role, scope in walk(self.module):
             match node:
                 case ast.Name():
@@ -62,6 +68,12 @@ class _Expressions:
                     yield from self.call(node, scope)
                 case ast.Binary():
                     yield from _operands(node)
+                case ast.Lambda():
+                    yield from parameter_faults(node.params)
+                case ast.Def():
+                    yield from parameter_faults(node.params)
+                    inner = function_scope(node, scope)
+                    yield from _too_early(node.body, inner, self.names, node.params)
                 case _:
                     pass
 
@@ -99,13 +111,15 @@ class _Expressions:
 
     def use(self, builtin: str, node: ast.Expr, role: str) -> Iterator[Fault]:
         """A built-in function is called or handed on, never an operand."""
-        if role not in ("operand", "base") or self.names.signatures[builtin].constant:
+        if self.names.signatures[builtin].constant:
             return
+        plain = isinstance(node, ast.Name)
+        if role not in ("operand", "base") and not (role == "compared" and plain):
+            return  # `x.dtype == torch.float` compares with a type
         message = f"`{builtin}` is a built-in function here, not a value"
         help: str | None
         declared = bool(self.names.declared)
         help = f"declare it: `input {builtin}`" if declared else f"give it a value: `{builtin}=...`"
-        plain = isinstance(node, ast.Name)
         yield Fault("builtin-as-value", message, *node.span, help=help if plain else None)
 
     def is_module(self, name: str) -> bool:
@@ -139,9 +153,11 @@ class _Expressions:
 
     def member(self, node: ast.Attribute) -> Iterator[Fault]:
         name, signatures = node.name, self.names.signatures
-        if name in signatures.attributes() or name in self.attributes:
+        if name in signatures.attributes():
             return
         if name in signatures and signatures[name].method:
+            return
+        if name in self.own_attributes:
             return
         start = node.span.end - len(name)
         if name in signatures:
@@ -149,7 +165,7 @@ class _Expressions:
             yield Fault("bad-attribute", message, start, node.span.end, help=f"write `{name}(...)`")
             return
         methods = (n for n in signatures.names() if signatures[n].method)
-        help = nearest(name, (*signatures.attributes(), *self.attributes, *methods))
+        help = nearest(name, (*signatures.attributes(), *self.own_attributes, *methods))
         yield Fault("bad-attribute", f"no value has `{name}`", start, node.span.end, help=help)
 
     def call(self, node: ast.Call, scope: Scope | None) -> Iterator[Fault]:
@@ -203,7 +219,6 @@ def _functions(module: ast.Module, names: Names) -> Iterator[tuple[str, Callee]]
 
 
 def _assigned_attributes(module: ast.Module) -> Iterator[str]:
-    """Attributes that the program puts on values itself, as on its `ctx`."""
     for node, _, _ in walk(module):
         targets: tuple[ast.Expr, ...] = ()
         if isinstance(node, ast.Assign):
@@ -270,26 +285,20 @@ def _is_string(node: ast.Expr) -> bool:
 # --- names that are read too early ---------------------------------------------------------------
 
 
-def _unassigned(module: ast.Module, names: Names) -> Iterator[Fault]:
-    """Reads before any assignment, where the order of the statements makes it certain."""
-    yield from _too_early(module.body, None, names)
-    for node, _, scope in walk(module):
-        if isinstance(node, ast.Def):
-            yield from _too_early(node.body, function_scope(node, scope), names, node)
-
-
 def _too_early(
     body: tuple[ast.Statement, ...],
     scope: Scope | None,
     names: Names,
-    function: ast.Def | None = None,
+    params: tuple[ast.Param, ...],
 ) -> Iterator[Fault]:
-    """Reads in a scope's own statements of names that a later one assigns first."""
+    """Reads in a scope's own statements of names that a later one assigns first: the order of the
+    statements makes it certain.
+    """
     first: dict[str, int] = {}
     for number, statement in enumerate(body):
         for name in assigned((statement,)):
             first.setdefault(name, number)
-    for param in function.params if function is not None else ():
+    for param in params:
         first.pop(param.name, None)
     told: set[str] = set()
     for number, statement in enumerate(body):

@@ -102,8 +102,8 @@ class Scope(Record):
 
 class Visit(NamedTuple):
     """A node and how its value is used: `role` is "call" where it is called, "base" where an
-    attribute is taken of it, "operand" where nothing but a value will do, else "value". `scope` is
-    where it stands.
+    attribute is taken of it, "compared" in a comparison, "operand" where nothing but a value will
+    do, else "value". `scope` is where it stands.
     """
 
     node: ast.Node
@@ -111,8 +111,11 @@ class Visit(NamedTuple):
     scope: Scope | None
 
 
-# Nodes that hand a value on, whatever it is.
-_PASSING = (ast.Keyword, ast.List, ast.Tuple, ast.Return, ast.Declaration)
+# Nodes that hand a value on or compare it, whatever it is.
+_ROLES = {
+    **dict.fromkeys((ast.Keyword, ast.List, ast.Tuple, ast.Return, ast.Declaration), "value"),
+    ast.Compare: "compared",
+}
 
 
 class Names(Record):
@@ -254,16 +257,16 @@ def walk(node: ast.Node, scope: Scope | None = None) -> Iterator[Visit]:
     while pending:
         visit = pending.pop()
         yield visit
-        parts = list(_parts(visit.node, visit.scope))
-        parts.reverse()
-        pending += parts
+        if not isinstance(visit.node, (ast.Name, ast.Literal)):
+            pending += reversed(list(_parts(visit.node, visit.scope)))
 
 
 def _parts(node: ast.Node, scope: Scope | None) -> Iterator[Visit]:
     """The parts of a node, each with its role and scope."""
     match node:
-        case ast.Name() | ast.Literal():
-            pass
+        case ast.Binary():
+            yield Visit(node.left, "operand", scope)
+            yield Visit(node.right, "operand", scope)
         case ast.Call():
             yield Visit(node.function, "call", scope)
             for arg in (*node.args, *node.keywords):
@@ -290,7 +293,7 @@ def _parts(node: ast.Node, scope: Scope | None) -> Iterator[Visit]:
             for statement in node.body:
                 yield Visit(statement, "value", scope)
         case _:
-            role = "value" if isinstance(node, _PASSING) else "operand"
+            role = _ROLES.get(type(node), "operand")
             for name in node._fields:
                 value = getattr(node, name)
                 for part in value if isinstance(value, tuple) else (value,):

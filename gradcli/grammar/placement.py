@@ -8,7 +8,7 @@ from typing import NamedTuple
 from gradcli.errors import Label
 from gradcli.grammar import ast
 from gradcli.grammar.faults import Fault
-from gradcli.grammar.names import Names, Scope, function_scope, walk
+from gradcli.grammar.names import Names, Scope, function_scope
 from gradcli.grammar.suggest import nearest
 from gradcli.source import Span
 
@@ -41,9 +41,6 @@ def placement_faults(module: ast.Module, names: Names) -> Iterator[Fault]:
         statement, where = pending.pop()
         yield from _statement(statement, where, names)
         pending += reversed([(inner, around) for inner, around in _inner(statement, where)])
-    for node, _, _ in walk(module):
-        if isinstance(node, (ast.Def, ast.Lambda)):
-            yield from _parameters(node.params)
 
 
 def _inner(statement: ast.Statement, where: _Where) -> Iterator[tuple[ast.Statement, _Where]]:
@@ -215,7 +212,8 @@ def _decorators(statement: ast.Def, where: _Where) -> Iterator[Fault]:
             yield Fault("bad-decorator", message, start, start + 1, notes=(note,))
 
 
-def _parameters(params: tuple[ast.Param, ...]) -> Iterator[Fault]:
+def parameter_faults(params: tuple[ast.Param, ...]) -> Iterator[Fault]:
+    """What is wrong with the parameters of a function."""
     seen: set[str] = set()
     optional: ast.Param | None = None
     for param in params:

@@ -34,6 +34,11 @@ def floats(x: Data) -> Any:
     return x if x.dtype.kind == "f" else x.astype(np.float64)
 
 
+def reshaped(x: Any, shape: Shape) -> Data:
+    """A new array in another shape; without dimensions a scalar, which is no view of it."""
+    return np.reshape(x, shape)[()]
+
+
 def shaped(x: Any) -> Any:
     """A number as an array, so that it has a shape and a dtype."""
     return np.asarray(x) if type(x) in NUMBERS else x

@@ -102,7 +102,7 @@ mul: Op = elementwise(
     number=ieee.mul,
     array=exact.times,
     partials=(lambda out, x, y: y, lambda out, x, y: x),
-    saves=("input", "other"),
+    saves={"input": ("other",), "other": ("input",)},
     samples=lambda: (
         sample(1.5, -2.0),
         sample([1.0, 2.0], [0.5, -3.0]),
@@ -133,7 +133,7 @@ div: Op = elementwise(
             neg(div(div(x, y), y)) if rounding_mode is None else 0.0
         ),
     ),
-    saves=("input", "other"),
+    saves={"input": ("other",), "other": ("input", "other")},
     samples=lambda: (
         sample(1.5, -2.0),
         sample([1.0, 2.0], [0.5, -3.0]),

@@ -26,6 +26,7 @@ FAMILIES = (
     "create",
     "random",
     "python",
+    "transform",
     "internal",
     "internal_index",
     "internal_reduce",

@@ -163,9 +163,7 @@ device: Op = host(
 def _full(session: Any, size: Any, value: Any, **options: Any) -> Tensor:
     size = sizes(size)
     check_memory(size)
-    value = data_of(value)
-    if shape_of(value) != ():
-        raise run_error("bad-argument", f"`fill_value` must be a number, got {describe(value)}")
+    value = _number(value, "fill_value")
     name = dtype_name(options["dtype"]) or dtype_of(value)
     return made(session, plain(np.full(size, value, name)), **options)
 
@@ -250,7 +248,7 @@ eye: Op = host(
 
 def _number(value: Any, name: str) -> Any:
     data = data_of(value)
-    if type(data) not in NUMBERS and shape_of(data) == () and hasattr(data, "item"):
+    if type(data) not in NUMBERS and getattr(data, "shape", None) == ():
         data = data.item()
     if type(data) not in NUMBERS:
         raise run_error("bad-argument", f"`{name}` must be a number, got {describe(value)}")

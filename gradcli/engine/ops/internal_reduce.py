@@ -6,7 +6,7 @@ from math import nan
 from typing import Any
 
 from gradcli.engine.arrays import Data, np
-from gradcli.engine.ops.along import floats
+from gradcli.engine.ops.along import floats, reshaped
 from gradcli.engine.ops.extreme import extreme_op, place_of
 from gradcli.engine.ops.norm import peak
 from gradcli.engine.ops.registry import Op, bad, known, op, ops, sample
@@ -25,7 +25,7 @@ def _extreme_along(x: Data, dim: Any, keepdim: Any, name: str) -> tuple[Data, Da
     indices = np.asarray(place_of(x, at, True, name))
     values = np.take_along_axis(x, indices, at) if x.ndim else np.array(x)
     shape = reduced(x.shape, dim, bool(keepdim))
-    return values.reshape(shape), indices.reshape(shape)
+    return reshaped(values, shape), reshaped(indices, shape)
 
 
 def _kept(y: Any, x: Any, dim: Any) -> Any:

@@ -300,6 +300,11 @@ split: Op = op(
             dot, split_size_or_sections=split_size_or_sections, dim=dim
         ),
     ),
+    node=lambda args, params: (
+        "SplitWithSizesBackward0"
+        if isinstance(params["split_size_or_sections"], (list, tuple))
+        else "SplitBackward0"
+    ),
     view=True,
     samples=lambda: (
         sample([1.0, 2.0, 3.0], split_size_or_sections=2, dim=0),

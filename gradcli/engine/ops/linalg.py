@@ -111,7 +111,7 @@ matmul: Op = op(
         lambda g, out, a, b: _right(g, a, b),
     ),
     jvp=(lambda dot, out, a, b: matmul(dot, b), lambda dot, out, a, b: matmul(a, dot)),
-    saves=("input", "other"),
+    saves={"input": ("other",), "other": ("input",)},
     node=_node,
     samples=lambda: (
         sample([[1.0, 2.0]], [[3.0], [4.0]]),

@@ -6,7 +6,16 @@ from math import inf
 from typing import Any
 
 from gradcli.engine.arrays import NUMBERS, Data, np
-from gradcli.engine.ops.along import DIMS, check_some, dim_samples, floats, shaped, share, spread
+from gradcli.engine.ops.along import (
+    DIMS,
+    check_some,
+    dim_samples,
+    floats,
+    reshaped,
+    shaped,
+    share,
+    spread,
+)
 from gradcli.engine.ops.registry import Op, Sample, bad, known, op, ops, sample
 from gradcli.engine.ops.sizes import axes, describe, reduced
 from gradcli.engine.tensor import Tensor
@@ -36,7 +45,7 @@ def _norm(x: Data, p: Any = 2, dim: Any = None, keepdim: Any = False) -> Data:
     scale = np.max(size, axis=keep["axis"], keepdims=True)  # powers neither over- nor underflow
     scale = np.where((scale == 0) | ~np.isfinite(scale), size.dtype.type(1), scale)
     out = _root(np.sum(_power(size / scale, order), axis=keep["axis"], keepdims=True), order)
-    return np.multiply(out, scale).reshape(reduced(size.shape, dim, bool(keepdim)))
+    return reshaped(np.multiply(out, scale), reduced(size.shape, dim, bool(keepdim)))
 
 
 def _power(x: Any, p: float) -> Any:
@@ -132,7 +141,7 @@ def _logsumexp(x: Data, dim: Any, keepdim: Any = False) -> Data:
     top = peak(x, dim)
     shifted = np.where(x == top, x.dtype.type(0), x - top)  # inf - inf is 0 here
     total = np.sum(np.exp(shifted), axis=axes(dim, x.ndim), keepdims=True)
-    return (np.log(total) + top).reshape(reduced(x.shape, dim, bool(keepdim)))
+    return reshaped(np.log(total) + top, reduced(x.shape, dim, bool(keepdim)))
 
 
 logsumexp: Op = op(

@@ -111,7 +111,7 @@ randperm: Op = host(
 
 
 def _values(session: Any, value: Any, name: str) -> Any:
-    data = data_of(session.tensor(value))
+    data = data_of(session.tensor(list(value) if isinstance(value, tuple) else value))
     if type(data) not in NUMBERS and not hasattr(data, "dtype"):
         raise run_error(
             "wrong-type", f"`{name}` must be a number or a tensor, got {describe(value)}"

@@ -8,7 +8,7 @@ from typing import Any
 from gradcli.engine import ieee
 from gradcli.engine.arrays import INT64_MAX, INT64_MIN, Data, np
 from gradcli.engine.dtypes import dtype_name
-from gradcli.engine.ops.along import DIMS, count_over, dim_samples, floats, shaped, spread
+from gradcli.engine.ops.along import DIMS, count_over, dim_samples, floats, reshaped, shaped, spread
 from gradcli.engine.ops.registry import Op, bad, known, op, ops, sample
 from gradcli.engine.ops.sizes import Shape, axes, reduced
 
@@ -249,13 +249,13 @@ class _Spread:
 
 def _var(x: Data, **params: Any) -> Data:
     x = floats(x)
-    spread = _Spread(**params)
-    along: dict[str, Any] = {"axis": axes(spread.dim, x.ndim), "keepdims": True}
-    count = x.dtype.type(count_over(x.shape, spread.dim))
+    asked = _Spread(**params)
+    along: dict[str, Any] = {"axis": axes(asked.dim, x.ndim), "keepdims": True}
+    count = x.dtype.type(count_over(x.shape, asked.dim))
     away = np.subtract(x, np.divide(np.sum(x, **along), count))
     total = np.sum(np.multiply(away, away), **along)
-    variance = np.divide(total, x.dtype.type(spread.divisor(x.shape)))
-    return variance.reshape(spread.shape(x.shape))
+    variance = np.divide(total, x.dtype.type(asked.divisor(x.shape)))
+    return reshaped(variance, asked.shape(x.shape))
 
 
 var: Op = op(

@@ -99,6 +99,7 @@ class Op:
             With "*tensors" the one rule is `rule(g, out, i, *args, **params)` for argument i.
         jvp: one per argument, `rule(dot, out, *args, **params)`; likewise with i.
         saves: which of the arguments' values (and "out") the rules read; shapes are always there.
+            A mapping tells it for the rule of each argument, where these differ.
         node: PyTorch's name of the recorded node, or a function (args, params) to it.
         view: the result may share its first argument's memory.
         body: the op made of other ops, see `composite`.
@@ -125,6 +126,7 @@ class Op:
         "optional",
         "params",
         "partials",
+        "reads",
         "pure",
         "samples",
         "saves",
@@ -151,7 +153,7 @@ class Op:
         partials: Sequence[Partial | None] | None = None,
         vjp: Sequence[Rule | None] | None = None,
         jvp: Sequence[Rule | None] | None = None,
-        saves: Sequence[str] = (),
+        saves: Sequence[str] | Mapping[str, Sequence[str]] = (),
         node: str | Callable[..., str] | None = None,
         fields: Sequence[str] = (),
         view: bool = False,
@@ -179,8 +181,10 @@ class Op:
         self.partials = None if partials is None else tuple(partials)
         self.vjp = None if vjp is None else tuple(vjp)
         self.jvp = None if jvp is None else tuple(jvp)
-        self.saves = tuple(a in saves for a in self.args)
-        self.saves_out = "out" in saves
+        by_rule = saves if isinstance(saves, Mapping) else dict.fromkeys(self.args, saves)
+        self.reads = tuple(tuple(a in by_rule.get(r, ()) for a in self.args) for r in self.args)
+        self.saves = tuple(map(any, zip(*self.reads, strict=True)))
+        self.saves_out = any("out" in read for read in by_rule.values())
         self._node = node
         self.fields = tuple(fields)
         self.view = view

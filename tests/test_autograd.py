@@ -1,6 +1,7 @@
 """Small programs and what they print: the meaning of autograd, one line of behaviour each."""
 
 import pytest
+
 from gradcli.errors import GradError
 from gradcli.program import load
 

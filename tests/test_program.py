@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+
 from gradcli.errors import AssertionFailed, GradError, InputError, LimitError, RunError, UsageError
 from gradcli.program import constant, load
 
@@ -30,7 +31,18 @@ GRADIENTS = {
         {"w": [[2.0, 1.0], [4.0, 3.0]]},
     ),
     "a computed name": ("x = 2.0\ny = x * x\ny ** 3 + x", {}, "y", {"y": 48.0}),
-    "a leaf": ("x = tensor([1.0, 2.0], requires_grad=True)\n(x * x).sum()", {}, None, {"x": [2, 4]}),
+    "a leaf": (
+        "x = tensor([1.0, 2.0], requires_grad=True)\n(x * x).sum()",
+        {},
+        None,
+        {"x": [2, 4]},
+    ),
+    "a leaf given from outside is a leaf": (
+        "x = tensor(1.0, requires_grad=True)\ny = x * x\ny.backward()\nassert x.grad == 6\ny",
+        {"x": 3},
+        None,
+        {"x": 6.0},
+    ),
     "params before inputs": ("param a = 2.0\ninput b = 3.0\na * b", {}, None, {"a": 3.0}),
     "inputs without params": ("input n = 2\ninput b = 3.0\nb ** n", {}, None, {"b": 6.0}),
     "an input assigned again": ("input x = 2.0\nx = x * x\nx", {}, "x", {"x": 4.0}),
@@ -104,7 +116,12 @@ REFUSED = {
     "a float for an int": ("input n: int\nn", {"n": 1.5}, InputError, "wrong-type"),
     "a false assert": ("assert 1 > 2, 'no'", {}, AssertionFailed, "assertion-failed"),
     "shapes": ("ones(2) + ones(3)", {}, RunError, "shape-mismatch"),
-    "used before assigned": ("if x > 0:\n    y = 1\ny", {"x": -1}, RunError, "used-before-assigned"),
+    "used before assigned": (
+        "if x > 0:\n    y = 1\ny",
+        {"x": -1},
+        RunError,
+        "used-before-assigned",
+    ),
     "a number called": ("x = 3.0\nf = x\nf(2)", {}, GradError, None),
     "endless recursion": ("def f(x):\n    return f(x)\nf(1)", {}, LimitError, "recursion-limit"),
     "an index out of range": ("[1, 2][5]", {}, RunError, "index-out-of-range"),
@@ -203,7 +220,13 @@ def test_a_seed_repeats_the_random_numbers():
 
 @pytest.mark.parametrize(
     ("text", "value"),
-    [("2", 2), ("pi / 4", math.pi / 4), ("[1, -2.5]", [1, -2.5]), ("-inf", -math.inf), ("True", True)],
+    [
+        ("2", 2),
+        ("pi / 4", math.pi / 4),
+        ("[1, -2.5]", [1, -2.5]),
+        ("-inf", -math.inf),
+        ("True", True),
+    ],
 )
 def test_constants(text, value):
     assert constant(text, "x").value == value

@@ -86,10 +86,7 @@ def record(
             visible = visible or node.visible
     if not connected:
         return None
-    if op.variadic:
-        saves = op.saves * len(args)
-    else:
-        saves = _kept(op, edges)
+    saves = op.saves * len(args) if op.variadic else _kept(op, edges)
     saved = tuple(
         a if kept or not isinstance(a, Tensor) else like_of(a)
         for a, kept in zip(args, saves, strict=False)

@@ -111,3 +111,10 @@ class Watchpoint(Node):
 
     def name(self) -> str:
         return "Input"
+
+
+def seen(node: Node | None) -> Node | None:
+    """The node as the program sees it: watchpoints are not there."""
+    while type(node) is Watchpoint:
+        node = node.edges[0] if node.edges else None
+    return node if node is not None and node.visible else None

@@ -58,7 +58,7 @@ class Inputs:
         self.sizes: dict[str, tuple[int, str]] = {}
 
     def needs(self, name: str) -> bool:
-        """Whether the default has to be computed: always, but where a typed value is given."""
+        """Whether the default of a typed input has to be computed."""
         return name not in self.given
 
     def size(self, name: str) -> int:

@@ -9,7 +9,7 @@ from gradcli.engine.apply import apply_inplace
 from gradcli.engine.arrays import NUMBERS, np
 from gradcli.engine.backward import cotangents
 from gradcli.engine.dtypes import DTYPES
-from gradcli.engine.graph import AccumulateGrad, Node, Site
+from gradcli.engine.graph import AccumulateGrad, Node, Site, seen
 from gradcli.engine.ops.registry import ops
 from gradcli.engine.own import OWN_NAMES
 from gradcli.engine.session import Session, kind_of
@@ -388,8 +388,7 @@ _SETTERS: dict[str, Member] = {
 
 def _next_functions(session: Session, node: Node) -> Any:
     return tuple(
-        (under if under is not None and under.visible else None, index)
-        for under, index in zip(node.edges, node.outputs, strict=True)
+        (seen(under), index) for under, index in zip(node.edges, node.outputs, strict=True)
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any, TypeAlias
 
 from gradcli.engine.arrays import NUMBERS, Data, dtype_of, np, shape_of
-from gradcli.engine.graph import AccumulateGrad, Node
+from gradcli.engine.graph import AccumulateGrad, Node, seen
 
 
 class Like:
@@ -83,12 +83,13 @@ class Tensor:
 
     @property
     def is_leaf(self) -> bool:
-        node = node_of(self)
-        return node is None or not node.visible or type(node) is AccumulateGrad
+        node = seen(node_of(self))
+        return node is None or type(node) is AccumulateGrad
 
     @property
     def grad_fn(self) -> Node | None:
-        return None if self.is_leaf else self.node
+        node = seen(node_of(self))
+        return None if type(node) is AccumulateGrad else node
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.data!r})"

@@ -420,7 +420,9 @@ class _Translator:
         bind = self.place(i)
         default = self.constant(None, span) if i.default is None else self.load(i.default)
         bound: list[ast.stmt] = [self.store(target, self.call(bind, span, [default]), span)]
-        if i.body:
+        if i.body and i.type is None:  # the default tells the type
+            bound = [*(s for inner in i.body for s in self.statements(inner)), *bound]
+        elif i.body:
             needs = self.call("@needs", span, [self.constant(i.name, span)])
             without = self.store(target, self.call(bind, span, [self.constant(None, span)]), span)
             made = [s for inner in i.body for s in self.statements(inner)]

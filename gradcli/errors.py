@@ -142,3 +142,8 @@ def nearest(name: str, known: Sequence[str]) -> str | None:
 
     found = get_close_matches(name, known, 1)
     return f"did you mean `{found[0]}`?" if found else None
+
+
+def counted(n: int, noun: str) -> str:
+    """A number with its noun: `1 argument`, `2 arguments`."""
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -209,7 +210,7 @@ class Program:
         name, output = self._output(done, of)
         names = derivatives.differentiated(self._program, done.session, watch.names, done.values)
         weight = _cotangent(done.session, output, cotangent)
-        with Quiet():
+        with Quiet(), self._located():
             found, unused = derivatives.gradients(done.session, output, weight, names)
         warnings = [self._unused(n, name) for n in unused]
         if not (is_finite(output) and all(map(is_finite, found.values()))):
@@ -297,8 +298,19 @@ class Program:
             help = "name an input with --wrt, or make a leaf by `tensor(..., requires_grad=True)`"
             raise RunError(Diagnostic("nothing-recorded", message, help=help))
         weight = 1.0 if output.shape == () else None
-        with Quiet():
+        with Quiet(), self._located():
             return recorded_graph(output, weight, done.values, self.source)
+
+    @contextmanager
+    def _located(self) -> Iterator[None]:
+        """A pass of the command: what it refuses gets a place in the program."""
+        try:
+            yield
+        except RunError as error:
+            first, *others = error.diagnostics
+            if first.source is None and first.labels:
+                first.source, first.span = self.source, first.labels[-1].span
+            raise RunError(first, *others) from None
 
     # --- warnings ----------------------------------------------------------------------
 

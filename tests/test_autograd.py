@@ -212,3 +212,14 @@ def test_refused(text, code, line):
         load(text).run()
     first = caught.value.diagnostics[0]
     assert (first.code, first.place[1]) == (code, line), first.message
+
+
+def test_a_changed_value_names_both_places():
+    text = "x = tensor([3.0], requires_grad=True)\ny = x * 1\nz = y * y\ny += 1\nz.sum()"
+    for question in (load(text + ".backward()").run, load(text).grad):
+        with pytest.raises(GradError) as caught:
+            question()
+        labels = [
+            (text[a.span.start : a.span.end], a.text) for a in caught.value.diagnostics[0].labels
+        ]
+        assert labels == [("y * y", "MulBackward0 saved it here"), ("y += 1", "it is changed here")]

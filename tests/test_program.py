@@ -128,6 +128,7 @@ REFUSED = {
     "too many to unpack": ("a, b = [1, 2, 3]", {}, RunError, "wrong-count"),
     "an ambiguous condition": ("if ones(2):\n    1", {}, RunError, "ambiguous-condition"),
     "a ragged list": ("sum([[1, 2], [3]])", {}, RunError, "ragged-list"),
+    "None as an operand": ("None + 1", {}, RunError, "wrong-type"),
     "int overflow": ("2 ** 63", {}, RunError, "integer-overflow"),
     "int division by zero": ("5 // 0", {}, RunError, "division-by-zero"),
 }

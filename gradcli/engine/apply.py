@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from gradcli.engine.arrays import NUMBERS, SCALARS, Data, is_floating, np
-from gradcli.engine.graph import AccumulateGrad, Node, Site
+from gradcli.engine.graph import AccumulateGrad, Node, Site, Version
 from gradcli.engine.tensor import (
     SCALAR,
     Fields,
@@ -121,7 +121,7 @@ def apply_inplace(
     if recording:
         _refuse_leaf(x)
     out, _ = _value(op, (x, *args), params)
-    _write(x, out, op, old)
+    _write(x, out, op, old, site)
     if not recording:
         return x
     node = None
@@ -160,9 +160,9 @@ def _keep_result(node: Node, op: Op, result: Tensor) -> None:
             node.out = data
     if op.saves_out:
         if result.version is None:
-            result.version = [0]
+            result.version = Version()
         node.cell = result.version
-        node.versions = (*(node.versions or ()), result.version[0])
+        node.versions = (*(node.versions or ()), result.version.count)
 
 
 def _record_many(
@@ -190,7 +190,7 @@ def _share(result: Tensor, base: Tensor, op: Op, params: Mapping[str, Any]) -> N
     if not _shares(result.data, base):
         return
     result.version = _counter(base)
-    result.view = View(base, op, dict(params), result.version[0])
+    result.view = View(base, op, dict(params), result.version.count)
 
 
 def _shares(data: Data, base: Tensor) -> bool:
@@ -199,9 +199,9 @@ def _shares(data: Data, base: Tensor) -> bool:
     return data is base.data or bool(np.may_share_memory(data, base.data))
 
 
-def _counter(x: Tensor) -> list[int]:
+def _counter(x: Tensor) -> Version:
     if x.version is None:
-        x.version = [0]
+        x.version = Version()
     return x.version
 
 
@@ -223,7 +223,7 @@ def _refuse_leaf(x: Tensor) -> None:
         view = view.parent.view
 
 
-def _write(x: Tensor, out: Data, op: Op, old: Tensor) -> None:
+def _write(x: Tensor, out: Data, op: Op, old: Tensor, site: Site | None) -> None:
     before, after = like_of(x), like_of(out)
     if before.shape != after.shape:
         raise run_error(
@@ -249,7 +249,9 @@ def _write(x: Tensor, out: Data, op: Op, old: Tensor) -> None:
         if op.saves[0]:
             old.data = x.data.copy()
         x.data[...] = out
-    _counter(x)[0] += 1
+    version = _counter(x)
+    version.count += 1
+    version.site = site
 
 
 _RANK = {"bool": 0, "int64": 1, "float32": 2, "float64": 2}

@@ -7,12 +7,12 @@ from typing import Any
 
 from gradcli.engine import scalars
 from gradcli.engine.arrays import np, shape_of
-from gradcli.engine.graph import AccumulateGrad, Node
+from gradcli.engine.graph import AccumulateGrad, Node, Version
 from gradcli.engine.ops.registry import ops
 from gradcli.engine.ops.rules import fit, pull
 from gradcli.engine.own import OwnRule
 from gradcli.engine.tensor import Like, Tensor, like_of, version_of
-from gradcli.errors import GradError, RunError, run_error
+from gradcli.errors import Diagnostic, GradError, Label, RunError, run_error
 
 
 def cotangents(
@@ -194,20 +194,32 @@ def _refuse_freed(node: Node) -> None:
 
 
 def check_versions(node: Node) -> None:
-    """Refuse a node that saved a value which has been changed in place since."""
+    """Refuse a node that saved a value which has been changed in place since.
+
+    Raises:
+        RunError: With the place of the op that saved it and of the change.
+    """
     versions = node.versions
     if versions is None:
         return
     for a, before in zip(node.args, versions, strict=False):
         if isinstance(a, Tensor) and version_of(a) != before:
-            raise _changed(node)
-    if node.cell is not None and node.cell[0] != versions[-1]:
-        raise _changed(node)
+            raise _changed(node, a.version)
+    if node.cell is not None and node.cell.count != versions[-1]:
+        raise _changed(node, node.cell)
 
 
-def _changed(node: Node) -> RunError:
-    return run_error(
-        "changed-in-place",
-        f"a value that {node.name()} saved for the gradient has been changed in place since",
-        help="change a `clone()` of it, or make the update before the value is used",
+def _changed(node: Node, version: Version | None) -> RunError:
+    labels = []
+    if node.site is not None:
+        labels.append(Label(node.site.span, f"{node.name()} saved it here"))
+    if version is not None and version.site is not None:
+        labels.append(Label(version.site.span, "it is changed here"))
+    return RunError(
+        Diagnostic(
+            "changed-in-place",
+            f"a value that {node.name()} saved for the gradient has been changed in place since",
+            labels=labels,
+            help="change a `clone()` of it, or make the update before the value is used",
+        )
     )

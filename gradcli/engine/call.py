@@ -12,7 +12,7 @@ from gradcli.engine.graph import Site
 from gradcli.engine.ops.registry import REQUIRED, Op, ops
 from gradcli.engine.session import Session, kind_of
 from gradcli.engine.tensor import Tensor
-from gradcli.errors import run_error
+from gradcli.errors import counted, run_error
 from gradcli.ir import Signature
 
 SPELLINGS = {"axis": "dim", "axes": "dim", "keepdims": "keepdim", "self": "input", "size": "size"}
@@ -130,7 +130,8 @@ def bind(
         most = len(op.args) + len(op.params)
         raise run_error(
             "wrong-arity",
-            f"`{op.name}` takes at most {most} arguments, got {len(args) + len(keywords)}",
+            f"`{op.name}` takes at most {counted(most, 'argument')}, got "
+            f"{len(args) + len(keywords)}",
         )
     if named:
         raise run_error(
@@ -186,8 +187,9 @@ def static(value: Any) -> Any:
 
 def check_kinds(op: Op, args: Sequence[Any]) -> None:
     """Refuse what is neither number nor tensor where an op needs one of these."""
+    required = len(op.args) - op.optional
     for i, a in enumerate(args):
-        if isinstance(a, Tensor) or type(a) in NUMBERS or a is None:
+        if isinstance(a, Tensor) or type(a) in NUMBERS or (a is None and i >= required):
             continue
         name = op.args[min(i, len(op.args) - 1)]
         raise run_error(

@@ -17,7 +17,15 @@ from gradcli.engine.own import Context, OwnFunction
 from gradcli.engine.session import Session, kind_of
 from gradcli.engine.text import format_value, text
 from gradcli.engine.translate import FILENAME, Code, Place
-from gradcli.errors import AssertionFailed, Diagnostic, GradError, Label, LimitError, run_error
+from gradcli.errors import (
+    AssertionFailed,
+    Diagnostic,
+    GradError,
+    Label,
+    LimitError,
+    counted,
+    run_error,
+)
 from gradcli.ir import Apply, Call, DefineRule, Inplace, Input, Method, Program, SetItem, Slot
 from gradcli.source import Source, Span
 
@@ -272,12 +280,13 @@ def _wrong_call(frame: FrameType, span: Span, program: Program) -> GradError | N
     names = code.co_varnames[: code.co_argcount]
     defaults = len(value.__defaults__ or ())
     required = len(names) - defaults
-    takes = f"{required}" if not defaults else f"{required} to {len(names)}"
+    takes = f"{required} to " if defaults else ""
+    takes += counted(len(names), "argument")
     unknown = [k for k, _ in i.keywords if k not in names]
     message = (
         f"`{value.__name__}` has no parameter `{unknown[0]}`"
         if unknown
-        else f"`{value.__name__}` takes {takes} arguments, got {len(i.args) + len(i.keywords)}"
+        else f"`{value.__name__}` takes {takes}, got {len(i.args) + len(i.keywords)}"
     )
     return run_error("wrong-arity", message, notes=(f"its parameters are {', '.join(names)}",))
 

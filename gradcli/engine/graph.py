@@ -23,6 +23,16 @@ class Site:
         self.variable = variable
 
 
+class Version:
+    """How often memory has been changed in place, and where it was last."""
+
+    __slots__ = ("count", "site")
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.site: Site | None = None
+
+
 class Node:
     """One recorded op.
 
@@ -70,7 +80,7 @@ class Node:
         self.site = site
         self.seq = _clock()
         self.out: Any = None
-        self.cell: list[int] | None = None
+        self.cell: Version | None = None
         self.versions: tuple[int, ...] | None = None
         self.like: Any = None
         self.hooks: list[Any] | None = None

@@ -9,7 +9,7 @@ from gradcli.engine.apply import apply_inplace
 from gradcli.engine.arrays import NUMBERS, np
 from gradcli.engine.backward import cotangents
 from gradcli.engine.dtypes import DTYPES
-from gradcli.engine.graph import AccumulateGrad, Node, Site, seen
+from gradcli.engine.graph import AccumulateGrad, Node, Site, Version, seen
 from gradcli.engine.ops.registry import ops
 from gradcli.engine.own import OWN_NAMES
 from gradcli.engine.session import Session, kind_of
@@ -184,7 +184,7 @@ def _detach(session: Session, site: Site | None, x: Tensor) -> Tensor:
     made = Tensor(x.data)
     if type(x.data) not in NUMBERS:
         if x.version is None:
-            x.version = [0]
+            x.version = Version()
         made.version = x.version
     return made
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gradcli.engine.arrays import NUMBERS
-from gradcli.engine.graph import Node, Site
+from gradcli.engine.graph import Node, Site, Version
 from gradcli.engine.ops.registry import Op, ops
 from gradcli.engine.session import Session
 from gradcli.engine.tensor import SCALAR, Number, Tensor
@@ -47,9 +47,9 @@ def unary(
                     made.like = SCALAR
                     if saves_x or saves_out:
                         version = x.version
-                        made.versions = (0 if version is None else version[0],)
+                        made.versions = (0 if version is None else version.count,)
                         if saves_out and kind is Tensor:
-                            made.cell = result.version = [0]
+                            made.cell = result.version = Version()
                             made.versions = (*made.versions, 0)
                     result.node = made
                 return result
@@ -114,8 +114,8 @@ def binary(
             made.like = SCALAR
             if saves_x or saves_y:
                 made.versions = (
-                    0 if kind_x in NUMBERS or x.version is None else x.version[0],
-                    0 if other in NUMBERS or y.version is None else y.version[0],
+                    0 if kind_x in NUMBERS or x.version is None else x.version.count,
+                    0 if other in NUMBERS or y.version is None else y.version.count,
                 )
             result.node = made
         return result

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any, TypeAlias
 
 from gradcli.engine.arrays import NUMBERS, Data, dtype_of, np, shape_of
-from gradcli.engine.graph import AccumulateGrad, Node, seen
+from gradcli.engine.graph import AccumulateGrad, Node, Version, seen
 
 
 class Like:
@@ -59,7 +59,7 @@ class Tensor:
         self.data = data
         self.node = node
         self.index = index
-        self.version: list[int] | None = None
+        self.version: Version | None = None
         self.view: View | None = None
         self.grad: Tensor | None = None
 
@@ -122,21 +122,21 @@ class Fields(tuple[Any, ...]):
 def node_of(x: Tensor) -> Node | None:
     """Node of a tensor, made anew where a view's memory has changed under it."""
     view = x.view
-    if view is not None and x.version is not None and view.seen != x.version[0]:
+    if view is not None and x.version is not None and view.seen != x.version.count:
         _renew(x)
     return x.node
 
 
 def _renew(x: Tensor) -> None:
     chain = []
-    while x.view is not None and x.version is not None and x.view.seen != x.version[0]:
+    while x.view is not None and x.version is not None and x.view.seen != x.version.count:
         chain.append(x)
         x = x.view.parent
     for tensor in reversed(chain):
         view = tensor.view
         assert view is not None
         assert tensor.version is not None
-        view.seen = tensor.version[0]
+        view.seen = tensor.version.count
         parent = view.parent
         under = parent.node
         if under is None:
@@ -170,7 +170,7 @@ def like_of(x: Value) -> Like:
 
 def version_of(x: Tensor) -> int:
     """How often the tensor's memory has been changed in place."""
-    return 0 if x.version is None else x.version[0]
+    return 0 if x.version is None else x.version.count
 
 
 def leaf(data: Data) -> Tensor:

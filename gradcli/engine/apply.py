@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from gradcli.engine.arrays import NUMBERS, SCALARS, Data, is_floating, np
+from gradcli.engine.arrays import NUMBERS, SCALARS, Data, dtype_of, is_floating, np
 from gradcli.engine.graph import AccumulateGrad, Node, Site, Version
 from gradcli.engine.tensor import (
     SCALAR,
@@ -19,6 +19,7 @@ from gradcli.engine.tensor import (
     Tensor,
     View,
     array_of,
+    data_of,
     like_of,
     node_of,
     version_of,
@@ -57,7 +58,7 @@ def unrecorded(op: Op, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
         return named(op, map(Tensor, out))
     result = kind(out)
     if op.view and type(out) not in NUMBERS and _shares(out, args[0]):
-        result.version = _counter(args[0])
+        result.version = shared(args[0])
     return result
 
 
@@ -121,7 +122,9 @@ def apply_inplace(
     if recording:
         _refuse_leaf(x)
     out, _ = _value(op, (x, *args), params)
-    _write(x, out, op, old, site)
+    own = getattr(out, "base", None) is None
+    fresh = own and all(out is not a and out is not data_of(a) for a in args)
+    _write(x, out, op, old, site, fresh)
     if not recording:
         return x
     node = None
@@ -155,7 +158,7 @@ def _keep_result(node: Node, op: Op, result: Tensor) -> None:
         node.out = data
         node.like = SCALAR
     else:
-        node.like = Like(data.shape, str(data.dtype))
+        node.like = Like(data.shape, dtype_of(data))
         if op.saves_out:
             node.out = data
     if op.saves_out:
@@ -182,14 +185,14 @@ def _record_many(
     if op.view:
         for result in results:
             if _shares(result.data, args[0]):
-                result.version = _counter(args[0])
+                result.version = shared(args[0])
     return named(op, results)
 
 
 def _share(result: Tensor, base: Tensor, op: Op, params: Mapping[str, Any]) -> None:
     if not _shares(result.data, base):
         return
-    result.version = _counter(base)
+    result.version = shared(base)
     result.view = View(base, op, dict(params), result.version.count)
 
 
@@ -203,6 +206,13 @@ def _counter(x: Tensor) -> Version:
     if x.version is None:
         x.version = Version()
     return x.version
+
+
+def shared(x: Tensor) -> Version:
+    """The version counter of memory on which another tensor will lie, too."""
+    version = _counter(x)
+    version.shared = True
+    return version
 
 
 def _refuse_leaf(x: Tensor) -> None:
@@ -223,7 +233,8 @@ def _refuse_leaf(x: Tensor) -> None:
         view = view.parent.view
 
 
-def _write(x: Tensor, out: Data, op: Op, old: Tensor, site: Site | None) -> None:
+def _write(x: Tensor, out: Data, op: Op, old: Tensor, site: Site | None, fresh: bool) -> None:
+    """Put the result `out` into `x`; `fresh` tells that it is no argument of the op."""
     before, after = like_of(x), like_of(out)
     if before.shape != after.shape:
         raise run_error(
@@ -246,9 +257,13 @@ def _write(x: Tensor, out: Data, op: Op, old: Tensor, site: Site | None) -> None
                 "changed in place",
                 help="change a `clone()` of it",
             )
-        if op.saves[0]:
-            old.data = x.data.copy()
-        x.data[...] = out
+        version = x.version
+        if before.dtype == after.dtype and fresh and (version is None or not version.shared):
+            x.data = out  # nobody else looks at the old memory
+        else:
+            if op.saves[0]:
+                old.data = x.data.copy()
+            x.data[...] = out
     version = _counter(x)
     version.count += 1
     version.site = site

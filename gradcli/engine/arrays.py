@@ -81,7 +81,10 @@ def shape_of(x: Any) -> tuple[int, ...]:
 def dtype_of(x: Any) -> str:
     """Dtype name of plain data, a tensor or a `Like`."""
     name = _DTYPES.get(type(x))
-    return name if name is not None else str(x.dtype)
+    if name is not None:
+        return name
+    dtype = x.dtype
+    return dtype if type(dtype) is str else _CHARS.get(dtype.char) or str(dtype)
 
 
 def is_floating(x: Data) -> bool:
@@ -99,7 +102,7 @@ def plain(x: Any) -> Data:
         return x
     if isinstance(x, np.ndarray):
         if x.ndim:
-            return x if x.dtype.name in _KEPT else _widened(x)
+            return x if x.dtype.char in _CHARS else _widened(x)
         if x.base is not None or x.dtype == np.float32:
             return x
         return _widened(x).item()
@@ -108,10 +111,10 @@ def plain(x: Any) -> Data:
     return x.item()
 
 
-_KEPT = frozenset({"float64", "float32", "int64", "bool"})
+_CHARS = {"d": "float64", "f": "float32", "l": "int64", "?": "bool"}
 
 
 def _widened(x: Any) -> Any:
-    if x.dtype.name in _KEPT:
+    if x.dtype.char in _CHARS:
         return x
     return x.astype(np.float64 if x.dtype.kind == "f" else np.int64)

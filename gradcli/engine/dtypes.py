@@ -39,6 +39,10 @@ _NAMES = {
     "long": "int64",
     "int": "int64",
     "bool": "bool",
+    "FloatTensor": "float64",
+    "DoubleTensor": "float64",
+    "LongTensor": "int64",
+    "BoolTensor": "bool",
 }
 
 

@@ -24,12 +24,15 @@ class Site:
 
 
 class Version:
-    """How often memory has been changed in place, and where it was last."""
+    """How often memory has been changed in place, and where it was last. `shared` tells whether
+    several tensors may lie on that memory.
+    """
 
-    __slots__ = ("count", "site")
+    __slots__ = ("count", "shared", "site")
 
     def __init__(self) -> None:
         self.count = 0
+        self.shared = False
         self.site: Site | None = None
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from gradcli.engine.apply import apply_inplace
+from gradcli.engine.apply import apply_inplace, shared
 from gradcli.engine.arrays import NUMBERS, np
 from gradcli.engine.backward import cotangents
-from gradcli.engine.dtypes import DTYPES
-from gradcli.engine.graph import AccumulateGrad, Node, Site, Version, seen
+from gradcli.engine.dtypes import DTYPES, dtype_name
+from gradcli.engine.graph import AccumulateGrad, Node, Site, seen
 from gradcli.engine.ops.registry import ops
 from gradcli.engine.own import OWN_NAMES
 from gradcli.engine.session import Session, kind_of
@@ -183,9 +183,7 @@ def _copy(data: Any) -> Any:
 def _detach(session: Session, site: Site | None, x: Tensor) -> Tensor:
     made = Tensor(x.data)
     if type(x.data) not in NUMBERS:
-        if x.version is None:
-            x.version = Version()
-        made.version = x.version
+        made.version = shared(x)
     return made
 
 
@@ -252,6 +250,34 @@ def _set_data(session: Session, x: Tensor, value: Any) -> None:
     if not isinstance(value, Tensor):
         raise run_error("wrong-type", f"`data` must be a tensor, got {kind_of(value)}")
     x.data = value.data
+    if type(x.data) not in NUMBERS:
+        x.version = shared(value)
+
+
+def _cast(session: Session, x: Tensor, dtype: str) -> Any:
+    return x if x.dtype == dtype else session.do(ops.cast, [x], {"dtype": dtype})
+
+
+def _type(session: Session, site: Site | None, x: Tensor, dtype: Any = None) -> Any:
+    if dtype is None:
+        return f"torch.{_TENSOR_TYPES[x.dtype]}"
+    return _cast(session, x, dtype_name(dtype) or x.dtype)
+
+
+def _to(session: Session, site: Site | None, x: Tensor, *args: Any, **named: Any) -> Any:
+    """`x.to(dtype)` and `x.to(device)`: there is one device."""
+    for wanted in (*args, named.get("dtype")):
+        if wanted is not None and not isinstance(wanted, (str, Tensor, bool)):
+            x = _cast(session, x, dtype_name(wanted) or x.dtype)
+    return x
+
+
+_TENSOR_TYPES = {
+    "float64": "DoubleTensor",
+    "float32": "FloatTensor",
+    "int64": "LongTensor",
+    "bool": "BoolTensor",
+}
 
 
 def _zero_(session: Session, site: Site | None, x: Tensor) -> Tensor:
@@ -371,6 +397,12 @@ _TENSOR: tuple[dict[str, Member], dict[str, Member]] = (
         "retain_grad": _retain_grad,
         "register_hook": _register_hook,
         "size": _size,
+        "type": _type,
+        "to": _to,
+        "cpu": lambda session, site, x: x,
+        "double": lambda session, site, x: _cast(session, x, "float64"),
+        "float": lambda session, site, x: _cast(session, x, "float64"),
+        "long": lambda session, site, x: _cast(session, x, "int64"),
         "dim": lambda session, site, x: x.ndim,
         "numel": _numel,
     },

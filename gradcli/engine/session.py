@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from gradcli.engine.apply import apply, unrecorded
+from gradcli.engine.apply import apply, shared, unrecorded
 from gradcli.engine.arrays import NUMBERS, SCALARS, np
 from gradcli.engine.graph import Node, Site, Watchpoint
 from gradcli.engine.ops.registry import Op, ops
@@ -93,7 +93,7 @@ class Session:
     ) -> Any:
         assert op.body is not None
         if not self.recording:
-            args = [type(a)(a.data) if isinstance(a, Tensor) else a for a in args]
+            args = [_unconnected(a) if isinstance(a, Tensor) else a for a in args]
         before = {n for a in args if isinstance(a, Tensor) and (n := node_of(a)) is not None}
         out = _wrapped(op.body(*args, **params))
         for made in out if type(out) is tuple else (out,):
@@ -211,6 +211,14 @@ def _keep(out: Any) -> None:
     for t in out if type(out) is tuple else (out,):
         if isinstance(t, Tensor) and t.node is not None and t.node.out is None:
             t.node.out = t.data if type(t.data) in NUMBERS else t.data.copy()
+
+
+def _unconnected(x: Tensor) -> Tensor:
+    """The same value on the same memory, outside the graph."""
+    made = type(x)(x.data)
+    if type(x.data) not in NUMBERS:
+        made.version = shared(x)
+    return made
 
 
 def _settle(node: Node | None, before: set[Node], site: Site) -> None:

@@ -1,0 +1,110 @@
+"""What a command imports: start-up is most of the time that a small program takes."""
+
+import subprocess
+import sys
+
+import pytest
+
+HEAVY = frozenset(
+    [
+        "asyncio",
+        "concurrent",
+        "csv",
+        "ctypes",
+        "decimal",
+        "doctest",
+        "email",
+        "fractions",
+        "hashlib",
+        "html",
+        "http",
+        "logging",
+        "multiprocessing",
+        "numpy",
+        "pdb",
+        "pickle",
+        "pydantic",
+        "random",
+        "rich",
+        "lark",
+        "interegular",
+        "scipy",
+        "socket",
+        "sqlite3",
+        "ssl",
+        "statistics",
+        "tempfile",
+        "unittest",
+        "xml",
+    ]
+)
+"""Packages and modules that are slow to import, of the standard library and of others."""
+
+TYPER = frozenset({"typer", "annotated_doc", "shellingham", "typing_extensions", "click"})
+NUMPY = TYPER | {"numpy", "ctypes", "pickle", "numbers"}
+
+COMMANDS = {  # arguments: what it may import that is heavy or not of the standard library
+    "run on numbers": (["run", "-e", "x = 3.0", "-e", "x ** 2 + sin(x)"], TYPER),
+    "grad on numbers": (["grad", "-e", "x ** 2 + sin(x)", "x=2"], TYPER),
+    "grad on numbers as JSON": (["grad", "-e", "x ** 2", "x=2", "--json"], TYPER),
+    "grad on numbers in a loop": (
+        ["grad", "-e", "y = x", "-e", "while y < 9: y = y * 2", "-e", "y", "x=2"],
+        TYPER,
+    ),
+    "graph on numbers": (["graph", "-e", "x ** 2", "x=2"], TYPER),
+    "the version": (["--version"], TYPER),
+    "the help": (["grad", "--help"], TYPER),
+    "run on tensors": (["run", "-e", "sum(x * x)", "x=[1, 2]"], NUMPY),
+    "grad on tensors": (["grad", "-e", "sum(x * x)", "x=[1, 2]"], NUMPY),
+    "a wrong name": (["run", "-e", "x = 1", "-e", "sinn(x)"], TYPER),
+    "a wrong input": (["run", "-e", "x = 1", "-e", "x", "y=2"], TYPER),
+}
+
+PRINTS_MODULES = """
+import atexit, sys
+before = set(sys.modules)
+atexit.register(lambda: print(*sorted(set(sys.modules) - before), file=sys.stderr))
+from gradcli.__main__ import main
+main()
+"""
+
+
+def imported(arguments):
+    """The modules that a process imports for a command line, full names."""
+    done = subprocess.run(
+        [sys.executable, "-c", PRINTS_MODULES, *arguments],
+        check=False,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode in (0, 3, 4), f"{arguments}: {done.returncode}\n{done.stderr}"
+    return set(done.stderr.splitlines()[-1].split())
+
+
+@pytest.mark.parametrize("case", COMMANDS)
+def test_a_command_imports_nothing_heavy_that_it_does_not_need(case):
+    arguments, allowed = COMMANDS[case]
+    packages = {name.partition(".")[0] for name in imported(arguments)}
+    foreign = {p for p in packages if p not in sys.stdlib_module_names} - {"gradcli"}
+    found = ((packages & HEAVY) | foreign) - allowed
+    assert not {p for p in found if not p.startswith("_")}, f"{case} imports {sorted(found)}"
+
+
+def test_the_modules_are_seen():
+    modules = imported(["grad", "-e", "sum(x * x)", "x=[1, 2]"])
+    assert "numpy" in modules
+    assert "gradcli.engine.ops.reduce" in modules
+
+
+def test_a_family_of_ops_is_loaded_when_it_is_named():
+    modules = imported(["grad", "-e", "x ** 2 + sin(x)", "x=2"])
+    families = {"trigonometric", "linalg", "random", "nn", "shape", "create", "index", "join"}
+    loaded = families & {m.removeprefix("gradcli.engine.ops.") for m in modules}
+    assert loaded == {"trigonometric"}, f"loaded {sorted(loaded)}"
+
+
+def test_lark_is_imported_to_explain_a_syntax_error_only():
+    assert "lark" in imported(["run", "-e", "1 +* 2"])
+    assert "lark" not in imported(["run", "-e", "1 + 2"])

@@ -25,15 +25,15 @@ class Signature(Record):
     """
 
     __slots__ = (
-        "aliases",
-        "constant",
-        "keywords",
-        "method",
         "name",
         "positional",
-        "pure",
         "required",
+        "keywords",
         "variadic",
+        "aliases",
+        "constant",
+        "pure",
+        "method",
     )
     name: str
     positional: tuple[str, ...]

@@ -92,11 +92,12 @@ def load_source(source: Source, given: frozenset[str] = frozenset()) -> Program:
 
 def _lowered(module: ast.Module, source: Source, given: frozenset[str]) -> ir.Program:
     builtins = Builtins()
-    findings = check(module, source, builtins, given)
+    names = analyse(module, builtins, given)
+    findings = check(module, source, builtins, given, names)
     errors = [finding for finding in findings if finding.severity == "error"]
     if errors:
         raise ProgramError(*errors)
-    return lower(module, analyse(module, builtins, given), source)
+    return lower(module, names, source)
 
 
 def constant(text: str, name: str) -> Given:

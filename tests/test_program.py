@@ -112,6 +112,18 @@ REFUSED = {
     "a missing input": ("x * 2", {}, InputError, "missing-input"),
     "a computed name given": ("x = 1.0\ny = x * 2\ny", {"y": 1}, InputError, "unknown-input"),
     "a size that does not fit": (COOLING, {"t": [1, 2]}, InputError, "shape-mismatch"),
+    "a size that is an input": (
+        "input n: int = 2\ninput x: float[n] = [1, 2]\nsum(x)",
+        {"n": 3},
+        InputError,
+        "shape-mismatch",
+    ),
+    "a size that is a later input": (
+        "input x: float[n] = [1, 2]\ninput n: int = 2\nsum(x)",
+        {"n": 3},
+        InputError,
+        "shape-mismatch",
+    ),
     "a tensor for a number": ("input x: float\nx", {"x": [1, 2]}, InputError, "shape-mismatch"),
     "a float for an int": ("input n: int\nn", {"n": 1.5}, InputError, "wrong-type"),
     "a false assert": ("assert 1 > 2, 'no'", {}, AssertionFailed, "assertion-failed"),
@@ -183,6 +195,28 @@ def test_warnings():
     assert guarded == ()
     slope = load("sqrt(x)").grad(x=0).warnings
     assert "gradient" in slope[0].message
+
+
+@pytest.mark.parametrize(
+    ("f", "at", "derivatives"),
+    [
+        ("sin(x) * exp(x)", 0.0, (0, 1, 2, 2, 0)),  # cotangents that are zero where they vary
+        ("x ** 4", 0.0, (0, 0, 0, 0, 24)),
+        ("x * x * x", 0.0, (0, 0, 0, 6, 0)),
+        ("exp(x * x)", 0.0, (1, 0, 2, 0, 12)),
+        ("1 / (1 + x)", 0.0, (1, -1, 2, -6, 24)),
+        ("tanh(x)", 0.0, (0, 1, 0, -2, 0)),
+        ("log(1 + x * x)", 0.0, (0, 0, 2, 0, -12)),
+    ],
+)
+def test_higher_derivatives_at_zero(f, at, derivatives):
+    text = f"f = lambda x: {f}\n"
+    calls = []
+    for order in range(5):
+        calls.append("grad(" * order + "f" + ")" * order + f"({at})")
+        calls.append("grad(" * order + "f" + ")" * order + f"(tensor({at})) * 1.0")
+    found = load(text + f"[{', '.join(calls)}]").run().result
+    assert found.tolist() == [float(d) for d in derivatives for _ in range(2)]
 
 
 def test_of_and_cotangent():

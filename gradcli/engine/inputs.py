@@ -87,6 +87,8 @@ class Inputs:
             value = self._typed(i, value, given)
         if i.kind == "param":
             value = self._param(i, value)
+        if type(value) is int:
+            self._count(i, given, value)
         value = self.session.watch(i.name, value)
         if isinstance(value, Tensor) and value.node is not None and value.node.site is None:
             value.node.site = Site(i.span, i.name)
@@ -171,6 +173,13 @@ class Inputs:
                         None,
                         given,
                     )
+
+    def _count(self, i: Input, given: Given | None, value: int) -> None:
+        """An int input that is a size, too, is that size."""
+        known, by = self.sizes.setdefault(i.name, (value, i.name))
+        if known != value:
+            message = f"`{i.name}` is {value}, but `{by}` has the size {known} in its place"
+            raise self._refused(i, "shape-mismatch", message, None, given)
 
     def _param(self, i: Input, value: Any) -> Tensor:
         if type(value) is list:

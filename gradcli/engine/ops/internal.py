@@ -10,17 +10,14 @@ from gradcli.engine.ops.registry import Op, op, ops, sample
 Chain = tuple[tuple[Op, dict[str, Any]], ...]
 
 
+def _has_nan(x: Data) -> bool:
+    flat = x.ravel()
+    return bool(flat.size) and bool(np.isnan(np.dot(flat, flat)))
+
+
 def _weigh(g: Data, p: Data) -> Data:
     r = np.multiply(g, p)
-    flat = r.ravel()
-    if flat.size and np.isnan(np.dot(flat, flat)):
-        return np.where(np.equal(g, 0), np.zeros((), r.dtype), r)
-    return r
-
-
-def _zero_weight(g: Any, change: Any) -> Any:
-    """Change of g p with p, which is zero where g is, however p changes."""
-    return ops.where(ops.eq(g, 0), 0.0, weigh(change, g))
+    return np.where(np.equal(g, 0), np.zeros((), r.dtype), r) if _has_nan(r) else r
 
 
 weigh: Op = op(
@@ -30,9 +27,32 @@ weigh: Op = op(
     source="a cotangent that is zero must not turn into nan at a guarded singularity",
     number=lambda g, p: 0.0 if g == 0 else float(g * p),
     array=_weigh,
-    vjp=(lambda c, out, g, p: weigh(c, p), lambda c, out, g, p: _zero_weight(g, c)),
-    jvp=(lambda dot, out, g, p: weigh(dot, p), lambda dot, out, g, p: _zero_weight(g, dot)),
+    vjp=(lambda c, out, g, p: weigh(c, p), lambda c, out, g, p: gate(c, g)),
+    jvp=(lambda dot, out, g, p: weigh(dot, p), lambda dot, out, g, p: gate(dot, g)),
     saves=("g", "p"),
+    node="MulBackward0",
+    method=False,
+    samples=lambda: (sample([1.0, -2.0], [[0.5], [3.0]]), sample(2.0, 3.0)),
+)
+
+
+def _gate(x: Data, y: Data) -> Data:
+    r = np.multiply(x, y)
+    if not _has_nan(r):
+        return r
+    return np.where(np.equal(x, 0) | np.equal(y, 0), np.zeros((), r.dtype), r)
+
+
+gate: Op = op(
+    "gate",
+    args=("x", "y"),
+    doc="Product x y that is exactly zero where either is: how `weigh` changes with p.",
+    source="a cotangent that is zero must not turn into nan at a guarded singularity",
+    number=lambda x, y: 0.0 if x == 0 or y == 0 else float(x * y),
+    array=_gate,
+    vjp=(lambda c, out, x, y: gate(c, y), lambda c, out, x, y: gate(c, x)),
+    jvp=(lambda dot, out, x, y: gate(dot, y), lambda dot, out, x, y: gate(dot, x)),
+    saves=("x", "y"),
     node="MulBackward0",
     method=False,
     samples=lambda: (sample([1.0, -2.0], [[0.5], [3.0]]), sample(2.0, 3.0)),

@@ -40,6 +40,10 @@ DEEP = {
 }
 
 
+FEW = 50
+"""Nodes that may wait for the collector of cycles; a graph itself goes by its reference counts."""
+
+
 def nodes():
     return sum(isinstance(thing, Node) for thing in gc.get_objects())
 
@@ -51,7 +55,7 @@ def test_a_chain_of_a_million_is_differentiated_and_freed():
     exact = decay + (1 - decay) / 1e-6
     assert found.grad["x"] == pytest.approx(exact, rel=1e-9), found
     assert found.value == pytest.approx(exact, rel=1e-9), found
-    assert nodes() == before, f"{nodes() - before} nodes are still there"
+    assert nodes() < before + FEW, f"{nodes() - before} nodes are still there"
 
 
 @pytest.mark.parametrize("name", DEEP)
@@ -98,4 +102,4 @@ def test_the_same_program_again_and_again_keeps_nothing():
     for _ in range(3):
         program.grad()
         program.graph()
-    assert nodes() == before, f"{nodes() - before} nodes are still there"
+    assert nodes() < before + FEW, f"{nodes() - before} nodes are still there"

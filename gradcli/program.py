@@ -15,7 +15,6 @@ from gradcli.engine.execute import execute
 from gradcli.engine.export import is_data, plain_value
 from gradcli.engine.inputs import Given, check_names
 from gradcli.engine.nonfinite import is_finite, non_finite_warning
-from gradcli.engine.recorded import recorded_graph
 from gradcli.engine.session import Session, kind_of
 from gradcli.engine.tensor import Tensor, node_of
 from gradcli.engine.translate import Code, translate
@@ -245,6 +244,7 @@ class Program:
             value=plain_value(output),
             graph=self._graph(done, output),
             printed=done.lines,
+            warnings=(),
         )
 
     # --- one run -----------------------------------------------------------------------
@@ -299,6 +299,8 @@ class Program:
             help = "name an input with --wrt, or make a leaf by `tensor(..., requires_grad=True)`"
             raise RunError(Diagnostic("nothing-recorded", message, help=help))
         weight = 1.0 if output.shape == () else None
+        from gradcli.engine.recorded import recorded_graph
+
         with Quiet(), self._located():
             return recorded_graph(output, weight, done.values, self.source)
 
@@ -396,7 +398,7 @@ def _cotangent(session: Session, output: Any, cotangent: Any) -> Any:
 
 def _binding(name: str, value: Any) -> Binding:
     if not isinstance(value, Tensor):
-        return Binding(name, plain_value(value))
+        return Binding(name, plain_value(value), None, "", False)
     made_by = value.grad_fn
     return Binding(
         name,

@@ -2,31 +2,40 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 from gradcli.errors import Diagnostic
+from gradcli.record import Record
 
 Value: TypeAlias = Any
 """A Python number, bool, str or None, a list or tuple of values, or a NumPy array whose dtype is
 float64, float32, int64 or bool. A 0-d float64 tensor is a Python float."""
 
 
-@dataclass(frozen=True)
-class Binding:
+class Result(Record):
+    """Base of the results: records that cannot be changed."""
+
+    __slots__ = ()
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"`{name}` of a {type(self).__name__} cannot be changed")
+
+
+class Binding(Result):
     """A top-level name after the run: its value, its `.grad` (None if it has none), the printed
     name of its `grad_fn` (or ""), and whether it is a leaf that requires grad.
     """
 
+    __slots__ = ("name", "value", "grad", "grad_fn", "requires_grad")
+    _defaults: ClassVar[dict[str, Any]] = {"grad": None, "grad_fn": "", "requires_grad": False}
     name: str
     value: Value
-    grad: Value = None
-    grad_fn: str = ""
-    requires_grad: bool = False
+    grad: Value
+    grad_fn: str
+    requires_grad: bool
 
 
-@dataclass(frozen=True)
-class GraphNode:
+class GraphNode(Result):
     """An op that the run recorded, or an input. `op` is the built-in's name ("mul"; "" for an
     input), `name` PyTorch's name of the node ("MulBackward0", "AccumulateGrad"; "Input" for a
     value that is differentiated without being a leaf tensor), `variable` the program's name for
@@ -34,6 +43,19 @@ class GraphNode:
     line and column from 1 (0: no place), `count` how many recorded ops it stands for.
     """
 
+    __slots__ = (
+        "id",
+        "op",
+        "name",
+        "variable",
+        "shape",
+        "value",
+        "grad",
+        "line",
+        "column",
+        "count",
+    )
+    _defaults: ClassVar[dict[str, Any]] = {"count": 1}
     id: int
     op: str
     name: str
@@ -43,37 +65,38 @@ class GraphNode:
     grad: Value
     line: int
     column: int
-    count: int = 1
+    count: int
 
 
-@dataclass(frozen=True)
-class GraphEdge:
+class GraphEdge(Result):
     """Node `source` used the result of node `target` as its argument number `input` (from 0)."""
 
+    __slots__ = ("source", "target", "input")
     source: int
     target: int
     input: int
 
 
-@dataclass(frozen=True)
-class Graph:
+class Graph(Result):
     """The recorded graph behind a result: nodes from the root down, each before what it uses."""
 
+    __slots__ = ("root", "nodes", "edges")
     root: int
     nodes: tuple[GraphNode, ...]
     edges: tuple[GraphEdge, ...]
 
 
-@dataclass(frozen=True)
-class RunResult:
+class RunResult(Result):
     """What `gradcli run` found. `result` is None when the program ends in no value."""
 
+    __slots__ = ("output", "result", "bindings", "printed", "warnings", "graph")
+    _defaults: ClassVar[dict[str, Any]] = {"printed": (), "warnings": (), "graph": None}
     output: str
     result: Value
     bindings: tuple[Binding, ...]
-    printed: tuple[str, ...] = ()
-    warnings: tuple[Diagnostic, ...] = ()
-    graph: Graph | None = None
+    printed: tuple[str, ...]
+    warnings: tuple[Diagnostic, ...]
+    graph: Graph | None
 
     @property
     def values(self) -> dict[str, Value]:
@@ -86,26 +109,28 @@ class RunResult:
         return {b.name: b.grad for b in self.bindings if b.grad is not None}
 
 
-@dataclass(frozen=True)
-class GradResult:
+class GradResult(Result):
     """Value of the output and its derivative by each name, shaped as the name's value. `inputs`
     holds those values, for the table that a person sees.
     """
 
+    __slots__ = ("output", "value", "grad", "inputs", "printed", "warnings")
+    _defaults: ClassVar[dict[str, Any]] = {"printed": (), "warnings": ()}
     output: str
     value: Value
     grad: dict[str, Value]
-    inputs: dict[str, Value] = field(default_factory=dict)
-    printed: tuple[str, ...] = ()
-    warnings: tuple[Diagnostic, ...] = ()
+    inputs: dict[str, Value]
+    printed: tuple[str, ...]
+    warnings: tuple[Diagnostic, ...]
 
 
-@dataclass(frozen=True)
-class GraphResult:
+class GraphResult(Result):
     """What `gradcli graph` found."""
 
+    __slots__ = ("output", "value", "graph", "printed", "warnings")
+    _defaults: ClassVar[dict[str, Any]] = {"printed": (), "warnings": ()}
     output: str
     value: Value
     graph: Graph
-    printed: tuple[str, ...] = ()
-    warnings: tuple[Diagnostic, ...] = ()
+    printed: tuple[str, ...]
+    warnings: tuple[Diagnostic, ...]

@@ -138,6 +138,20 @@ PRINTS = {
         "x = tensor(2.0, requires_grad=True)\ny = Cube.apply(x, 2)\nprint(y)\ny.backward()\nprint(x.grad)",
         "tensor(16., grad_fn=<CubeBackward>)\ntensor(24.)",
     ),
+    "a saved result is differentiated again": (
+        "class Exp(Function):\n    def forward(ctx, x):\n        y = exp(x)\n"
+        "        ctx.save_for_backward(y)\n        return y\n    def backward(ctx, g):\n"
+        "        y, = ctx.saved_tensors\n        return g * y\n"
+        "x = tensor(0.5, requires_grad=True)\ng, = torch.autograd.grad(Exp.apply(x), x, create_graph=True)\n"
+        "h, = torch.autograd.grad(g, x, create_graph=True)\nk, = torch.autograd.grad(h, x)\n"
+        "print(g.item() == exp(0.5), h.item() == exp(0.5), k.item() == exp(0.5))\n"
+        "print(grad(grad(Exp.apply))(0.5) == exp(0.5), jvp(grad(Exp.apply), 0.5, 1.0)[1] == exp(0.5))",
+        "True True True\nTrue True",
+    ),
+    "a leaf that nobody holds": (
+        "def f():\n    x = tensor(2.0, requires_grad=True)\n    return x + 1\ny = f()\ny.backward()\nprint(y)",
+        "tensor(3., grad_fn=<AddBackward0>)",
+    ),
     "max over a dim has two results": (
         "x = tensor([[1.0, 5.0], [7.0, 2.0]], requires_grad=True)\nbest = x.max(dim=1)\n"
         "best.values.sum().backward()\nprint(best.indices, x.grad)",

@@ -18,7 +18,7 @@ from gradcli.results import (
 )
 from gradcli.source import Source, Span
 
-FIT = GradResult("loss", 1.6666666666666667, {"w": np.array([1.3333333333333333, 2.0])})
+FIT = GradResult("loss", 1.6666666666666667, {"w": np.array([1.3333333333333333, 2.0])}, {})
 SOURCE = Source("f.grad", "x = 1\ny = log(x)\n")
 WARNING = Diagnostic("not-finite", "result is nan", SOURCE, Span(10, 16), severity="warning")
 

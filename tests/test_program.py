@@ -244,6 +244,17 @@ def test_graph():
     }  # fmt: skip
 
 
+def test_every_node_of_the_graph_has_its_value():
+    text = """
+def f(x):
+    a = tensor([1.0, 2.0], requires_grad=True)
+    return mse_loss(a * x, zeros(2)) + std(a * x) + max(a + x, 0).values
+f(x)
+"""
+    for node in load(text).graph(x=2.0).graph.nodes:
+        assert node.value is not None, node
+
+
 def test_a_seed_repeats_the_random_numbers():
     from gradcli.program import Options
 

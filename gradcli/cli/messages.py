@@ -11,6 +11,9 @@ from gradcli.errors import Diagnostic
 
 def report(diagnostics: Iterable[Diagnostic], *, form: str, color: str) -> None:
     """Write each diagnostic: `form` is full, concise or json, `color` auto, always or never."""
+    diagnostics = tuple(diagnostics)
+    if not diagnostics:
+        return
     if form == "json":
         from gradcli.formats.json_text import diagnostic_json
 

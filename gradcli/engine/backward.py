@@ -133,7 +133,7 @@ def saved_values(node: Node, connected: bool) -> tuple[Sequence[Any], Any]:
 
 
 def _own(node: Node, rule: OwnRule, g: Any, create_graph: bool) -> list[Any]:
-    pulled = rule.pull(_whole(node, g), create_graph)
+    pulled = rule.pull(node, _whole(node, g), create_graph)
     for i, (c, like) in enumerate(zip(pulled, node.args, strict=True)):
         if c is not None and node.edges[i] is not None:
             if shape_of(c) != like.shape and len(shape_of(c)) < len(like.shape):

@@ -58,7 +58,7 @@ def _seq(node: Node) -> int:
 def _pushed(node: Node, dots: Sequence[Any], create_graph: bool) -> Any:
     op = node.op
     if isinstance(op, OwnRule):
-        return op.push(dots, create_graph)
+        return op.push(node, dots, create_graph)
     assert op is not None
     check_versions(node)
     args, out = saved_values(node, create_graph)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import count
 from typing import TYPE_CHECKING, Any
+from weakref import ref
 
 if TYPE_CHECKING:
     from gradcli.engine.ops.registry import Op
@@ -99,13 +100,22 @@ class Node:
 
 
 class AccumulateGrad(Node):
-    """The end of the graph at a leaf: its gradient is added to `variable.grad`."""
+    """The end of the graph at a leaf: its gradient is added to `variable.grad`.
 
-    __slots__ = ("variable",)
+    The leaf holds the node and the node the leaf, but weakly: a cycle would keep every leaf that a
+    loop makes until Python's collector came by, which recording keeps away.
+    """
+
+    __slots__ = ("_variable",)
 
     def __init__(self, variable: Tensor) -> None:
         super().__init__(None, (), (), (), {}, True, None)
-        self.variable = variable
+        self._variable = ref(variable)
+
+    @property
+    def variable(self) -> Tensor | None:
+        """The leaf, None if nobody holds it any more."""
+        return self._variable()
 
     def name(self) -> str:
         return "AccumulateGrad"

@@ -128,10 +128,9 @@ def _backward(
         given = inputs if isinstance(inputs, (list, tuple)) else [inputs]
         wanted = {id(t) for t in given}
     for leaf_node, c in found.items():
-        if isinstance(leaf_node, AccumulateGrad) and (
-            wanted is None or id(leaf_node.variable) in wanted
-        ):
-            accumulate(leaf_node.variable, c, create)
+        leaf = leaf_node.variable if isinstance(leaf_node, AccumulateGrad) else None
+        if leaf is not None and (wanted is None or id(leaf) in wanted):
+            accumulate(leaf, c, create)
 
 
 def seed(x: Tensor, gradient: Any, what: str) -> Any:
@@ -426,6 +425,8 @@ def _next_functions(session: Session, node: Node) -> Any:
 
 def _variable(session: Session, node: Node) -> Any:
     if isinstance(node, AccumulateGrad):
+        if node.variable is None:
+            raise run_error("no-leaf", "nothing holds this leaf any more")
         return node.variable
     raise run_error("unknown-attribute", f"only AccumulateGrad has `variable`, not {node.name()}")
 

@@ -28,7 +28,7 @@ OWN_NAMES = frozenset(
 class Context:
     """What an own function's `ctx` is: `forward` leaves on it what `backward` needs."""
 
-    __slots__ = ("constants", "fields", "needs_input_grad", "saved", "versions")
+    __slots__ = ("constants", "fields", "needs_input_grad", "node", "results", "saved", "versions")
 
     def __init__(self, needs_input_grad: tuple[bool, ...]) -> None:
         self.needs_input_grad = needs_input_grad
@@ -36,6 +36,8 @@ class Context:
         self.versions: tuple[int, ...] = ()
         self.fields: dict[str, Any] = {}
         self.constants: tuple[Any, ...] = ()
+        self.results: dict[int, int] = {}  # which saved values are results, by number
+        self.node: Node | None = None  # only while a rule runs
 
     def get(self, name: str) -> Any:
         """`ctx.name`."""
@@ -75,7 +77,13 @@ class Context:
                     "a tensor that `save_for_backward` got has been changed in place since",
                     help="save a `clone()` of it",
                 )
-        return self.saved
+        node = self.node
+        if node is None or not self.results:
+            return self.saved
+        return tuple(
+            _connected(value, node, self.results[i]) if i in self.results else value
+            for i, value in enumerate(self.saved)
+        )
 
 
 class OwnRule:
@@ -97,13 +105,21 @@ class OwnRule:
         """`CubeBackward` for a class `Cube`."""
         return f"{self.name}Backward"
 
-    def pull(self, g: Any, create_graph: bool) -> list[Any]:
+    def pull(self, node: Node, g: Any, create_graph: bool) -> list[Any]:
         """Cotangents of the inputs: what the program's `backward` returns, checked."""
-        return self.function.pull(self, g, create_graph)
+        self.context.node = node
+        try:
+            return self.function.pull(self, g, create_graph)
+        finally:
+            self.context.node = None
 
-    def push(self, dots: Sequence[Any], create_graph: bool) -> Any:
+    def push(self, node: Node, dots: Sequence[Any], create_graph: bool) -> Any:
         """Tangents of the results: what the program's `jvp` returns, or by `backward`."""
-        return self.function.push(self, dots, create_graph)
+        self.context.node = node
+        try:
+            return self.function.push(self, dots, create_graph)
+        finally:
+            self.context.node = None
 
     def free(self) -> None:
         """Let go of what `forward` saved."""
@@ -152,6 +168,12 @@ class OwnFunction:
             if not isinstance(value, Tensor) and type(value) not in NUMBERS:
                 raise self._wrong("forward", f"returns {kind_of(value)}, not a tensor or number")
         constants = {id(c) for c in context.constants}
+        numbers = {id(value): i for i, value in enumerate(outs)}
+        context.results = {
+            i: numbers[id(value)]
+            for i, value in enumerate(context.saved or ())
+            if id(value) in numbers and all(value is not a for a in args)
+        }
         kind = Tensor if any(type(v) is Tensor for v in outs) else Number
         results = [kind(data_of(value)) for value in outs]
         node = None
@@ -292,6 +314,12 @@ class OwnFunction:
     def _wrong(self, method: str, what: str) -> RunError:
         message = f"`{method}` of `{self.name}` {what}"
         return RunError(Diagnostic("wrong-rule", message, self.source, self.spans[method]))
+
+
+def _connected(value: Any, node: Node, index: int) -> Tensor:
+    """A saved result as what it is in the graph."""
+    kind = Tensor if type(value) is Tensor else Number
+    return kind(data_of(value), node, index)
 
 
 def _zeros(like: Like) -> Tensor | None:

@@ -9,7 +9,7 @@ from gradcli.engine.arrays import NUMBERS
 from gradcli.engine.backward import cotangents
 from gradcli.engine.export import plain_value
 from gradcli.engine.graph import AccumulateGrad, Node, Watchpoint
-from gradcli.engine.tensor import Tensor, node_of
+from gradcli.engine.tensor import Like, Tensor, node_of
 from gradcli.results import Graph, GraphEdge, GraphNode
 from gradcli.source import Source
 
@@ -32,6 +32,7 @@ def recorded_graph(
     if cotangent is not None:
         start = [(root, output.index, cotangent)]
         found = cotangents(start, retain=True, visible_only=False, every=True)
+    _complete(order)
     names = {id(value): name for name, value in values.items() if isinstance(value, Tensor)}
     ids = {node: i for i, node in enumerate(order)}
     nodes = []
@@ -56,11 +57,28 @@ def _below(root: Node) -> list[Node]:
     return sorted(seen, key=lambda node: -node.seq)
 
 
-def _node(node: Node, id: int, grad: Any, names: dict[int, str], source: Source) -> GraphNode:
+def _complete(order: list[Node]) -> None:
+    """Find the values of the ops inside composite ones, from those of their arguments."""
+    for node in reversed(order):
+        op = node.op
+        if node.out is not None or op is None or getattr(op, "array", None) is None:
+            continue
+        args = []
+        for a, under in zip(node.args, node.edges, strict=True):
+            value = a.data if isinstance(a, Tensor) else a
+            if isinstance(value, Like):
+                value = None if under is None else under.out
+            args.append(value)
+        if not any(value is None or type(value) is tuple for value in args):
+            node.out = op.value(args, node.params)
+
+
+def _node(node: Node, number: int, grad: Any, names: dict[int, str], source: Source) -> GraphNode:
     variable, value = "", node.out
     if isinstance(node, AccumulateGrad):
-        variable = names.get(id_of(node.variable), "")
-        value = node.variable.data
+        leaf = node.variable
+        variable = names.get(id(leaf), "")
+        value = node.out if leaf is None else leaf.data
     elif isinstance(node, Watchpoint):
         variable = node.variable
     elif node.site is not None:
@@ -69,7 +87,7 @@ def _node(node: Node, id: int, grad: Any, names: dict[int, str], source: Source)
     if node.site is not None:
         line, column = source.position(node.site.span.start)
     return GraphNode(
-        id=id,
+        id=number,
         op=node.op.name if node.op is not None else "",
         name=node.name(),
         variable=variable,
@@ -78,12 +96,8 @@ def _node(node: Node, id: int, grad: Any, names: dict[int, str], source: Source)
         grad=_plain(grad),
         line=line,
         column=column,
+        count=1,
     )
-
-
-def id_of(x: Tensor) -> int:
-    """What tells one tensor from another."""
-    return id(x)
 
 
 def _shape(value: Any, node: Node) -> tuple[int, ...]:

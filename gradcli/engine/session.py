@@ -8,7 +8,7 @@ from typing import Any
 
 from gradcli.engine.apply import apply, shared, unrecorded
 from gradcli.engine.arrays import NUMBERS, SCALARS, np
-from gradcli.engine.graph import Node, Site, Watchpoint
+from gradcli.engine.graph import AccumulateGrad, Node, Site, Watchpoint
 from gradcli.engine.ops.registry import Op, ops
 from gradcli.engine.tensor import Fields, Number, Tensor, node_of
 from gradcli.errors import RunError, run_error
@@ -208,9 +208,17 @@ def _copied(data: Any) -> Any:
 
 
 def _keep(out: Any) -> None:
-    for t in out if type(out) is tuple else (out,):
-        if isinstance(t, Tensor) and t.node is not None and t.node.out is None:
-            t.node.out = t.data if type(t.data) in NUMBERS else t.data.copy()
+    """Keep the value of a recorded op, and of the leaves it was made from, in their nodes."""
+    made = [t for t in (out if isinstance(out, tuple) else (out,)) if isinstance(t, Tensor)]
+    node = next((t.node for t in made if t.node is not None), None)
+    if node is None:
+        return
+    if node.out is None:
+        values = tuple(_copied(t.data) for t in made)
+        node.out = values if type(node.like) is tuple else values[0]
+    for under in node.edges:
+        if isinstance(under, AccumulateGrad) and under.variable is not None:
+            under.out = under.variable.data
 
 
 def _unconnected(x: Tensor) -> Tensor:

@@ -53,7 +53,7 @@ class Tensor:
     on the same memory.
     """
 
-    __slots__ = ("data", "grad", "index", "node", "version", "view")
+    __slots__ = ("data", "grad", "index", "node", "version", "view", "__weakref__")
 
     def __init__(self, data: Data, node: Node | None = None, index: int = 0) -> None:
         self.data = data

@@ -1,82 +1,90 @@
-"""Write `docs/ops.md` anew from the entries: `python -m gradcli.engine.ops.docs`."""
+"""Write docs/ops.md anew from the entries: `python -m gradcli.engine.ops.docs`."""
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
 
-from gradcli.engine.call import usage
 from gradcli.engine.ops.build import FAMILIES
-from gradcli.engine.ops.registry import REQUIRED, Op, ops
+from gradcli.engine.ops.registry import REQUIRED, Op, entries
 
-PAGE = Path(__file__).parents[3] / "docs" / "ops.md"
+PAGE = Path("docs/ops.md")
 
-TITLES = {
-    "arithmetic": "Arithmetic",
-    "rounding": "Rounding",
-    "exponential": "Exponentials and logarithms",
-    "trigonometric": "Trigonometric and hyperbolic functions",
-    "compare": "Comparison and logic",
-    "choice": "Choice",
-    "reduce": "Reductions",
-    "extreme": "Largest and smallest",
-    "norm": "Norms",
-    "shape": "Shape",
-    "join": "Joining and splitting",
-    "index": "Indexing",
-    "linalg": "Products",
-    "nn": "Neural networks",
-    "create": "Creation",
-    "random": "Random numbers",
-    "python": "Python's own",
-    "transform": "Derivatives of functions",
-}
-"""Heading of each family; one without a heading is internal."""
+HEAD = """\
+# Built-in operations
 
-INTRODUCTION = """\
-# The built-in operations
+Every operation is a function, and where the last column of its row says so a method too:
+`sum(x, dim=0)` and `x.sum(dim=0)`. Arguments in the signature stand in their order; `=` gives the
+default of one that may be left out, `*` takes any number. `axis` is accepted for `dim`, `keepdims`
+for `keepdim`. "Derivative" is where the rule comes from; without one the result is a constant to
+a gradient, or no number at all. Transforms of functions are differentiated by what they call.
 
-This page is made from the operations' own table entries; write it anew with
-`python -m gradcli.engine.ops.docs`.
-
-Names, argument names and defaults are PyTorch's. Where an operation is marked *method*, it may be
-called both ways: `sum(x, dim=0)` and `x.sum(dim=0)`; where it is marked *in place*, there is a twin
-with an underscore that changes its first argument: `x.add_(1)`. What is marked *view* may share its
-first argument's memory. `axis` is accepted for `dim`,
-`keepdims` for `keepdim`. An operation marked *no derivative* gives constants. A star takes any
-number of arguments, or one list of them.
+This page is made from the operations' own entries by `python -m gradcli.engine.ops.docs`.
 """
+
+_TITLES = {
+    "nn": "Activations and losses",
+    "python": "Python's own",
+    "linalg": "Linear algebra",
+    "create": "Making tensors",
+    "random": "Random numbers",
+    "transform": "Transforms of functions",
+    "extreme": "Largest and smallest",
+    "reduce": "Sums and other reductions",
+    "norm": "Norms and distances",
+    "shape": "Shapes",
+    "join": "Joining and splitting",
+    "index": "Picking elements",
+    "compare": "Comparison and logic",
+    "choice": "Choice and clamping",
+}
 
 
 def page() -> str:
-    """Text of the page: a table for each family."""
-    tables = [f"\n## {TITLES[f]}\n\n{_table(f)}" for f in FAMILIES if f in TITLES]
-    return INTRODUCTION + "".join(tables)
+    """Text of the page."""
+    families = (f for f in FAMILIES if not f.startswith("internal"))
+    return "\n".join([HEAD, *map(_section, families)])
 
 
-def _table(family: str) -> str:
-    entries = [ops[name] for name, home in ops.families.items() if home == family]
-    entries = sorted(set(entries), key=lambda entry: entry.name.lower())
-    rows = "".join(_row(entry) for entry in entries)
-    return f"| operation | meaning | marks | source |\n|---|---|---|---|\n{rows}"
+def _section(family: str) -> str:
+    found = entries(vars(import_module(f"gradcli.engine.ops.{family}"))).values()
+    rows = [_row(entry) for entry in dict.fromkeys(found)]
+    title = _TITLES.get(family, family.capitalize())
+    head = ["| operation | meaning | derivative | method |", "|---|---|---|---|"]
+    return "\n".join([f"## {title}", "", *head, *rows, ""])
 
 
 def _row(entry: Op) -> str:
-    also = "".join(f", also `{alias}`" for alias in entry.aliases)
-    call = entry.name if entry.constant is not REQUIRED else usage(entry)
-    meaning = " ".join(entry.doc.split())
-    cells = (f"`{call}`{also}", meaning, ", ".join(_marks(entry)), entry.source)
-    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |\n"
+    names = "".join(f", `{alias}`" for alias in entry.aliases)
+    cells = (
+        f"`{_call(entry)}`{names}",
+        " ".join(entry.doc.split()),
+        _derivative(entry),
+        "yes" if entry.method else "",
+    )
+    return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
 
 
-def _marks(entry: Op) -> list[str]:
-    numeric = entry.host is None and entry.constant is REQUIRED and entry.body is None
-    marks = {
-        "method": entry.method,
-        "in place": entry.inplace,
-        "view": entry.view,
-        "no derivative": numeric and not entry.differentiable,
-    }
-    return [mark for mark, holds in marks.items() if holds]
+def _call(entry: Op) -> str:
+    if entry.constant is not REQUIRED:
+        return entry.name
+    required = len(entry.args) - entry.optional
+    words = []
+    for place, name in enumerate(entry.args):
+        starred = entry.variadic and place == len(entry.args) - 1
+        words.append(
+            f"*{name}" if starred else name if place < required else f"{name}=None",
+        )
+    for name, default in entry.params.items():
+        bare = default is REQUIRED or name.startswith("*")
+        words.append(name if bare else f"{name}={default!r}")
+    return f"{entry.name}({', '.join(words)})"
+
+
+def _derivative(entry: Op) -> str:
+    if entry.differentiable or entry.body is not None:
+        return entry.source
+    return ""
 
 
 if __name__ == "__main__":

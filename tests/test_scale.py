@@ -19,6 +19,19 @@ for i in range(500000):
 y
 """
 CHAIN = MILLION.replace("500000", "50000")
+OWN = """
+input x = 1.0
+class Scale(Function):
+    def forward(ctx, x, k):
+        ctx.k = k
+        return x * k
+    def backward(ctx, g):
+        return g * ctx.k, None
+y = x
+for i in range(150000):
+    y = Scale.apply(y, 1.0)
+y
+"""
 
 
 def nested_loops(depth):
@@ -27,7 +40,7 @@ def nested_loops(depth):
     return "\n".join([*lines, "    " * depth + "y = y * x", "y"])
 
 
-DEEP = {
+DEEP = {  # program, its value and derivative
     "a recursion of 900 calls": (
         "input x = 0.5\ndef f(x, n):\n    return x if n == 0 else f(x + 0.001, n - 1)\nf(x, 900)",
         1.4,
@@ -36,51 +49,78 @@ DEEP = {
     "30 nested loops": (nested_loops(30), 1.5**9, 9 * 1.5**8),
     "20,000 terms": ("input x = 1.5\n" + " + ".join(["x"] * 20_000), 30_000.0, 20_000.0),
     "100,000 parentheses": ("input x = 1.5\n" + "(" * 100_000 + "x" + ")" * 100_000, 1.5, 1.0),
-    "a chain of 100,000": (CHAIN, None, None),
+    "a chain of 100,000 ops": (CHAIN.replace("y * 0.999999", "y"), 50_001.0, 50_001.0),
+    "an own function in each of 150,000 steps": (OWN, 1.0, 1.0),
 }
 
 
-FEW = 50
-"""Nodes that may wait for the collector of cycles; a graph itself goes by its reference counts."""
-
-
-def nodes():
+def live_nodes():
+    gc.collect()
     return sum(isinstance(thing, Node) for thing in gc.get_objects())
 
 
+def on_a_small_stack(arguments, program):
+    """A process of 256 KiB of stack: there nothing may recurse in C."""
+    hard = resource.getrlimit(resource.RLIMIT_STACK)[1]
+    return subprocess.run(
+        [sys.executable, "-m", "gradcli", *arguments],
+        check=False,
+        input=program,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_STACK, (256 * 1024, hard)),
+    )
+
+
 def test_a_chain_of_a_million_is_differentiated_and_freed():
-    before = nodes()
+    before = live_nodes()
     found = load(MILLION).grad()
     decay = 0.999999**500_000
     exact = decay + (1 - decay) / 1e-6
-    assert found.grad["x"] == pytest.approx(exact, rel=1e-9), found
-    assert found.value == pytest.approx(exact, rel=1e-9), found
-    assert nodes() < before + FEW, f"{nodes() - before} nodes are still there"
+    assert (found.value, found.grad["x"]) == pytest.approx((exact, exact), rel=1e-9), found
+    assert live_nodes() == before, f"{live_nodes() - before} nodes are still there"
 
 
-@pytest.mark.parametrize("name", DEEP)
-def test_depth(name):
-    text, value, slope = DEEP[name]
-    found = load(text).grad()
-    if value is not None:
-        assert (found.value, found.grad["x"]) == pytest.approx((value, slope), rel=1e-9), name
+def test_a_graph_goes_when_its_result_goes():
+    """Without the collector: a graph of this size must not wait for it."""
+    program = load(CHAIN)
+    program.grad()
+    before = live_nodes()
+    gc.disable()
+    try:
+        program.grad()
+        left = sum(isinstance(thing, Node) for thing in gc.get_objects()) - before
+    finally:
+        gc.enable()
+    assert left < 10, f"{left} nodes of 100,000 wait for the collector"
+
+
+def test_a_chain_of_a_million_on_a_small_stack():
+    done = on_a_small_stack(["grad", "-r"], MILLION)
+    assert (done.returncode, done.stderr) == (0, ""), f"{done.returncode}: {done.stderr[:500]}"
+    assert float(done.stdout) == pytest.approx(393469.5189, rel=1e-6), done.stdout
 
 
 @pytest.mark.parametrize("name", DEEP)
 def test_depth_on_a_small_stack(name):
-    """256 KiB of stack: nothing may recurse in C over the text, the graph or its freeing."""
-    done = subprocess.run(
-        [sys.executable, "-m", "gradcli", "grad", "--wrt", "x", "-r"],
-        check=False,
-        input=DEEP[name][0],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        preexec_fn=lambda: resource.setrlimit(
-            resource.RLIMIT_STACK, (256 * 1024, resource.getrlimit(resource.RLIMIT_STACK)[1])
-        ),
-    )
+    program, value, slope = DEEP[name]
+    done = on_a_small_stack(["grad", "--wrt", "x"], program)
     assert done.returncode == 0, f"{name}: {done.returncode} {done.stderr[:500]}"
+    found = [float(line.partition("\t")[2]) for line in done.stdout.splitlines()]
+    assert found == pytest.approx([value, slope], rel=1e-9), f"{name}: {found}"
+
+
+@pytest.mark.parametrize(
+    "program",
+    ["-" * 100_000 + "1", "not " * 100_000 + "1", "[" * 100_000 + "1" + "]" * 100_000],
+    ids=["minuses", "nots", "lists"],
+)
+def test_what_is_too_deep_is_refused_on_a_small_stack(program):
+    done = on_a_small_stack(["run", "--diagnostics", "concise"], program)
+    assert done.returncode == 3, f"{done.returncode}: {done.stderr[:500]}"
+    assert "nested too deep" in done.stderr, done.stderr[:500]
+    assert len(done.stderr) < 1000, f"a message of {len(done.stderr)} characters"
 
 
 def test_a_chain_in_a_thread_with_a_small_stack():
@@ -96,10 +136,9 @@ def test_a_chain_in_a_thread_with_a_small_stack():
 
 
 def test_the_same_program_again_and_again_keeps_nothing():
-    program = load(CHAIN)
-    program.grad()
-    before = nodes()
+    program = load(CHAIN.replace("50000", "2000"))
+    before = live_nodes()
     for _ in range(3):
         program.grad()
         program.graph()
-    assert nodes() < before + FEW, f"{nodes() - before} nodes are still there"
+    assert live_nodes() == before, f"{live_nodes() - before} nodes are still there"

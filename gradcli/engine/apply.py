@@ -94,6 +94,7 @@ def record(
     )
     node = Node(op, tuple(edges), tuple(outputs), saved, dict(params), visible, site)
     node.versions = tuple(version_of(a) if isinstance(a, Tensor) else 0 for a in saved)
+    node.keeps = any(under is not None and under.keeps for under in edges)
     return node
 
 
@@ -119,6 +120,7 @@ def apply_inplace(
             result does not fit into its shape or dtype, or if its memory overlaps itself.
     """
     old = Tensor(x.data, node_of(x), x.index)  # what the rules see as the argument
+    args = [_snapshot(a, x) for a in args]
     if recording:
         _refuse_leaf(x)
     out, _ = _value(op, (x, *args), params)
@@ -159,8 +161,8 @@ def _keep_result(node: Node, op: Op, result: Tensor) -> None:
         node.like = SCALAR
     else:
         node.like = Like(data.shape, dtype_of(data))
-        if op.saves_out:
-            node.out = data
+        if op.saves_out or node.keeps:
+            node.out = data.copy() if node.keeps else data
     if op.saves_out:
         if result.version is None:
             result.version = Version()
@@ -176,7 +178,7 @@ def _record_many(
     node = record(op, args, params, site) if op.differentiable and any(floating) else None
     if node is not None:
         node.like = tuple(map(like_of, results))
-        if op.saves_out:
+        if op.saves_out or node.keeps:
             node.out = out
         for i, result in enumerate(results):
             if floating[i]:
@@ -231,6 +233,16 @@ def _refuse_leaf(x: Tensor) -> None:
                 help="put the update under `with no_grad():`, or change a `clone()` of it",
             )
         view = view.parent.view
+
+
+def _snapshot(a: Any, x: Tensor) -> Any:
+    """An argument as it was, if it lies on the memory that is about to change."""
+    if not isinstance(a, Tensor) or not (
+        a is x or (a.version is not None and a.version is x.version)
+    ):
+        return a
+    data = a.data if type(a.data) in NUMBERS else a.data.copy()
+    return Tensor(data, node_of(a), a.index)
 
 
 def _write(x: Tensor, out: Data, op: Op, old: Tensor, site: Site | None, fresh: bool) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from gradcli.engine import scalars
 from gradcli.engine.arrays import np, shape_of
-from gradcli.engine.graph import AccumulateGrad, Node, Version
+from gradcli.engine.graph import GONE, SPENT, AccumulateGrad, Node, Version
 from gradcli.engine.ops.registry import ops
 from gradcli.engine.ops.rules import fit, pull
 from gradcli.engine.own import OwnRule
@@ -23,6 +23,7 @@ def cotangents(
     retain: bool = False,
     keep: bool = False,
     visible_only: bool = True,
+    spent: bool = False,
     every: bool = False,
 ) -> dict[Node, Any]:
     """Cotangents of nodes, from those of `roots`, visiting each node once, the newest first.
@@ -35,6 +36,7 @@ def cotangents(
         retain: Keep what the nodes saved, so that the graph can be passed again.
         keep: Keep it all the same for a pass of the command; to the program it is freed.
         visible_only: Leave out nodes that only the command differentiates.
+        spent: Pass through nodes that only the program takes for freed.
         every: Return the cotangent of every node that was reached.
 
     Returns:
@@ -59,12 +61,12 @@ def cotangents(
         if g is None:
             continue
         if node.hooks is not None:
-            g = _hooked(node, g)
+            g = _hooked(node, g, create_graph)
         if every or (type(node) is AccumulateGrad if ends is None else node in ends):
             found[node] = g
-        if node not in live or not node.edges:
+        if not any(under in live for under in node.edges):
             continue
-        if node.freed and visible_only:
+        if node.freed == GONE or (node.freed and not spent):
             _refuse_freed(node)
         if type(g) is float and not create_graph and scalars.spread(node, g, pending, live):
             check_versions(node)
@@ -75,7 +77,7 @@ def cotangents(
                     assert under is not None
                     _add(pending, under, index, c)
         if not retain and node.op is not None:
-            node.freed = True
+            node.freed = SPENT
             if not keep:
                 _free(node)
     return found
@@ -167,7 +169,9 @@ def _add(pending: dict[Node, Any], node: Node, index: int, c: Any) -> None:
     pending[node] = c if before is None else ops.add(before, c)
 
 
-def _hooked(node: Node, g: Any) -> Any:
+def _hooked(node: Node, g: Any, create_graph: bool) -> Any:
+    if create_graph and type(g) is not list and not isinstance(g, Tensor):
+        g = Tensor(g)
     for hook in node.hooks or ():
         g = hook(g)
     return g
@@ -175,6 +179,7 @@ def _hooked(node: Node, g: Any) -> Any:
 
 def _free(node: Node) -> None:
     """Let go of what a visited node saved."""
+    node.freed = GONE
     if isinstance(node.op, OwnRule):
         node.op.free()
         return

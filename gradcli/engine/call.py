@@ -269,9 +269,8 @@ def inplace(
         bound, params = bind(op, (x, *args), keywords)
         rest = [session.tensor(a, site) for a in bound[1:]]
         check_kinds(op, rest)
-        apply_inplace(op, x, rest, params, site, recording=session.recording)
-        if session.keep and x.node is not None and x.node.out is None:
-            x.node.out = x.data if type(x.data) in NUMBERS else x.data.copy()
-        return x
+        if session.keep:
+            session.mark([x, *rest])
+        return apply_inplace(op, x, rest, params, site, recording=session.recording)
 
     return update

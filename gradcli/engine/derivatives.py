@@ -132,7 +132,7 @@ def gradients(
     targets = {name: session.watchpoints[name][0] for name in names}
     if node is not None:
         start = [(node, output.index, cotangent)]
-        found = cotangents(start, targets.values(), retain=True, visible_only=False)
+        found = cotangents(start, targets.values(), retain=True, visible_only=False, spent=True)
     result = {}
     unused = []
     for name in names:

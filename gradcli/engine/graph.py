@@ -24,6 +24,10 @@ class Site:
         self.variable = variable
 
 
+LIVE, SPENT, GONE = range(3)
+"""What of a node is left: all; all, but to the program it is freed; no saved values."""
+
+
 class Version:
     """How often memory has been changed in place, and where it was last. `shared` tells whether
     several tensors may lie on that memory.
@@ -44,8 +48,10 @@ class Node:
     their results the arguments were. `args` are the arguments as the rules want them: what the
     rules read is kept (with `versions`, the state in which it was), of the rest only a `Like`.
     `out` is the op's plain value where the rules read it, `cell` that value's version counter.
-    `seq` grows in the order of recording, so that sorting by it is a topological order.
-    `visible` is false for a node that only the command differentiates, not the program.
+    `seq` grows in the order of recording, so that sorting by it is a topological order. `freed`
+    tells what a `backward` has freed, `keeps` that its value, and those of the ops above, are kept
+    for a picture of the graph. `visible` is false for a node that only the command differentiates,
+    not the program.
     """
 
     __slots__ = (
@@ -54,6 +60,7 @@ class Node:
         "edges",
         "freed",
         "hooks",
+        "keeps",
         "like",
         "op",
         "out",
@@ -88,7 +95,8 @@ class Node:
         self.versions: tuple[int, ...] | None = None
         self.like: Any = None
         self.hooks: list[Any] | None = None
-        self.freed = False
+        self.freed = LIVE
+        self.keeps = False
 
     def name(self) -> str:
         """The name that PyTorch prints, such as `MulBackward0`."""

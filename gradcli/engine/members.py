@@ -300,7 +300,7 @@ def _retain_grad(session: Session, site: Site | None, x: Tensor) -> None:
         return
 
     def keep(g: Any) -> Any:
-        x.grad = g if isinstance(g, Tensor) else Tensor(_copy(g))
+        accumulate(x, g, isinstance(g, Tensor))
         return g
 
     _hook(node, x.index, keep)

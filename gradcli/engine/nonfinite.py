@@ -55,7 +55,7 @@ def _origin(output: Tensor, cotangent: Any) -> tuple[Node, str] | None:
     root = node_of(output)
     assert root is not None
     start = [(root, output.index, cotangent)]
-    found = cotangents(start, retain=True, visible_only=False, every=True)
+    found = cotangents(start, retain=True, visible_only=False, spent=True, every=True)
     order = sorted(found, key=lambda node: node.seq)
     for node in order:
         if node.op is not None and not is_finite(node.out):

@@ -292,6 +292,7 @@ class OwnFunction:
             create_graph=create_graph,
             retain=True,
             visible_only=False,
+            spent=True,
         )
         out = tuple(None if point is None else found.get(point) for point in points)
         return out if several else out[0]

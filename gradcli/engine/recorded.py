@@ -9,7 +9,7 @@ from gradcli.engine.arrays import NUMBERS
 from gradcli.engine.backward import cotangents
 from gradcli.engine.export import plain_value
 from gradcli.engine.graph import AccumulateGrad, Node, Watchpoint
-from gradcli.engine.tensor import Like, Tensor, node_of
+from gradcli.engine.tensor import Tensor, node_of
 from gradcli.results import Graph, GraphEdge, GraphNode
 from gradcli.source import Source
 
@@ -31,8 +31,7 @@ def recorded_graph(
     found = {}
     if cotangent is not None:
         start = [(root, output.index, cotangent)]
-        found = cotangents(start, retain=True, visible_only=False, every=True)
-    _complete(order)
+        found = cotangents(start, retain=True, visible_only=False, spent=True, every=True)
     names = {id(value): name for name, value in values.items() if isinstance(value, Tensor)}
     ids = {node: i for i, node in enumerate(order)}
     nodes = []
@@ -55,22 +54,6 @@ def _below(root: Node) -> list[Node]:
                 seen.add(under)
                 stack.append(under)
     return sorted(seen, key=lambda node: -node.seq)
-
-
-def _complete(order: list[Node]) -> None:
-    """Find the values of the ops inside composite ones, from those of their arguments."""
-    for node in reversed(order):
-        op = node.op
-        if node.out is not None or op is None or getattr(op, "array", None) is None:
-            continue
-        args = []
-        for a, under in zip(node.args, node.edges, strict=True):
-            value = a.data if isinstance(a, Tensor) else a
-            if isinstance(value, Like):
-                value = None if under is None else under.out
-            args.append(value)
-        if not any(value is None or type(value) is tuple for value in args):
-            node.out = op.value(args, node.params)
 
 
 def _node(node: Node, number: int, grad: Any, names: dict[int, str], source: Source) -> GraphNode:

@@ -76,10 +76,9 @@ class Session:
         for a in args:
             if isinstance(a, Tensor):
                 if self.recording:
-                    out = apply(op, args, params, site)
                     if self.keep:
-                        _keep(out)
-                    return out
+                        self.mark(args)
+                    return apply(op, args, params, site)
                 return unrecorded(op, args, params)
         out = op.value(args, params)
         if type(out) is tuple:
@@ -88,19 +87,28 @@ class Session:
             return out
         return Tensor(out)
 
+    def mark(self, args: Sequence[Any]) -> None:
+        """Let the ops on these arguments keep their values."""
+        for a in args:
+            node = node_of(a) if isinstance(a, Tensor) else None
+            if node is not None:
+                node.keeps = True
+                if isinstance(node, AccumulateGrad):
+                    node.out = a.data
+
     def _composite(
         self, op: Op, args: Sequence[Any], params: Mapping[str, Any], site: Site | None
     ) -> Any:
         assert op.body is not None
         if not self.recording:
             args = [_unconnected(a) if isinstance(a, Tensor) else a for a in args]
+        if self.keep:
+            self.mark(args)
         before = {n for a in args if isinstance(a, Tensor) and (n := node_of(a)) is not None}
         out = _wrapped(op.body(*args, **params))
         for made in out if type(out) is tuple else (out,):
             if site is not None and isinstance(made, Tensor):
                 _settle(made.node, before, site)
-            if self.keep:
-                _keep(made)
         return out
 
     # --- the language's way with values ------------------------------------------------
@@ -205,20 +213,6 @@ def _is_leaf(x: Tensor) -> bool:
 
 def _copied(data: Any) -> Any:
     return data if type(data) in NUMBERS else data.copy()
-
-
-def _keep(out: Any) -> None:
-    """Keep the value of a recorded op, and of the leaves it was made from, in their nodes."""
-    made = [t for t in (out if isinstance(out, tuple) else (out,)) if isinstance(t, Tensor)]
-    node = next((t.node for t in made if t.node is not None), None)
-    if node is None:
-        return
-    if node.out is None:
-        values = tuple(_copied(t.data) for t in made)
-        node.out = values if type(node.like) is tuple else values[0]
-    for under in node.edges:
-        if isinstance(under, AccumulateGrad) and under.variable is not None:
-            under.out = under.variable.data
 
 
 def _unconnected(x: Tensor) -> Tensor:

@@ -116,6 +116,7 @@ class Traced:
                 create_graph=self.connected,
                 retain=True,
                 visible_only=False,
+                spent=True,
             )
         return [self._gradient(a, found) for a in self.arguments]
 

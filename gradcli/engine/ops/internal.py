@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradcli.engine.arrays import Data, np
+from gradcli.engine.arrays import Data, dtype_of, np, shape_of
 from gradcli.engine.ops.registry import Op, op, ops, sample
 
 Chain = tuple[tuple[Op, dict[str, Any]], ...]
@@ -121,7 +121,7 @@ view_update: Op = op(
 
 
 def _zeros_of(like: Any) -> Data:
-    return np.zeros(like.shape, like.dtype)
+    return np.zeros(shape_of(like), dtype_of(like))
 
 
 zeros_of: Op = op(

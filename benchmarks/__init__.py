@@ -1,4 +1,1 @@
-"""gradcli beside its peers: `python -m benchmarks [WORKLOAD ...]`.
-
-Times depend on the machine; the ratios between the rows of one table hold better.
-"""
+"""Side by side with the peers: `python -m benchmarks`."""

@@ -1,35 +1,13 @@
-"""The command: runs the workloads that are named, or all, and prints a table of each."""
+"""Run the benchmarks that are named, or all: `python -m benchmarks [startup] [loops] ...`."""
 
-from __future__ import annotations
-
-import argparse
 import os
-import platform
+import sys
 
-from benchmarks import chain, loops, network, startup
+os.environ["OPENBLAS_NUM_THREADS"] = "1"  # read once, when NumPy is imported: before all below
 
-WORKLOADS = {
-    "startup": startup.report,
-    "scalars": loops.scalars,
-    "vectors": loops.vectors,
-    "network": network.report,
-    "chain": chain.report,
-}
+from benchmarks import chain, loops, network, startup  # noqa: E402
 
+BENCHMARKS = {"startup": startup, "loops": loops, "chain": chain, "network": network}
 
-def main() -> None:
-    """Measure and print."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("workloads", nargs="*", metavar="WORKLOAD", help=", ".join(WORKLOADS))
-    parser.add_argument("--repeats", type=int, default=7, help="rounds to take (7)")
-    asked = parser.parse_args()
-    unknown = set(asked.workloads) - set(WORKLOADS)
-    if unknown:
-        parser.error(f"no such workload: {', '.join(sorted(unknown))}")
-    print(f"Python {platform.python_version()}, {os.cpu_count()} cores\n")
-    for name in asked.workloads or WORKLOADS:
-        print(WORKLOADS[name](asked.repeats), flush=True)
-
-
-if __name__ == "__main__":
-    main()
+for name in sys.argv[1:] or BENCHMARKS:
+    BENCHMARKS[name].main()

@@ -1,48 +1,36 @@
-"""Timing that is fair to both sides: contestants take turns, and the rows say how they spread."""
+"""How a workload is timed: candidates take turns, so that a noisy machine is noisy for all."""
 
 from __future__ import annotations
 
-import gc
 import statistics
 import time
 from collections.abc import Callable, Mapping
+from typing import NamedTuple
 
-Times = dict[str, list[float]]
+
+class Timing(NamedTuple):
+    """Seconds of the repeats of one candidate."""
+
+    least: float
+    median: float
 
 
-def take_turns(contestants: Mapping[str, Callable[[], object]], repeats: int) -> Times:
-    """Seconds of each contestant, one call after the other in every round; one round warms up."""
-    times: Times = {name: [] for name in contestants}
+def race(candidates: Mapping[str, Callable[[], object]], repeats: int) -> dict[str, Timing]:
+    """Time each candidate `repeats` times, in turn, after one turn that is not counted."""
+    taken: dict[str, list[float]] = {name: [] for name in candidates}
     for turn in range(repeats + 1):
-        for name, work in contestants.items():
-            gc.collect()
+        for name, work in candidates.items():
             start = time.perf_counter()
             work()
             if turn:
-                times[name].append(time.perf_counter() - start)
-    return times
+                taken[name].append(time.perf_counter() - start)
+    return {name: Timing(min(t), statistics.median(t)) for name, t in taken.items()}
 
 
-def table(title: str, times: Times, base: str, unit: str = "ms", per: float = 1.0) -> str:
-    """A table in Markdown: median and least time, and the ratio of the least to that of `base`.
-
-    Args:
-        title: What was measured.
-        times: Seconds of each contestant.
-        base: The contestant that the ratios refer to.
-        unit: "s", "ms" or "us".
-        per: How many iterations or nodes a time covers.
-    """
-    scale = {"s": 1.0, "ms": 1e3, "us": 1e6}[unit] / per
-    lines = [
-        f"### {title}",
-        "",
-        f"| | median, {unit} | least, {unit} | ratio |",
-        "|---|---|---|---|",
-    ]
-    for name, spent in times.items():
-        median, least = statistics.median(spent) * scale, min(spent) * scale
-        lines.append(
-            f"| {name} | {median:.3g} | {least:.3g} | {min(spent) / min(times[base]):.2f} |"
-        )
-    return "\n".join([*lines, ""])
+def table(title: str, timings: Mapping[str, Timing], unit: str, scale: float, base: str) -> str:
+    """The timings as lines of text, each with its ratio to that of `base`."""
+    lines = [title, f"  {'':34}{'least':>11}{'median':>11}   ratio to {base}"]
+    for name, t in timings.items():
+        ratio = t.least / timings[base].least
+        lines.append(f"  {name:34}{t.least * scale:11.3f}{t.median * scale:11.3f}   {ratio:.2f}")
+    return "\n".join([*lines, f"  ({unit})", ""])

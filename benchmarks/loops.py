@@ -1,103 +1,95 @@
-"""Loops that are recorded and differentiated: numbers, short and long vectors."""
+"""Loops of three ops on a number, of five on a vector: value and gradient, recorded as they run."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
+from functools import partial
+from typing import Any
 
-import numpy as np
-
-from benchmarks.clock import table, take_turns
-from gradcli import load
+from benchmarks.clock import Timing, race, table
+from benchmarks.peers import torch
+from gradcli.program import Program, load
 
 SCALAR = """
 input x = 0.7
 y = x
-for i in range({turns}):
-    y = sin(y * x) + x
+for i in range(TURNS):
+    y = sin(y) * 1.01 + x
 y
 """
 VECTOR = """
-input a: float[n]
-v = a
-for i in range({turns}):
-    v = tanh(sin(v * a) * 0.9 + v)
-v.sum()
+param x: float[n]
+y = x
+for i in range(TURNS):
+    y = tanh(y * 0.5 + x) * x - 0.1
+y.sum()
 """
+STEP = 1e-6
 
 
-def scalars(repeats: int) -> str:
-    """A loop over numbers with three operations a turn."""
-    turns = 20_000
-    program = load(SCALAR.format(turns=turns))
+def main(repeats: int = 7) -> None:
+    """Print the tables."""
+    scalar(10_000, repeats)
+    for size, turns in ((100, 2000), (100_000, 20)):
+        vector(size, turns, repeats)
 
-    def differences() -> None:
-        program.run(x=0.7 + 1e-6)
-        program.run(x=0.7 - 1e-6)
 
-    def python() -> None:
-        x = y = 0.7
-        for _ in range(turns):
-            y = math.sin(y * x) + x
-
-    work: dict[str, Callable[[], object]] = {
-        "gradcli: value and gradient": lambda: program.grad(wrt="x"),
-        "gradcli: value alone": program.run,
-        "gradcli: central differences, one input": differences,
-        "Python: value alone": python,
+def scalar(turns: int, repeats: int) -> None:
+    """The loop on a number."""
+    program = load(SCALAR.replace("TURNS", str(turns)))
+    candidates: dict[str, Callable[[], object]] = {
+        "gradcli, value and gradient": program.grad,
+        "gradcli, central differences": partial(_differences, program),
     }
-    torch = _torch()
-    if torch is not None:
-
-        def eager() -> None:
-            x = torch.tensor(0.7, dtype=torch.float64, requires_grad=True)
-            y = x
-            for _ in range(turns):
-                y = torch.sin(y * x) + x
-            y.backward()
-
-        work["PyTorch: value and gradient"] = eager
-    title = "A loop over numbers, three operations a turn: time of a turn"
-    return table(title, take_turns(work, repeats), next(iter(work)), "us", turns)
+    peer = torch()
+    if peer is not None:
+        candidates["PyTorch, value and gradient"] = partial(_scalar_torch, peer, turns)
+    _print("scalar loop, 3 ops an iteration", race(candidates, repeats), turns)
 
 
-def vectors(repeats: int) -> str:
-    """Loops over vectors with five operations a turn."""
-    return "\n".join(_vector(repeats, *sizes) for sizes in ((100, 2000), (100_000, 50)))
+def vector(size: int, turns: int, repeats: int) -> None:
+    """The loop on a vector."""
+    program = load(VECTOR.replace("TURNS", str(turns)))
+    values = [0.1 + i / size for i in range(size)]
+    if size > 1000:
+        import numpy as np
 
-
-def _vector(repeats: int, size: int, turns: int) -> str:
-    program = load(VECTOR.format(turns=turns))
-    a = np.linspace(0.1, 0.9, size)
-
-    def numpy() -> None:
-        v = a
-        for _ in range(turns):
-            v = np.tanh(np.sin(v * a) * 0.9 + v)
-
-    work: dict[str, Callable[[], object]] = {
-        "gradcli: value and gradient": lambda: program.grad(wrt="a", a=a),
-        "gradcli: value alone": lambda: program.run(a=a),
-        "NumPy: value alone": numpy,
+        data: Any = np.array(values)
+    else:
+        data = values
+    candidates: dict[str, Callable[[], object]] = {
+        "gradcli, value and gradient": lambda: program.grad(x=data)
     }
-    torch = _torch()
-    if torch is not None:
-
-        def eager() -> None:
-            x = torch.tensor(a, requires_grad=True)
-            v = x
-            for _ in range(turns):
-                v = torch.tanh(torch.sin(v * x) * 0.9 + v)
-            v.sum().backward()
-
-        work["PyTorch: value and gradient"] = eager
-    title = f"A loop over a vector of {size:,}, five operations a turn: time of a turn"
-    return table(title, take_turns(work, repeats), next(iter(work)), "us", turns)
+    peer = torch()
+    if peer is not None:
+        candidates["PyTorch, value and gradient"] = partial(_vector_torch, peer, values, turns)
+    _print(f"vector of {size:,}, 5 ops an iteration", race(candidates, repeats), turns)
 
 
-def _torch() -> Callable[..., object] | None:
-    try:
-        import torch
-    except ImportError:
-        return None
-    return torch
+def _print(title: str, timings: dict[str, Timing], turns: int) -> None:
+    base = next(iter(timings))
+    print(table(title, timings, "us an iteration", 1e6 / turns, base))
+
+
+def _differences(program: Program) -> object:
+    """The derivative from two runs: no more is known of the value than of a black box."""
+    values = [program.run(x=x).result for x in (0.7 + STEP, 0.7 - STEP)]
+    return (values[0] - values[1]) / (2 * STEP)
+
+
+def _scalar_torch(torch: Any, turns: int) -> object:
+    x = torch.tensor(0.7, dtype=torch.float64, requires_grad=True)
+    y = x
+    for _ in range(turns):
+        y = torch.sin(y) * 1.01 + x
+    y.backward()
+    return x.grad
+
+
+def _vector_torch(torch: Any, values: list[float], turns: int) -> object:
+    x = torch.tensor(values, dtype=torch.float64, requires_grad=True)
+    y = x
+    for _ in range(turns):
+        y = torch.tanh(y * 0.5 + x) * x - 0.1
+    y.sum().backward()
+    return x.grad

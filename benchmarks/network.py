@@ -3,47 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import Any
 
-from benchmarks.clock import table, take_turns
-from gradcli import load
+from benchmarks.clock import race, table
+from benchmarks.peers import torch
+from gradcli.program import load
 
 SAMPLE = Path(__file__).parent.parent / "samples" / "two_layer.grad"
 
 
-def report(repeats: int) -> str:
-    """The sample against the same steps in PyTorch, both in float64, and in NumPy by hand."""
+def main(repeats: int = 3) -> None:
+    """Print the table."""
     program = load(SAMPLE)
-    work: dict[str, Callable[[], object]] = {"gradcli": program.run, "NumPy, by hand": _numpy}
-    try:
-        import torch
-    except ImportError:
-        pass
-    else:
-        work["PyTorch"] = lambda: _torch(torch)
-    times = take_turns(work, repeats)
-    return table("A network 1000 -> 100 -> 10, 500 steps", times, "gradcli", "s")
+    candidates: dict[str, Callable[[], object]] = {"gradcli": program.run}
+    peer = torch()
+    if peer is not None:
+        candidates["PyTorch, float64"] = partial(_network, peer, peer.float64)
+        candidates["PyTorch, float32"] = partial(_network, peer, peer.float32)
+    print(table("two-layer network, 500 steps", race(candidates, repeats), "s", 1, "gradcli"))
 
 
-def _numpy() -> None:
-    import numpy as np
-
-    draw = np.random.default_rng(0).standard_normal
-    x, y, w1, w2 = draw((64, 1000)), draw((64, 10)), draw((1000, 100)), draw((100, 10))
-    for _ in range(500):
-        h = x @ w1
-        relu = np.maximum(h, 0)
-        g = 2 * (relu @ w2 - y)
-        gh = (g @ w2.T) * (h >= 0)
-        w2 -= 1e-6 * (relu.T @ g)
-        w1 -= 1e-6 * (x.T @ gh)
-
-
-def _torch(torch: object) -> None:
-    kind = {"dtype": torch.float64}
-    x, y = torch.randn(64, 1000, **kind), torch.randn(64, 10, **kind)
-    w1 = torch.randn(1000, 100, **kind, requires_grad=True)
-    w2 = torch.randn(100, 10, **kind, requires_grad=True)
+def _network(torch: Any, dtype: Any) -> float:
+    x = torch.randn(64, 1000, dtype=dtype)
+    y = torch.randn(64, 10, dtype=dtype)
+    w1 = torch.randn(1000, 100, dtype=dtype, requires_grad=True)
+    w2 = torch.randn(100, 10, dtype=dtype, requires_grad=True)
     for _ in range(500):
         loss = (x.mm(w1).clamp(min=0).mm(w2) - y).pow(2).sum()
         loss.backward()
@@ -52,3 +38,4 @@ def _torch(torch: object) -> None:
             w2 -= 1e-6 * w2.grad
             w1.grad.zero_()
             w2.grad.zero_()
+    return float(loss)

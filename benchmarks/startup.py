@@ -1,42 +1,31 @@
-"""The whole process, from the shell and back: what a call of the command costs."""
+"""Whole processes: what a person waits for at the shell."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
-from benchmarks.clock import table, take_turns
+from benchmarks.clock import race, table
 
-NUMPY = "python -c 'import numpy'"
+GRADCLI = str(Path(sys.executable).with_name("gradcli"))
 COMMANDS = {
-    "python -c pass": ["-c", "pass"],
-    NUMPY: ["-c", "import numpy"],
-    "gradcli --version": ["-m", "gradcli", "--version"],
-    "gradcli run, numbers": ["-m", "gradcli", "run", "-e", "x ** 2 + 3 * x", "x=2"],
-    "gradcli grad, numbers": ["-m", "gradcli", "grad", "-e", "x ** 2 + 3 * x", "x=2"],
-    "gradcli run, tensors": ["-m", "gradcli", "run", "-e", "sum(x ** 2)", "x=[1, 2]"],
-    "gradcli grad, tensors": ["-m", "gradcli", "grad", "-e", "sum(x ** 2)", "x=[1, 2]"],
+    "python -c pass": [sys.executable, "-c", "pass"],
+    "import numpy": [sys.executable, "-c", "import numpy"],
+    "gradcli run, numbers": [GRADCLI, "run", "-e", "x = 3.0", "-e", "x ** 2 + sin(x)"],
+    "gradcli grad, numbers": [GRADCLI, "grad", "-e", "x ** 2 + 3 * x", "x=2"],
+    "gradcli grad, tensors": [GRADCLI, "grad", "-e", "sum(x * x)", "x=[1, 2]"],
 }
-TORCH = """
-import torch
-x = torch.tensor(2.0, requires_grad=True)
-(x ** 2 + 3 * x).backward()
-print(x.grad)
-"""
 
 
-def report(repeats: int) -> str:
-    """Processes against the start of Python with NumPy."""
-    commands = dict(COMMANDS)
-    try:
-        import torch  # noqa: F401
-    except ImportError:
-        pass
-    else:
-        commands["the same gradient, PyTorch"] = ["-c", TORCH]
-    work = {name: (lambda a=arguments: _process(a)) for name, arguments in commands.items()}
-    return table("Whole process", take_turns(work, 2 * repeats), NUMPY)
+def main(repeats: int = 40) -> None:
+    """Print the table."""
+    candidates = {name: _process(command) for name, command in COMMANDS.items()}
+    print(table("start-up, whole process", race(candidates, repeats), "ms", 1e3, "import numpy"))
 
 
-def _process(arguments: list[str]) -> None:
-    subprocess.run([sys.executable, *arguments], check=True, capture_output=True)
+def _process(command: list[str]):  # type: ignore[no-untyped-def]
+    def run() -> None:
+        subprocess.run(command, check=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+
+    return run

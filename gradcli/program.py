@@ -335,10 +335,11 @@ class Program:
         silent = Options(done.session.seed_used, lambda text: None, False, False)
         again = self._execute(given, silent, watch)
         _, output = self._output(again, of)
-        if cotangent is None and isinstance(output, Tensor) and output.shape != ():
-            cotangent = plain_value(Tensor(output.data * 0 + 1))
         with Quiet():
-            weight = _cotangent(again.session, output, cotangent)
+            if cotangent is None:
+                weight = derivatives.even_cotangent(output)
+            else:
+                weight = _cotangent(again.session, output, cotangent)
             warning = non_finite_warning(output, weight, self.source)
         if options.check_nan:
             raise RunError(Diagnostic(warning.code, warning.message, warning.source, warning.span))

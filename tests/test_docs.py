@@ -1,163 +1,142 @@
-"""README and docs/ show what is printed, and name all that there is."""
+"""What the documentation shows is what happens, and nothing is missing from it."""
 
 import ast
-import inspect
 import os
 import re
 import shutil
 import subprocess
 import sys
-from importlib import import_module
+from pathlib import Path
 
 import pytest
-from sample_programs import ROOT, same_line
+import typer
 
-from gradcli.cli.app import _MODULES
+from gradcli.cli.app import app
+from gradcli.engine.call import Builtins
 from gradcli.engine.ops import docs
-from gradcli.engine.ops.registry import ops
 from gradcli.grammar.faults import CODES
-from gradcli.program import load
 
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-CONSOLE = re.compile(r"```console\n(.*?)```", re.DOTALL)
-PROGRAM = re.compile(r"```grad\n(.*?)```", re.DOTALL)
-PYTHON = re.compile(r"```python\n(.*?)```", re.DOTALL)
-
-
-def blocks(pattern):
-    texts = ((page, page.read_text("utf-8")) for page in PAGES)
-    return [
-        pytest.param(found[1], id=f"{page.name}:{text.count(chr(10), 0, found.start()) + 1}")
-        for page, text in texts
-        for found in pattern.finditer(text)
-    ]
+ROOT = Path(__file__).parent.parent
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]
+PAGES += sorted((ROOT / "docs").glob("*.md"))
+COMMANDS = (ROOT / "docs" / "commands.md").read_text("utf-8")
+RAISERS = {"run_error", "Diagnostic", "Fault", "fault", "_refused"}
+COLOUR = ("GRADCLI_COLOR", "NO_COLOR", "FORCE_COLOR")
 
 
-def sessions(block):
-    """The commands of a block, each with the lines that it shows."""
-    found = []
-    for line in block.splitlines():
-        if line.startswith("$ "):
-            found.append((line[2:], []))
-        else:
-            found[-1][1].append(line)
-    return found
+def transcripts(text):
+    """The commands of a page's `console` blocks, each with the output shown under it."""
+    for block in re.findall(r"^```console\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
+        for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+            command, _, output = part.partition("\n")
+            yield command, output
 
 
-@pytest.fixture(scope="module")
-def environment(tmp_path_factory):
-    """An environment in which `gradcli` is the one under test, and nothing is coloured."""
-    folder = tmp_path_factory.mktemp("bin")
-    command = folder / "gradcli"
-    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m gradcli "$@"\n')
-    command.chmod(0o755)
-    kept = {k: v for k, v in os.environ.items() if k not in ("FORCE_COLOR", "GRADCLI_COLOR")}
-    return {**kept, "PATH": f"{folder}{os.pathsep}{os.environ['PATH']}", "COLUMNS": "80"}
+def shown():
+    for page in PAGES:
+        for number, (command, output) in enumerate(transcripts(page.read_text("utf-8"))):
+            yield pytest.param(command, output, id=f"{page.name}-{number}")
 
 
-@pytest.mark.parametrize("block", blocks(CONSOLE))
-def test_commands_print_what_is_shown(block, environment):
-    for command, shown in sessions(block):
-        if re.search(r"\bjq\b", command) and not shutil.which("jq"):
-            pytest.skip("jq is not installed")
-        done = subprocess.run(
-            ["bash", "-c", f"{{ {command}\n}} 2>&1"],
-            check=False,
-            cwd=ROOT,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            encoding="utf-8",
-            timeout=60,
-        )
-        got = done.stdout.splitlines()
-        alike = len(got) == len(shown) and all(map(same_line, shown, got))
-        assert alike, f"{command}\n--- shown\n{chr(10).join(shown)}\n--- got\n{done.stdout}"
+def codes(text):
+    """The codes of the diagnostics that a module's text makes."""
+    for node in ast.walk(ast.parse(text)):
+        if not isinstance(node, ast.Call):
+            continue
+        called = node.func.attr if isinstance(node.func, ast.Attribute) else None
+        called = node.func.id if isinstance(node.func, ast.Name) else called
+        if called not in RAISERS:
+            continue
+        place = 1 if called == "_refused" else 0
+        if len(node.args) > place and isinstance(node.args[place], ast.Constant):
+            word = node.args[place].value
+            if isinstance(word, str) and re.fullmatch(r"bug|memory|usage|\w+(-\w+)+", word):
+                yield word
 
 
-@pytest.mark.parametrize("text", blocks(PROGRAM))
-def test_programs_run(text):
-    load(f"{text}\n").run()
-
-
-@pytest.mark.parametrize("text", blocks(PYTHON))
-def test_python_runs(text, monkeypatch, capsys):
-    monkeypatch.chdir(ROOT)
-    exec(text, {})
-    assert capsys.readouterr().out.strip(), text
-
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
-def test_links_lead_somewhere(page):
-    for target in re.findall(r"\]\(([^)#\s]+)", page.read_text("utf-8")):
-        if not target.startswith("https://"):
-            assert (page.parent / target).exists(), f"{page.name} links to {target}"
-
-
-# --- everything that there is has its place ------------------------------------------------
-
-
-def named(page):
-    """What a page sets in code, whole and word by word."""
-    spans = re.findall(
-        r"`([^`\n]+)`", re.sub(r"```.*?```", "", page.read_text("utf-8"), flags=re.S)
-    )
-    return {*spans, *(word for span in spans for word in re.split(r"[\s,|]+", span))}
-
-
-COMMANDS = named(ROOT / "docs" / "commands.md")
-
-
-@pytest.mark.parametrize("command", _MODULES)
-def test_every_option_is_documented(command):
-    assert command in COMMANDS, f"docs/commands.md does not name `{command}`"
-    function = getattr(import_module(_MODULES[command]), command)
-    for parameter in inspect.signature(function).parameters.values():
-        option = parameter.annotation.__metadata__[0]
-        flags = getattr(option, "param_decls", None)
-        if flags is None:
-            continue  # the one positional argument
-        for flag in flags or (f"--{parameter.name.replace('_', '-')}",):
-            assert flag in COMMANDS, f"docs/commands.md does not name {flag} of {command}"
-
-
-def codes():
-    """The codes of diagnostics that the source makes: the first text in what makes one."""
-    makers = {"run_error", "Diagnostic", "_refused"}
+def every_code():
     found = set(CODES)
     for module in (ROOT / "gradcli").rglob("*.py"):
-        for call in ast.walk(ast.parse(module.read_text("utf-8"))):
-            if not isinstance(call, ast.Call):
-                continue
-            name = getattr(call.func, "id", getattr(call.func, "attr", ""))
-            texts = [a.value for a in call.args if isinstance(a, ast.Constant)]
-            if name in makers and texts and re.fullmatch(r"[a-z]+(-[a-z]+)*", str(texts[0])):
-                found.add(texts[0])
-    return found
+        found.update(codes(module.read_text("utf-8")))
+    return sorted(found)
 
 
-def test_every_code_is_documented():
-    assert {"shape-mismatch", "missing-input", "usage", "syntax-error"} <= codes()
-    missing = codes() - COMMANDS
-    assert not missing, f"docs/commands.md does not name {sorted(missing)}"
+@pytest.mark.parametrize(("command", "output"), list(shown()))
+def test_a_command_prints_what_is_shown(command, output):
+    if "jq" in command and shutil.which("jq") is None:
+        pytest.skip("jq is not installed")
+    environment = {k: v for k, v in os.environ.items() if k not in COLOUR}
+    environment["PATH"] = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
+    done = subprocess.run(
+        ["bash", "-c", command],
+        cwd=ROOT,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert done.stdout == output, f"{command}\nprints\n{done.stdout}{done.stderr}not\n{output}"
+    assert done.stderr == "", f"{command}\nprints on standard error\n{done.stderr}"
 
 
-def test_every_built_in_operation_is_documented():
-    page = named(ROOT / "docs" / "ops.md")
-    page |= {span.partition("(")[0] for span in page}
-    missing = {n for n in ops if not ops.families[n].startswith("internal")} - page
-    assert not missing, f"docs/ops.md does not name {sorted(missing)}"
+def test_a_transcript_is_read():
+    text = "a\n```console\n$ one\n1\n\n2\n$ two\n```\nb\n```\n$ none\n```\n"
+    assert list(transcripts(text)) == [("one", "1\n\n2\n"), ("two", "")]
+
+
+def test_pages_show_commands():
+    for name in ("README.md", "docs/language.md", "docs/commands.md"):
+        found = list(transcripts((ROOT / name).read_text("utf-8")))
+        assert len(found) > 4, f"{name} shows {found}"
+
+
+def test_every_command_and_option_is_described():
+    group = typer.main.get_command(app)
+    context = typer.Context(group)
+    missing = [name for p in group.params for name in p.opts if f"`{name}" not in COMMANDS]
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        options = [opt for p in command.get_params(context) for opt in p.opts]
+        wanted = [name, *(opt for opt in options if opt.startswith("-"))]
+        missing += [f"{name}: {w}" for w in wanted if not re.search(rf"`{w}[` ]", COMMANDS)]
+    assert not missing, f"not in docs/commands.md: {missing}"
+
+
+def test_every_code_has_a_line():
+    missing = [code for code in every_code() if f"\n| `{code}` | " not in COMMANDS]
+    assert not missing, f"codes without a line in docs/commands.md: {missing}"
+
+
+def test_every_line_has_a_code():
+    described = re.findall(r"^\| `([\w-]+)` \|", COMMANDS.partition("## Codes")[2], re.MULTILINE)
+    assert sorted(described) == every_code()
+
+
+def test_codes_are_found():
+    text = 'run_error("a-b", "x")\nDiagnostic(\n    "c-d", "x")\nself._refused(i, "e-f", "x")\nf("g-h")'
+    assert list(codes(text)) == ["a-b", "c-d", "e-f"]
+
+
+def test_every_operation_is_described():
+    page = docs.PAGE.read_text("utf-8")
+    missing = [name for name in Builtins().names() if not re.search(rf"`{name}[`(]", page)]
+    assert not missing, f"not in docs/ops.md: {missing}"
 
 
 def test_the_page_of_operations_is_fresh():
-    fresh = docs.page() == (ROOT / "docs" / "ops.md").read_text("utf-8")
-    assert fresh, "docs/ops.md is stale: python -m gradcli.engine.ops.docs"
+    assert docs.PAGE.read_text("utf-8") == docs.page(), (
+        "docs/ops.md is stale: run python -m gradcli.engine.ops.docs"
+    )
 
 
-def test_every_environment_variable_is_documented():
-    used = set()
-    for module in (ROOT / "gradcli").rglob("*.py"):
-        used |= set(re.findall(r"environ\.get\(\"(\w+)\"", module.read_text("utf-8")))
-    assert {"NO_COLOR", "GRADCLI_COLOR"} <= used
-    missing = {v for v in used if not any(v in name for name in COMMANDS)}
-    assert not missing, f"docs/commands.md does not name {sorted(missing)}"
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page):
+    targets = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text("utf-8"))
+    broken = [target for target in targets if not (page.parent / target).exists()]
+    assert not broken, f"{page.name} links to {broken}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_pages_stay_inside_the_project(page):
+    assert "../shared" not in page.read_text("utf-8"), f"{page.name} names a folder outside"

@@ -42,7 +42,7 @@ RIGHT = {
     "a constant": ("def f(x):\n    return ones(2)", (A,)),
     "an input that is not used": ("def f(x, y):\n    return x ** 3", (A, B)),
     "a large input": ("def f(x):\n    return (x * x * x).sum()", (list(np.linspace(0, 1, 300)),)),
-    "large both": ("def f(x):\n    return cumsum(x * x, 0)", (list(np.linspace(0, 1, 300)),)),
+    "large both": ("def f(x):\n    return sin(x) * x.sum()", (list(np.linspace(0, 1, 300)),)),
     "a steep function": ("def f(x):\n    return exp(10 * x)", (0.5,)),
     "a small result of large terms": ("def f(x):\n    return (x + 1e6) - 1e6", (0.5,)),
 }
@@ -80,6 +80,7 @@ WRONG = [
         "-g * 3 * x ** 2", "g * x ** 2", "g * 3 * x", "3 * x ** 2", "g * 3 * x ** 2 + 1e-5", "g * 3.0001 * x ** 2",
         "g * 0", "None", "g.detach() * 3 * x ** 2 * (1 + x.detach() * 1e-4)", "g * 3 * x ** 2 * (x > 1)",
         "g * 3 * abs(x) * x * sign(x - 1)", "g * 3 * x[0] ** 2",
+        "g.detach() * 3 * x ** 2",
     )),
     *(("product", c) for c in (
         "g * x, g * y", "g * y, -g * x", "g * y, g * y", "g * y, None", "g, g * x", "g * y + g * x, g * x",
@@ -103,7 +104,6 @@ WRONG = [
 WRONG_SECOND = [
     ("cube", "g * 3 * x.detach() ** 2"),
     ("cube", "g * 3 * x * x.detach()"),
-    ("cube", "g.detach() * 3 * x ** 2"),
     ("product", "g * y.detach(), g * x"),
     ("sum", "g * 2 * x.detach()"),
     ("quotient", "g / y.detach(), -g * x / y ** 2"),

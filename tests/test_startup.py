@@ -52,10 +52,13 @@ COMMANDS = {  # arguments: what it may import that is heavy or not of the standa
         TYPER,
     ),
     "graph on numbers": (["graph", "-e", "x ** 2", "x=2"], TYPER),
+    "graph on numbers as dot": (["graph", "-e", "x ** 2", "x=2", "-f", "dot"], TYPER),
     "the version": (["--version"], TYPER),
     "the help": (["grad", "--help"], TYPER),
     "run on tensors": (["run", "-e", "sum(x * x)", "x=[1, 2]"], NUMPY),
     "grad on tensors": (["grad", "-e", "sum(x * x)", "x=[1, 2]"], NUMPY),
+    "grad on tensors as JSON": (["grad", "-e", "sum(x * x)", "x=[1, 2]", "--json"], NUMPY),
+    "graph on tensors": (["graph", "-e", "sum(x * x)", "x=[1, 2]"], NUMPY),
     "a wrong name": (["run", "-e", "x = 1", "-e", "sinn(x)"], TYPER),
     "a wrong input": (["run", "-e", "x = 1", "-e", "x", "y=2"], TYPER),
 }

@@ -299,11 +299,23 @@ def _retain_grad(session: Session, site: Site | None, x: Tensor) -> None:
     if type(node) is AccumulateGrad:
         return
 
-    def keep(g: Any) -> Any:
-        accumulate(x, g, isinstance(g, Tensor))
-        return g
+    hooks = node.hooks or ()
+    if not any(isinstance(hook, _Retained) and hook.index == x.index for hook in hooks):
+        node.hooks = [*hooks, _Retained(x)]
 
-    _hook(node, x.index, keep)
+
+class _Retained:
+    """Adds the cotangent of a tensor that is no leaf to its `grad`."""
+
+    def __init__(self, x: Tensor) -> None:
+        self.x = x
+        self.index = x.index
+
+    def __call__(self, g: Any) -> Any:
+        c = g[self.index] if type(g) is list else g
+        if c is not None:
+            accumulate(self.x, c, isinstance(c, Tensor))
+        return g
 
 
 def _hook(node: Node, index: int, hook: Callable[[Any], Any]) -> None:

@@ -5,7 +5,7 @@ import sys
 
 os.environ["OPENBLAS_NUM_THREADS"] = "1"  # read once, when NumPy is imported: before all below
 
-from benchmarks import chain, loops, network, startup  # noqa: E402
+from benchmarks import chain, loops, network, startup
 
 BENCHMARKS = {"startup": startup, "loops": loops, "chain": chain, "network": network}
 

@@ -38,4 +38,4 @@ def _network(torch: Any, dtype: Any) -> float:
             w2 -= 1e-6 * w2.grad
             w1.grad.zero_()
             w2.grad.zero_()
-    return float(loss)
+    return float(loss.item())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from benchmarks.clock import race, table
@@ -24,7 +25,7 @@ def main(repeats: int = 40) -> None:
     print(table("start-up, whole process", race(candidates, repeats), "ms", 1e3, "import numpy"))
 
 
-def _process(command: list[str]):  # type: ignore[no-untyped-def]
+def _process(command: list[str]) -> Callable[[], None]:
     def run() -> None:
         subprocess.run(command, check=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
 

@@ -284,7 +284,8 @@ class Program:
         else:
             if of not in done.values:
                 message = f"--of names `{of}`, which the program does not have"
-                near = nearest(of, list(done.values))
+                known = [n for n, value in done.values.items() if is_data(value)]
+                near = nearest(of, known) or (f"it has {', '.join(known)}" if known else None)
                 raise UsageError(Diagnostic("unknown-name", message, help=near))
             name, value = of, done.values[of]
         value = done.session.tensor(value)

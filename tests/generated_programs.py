@@ -160,7 +160,7 @@ def written(seed: int) -> tuple[str, dict[str, object]]:
 
 class Aliases:
     """One random program with aliases, views and updates in place, and the same one without: there
-    every name is an index array into the one vector that all values are kept in.
+    each update makes a new vector of all values, and every name is a list of places in it.
     """
 
     def __init__(self, seed: int) -> None:

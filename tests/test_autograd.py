@@ -211,6 +211,12 @@ REFUSED = {
         "wrong-rule",
         4,
     ),
+    "forward mode through a rule that cuts": (
+        "class F(Function):\n    def forward(ctx, a):\n        return a * 3\n"
+        "    def backward(ctx, g):\n        return g.detach() * 3\njvp(F.apply, 2.0, 1.0)",
+        "wrong-rule",
+        4,
+    ),
     "a number has no grad": ("x = 3.0\nx.backward()", "unknown-attribute", 2),
 }
 

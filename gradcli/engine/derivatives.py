@@ -31,7 +31,7 @@ def asked(program: Program, wrt: str | Sequence[str]) -> list[str]:
             message = f"`{name}` is not assigned exactly once, so no one value can be meant"
         else:
             message = f"--wrt names `{name}`, which the program does not have"
-        help = nearest(name, known) or (f"there are {', '.join(known)}" if known else None)
+        help = nearest(name, known) or (f"it has {', '.join(known)}" if known else None)
         raise UsageError(Diagnostic("unknown-name", message, help=help))
     return names
 

@@ -15,6 +15,7 @@ from gradcli.engine.inputs import Given, Inputs
 from gradcli.engine.ops.registry import REQUIRED, ops
 from gradcli.engine.own import Context, OwnFunction
 from gradcli.engine.session import Session, kind_of
+from gradcli.engine.tensor import Number, Tensor
 from gradcli.engine.text import format_value, text
 from gradcli.engine.translate import FILENAME, Code, Place
 from gradcli.errors import (
@@ -351,7 +352,7 @@ def _operands(frame: FrameType, span: Span, program: Program) -> tuple[Label, ..
     for operand in operands:
         if isinstance(operand, Slot):
             value = _value(frame, operand, program)
-            if value is not None:
+            if isinstance(value, (Tensor, list)) and not isinstance(value, Number):
                 written = program.source.text[operand.span.start : operand.span.end]
                 name = written if len(written) <= 20 and "\n" not in written else "this"
                 labels.append(Label(operand.span, f"`{name}` is {kind_of(value)}"))

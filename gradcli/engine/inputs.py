@@ -199,7 +199,7 @@ class Inputs:
     def _wrong_kind(self, i: Input, given: Given | None, kind: str) -> InputError:
         origin = "its default" if given is None else given.origin
         return self._refused(
-            i, "wrong-type", f"`{i.name}` is declared {kind}, which {origin} is not", None, given
+            i, "wrong-type", f"`{i.name}` is declared {kind}, which {origin} is not", None
         )
 
     def _wrong_shape(self, i: Input, given: Given | None, wanted: str, value: Tensor) -> InputError:

@@ -230,7 +230,7 @@ class OwnFunction:
         """Tangents of the results from those of the inputs (None for zero).
 
         Without a `jvp` of the program's, J v is the derivative of the linear map u -> J'u in the
-        direction v, transposed: `backward` is recorded at zero cotangents and differentiated.
+        direction v, transposed: `backward` is recorded at cotangents of one and differentiated.
         """
         session = self.session
         if "jvp" not in self.methods:
@@ -274,12 +274,18 @@ class OwnFunction:
 
         several = type(rule.results) is tuple
         likes = rule.results if several else (rule.results,)
-        zeros = [_zeros(like) for like in likes]
-        points = [None if z is None else Watchpoint("", None, 0, None) for z in zeros]
-        for z, point in zip(zeros, points, strict=True):
-            if z is not None:
-                z.node = point
-        pulled = self.pull(rule, tuple(zeros) if several else zeros[0], True)
+        ones = [_ones(like) for like in likes]
+        points = [None if u is None else Watchpoint("", None, 0, None) for u in ones]
+        for u, point in zip(ones, points, strict=True):
+            if u is not None:
+                u.node = point
+        pulled = self.pull(rule, tuple(ones) if several else ones[0], True)
+        for c, dot in zip(pulled, dots, strict=True):
+            if dot is not None and self._is_cut(c):
+                raise self._wrong(
+                    "backward",
+                    "cuts its gradient, as by `detach`, so forward mode needs a `jvp` beside it",
+                )
         roots = [
             (node_of(c), c.index, dot if create_graph else data_of(dot))
             for c, dot in zip(pulled, dots, strict=True)
@@ -296,6 +302,13 @@ class OwnFunction:
         )
         out = tuple(None if point is None else found.get(point) for point in points)
         return out if several else out[0]
+
+    def _is_cut(self, c: Any) -> bool:
+        """Whether a cotangent that comes of ones is neither connected to them nor zero."""
+        if isinstance(c, Tensor) and node_of(c) is not None:
+            return False
+        data = None if c is None else data_of(c)
+        return data is not None and bool(data != 0 if type(data) in NUMBERS else data.any())
 
     def _checked(self, c: Any, i: int, rule: OwnRule, create_graph: bool) -> Any:
         if c is None:
@@ -327,6 +340,11 @@ def _zeros(like: Like) -> Tensor | None:
     if not like.dtype.startswith("float"):
         return None
     return Tensor(0.0 if like.shape == () else np.zeros(like.shape, like.dtype))
+
+
+def _ones(like: Like) -> Tensor | None:
+    zeros = _zeros(like)
+    return None if zeros is None else Tensor(zeros.data + 1.0)
 
 
 def _tensor(c: Any) -> Tensor:

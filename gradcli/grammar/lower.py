@@ -7,7 +7,7 @@ from typing import assert_never
 
 from gradcli import ir
 from gradcli.grammar import ast
-from gradcli.grammar.names import Names, Scope, function_scope, local_names, target_names
+from gradcli.grammar.names import Names, Scope, function_scope, local_names, target_names, walk
 from gradcli.source import Source, Span
 
 OPERATORS = {
@@ -62,9 +62,10 @@ class _Lowering:
         body = module.body
         result: ir.Operand | None = None
         output = "result"
+        first = self.first_reads(module)
         for name in self.names.free:
-            start = Span(0, 0)
-            self.input(ir.Input(start, self.function.slots[name], name, "free", None, (), [], None))
+            slot = self.function.slots[name]
+            self.input(ir.Input(first[name], slot, name, "free", None, (), [], None))
         last = body[-1] if body else None
         if isinstance(last, ast.ExprStatement):
             self.block_into(self.out, body[:-1])
@@ -87,6 +88,15 @@ class _Lowering:
             output=output,
             watchable=frozenset(watchable),
         )
+
+    def first_reads(self, module: ast.Module) -> dict[str, Span]:
+        """Where each free input is read first."""
+        found: dict[str, Span] = {}
+        if self.names.free:
+            for visit in walk(module):
+                if isinstance(visit.node, ast.Name):
+                    found.setdefault(visit.node.id, visit.node.span)
+        return found
 
     # --- slots -------------------------------------------------------------------------
 

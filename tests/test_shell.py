@@ -1,0 +1,84 @@
+"""Transcripts of a shell in which gradcli is one program of several."""
+
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+from sample_programs import ROOT
+
+SQUARE = "param x = 3.0\nx ** 2\n"
+
+TRANSCRIPTS = {  # script: standard output
+    "a field of the JSON": ("gradcli grad f.grad x=2 --json | jq .grad.x", ["4.0", "4"]),
+    "a program from a pipe": ("echo 'x ** 2 + 3 * x' | gradcli grad --wrt x x=2 -r", ["7.0"]),
+    "a loop keeps its own input": (
+        "while read v; do gradcli run f.grad x=$v -r; done < values.txt",
+        ["1.0\n4.0\n9.0"],
+    ),
+    "several at once": (
+        "seq 8 | xargs -P2 -I{} gradcli run f.grad x={} -r | sort -n",
+        ["1.0\n4.0\n9.0\n16.0\n25.0\n36.0\n49.0\n64.0"],
+    ),
+    "the exit status decides": (
+        "if gradcli run -e 'assert x > 0' x=-1 -q 2>/dev/null; then echo yes; else echo no $?; fi",
+        ["no 1"],
+    ),
+    "a value from another run": (
+        'gradcli run f.grad x="$(gradcli grad f.grad x=2 -r)"',
+        ["16.0"],
+    ),
+    "a vector from jq": (
+        'gradcli grad -e "sum(v ** 2)" "v=$(echo \'{"v": [1, 2]}\' | jq -c .v)" -r',
+        ["2.0\n4.0"],
+    ),
+    "columns": ("gradcli grad f.grad | cut -f 2", ["9.0\n6.0"]),
+    "JSON in a file": ("gradcli grad f.grad -o g.json && jq -c .grad g.json", ['{"x":6.0}', '{"x":6}']),
+    "a long list of values ends with its reader": (
+        "gradcli run -e 'for i in range(1000000): print(i)' | head -2; echo ${PIPESTATUS[0]}",
+        ["0\n1\n141"],
+    ),
+    "printed lines do not mix with the answer": (
+        "gradcli grad -e 'print(1)' -e 'x ** 2' x=2 -r 2>/dev/null",
+        ["4.0"],
+    ),
+    "a graph for Graphviz": (
+        "gradcli graph f.grad -f dot | grep -c PowBackward0",
+        ["1"],
+    ),
+    "a file that is not there": ("gradcli run g.grad 2>&1 >/dev/null | cut -d: -f 2; ", [" error[unreadable-file]"]),
+    "a program as an argument": ("gradcli run - x=2 < f.grad", ["4.0"]),
+}  # fmt: skip
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A folder with a program, some values, and `gradcli` as the command under test."""
+    (tmp_path / "f.grad").write_text(SQUARE)
+    (tmp_path / "values.txt").write_text("1\n2\n3\n")
+    command = tmp_path / "gradcli"
+    command.write_text(
+        f'#!/bin/sh\nPYTHONPATH="{ROOT}" exec "{sys.executable}" -P -m gradcli "$@"\n'
+    )
+    command.chmod(0o755)
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", TRANSCRIPTS)
+def test_transcript(name, folder):
+    script, expected = TRANSCRIPTS[name]
+    if "jq " in script and shutil.which("jq") is None:
+        pytest.skip("jq is not installed")
+    done = subprocess.run(
+        ["bash", "-c", script],
+        cwd=folder,
+        env={**os.environ, "PATH": f"{folder}{os.pathsep}{os.environ['PATH']}"},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.stderr == "", f"{script}: {done.stderr}"
+    assert done.stdout.removesuffix("\n") in expected, f"{script}: {done.stdout!r} for {expected}"

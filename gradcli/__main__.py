@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import gc
+import os
 import signal
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 
 # All other imports wait for `_run`, where an interrupt during them is caught.
 
 
 def main() -> None:
-    """Run the command line of this process and exit with its status."""
+    """Run the command line of this process and exit with its status.
+
+    All output has been written by then, and nothing waits to be closed: the process ends without
+    Python's taking itself apart, which takes a fifth of the time of a short command.
+    """
     gc.disable()  # a short life makes few cycles, and looking for them takes its tenth part
     if hasattr(signal, "SIGPIPE"):
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # a reader that leaves ends us silently
@@ -19,7 +25,10 @@ def main() -> None:
         status = _run(sys.argv[1:])
     except KeyboardInterrupt:
         status = 130
-    sys.exit(status)
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError, AttributeError):  # closed, full or not there
+            stream.flush()
+    os._exit(status)
 
 
 def _run(arguments: Sequence[str]) -> int:

@@ -64,11 +64,12 @@ COMMANDS = {  # arguments: what it may import that is heavy or not of the standa
 }
 
 PRINTS_MODULES = """
-import atexit, sys
+import sys
 before = set(sys.modules)
-atexit.register(lambda: print(*sorted(set(sys.modules) - before), file=sys.stderr))
-from gradcli.__main__ import main
-main()
+from gradcli.__main__ import _run
+status = _run(sys.argv[1:])
+print(*sorted(set(sys.modules) - before), file=sys.stderr)
+sys.exit(status)
 """
 
 

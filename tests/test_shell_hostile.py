@@ -1,0 +1,168 @@
+"""Statuses, awkward places and spoiled programs."""
+
+import os
+import pty
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from gradcli.errors import GradError
+from gradcli.program import load_source
+from gradcli.source import Source
+
+ROOT = Path(__file__).parent.parent
+SCRIPT = Path(sys.executable).with_name("gradcli")
+GRADCLI = [str(SCRIPT)] if SCRIPT.exists() else [sys.executable, "-P", "-m", "gradcli"]
+
+
+def gradcli(*arguments, **options):
+    options = {"stdin": subprocess.DEVNULL, **options}
+    return subprocess.run(
+        [*GRADCLI, *arguments], check=False, capture_output=True, timeout=60, **options
+    )
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "f.grad").write_text("input x = 1.0\nx ** 2\n")
+    return tmp_path
+
+
+STATUSES = [
+    (0, ["run", "-e", "2"]),
+    (1, ["run", "-e", "assert 1 > 2"]),
+    (1, ["grad", "-e", "assert x > 2", "-e", "x", "x=1"]),
+    (2, ["run", "--nonsense"]),
+    (2, ["run", "missing.grad"]),
+    (2, ["run", "."]),
+    (2, ["grad", "-e", "x ** 2", "x=1", "--wrt", "z"]),
+    (2, ["grad", "-e", "x ** 2", "x=1", "--of", "z"]),
+    (2, ["run", "-e", "2", "-o", "no/such/folder/r.json"]),
+    (3, ["run", "-e", "1 +"]),
+    (3, ["run", "-e", "sinn(1)"]),
+    (3, ["run", "-e", "sin(1, 2, 3, 4)"]),
+    (4, ["run", "-e", "x ** 2"]),
+    (4, ["run", "-e", "x ** 2", "x=1", "y=2"]),
+    (4, ["run", "-e", "x ** 2", "x=("]),
+    (5, ["run", "-e", "ones(2) + ones(3)"]),
+    (5, ["grad", "-e", "log(x)", "x=0", "--check-nan"]),
+    (6, ["run", "-e", "zeros(10 ** 12)"]),
+    (6, ["run", "-e", "def f(n): return f(n + 1)", "-e", "f(0)"]),
+]
+
+
+@pytest.mark.parametrize(("status", "arguments"), STATUSES, ids=str)
+def test_status(status, arguments, folder):
+    done = gradcli(*arguments, cwd=folder)
+    assert done.returncode == status, f"{arguments}: {done.returncode}, not {status}: {done.stderr}"
+    assert b"Traceback" not in done.stderr, f"{arguments}: {done.stderr}"
+    assert bool(done.stderr) == bool(status), f"{arguments}: {done.stderr}"
+
+
+def test_control_c_while_it_records():
+    text = "def f(x):\n    while True: x = x * 1.0\n    return x\nf(x)"
+    command = [*GRADCLI, "grad", "-e", "print('go')", "-e", text, "x=2"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stderr.readline() == b"go\n"
+        time.sleep(0.2)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=30)
+    assert (process.returncode, out, err) == (130, b"", b"")
+
+
+@pytest.mark.parametrize("name", ["numpy", "json", "typer", "rich"])
+def test_a_module_in_the_working_folder_is_not_imported(name, folder):
+    (folder / f"{name}.py").write_text("raise SystemExit('imported')")
+    done = gradcli("grad", "-e", "sum(x * x)", "x=[1, 2]", "-r", cwd=folder)
+    assert (done.stdout, done.stderr) == (b"2.0\n4.0\n", b""), name
+
+
+def test_output_into_a_folder_that_cannot_be_written(folder):
+    locked = folder / "locked"
+    locked.mkdir(mode=0o500)
+    if os.access(locked, os.W_OK):
+        pytest.skip("this user may write everywhere")
+    done = gradcli("run", "-e", "2", "-o", str(locked / "r.json"))
+    assert done.returncode == 2, done
+    assert not list(locked.iterdir())
+
+
+@pytest.mark.parametrize("name", ["a\nb.grad", "\x1b[31mred.grad", "-x.grad", "a b.grad"])
+def test_awkward_file_names(name, folder):
+    (folder / name).write_text("1 +")
+    done = gradcli("run", "--", name, cwd=folder)
+    assert done.returncode == 3, f"{name!r}: {done}"
+    assert b"\x1b" not in done.stderr, f"{name!r}: {done.stderr}"
+    assert b":1:4: error[" in done.stderr.splitlines()[0], f"{name!r}: {done.stderr}"
+
+
+@pytest.mark.parametrize("command", ["run", "grad", "graph"])
+def test_a_terminal_of_20_columns(command):
+    import fcntl
+    import struct
+    import termios
+
+    primary, secondary = pty.openpty()
+    fcntl.ioctl(secondary, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 20, 0, 0))
+    arguments = [command, str(ROOT / "samples" / "two_paths.grad"), "--color", "never"]
+    done = subprocess.run(
+        [*GRADCLI, *arguments],
+        check=False,
+        stdin=subprocess.DEVNULL,
+        stdout=secondary,
+        stderr=subprocess.PIPE,
+        timeout=60,
+    )
+    os.close(secondary)
+    out = os.read(primary, 100_000).decode()
+    os.close(primary)
+    assert (done.returncode, done.stderr) == (0, b"")
+    wide = [line for line in out.splitlines() if len(line) > 20]
+    assert not wide, f"{command}: {wide}"
+
+
+SLOW = {"two_layer", "doubling", "descent", "exponential_fit"}
+SAMPLES = [p for p in sorted((ROOT / "samples").glob("*.grad")) if p.stem not in SLOW]
+
+
+def spoiled(text, chance, most):
+    """Prefixes, deletions of one character and changes of one, `most` of them."""
+    places = range(len(text))
+    every = [text[:i] for i in places] + [text[:i] + text[i + 1 :] for i in places]
+    marks = "()[]:=,.'\"\\\n\t #+-*x0é\x00"
+    every += [text[:i] + chance.choice(marks) + text[i + 1 :] for i in places]
+    return chance.sample(every, min(most, len(every)))
+
+
+class OutOfTime(Exception):
+    pass
+
+
+def out_of_time(*_):
+    raise OutOfTime
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=lambda p: p.stem)
+def test_a_spoiled_program_is_refused_or_runs(sample):
+    """Only GradError may come out. A loop whose end was spoiled is stopped after a while."""
+    lines = sample.read_text("utf-8").splitlines(keepends=True)
+    text = "".join(line for line in lines if not line.startswith("#"))
+    old = signal.signal(signal.SIGALRM, out_of_time)
+    try:
+        for broken in spoiled(text, random.Random(sample.stem), 150):
+            signal.setitimer(signal.ITIMER_REAL, 0.5)
+            try:
+                load_source(Source("<fuzz>", broken)).run()
+            except (GradError, OutOfTime):
+                pass
+            except Exception as error:
+                pytest.fail(f"{type(error).__name__}: {error} from {broken!r}")
+            finally:
+                signal.setitimer(signal.ITIMER_REAL, 0)
+    finally:
+        signal.signal(signal.SIGALRM, old)

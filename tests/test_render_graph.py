@@ -112,7 +112,7 @@ def test_a_chain_of_a_loop_is_one_line():
         shown(r.graph(x))
         == """\
                         value  gradient  line
-MulBackward0 × 100,000                   4
+MulBackward0 × 100,000  1      1         4
 └─ AccumulateGrad x     0.5    1         1
 """
     )
@@ -130,7 +130,7 @@ def test_a_turn_of_three_ops_with_a_shared_parameter_is_one_line():
         == """\
                                                    value   gradient  line
 MeanBackward0 loss                                 2.25    1         7
-└─ AddBackward0 SinBackward0 MulBackward0 × 1,000                    4-6
+└─ AddBackward0 SinBackward0 MulBackward0 × 1,000  1       1         4-6
    ├─ AccumulateGrad w [2]                         [1, 2]  1         1
    └─ AccumulateGrad x                             0.5     1         2
 """

@@ -127,7 +127,9 @@ class _Tree:
         under: list[tuple[int | None, int]] = []
         if node in self._folds:
             fold = self._folds[node]
-            self._add(task, node, _fold_label(fold, task.times), None, None, self._lines(fold))
+            last = self._chains.nodes[node]  # what the last turn made
+            value, grad = (last.value, last.grad) if task.times == 1 else (None, None)
+            self._add(task, node, _fold_label(fold, task.times), value, grad, self._lines(fold))
             under += [(t, task.times * (fold.turns if own else 1)) for t, own in fold.sides]
             if fold.after is not None:
                 under.append((fold.after, task.times))

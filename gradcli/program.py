@@ -235,16 +235,21 @@ class Program:
         **named: Any,
     ) -> GraphResult:
         """The graph that the run recorded, with values and derivatives. Arguments as of `grad`."""
+        options = options or _options()
+        given = _given(inputs, named)
         watch = self._watch(wrt, keep=True)
-        done = self._execute(_given(inputs, named), options or _options(), watch)
+        done = self._execute(given, options, watch)
         name, output = self._output(done, of)
+        warnings = []
+        if not is_finite(output):
+            warnings.append(self._non_finite(given, options, done, watch, of, None))
         derivatives.differentiated(self._program, done.session, watch.names, done.values)
         return GraphResult(
             output=name,
             value=plain_value(output),
             graph=self._graph(done, output),
             printed=done.lines,
-            warnings=(),
+            warnings=tuple(warnings),
         )
 
     # --- one run -----------------------------------------------------------------------

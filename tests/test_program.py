@@ -219,6 +219,11 @@ def test_higher_derivatives_at_zero(f, at, derivatives):
     assert found.tolist() == [float(d) for d in derivatives for _ in range(2)]
 
 
+def test_the_graph_warns_of_nan_too():
+    warnings = load("y = log(x)\ny * 2").graph(x=-1).warnings
+    assert [(w.code, w.place) for w in warnings] == [("non-finite", ("<text>", 1, 5))]
+
+
 def test_of_and_cotangent():
     program = load("y = [x, x * x]\nz = x ** 3\nz")
     assert program.grad(x=2, of="z").grad == {"x": 12.0}

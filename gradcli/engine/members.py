@@ -231,6 +231,7 @@ def _set_requires_grad(session: Session, x: Tensor, value: Any) -> None:
         )
     if wanted == x.requires_grad:
         return
+    x.view = None  # a leaf has no history, not even that of the tensor whose memory it shares
     x.node = AccumulateGrad(x) if wanted else None
 
 

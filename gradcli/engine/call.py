@@ -15,7 +15,7 @@ from gradcli.engine.tensor import Tensor
 from gradcli.errors import counted, run_error
 from gradcli.ir import Signature
 
-SPELLINGS = {"axis": "dim", "axes": "dim", "keepdims": "keepdim", "self": "input", "size": "size"}
+SPELLINGS = {"axis": "dim", "axes": "dim", "keepdims": "keepdim", "self": "input"}
 """Keyword names that are accepted for others."""
 
 

@@ -101,7 +101,6 @@ class Number(Tensor):
     __slots__ = ()
 
 
-Plain: TypeAlias = Data
 Value: TypeAlias = Any
 """What an op takes and gives: plain data or a `Tensor`."""
 

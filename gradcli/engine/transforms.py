@@ -123,8 +123,7 @@ class Traced:
     def _gradient(self, argument: Any, found: dict[Node, Any]) -> Any:
         if isinstance(argument, list):
             return [self._gradient(a, found) for a in argument]
-        point = argument.node if argument.node in self.points else self._node_of(argument)
-        return _as_value(found.get(point), argument)
+        return _as_value(found.get(self._node_of(argument)), argument)
 
     def _node_of(self, argument: Tensor) -> Node:
         return next(node for node, value in self.points.items() if value is argument)

@@ -1,0 +1,1 @@
+"""Repeating, turning and rolling."""

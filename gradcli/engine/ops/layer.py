@@ -1,0 +1,1 @@
+"""Layers and distances of neural networks."""

@@ -1,0 +1,1 @@
+"""Determinants, inverses and linear equations."""

@@ -1,0 +1,1 @@
+"""Special functions whose values SciPy computes: the extra `special`."""

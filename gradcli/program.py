@@ -33,10 +33,20 @@ from gradcli.grammar.names import analyse, is_constant
 from gradcli.grammar.parser import parse, parse_expression
 from gradcli.grammar.text import decode
 from gradcli.record import Record
-from gradcli.results import Binding, GradResult, Graph, GraphResult, RunResult
+from gradcli.results import Binding, GradResult, Graph, GraphResult, Operation, RunResult
 from gradcli.source import Source, Span
 
-__all__ = ["Given", "Options", "Program", "constant", "decode", "load", "load_source"]
+__all__ = [
+    "Given",
+    "Options",
+    "Program",
+    "constant",
+    "decode",
+    "load",
+    "load_source",
+    "operation",
+    "operations",
+]
 
 
 class Options(Record):
@@ -97,6 +107,30 @@ def _lowered(module: ast.Module, source: Source, given: frozenset[str]) -> ir.Pr
     if errors:
         raise ProgramError(*errors)
     return lower(module, names, source)
+
+
+def operations() -> tuple[Operation, ...]:
+    """Every built-in operation, family by family."""
+    from gradcli.engine.ops import describe
+
+    return tuple(describe.operations())
+
+
+def operation(name: str) -> Operation:
+    """The built-in operation of a name or alias.
+
+    Raises:
+        UsageError: If there is none.
+    """
+    from gradcli.engine.ops import describe
+
+    bare = name.rpartition(".")[2]
+    found = describe.named(bare) or describe.named(bare.removesuffix("_"))
+    if found is None:
+        near = nearest(bare, Builtins().names())
+        help = near or "`gradcli ops` shows them all"
+        raise UsageError(Diagnostic("unknown-name", f"no operation `{name}`", help=help))
+    return found
 
 
 def constant(text: str, name: str) -> Given:

@@ -134,3 +134,45 @@ class GraphResult(Result):
     graph: Graph
     printed: tuple[str, ...]
     warnings: tuple[Diagnostic, ...]
+
+
+class Kink(Result):
+    """A point at which a derivative is a choice, and what is chosen: the call, the cotangent (None
+    for ones) and the gradient of each argument.
+    """
+
+    __slots__ = ("call", "cotangent", "gradient")
+    call: str
+    cotangent: Value
+    gradient: dict[str, Value]
+
+
+class Operation(Result):
+    """What is known of a built-in operation: `derivative` holds a formula for the cotangent of
+    each argument in terms of g, that of the result; it may be empty for a differentiable one.
+    """
+
+    __slots__ = (
+        "name",
+        "aliases",
+        "family",
+        "signature",
+        "meaning",
+        "derivative",
+        "differentiable",
+        "kinks",
+        "source",
+        "method",
+        "inplace",
+    )
+    name: str
+    aliases: tuple[str, ...]
+    family: str
+    signature: str
+    meaning: str
+    derivative: dict[str, str]
+    differentiable: bool
+    kinks: tuple[Kink, ...]
+    source: str
+    method: bool
+    inplace: bool

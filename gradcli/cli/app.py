@@ -14,6 +14,7 @@ _MODULES = {
     "run": "gradcli.cli.run",
     "grad": "gradcli.cli.grad",
     "graph": "gradcli.cli.graph",
+    "ops": "gradcli.cli.ops",
 }
 """The module of each command, in which a function has the command's name."""
 

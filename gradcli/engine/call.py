@@ -137,19 +137,9 @@ def bind(
         raise run_error(
             "wrong-arity",
             f"`{op.name}` has no argument `{next(iter(named))}`",
-            notes=(f"it is called as {usage(op)}",),
+            notes=(f"it is called as {op.usage}",),
         )
     return bound, params
-
-
-def usage(op: Op) -> str:
-    """How an op is called: `sum(input, dim=None, keepdim=False)`."""
-    args = [
-        *((f"*{a}" if op.variadic else a) for a in op.args[: len(op.args) - op.optional]),
-        *(f"{a}=None" for a in op.args[len(op.args) - op.optional :]),
-        *(k if v is REQUIRED or k.startswith("*") else f"{k}={v!r}" for k, v in op.params.items()),
-    ]
-    return f"{op.name}({', '.join(args)})"
 
 
 def _spelling(op: Op, name: str) -> str:
@@ -166,7 +156,7 @@ def _spelling(op: Op, name: str) -> str:
 
 def _missing(op: Op, name: str) -> Exception:
     return run_error(
-        "wrong-arity", f"`{op.name}` needs `{name}`", notes=(f"it is called as {usage(op)}",)
+        "wrong-arity", f"`{op.name}` needs `{name}`", notes=(f"it is called as {op.usage}",)
     )
 
 

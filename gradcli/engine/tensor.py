@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from gradcli.engine.arrays import NUMBERS, Data, dtype_of, np, shape_of
@@ -26,6 +26,18 @@ class Like:
 
 
 SCALAR = Like((), "float64")
+
+
+class Abstract:
+    """A value without numbers, of which something else is known: its name, or its shape. Ops done
+    on it are done by it.
+    """
+
+    __slots__ = ()
+
+    def apply(self, op: Any, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
+        """What the op makes of the arguments, this being one of them."""
+        raise NotImplementedError
 
 
 class View:

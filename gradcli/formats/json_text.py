@@ -16,28 +16,28 @@ def json_text(result: RunResult | GradResult | GraphResult) -> str:
         return _run(result)
     if isinstance(result, GradResult):
         return _grad(result)
-    return _object({"schema": quote("gradcli.graph/1"), **_graph_fields(result.graph)})
+    return json_object({"schema": quote("gradcli.graph/1"), **_graph_fields(result.graph)})
 
 
 def diagnostic_json(diagnostic: Diagnostic) -> str:
     """A diagnostic as a one-line JSON object; fields of a missing place are null."""
     labels = [
-        _object({**_range(diagnostic.source, label.span), "text": quote(label.text)})
+        json_object({**_range(diagnostic.source, label.span), "text": quote(label.text)})
         for label in diagnostic.labels
     ]
     if diagnostic.label:
         main = _range(diagnostic.source, diagnostic.span)
-        labels.insert(0, _object({**main, "text": quote(diagnostic.label)}))
+        labels.insert(0, json_object({**main, "text": quote(diagnostic.label)}))
     source = diagnostic.source
-    return _object(
+    return json_object(
         {
             "severity": quote(diagnostic.severity),
             "code": quote(diagnostic.code),
             "message": quote(diagnostic.message),
             "file": literal(source.name if source and diagnostic.span else None),
             **_range(source, diagnostic.span),
-            "labels": _array(labels),
-            "notes": _array(map(quote, diagnostic.notes)),
+            "labels": array(labels),
+            "notes": array(map(quote, diagnostic.notes)),
             "help": literal(diagnostic.help),
         }
     )
@@ -50,29 +50,29 @@ def _run(result: RunResult) -> str:
         "result": literal(result.result, json=True),
         "values": _values(result.values),
         "grad": _values(result.grad),
-        "printed": _array(map(quote, result.printed)),
-        "warnings": _array(map(_warning, result.warnings)),
+        "printed": array(map(quote, result.printed)),
+        "warnings": array(map(_warning, result.warnings)),
     }
     if result.graph is not None:
-        fields["graph"] = _object(_graph_fields(result.graph))
-    return _object(fields)
+        fields["graph"] = json_object(_graph_fields(result.graph))
+    return json_object(fields)
 
 
 def _grad(result: GradResult) -> str:
-    return _object(
+    return json_object(
         {
             "schema": quote("gradcli.grad/1"),
             "output": quote(result.output),
             "value": literal(result.value, json=True),
             "grad": _values(result.grad),
-            "warnings": _array(map(_warning, result.warnings)),
+            "warnings": array(map(_warning, result.warnings)),
         }
     )
 
 
 def _graph_fields(graph: Graph) -> dict[str, str]:
     nodes = (
-        _object(
+        json_object(
             {
                 "id": literal(node.id),
                 "op": quote(node.op),
@@ -89,15 +89,15 @@ def _graph_fields(graph: Graph) -> dict[str, str]:
         for node in graph.nodes
     )
     edges = (
-        _object({"from": str(edge.source), "to": str(edge.target), "input": str(edge.input)})
+        json_object({"from": str(edge.source), "to": str(edge.target), "input": str(edge.input)})
         for edge in graph.edges
     )
-    return {"root": literal(graph.root), "nodes": _array(nodes), "edges": _array(edges)}
+    return {"root": literal(graph.root), "nodes": array(nodes), "edges": array(edges)}
 
 
 def _warning(diagnostic: Diagnostic) -> str:
     file, line, column = diagnostic.place or (None, None, None)
-    return _object(
+    return json_object(
         {
             "code": quote(diagnostic.code),
             "message": quote(diagnostic.message),
@@ -116,12 +116,14 @@ def _range(source: Source | None, span: Span | None) -> dict[str, str]:
 
 
 def _values(values: Mapping[str, Value]) -> str:
-    return _object({name: literal(value, json=True) for name, value in values.items()})
+    return json_object({name: literal(value, json=True) for name, value in values.items()})
 
 
-def _object(fields: Mapping[str, str]) -> str:
+def json_object(fields: Mapping[str, str]) -> str:
+    """A JSON object of fields whose values are written already."""
     return f"{{{','.join(f'{quote(name)}:{text}' for name, text in fields.items())}}}"
 
 
-def _array(texts: Iterable[str]) -> str:
+def array(texts: Iterable[str]) -> str:
+    """A JSON array of elements that are written already."""
     return f"[{','.join(texts)}]"

@@ -80,6 +80,8 @@ def builtin_name(
     if path is None:
         return None
     module, _, name = path.rpartition(".")
+    if module == "torch.linalg" and f"linalg_{name}" in signatures:
+        return f"linalg_{name}"  # it has an argument list of its own, like `svd` or `cross`
     return name if (not module or module in MODULES) and name in signatures else None
 
 

@@ -92,6 +92,7 @@ def _choice(name: str, word: str) -> Op:
         lambda session, *values, dim=None, keepdim=False: _choose(
             session, values, dim, keepdim, name
         ),
+        by=(f"{name}_all", f"{name}_along", f"{name}imum"),
         args=("*values",),
         params=DIMS,
         doc=f"{word} element of a tensor; `{name}(x, dim)` gives the fields `values` and `indices` "

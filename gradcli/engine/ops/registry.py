@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 from gradcli.engine.apply import apply
 from gradcli.engine.arrays import SCALARS, Data, np, plain
-from gradcli.engine.tensor import Tensor
+from gradcli.engine.tensor import Abstract, Tensor
 from gradcli.record import Record
 
 Rule: TypeAlias = Callable[..., Any]
@@ -104,6 +104,7 @@ class Op:
         view: the result may share its first argument's memory.
         body: the op made of other ops, see `composite`.
         host: works on the program's own values, see `host`.
+        by: names of the ops that a host op does its work by: their derivatives are its own.
     """
 
     __slots__ = (
@@ -113,6 +114,7 @@ class Op:
         "array",
         "bad",
         "body",
+        "by",
         "constant",
         "doc",
         "fields",
@@ -162,6 +164,7 @@ class Op:
         pure: bool = True,
         body: Callable[..., Any] | None = None,
         host: Callable[..., Any] | None = None,
+        by: Sequence[str] = (),
         constant: Any = REQUIRED,
         samples: Callable[[], Sequence[Sample]] = none,
         known: Callable[[], Sequence[Known]] = none,
@@ -193,6 +196,7 @@ class Op:
         self.pure = pure
         self.body = body
         self.host = host
+        self.by = tuple(by)
         self.constant = constant
         self.samples = samples
         self.known = known
@@ -202,6 +206,19 @@ class Op:
     def differentiable(self) -> bool:
         """Whether the op has derivative rules."""
         return self.partials is not None or self.vjp is not None
+
+    @property
+    def usage(self) -> str:
+        """How the op is called: `sum(input, dim=None, keepdim=False)`."""
+        if self.constant is not REQUIRED:
+            return self.name
+        required = len(self.args) - self.optional
+        words = [f"*{a}" if self.variadic else a for a in self.args[:required]]
+        words += [f"{a}=None" for a in self.args[required:]]
+        for name, default in self.params.items():
+            bare = default is REQUIRED or name.startswith("*")
+            words.append(name if bare else f"{name}={default!r}")
+        return f"{self.name}({', '.join(words)})"
 
     def node_name(self, args: tuple[Any, ...], params: dict[str, Any]) -> str:
         """PyTorch's name of the node that this op records."""
@@ -226,7 +243,7 @@ class Op:
         This is how rules and tests call it: tensor arguments by place, parameters by name.
         """
         if self.body is not None:
-            return self.body(*args, **params)
+            return self._composed(args, params)
         number = self.number
         if number is not None:
             for a in args:
@@ -237,7 +254,16 @@ class Op:
         for a in args:
             if isinstance(a, Tensor):
                 return apply(self, args, params, None)
+            if isinstance(a, Abstract):
+                return a.apply(self, args, params)
         return self.value([np.asarray(a) if isinstance(a, list) else a for a in args], params)
+
+    def _composed(self, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
+        for a in args:
+            if isinstance(a, Abstract):
+                return a.apply(self, args, params)
+        assert self.body is not None
+        return self.body(*args, **params)
 
     def __repr__(self) -> str:
         return f"<op {self.name}>"

@@ -187,7 +187,9 @@ def _power_base(out: Any, x: Any, y: Any) -> Any:
         if y == 2:
             return mul(x, 2.0)
         return 0.0 if y == 0 else mul(pow_(x, y - 1), float(y))
-    return ops.where(ops.eq(y, 0), 0.0, mul(y, pow_(x, sub(y, 1))))
+    base_is_zero_or_nan = ops.logical_not(ops.gt(ops.abs(x), 0))
+    at_zero = ops.logical_and(ops.eq(y, 0), base_is_zero_or_nan)
+    return ops.where(at_zero, 0.0, mul(y, pow_(x, sub(y, 1))))
 
 
 def _power_exponent(out: Any, x: Any, y: Any) -> Any:
@@ -199,8 +201,8 @@ pow_: Op = elementwise(
     "pow",
     args=("input", "exponent"),
     doc="Power input ** exponent. Its derivatives are exponent input ** (exponent - 1) and "
-    "input ** exponent log(input); the first is 0 where the exponent is 0, the second where the "
-    "base is 0 and the exponent is not negative.",
+    "input ** exponent log(input); both are 0 where both are 0, the second wherever the base is 0 "
+    "and the exponent is not negative.",
     source="DLMF 4.2.26; at a base of 0 the value of the power does not depend on the exponent",
     number=ieee.power,
     array=exact.power,

@@ -94,6 +94,7 @@ def quotients() -> Samples:
 def powers() -> Samples:
     """A positive operand and any other."""
     return (
+        sample([1.0, 2.0, 3.0], [0.0, 0.0, 1.0]),
         sample(1.5, 2.5),
         sample(1.5, -2.0),
         sample([1.0, 2.0], [0.5, 3.0]),

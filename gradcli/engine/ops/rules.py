@@ -95,9 +95,8 @@ def _spread(c: Any, out: Any) -> Any:
         return c
     if shape_of(c) != shape_of(out):
         c = ops.expand(c, size=shape_of(out))
-    if dtype_of(out) == "float32" and dtype_of(c) != "float32":
-        c = ops.cast(c, dtype="float32")
-    return c
+    dtype = dtype_of(out)
+    return c if dtype_of(c) == dtype else ops.cast(c, dtype=dtype)
 
 
 def _weighted(g: Any, partial: Any, out: Any, args: Sequence[Any], params: Any) -> Any:

@@ -12,7 +12,7 @@ from gradcli.engine import derivatives
 from gradcli.engine.arrays import NUMBERS, Quiet
 from gradcli.engine.call import Builtins
 from gradcli.engine.execute import execute
-from gradcli.engine.export import is_data, plain_value
+from gradcli.engine.export import binding, is_data, is_numeric, plain_value
 from gradcli.engine.inputs import Given, check_names
 from gradcli.engine.nonfinite import is_finite, non_finite_warning
 from gradcli.engine.session import Session, kind_of
@@ -33,7 +33,19 @@ from gradcli.grammar.names import analyse, is_constant
 from gradcli.grammar.parser import parse, parse_expression
 from gradcli.grammar.text import decode
 from gradcli.record import Record
-from gradcli.results import Binding, GradResult, Graph, GraphResult, Operation, RunResult
+from gradcli.results import (
+    GradResult,
+    Graph,
+    GraphResult,
+    HessianResult,
+    HvpResult,
+    JacobianResult,
+    JvpResult,
+    Operation,
+    RunResult,
+    Value,
+    VjpResult,
+)
 from gradcli.source import Source, Span
 
 __all__ = [
@@ -197,7 +209,7 @@ class Program:
         given = _given(inputs, named)
         watched = frozenset(derivatives.candidates(self._program) if options.graph else ())
         done = self._execute(given, options, _Watch(watched, False, options.graph))
-        result = done.session.tensor(done.result) if _is_numeric(done.result) else done.result
+        result = done.session.tensor(done.result) if is_numeric(done.result) else done.result
         warnings = []
         if not is_finite(result):
             everything = _Watch(self._program.watchable, False, True)
@@ -205,9 +217,7 @@ class Program:
         return RunResult(
             output=self._program.output,
             result=plain_value(result) if is_data(result) else None,
-            bindings=tuple(
-                _binding(n, value) for n, value in done.values.items() if is_data(value)
-            ),
+            bindings=tuple(binding(n, value) for n, value in done.values.items() if is_data(value)),
             printed=done.lines,
             warnings=tuple(warnings),
             graph=self._graph(done, result) if options.graph else None,
@@ -237,26 +247,170 @@ class Program:
         Raises:
             GradError: Of the kind of what went wrong.
         """
-        options = options or _options()
-        given = _given(inputs, named)
-        watch = self._watch(wrt, keep=False)
-        done = self._execute(given, options, watch)
-        name, output = self._output(done, of)
-        names = derivatives.differentiated(self._program, done.session, watch.names, done.values)
-        weight = _cotangent(done.session, output, cotangent)
-        with Quiet(), self._located():
-            found, unused = derivatives.gradients(done.session, output, weight, names)
-        warnings = [self._unused(n, name) for n in unused]
-        if not (is_finite(output) and all(map(is_finite, found.values()))):
-            again = _Watch(watch.watched, watch.explicit, True)
-            warnings.append(self._non_finite(given, options, done, again, of, cotangent))
+        asked = self._ask(_given(inputs, named), wrt, of, options)
+        weight = asked.cotangent(cotangent)
+        with self._pass():
+            found, unused = derivatives.gradients(asked.session, asked.output, weight, asked.names)
+        grad = _plain(found)
         return GradResult(
-            output=name,
-            value=plain_value(output),
-            grad={n: plain_value(Tensor(g)) for n, g in found.items()},
-            inputs={n: plain_value(done.session.points[n]) for n in names},
-            printed=done.lines,
-            warnings=tuple(warnings),
+            output=asked.name,
+            value=plain_value(asked.output),
+            grad=grad,
+            inputs={n: plain_value(asked.session.points[n]) for n in asked.names},
+            printed=asked.done.lines,
+            warnings=self._warnings(asked, grad, unused, cotangent),
+        )
+
+    def vjp(
+        self,
+        inputs: Mapping[str, Any] | None = None,
+        *,
+        cotangent: Any = None,
+        wrt: str | Sequence[str] | None = None,
+        of: str | None = None,
+        options: Options | None = None,
+        **named: Any,
+    ) -> VjpResult:
+        """Product of a cotangent with the Jacobian: the gradient of the result weighed by it.
+        Arguments as of `grad`.
+        """
+        found = self.grad(inputs, wrt=wrt, of=of, cotangent=cotangent, options=options, **named)
+        return VjpResult(
+            found.output, found.value, found.grad, found.inputs, found.printed, found.warnings
+        )
+
+    def jvp(
+        self,
+        inputs: Mapping[str, Any] | None = None,
+        *,
+        tangents: Mapping[str, Any],
+        of: str | None = None,
+        options: Options | None = None,
+        **named: Any,
+    ) -> JvpResult:
+        """Product of the Jacobian with a direction, by forward mode.
+
+        Args:
+            inputs: Values by name: numbers, lists or NumPy arrays.
+            tangents: The direction by name, shaped as the names' values; zero by the others.
+            of: Top-level name to differentiate; None: the program's result.
+            options: How to run.
+            **named: More values by name.
+
+        Raises:
+            GradError: Of the kind of what went wrong.
+        """
+        from gradcli.engine import directions
+
+        asked = self._ask(_given(inputs, named), list(tangents), of, options)
+        dots = asked.direction(tangents)
+        with self._pass():
+            found = directions.directional(asked.session, asked.output, dots)
+        return JvpResult(
+            output=asked.name,
+            value=plain_value(asked.output),
+            jvp=plain_value(Tensor(found)),
+            printed=asked.done.lines,
+            warnings=self._warnings(asked, found, (), None),
+        )
+
+    def jacobian(
+        self,
+        inputs: Mapping[str, Any] | None = None,
+        *,
+        wrt: str | Sequence[str] | None = None,
+        of: str | None = None,
+        mode: str = "auto",
+        options: Options | None = None,
+        **named: Any,
+    ) -> JacobianResult:
+        """Value of the result and its Jacobian. Arguments as of `grad`; `mode` is "forward",
+        "reverse", or "auto" for the one of fewer directions.
+        """
+        from gradcli.engine import directions
+
+        asked = self._ask(_given(inputs, named), wrt, of, options)
+        with self._pass():
+            found, mode = directions.jacobian(asked.session, asked.output, asked.names, mode)
+        jacobian = _plain(found)
+        return JacobianResult(
+            output=asked.name,
+            value=plain_value(asked.output),
+            jacobian=jacobian,
+            mode=mode,
+            printed=asked.done.lines,
+            warnings=self._warnings(asked, jacobian, (), None),
+        )
+
+    def hessian(
+        self,
+        inputs: Mapping[str, Any] | None = None,
+        *,
+        wrt: str | Sequence[str] | None = None,
+        of: str | None = None,
+        cotangent: Any = None,
+        diagonal: bool = False,
+        options: Options | None = None,
+        **named: Any,
+    ) -> HessianResult:
+        """Value, gradient and second derivatives of the result. Arguments as of `grad`; with
+        `diagonal` only the second derivatives by one element twice.
+        """
+        from gradcli.engine import directions
+
+        asked = self._ask(_given(inputs, named), wrt, of, options)
+        weight = asked.cotangent(cotangent)
+        question = directions.hessian_diagonal if diagonal else directions.hessian
+        with self._pass():
+            slopes, second = question(asked.session, asked.output, weight, asked.names)
+        grad = _plain(slopes)
+        found: dict[str, Value] = (
+            _plain(second) if diagonal else {n: _plain(row) for n, row in second.items()}
+        )
+        return HessianResult(
+            output=asked.name,
+            value=plain_value(asked.output),
+            grad=grad,
+            hessian=None if diagonal else found,
+            diagonal=found if diagonal else None,
+            printed=asked.done.lines,
+            warnings=self._warnings(asked, [grad, found], (), cotangent),
+        )
+
+    def hvp(
+        self,
+        inputs: Mapping[str, Any] | None = None,
+        *,
+        tangents: Mapping[str, Any],
+        wrt: str | Sequence[str] | None = None,
+        of: str | None = None,
+        cotangent: Any = None,
+        options: Options | None = None,
+        **named: Any,
+    ) -> HvpResult:
+        """Value, gradient, and the product of the Hessian with a direction: forward over reverse.
+        Arguments as of `grad` and, for the direction, of `jvp`; `wrt` names the rows of the product
+        that are wanted, without it those of the direction.
+        """
+        from gradcli.engine import directions
+
+        rows = list(tangents) if wrt is None else derivatives.asked(self._program, wrt)
+        both = list(dict.fromkeys([*rows, *tangents]))
+        asked = self._ask(_given(inputs, named), both, of, options)
+        weight = asked.cotangent(cotangent)
+        dots = asked.direction(tangents)
+        with self._pass():
+            slopes, second = directions.hessian_product(
+                asked.session, asked.output, weight, rows, dots
+            )
+        grad, found = _plain(slopes), _plain(second)
+        return HvpResult(
+            output=asked.name,
+            value=plain_value(asked.output),
+            grad=grad,
+            hvp=found,
+            printed=asked.done.lines,
+            warnings=self._warnings(asked, [grad, found], (), cotangent),
         )
 
     def graph(
@@ -287,6 +441,21 @@ class Program:
         )
 
     # --- one run -----------------------------------------------------------------------
+
+    def _ask(
+        self,
+        given: Mapping[str, Given],
+        wrt: str | Sequence[str] | None,
+        of: str | None,
+        options: Options | None,
+    ) -> _Asked:
+        """Run the program to differentiate its result."""
+        options = options or _options()
+        watch = self._watch(wrt, keep=False)
+        done = self._execute(given, options, watch)
+        name, output = self._output(done, of)
+        names = derivatives.differentiated(self._program, done.session, watch.names, done.values)
+        return _Asked(done, given, options, watch, of, name, output, names)
 
     def _watch(self, wrt: str | Sequence[str] | None, *, keep: bool) -> _Watch:
         if wrt is None:
@@ -341,14 +510,15 @@ class Program:
         weight = 1.0 if output.shape == () else None
         from gradcli.engine.recorded import recorded_graph
 
-        with Quiet(), self._located():
+        with self._pass():
             return recorded_graph(output, weight, done.values, self.source)
 
     @contextmanager
-    def _located(self) -> Iterator[None]:
+    def _pass(self) -> Iterator[None]:
         """A pass of the command: what it refuses gets a place in the program."""
         try:
-            yield
+            with Quiet():
+                yield
         except RunError as error:
             first, *others = error.diagnostics
             if first.source is None and first.labels:
@@ -356,6 +526,18 @@ class Program:
             raise RunError(first, *others) from None
 
     # --- warnings ----------------------------------------------------------------------
+
+    def _warnings(
+        self, asked: _Asked, found: Value, unused: Sequence[str], cotangent: Any
+    ) -> tuple[Diagnostic, ...]:
+        """What is to be said of a result and the derivatives that were found."""
+        warnings = [self._unused(name, asked.name) for name in unused]
+        if not (is_finite(asked.output) and is_finite(found)):
+            again = _Watch(asked.watch.watched, asked.watch.explicit, True)
+            warnings.append(
+                self._non_finite(asked.given, asked.options, asked.done, again, asked.of, cotangent)
+            )
+        return tuple(warnings)
 
     def _unused(self, name: str, output: str) -> Diagnostic:
         span = next((i.span for i in self._program.inputs if i.name == name), Span(0, 0))
@@ -418,6 +600,41 @@ class _Done(Record):
         return tuple(text.split("\n")) if self.printed else ()
 
 
+class _Asked(Record):
+    """A finished run and what is differentiated in it: a result and the names."""
+
+    __slots__ = ("done", "given", "options", "watch", "of", "name", "output", "names")
+    done: _Done
+    given: Mapping[str, Given]
+    options: Options
+    watch: _Watch
+    of: str | None
+    name: str
+    output: Any
+    names: list[str]
+
+    @property
+    def session(self) -> Session:
+        return self.done.session
+
+    def cotangent(self, given: Any) -> Any:
+        """Plain data of the weights of the result's elements."""
+        return _cotangent(self.session, self.output, given)
+
+    def direction(self, tangents: Mapping[str, Any]) -> dict[str, Any]:
+        """Plain data of the direction by name."""
+        return {
+            name: derivatives.direction(
+                self.session.points[name], _value(self.session, given), name
+            )
+            for name, given in tangents.items()
+        }
+
+
+def _plain(found: Mapping[str, Any]) -> dict[str, Value]:
+    return {name: plain_value(Tensor(data)) for name, data in found.items()}
+
+
 def _options() -> Options:
     return Options(None, lambda text: None, False, False)
 
@@ -431,27 +648,10 @@ def _given(inputs: Mapping[str, Any] | None, named: Mapping[str, Any]) -> dict[s
 
 
 def _cotangent(session: Session, output: Any, cotangent: Any) -> Any:
-    value = cotangent.value if isinstance(cotangent, Given) else cotangent
-    if hasattr(value, "tolist"):
-        value = value.tolist()
-    return derivatives.starting_cotangent(output, session.tensor(value))
+    return derivatives.starting_cotangent(output, _value(session, cotangent))
 
 
-def _binding(name: str, value: Any) -> Binding:
-    if not isinstance(value, Tensor):
-        return Binding(name, plain_value(value), None, "", False)
-    made_by = value.grad_fn
-    return Binding(
-        name,
-        plain_value(value),
-        None if value.grad is None else plain_value(value.grad),
-        "" if made_by is None else made_by.name(),
-        value.is_leaf and value.requires_grad,
-    )
-
-
-def _is_numeric(value: Any) -> bool:
-    """Whether a list is one of numbers and tensors at any depth, so that it has a tensor."""
-    if type(value) is list:
-        return bool(value) and all(map(_is_numeric, value))
-    return isinstance(value, Tensor) or type(value) in NUMBERS
+def _value(session: Session, given: Any) -> Any:
+    """A number or tensor given from outside."""
+    value = given.value if isinstance(given, Given) else given
+    return session.tensor(value.tolist() if hasattr(value, "tolist") else value)

@@ -124,6 +124,76 @@ class GradResult(Result):
     warnings: tuple[Diagnostic, ...]
 
 
+class JvpResult(Result):
+    """Value of the output and its derivative along a direction of the inputs, shaped as it."""
+
+    __slots__ = ("output", "value", "jvp", "printed", "warnings")
+    _defaults: ClassVar[dict[str, Any]] = {"printed": (), "warnings": ()}
+    output: str
+    value: Value
+    jvp: Value
+    printed: tuple[str, ...]
+    warnings: tuple[Diagnostic, ...]
+
+
+class VjpResult(Result):
+    """Value of the output and, by each name, the product of a cotangent with its Jacobian."""
+
+    __slots__ = ("output", "value", "vjp", "inputs", "printed", "warnings")
+    _defaults: ClassVar[dict[str, Any]] = {"printed": (), "warnings": ()}
+    output: str
+    value: Value
+    vjp: dict[str, Value]
+    inputs: dict[str, Value]
+    printed: tuple[str, ...]
+    warnings: tuple[Diagnostic, ...]
+
+
+class JacobianResult(Result):
+    """Value of the output and its Jacobian by each name: the output's shape followed by the
+    name's. `mode` is "forward" or "reverse".
+    """
+
+    __slots__ = ("output", "value", "jacobian", "mode", "printed", "warnings")
+    _defaults: ClassVar[dict[str, Any]] = {"printed": (), "warnings": ()}
+    output: str
+    value: Value
+    jacobian: dict[str, Value]
+    mode: str
+    printed: tuple[str, ...]
+    warnings: tuple[Diagnostic, ...]
+
+
+class HessianResult(Result):
+    """Value, gradient and second derivatives of a scalar output: `hessian` by two names, the shape
+    of the first followed by the second's; or, of a diagonal alone, `diagonal` by one name and
+    shaped as it. The one that was not asked for is None.
+    """
+
+    __slots__ = ("output", "value", "grad", "hessian", "diagonal", "printed", "warnings")
+    _defaults: ClassVar[dict[str, Any]] = {"printed": (), "warnings": ()}
+    output: str
+    value: Value
+    grad: dict[str, Value]
+    hessian: dict[str, dict[str, Value]] | None
+    diagonal: dict[str, Value] | None
+    printed: tuple[str, ...]
+    warnings: tuple[Diagnostic, ...]
+
+
+class HvpResult(Result):
+    """Value, gradient and the product of the Hessian with a direction of the inputs, by name."""
+
+    __slots__ = ("output", "value", "grad", "hvp", "printed", "warnings")
+    _defaults: ClassVar[dict[str, Any]] = {"printed": (), "warnings": ()}
+    output: str
+    value: Value
+    grad: dict[str, Value]
+    hvp: dict[str, Value]
+    printed: tuple[str, ...]
+    warnings: tuple[Diagnostic, ...]
+
+
 class GraphResult(Result):
     """What `gradcli graph` found."""
 

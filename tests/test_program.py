@@ -287,3 +287,73 @@ def test_constants(text, value):
 def test_constants_refused(text):
     with pytest.raises(InputError):
         constant(text, "x")
+
+
+# derivatives beyond the gradient ------------------------------------------------------------
+
+BOTH = "input x = [1.0, 2.0]\ninput k = 2.0\n"
+
+
+def test_jacobian_has_the_shape_of_the_result_then_of_the_name():
+    program = load(f"{BOTH}y = sin(x) * k + x[0]\ny")
+    for mode in ("forward", "reverse"):
+        found = program.jacobian(mode=mode)
+        assert found.mode == mode
+        assert np.allclose(
+            found.jacobian["x"],
+            [[2 * math.cos(1) + 1, 0.0], [1.0, 2 * math.cos(2)]],
+            rtol=1e-15,
+        )
+        assert np.allclose(found.jacobian["k"], np.sin([1.0, 2.0]), rtol=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("text", "mode"),
+    [("x * k", "reverse"), ("sum(x) * k", "reverse"), ("stack([x, x, x])", "forward")],
+)
+def test_auto_takes_the_mode_of_fewer_directions(text, mode):
+    assert load(f"{BOTH}{text}").jacobian(wrt="x,k" if "k" in text else "x").mode == mode
+
+
+def test_hessian_is_by_two_names():
+    program = load(f"{BOTH}sum(x ** 3) * k ** 2 + x[0] * x[1]")
+    found = program.hessian()
+    assert found.value == 38.0
+    assert np.array_equal(found.grad["x"], [14.0, 49.0])
+    assert np.array_equal(found.hessian["x"]["x"], [[24.0, 1.0], [1.0, 48.0]])
+    assert np.array_equal(found.hessian["x"]["k"], [12.0, 48.0])
+    assert np.array_equal(found.hessian["k"]["x"], [12.0, 48.0])
+    assert found.hessian["k"]["k"] == 18.0
+    diagonal = program.hessian(diagonal=True)
+    assert diagonal.hessian is None
+    assert np.array_equal(diagonal.diagonal["x"], [24.0, 48.0])
+    assert diagonal.diagonal["k"] == 18.0
+
+
+def test_products_are_those_with_the_matrices():
+    program = load(f"{BOTH}y = sin(x) * k + x[0]\nsum(y ** 2)")
+    u = {"x": [0.5, -1.0], "k": 2.0}
+    second = program.hessian().hessian
+    product = program.hvp(tangents=u)
+    for name in u:
+        expected = sum(np.dot(second[name][by], u[by]) for by in u)
+        assert np.allclose(product.hvp[name], expected, rtol=1e-13)
+    slopes = program.jacobian().jacobian
+    assert np.allclose(program.jvp(tangents=u).jvp, sum(np.dot(slopes[n], u[n]) for n in u))
+    pulled = program.vjp(cotangent=3.0).vjp
+    assert np.allclose(pulled["x"], 3 * slopes["x"])
+
+
+def test_a_constant_derivative_has_zero_second_derivatives():
+    found = load(f"{BOTH}sum(x) + 2 * k").hessian().hessian
+    assert np.array_equal(found["x"]["x"], np.zeros((2, 2)))
+    assert found["k"]["k"] == 0.0
+
+
+@pytest.mark.parametrize(
+    ("tangents", "code"), [({"x": 1.0}, "shape-mismatch"), ({"x": "a"}, "bad-input")]
+)
+def test_a_tangent_has_the_shape_of_its_name(tangents, code):
+    with pytest.raises(InputError) as caught:
+        load(f"{BOTH}sum(x)").jvp(tangents=tangents)
+    assert caught.value.diagnostics[0].code == code

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gradcli.engine.arrays import NUMBERS, np
+from gradcli.engine.arrays import NUMBERS, np, shape_of
 from gradcli.engine.backward import cotangents
 from gradcli.engine.graph import AccumulateGrad, Node
 from gradcli.engine.members import seed
 from gradcli.engine.session import Session, kind_of
 from gradcli.engine.tensor import Tensor, data_of, node_of
-from gradcli.errors import Diagnostic, RunError, UsageError, nearest
+from gradcli.errors import Diagnostic, InputError, RunError, UsageError, nearest
 from gradcli.ir import Program
 
 
@@ -110,6 +110,27 @@ def starting_cotangent(output: Any, cotangent: Any) -> Any:
                 help="reduce it, as in `sum(...)`, or give --cotangent a weight for each element",
             )
         ) from None
+
+
+def direction(point: Tensor, tangent: Any, name: str) -> Any:
+    """Plain data of a tangent at a point.
+
+    Raises:
+        InputError: If it is no number or tensor of the point's shape.
+    """
+    what = f"the tangent of `{name}`"
+    if not isinstance(tangent, Tensor) and type(tangent) not in NUMBERS:
+        raise InputError(Diagnostic("bad-input", f"{what} must be a number or tensor"))
+    data = data_of(tangent)
+    shape = shape_of(data)
+    if shape != point.shape:
+        raise InputError(
+            Diagnostic(
+                "shape-mismatch",
+                f"{what} has the shape {list(shape)}, and `{name}` {list(point.shape)}",
+            )
+        )
+    return float(data) if type(data) in NUMBERS else data.astype(point.dtype)
 
 
 def even_cotangent(output: Any) -> Any:

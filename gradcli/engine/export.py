@@ -6,6 +6,7 @@ from typing import Any
 
 from gradcli.engine.arrays import NUMBERS
 from gradcli.engine.tensor import Tensor
+from gradcli.results import Binding
 
 
 def is_data(value: Any) -> bool:
@@ -30,3 +31,24 @@ def plain_value(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [plain_value(item) for item in value]
     return value
+
+
+def binding(name: str, value: Any) -> Binding:
+    """A top-level name with its value, gradient and place in the graph."""
+    if not isinstance(value, Tensor):
+        return Binding(name, plain_value(value), None, "", False)
+    made_by = value.grad_fn
+    return Binding(
+        name,
+        plain_value(value),
+        None if value.grad is None else plain_value(value.grad),
+        "" if made_by is None else made_by.name(),
+        value.is_leaf and value.requires_grad,
+    )
+
+
+def is_numeric(value: Any) -> bool:
+    """Whether a list is one of numbers and tensors at any depth, so that it has a tensor."""
+    if type(value) is list:
+        return bool(value) and all(map(is_numeric, value))
+    return isinstance(value, Tensor) or type(value) in NUMBERS

@@ -14,6 +14,8 @@ from gradcli.source import Source, Span
 
 def is_finite(value: Any) -> bool:
     """Whether a value holds neither nan nor infinity; text and the like do not."""
+    if isinstance(value, dict):
+        return all(map(is_finite, value.values()))
     if isinstance(value, (list, tuple)):
         return all(map(is_finite, value))
     data = data_of(value)

@@ -1,0 +1,61 @@
+"""Directions pushed together give what they give one by one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from oracles import Run, flat, floating, jacobian_forward, jacobian_reverse, table, values
+
+from gradcli.engine.arrays import Quiet
+from gradcli.engine.jacobians import columns, rows
+from gradcli.engine.ops.registry import ops
+from gradcli.engine.tensor import leaf
+
+CASES = [
+    pytest.param(op, s, id=f"{op.name}-{i}-{s.id}")
+    for op in table().values()
+    if (op.differentiable or op.body) and op.name not in {"view_update", "zeros_of"}
+    for i, s in enumerate(op.samples())
+    if any(floating(a) for a in values(s.args))
+]
+
+
+@pytest.fixture(autouse=True)
+def ieee_arithmetic():
+    with Quiet():
+        yield
+
+
+@pytest.mark.parametrize(("op", "s"), CASES)
+def test_rows_and_columns_are_those_of_single_passes(op, s):
+    run = Run(op, values(s.args), s.params)
+    expected = {"rows": jacobian_reverse(run), "columns": jacobian_forward(run)}
+    targets = {x.node: x.shape for x in run.leaves}
+    for name, together in (("rows", rows), ("columns", columns)):
+        blocks = []
+        for out in run.outs:
+            found = together(out.node, out.index, out.shape, targets)
+            parts = [
+                part.reshape(len(part), int(np.prod(part.shape[1:])))
+                for part in (found[x.node] for x in run.leaves)
+            ]
+            if name == "columns":
+                parts = [part.T for part in parts]
+            blocks.append(np.concatenate(parts, 1) if parts else np.zeros((flat([out]).size, 0)))
+        got = np.concatenate(blocks) if blocks else np.zeros((0, 0))
+        assert np.allclose(got, expected[name], rtol=1e-13, atol=1e-13, equal_nan=True), (
+            f"{name} of {op.name}{s.args} {s.params}: got\n{got}\nexpected\n{expected[name]}"
+        )
+
+
+def test_a_large_jacobian_takes_few_passes(monkeypatch):
+    from gradcli.engine import jacobians
+
+    x, w = leaf(np.linspace(0, 1, 50)), np.cos(np.arange(2500.0)).reshape(50, 50)
+    out = ops.tanh(ops.matmul(w, x))
+    passes = []
+    real = jacobians.cotangents
+    monkeypatch.setattr(jacobians, "cotangents", lambda *a, **k: passes.append(1) or real(*a, **k))
+    found = rows(out.node, 0, out.shape, {x.node: x.shape})[x.node]
+    assert len(passes) == 1
+    assert np.allclose(found, (1 - out.data**2)[:, None] * w, rtol=1e-13)

@@ -311,7 +311,7 @@ class Program:
             value=plain_value(asked.output),
             jvp=plain_value(Tensor(found)),
             printed=asked.done.lines,
-            warnings=self._warnings(asked, found, (), None),
+            warnings=self._warnings(asked, found, asked.unused, None),
         )
 
     def jacobian(
@@ -339,7 +339,7 @@ class Program:
             jacobian=jacobian,
             mode=mode,
             printed=asked.done.lines,
-            warnings=self._warnings(asked, jacobian, (), None),
+            warnings=self._warnings(asked, jacobian, asked.unused, None),
         )
 
     def hessian(
@@ -374,7 +374,7 @@ class Program:
             hessian=None if diagonal else found,
             diagonal=found if diagonal else None,
             printed=asked.done.lines,
-            warnings=self._warnings(asked, [grad, found], (), cotangent),
+            warnings=self._warnings(asked, [grad, found], asked.unused, cotangent),
         )
 
     def hvp(
@@ -410,7 +410,7 @@ class Program:
             grad=grad,
             hvp=found,
             printed=asked.done.lines,
-            warnings=self._warnings(asked, [grad, found], (), cotangent),
+            warnings=self._warnings(asked, [grad, found], asked.unused, cotangent),
         )
 
     def graph(
@@ -616,6 +616,13 @@ class _Asked(Record):
     @property
     def session(self) -> Session:
         return self.done.session
+
+    @property
+    def unused(self) -> list[str]:
+        """The names that the result does not depend on."""
+        from gradcli.engine import directions
+
+        return directions.unused(self.session, self.output, self.names)
 
     def cotangent(self, given: Any) -> Any:
         """Plain data of the weights of the result's elements."""

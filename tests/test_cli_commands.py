@@ -267,14 +267,14 @@ def test_standard_input_is_left_alone_when_a_program_is_named(cli, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "message", "help"),
     [
-        ([], "no command", "commands are run, grad, graph, ops"),
+        ([], "no command", "commands are run, grad, jvp, vjp, jacobian, hessian, hvp, graph, ops"),
         (["rnu"], "no such command `rnu`", "did you mean `run`?"),
         (["xyzzy"], "no such command `xyzzy`", "try `gradcli --help`"),
         (["--versoin"], "no such option `--versoin`", "did you mean `--version`?"),
         (["run", "--shwo", "x"], "no such option `--shwo`", "did you mean `--show`?"),
         (
             ["run", "-e", "x", "-f", "xml"],
-            "invalid value for `-f` / `--format`: `xml` is not one of `auto`, `human`, `plain`, `json`",
+            "invalid value for `-f` / `--format`: `xml` is not one of `auto`, `human`, `plain`, `json`, `ndjson`, `csv`, `tsv`",
             "try `gradcli run --help`",
         ),
         (
@@ -309,7 +309,7 @@ def test_standard_input_is_left_alone_when_a_program_is_named(cli, monkeypatch):
         (
             ["run", "-e", "x", "-o", "a.xyz"],
             "`a.xyz` does not say what to write: its suffix is `.xyz`",
-            "known suffixes are .json, .txt",
+            "known suffixes are .json, .ndjson, .csv, .tsv, .npy, .npz, .txt",
         ),
         (
             ["graph", "-e", "x", "-o", "a"],

@@ -4,8 +4,9 @@ import math
 import numpy as np
 
 from gradcli.errors import Diagnostic, Label
+from gradcli.formats.fields import fields
 from gradcli.formats.json_text import diagnostic_json, json_text
-from gradcli.formats.plain import fields_plain, grad_plain, run_plain
+from gradcli.formats.plain import fields_plain, run_plain
 from gradcli.formats.raw import raw
 from gradcli.results import (
     Binding,
@@ -28,7 +29,9 @@ def test_gradient_in_every_form():
         '{"schema":"gradcli.grad/1","output":"loss","value":1.6666666666666667,'
         '"grad":{"w":[1.3333333333333333,2.0]},"warnings":[]}'
     )
-    assert grad_plain(FIT) == "loss\t1.6666666666666667\ngrad.w\t[1.3333333333333333,2.0]\n"
+    assert (
+        fields_plain(fields(FIT)) == "loss\t1.6666666666666667\ngrad.w\t[1.3333333333333333,2.0]\n"
+    )
     assert raw(FIT.grad.values()) == "1.3333333333333333\n2.0\n"
 
 

@@ -3,7 +3,7 @@ import re
 import numpy as np
 import pytest
 
-from gradcli.render.derivatives import grad_view
+from gradcli.render.derivatives import derivative_view
 from gradcli.render.numbers import align, block, number, shape_of
 from gradcli.render.text import cells, plain_text, shorten, visible
 from gradcli.render.values import run_view
@@ -91,7 +91,7 @@ GRAD = GradResult(
 
 def test_gradient_table():
     assert (
-        plain_text(grad_view(GRAD, precision=6, width=80))
+        plain_text(derivative_view(GRAD, precision=6, width=80))
         == """\
 loss = 1.66667
 
@@ -105,7 +105,7 @@ T0           90        0.25
 
 def test_gradient_table_of_twenty_columns():
     assert (
-        plain_text(grad_view(GRAD, precision=3, width=20))
+        plain_text(derivative_view(GRAD, precision=3, width=20))
         == """\
 loss = 1.67
 
@@ -158,7 +158,7 @@ def test_no_line_is_wider_than_the_terminal(width):
     }
     bindings = tuple(Binding(n, v, v, "<MeanBackward0>") for n, v in values.items())
     run = run_view(RunResult("y", values["big"], ()), bindings=bindings, precision=6, width=width)
-    grad = grad_view(GradResult("y", 1.0, values, values), precision=6, width=width)
+    grad = derivative_view(GradResult("y", 1.0, values, values), precision=6, width=width)
     for line in plain_text([*run, *grad]).splitlines():
         assert cells(line) <= width, f"{cells(line)} cells in {line!r}"
 

@@ -13,6 +13,11 @@ from gradcli.cli.terminal import write_output
 _MODULES = {
     "run": "gradcli.cli.run",
     "grad": "gradcli.cli.grad",
+    "jvp": "gradcli.cli.products",
+    "vjp": "gradcli.cli.products",
+    "jacobian": "gradcli.cli.matrices",
+    "hessian": "gradcli.cli.matrices",
+    "hvp": "gradcli.cli.products",
     "graph": "gradcli.cli.graph",
     "ops": "gradcli.cli.ops",
 }

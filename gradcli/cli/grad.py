@@ -1,25 +1,19 @@
 """`gradcli grad`."""
 
-from typing import TYPE_CHECKING
-
 from gradcli.cli import options as o
-from gradcli.cli.inputs import constants, load, split_names
-from gradcli.cli.messages import report
-from gradcli.cli.output import Target, choose, resolve_auto
+from gradcli.cli.answer import answer
+from gradcli.cli.emit import SUFFIXES
+from gradcli.cli.inputs import constant, load, split_names
+from gradcli.cli.output import choose, resolve_auto
 from gradcli.cli.terminal import write_message
-
-if TYPE_CHECKING:
-    from gradcli.results import GradResult
-
-_SUFFIXES = {".json": "json", ".txt": "plain"}
 
 
 def grad(
     arguments: o.Arguments = None,
     expression: o.Expressions = None,
     wrt: o.Wrt = None,
-    of: o.Of = None,
     cotangent: o.Cotangent = None,
+    of: o.Of = None,
     form: o.Format = o.FormatName.AUTO,
     json: o.Json = False,
     raw: o.Raw = False,
@@ -41,34 +35,19 @@ def grad(
     """
     from gradcli.program import Options
 
-    target = choose(
-        form.value, json=json, raw=raw, output=output, color=color.value, suffixes=_SUFFIXES
+    target = resolve_auto(
+        choose(form.value, json=json, raw=raw, output=output, color=color.value, suffixes=SUFFIXES)
     )
-    target = resolve_auto(target)
     names = split_names(wrt, "--wrt")
+    weights = constant(cotangent, "--cotangent")
     program, inputs = load(arguments, expression)
-    weights = None if cotangent is None else constants({"--cotangent": cotangent})["--cotangent"]
     settings = Options(seed=seed, echo=write_message, check_nan=check_nan, graph=False)
-    result = program.grad(inputs, wrt=names, of=of, cotangent=weights, options=settings)
-    target.write(_text(result, target, precision))
-    if not quiet:
-        report(result.warnings, form=diagnostics.value, color=color.value)
-
-
-def _text(result: "GradResult", target: Target, precision: int) -> str:
-    if target.form == "json":
-        from gradcli.formats.json_text import json_text
-
-        return f"{json_text(result)}\n"
-    if target.form == "raw":
-        from gradcli.formats.raw import raw
-
-        return raw(result.grad.values())
-    if target.form == "human":
-        from gradcli.render.derivatives import grad_view
-
-        return target.draw(grad_view(result, precision=precision, width=target.width))
-
-    from gradcli.formats.plain import grad_plain
-
-    return grad_plain(result)
+    answer(
+        lambda given: program.grad(given, wrt=names, cotangent=weights, of=of, options=settings),
+        inputs,
+        target,
+        precision=precision,
+        quiet=quiet,
+        diagnostics=diagnostics.value,
+        color=color.value,
+    )

@@ -34,6 +34,28 @@ def constants(texts: Mapping[str, str]) -> dict[str, Given]:
     return {name: program.constant(text, name) for name, text in texts.items()}
 
 
+def constant(text: str | None, name: str) -> Given | None:
+    """The value of an option that takes a constant; None without it."""
+    return None if text is None else constants({name: text})[name]
+
+
+def directions(options: Sequence[str] | None) -> dict[str, Given]:
+    """The values of --tangent options, by name.
+
+    Raises:
+        UsageError: If there is none, or one is not written NAME=VALUE.
+    """
+    texts = {}
+    for option in options or ():
+        name, equals, text = option.partition("=")
+        if not (equals and name.isidentifier()):
+            raise usage(f"`{option}` in --tangent has no name", "a direction is NAME=VALUE")
+        texts[name] = text
+    if not texts:
+        raise usage("no direction", "give --tangent NAME=VALUE")
+    return constants(texts)
+
+
 def split(arguments: Sequence[str]) -> tuple[str | None, dict[str, str]]:
     """FILE, if there is one, and the texts of the inputs by name; the last of a name counts."""
     file = None

@@ -21,7 +21,7 @@ Name = Annotated[
 
 def ops(
     name: Name = None,
-    form: o.Format = o.FormatName.AUTO,
+    form: o.ListFormat = o.ListFormatName.AUTO,
     json: o.Json = False,
     output: o.Output = None,
     precision: o.Precision = 6,

@@ -16,6 +16,26 @@ class FormatName(StrEnum):
     HUMAN = "human"
     PLAIN = "plain"
     JSON = "json"
+    NDJSON = "ndjson"
+    CSV = "csv"
+    TSV = "tsv"
+
+
+class ListFormatName(StrEnum):
+    """What a list looks like; `auto` is human on a terminal and plain elsewhere."""
+
+    AUTO = "auto"
+    HUMAN = "human"
+    PLAIN = "plain"
+    JSON = "json"
+
+
+class ModeName(StrEnum):
+    """Which mode a Jacobian is made by; `auto` is the one of fewer directions."""
+
+    AUTO = "auto"
+    FORWARD = "forward"
+    REVERSE = "reverse"
 
 
 class GraphFormatName(StrEnum):
@@ -67,6 +87,19 @@ Cotangent = Annotated[
     str | None,
     typer.Option(metavar="VALUE", help="Weights of a result that is not scalar."),
 ]
+Tangent = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME=VALUE", help="Direction by this name; repeatable, zero by the others."
+    ),
+]
+Mode = Annotated[
+    ModeName,
+    typer.Option(metavar="MODE", help="auto, forward or reverse.", show_default=False),
+]
+Diagonal = Annotated[
+    bool, typer.Option("--diagonal", help="Only the second derivatives by one element twice.")
+]
 Show = Annotated[
     list[str] | None,
     typer.Option(metavar="NAME,..", help="Print these names; repeatable."),
@@ -74,6 +107,16 @@ Show = Annotated[
 Graph = Annotated[bool, typer.Option("--graph", help="Also draw the recorded graph.")]
 Format = Annotated[
     FormatName,
+    typer.Option(
+        "-f",
+        "--format",
+        metavar="FORM",
+        help="auto, human, plain, json, ndjson, csv or tsv.",
+        show_default=False,
+    ),
+]
+ListFormat = Annotated[
+    ListFormatName,
     typer.Option(
         "-f", "--format", metavar="FORM", help="auto, human, plain or json.", show_default=False
     ),

@@ -24,15 +24,18 @@ class Target(NamedTuple):
     path: str | None
     color: str
 
-    def write(self, text: str) -> None:
+    def write(self, content: str | bytes) -> None:
         """Write the whole of a result, or the last of what goes to standard output."""
         if self.path is None:
-            write_output(text)
+            assert isinstance(content, str)
+            write_output(content)
             return
         from gradcli.formats.file import write_atomically
 
         try:
-            write_atomically(self.path, text.encode("utf-8", "backslashreplace"))
+            if isinstance(content, str):
+                content = content.encode("utf-8", "backslashreplace")
+            write_atomically(self.path, content)
         except OSError as error:
             raise unwritable(f"`{self.path}`", error.strerror or str(error)) from None
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from gradcli.cli import options as o
+from gradcli.cli.emit import SUFFIXES, one_array
 from gradcli.cli.failures import did_you_mean, usage
 from gradcli.cli.inputs import load, split_names
 from gradcli.cli.messages import report
@@ -13,7 +14,6 @@ from gradcli.cli.terminal import write_message, write_output
 if TYPE_CHECKING:
     from gradcli.results import RunResult
 
-_SUFFIXES = {".json": "json", ".txt": "plain"}
 _WITH_PRINTED = ("human", "plain")  # forms that begin with what the program printed
 
 
@@ -44,7 +44,7 @@ def run(
     from gradcli.program import Options
 
     target = choose(
-        form.value, json=json, raw=raw, output=output, color=color.value, suffixes=_SUFFIXES
+        form.value, json=json, raw=raw, output=output, color=color.value, suffixes=SUFFIXES
     )
     target = resolve_auto(target)
     shown = split_names(show, "--show")
@@ -53,38 +53,62 @@ def run(
     echo = Echo(_destination(target, kept))
     settings = Options(seed=seed, echo=echo, check_nan=check_nan, graph=graph)
     result = program.run(inputs, options=settings)
-    text = _text(result, target, shown, precision)
-    if target.form in _WITH_PRINTED:
-        blank = echo.begun and text and target.form == "human"
-        kept += ["\n" * (echo.unfinished + bool(blank)), text]
-        text = "".join(kept)
-    target.write(text)
+    content = _text(result, target, shown, precision)
+    if isinstance(content, str) and target.form in _WITH_PRINTED:
+        blank = echo.begun and content and target.form == "human"
+        content = "".join([*kept, "\n" * (echo.unfinished + bool(blank)), content])
+    target.write(content)
     if not quiet:
         report(result.warnings, form=diagnostics.value, color=color.value)
 
 
 def _destination(target: Target, kept: list[str]) -> Callable[[str], object]:
     """Where the program's own printing goes."""
-    if target.form == "json":
+    if target.form in ("json", "ndjson"):
         return lambda text: None  # the result tells it
     if target.form not in _WITH_PRINTED:
         return write_message
     return kept.append if target.path else write_output
 
 
-def _text(result: "RunResult", target: Target, shown: Sequence[str] | None, precision: int) -> str:
+def _text(
+    result: "RunResult", target: Target, shown: Sequence[str] | None, precision: int
+) -> str | bytes:
     chosen = None if shown is None else _chosen(result, shown)
-    if target.form == "json":
-        from gradcli.formats.json_text import json_text
+    match target.form:
+        case "json" | "ndjson":
+            from gradcli.formats.json_text import json_text
 
-        return f"{json_text(result)}\n"
-    if target.form == "raw":
-        from gradcli.formats.raw import raw
+            return f"{json_text(result)}\n"
+        case "human":
+            return _human(result, target, chosen, precision)
+        case "plain":
+            return _plain(result, target, chosen, precision)
 
-        return raw([result.result] if chosen is None else chosen.values())
-    if target.form == "human":
-        return _human(result, target, chosen, precision)
+    from gradcli.formats.fields import fields
 
+    values = fields(result) if chosen is None else chosen
+    match target.form:
+        case "csv" | "tsv":
+            from gradcli.formats.delimited import DELIMITERS, delimited
+
+            return delimited(values, DELIMITERS[target.form])
+        case "npy":
+            from gradcli.formats.arrays import npy
+
+            return npy(one_array(values, target.path or ""))
+        case "npz":
+            from gradcli.formats.arrays import npz
+
+            return npz(values)
+    from gradcli.formats.raw import raw
+
+    return raw(values.values())
+
+
+def _plain(
+    result: "RunResult", target: Target, chosen: Mapping[str, object] | None, precision: int
+) -> str:
     from gradcli.formats.plain import fields_plain, run_plain
 
     text = run_plain(result) if chosen is None else fields_plain(chosen)

@@ -7,12 +7,19 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gradcli.engine.arrays import NUMBERS, np, shape_of
-from gradcli.engine.backward import cotangents
+from gradcli.engine.backward import cotangents, reachable
 from gradcli.engine.forward import tangents
 from gradcli.engine.graph import Node, Watchpoint
 from gradcli.engine.jacobians import cheaper_mode, columns, row_blocks, rows
 from gradcli.engine.session import Session
 from gradcli.engine.tensor import Tensor, node_of
+
+
+def unused(session: Session, output: Any, names: Sequence[str]) -> list[str]:
+    """The watched names that an output does not depend on."""
+    node = node_of(output) if isinstance(output, Tensor) else None
+    reached = set() if node is None else reachable([node])
+    return [name for name in names if session.watchpoints[name][0] not in reached]
 
 
 def directional(session: Session, output: Any, dots: Mapping[str, Any]) -> Any:

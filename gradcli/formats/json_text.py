@@ -5,18 +5,60 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from gradcli.errors import Diagnostic
+from gradcli.formats.fields import Derivatives
 from gradcli.formats.literal import literal, quote
-from gradcli.results import GradResult, Graph, GraphResult, RunResult, Value
+from gradcli.results import (
+    GradResult,
+    Graph,
+    GraphResult,
+    HessianResult,
+    HvpResult,
+    JacobianResult,
+    JvpResult,
+    RunResult,
+    Value,
+    VjpResult,
+)
 from gradcli.source import Source, Span
 
 
-def json_text(result: RunResult | GradResult | GraphResult) -> str:
+def json_text(result: RunResult | Derivatives | GraphResult) -> str:
     """A result as the one-line JSON object that docs/commands.md describes."""
-    if isinstance(result, RunResult):
-        return _run(result)
-    if isinstance(result, GradResult):
-        return _grad(result)
-    return json_object({"schema": quote("gradcli.graph/1"), **_graph_fields(result.graph)})
+    return json_object(json_fields(result))
+
+
+def json_fields(result: RunResult | Derivatives | GraphResult) -> dict[str, str]:
+    """The fields of the object, written."""
+    match result:
+        case RunResult():
+            return _run(result)
+        case GraphResult():
+            return {"schema": quote("gradcli.graph/1"), **_graph_fields(result.graph)}
+        case GradResult():
+            found = {"grad": _values(result.grad)}
+        case VjpResult():
+            found = {"vjp": _values(result.vjp)}
+        case JvpResult():
+            found = {"jvp": literal(result.jvp, json=True)}
+        case HvpResult():
+            found = {"hvp": _values(result.hvp)}
+        case JacobianResult():
+            found = {"jacobian": _values(result.jacobian), "mode": quote(result.mode)}
+        case HessianResult():
+            found = {"grad": _values(result.grad)}
+            if result.hessian is not None:
+                rows = {name: _values(row) for name, row in result.hessian.items()}
+                found["hessian"] = json_object(rows)
+            if result.diagonal is not None:
+                found["diagonal"] = _values(result.diagonal)
+    name = type(result).__name__.removesuffix("Result").lower()
+    return {
+        "schema": quote(f"gradcli.{name}/1"),
+        "output": quote(result.output),
+        "value": literal(result.value, json=True),
+        **found,
+        "warnings": array(map(_warning, result.warnings)),
+    }
 
 
 def diagnostic_json(diagnostic: Diagnostic) -> str:
@@ -43,7 +85,7 @@ def diagnostic_json(diagnostic: Diagnostic) -> str:
     )
 
 
-def _run(result: RunResult) -> str:
+def _run(result: RunResult) -> dict[str, str]:
     fields = {
         "schema": quote("gradcli.run/1"),
         "output": quote(result.output),
@@ -55,19 +97,7 @@ def _run(result: RunResult) -> str:
     }
     if result.graph is not None:
         fields["graph"] = json_object(_graph_fields(result.graph))
-    return json_object(fields)
-
-
-def _grad(result: GradResult) -> str:
-    return json_object(
-        {
-            "schema": quote("gradcli.grad/1"),
-            "output": quote(result.output),
-            "value": literal(result.value, json=True),
-            "grad": _values(result.grad),
-            "warnings": array(map(_warning, result.warnings)),
-        }
-    )
+    return fields
 
 
 def _graph_fields(graph: Graph) -> dict[str, str]:

@@ -5,18 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from gradcli.formats.literal import literal
-from gradcli.results import GradResult, RunResult, Value
+from gradcli.results import RunResult, Value
 
 
 def run_plain(result: RunResult) -> str:
     """The result alone, as a literal; nothing where the program ends in no value."""
     return "" if result.result is None else f"{literal(result.result)}\n"
-
-
-def grad_plain(result: GradResult) -> str:
-    """The output's value, then a gradient a line, each behind its name and a tab."""
-    grads = {f"grad.{name}": value for name, value in result.grad.items()}
-    return fields_plain({result.output: result.value, **grads})
 
 
 def fields_plain(values: Mapping[str, Value]) -> str:

@@ -1,23 +1,82 @@
-"""What `gradcli grad` shows to a person: the output's value, then a row for each input."""
+"""What the commands that differentiate show to a person: the output's value, then derivatives."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 from gradcli.render.table import table, text_column, value_column
 from gradcli.render.text import Line, visible
 from gradcli.render.values import named_value, shape_text
-from gradcli.results import GradResult
+from gradcli.results import (
+    GradResult,
+    HessianResult,
+    HvpResult,
+    JacobianResult,
+    JvpResult,
+    Value,
+    VjpResult,
+)
 
 
-def grad_view(result: GradResult, *, precision: int, width: int) -> list[Line]:
-    """The value of the output and a table of name, shape, value and gradient."""
-    names = list(result.grad)
-    columns = [
-        text_column("name", "name", [visible(name) for name in names]),
-        text_column("shape", "shape", [shape_text(result.grad[name]) for name in names]),
-        value_column("value", "value", [result.inputs.get(n) for n in names], precision),
-        value_column("gradient", "grad", [result.grad[n] for n in names], precision),
-    ]
+def derivative_view(
+    result: GradResult | VjpResult | JvpResult | JacobianResult | HessianResult | HvpResult,
+    *,
+    precision: int,
+    width: int,
+) -> list[Line]:
+    """The value of the output, and under it what was asked for."""
     lines = named_value(result.output, result.value, precision, width)
-    if names:
-        lines += [[], *table(columns, width)]
+    match result:
+        case GradResult():
+            found = _table(result.inputs, {"gradient": result.grad}, precision, width)
+        case VjpResult():
+            found = _table(result.inputs, {"vjp": result.vjp}, precision, width)
+        case HvpResult():
+            columns = {"gradient": _only(result.grad, result.hvp), "hvp": result.hvp}
+            found = _table({}, columns, precision, width)
+        case JvpResult():
+            found = named_value("jvp", result.jvp, precision, width)
+        case JacobianResult():
+            found = _blocks("jacobian", result.jacobian, precision, width)
+            found += [[], [(f"by {result.mode} mode", "place")]]
+        case HessianResult(hessian=None):
+            columns = {"gradient": result.grad, "second derivative": result.diagonal or {}}
+            found = _table({}, columns, precision, width)
+        case HessianResult():
+            found = _table({}, {"gradient": result.grad}, precision, width)
+            for name, row in (result.hessian or {}).items():
+                found += [[], *_blocks(f"hessian.{visible(name)}", row, precision, width)]
+    return [*lines, [], *found] if found else lines
+
+
+def _only(values: Mapping[str, Value], names: Mapping[str, Value]) -> dict[str, Value]:
+    return {name: values[name] for name in names}
+
+
+def _table(
+    inputs: Mapping[str, Value],
+    columns: Mapping[str, Mapping[str, Value]],
+    precision: int,
+    width: int,
+) -> list[Line]:
+    """A row for each name: its shape, its value where it is known, and the derivatives."""
+    names = list(next(iter(columns.values())))
+    shown = [
+        text_column("name", "name", [visible(name) for name in names]),
+        text_column("shape", "shape", [shape_text(next(iter(columns.values()))[n]) for n in names]),
+        value_column("value", "value", [inputs.get(n) for n in names], precision),
+        *(
+            value_column(heading, "grad", [values[n] for n in names], precision)
+            for heading, values in columns.items()
+        ),
+    ]
+    return table(shown, width) if names else []
+
+
+def _blocks(kind: str, values: Mapping[str, Value], precision: int, width: int) -> list[Line]:
+    """`kind.name = value` for each name, with a blank line before what takes several."""
+    lines: list[Line] = []
+    for name, value in values.items():
+        block = named_value(f"{kind}.{name}", value, precision, width)
+        lines += [[], *block] if lines and len(block) > 1 else block
     return lines

@@ -1,0 +1,98 @@
+"""`gradcli jacobian` and `hessian`."""
+
+from gradcli.cli import options as o
+from gradcli.cli.answer import answer
+from gradcli.cli.emit import SUFFIXES
+from gradcli.cli.inputs import constant, load, split_names
+from gradcli.cli.output import choose, resolve_auto
+from gradcli.cli.terminal import write_message
+
+
+def jacobian(
+    arguments: o.Arguments = None,
+    expression: o.Expressions = None,
+    wrt: o.Wrt = None,
+    mode: o.Mode = o.ModeName.AUTO,
+    of: o.Of = None,
+    form: o.Format = o.FormatName.AUTO,
+    json: o.Json = False,
+    raw: o.Raw = False,
+    output: o.Output = None,
+    precision: o.Precision = 6,
+    check_nan: o.CheckNan = False,
+    seed: o.Seed = None,
+    quiet: o.Quiet = False,
+    verbose: o.Verbose = False,
+    color: o.Color = o.ColorChoice.AUTO,
+    diagnostics: o.Diagnostics = o.DiagnosticsForm.FULL,
+) -> None:
+    """Value and Jacobian of a program's result.
+
+    Examples:
+      gradcli jacobian -e 'stack([x * y, x + y])' x=2 y=3
+      gradcli jacobian model.grad --wrt theta --json | jq .jacobian.theta
+    """
+    from gradcli.program import Options
+
+    target = resolve_auto(
+        choose(form.value, json=json, raw=raw, output=output, color=color.value, suffixes=SUFFIXES)
+    )
+    names = split_names(wrt, "--wrt")
+    program, inputs = load(arguments, expression)
+    settings = Options(seed=seed, echo=write_message, check_nan=check_nan, graph=False)
+    answer(
+        lambda given: program.jacobian(given, wrt=names, mode=mode.value, of=of, options=settings),
+        inputs,
+        target,
+        precision=precision,
+        quiet=quiet,
+        diagnostics=diagnostics.value,
+        color=color.value,
+    )
+
+
+def hessian(
+    arguments: o.Arguments = None,
+    expression: o.Expressions = None,
+    wrt: o.Wrt = None,
+    cotangent: o.Cotangent = None,
+    diagonal: o.Diagonal = False,
+    of: o.Of = None,
+    form: o.Format = o.FormatName.AUTO,
+    json: o.Json = False,
+    raw: o.Raw = False,
+    output: o.Output = None,
+    precision: o.Precision = 6,
+    check_nan: o.CheckNan = False,
+    seed: o.Seed = None,
+    quiet: o.Quiet = False,
+    verbose: o.Verbose = False,
+    color: o.Color = o.ColorChoice.AUTO,
+    diagnostics: o.Diagnostics = o.DiagnosticsForm.FULL,
+) -> None:
+    """Value, gradient and second derivatives of a program's result.
+
+    Examples:
+      gradcli hessian -e 'x ** 2 * y' x=2 y=3
+      gradcli hessian loss.grad --diagonal -r
+    """
+    from gradcli.program import Options
+
+    target = resolve_auto(
+        choose(form.value, json=json, raw=raw, output=output, color=color.value, suffixes=SUFFIXES)
+    )
+    names = split_names(wrt, "--wrt")
+    weights = constant(cotangent, "--cotangent")
+    program, inputs = load(arguments, expression)
+    settings = Options(seed=seed, echo=write_message, check_nan=check_nan, graph=False)
+    answer(
+        lambda given: program.hessian(
+            given, wrt=names, cotangent=weights, diagonal=diagonal, of=of, options=settings
+        ),
+        inputs,
+        target,
+        precision=precision,
+        quiet=quiet,
+        diagnostics=diagnostics.value,
+        color=color.value,
+    )

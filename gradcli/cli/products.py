@@ -1,0 +1,140 @@
+"""`gradcli jvp`, `vjp` and `hvp`: derivatives times a direction or weights."""
+
+from gradcli.cli import options as o
+from gradcli.cli.answer import answer
+from gradcli.cli.emit import SUFFIXES
+from gradcli.cli.inputs import constant, directions, load, split_names
+from gradcli.cli.output import choose, resolve_auto
+from gradcli.cli.terminal import write_message
+
+
+def jvp(
+    arguments: o.Arguments = None,
+    expression: o.Expressions = None,
+    tangent: o.Tangent = None,
+    of: o.Of = None,
+    form: o.Format = o.FormatName.AUTO,
+    json: o.Json = False,
+    raw: o.Raw = False,
+    output: o.Output = None,
+    precision: o.Precision = 6,
+    check_nan: o.CheckNan = False,
+    seed: o.Seed = None,
+    quiet: o.Quiet = False,
+    verbose: o.Verbose = False,
+    color: o.Color = o.ColorChoice.AUTO,
+    diagnostics: o.Diagnostics = o.DiagnosticsForm.FULL,
+) -> None:
+    """Derivative of a program's result along a direction: forward mode.
+
+    Examples:
+      gradcli jvp cooling.grad --tangent k=1
+      gradcli jvp -e 'sin(x) * k' 'x=[1, 2]' k=3 --tangent 'x=[1, 0]' --tangent k=0.5
+    """
+    from gradcli.program import Options
+
+    target = resolve_auto(
+        choose(form.value, json=json, raw=raw, output=output, color=color.value, suffixes=SUFFIXES)
+    )
+    direction = directions(tangent)
+    program, inputs = load(arguments, expression)
+    settings = Options(seed=seed, echo=write_message, check_nan=check_nan, graph=False)
+    answer(
+        lambda given: program.jvp(given, tangents=direction, of=of, options=settings),
+        inputs,
+        target,
+        precision=precision,
+        quiet=quiet,
+        diagnostics=diagnostics.value,
+        color=color.value,
+    )
+
+
+def vjp(
+    arguments: o.Arguments = None,
+    expression: o.Expressions = None,
+    wrt: o.Wrt = None,
+    cotangent: o.Cotangent = None,
+    of: o.Of = None,
+    form: o.Format = o.FormatName.AUTO,
+    json: o.Json = False,
+    raw: o.Raw = False,
+    output: o.Output = None,
+    precision: o.Precision = 6,
+    check_nan: o.CheckNan = False,
+    seed: o.Seed = None,
+    quiet: o.Quiet = False,
+    verbose: o.Verbose = False,
+    color: o.Color = o.ColorChoice.AUTO,
+    diagnostics: o.Diagnostics = o.DiagnosticsForm.FULL,
+) -> None:
+    """Weights of the result's elements carried back to the inputs: reverse mode.
+
+    Examples:
+      gradcli vjp -e 'sin(x) * k' 'x=[1, 2]' k=3 --cotangent '[1, 10]'
+    """
+    from gradcli.program import Options
+
+    target = resolve_auto(
+        choose(form.value, json=json, raw=raw, output=output, color=color.value, suffixes=SUFFIXES)
+    )
+    names = split_names(wrt, "--wrt")
+    weights = constant(cotangent, "--cotangent")
+    program, inputs = load(arguments, expression)
+    settings = Options(seed=seed, echo=write_message, check_nan=check_nan, graph=False)
+    answer(
+        lambda given: program.vjp(given, wrt=names, cotangent=weights, of=of, options=settings),
+        inputs,
+        target,
+        precision=precision,
+        quiet=quiet,
+        diagnostics=diagnostics.value,
+        color=color.value,
+    )
+
+
+def hvp(
+    arguments: o.Arguments = None,
+    expression: o.Expressions = None,
+    tangent: o.Tangent = None,
+    wrt: o.Wrt = None,
+    cotangent: o.Cotangent = None,
+    of: o.Of = None,
+    form: o.Format = o.FormatName.AUTO,
+    json: o.Json = False,
+    raw: o.Raw = False,
+    output: o.Output = None,
+    precision: o.Precision = 6,
+    check_nan: o.CheckNan = False,
+    seed: o.Seed = None,
+    quiet: o.Quiet = False,
+    verbose: o.Verbose = False,
+    color: o.Color = o.ColorChoice.AUTO,
+    diagnostics: o.Diagnostics = o.DiagnosticsForm.FULL,
+) -> None:
+    """Product of the result's second derivatives with a direction.
+
+    Examples:
+      gradcli hvp -e 'sum(x ** 3)' 'x=[1, 2]' --tangent 'x=[1, 0]'
+    """
+    from gradcli.program import Options
+
+    target = resolve_auto(
+        choose(form.value, json=json, raw=raw, output=output, color=color.value, suffixes=SUFFIXES)
+    )
+    direction = directions(tangent)
+    names = split_names(wrt, "--wrt")
+    weights = constant(cotangent, "--cotangent")
+    program, inputs = load(arguments, expression)
+    settings = Options(seed=seed, echo=write_message, check_nan=check_nan, graph=False)
+    answer(
+        lambda given: program.hvp(
+            given, tangents=direction, wrt=names, cotangent=weights, of=of, options=settings
+        ),
+        inputs,
+        target,
+        precision=precision,
+        quiet=quiet,
+        diagnostics=diagnostics.value,
+        color=color.value,
+    )

@@ -1,0 +1,226 @@
+"""The commands beyond `grad`, in every form, as real command lines."""
+
+import io
+import json
+import sys
+
+import numpy as np
+import pytest
+
+from gradcli.__main__ import _run
+
+PAIR = ["-e", "stack([x * y, x + y])", "x=2", "y=3"]
+CUBES = ["-e", "sum(x ** 3) * k", "x=[1, 2]", "k=2"]
+
+PLAIN = [
+    (["jvp", *PAIR, "--tangent", "x=1"], "result\t[6.0,5.0]\njvp\t[3.0,1.0]\n"),
+    (
+        ["jvp", *PAIR, "--tangent", "x=1", "--tangent", "y=-1"],
+        "result\t[6.0,5.0]\njvp\t[1.0,0.0]\n",
+    ),
+    (["vjp", *PAIR, "--cotangent", "[1, 10]"], "result\t[6.0,5.0]\nvjp.x\t13.0\nvjp.y\t12.0\n"),
+    (["vjp", *PAIR, "--cotangent", "[1, 10]", "--wrt", "y"], "result\t[6.0,5.0]\nvjp.y\t12.0\n"),
+    (["jacobian", *PAIR], "result\t[6.0,5.0]\njacobian.x\t[3.0,1.0]\njacobian.y\t[2.0,1.0]\n"),
+    (
+        ["hessian", *CUBES],
+        "result\t18.0\ngrad.x\t[6.0,24.0]\ngrad.k\t9.0\nhessian.x.x\t[[12.0,0.0],[0.0,24.0]]\n"
+        "hessian.x.k\t[3.0,12.0]\nhessian.k.x\t[3.0,12.0]\nhessian.k.k\t0.0\n",
+    ),
+    (
+        ["hessian", *CUBES, "--diagonal"],
+        "result\t18.0\ngrad.x\t[6.0,24.0]\ngrad.k\t9.0\ndiagonal.x\t[12.0,24.0]\ndiagonal.k\t0.0\n",
+    ),
+    (["hvp", *CUBES, "--tangent", "x=[1, 0]"], "result\t18.0\nhvp.x\t[12.0,0.0]\n"),
+    (["hvp", *CUBES, "--tangent", "k=1", "--wrt", "x"], "result\t18.0\nhvp.x\t[3.0,12.0]\n"),
+]
+
+JSON = [
+    (
+        ["jvp", *PAIR, "--tangent", "x=1"],
+        {"schema": "gradcli.jvp/1", "output": "result", "value": [6.0, 5.0], "jvp": [3.0, 1.0]},
+    ),
+    (
+        ["vjp", *PAIR, "--cotangent", "[1, 0]"],
+        {
+            "schema": "gradcli.vjp/1",
+            "output": "result",
+            "value": [6.0, 5.0],
+            "vjp": {"x": 3.0, "y": 2.0},
+        },
+    ),
+    (
+        ["jacobian", *PAIR, "--mode", "reverse"],
+        {
+            "schema": "gradcli.jacobian/1",
+            "output": "result",
+            "value": [6.0, 5.0],
+            "jacobian": {"x": [3.0, 1.0], "y": [2.0, 1.0]},
+            "mode": "reverse",
+        },
+    ),
+    (
+        ["hessian", "-e", "x * y", "x=2", "y=3"],
+        {
+            "schema": "gradcli.hessian/1",
+            "output": "result",
+            "value": 6.0,
+            "grad": {"x": 3.0, "y": 2.0},
+            "hessian": {"x": {"x": 0.0, "y": 1.0}, "y": {"x": 1.0, "y": 0.0}},
+        },
+    ),
+    (
+        ["hessian", "-e", "x ** 2", "x=2", "--diagonal"],
+        {
+            "schema": "gradcli.hessian/1",
+            "output": "result",
+            "value": 4.0,
+            "grad": {"x": 4.0},
+            "diagonal": {"x": 2.0},
+        },
+    ),
+    (
+        ["hvp", "-e", "x ** 2", "x=2", "--tangent", "x=3"],
+        {"schema": "gradcli.hvp/1", "output": "result", "value": 4.0, "hvp": {"x": 6.0}},
+    ),
+]
+
+RAW = [
+    (["jacobian", *PAIR], "3.0\n1.0\n2.0\n1.0\n"),
+    (["hessian", "-e", "x * y", "x=2", "y=3"], "0.0\n1.0\n1.0\n0.0\n"),
+    (["jvp", *PAIR, "--tangent", "x=1"], "3.0\n1.0\n"),
+    (["hvp", *CUBES, "--tangent", "x=[1, 0]"], "12.0\n0.0\n"),
+]
+
+REFUSED = [
+    (["jvp", *PAIR], 2, "no direction"),
+    (["jvp", *PAIR, "--tangent", "1"], 2, "`1` in --tangent has no name"),
+    (["jvp", *PAIR, "--tangent", "z=1"], 2, "--wrt names `z`"),
+    (["jvp", *PAIR, "--tangent", "x=[1, 2]"], 4, "the tangent of `x` has the shape [2]"),
+    (["vjp", *PAIR], 5, "the result has shape [2]"),
+    (["hessian", *PAIR], 5, "the result has shape [2]"),
+    (["jacobian", *PAIR, "--mode", "sideways"], 2, "invalid value for `--mode`"),
+    (["jacobian", *PAIR, "-o", "a.npy"], 2, "`a.npy` holds one array"),
+]
+
+
+@pytest.fixture
+def cli(monkeypatch):
+    def run(*arguments):
+        out, err = io.StringIO(), io.StringIO()
+        monkeypatch.setattr(sys, "stdout", out)
+        monkeypatch.setattr(sys, "stderr", err)
+        return _run(arguments), out.getvalue(), err.getvalue()
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"), PLAIN, ids=lambda a: " ".join(a) if isinstance(a, list) else ""
+)
+def test_plain(cli, arguments, text):
+    assert cli(*arguments) == (0, text, "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "fields"), JSON, ids=lambda a: " ".join(a) if isinstance(a, list) else ""
+)
+def test_json(cli, arguments, fields):
+    status, out, err = cli(*arguments, "--json")
+    assert (status, err) == (0, "")
+    assert json.loads(out) == {**fields, "warnings": []}
+    assert list(json.loads(out)) == [*fields, "warnings"]
+    assert cli(*arguments, "-f", "ndjson")[1] == out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"), RAW, ids=lambda a: " ".join(a) if isinstance(a, list) else ""
+)
+def test_raw(cli, arguments, text):
+    assert cli(*arguments, "-r") == (0, text, "")
+
+
+@pytest.mark.parametrize("delimiter", [",", "\t"])
+def test_csv_has_a_column_for_each_number(cli, delimiter):
+    form = "csv" if delimiter == "," else "tsv"
+    _, out, _ = cli("jacobian", *PAIR, "-f", form)
+    columns = [
+        "result.0",
+        "result.1",
+        "jacobian.x.0",
+        "jacobian.x.1",
+        "jacobian.y.0",
+        "jacobian.y.1",
+    ]
+    assert out.splitlines() == [
+        delimiter.join(columns),
+        delimiter.join(["6.0", "5.0", "3.0", "1.0", "2.0", "1.0"]),
+    ]
+
+
+def test_csv_of_a_run_quotes_what_must_be(cli):
+    _, out, _ = cli(
+        "run", "-e", "t = 'a,b'", "-e", "n = nan", "-e", "t", "--show", "t,n", "-f", "csv"
+    )
+    assert out == 't,n\n"a,b",nan\n'
+
+
+def test_arrays_in_files(cli, tmp_path):
+    assert cli("jacobian", *PAIR, "--wrt", "x", "-o", str(tmp_path / "j.npy"))[0] == 0
+    assert np.array_equal(np.load(tmp_path / "j.npy"), [3.0, 1.0])
+    assert cli("hessian", "-e", "x * y", "x=2", "y=3", "-o", str(tmp_path / "h.npz"))[0] == 0
+    with np.load(tmp_path / "h.npz") as found:
+        assert found["hessian.x.y"] == 1.0
+        assert list(found)[:3] == ["result", "grad.x", "grad.y"]
+    assert cli("run", "-e", "x * 2", "x=[1, 2]", "-o", str(tmp_path / "r.npy"))[0] == 0
+    assert np.array_equal(np.load(tmp_path / "r.npy"), [2.0, 4.0])
+
+
+@pytest.mark.parametrize(
+    ("suffix", "form"),
+    [("json", "json"), ("csv", "csv"), ("txt", "plain"), ("ndjson", "json"), ("tsv", "tsv")],
+)
+def test_the_suffix_chooses_the_form(cli, tmp_path, suffix, form):
+    path = tmp_path / f"out.{suffix}"
+    assert cli("grad", "-e", "x ** 2", "x=3", "-o", str(path)) == (0, "", "")
+    assert path.read_text() == cli("grad", "-e", "x ** 2", "x=3", "-f", form)[1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "says"),
+    REFUSED,
+    ids=lambda a: " ".join(a) if isinstance(a, list) else "",
+)
+def test_refusals(cli, arguments, status, says, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    got, out, err = cli(*arguments)
+    assert (got, out) == (status, ""), err
+    assert says in err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_person_sees_blocks_and_the_mode(cli):
+    _, out, _ = cli("jacobian", "-e", "x * k", "x=[1, 2]", "k=3", "-f", "human")
+    assert out == (
+        "result = [3, 6]\n\njacobian.x = [[3, 0],\n              [0, 3]]\njacobian.k = [1, 2]\n\n"
+        "by reverse mode\n"
+    )
+
+
+UNUSED = [
+    (["vjp"], "result\t2.0\nvjp.x\t2.0\nvjp.y\t[0.0,0.0]\n"),
+    (["jacobian"], "result\t2.0\njacobian.x\t2.0\njacobian.y\t[0.0,0.0]\n"),
+    (["jvp", "--tangent", "y=[1, 1]"], "result\t2.0\njvp\t0.0\n"),
+    (
+        ["hessian", "--diagonal"],
+        "result\t2.0\ngrad.x\t2.0\ngrad.y\t[0.0,0.0]\ndiagonal.x\t0.0\ndiagonal.y\t[0.0,0.0]\n",
+    ),
+]
+
+
+@pytest.mark.parametrize(("arguments", "text"), UNUSED, ids=lambda a: a[0])
+def test_an_unused_input_is_zeros_with_a_warning(cli, arguments, text):
+    program = ["-e", "input x = 1.0", "-e", "input y = [1.0, 2.0]", "-e", "x * 2"]
+    status, out, err = cli(*arguments, *program)
+    assert (status, out) == (0, text)
+    assert "warning[unused-input]: `result` does not depend on `y`" in err
+    assert cli(*arguments, *program, "-q")[2] == ""

@@ -12,7 +12,7 @@ from gradcli.engine.graph import Site
 from gradcli.engine.ops.registry import REQUIRED, Op, ops
 from gradcli.engine.session import Session, kind_of
 from gradcli.engine.tensor import Tensor
-from gradcli.errors import counted, run_error
+from gradcli.errors import RunError, counted, run_error
 from gradcli.ir import Signature
 
 SPELLINGS = {"axis": "dim", "axes": "dim", "keepdims": "keepdim", "self": "input"}
@@ -32,9 +32,17 @@ def signature(op: Op) -> Signature:
         by_place = len(op.args)
     required = len(op.args) - op.optional
     required += sum(v is REQUIRED and not p.startswith("*") for p, v in op.params.items())
+    if op.order:
+        names = list(op.order)
+        by_place = len(names)
+        optional = {*op.args[len(op.args) - op.optional :]}
+        optional.update(p for p, v in op.params.items() if v is not REQUIRED)
+        required = next((i for i, n in enumerate(names) if n in optional), len(names))
     aliases = {given: name for given, name in SPELLINGS.items() if name in names}
     if op.args:
-        aliases["input"] = aliases["self"] = op.args[0]
+        aliases["self"] = op.args[0]
+        if "input" not in names:
+            aliases["input"] = op.args[0]
     return Signature(
         aliases=aliases,
         constant=op.constant is not REQUIRED,
@@ -87,6 +95,8 @@ def bind(
     Raises:
         RunError: If one is missing, unknown, given twice, or too many are given.
     """
+    if op.order:
+        args, keywords = (), _ordered(op, args, keywords)
     given = list(args)
     bound: list[Any] = []
     params: dict[str, Any] = {}
@@ -127,12 +137,7 @@ def bind(
         else:
             params[name] = default
     if given:
-        most = len(op.args) + len(op.params)
-        raise run_error(
-            "wrong-arity",
-            f"`{op.name}` takes at most {counted(most, 'argument')}, got "
-            f"{len(args) + len(keywords)}",
-        )
+        raise _too_many(op, len(op.args) + len(op.params), len(args) + len(keywords))
     if named:
         raise run_error(
             "wrong-arity",
@@ -140,6 +145,27 @@ def bind(
             notes=(f"it is called as {op.usage}",),
         )
     return bound, params
+
+
+def _ordered(op: Op, args: Sequence[Any], keywords: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of a call by name, of an op whose places mix arguments and parameters. The
+    receiver of a method call comes as `self`.
+    """
+    places = [name for name in op.order if "self" not in keywords or name != op.args[0]]
+    if len(args) > len(places):
+        raise _too_many(op, len(op.order), len(args) + len(keywords))
+    named = dict(zip(places, args, strict=False))
+    for name, value in keywords.items():
+        if _spelling(op, name) in named:
+            raise run_error("wrong-arity", f"`{op.name}` gets `{name}` by place and by name")
+        named[_spelling(op, name)] = value
+    return named
+
+
+def _too_many(op: Op, most: int, got: int) -> RunError:
+    return run_error(
+        "wrong-arity", f"`{op.name}` takes at most {counted(most, 'argument')}, got {got}"
+    )
 
 
 def _spelling(op: Op, name: str) -> str:
@@ -198,7 +224,7 @@ def function_of(op: Op, count: int, session: Session, site: Site | None) -> Call
     Element-wise ops on numbers, the steps of scalar loops, get a short way of their own.
     """
     optional = REQUIRED not in op.params.values()
-    simple = op.number is not None and op.host is None and not op.variadic
+    simple = op.number is not None and op.host is None and not op.variadic and not op.order
     if simple and optional and len(op.args) == count:
         if count == 2:
             return scalars.binary(op, session, site, _general(op, session, site))

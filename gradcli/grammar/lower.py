@@ -508,7 +508,11 @@ class _Lowering:
             target = self.target(busy, into)
             name = function.name
             if self.is_operation(function):
-                self.emit(ir.Apply(e.span, target, name, (receiver, *args), keywords))
+                if self.receiver_comes_first(name):
+                    args = (receiver, *args)
+                else:
+                    keywords = (("self", receiver), *keywords)
+                self.emit(ir.Apply(e.span, target, name, args, keywords))
             else:
                 self.emit(ir.Method(e.span, target, receiver, name, args, keywords))
         else:
@@ -528,6 +532,12 @@ class _Lowering:
             if name in signatures and signatures[name].method:
                 return True
         return False
+
+    def receiver_comes_first(self, name: str) -> bool:
+        """Whether what stands before the dot of a method is the function's first argument."""
+        signatures = self.names.signatures
+        signature = signatures[name if name in signatures else name.removesuffix("_")]
+        return signature.aliases.get("self") in (None, *signature.positional[:1])
 
     def arguments(
         self, e: ast.Call

@@ -88,6 +88,8 @@ class Op:
         args: names of the arguments that are tensors or numbers, PyTorch's; "weight=None" may be
             left out, "*tensors" is any number of them (given as one list, too).
         params: static parameters by name with their defaults; a first "*size" takes several.
+        order: the names of arguments and parameters as they stand in a call by place, where the
+            arguments do not come first: `scatter(input, dim, index, src)`.
         doc, source: meaning with formula, and where the formula is from.
         number: value on Python numbers, None where there is none without NumPy.
         array: value on plain data, with the static parameters by name; a tuple for several results.
@@ -126,6 +128,7 @@ class Op:
         "name",
         "number",
         "optional",
+        "order",
         "params",
         "partials",
         "reads",
@@ -146,6 +149,7 @@ class Op:
         *,
         args: Sequence[str] = (),
         params: Mapping[str, Any] | None = None,
+        order: Sequence[str] = (),
         doc: str,
         source: str = "definition",
         aliases: Sequence[str] = (),
@@ -176,6 +180,7 @@ class Op:
         self.optional = sum(a.endswith("=None") for a in args)
         self.variadic = any(a.startswith("*") for a in args)
         self.params = dict(params or {})
+        self.order = tuple(order)
         self.doc = doc
         self.source = source
         self.number = number
@@ -218,6 +223,8 @@ class Op:
         for name, default in self.params.items():
             bare = default is REQUIRED or name.startswith("*")
             words.append(name if bare else f"{name}={default!r}")
+        if self.order:
+            words.sort(key=lambda word: self.order.index(word.partition("=")[0]))
         return f"{self.name}({', '.join(words)})"
 
     def node_name(self, args: tuple[Any, ...], params: dict[str, Any]) -> str:

@@ -91,6 +91,43 @@ kept: Op = op(
 )
 
 
+def _undiagonal(g: Data, offset: int, dim1: int, dim2: int, size: Shape) -> Data:
+    out = np.zeros(size, dtype_of(g))
+    view = np.diagonal(out, offset, dim1, dim2)
+    view.flags.writeable = True
+    view[...] = g
+    return out
+
+
+undiagonal: Op = op(
+    "undiagonal",
+    args=("g",),
+    params={"offset": 0, "dim1": 0, "dim2": 1, "size": REQUIRED},
+    doc="Zeros of the shape `size` with g on a diagonal: the transpose of `diagonal`.",
+    source=_ADJOINT,
+    array=_undiagonal,
+    shape=lambda g, offset, dim1, dim2, size: size,
+    vjp=(
+        lambda g, out, x, offset, dim1, dim2, size: ops.diagonal(
+            g, offset=offset, dim1=dim1, dim2=dim2
+        ),
+    ),
+    jvp=(
+        lambda dot, out, x, offset, dim1, dim2, size: undiagonal(
+            dot, offset=offset, dim1=dim1, dim2=dim2, size=size
+        ),
+    ),
+    node="DiagEmbedBackward0",
+    method=False,
+    samples=lambda: (
+        sample([1.0, 2.0], offset=0, dim1=0, dim2=1, size=(2, 2)),
+        sample([1.0, 2.0], offset=1, dim1=0, dim2=1, size=(2, 3)),
+        sample([[1.0], [2.0]], offset=-1, dim1=-1, dim2=-2, size=(2, 1, 2)),
+        sample([], offset=3, dim1=0, dim2=1, size=(2, 2)),
+    ),
+)
+
+
 # along one dimension ------------------------------------------------------------------------------
 
 

@@ -45,6 +45,7 @@ FAMILIES = (
     "internal",
     "internal_index",
     "internal_reduce",
+    "internal_special",
 )
 INDEX = Path(__file__).with_name("index.json")
 

@@ -1,0 +1,56 @@
+"""Ops that the derivatives of the error functions are made of and programs do not name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradcli.engine import error_functions as kernels
+from gradcli.engine.ops import points
+from gradcli.engine.ops.registry import Op, elementwise, ops, sample
+from gradcli.engine.piecewise import on_array, on_number
+
+
+def _falling(out: Any, x: Any, share: float = 1.0) -> Any:
+    """-2 share x e ** -(share x x); far out, where the power is 0, x is no longer needed."""
+    near = ops.clamp(x, -kernels.FAR, kernels.FAR)
+    return ops.mul(ops.mul(near, -2.0 * share), out)
+
+
+exp_neg_square: Op = elementwise(
+    "exp_neg_square",
+    args=("input",),
+    params={"share": 1.0},
+    doc="e ** -(share input input), with no digit lost to the rounding of the square.",
+    number=on_number(kernels.exp_neg_square),
+    array=on_array(kernels.exp_neg_square),
+    partials=(_falling,),
+    saves=("input", "out"),
+    method=False,
+    samples=lambda: (*points.any_sign(), sample([1.0, -2.0, 0.3], share=0.5)),
+)
+
+
+def _ratio_slope(out: Any, x: Any, n: int = 1) -> Any:
+    following = erfc_ratio(x, n=n + 1)
+    gap = ops.sub(ops.mul(out, float(n)), ops.mul(following, float(n + 1)))
+    return ops.mul(ops.mul(out, 2.0), gap)
+
+
+erfc_ratio: Op = elementwise(
+    "erfc_ratio",
+    args=("input",),
+    params={"n": 1},
+    doc="Ratio of the n-fold integral of erfc from input to infinity to the (n - 1)-fold one.",
+    source="DLMF 7.18.2 and 7.18.7",
+    number=on_number(kernels.erfc_ratio),
+    array=on_array(kernels.erfc_ratio),
+    partials=(_ratio_slope,),
+    saves=("input", "out"),
+    method=False,
+    samples=lambda: (
+        sample(1.5, n=1),
+        sample(-2.0, n=1),
+        sample([0.3, -1.0, 2.0, 30.0], n=1),
+        sample([0.3, -1.0, 2.0, 30.0], n=2),
+    ),
+)

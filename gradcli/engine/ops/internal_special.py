@@ -1,10 +1,11 @@
-"""Ops that the derivatives of the error functions are made of and programs do not name."""
+"""Ops that special functions are made of and programs do not name."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from gradcli.engine import error_functions as kernels
+from gradcli.engine import gamma_functions
 from gradcli.engine.ops import points
 from gradcli.engine.ops.registry import Op, elementwise, ops, sample
 from gradcli.engine.piecewise import on_array, on_number
@@ -53,4 +54,20 @@ erfc_ratio: Op = elementwise(
         sample([0.3, -1.0, 2.0, 30.0], n=1),
         sample([0.3, -1.0, 2.0, 30.0], n=2),
     ),
+)
+
+
+polygamma_of: Op = elementwise(
+    "polygamma_of",
+    args=("input",),
+    params={"n": 1},
+    doc="The n-th derivative of digamma.",
+    source="DLMF 5.15 and 25.11.5; below 0 DLMF 5.5.4",
+    number=on_number(gamma_functions.polygamma),
+    array=on_array(gamma_functions.polygamma),
+    partials=(lambda out, x, n=1: polygamma_of(x, n=n + 1),),
+    saves=("input",),
+    node="PolygammaBackward0",
+    method=False,
+    samples=lambda: (*points.off_whole(), sample([1.2, -2.6, 0.4, 30.0], n=3)),
 )

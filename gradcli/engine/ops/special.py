@@ -6,15 +6,28 @@ import math
 from math import pi, sqrt
 from typing import Any
 
-from gradcli.engine import error_functions
+from gradcli.engine import error_functions, gamma_functions
 from gradcli.engine.ops import points
-from gradcli.engine.ops.registry import Op, elementwise, known, ops, sample
+from gradcli.engine.ops.registry import (
+    REQUIRED,
+    Op,
+    bad,
+    composite,
+    elementwise,
+    known,
+    ops,
+    sample,
+)
+from gradcli.engine.ops.sizes import whole
 from gradcli.engine.piecewise import on_array, on_number
+from gradcli.errors import run_error
 
 INF, NAN = float("inf"), float("nan")
 TWO_OVER_SQRT_PI = 2.0 / sqrt(pi)
 SQRT_TWO, SQRT_HALF = sqrt(2.0), sqrt(0.5)
 ONE_OVER_SQRT_TWO_PI = 1.0 / sqrt(2.0 * pi)
+MAX_ORDER = 1000
+"""The highest order of `polygamma`; its work grows with it, and few values are numbers there."""
 
 # Error functions
 
@@ -121,5 +134,140 @@ log_ndtr: Op = elementwise(
     known=lambda: (
         known(0.0, grad=(2.0 * ONE_OVER_SQRT_TWO_PI,)),
         known([-INF, -1e10, 1e10, INF], grad=([INF, 1e10, 0.0, 0.0],)),
+    ),
+)
+
+# Gamma functions
+
+lgamma: Op = elementwise(
+    "lgamma",
+    args=("input",),
+    aliases=("gammaln",),
+    doc="Logarithm of |gamma(input)|; inf at 0, -1, -2, ... Its derivative is digamma(input). All "
+    "digits are right beside its zeros at 1 and 2; beside those below 0 the error is that of one "
+    "rounding of input.",
+    source="DLMF 5.2.1, 5.11.1; below 0 DLMF 5.5.3",
+    number=on_number(gamma_functions.lgamma),
+    array=on_array(gamma_functions.lgamma),
+    partials=(lambda out, x: digamma(x),),
+    saves=("input",),
+    samples=points.off_whole,
+    known=lambda: (
+        known(0.0, grad=(-INF,)),
+        known([0.0, -1.0, INF], grad=([-INF, NAN, INF],)),
+    ),
+)
+
+digamma: Op = elementwise(
+    "digamma",
+    args=("input",),
+    aliases=("psi",),
+    doc="Derivative of lgamma: gamma'(input) / gamma(input); -inf at 0, nan at -1, -2, ... Its "
+    "derivative is polygamma(1, input). All digits are right beside its zero above 0; beside those "
+    "below 0 the error is that of one rounding of input.",
+    source="DLMF 5.2.2, 5.11.2; below 0 DLMF 5.5.4",
+    number=on_number(gamma_functions.digamma),
+    array=on_array(gamma_functions.digamma),
+    partials=(lambda out, x: ops.polygamma_of(x, n=1),),
+    saves=("input",),
+    samples=points.off_whole,
+    known=lambda: (
+        known(0.0, grad=(INF,)),
+        known([0.0, -1.0, INF], grad=([INF, INF, 0.0],)),
+    ),
+)
+
+
+def _polygamma(first: Any = None, input: Any = None, n: Any = None) -> Any:
+    if n is None and type(input) is int and type(first) is not int:  # input.polygamma(n)
+        n, x = input, first
+    elif n is None:
+        n, x = first, input
+    else:
+        x = input if first is None else first
+    if n is None or x is None:
+        raise run_error("wrong-arity", "`polygamma` needs `n` and `input`")
+    order = whole(n, "n")
+    if not 0 <= order <= MAX_ORDER:
+        raise run_error("bad-argument", f"`n` is between 0 and {MAX_ORDER}, got {order}")
+    return digamma(x) if order == 0 else ops.polygamma_of(x, n=order)
+
+
+polygamma: Op = composite(
+    "polygamma",
+    _polygamma,
+    args=("first=None", "input=None"),
+    params={"n": None},
+    doc="The n-th derivative of digamma, called as polygamma(n, input) or input.polygamma(n); inf "
+    "(n odd) and -inf (n even) at 0, -1, -2, ... Its derivative is polygamma(n + 1, input).",
+    source="DLMF 5.15",
+    samples=lambda: (
+        sample(0, [1.5, -2.3]),
+        sample(1, 1.5),
+        sample(1, [1.5, -2.3, 0.4]),
+        sample(2, []),
+        sample(2, [[0.7, -0.6], [3.0, 30.0]]),
+        sample(3, [2.5]),
+        sample([1.5, 2.5], 2),
+        sample(None, [1.5, -1.5], n=1),
+        sample(5, -1.3),
+    ),
+    known=lambda: (
+        known(0, 0.0, grad=(None, INF)),
+        known(1, [0.0, -1.0, INF], grad=(None, [-INF, -INF, -0.0])),
+    ),
+    bad=lambda: (
+        bad(-1, (2,), says="`n` is between 0 and"),
+        bad(1.5, (2,), says="`n` must be an integer"),
+        bad((2,), says="needs `n`"),
+    ),
+)
+
+
+_mvlgamma_number = on_number(gamma_functions.mvlgamma)
+_mvlgamma_array = on_array(gamma_functions.mvlgamma)
+
+
+def _dimension(p: Any) -> int:
+    dimension = whole(p, "p")
+    if dimension < 1:
+        raise run_error("bad-argument", f"`p` is at least 1, got {dimension}")
+    return dimension
+
+
+def _mvdigamma(out: Any, x: Any, p: Any) -> Any:
+    total = digamma(x)
+    for j in range(1, p):
+        total = ops.add(total, digamma(ops.sub(x, 0.5 * j)))
+    return total
+
+
+mvlgamma: Op = elementwise(
+    "mvlgamma",
+    args=("input",),
+    params={"p": REQUIRED},
+    aliases=("multigammaln",),
+    doc="Logarithm of the multivariate gamma function of dimension p: p (p - 1) / 4 log(pi) plus "
+    "the sum of lgamma(input - j / 2) for j from 0 to p - 1. Its derivative is the sum of "
+    "digamma(input - j / 2).",
+    source="DLMF 35.3.4",
+    number=lambda x, p=1: _mvlgamma_number(x, p=_dimension(p)),
+    array=lambda x, p=1: _mvlgamma_array(x, p=_dimension(p)),
+    partials=(_mvdigamma,),
+    saves=("input",),
+    samples=lambda: (
+        sample(1.5, p=1),
+        sample(2.3, p=2),
+        sample(3.0, p=3),
+        sample([], p=2),
+        sample([1.7], p=2),
+        sample([2.5, 3.0, 30.0], p=4),
+        sample([[2.6, 3.2], [1.1, 0.8]], p=2),
+        sample([[[4.0]]], p=5),
+    ),
+    known=lambda: (known([0.0, INF], p=1, grad=([-INF, INF],)),),
+    bad=lambda: (
+        bad((2,), p=0, says="`p` is at least 1"),
+        bad((2,), p=1.5, says="`p` must be an integer"),
     ),
 )

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradcli.engine import error_functions as kernels
-from gradcli.engine import gamma_functions
+from gradcli.engine import bessel_functions, error_functions, gamma_functions
 from gradcli.engine.ops import points
 from gradcli.engine.ops.registry import Op, elementwise, ops, sample
 from gradcli.engine.piecewise import on_array, on_number
+from gradcli.engine.scipy_functions import scipy_function
 
 
 def _falling(out: Any, x: Any, share: float = 1.0) -> Any:
     """-2 share x e ** -(share x x); far out, where the power is 0, x is no longer needed."""
-    near = ops.clamp(x, -kernels.FAR, kernels.FAR)
+    near = ops.clamp(x, -error_functions.FAR, error_functions.FAR)
     return ops.mul(ops.mul(near, -2.0 * share), out)
 
 
@@ -22,8 +22,8 @@ exp_neg_square: Op = elementwise(
     args=("input",),
     params={"share": 1.0},
     doc="e ** -(share input input), with no digit lost to the rounding of the square.",
-    number=on_number(kernels.exp_neg_square),
-    array=on_array(kernels.exp_neg_square),
+    number=on_number(error_functions.exp_neg_square),
+    array=on_array(error_functions.exp_neg_square),
     partials=(_falling,),
     saves=("input", "out"),
     method=False,
@@ -43,8 +43,8 @@ erfc_ratio: Op = elementwise(
     params={"n": 1},
     doc="Ratio of the n-fold integral of erfc from input to infinity to the (n - 1)-fold one.",
     source="DLMF 7.18.2 and 7.18.7",
-    number=on_number(kernels.erfc_ratio),
-    array=on_array(kernels.erfc_ratio),
+    number=on_number(error_functions.erfc_ratio),
+    array=on_array(error_functions.erfc_ratio),
     partials=(_ratio_slope,),
     saves=("input", "out"),
     method=False,
@@ -70,4 +70,51 @@ polygamma_of: Op = elementwise(
     node="PolygammaBackward0",
     method=False,
     samples=lambda: (*points.off_whole(), sample([1.2, -2.6, 0.4, 30.0], n=3)),
+)
+
+
+bessel_moment: Op = elementwise(
+    "bessel_moment",
+    args=("input",),
+    params={"n": 0},
+    doc="Mean of w ** n e ** (-|input| w) for w = 1 - cos(t) over the angle t.",
+    source="DLMF 10.32.1 and 10.40.1",
+    number=on_number(bessel_functions.moment),
+    array=on_array(bessel_functions.moment),
+    partials=(lambda out, x, n=0: ops.mul(ops.neg(ops.sign(x)), bessel_moment(x, n=n + 1)),),
+    saves=("input",),
+    method=False,
+    samples=lambda: (
+        sample(1.5, n=0),
+        sample([-2.0, 0.5, 40.0], n=1),
+        sample([29.9, -30.1, 3.0], n=2),
+    ),
+)
+
+
+def _bessel(x: Any, m: Any, n: int = 2) -> Any:
+    x = m.minimum(m.maximum(x, -1e3), 1e3)  # beyond, up to inf itself, it is inf
+    return scipy_function("iv", n)(x, m)
+
+
+bessel_i: Op = elementwise(
+    "bessel_i",
+    args=("input",),
+    params={"n": 2},
+    doc="Modified Bessel function of the first kind and the order n, from 2 on.",
+    source="DLMF 10.29.1",
+    number=on_number(_bessel),
+    array=on_array(_bessel),
+    partials=(
+        lambda out, x, n=2: ops.mul(
+            ops.add(ops.i1(x) if n == 2 else bessel_i(x, n=n - 1), bessel_i(x, n=n + 1)), 0.5
+        ),
+    ),
+    saves=("input",),
+    method=False,
+    samples=lambda: (
+        sample(1.5, n=2),
+        sample([-2.0, 0.5, 0.0], n=2),
+        sample([-2.0, 0.5, 3.0], n=3),
+    ),
 )

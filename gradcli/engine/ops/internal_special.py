@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from gradcli.engine import bessel_functions, error_functions, gamma_functions
 from gradcli.engine.ops import points
 from gradcli.engine.ops.registry import Op, elementwise, ops, sample
-from gradcli.engine.piecewise import on_array, on_number
+from gradcli.engine.piecewise import on_array, on_number, pieces
 from gradcli.engine.scipy_functions import scipy_function
+
+_ndtri = scipy_function("ndtri")
 
 
 def _falling(out: Any, x: Any, share: float = 1.0) -> Any:
@@ -117,4 +120,75 @@ bessel_i: Op = elementwise(
         sample([-2.0, 0.5, 0.0], n=2),
         sample([-2.0, 0.5, 3.0], n=3),
     ),
+)
+
+
+def _inverse_slope(q: Any, m: Any, scale: float) -> Any:
+    """Scale e ** (u u / 2) at the quantile u of the probability q, at most 1 / 2. It takes its
+    digits from q, not from u, with which erfcx varies little.
+    """
+    return pieces(
+        q,
+        m,
+        (0.0, 5e-324),
+        (
+            lambda q, m: q * math.nan,
+            lambda q, m: q + math.inf,
+            lambda q, m: (
+                scale * error_functions.erfcx(-error_functions.SQRT_HALF * _ndtri(q, m), m) / q
+            ),
+        ),
+    )
+
+
+def _ndtri_slope(x: Any, m: Any) -> Any:
+    scale = math.sqrt(0.5 * math.pi)
+    return pieces(
+        x,
+        m,
+        (0.5,),
+        (
+            lambda x, m: _inverse_slope(x, m, scale),
+            lambda x, m: _inverse_slope(1.0 - x, m, scale),
+        ),
+    )
+
+
+def _erfinv_slope(x: Any, m: Any) -> Any:
+    scale = 0.25 * math.sqrt(math.pi)
+    return pieces(
+        x,
+        m,
+        (0.0,),
+        (
+            lambda x, m: _inverse_slope(0.5 * (1.0 + x), m, scale),
+            lambda x, m: _inverse_slope(0.5 * (1.0 - x), m, scale),
+        ),
+    )
+
+
+ndtri_slope: Op = elementwise(
+    "ndtri_slope",
+    args=("input",),
+    doc="Derivative of ndtri; its own is the square of it times ndtri.",
+    source="derivative of an inverse",
+    number=on_number(_ndtri_slope),
+    array=on_array(_ndtri_slope),
+    partials=(lambda out, x: ops.mul(ops.mul(out, out), ops.ndtri(x)),),
+    saves=("input", "out"),
+    method=False,
+    samples=lambda: (sample(0.3), sample([0.01, 0.5, 0.9])),
+)
+
+erfinv_slope: Op = elementwise(
+    "erfinv_slope",
+    args=("input",),
+    doc="Derivative of erfinv; its own is twice the square of it times erfinv.",
+    source="derivative of an inverse",
+    number=on_number(_erfinv_slope),
+    array=on_array(_erfinv_slope),
+    partials=(lambda out, x: ops.mul(ops.mul(out, out), ops.mul(ops.erfinv(x), 2.0)),),
+    saves=("input", "out"),
+    method=False,
+    samples=lambda: (sample(0.3), sample([-0.9, 0.0, 0.5])),
 )

@@ -11,8 +11,7 @@ from gradcli.engine.piecewise import on_array, on_number
 from gradcli.engine.scipy_functions import scipy_function
 
 INF, NAN = float("inf"), float("nan")
-HALF_SQRT_PI, SQRT_HALF_PI, SQRT_TWO_PI = 0.5 * sqrt(pi), sqrt(0.5 * pi), sqrt(2.0 * pi)
-SQRT_HALF = sqrt(0.5)
+HALF_SQRT_PI, SQRT_TWO_PI = 0.5 * sqrt(pi), sqrt(2.0 * pi)
 
 
 def _bessel(name: str) -> Any:
@@ -30,26 +29,6 @@ _i0, _i1 = _bessel("i0"), _bessel("i1")
 _i0e, _i1e = scipy_function("i0e"), scipy_function("i1e")
 
 
-def _steep(u: Any, rest: Any, scale: float, share: float) -> Any:
-    """The slope scale e ** (share u u) at u, where the tail is `rest`. It takes its digits from
-    `rest`, since erfcx varies little with u.
-    """
-    slope = ops.mul(ops.div(ops.erfcx(ops.mul(u, sqrt(share))), rest), scale)
-    return ops.where(ops.gt(rest, 0), slope, ops.exp(ops.mul(u, u)))
-
-
-def _erfinv_slope(out: Any, x: Any) -> Any:
-    below = ops.lt(x, 0)
-    rest = ops.where(below, ops.add(x, 1.0), ops.sub(1.0, x))
-    return _steep(ops.where(below, ops.neg(out), out), rest, HALF_SQRT_PI, 1.0)
-
-
-def _ndtri_slope(out: Any, x: Any) -> Any:
-    below = ops.lt(x, 0.5)
-    rest = ops.where(below, x, ops.sub(1.0, x))
-    return _steep(ops.where(below, ops.neg(out), out), rest, SQRT_HALF_PI, 0.5)
-
-
 erfinv: Op = elementwise(
     "erfinv",
     args=("input",),
@@ -59,8 +38,8 @@ erfinv: Op = elementwise(
     source="derivative of an inverse; DLMF 7.17",
     number=on_number(_erfinv),
     array=on_array(_erfinv),
-    partials=(_erfinv_slope,),
-    saves=("input", "out"),
+    partials=(lambda out, x: ops.erfinv_slope(x),),
+    saves=("input",),
     samples=points.below_one,
     known=lambda: (
         known(0.0, grad=(HALF_SQRT_PI,)),
@@ -77,8 +56,8 @@ ndtri: Op = elementwise(
     source="derivative of an inverse",
     number=on_number(_ndtri),
     array=on_array(_ndtri),
-    partials=(_ndtri_slope,),
-    saves=("input", "out"),
+    partials=(lambda out, x: ops.ndtri_slope(x),),
+    saves=("input",),
     inplace=False,
     node="SpecialNdtriBackward0",
     samples=lambda: (

@@ -117,7 +117,7 @@ def test_ratio_of_integrals_of_erfc(n, bound):
 
 
 def test_inverses_in_their_tails():
-    p = np.array([1e-300, 1e-100, 1e-10, 0.2, 0.7, 1 - 1e-10])
+    p = np.array([1e-140, 1e-100, 1e-10, 0.2, 0.7, 1 - 1e-10])
     _, slope, bend = derivatives("ndtri", p, 2)
     for i, v in enumerate(p):
         q, x = min(mp.mpf(v), 1 - mp.mpf(v)), mp.mpf(ops.ndtri(float(min(v, 1 - v))))
@@ -126,6 +126,10 @@ def test_inverses_in_their_tails():
         expected = 1 / mp.npdf(x)
         agree([slope[i]], [expected], 4e-15)
         agree([bend[i]], [(x if v < 0.5 else -x) * expected**2], 1e-14)
+    for name, ends in (("ndtri", [0.0, 1.0]), ("erfinv", [-1.0, 1.0])):
+        _, slope, bend = derivatives(name, ends, 2)
+        np.testing.assert_array_equal(slope, [INF, INF])
+        np.testing.assert_array_equal(bend, [-INF, INF])
 
 
 def test_third_derivative_of_erfinv_at_zero():

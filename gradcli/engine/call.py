@@ -282,6 +282,8 @@ def inplace(
     def update(x: Any, *args: Any, **keywords: Any) -> Any:
         if type(x) is not Tensor:
             return plain(x, *args, **keywords)
+        if op.body is not None:
+            raise run_error("unknown-attribute", f"`{op.name}` does not work in place")
         bound, params = bind(op, (x, *args), keywords)
         rest = [session.tensor(a, site) for a in bound[1:]]
         check_kinds(op, rest)

@@ -199,7 +199,8 @@ polygamma: Op = composite(
     args=("first=None", "input=None"),
     params={"n": None},
     doc="The n-th derivative of digamma, called as polygamma(n, input) or input.polygamma(n); inf "
-    "(n odd) and -inf (n even) at 0, -1, -2, ... Its derivative is polygamma(n + 1, input).",
+    "(n odd) and -inf (n even) at 0, -1, -2, ... Its derivative is polygamma(n + 1, input). From "
+    "n = 171 on, where n! overflows, digits are lost to the size of its logarithm.",
     source="DLMF 5.15",
     samples=lambda: (
         sample(0, [1.5, -2.3]),

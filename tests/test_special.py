@@ -194,12 +194,12 @@ def test_below_zero_the_error_is_that_of_one_rounding_of_the_input():
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 7, 20, 60, 120])
 def test_polygamma(n):
     x = np.array([1e-3, 0.3, 1.0, 2.5, 9.0, 40.0, 1e3, 1e6, -0.3, -1.5, -2.7, -10.2, -60.4])
-    for got, v in zip(ops.polygamma(n, x), x, strict=True):
+    for got, v in zip(ops.polygamma(x, n=n), x, strict=True):
         t, slope = mp.psi(n, mp.mpf(v)), mp.psi(n + 1, mp.mpf(v))
         if abs(t) > 1e308 or abs(t) < 1e-307:
             continue
         assert abs(mp.mpf(float(got)) - t) <= 2e-15 * (abs(t) + abs(v * slope)), v
-        assert ops.polygamma(n, float(v)) == pytest.approx(float(got), rel=4e-15)
+        assert ops.polygamma(float(v), n=n) == pytest.approx(float(got), rel=4e-15)
 
 
 def test_poles():
@@ -207,12 +207,12 @@ def test_poles():
     same = np.testing.assert_array_equal
     same(ops.lgamma(x), [INF, INF, INF, INF, INF, INF, INF, NAN])
     same(ops.digamma(x), [-INF, INF, NAN, NAN, NAN, NAN, INF, NAN])
-    same(ops.polygamma(1, x), [INF, INF, INF, INF, INF, NAN, 0.0, NAN])
-    same(ops.polygamma(2, x), [-INF, -INF, -INF, -INF, -INF, NAN, 0.0, NAN])
+    same(ops.polygamma(x, n=1), [INF, INF, INF, INF, INF, NAN, 0.0, NAN])
+    same(ops.polygamma(x, n=2), [-INF, -INF, -INF, -INF, -INF, NAN, 0.0, NAN])
     for f in (ops.lgamma, ops.digamma):
         same([f(v) for v in x.tolist()], f(x))
     for n in (1, 2):
-        same([ops.polygamma(n, v) for v in x.tolist()], ops.polygamma(n, x))
+        same([ops.polygamma(v, n=n) for v in x.tolist()], ops.polygamma(x, n=n))
 
 
 def test_all_orders_of_lgamma():
@@ -284,7 +284,7 @@ def test_numbers_need_no_numpy():
             f"for name in {names}:",
             "    for x in (0.3, -1.5, 20.0, float('inf'), float('nan')):",
             "        ops[name](x)",
-            "ops.polygamma(2, -1.5), ops.mvlgamma(2.5, p=3)",
+            "ops.polygamma(-1.5, n=2), ops.mvlgamma(2.5, p=3)",
             "assert 'numpy' not in sys.modules",
         ]
     )

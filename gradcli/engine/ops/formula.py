@@ -13,22 +13,22 @@ from gradcli.engine.tensor import Abstract
 from gradcli.errors import GradError
 
 _INFIX = {
-    "logical_or": ("or", 1),
-    "logical_and": ("and", 2),
+    "logical_or": ("|", 4),
+    "logical_and": ("&", 5),
     "eq": ("==", 3),
     "ne": ("!=", 3),
     "lt": ("<", 3),
     "le": ("<=", 3),
     "gt": (">", 3),
     "ge": (">=", 3),
-    "add": ("+", 4),
-    "sub": ("-", 4),
-    "mul": ("*", 5),
-    "weigh": ("*", 5),
-    "gate": ("*", 5),
-    "div": ("/", 5),
-    "matmul": ("@", 5),
-    "pow": ("**", 7),
+    "add": ("+", 6),
+    "sub": ("-", 6),
+    "mul": ("*", 7),
+    "weigh": ("*", 7),
+    "gate": ("*", 7),
+    "div": ("/", 7),
+    "matmul": ("@", 7),
+    "pow": ("**", 9),
 }
 _CONSTANTS = {
     math.log(2): "log(2)",
@@ -40,8 +40,14 @@ _CONSTANTS = {
     math.pi / 180: "pi / 180",
     180 / math.pi: "180 / pi",
 }
-_UNARY = 6
-_ATOM = 9
+_SAID = {
+    "exp_neg_square": lambda x, share=1.0: f"exp(-{'' if share == 1 else f'{share:g} * '}{x} ** 2)",
+    "polygamma_of": lambda x, n: f"polygamma({n}, {x})",
+}
+"""Internal operations in the words of the language."""
+
+_UNARY = 8
+_ATOM = 10
 _LONGEST = 160
 
 
@@ -88,6 +94,8 @@ class Symbol(Abstract):
             left = _grouped(args[0], binding + right_first)
             right = _grouped(args[1], binding + (not right_first))
             return Symbol(f"{left} {sign} {right}", shape, binding)
+        if op.name in _SAID:
+            return Symbol(_SAID[op.name](_grouped(args[0], _ATOM), **params), shape)
         if ops.families[op.name].startswith("internal"):
             raise _Unnamed
         words = [*(_grouped(a, 0) for a in args), *(f"{k}={written(v)}" for k, v in said.items())]
@@ -180,7 +188,7 @@ def _grouped(value: Any, binding: int) -> str:
     """The text of an operand, in parentheses where it binds less than the place asks for."""
     if not isinstance(value, Symbol):
         text = written(value)
-        loose = (text.startswith("-") and binding > _UNARY) or (" " in text and binding > 5)
+        loose = (text.startswith("-") and binding > _UNARY) or (" " in text and binding > 7)
         return f"({text})" if loose else text
     return f"({value.text})" if value.binding < binding else value.text
 
@@ -190,6 +198,8 @@ def written(value: Any) -> str:
     if isinstance(value, Symbol):
         return value.text
     if type(value) is float:
+        if -value in _CONSTANTS:
+            return f"-({_CONSTANTS[-value]})"
         return _CONSTANTS.get(value) or f"{value:.6g}"
     if isinstance(value, _Extent):
         return value.name

@@ -178,15 +178,7 @@ digamma: Op = elementwise(
 )
 
 
-def _polygamma(first: Any = None, input: Any = None, n: Any = None) -> Any:
-    if n is None and type(input) is int and type(first) is not int:  # input.polygamma(n)
-        n, x = input, first
-    elif n is None:
-        n, x = first, input
-    else:
-        x = input if first is None else first
-    if n is None or x is None:
-        raise run_error("wrong-arity", "`polygamma` needs `n` and `input`")
+def _polygamma(x: Any, n: Any) -> Any:
     order = whole(n, "n")
     if not 0 <= order <= MAX_ORDER:
         raise run_error("bad-argument", f"`n` is between 0 and {MAX_ORDER}, got {order}")
@@ -196,31 +188,30 @@ def _polygamma(first: Any = None, input: Any = None, n: Any = None) -> Any:
 polygamma: Op = composite(
     "polygamma",
     _polygamma,
-    args=("first=None", "input=None"),
-    params={"n": None},
+    args=("input",),
+    params={"n": REQUIRED},
+    order=("n", "input"),
     doc="The n-th derivative of digamma, called as polygamma(n, input) or input.polygamma(n); inf "
     "(n odd) and -inf (n even) at 0, -1, -2, ... Its derivative is polygamma(n + 1, input). From "
     "n = 171 on, where n! overflows, digits are lost to the size of its logarithm.",
     source="DLMF 5.15",
     samples=lambda: (
-        sample(0, [1.5, -2.3]),
-        sample(1, 1.5),
-        sample(1, [1.5, -2.3, 0.4]),
-        sample(2, []),
-        sample(2, [[0.7, -0.6], [3.0, 30.0]]),
-        sample(3, [2.5]),
-        sample([1.5, 2.5], 2),
-        sample(None, [1.5, -1.5], n=1),
-        sample(5, -1.3),
+        sample([1.5, -2.3], n=0),
+        sample(1.5, n=1),
+        sample([1.5, -2.3, 0.4], n=1),
+        sample([], n=2),
+        sample([[0.7, -0.6], [3.0, 30.0]], n=2),
+        sample([2.5], n=3),
+        sample([1.5, 2.5], n=2),
+        sample(-1.3, n=5),
     ),
     known=lambda: (
-        known(0, 0.0, grad=(None, INF)),
-        known(1, [0.0, -1.0, INF], grad=(None, [-INF, -INF, -0.0])),
+        known(0.0, n=0, grad=(INF,)),
+        known([0.0, -1.0, INF], n=1, grad=([-INF, -INF, -0.0],)),
     ),
     bad=lambda: (
-        bad(-1, (2,), says="`n` is between 0 and"),
-        bad(1.5, (2,), says="`n` must be an integer"),
-        bad((2,), says="needs `n`"),
+        bad((2,), n=-1, says="`n` is between 0 and"),
+        bad((2,), n=1.5, says="`n` must be an integer"),
     ),
 )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from gradcli.engine.arrays import SCALARS, np, shape_of
@@ -40,8 +40,14 @@ _CONSTANTS = {
     math.pi / 180: "pi / 180",
     180 / math.pi: "180 / pi",
 }
-_SAID = {
-    "exp_neg_square": lambda x, share=1.0: f"exp(-{'' if share == 1 else f'{share:g} * '}{x} ** 2)",
+
+
+def _density(x: str, share: float = 1.0) -> str:
+    return f"exp(-{x} ** 2)" if share == 1 else f"exp(-{share:g} * {x} ** 2)"
+
+
+_SAID: dict[str, Callable[..., str]] = {
+    "exp_neg_square": _density,
     "polygamma_of": lambda x, n: f"polygamma({n}, {x})",
 }
 """Internal operations in the words of the language."""

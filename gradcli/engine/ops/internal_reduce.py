@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import nan
 from typing import Any
 
-from gradcli.engine.arrays import Data, np
+from gradcli.engine.arrays import Data, dtype_of, np
 from gradcli.engine.ops.along import floats, reshaped
 from gradcli.engine.ops.extreme import extreme_op, place_of
 from gradcli.engine.ops.norm import peak
@@ -120,5 +120,54 @@ exp_weights: Op = op(
         sample([[1.0, -2.0], [3.0, 4.5]], dim=0),
         sample([[1.0, -2.0], [3.0, 4.5]], dim=(0, 1)),
         sample([5.0], dim=0),
+    ),
+)
+
+
+# linear recurrences -------------------------------------------------------------------------------
+
+
+def _recurrence(a: Data, b: Data) -> Data:
+    a, b = np.broadcast_arrays(a, b)
+    out = np.array(b)
+    for i in range(1, b.shape[-1]):
+        out[..., i] += a[..., i] * out[..., i - 1]
+    return out
+
+
+def _one_on(x: Any) -> Any:
+    """The elements one place on along the last dimension, 0 coming in at the start."""
+    start = np.zeros((*x.shape[:-1], 1), dtype_of(x))
+    return ops.cat(start, ops.getitem(x, index=(Ellipsis, slice(0, -1))), dim=-1)
+
+
+def _recurrence_pull(g: Any, a: Any) -> Any:
+    """The cotangent of b: the same recurrence from the end, with a one place on."""
+    turned = ops.flip(a, dims=(-1,))
+    return ops.flip(recurrence(_one_on(turned), ops.flip(g, dims=(-1,))), dims=(-1,))
+
+
+recurrence: Op = op(
+    "recurrence",
+    args=("a", "b"),
+    doc="s with s[0] = b[0] and s[i] = b[i] + a[i] s[i - 1] along the last dimension.",
+    source="definition; its derivatives are linear recurrences themselves",
+    array=_recurrence,
+    shape=lambda a, b: b,
+    vjp=(
+        lambda g, out, a, b: ops.mul(_recurrence_pull(g, a), _one_on(out)),
+        lambda g, out, a, b: _recurrence_pull(g, a),
+    ),
+    jvp=(
+        lambda dot, out, a, b: recurrence(a, ops.mul(dot, _one_on(out))),
+        lambda dot, out, a, b: recurrence(a, dot),
+    ),
+    saves=("a", "out"),
+    method=False,
+    samples=lambda: (
+        sample([0.5, 2.0, -1.0], [1.0, 2.0, 3.0]),
+        sample([0.5, 0.0, -1.0], [1.0, 2.0, 3.0]),
+        sample([[0.5, 2.0], [1.0, 3.0]], [[1.0, 2.0], [3.0, 4.0]]),
+        sample([2.0], [3.0]),
     ),
 )

@@ -11,6 +11,7 @@ from gradcli.engine.ops.extreme import extreme_op, place_of
 from gradcli.engine.ops.norm import peak
 from gradcli.engine.ops.registry import Op, bad, known, op, ops, sample
 from gradcli.engine.ops.sizes import axes, axis, reduced
+from gradcli.engine.ops.statistics import median_all_op, median_along_op
 
 # the forms of max and min -------------------------------------------------------------------------
 
@@ -84,6 +85,15 @@ def _along_op(name: str, word: str, function: str, node: str) -> Op:
 
 max_along: Op = _along_op("max_along", "Largest", "max", "MaxBackward0")
 min_along: Op = _along_op("min_along", "Smallest", "min", "MinBackward0")
+
+
+# the forms of median ------------------------------------------------------------------------------
+
+
+median_all: Op = median_all_op("median_all", False)
+nanmedian_all: Op = median_all_op("nanmedian_all", True)
+median_along: Op = median_along_op("median_along", False)
+nanmedian_along: Op = median_along_op("nanmedian_along", True)
 
 
 # the derivative of logsumexp ----------------------------------------------------------------------

@@ -134,20 +134,20 @@ def test_what_is_no_index_is_refused(index):
 def test_the_last_write_wins_in_any_layout(layout):
     places = np.array([[0, 1], [0, 1]], order=layout)
     values = np.array([[1.0, 2.0], [3.0, 4.0]], order=layout)
-    out = ops.index_put(np.zeros(2), values, index=places)
+    out = ops.set_at(np.zeros(2), values, index=places)
     assert out.tolist() == [3.0, 4.0], f"{layout}: {out}"
 
 
 def test_duplicate_writes_give_the_gradient_to_the_last():
     base, value = leaf(np.zeros(3)), leaf(array(1, 2, 3))
-    out = ops.index_put(base, value, index=[0, 0, 2])
+    out = ops.set_at(base, value, index=[0, 0, 2])
     found = cotangents([(out.node, 0, array(10, 20, 30))], [base.node, value.node])
     assert found[base.node].tolist() == [0, 20, 0]
     assert found[value.node].tolist() == [0, 10, 30]
 
 
 def test_a_written_value_keeps_the_dtype_of_the_tensor():
-    out = ops.index_put(np.array([1, 2]), 2.7, index=0)
+    out = ops.set_at(np.array([1, 2]), 2.7, index=0)
     assert out.tolist() == [2, 2]
     assert out.dtype == np.int64
 

@@ -282,13 +282,26 @@ def inplace(
     def update(x: Any, *args: Any, **keywords: Any) -> Any:
         if type(x) is not Tensor:
             return plain(x, *args, **keywords)
-        if op.body is not None:
-            raise run_error("unknown-attribute", f"`{op.name}` does not work in place")
         bound, params = bind(op, (x, *args), keywords)
         rest = [session.tensor(a, site) for a in bound[1:]]
-        check_kinds(op, rest)
+        if op.body is None:
+            check_kinds(op, rest)
+        else:  # worked out beside x, then written into it
+            check_kinds(op, [x, *rest])
+            before = session.do(ops.clone, [x], {}, site)
+            rest, params = [session.do(op, [before, *rest], params, site)], {}
         if session.keep:
             session.mark([x, *rest])
-        return apply_inplace(op, x, rest, params, site, recording=session.recording)
+        kind = op if op.body is None else ops.fill
+        return apply_inplace(kind, x, rest, params, site, recording=session.recording)
 
     return update
+
+
+def twin(op: Op, session: Session, site: Site | None) -> Callable[..., Any]:
+    """The method `name_` that does the op in place, where it has one."""
+
+    def refused(*args: Any, **keywords: Any) -> Any:
+        raise run_error("unknown-attribute", f"`{op.name}` does not work in place")
+
+    return inplace(op, session, site, function(op, session, site)) if op.inplace else refused

@@ -136,8 +136,7 @@ def _operator(name: str, session: Session, site: Site, count: int) -> Callable[.
         return special(session, site)
     if name in ops:
         return call.function_of(ops[name], count, session, site)
-    op = ops[name.removesuffix("_")]
-    return call.inplace(op, session, site, call.function(op, session, site))
+    return call.twin(ops[name.removesuffix("_")], session, site)
 
 
 def builtin(name: str, session: Session) -> Any:

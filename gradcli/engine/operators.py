@@ -133,9 +133,9 @@ def set_item(session: Session, receiver: Any, index: Any, value: Any, site: Site
     from gradcli.engine.call import check_kinds
 
     value = session.tensor(value, site)
-    check_kinds(ops.index_put, [receiver, value])
+    check_kinds(ops.set_at, [receiver, value])
     apply_inplace(
-        ops.index_put, receiver, [value], {"index": where}, site, recording=session.recording
+        ops.set_at, receiver, [value], {"index": where}, site, recording=session.recording
     )
 
 

@@ -415,7 +415,7 @@ def _padded(x: Any, pad: Any, mode: Any, value: Any) -> Any:
             for n, (before, after) in zip(shape, margins, strict=True)
         )
         filler = np.full(size, 0 if value is None else data_of(value), dtype_of(x))
-        return ops.index_put(filler, ops.getitem(x, index=kept), index=inner)
+        return ops.set_at(filler, ops.getitem(x, index=kept), index=inner)
     if mode not in _EDGES:
         raise run_error(
             "bad-argument",

@@ -1,4 +1,4 @@
-"""Indexing: `x[i]`, `x[i] = v`, and the named ops that pick and fill elements."""
+"""Indexing: `x[i]`, and the named ops that pick and fill elements."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from gradcli.engine.ops.places import (
     EVERY,
     complete,
     fitting,
-    has_repeats,
-    region_of,
+    places_of,
     static_index,
     taken,
     taken_shape,
@@ -28,7 +27,7 @@ from gradcli.engine.ops.registry import (
     sample,
 )
 from gradcli.engine.ops.sizes import Shape, axis, broadcast, common_dtype, whole
-from gradcli.engine.tensor import Like, data_of
+from gradcli.engine.tensor import data_of
 from gradcli.errors import run_error
 
 _ADJOINT = "a linear map; the cotangent goes back by its transpose"
@@ -115,94 +114,12 @@ getitem: Op = op(
 )
 
 
-def _index_put(x: Data, value: Data, index: Any) -> Data:
-    out = np.array(x)
-    region, advanced = region_of(out, index)
-    shape = region[advanced].shape if advanced else region.shape
-    kept = fitting(shape_of(value), shape)
-    value = np.broadcast_to(np.reshape(value, kept), shape)
-    if not advanced:
-        region[...] = value
-    elif has_repeats(advanced):
-        # one at a time in the index's order, whatever the layout in memory: the last one stays
-        places = np.arange(out.size).reshape(out.shape)
-        out.reshape(-1)[taken(places, index).ravel()] = value.ravel()
-    else:
-        region[advanced] = value
-    return out
-
-
-def _index_put_shape(x: Shape, value: Shape, index: Any) -> Shape:
-    fitting(value, taken_shape(x, index))
-    return x
-
-
-def _value_cotangent(g: Any, value: Like, index: Any) -> Any:
-    c = ops.kept(g, index=index)
-    lead = len(value.shape) - len(shape_of(c))
-    return ops.reshape(c, shape=(*(1,) * lead, *shape_of(c))) if lead > 0 else c
-
-
-index_put: Op = op(
-    "index_put",
-    args=("input", "value"),
-    params={"index": REQUIRED},
-    doc="Copy of x with `x[index] = value` done. Where the index names a place twice the last "
-    "write wins and alone gets the gradient: PyTorch leaves the winner open and gives the "
-    "gradient to all.",
-    source=_ADJOINT,
-    array=_index_put,
-    shape=_index_put_shape,
-    vjp=(
-        lambda g, out, x, value, index: index_put(g, 0.0, index=index),
-        lambda g, out, x, value, index: _value_cotangent(g, value, index),
-    ),
-    jvp=(
-        lambda dot, out, x, value, index: index_put(dot, 0.0, index=index),
-        lambda dot, out, x, value, index: index_put(ops.zeros_of(like=x), dot, index=index),
-    ),
-    node="CopySlices",
-    method=False,
-    samples=lambda: (
-        sample([1.0, 2.0, 3.0], 5.0, index=1),
-        sample([[1.0, 2.0], [3.0, 4.0]], [5.0, 6.0], index=0),
-        sample([[1.0, 2.0], [3.0, 4.0]], 5.0, index=(slice(None), 1)),
-        sample([1.0, 2.0, 3.0], [5.0, 6.0], index=[0, 2]),
-        sample([1.0, 2.0, 3.0], 7.0, index=[True, False, True]),
-        sample([1.0, 2.0, 3.0], [5.0, 6.0], index=[0, 0]),
-        sample([[1.0, 2.0], [3.0, 4.0]], [[5.0], [6.0]], index=Ellipsis),
-        sample([1.0, 2.0], [[5.0, 6.0]], index=slice(None)),
-        sample([1.0, 2.0], [], index=[]),
-        sample(1.0, 2.0, index=Ellipsis),
-    ),
-    known=lambda: (
-        known([1.0, 2.0], [5.0, 6.0], index=[0, 0], grad=([0.0, 1.0], [0.0, 1.0])),
-        known([1.0, 2.0], 5.0, index=[0, 0], grad=([0.0, 1.0], 1.0)),
-    ),
-    bad=lambda: (
-        bad((2,), (), index=5, says="index 5 is out of range"),
-        bad((2, 2), (3,), index=0, says="does not fit into the place of shape [2]"),
-        bad((), (), index=0, says="0-d"),
-    ),
-)
-
-
 # along one dimension ------------------------------------------------------------------------------
-
-
-def _places(index: Any) -> Any:
-    """The index argument of a named op as an array of ints."""
-    found = static_index(list(index) if isinstance(index, tuple) else index)
-    if type(found) is int:
-        return np.asarray(found)
-    if not hasattr(found, "dtype") or found.dtype.kind != "i":
-        raise run_error("bad-index", "`index` must be a tensor or list of ints")
-    return found
 
 
 gather: Op = composite(
     "gather",
-    lambda x, dim, index: ops.pick(x, _places(index), dim=whole(dim, "dim")),
+    lambda x, dim, index: ops.pick(x, places_of(index), dim=whole(dim, "dim")),
     args=("input",),
     params={"dim": REQUIRED, "index": REQUIRED},
     doc="The elements of the input at the places `index` of the dimension `dim`, and at the "
@@ -223,7 +140,7 @@ gather: Op = composite(
 
 
 def _index_select(x: Any, dim: Any, index: Any) -> Any:
-    places = _places(index)
+    places = places_of(index)
     if places.ndim > 1:
         raise run_error("bad-index", f"`index` must be flat, got the shape {list(places.shape)}")
     ndim = len(shape_of(x))

@@ -5,9 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from gradcli.engine.arrays import Data, dtype_of, np, shape_of
-from gradcli.engine.ops.places import check_range, has_repeats, parts, region_of, taken, taken_shape
-from gradcli.engine.ops.registry import REQUIRED, Op, op, ops, sample
+from gradcli.engine.ops.places import (
+    check_range,
+    fitting,
+    has_repeats,
+    parts,
+    region_of,
+    taken,
+    taken_shape,
+)
+from gradcli.engine.ops.registry import REQUIRED, Op, bad, known, op, ops, sample
 from gradcli.engine.ops.sizes import Shape, axis
+from gradcli.engine.tensor import Like
 from gradcli.errors import run_error
 
 _ADJOINT = "a linear map; the cotangent goes back by its transpose"
@@ -75,7 +84,7 @@ kept: Op = op(
     source=_ADJOINT,
     array=_kept,
     shape=taken_shape,
-    vjp=(lambda g, out, x, index: ops.index_put(ops.zeros_of(like=x), g, index=index),),
+    vjp=(lambda g, out, x, index: set_at(ops.zeros_of(like=x), g, index=index),),
     jvp=(lambda dot, out, x, index: kept(dot, index=index),),
     method=False,
     samples=lambda: (
@@ -128,6 +137,81 @@ undiagonal: Op = op(
 )
 
 
+# writing ----------------------------------------------------------------------------------------
+
+
+def _set_at(x: Data, value: Data, index: Any) -> Data:
+    out = np.array(x)
+    region, advanced = region_of(out, index)
+    shape = region[advanced].shape if advanced else region.shape
+    kept = fitting(shape_of(value), shape)
+    value = np.broadcast_to(np.reshape(value, kept), shape)
+    if not advanced:
+        region[...] = value
+    elif has_repeats(advanced):
+        # one at a time in the index's order, whatever the layout in memory: the last one stays
+        places = np.arange(out.size).reshape(out.shape)
+        out.reshape(-1)[taken(places, index).ravel()] = value.ravel()
+    else:
+        region[advanced] = value
+    return out
+
+
+def _set_shape(x: Shape, value: Shape, index: Any) -> Shape:
+    fitting(value, taken_shape(x, index))
+    return x
+
+
+def _value_cotangent(g: Any, value: Like, index: Any) -> Any:
+    c = ops.kept(g, index=index)
+    lead = len(value.shape) - len(shape_of(c))
+    return ops.reshape(c, shape=(*(1,) * lead, *shape_of(c))) if lead > 0 else c
+
+
+set_at: Op = op(
+    "set_at",
+    args=("input", "value"),
+    params={"index": REQUIRED},
+    doc="Copy of x with `x[index] = value` done. Where the index names a place twice the last "
+    "write wins and alone gets the gradient: PyTorch leaves the winner open and gives the "
+    "gradient to all.",
+    source=_ADJOINT,
+    array=_set_at,
+    shape=_set_shape,
+    vjp=(
+        lambda g, out, x, value, index: set_at(g, 0.0, index=index),
+        lambda g, out, x, value, index: _value_cotangent(g, value, index),
+    ),
+    jvp=(
+        lambda dot, out, x, value, index: set_at(dot, 0.0, index=index),
+        lambda dot, out, x, value, index: set_at(ops.zeros_of(like=x), dot, index=index),
+    ),
+    node="CopySlices",
+    method=False,
+    samples=lambda: (
+        sample([1.0, 2.0, 3.0], 5.0, index=1),
+        sample([[1.0, 2.0], [3.0, 4.0]], [5.0, 6.0], index=0),
+        sample([[1.0, 2.0], [3.0, 4.0]], 5.0, index=(slice(None), 1)),
+        sample([1.0, 2.0, 3.0], [5.0, 6.0], index=[0, 2]),
+        sample([1.0, 2.0, 3.0], 7.0, index=[True, False, True]),
+        sample([1.0, 2.0, 3.0], [5.0, 6.0], index=[0, 0]),
+        sample([[1.0, 2.0], [3.0, 4.0]], [[5.0], [6.0]], index=Ellipsis),
+        sample([1.0, 2.0], [[5.0, 6.0]], index=slice(None)),
+        sample([1.0, 2.0], [], index=[]),
+        sample(1.0, 2.0, index=Ellipsis),
+    ),
+    known=lambda: (
+        known([1.0, 2.0], [5.0, 6.0], index=[0, 0], grad=([0.0, 1.0], [0.0, 1.0])),
+        known([1.0, 2.0], 5.0, index=[0, 0], grad=([0.0, 1.0], 1.0)),
+    ),
+    bad=lambda: (
+        bad((2,), (), index=5, says="index 5 is out of range"),
+        bad((2, 2), (3,), index=0, says="does not fit into the place of shape [2]"),
+        bad((), (), index=0, says="0-d"),
+    ),
+)
+
+
 # along one dimension ------------------------------------------------------------------------------
 
 
@@ -148,7 +232,7 @@ def _picked_shape(shape: Shape, index: Shape, dim: int) -> Shape:
     return index
 
 
-def _grid(shape: Shape, index: Any, dim: int) -> tuple[Any, ...]:
+def grid(shape: Shape, index: Any, dim: int) -> tuple[Any, ...]:
     """Index arrays of the elements that lie at `index` in the dimension `dim`."""
     _picked_shape(shape, index.shape, dim)
     if not shape:
@@ -162,12 +246,12 @@ def _grid(shape: Shape, index: Any, dim: int) -> tuple[Any, ...]:
 
 def _pick(x: Data, index: Data, dim: int) -> Data:
     x, index = np.asarray(x), np.asarray(index)
-    return x[_grid(x.shape, index, dim)] if x.ndim else np.array(x)
+    return x[grid(x.shape, index, dim)] if x.ndim else np.array(x)
 
 
 def _place(g: Data, index: Data, dim: int, size: Shape) -> Data:
     out = np.zeros(size, dtype_of(g))
-    np.add.at(out, _grid(out.shape, np.asarray(index), dim), g)
+    np.add.at(out, grid(out.shape, np.asarray(index), dim), g)
     return out
 
 

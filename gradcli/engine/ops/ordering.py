@@ -242,7 +242,7 @@ unique: Op = op(
     args=("input",),
     params={"sorted": True, "return_inverse": False, "return_counts": False, "dim": None},
     doc="The different elements in order, or the different parts along `dim`; on request also "
-    "which of them each element is, and how often each occurs. It has no derivative, as in PyTorch.",
+    "which of them each element is, and how often each occurs. It has no derivative.",
     source="PyTorch: unique",
     array=lambda x, sorted=True, return_inverse=False, return_counts=False, dim=None: _unique(
         x, return_inverse, return_counts, dim

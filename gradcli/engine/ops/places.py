@@ -49,6 +49,16 @@ def static_index(index: Any) -> Any:
     )
 
 
+def places_of(index: Any) -> Any:
+    """The index argument of a named op as an array of ints."""
+    found = static_index(list(index) if isinstance(index, tuple) else index)
+    if type(found) is int:
+        return np.asarray(found)
+    if not hasattr(found, "dtype") or found.dtype.kind != "i":
+        raise run_error("bad-index", "`index` must be a tensor or list of ints")
+    return found
+
+
 def _static_slice(index: slice) -> slice:
     if type(index.start) in _PLACES and type(index.stop) in _PLACES and index.step is None:
         return index

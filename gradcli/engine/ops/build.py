@@ -33,6 +33,7 @@ FAMILIES = (
     "product",
     "solve",
     "decompose",
+    "matrix_function",
     "nn",
     "activation",
     "loss",

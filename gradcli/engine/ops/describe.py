@@ -22,6 +22,7 @@ _TITLES = {
     "product": "Products",
     "solve": "Determinants, inverses and linear equations",
     "decompose": "Decompositions of matrices",
+    "matrix_function": "Functions and norms of matrices",
     "loss": "Losses",
     "layer": "Layers and distances",
     "convolution": "Convolution and pooling",

@@ -1,0 +1,84 @@
+"""Ops on matrices that the table's samples cannot hold: symmetric matrices, fields, refusals."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from test_ops import (
+    ieee_arithmetic,  # noqa: F401
+    test_both_modes_agree_with_central_differences as check_first,
+    test_second_derivatives_agree_with_central_differences as check_second,
+)
+
+from gradcli.engine.ops.registry import composite, ops, sample
+from gradcli.errors import GradError
+
+for _check in (check_first, check_second):
+    _check.__test__ = False
+
+SYMMETRIC = [[4.0, 1.0, 0.5], [1.0, 3.0, -0.7], [0.5, -0.7, 2.0]]
+OTHER = [[[5.0, 1.0], [1.0, 2.0]], [[1.0, 0.3], [0.3, 2.0]]]
+RNG = np.random.default_rng(3)
+LARGE = (RNG.standard_normal((6, 6)) + 2 * np.eye(6)).tolist()
+
+
+def of_symmetric(call):
+    """The function of the symmetric part, whose derivative differences see."""
+    return lambda a: call(ops.mul(ops.add(a, ops.transpose(a, dim0=-2, dim1=-1)), 0.5))
+
+
+CASES = {
+    "cholesky": (of_symmetric(lambda a: ops.cholesky(a)), SYMMETRIC),
+    "cholesky upper": (of_symmetric(lambda a: ops.cholesky(a, upper=True)), OTHER),
+    "eigvalsh": (of_symmetric(lambda a: ops.eigvalsh(a)), SYMMETRIC),
+    "eigvalsh upper": (of_symmetric(lambda a: ops.eigvalsh(a, UPLO="U")), OTHER),
+    "eigenvectors": (of_symmetric(lambda a: ops.eigh(a)[1]), SYMMETRIC),
+    "slogdet": (lambda a: ops.slogdet(a)[1], [[0.5, 2.0], [3.0, 1.0]]),
+    "lstsq": (lambda a: ops.lstsq(a, [1.0, 2.0, 0.5])[0], [[1.0, 2.0], [3.0, 4.0], [0.5, -1.0]]),
+    "det of six rows": (lambda a: ops.det(a), LARGE),
+    "cofactors": (lambda a: ops.cofactors(a), LARGE),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_derivatives_agree_with_central_differences(name):
+    call, point = CASES[name]
+    entry = composite("case", call, args=("a",), doc="A case.")
+    check_first(entry, sample(point))
+    check_second(entry, sample(point))
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 5, 6, 9])
+@pytest.mark.parametrize("lost", [0, 1, 2])
+def test_cofactors_are_right_at_every_rank(size, lost):
+    left = RNG.integers(-3, 4, (size, max(size - lost, 0))).astype(float)
+    a = left @ RNG.integers(-3, 4, (max(size - lost, 0), size)).astype(float)
+    expected = [
+        [(-1) ** (i + j) * np.linalg.det(np.delete(np.delete(a, i, 0), j, 1)) for j in range(size)]
+        for i in range(size)
+    ]
+    got = ops.det.vjp[0](1.0, None, a)
+    assert np.allclose(got, expected, rtol=1e-9, atol=1e-9 * max(1.0, np.abs(expected).max()))
+
+
+@pytest.mark.parametrize("shape", [(0, 0), (2, 0, 0), (0, 3, 3)])
+@pytest.mark.parametrize("name", ["det", "inv", "pinv", "cholesky", "svd", "qr", "eigh", "slogdet",
+                                  "matrix_exp", "lu_factor"])  # fmt: skip
+def test_empty_matrices(name, shape):
+    out = ops[name](np.zeros(shape))
+    first = out[0] if isinstance(out, tuple) else out
+    assert np.shape(first)[: len(shape) - 2] == shape[:-2]
+
+
+@pytest.mark.parametrize("name", ["inv", "cholesky"])
+def test_refusals_name_the_place_in_the_batch(name):
+    a = np.stack([np.eye(2), np.array([[1.0, 1.0], [1.0, 1.0]]) - 0.5 * (name != "inv")])
+    if name == "cholesky":
+        a[1] = [[1.0, 2.0], [2.0, 1.0]]
+    with pytest.raises(GradError, match=r"\[1\] of the batch"):
+        ops[name](a)
+
+
+def test_integers_are_refused():
+    with pytest.raises(GradError, match="floating-point"):
+        ops.inv(np.ones((2, 2), np.int64))

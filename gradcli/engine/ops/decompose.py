@@ -227,6 +227,7 @@ eigh: Op = composite(
     aliases=("linalg_eigh",),
     args=("A",),
     params={"UPLO": "L"},
+    fields=("eigenvalues", "eigenvectors"),
     doc="Eigenvalues of a symmetric matrix in ascending order and its eigenvectors as columns, as "
     "the fields `eigenvalues` and `eigenvectors`, whose signs are LAPACK's. At a repeated "
     f"eigenvalue the eigenvectors' derivative is not finite. {_SYMMETRIC}",
@@ -384,6 +385,7 @@ svd: Op = composite(
     _svd,
     args=("input",),
     params={"some": True, "compute_uv": True},
+    fields=("U", "S", "V"),
     doc="Singular value decomposition A = U diag(S) V^T, as the fields `U`, `S`, `V`. "
     f"{_SVD_LIMITS}",
     source=f"{_GILES}, 3.2",
@@ -401,6 +403,7 @@ linalg_svd: Op = composite(
     _linalg_svd,
     args=("A",),
     params={"full_matrices": True},
+    fields=("U", "S", "Vh"),
     doc="Singular value decomposition A = U diag(S) Vh, as the fields `U`, `S`, `Vh`; the full U "
     f"and Vh of a matrix that is not square have no derivative. {_SVD_LIMITS}",
     source=f"{_GILES}, 3.2",
@@ -534,6 +537,7 @@ qr: Op = composite(
     lambda a, some=True: Fields("qr", ("Q", "R"), _qr_parts(a, not some)),
     args=("input",),
     params={"some": True},
+    fields=("Q", "R"),
     doc=f"{_QR}; with `some=False` Q is square.",
     source=tall_qr.source,
     samples=lambda: (
@@ -549,6 +553,7 @@ linalg_qr: Op = composite(
     _linalg_qr,
     args=("A",),
     params={"mode": "reduced"},
+    fields=("Q", "R"),
     doc=f"{_QR}; `mode='complete'` gives a square Q, `mode='r'` no Q.",
     source=tall_qr.source,
     samples=lambda: (

@@ -13,8 +13,11 @@ from gradcli.errors import run_error
 FLOAT = ("float64", "float32")
 
 
-def checked(name: str, x: Any, *, square: bool = False, rank: int = 2) -> None:
-    """Refuse what is not a matrix of floats, or a batch of them; a tuple stands for a shape."""
+def checked(name: str, x: Any, *, square: bool = False, rank: int = 2) -> Any:
+    """Refuse what is not a matrix of floats, or a batch of them; a tuple stands for a shape.
+
+    Returns the shape.
+    """
     shape = x if type(x) is tuple else shape_of(x)
     if type(x) is not tuple and dtype_of(x) not in FLOAT:
         raise run_error(
@@ -32,6 +35,7 @@ def checked(name: str, x: Any, *, square: bool = False, rank: int = 2) -> None:
             "shape-mismatch",
             f"`{name}` needs square matrices, got {shape[-2]} rows and {shape[-1]} columns",
         )
+    return shape
 
 
 def which(flags: Any) -> str:

@@ -146,11 +146,11 @@ matrix_norm: Op = composite(
     "column's sizes, inf and -inf of a row's.",
     source="definition",
     samples=lambda: (
-        tuple(
+        *(
             sample([[1.0, 2.0], [-3.0, 4.5]], ord=o)
             for o in ("fro", "nuc", 1, -1, 2, -2, inf, -inf)
-        )
-        + (sample([[[1.0, 2.0]], [[-3.0, 4.5]]], ord=1, dim=(0, 2), keepdim=True),)
+        ),
+        sample([[[1.0, 2.0]], [[-3.0, 4.5]]], ord=1, dim=(0, 2), keepdim=True),
     ),
     bad=lambda: (bad((2, 2), ord=3, says="'fro'"), bad((2,), says="at least two dimensions")),
 )
@@ -215,7 +215,8 @@ cond: Op = composite(
 
 def _order_of(pivots: Data, m: int) -> Data:
     """The order of the rows that the swaps (from 1, as LAPACK's) lead to."""
-    swaps = np.asarray(pivots).reshape(-1, np.shape(pivots)[-1]) - 1
+    size = np.shape(pivots)
+    swaps = np.asarray(pivots).reshape(prod(size[:-1]), size[-1]) - 1
     rows = np.tile(np.arange(m), (len(swaps), 1))
     for line, steps in zip(rows, swaps, strict=True):
         for j, at in enumerate(steps):
@@ -302,6 +303,7 @@ lu_factor: Op = composite(
     lambda a: Fields("lu_factor", ("LU", "pivots"), _factored("lu_factor", a)[:2]),
     aliases=("linalg_lu_factor",),
     args=("A",),
+    fields=("LU", "pivots"),
     doc="LU decomposition of square matrices with partial pivoting, as the fields `LU` (U, and L "
     "below its diagonal) and `pivots` (from 1). Differentiable where the matrix is invertible.",
     source=eliminate.source,
@@ -320,6 +322,7 @@ linalg_lu: Op = composite(
     "linalg_lu",
     _lu,
     args=("A",),
+    fields=("P", "L", "U"),
     doc="LU decomposition A = P L U of square matrices, as the fields `P`, `L`, `U`.",
     source=eliminate.source,
     samples=lambda: tuple(map(sample, _SQUARE_SAMPLES)),

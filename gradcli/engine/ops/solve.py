@@ -185,6 +185,7 @@ slogdet: Op = composite(
     "slogdet",
     _slogdet,
     args=("A",),
+    fields=("sign", "logabsdet"),
     doc="Sign of the determinant and logarithm of its size, as the fields `sign` and `logabsdet`: "
     "neither over- nor underflows. The gradient at a singular matrix is an error.",
     source=f"{_GILES}, 2.2.4",
@@ -427,7 +428,7 @@ solve_triangular: Op = composite(
 # --- pseudo-inverse and least squares ----------------------------------------------------
 
 
-def _rank_limit(x: Any) -> float:
+def _rank_limit(x: Any) -> Any:
     return max(x.shape[-2:]) * float(np.finfo(x.dtype).eps)
 
 
@@ -531,6 +532,7 @@ lstsq: Op = composite(
     _lstsq,
     aliases=("linalg_lstsq",),
     args=("A", "B"),
+    fields=("solution", "residuals", "rank", "singular_values"),
     doc="Least squares: the X of least norm that makes the norm of A X - B least, as `solution`, "
     "with the fields `residuals` (sums of squares; empty unless A has more rows than columns and "
     "full rank), `rank` and `singular_values` (always given, unlike PyTorch's default).",

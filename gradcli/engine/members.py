@@ -20,8 +20,26 @@ Member = Callable[..., Any]
 
 
 _PARTS = frozenset(
-    "sign logabsdet solution residuals rank singular_values eigenvalues eigenvectors "
-    "U S V Vh Q R P L LU pivots".split()
+    [
+        "sign",
+        "logabsdet",
+        "solution",
+        "residuals",
+        "rank",
+        "singular_values",
+        "eigenvalues",
+        "eigenvectors",
+        "U",
+        "S",
+        "V",
+        "Vh",
+        "Q",
+        "R",
+        "P",
+        "L",
+        "LU",
+        "pivots",
+    ]
 )
 
 

@@ -19,30 +19,6 @@ from gradcli.errors import RunError, run_error
 Member = Callable[..., Any]
 
 
-_PARTS = frozenset(
-    [
-        "sign",
-        "logabsdet",
-        "solution",
-        "residuals",
-        "rank",
-        "singular_values",
-        "eigenvalues",
-        "eigenvectors",
-        "U",
-        "S",
-        "V",
-        "Vh",
-        "Q",
-        "R",
-        "P",
-        "L",
-        "LU",
-        "pivots",
-    ]
-)
-
-
 def get(session: Session, value: Any, name: str) -> Any:
     """`value.name`."""
     if isinstance(value, Fields) and name in value.names:
@@ -80,7 +56,7 @@ def call(
 
 def attributes() -> frozenset[str]:
     """Every attribute and method name that some value has."""
-    names: set[str] = set(_SETTERS) | {"values", "indices"} | _PARTS | OWN_NAMES
+    names: set[str] = set(_SETTERS) | ops.fields | OWN_NAMES
     for getters, methods in (_TENSOR, _NODE, _LIST):
         names.update(getters, methods)
     return frozenset(names)

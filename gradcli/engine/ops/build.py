@@ -52,10 +52,14 @@ INDEX = Path(__file__).with_name("index.json")
 
 
 def index() -> str:
-    """Text of the index: the names of each family."""
-    families = {f: import_module(f"gradcli.engine.ops.{f}") for f in FAMILIES}
-    names = {family: sorted(entries(vars(module))) for family, module in families.items()}
-    return json.dumps(names, indent=1) + "\n"
+    """Text of the index: the names of each family, and the names of results' fields."""
+    found = {f: entries(vars(import_module(f"gradcli.engine.ops.{f}"))) for f in FAMILIES}
+    fields = {field for family in found.values() for op in family.values() for field in op.fields}
+    text = {
+        "families": {family: sorted(names) for family, names in found.items()},
+        "fields": sorted(fields),
+    }
+    return json.dumps(text, indent=1) + "\n"
 
 
 if __name__ == "__main__":

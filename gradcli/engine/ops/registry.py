@@ -319,13 +319,22 @@ class Catalog:
     def families(self) -> dict[str, str]:
         """Family of every built-in name."""
         if self._families is None:
-            import json
-
-            text = Path(__file__).with_name("index.json").read_text("utf-8")
-            self._families = {
-                name: family for family, names in json.loads(text).items() for name in names
-            }
+            found = self._index()["families"]
+            self._families = {name: f for f, names in found.items() for name in names}
         return self._families
+
+    @property
+    def fields(self) -> frozenset[str]:
+        """Names of the fields that results have, `values` and the like."""
+        return frozenset(self._index()["fields"])
+
+    def _index(self) -> dict[str, Any]:
+        import json
+
+        index: dict[str, Any] = json.loads(
+            Path(__file__).with_name("index.json").read_text("utf-8")
+        )
+        return index
 
     def __contains__(self, name: object) -> bool:
         return name in self.families

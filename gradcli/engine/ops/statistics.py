@@ -462,6 +462,7 @@ aminmax: Op = composite(
     _ends,
     args=("input",),
     params=DIMS,
+    fields=("min", "max"),
     doc="The smallest and the largest element, or those along the dimension `dim`, as the fields "
     "`min` and `max`. Elements that tie share the gradient evenly.",
     source="PyTorch: aminmax",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gradcli.engine.arrays import Data, dtype_of, np, shape_of
-from gradcli.engine.ops.registry import Op, op, ops, sample
+from gradcli.engine.ops.registry import Op, elementwise, op, ops, sample
 
 Chain = tuple[tuple[Op, dict[str, Any]], ...]
 
@@ -145,4 +145,47 @@ cast: Op = op(
     node="ToCopyBackward0",
     method=False,
     samples=lambda: (sample([1.0, 2.0], dtype="float64"),),
+)
+
+
+# the terms of binary cross entropy ----------------------------------------------------------------
+
+_LEAST = -100.0  # the least logarithm, as in PyTorch
+_FLAT = 1e-12
+
+
+def _bernoulli_loss(p: Data, t: Data) -> Data:
+    yes, no = np.maximum(np.log(p), _LEAST), np.maximum(np.log1p(np.negative(p)), _LEAST)
+    return np.negative(np.multiply(t, yes) + np.multiply(np.subtract(1, t), no))
+
+
+def _bernoulli_slope(p: Any, t: Any) -> Any:
+    scale = ops.clamp_min(ops.mul(p, ops.sub(1.0, p)), _FLAT)
+    return ops.div(ops.sub(p, t), scale)
+
+
+def _bernoulli_logs(p: Any) -> Any:
+    """How the loss changes with the target."""
+    yes = ops.clamp_min(ops.log(p), _LEAST)
+    return ops.sub(ops.clamp_min(ops.log1p(ops.neg(p)), _LEAST), yes)
+
+
+bernoulli_loss: Op = elementwise(
+    "bernoulli_loss",
+    args=("p", "t"),
+    doc="-t log(p) - (1 - t) log(1 - p) with logarithms of at least -100.",
+    source="PyTorch: nn.functional.binary_cross_entropy",
+    array=_bernoulli_loss,
+    partials=(
+        lambda out, p, t: _bernoulli_slope(p, t),
+        lambda out, p, t: _bernoulli_logs(p),
+    ),
+    saves=("p", "t"),
+    node="BinaryCrossEntropyBackward0",
+    method=False,
+    samples=lambda: (
+        sample([0.3, 0.8], [1.0, 0.25]),
+        sample([[0.3], [0.8]], [1.0, 0.0]),
+        sample(0.5, 1.0),
+    ),
 )

@@ -1,123 +1,14 @@
-"""Functions of neural networks."""
+"""Softmax and the linear layer."""
 
 from __future__ import annotations
 
-import math
-from math import inf, isnan
+from math import inf
 from typing import Any
 
-from gradcli.engine import ieee
 from gradcli.engine.arrays import Data, np, shape_of
-from gradcli.engine.ops.registry import Op, bad, composite, elementwise, known, op, ops, sample
+from gradcli.engine.ops.registry import Op, bad, composite, known, op, ops, sample
 from gradcli.engine.ops.sizes import axes
 from gradcli.errors import run_error
-
-# activations ------------------------------------------------------------------------------------
-
-
-def _step(x: Any) -> Any:
-    """1 where x is positive, else 0."""
-    return ops.where(ops.gt(x, 0.0), 1.0, 0.0)
-
-
-relu: Op = elementwise(
-    "relu",
-    args=("input",),
-    doc="max(x, 0). The derivative at 0 is 0.",
-    source="definition",
-    number=lambda x: type(x)(0) if x <= 0 else x,
-    array=lambda x: np.maximum(x, np.zeros((), np.asarray(x).dtype)),
-    partials=(lambda out, x: _step(x),),
-    saves=("input",),
-    samples=lambda: (
-        sample(0.3),
-        sample(-0.3),
-        sample(1e-3),
-        sample([1.0, -2.0]),
-        sample([[0.5, -1.5], [-2.0, 9.0]]),
-        sample([3.0]),
-        sample([]),
-        sample([[[-1.0], [300.0]]]),
-    ),
-    known=lambda: (known(0.0, grad=(0.0,)), known([0.0, 2.0, -inf], grad=([0.0, 1.0, 0.0],))),
-)
-
-
-def _leaky(x: Any, negative_slope: Any) -> Any:
-    return ops.where(ops.gt(x, 0.0), 1.0, float(negative_slope))
-
-
-leaky_relu: Op = elementwise(
-    "leaky_relu",
-    args=("input",),
-    params={"negative_slope": 0.01},
-    doc="x where x is positive, else x * negative_slope. The derivative at 0 is the slope.",
-    source="definition",
-    number=lambda x, negative_slope=0.01: float(x) if x > 0 else float(x * negative_slope),
-    array=lambda x, negative_slope=0.01: np.where(
-        np.greater(x, 0), x, np.multiply(x, float(negative_slope))
-    ),
-    partials=(lambda out, x, negative_slope=0.01: _leaky(x, negative_slope),),
-    saves=("input",),
-    samples=lambda: (
-        sample(0.3),
-        sample(-0.3),
-        sample(-2.0, negative_slope=0.5),
-        sample([1.0, -2.0]),
-        sample([[0.5, -1.5], [-2.0, 9.0]], negative_slope=0.2),
-        sample([3.0]),
-        sample([]),
-        sample([[[-1.0], [300.0]]]),
-    ),
-    known=lambda: (
-        known(0.0, grad=(0.01,)),
-        known([0.0, 2.0], negative_slope=0.25, grad=([0.25, 1.0],)),
-    ),
-)
-
-
-def _softplus_number(x: float, beta: float = 1.0, threshold: float = 20.0) -> float:
-    z = x * beta
-    if z > threshold or isnan(z):
-        return float(x)
-    return math.log1p(ieee.exp(z)) / beta if z < 0 else (z + math.log1p(ieee.exp(-z))) / beta
-
-
-def _softplus(x: Data, beta: Any = 1.0, threshold: Any = 20.0) -> Data:
-    z = np.multiply(x, float(beta))
-    soft = np.divide(np.maximum(z, 0) + np.log1p(np.exp(-np.abs(z))), float(beta))
-    return np.where(z > threshold, x, soft)
-
-
-def _softplus_slope(x: Any, beta: Any, threshold: Any) -> Any:
-    z = ops.mul(x, float(beta))
-    return ops.where(ops.gt(z, float(threshold)), 1.0, ops.sigmoid(z))
-
-
-softplus: Op = elementwise(
-    "softplus",
-    args=("input",),
-    params={"beta": 1.0, "threshold": 20.0},
-    doc="log(1 + exp(beta x)) / beta without overflow; x itself where beta x is above the "
-    "threshold. Its derivative is sigmoid(beta x).",
-    source="definition",
-    number=_softplus_number,
-    array=_softplus,
-    partials=(lambda out, x, beta=1.0, threshold=20.0: _softplus_slope(x, beta, threshold),),
-    saves=("input",),
-    samples=lambda: (
-        sample(0.3),
-        sample(-3.0),
-        sample(5.0, beta=2.0, threshold=20.0),
-        sample([1.0, -2.0]),
-        sample([[0.5, -1.5], [-2.0, 25.0]]),
-        sample([3.0], beta=0.5),
-        sample([]),
-        sample([[[-1.0], [30.0]]]),
-    ),
-    known=lambda: (known(0.0, grad=(0.5,)), known([1000.0, -1000.0], grad=([1.0, 0.0],))),
-)
-
 
 # softmax ----------------------------------------------------------------------------------------
 
@@ -221,7 +112,23 @@ log_softmax: Op = op(
 )
 
 
-# layers and losses ------------------------------------------------------------------------------
+softmin: Op = composite(
+    "softmin",
+    lambda x, dim: softmax(ops.neg(x), dim=dim),
+    args=("input",),
+    params={"dim": None},
+    doc="Softmax of -x along the dimension `dim`.",
+    source="definition",
+    samples=lambda: (
+        sample([1.0, -2.0, 0.5], dim=0),
+        sample([[1.0, -2.0], [3.0, 4.5]], dim=1),
+        sample([5.0], dim=0),
+    ),
+    bad=lambda: (bad((2, 3), dim=2, says="no dimension 2"),),
+)
+
+
+# layers ---------------------------------------------------------------------------------------
 
 
 def _linear(x: Any, weight: Any, bias: Any = None) -> Any:
@@ -240,44 +147,10 @@ linear: Op = composite(
     args=("input", "weight", "bias=None"),
     doc="x @ weight.T + bias: a layer with a weight of the shape (outputs, inputs).",
     source="PyTorch: nn.functional.linear",
-    method=False,
     samples=lambda: (
         sample([[1.0, 2.0]], [[0.5, -1.0], [2.0, 1.0], [0.0, 1.0]], [1.0, 2.0, 3.0]),
         sample([1.0, 2.0], [[0.5, -1.0], [2.0, 1.0]], None),
         sample([1.0, 2.0], [0.5, -1.0], 2.0),
     ),
     bad=lambda: (bad((2, 3), (4, 2), says="equal inner sizes, got 3 and 2"),),
-)
-
-
-def _reduced(loss: Any, reduction: Any) -> Any:
-    if reduction == "none":
-        return loss
-    if reduction not in ("mean", "sum"):
-        raise run_error(
-            "bad-argument", f"`reduction` must be 'mean', 'sum' or 'none', got {reduction!r}"
-        )
-    return ops.mean(loss) if reduction == "mean" else ops.sum(loss)
-
-
-mse_loss: Op = composite(
-    "mse_loss",
-    lambda x, target, reduction="mean": _reduced(ops.square(ops.sub(x, target)), reduction),
-    args=("input", "target"),
-    params={"reduction": "mean"},
-    doc="Mean of the squared differences of input and target; `reduction` may be 'mean', 'sum' or "
-    "'none'.",
-    source="definition",
-    method=False,
-    samples=lambda: (
-        sample([1.0, -2.0], [0.5, 3.0]),
-        sample([[1.0, -2.0], [3.0, 4.5]], [[0.5, 1.0], [2.0, 2.0]], reduction="sum"),
-        sample([[1.0, -2.0], [3.0, 4.5]], [[0.5, 1.0], [2.0, 2.0]], reduction="none"),
-        sample(2.0, -1.0),
-    ),
-    known=lambda: (known([1.0, 2.0], [1.0, 2.0], grad=([0.0, 0.0], [0.0, 0.0])),),
-    bad=lambda: (
-        bad((2,), (3,), says="broadcast"),
-        bad((2,), (2,), reduction="max", says="must be 'mean'"),
-    ),
 )

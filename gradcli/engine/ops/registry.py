@@ -110,6 +110,7 @@ class Op:
     """
 
     __slots__ = (
+        "_defaults",
         "_node",
         "aliases",
         "args",
@@ -181,6 +182,11 @@ class Op:
         self.variadic = any(a.startswith("*") for a in args)
         self.params = dict(params or {})
         self.order = tuple(order)
+        self._defaults = {
+            name.removeprefix("*"): value
+            for name, value in self.params.items()
+            if value is not REQUIRED
+        }
         self.doc = doc
         self.source = source
         self.number = number
@@ -270,7 +276,7 @@ class Op:
             if isinstance(a, Abstract):
                 return a.apply(self, args, params)
         assert self.body is not None
-        return self.body(*args, **params)
+        return self.body(*args, **{**self._defaults, **params})
 
     def __repr__(self) -> str:
         return f"<op {self.name}>"

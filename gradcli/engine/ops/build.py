@@ -46,6 +46,7 @@ FAMILIES = (
     "internal",
     "internal_index",
     "internal_reduce",
+    "internal_window",
     "internal_special",
 )
 INDEX = Path(__file__).with_name("index.json")

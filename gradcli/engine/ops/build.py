@@ -47,6 +47,7 @@ FAMILIES = (
     "internal_index",
     "internal_reduce",
     "internal_window",
+    "internal_contraction",
     "internal_special",
 )
 INDEX = Path(__file__).with_name("index.json")

@@ -299,3 +299,23 @@ linspace: Op = host(
     doc="`steps` numbers at equal distances from `start` to `end`, with both.",
     source="PyTorch: linspace",
 )
+
+
+def _logspace(
+    session: Any, start: Any, end: Any, steps: Any, base: Any = 10.0, **options: Any
+) -> Tensor:
+    (count,) = sizes((whole(steps, "steps"),), "steps")
+    check_memory((count,))
+    first, last = float(_number(start, "start")), float(_number(end, "end"))
+    exponents = np.linspace(first, last, count)
+    return made(session, np.power(float(_number(base, "base")), exponents), **options)
+
+
+logspace: Op = host(
+    "logspace",
+    _logspace,
+    args=("start", "end", "steps"),
+    params={"base": 10.0, **OPTIONS},
+    doc="`steps` powers of `base`, their exponents at equal distances from `start` to `end`.",
+    source="PyTorch: logspace",
+)

@@ -72,7 +72,6 @@ cat: Op = op(
     shape=_cat_shape,
     vjp=(lambda g, out, i, *tensors, dim: _cat_part(g, i, tensors, dim),),
     jvp=(lambda dot, out, i, *tensors, dim: _cat_tangent(dot, i, tensors, dim),),
-    method=False,
     samples=lambda: (
         sample([1.0, 2.0], [3.0], dim=0),
         sample([[1.0], [2.0]], [[3.0], [4.0]], dim=1),
@@ -133,7 +132,6 @@ stack: Op = op(
     shape=_stack_shape,
     vjp=(lambda g, out, i, *tensors, dim: select(g, dim=dim, index=i),),
     jvp=(lambda dot, out, i, *tensors, dim: _stack_tangent(dot, i, tensors, dim),),
-    method=False,
     samples=lambda: (
         sample([1.0, 2.0], [3.0, 4.0], dim=0),
         sample([1.0, 2.0], [3.0, 4.0], dim=1),
@@ -148,6 +146,69 @@ stack: Op = op(
         bad((2,), (3,), dim=0, says="one shape"),
         bad((2,), (2,), dim=2, says="between -2 and 1"),
     ),
+)
+
+
+def _joined(ndim: int, dim: int) -> Any:
+    """Tensors made at least `ndim`-dimensional and joined along `dim`."""
+
+    def joined(*tensors: Any) -> Any:
+        grown = [ops[f"atleast_{ndim}d"](x) for x in tensors]
+        return cat(*grown, dim=min(dim, len(shape_of(grown[0])) - 1) if grown else 0)
+
+    return joined
+
+
+def _joining(name: str, ndim: int, dim: int, doc: str, **more: Any) -> Op:
+    return composite(
+        name,
+        _joined(ndim, dim),
+        args=("*tensors",),
+        doc=doc,
+        source="PyTorch: cat",
+        samples=lambda: (
+            sample([1.0, 2.0], [3.0, 4.0]),
+            sample([[1.0], [2.0]], [[3.0], [4.0]]),
+            sample([[1.0, 2.0]], [[3.0, 4.0]], [[5.0, 6.0]]),
+            sample(1.0, 2.0),
+        ),
+        bad=lambda: (bad((2, 3), (3, 2), says="equal sizes"),),
+        **more,
+    )
+
+
+hstack: Op = _joining(
+    "hstack", 1, 1, "Tensors side by side: vectors one after the other, others along dimension 1."
+)
+vstack: Op = _joining(
+    "vstack",
+    2,
+    0,
+    "Tensors one below the other, along the first dimension; a vector is a row.",
+    aliases=("row_stack",),
+)
+dstack: Op = _joining(
+    "dstack", 3, 2, "Tensors one behind the other, along the third dimension, made if need be."
+)
+
+
+def _columns(*tensors: Any) -> Any:
+    grown = [ops.reshape(x, shape=(-1, 1)) if len(shape_of(x)) < 2 else x for x in tensors]
+    return cat(*grown, dim=1)
+
+
+column_stack: Op = composite(
+    "column_stack",
+    _columns,
+    args=("*tensors",),
+    doc="Vectors as the columns of a matrix; matrices side by side.",
+    source="PyTorch: cat",
+    samples=lambda: (
+        sample([1.0, 2.0], [3.0, 4.0]),
+        sample([1.0, 2.0], [[3.0, 5.0], [4.0, 6.0]]),
+        sample(1.0, 2.0),
+    ),
+    bad=lambda: (bad((2,), (3,), says="equal sizes"),),
 )
 
 
@@ -349,4 +410,44 @@ chunk: Op = composite(
         sample([5.0], chunks=4, dim=0),
     ),
     bad=lambda: (bad((3,), chunks=0, dim=0, says="positive"),),
+)
+
+
+def _tensor_split(x: Any, indices_or_sections: Any, dim: Any) -> Any:
+    if not shape_of(x):
+        raise run_error("shape-mismatch", "a 0-d tensor cannot be split")
+    at = axis(dim, len(shape_of(x)))
+    size = shape_of(x)[at]
+    asked = indices_or_sections
+    if isinstance(asked, (list, tuple)) or getattr(asked, "shape", ()):
+        cuts = [min(max(n + size if n < 0 else n, 0), size) for n in wholes(asked, "indices")]
+    else:
+        count = whole(asked, "sections")
+        if count < 1:
+            raise run_error("bad-argument", f"`sections` must be positive, got {count}")
+        each, more = divmod(size, count)
+        cuts = [i * each + min(i, more) for i in range(1, count)]
+    ends = zip([0, *cuts], [*cuts, size], strict=True)
+    return tuple(narrow(x, dim=at, start=a, length=max(b - a, 0)) for a, b in ends)
+
+
+tensor_split: Op = composite(
+    "tensor_split",
+    _tensor_split,
+    args=("input",),
+    params={"indices_or_sections": REQUIRED, "dim": 0},
+    doc="The input in so many parts along the dimension `dim`, the first ones larger by one where "
+    "it does not come out even; or cut at the indices of a list.",
+    source="PyTorch: tensor_split",
+    samples=lambda: (
+        sample([1.0, 2.0, 3.0], indices_or_sections=2, dim=0),
+        sample([1.0, 2.0, 3.0], indices_or_sections=(1, 2), dim=0),
+        sample([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], indices_or_sections=3, dim=1),
+        sample([1.0, 2.0, 3.0], indices_or_sections=(-1,), dim=0),
+        sample([5.0], indices_or_sections=2, dim=0),
+    ),
+    bad=lambda: (
+        bad((3,), indices_or_sections=0, dim=0, says="positive"),
+        bad((), indices_or_sections=1, dim=0, says="0-d"),
+    ),
 )

@@ -360,24 +360,6 @@ NOT_ON_FLOATS = {"bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not"}
 NOT_ON_FLOATS |= {"threshold"}  # it must be given two parameters
 
 
-@pytest.mark.parametrize(("entry", "s"), SMOOTH)
-def test_float32_stays_float32(entry, s):
-    if entry.name in ALWAYS_FLOAT64 or "dtype" in s.params:
-        return
-    args = [np.asarray(a, np.float32) if floating(a) else a for a in values(s.args)]
-    run = Run(entry, args, s.params)
-    for o in run.outs:
-        assert o.dtype == "float32", f"{entry.name}{s.args} gives {o.dtype}"
-    ones = np.ones(flat(run.outs).size)
-    for c in reverse(run.outs, split(ones, run.outs), run.leaves):
-        assert dtype_of(c) == "float32", f"{entry.name}{s.args}: a gradient of {dtype_of(c)}"
-    ones = np.ones(flat(run.leaves).size)
-    for c in forward(run.outs, split(ones, run.leaves), run.leaves):
-        assert dtype_of(c) == "float32", f"{entry.name}{s.args}: a tangent of {dtype_of(c)}"
-
-
-ALWAYS_FLOAT64 = {"float_power"}
-
 # --- the checker is checked --------------------------------------------------------------
 
 

@@ -40,7 +40,7 @@ def arrays(args):
 def near(got, expected) -> bool:
     got, expected = np.asarray(data_of(got), np.float64), np.asarray(data_of(expected), np.float64)
     finite = np.isfinite(expected)
-    scale = np.max(np.abs(expected[finite]), initial=1e-2)  # sinc(1) is 0 by cancellation
+    scale = np.max(np.abs(expected[finite]), initial=0.1)  # sinc(1) is 0 by cancellation
     return bool(np.allclose(got, expected, rtol=2e-5, atol=2e-5 * scale, equal_nan=True))
 
 

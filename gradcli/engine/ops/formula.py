@@ -206,9 +206,18 @@ def written(value: Any) -> str:
     if type(value) is float:
         if -value in _CONSTANTS:
             return f"-({_CONSTANTS[-value]})"
-        return _CONSTANTS.get(value) or f"{value:.6g}"
+        return _CONSTANTS.get(value) or _decimal(value)
     if isinstance(value, _Extent):
         return value.name
     if isinstance(value, (tuple, list)):
         return f"[{', '.join(map(written, value))}]"
     return repr(value)
+
+
+def _decimal(value: float) -> str:
+    """A float as short as it can be read back; 1 / 6 as a quotient."""
+    text = f"{value:.6g}"
+    if float(text) == value or not math.isfinite(value):
+        return text
+    parts = round(1 / value)
+    return f"1 / {parts}" if parts and 1 / parts == value else repr(value)

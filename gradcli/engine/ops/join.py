@@ -419,7 +419,7 @@ def _tensor_split(x: Any, indices_or_sections: Any, dim: Any) -> Any:
     at = axis(dim, len(shape_of(x)))
     size = shape_of(x)[at]
     asked = indices_or_sections
-    if isinstance(asked, (list, tuple)) or getattr(asked, "shape", ()):
+    if isinstance(asked, (list, tuple)) or shape_of(asked):
         cuts = [min(max(n + size if n < 0 else n, 0), size) for n in wholes(asked, "indices")]
     else:
         count = whole(asked, "sections")

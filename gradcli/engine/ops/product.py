@@ -340,7 +340,7 @@ kron: Op = composite(
 
 def _dims(a: Any, b: Any, dims: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
     ranks = len(shape_of(a)), len(shape_of(b))
-    if isinstance(dims, (list, tuple)) or getattr(dims, "shape", ()):
+    if isinstance(dims, (list, tuple)) or shape_of(dims):
         first, second = dims
         left = tuple(axis(d, ranks[0]) for d in wholes(first, "dims"))
         right = tuple(axis(d, ranks[1]) for d in wholes(second, "dims"))

@@ -353,7 +353,7 @@ masked_scatter: Op = composite(
 def _index_put(x: Any, values: Any, indices: Any, accumulate: Any) -> Any:
     if not isinstance(indices, (tuple, list)):
         raise run_error("bad-index", "`indices` must be a tuple of tensors of ints or masks")
-    where = tuple(map(static_index, indices))
+    where = tuple(static_index(list(i) if isinstance(i, tuple) else i) for i in indices)
     if not accumulate:
         return ops.set_at(x, values, index=where)
     part = ops.getitem(ops.zeros_of(like=x), index=where)

@@ -6,7 +6,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 import scipy.special
-from oracles import Run, forward, reverse
+from oracles import Run, forward, reverse, table
 
 from gradcli.engine.arrays import Quiet
 from gradcli.engine.ops.registry import ops
@@ -344,6 +344,162 @@ TABLE = {
     "i0e": (_i0e, _i0e1, _i0e2, REAL),
     "i1e": (_i1e, _i1e1, _i1e2, REAL),
 }
+
+
+def _sp(x):
+    return mp.log1p(mp.exp(x))
+
+
+def _step(x):
+    return 1 if x > 0 else 0
+
+
+def _mish1(x):
+    bend = sech(_sp(x)) ** 2 * sigma(x)
+    return mp.tanh(_sp(x)) + x * bend
+
+
+def _mish2(x):
+    s, t, c = sigma(x), mp.tanh(_sp(x)), sech(_sp(x)) ** 2
+    return 2 * c * s + x * c * s * (sigma(-x) - 2 * t * s)
+
+
+def _tanhshrink(x):
+    with mp.workdps(1000):
+        return x - mp.tanh(x)
+
+
+_SELU = mp.mpf(1.6732632423543772)
+_SCALE = mp.mpf(1.0507009873554805)
+
+
+def pieces(*parts):
+    """A function by pieces: pairs of an upper bound and the piece below it or at it."""
+
+    def function(x):
+        return next(piece(x) for bound, piece in parts if x <= bound)
+
+    return function
+
+
+ZERO, UNIT, SAME = (lambda x: 0), (lambda x: 1), (lambda x: x)
+
+TABLE |= {  # activations
+    "neg": (lambda x: -x, lambda x: -1, ZERO, REAL),
+    "positive": (SAME, UNIT, ZERO, REAL),
+    "abs": (abs, mp.sign, ZERO, REAL),
+    "sign": (mp.sign, ZERO, ZERO, REAL),
+    "floor": (mp.floor, ZERO, ZERO, REAL),
+    "ceil": (mp.ceil, ZERO, ZERO, REAL),
+    "trunc": (lambda x: mp.sign(x) * mp.floor(abs(x)), ZERO, ZERO, REAL),
+    "frac": (lambda x: x - mp.sign(x) * mp.floor(abs(x)), UNIT, ZERO, REAL),
+    "nan_to_num": (SAME, UNIT, ZERO, REAL),
+    "relu": (lambda x: max(x, 0), _step, ZERO, REAL),
+    "relu6": (
+        lambda x: min(max(x, 0), 6),
+        lambda x: 1 if 0 < x < 6 else 0,
+        ZERO,
+        REAL,
+    ),
+    "hardtanh": (
+        lambda x: min(max(x, -1), 1),
+        lambda x: 1 if -1 < x < 1 else 0,
+        ZERO,
+        REAL,
+    ),
+    "leaky_relu": (
+        lambda x: x if x > 0 else mp.mpf(0.01) * x,
+        lambda x: 1 if x > 0 else mp.mpf(0.01),
+        ZERO,
+        REAL,
+    ),
+    "hardsigmoid": (
+        lambda x: min(max(x + 3, 0), 6) / mp.mpf(6),
+        lambda x: ONE / 6 if -3 < x < 3 else 0,
+        ZERO,
+        REAL,
+    ),
+    "hardswish": (
+        lambda x: x * min(max(x + 3, 0), 6) / mp.mpf(6),
+        lambda x: 0 if x <= -3 else 1 if x >= 3 else x / 3 + mp.mpf(0.5),
+        lambda x: ONE / 3 if -3 < x < 3 else 0,
+        REAL,
+    ),
+    "hardshrink": (
+        lambda x: x if abs(x) > 0.5 else 0,
+        lambda x: 1 if abs(x) > 0.5 else 0,
+        ZERO,
+        REAL,
+    ),
+    "softshrink": (
+        lambda x: x - mp.sign(x) / 2 if abs(x) > 0.5 else 0,
+        lambda x: 1 if abs(x) > 0.5 else 0,
+        ZERO,
+        REAL,
+    ),
+    "elu": (
+        pieces((0, mp.expm1), (mp.inf, SAME)),
+        pieces((0, mp.exp), (mp.inf, UNIT)),
+        pieces((0, mp.exp), (mp.inf, ZERO)),
+        REAL,
+    ),
+    "celu": (
+        pieces((0, mp.expm1), (mp.inf, SAME)),
+        pieces((0, mp.exp), (mp.inf, UNIT)),
+        pieces((0, mp.exp), (mp.inf, ZERO)),
+        REAL,
+    ),
+    "selu": (
+        pieces((0, lambda x: _SCALE * _SELU * mp.expm1(x)), (mp.inf, lambda x: _SCALE * x)),
+        pieces((0, lambda x: _SCALE * _SELU * mp.exp(x)), (mp.inf, lambda x: _SCALE)),
+        pieces((0, lambda x: _SCALE * _SELU * mp.exp(x)), (mp.inf, ZERO)),
+        REAL,
+    ),
+    "softplus": (  # its threshold is a part of its definition
+        pieces((20, _sp), (mp.inf, SAME)),
+        pieces((20, sigma), (mp.inf, UNIT)),
+        pieces((20, lambda x: sigma(x) * sigma(-x)), (mp.inf, ZERO)),
+        REAL,
+    ),
+    "logsigmoid": (
+        lambda x: -_sp(-x),
+        lambda x: sigma(-x),
+        lambda x: -sigma(x) * sigma(-x),
+        REAL,
+    ),
+    "silu": (
+        lambda x: x * sigma(x),
+        lambda x: sigma(x) + x * sigma(x) * sigma(-x),
+        lambda x: sigma(x) * sigma(-x) * (2 + x * (sigma(-x) - sigma(x))),
+        REAL,
+    ),
+    "gelu": (
+        lambda x: x * _ndtr(x),
+        lambda x: _ndtr(x) + x * _density(x),
+        lambda x: (2 - x * x) * _density(x),
+        REAL,
+    ),
+    "mish": (lambda x: x * mp.tanh(_sp(x)), _mish1, _mish2, REAL),
+    "softsign": (
+        lambda x: x / (1 + abs(x)),
+        lambda x: 1 / (1 + abs(x)) ** 2,
+        lambda x: -2 * mp.sign(x) / (1 + abs(x)) ** 3,
+        REAL,
+    ),
+    "tanhshrink": (
+        _tanhshrink,
+        lambda x: mp.tanh(x) ** 2,
+        lambda x: 2 * mp.tanh(x) * sech(x) ** 2,
+        REAL,
+    ),
+}
+OTHERWISE = {
+    "threshold": "it must be given two parameters; its value is one of them or the input",
+    "mvlgamma": "a sum of lgamma, whose row is here",
+    "round": "a number rounds to an int; test_numbers",
+}
+"""Operations of one argument that have no row, and why."""
+
 POLES = {"lgamma", "digamma", "polygamma_of"}
 """Ops without a derivative at 0, -1, -2, ..."""
 
@@ -377,6 +533,16 @@ def test_value_and_derivative_are_exact_to_the_last_digits(name):
         single = Run(entry, [x], {})
         slope = reverse(single.outs, [1.0], single.leaves)[0]
         check(name, x, "derivative on numbers", slope, d1, abs(d1) + abs(z * d2))
+
+
+def test_every_operation_of_one_argument_has_a_row():
+    unary = [
+        op.name
+        for op in table().values()
+        if op.partials is not None and len(op.args) == 1
+        if not ops.families[op.name].startswith("internal")
+    ]
+    assert [n for n in unary if n not in TABLE and n not in OTHERWISE] == []
 
 
 def is_pole(name: str, x: float) -> bool:

@@ -47,6 +47,8 @@ FAMILIES = (
     "internal_index",
     "internal_reduce",
     "internal_window",
+    "internal_solve",
+    "internal_decompose",
     "internal_contraction",
     "internal_special",
 )

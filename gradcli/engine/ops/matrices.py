@@ -12,6 +12,8 @@ from gradcli.errors import run_error
 
 FLOAT = ("float64", "float32")
 
+GILES = "Giles, Collected matrix derivative results for forward and reverse mode AD, 2008"
+
 
 def checked(name: str, x: Any, *, square: bool = False, rank: int = 2) -> Any:
     """Refuse what is not a matrix of floats, or a batch of them; a tuple stands for a shape.
@@ -119,3 +121,36 @@ def lu_parts(x: Data) -> tuple[Data, Data]:
         a[:, j + 1 :, j] = factor
         a[:, j + 1 :, j + 1 :] -= factor[:, :, None] * a[:, j, None, j + 1 :]
     return a.reshape(x.shape), pivots.reshape(*batch, min(m, n))
+
+
+def square_rule(name: str) -> Any:
+    """The shape rule of an op that makes a number of each square matrix."""
+    return lambda a, **params: (checked(name, a, square=True), a[:-2])[1]
+
+
+def determinant(x: Data) -> Data:
+    """Determinant of each square matrix."""
+    checked("det", x, square=True)
+    n = x.shape[-1]
+    if n == 0:
+        return np.ones(x.shape[:-2], x.dtype)
+    if n == 1:
+        return x[..., 0, 0].copy()
+    if n == 2:
+        return x[..., 0, 0] * x[..., 1, 1] - x[..., 0, 1] * x[..., 1, 0]
+    lu, pivots = lu_parts(x)
+    odd = np.sum(pivots != np.arange(n), axis=-1) % 2 == 1
+    out = np.prod(np.diagonal(lu, axis1=-2, axis2=-1), axis=-1)
+    return np.asarray(np.where(odd, -out, out), x.dtype)
+
+
+def refuse_singular(name: str, x: Data) -> None:
+    """Refuse matrices without an inverse."""
+    lu, _ = lu_parts(x)
+    zero = np.any(np.diagonal(lu, axis1=-2, axis2=-1) == 0, axis=-1)
+    if np.any(zero):
+        raise run_error(
+            "bad-argument",
+            f"`{name}` needs an invertible matrix, and {which(zero)} is singular",
+            help="`pinv` and `lstsq` take singular matrices",
+        )

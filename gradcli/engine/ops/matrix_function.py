@@ -6,11 +6,11 @@ from math import factorial, inf, prod
 from typing import Any
 
 from gradcli.engine.arrays import NUMBERS, Data, dtype_of, np, shape_of
+from gradcli.engine.ops.internal_decompose import unit_lower
 from gradcli.engine.ops.matrices import (
+    GILES,
     checked,
     each,
-    eye,
-    lu_parts,
     transposed,
     triangle,
 )
@@ -21,7 +21,10 @@ from gradcli.errors import run_error
 
 # --- exponential -------------------------------------------------------------------------
 
-_ORDER, _RADIUS = 13, 5.37  # of the Pade approximant, and the norm up to which it is exact
+_ORDER, _RADIUS = (
+    13,
+    5.37,
+)  # of the Pade approximant, and the norm up to which it is to the last digits of a double
 
 
 def _exp(x: Data) -> Data:
@@ -229,66 +232,11 @@ def _permutation(pivots: Any, m: int, dtype: str) -> Data:
     return np.eye(m, dtype=dtype)[_order_of(each(pivots), m)]
 
 
-lu_pivots: Op = op(
-    "lu_pivots",
-    args=("A",),
-    doc="Rows met at each step of elimination, from 1.",
-    array=lambda x: lu_parts(x)[1] + 1,
-    shape=lambda a: (*a[:-2], min(a[-2:])),
-    method=False,
-)
-
-
-def _eliminated(x: Data) -> Data:
-    """LU without exchanges, of a matrix whose rows are in the order of elimination."""
-    a = np.array(x)
-    for j in range(min(a.shape[-2:])):
-        top = a[..., j, j][..., None]
-        a[..., j + 1 :, j] /= np.where(top == 0, a.dtype.type(1), top)
-        a[..., j + 1 :, j + 1 :] -= a[..., j + 1 :, j, None] * a[..., None, j, j + 1 :]
-    return a
-
-
-def _unit_lower(lu: Any) -> Any:
-    return ops.where(eye(lu), ops.add(ops.zeros_of(like=lu), 1.0), triangle(lu, False, -1))
-
-
-def _lu_vjp(g: Any, lu: Any) -> Any:
-    low, high = _unit_lower(lu), triangle(lu, True)
-    left = triangle(ops.matmul(transposed(low), triangle(g, False, -1)), False, -1)
-    right = triangle(ops.matmul(triangle(g, True), transposed(high)), True)
-    middle = ops.add(left, right)
-    half = ops.substitute(transposed(low), middle, upper=True)
-    return transposed(ops.substitute(high, transposed(half), upper=True))
-
-
-def _lu_jvp(dot: Any, lu: Any) -> Any:
-    low, high = _unit_lower(lu), triangle(lu, True)
-    half = ops.substitute(low, dot, upper=False)
-    f = transposed(ops.substitute(transposed(high), transposed(half), upper=False))
-    return ops.add(ops.matmul(low, triangle(f, False, -1)), ops.matmul(triangle(f, True), high))
-
-
-eliminate: Op = op(
-    "eliminate",
-    args=("A",),
-    doc="Packed LU without exchange of rows.",
-    source="Giles, Collected matrix derivative results for forward and reverse mode AD, 2008",
-    array=_eliminated,
-    shape=lambda a: a,
-    vjp=(lambda g, out, a: _lu_vjp(g, out),),
-    jvp=(lambda dot, out, a: _lu_jvp(dot, out),),
-    saves=("out",),
-    node="LinalgLuFactorExBackward0",
-    method=False,
-)
-
-
 def _factored(name: str, a: Any) -> tuple[Any, Any, Any]:
     checked(name, a, square=True)
-    pivots = lu_pivots(a)
+    pivots = ops.lu_pivots(a)
     p = _permutation(pivots, shape_of(a)[-1], dtype_of(a))
-    return eliminate(ops.matmul(p, a)), pivots, p
+    return ops.eliminate(ops.matmul(p, a)), pivots, p
 
 
 _SQUARE_SAMPLES = (
@@ -306,7 +254,7 @@ lu_factor: Op = composite(
     fields=("LU", "pivots"),
     doc="LU decomposition of square matrices with partial pivoting, as the fields `LU` (U, and L "
     "below its diagonal) and `pivots` (from 1). Differentiable where the matrix is invertible.",
-    source=eliminate.source,
+    source=GILES,
     samples=lambda: tuple(map(sample, _SQUARE_SAMPLES)),
     bad=lambda: (bad((2, 3), says="square"),),
 )
@@ -314,7 +262,7 @@ lu_factor: Op = composite(
 
 def _lu(a: Any) -> Any:
     packed, _, p = _factored("lu", a)
-    parts = (np.swapaxes(p, -1, -2), _unit_lower(packed), triangle(packed, True))
+    parts = (np.swapaxes(p, -1, -2), unit_lower(packed), triangle(packed, True))
     return Fields("lu", ("P", "L", "U"), parts)
 
 
@@ -324,7 +272,7 @@ linalg_lu: Op = composite(
     args=("A",),
     fields=("P", "L", "U"),
     doc="LU decomposition A = P L U of square matrices, as the fields `P`, `L`, `U`.",
-    source=eliminate.source,
+    source=GILES,
     samples=lambda: tuple(map(sample, _SQUARE_SAMPLES)),
     bad=lambda: (bad((2, 3), says="square"),),
 )
@@ -334,7 +282,7 @@ def _lu_solve(b: Any, packed: Any, pivots: Any) -> Any:
     checked("lu_solve", b)
     checked("lu_solve", packed, square=True)
     p = _permutation(pivots, shape_of(packed)[-1], dtype_of(packed))
-    half = ops.substitute(_unit_lower(packed), ops.matmul(p, b), upper=False)
+    half = ops.substitute(unit_lower(packed), ops.matmul(p, b), upper=False)
     return ops.substitute(triangle(packed, True), half, upper=True)
 
 
@@ -345,7 +293,7 @@ lu_solve: Op = composite(
     _lu_solve,
     args=("b", "LU_data", "LU_pivots"),
     doc=_LU_DOC,
-    source=eliminate.source,
+    source=GILES,
     samples=lambda: (
         sample([[1.0], [2.0]], [[3.0, 4.0], [0.5, 2.0]], [2, 2]),
         sample([[1.0, 0.5], [2.0, -1.0]], [[3.0, 4.0], [0.5, 2.0]], [1, 2]),
@@ -357,7 +305,7 @@ linalg_lu_solve: Op = composite(
     lambda packed, pivots, b: _lu_solve(b, packed, pivots),
     args=("LU", "pivots", "B"),
     doc=_LU_DOC,
-    source=eliminate.source,
+    source=GILES,
     samples=lambda: (sample([[3.0, 4.0], [0.5, 2.0]], [2, 2], [[1.0], [2.0]]),),
 )
 

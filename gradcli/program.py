@@ -9,7 +9,7 @@ from typing import Any
 
 from gradcli import ir
 from gradcli.engine import derivatives
-from gradcli.engine.arrays import NUMBERS, Quiet
+from gradcli.engine.arrays import NUMBERS, Quiet, dtype_of
 from gradcli.engine.call import Builtins
 from gradcli.engine.execute import execute
 from gradcli.engine.export import binding, is_data, is_numeric, plain_value
@@ -454,6 +454,13 @@ class Program:
         watch = self._watch(wrt, keep=False)
         done = self._execute(given, options, watch)
         name, output = self._output(done, of)
+        if not dtype_of(output).startswith("float"):
+            message = (
+                f"`{name}` is {kind_of(output)} of dtype {dtype_of(output)}: only floats have "
+                "derivatives"
+            )
+            help = "differentiate a float: `x[argmax(x)]` for `argmax(x)`, `7.0` for `7`"
+            raise RunError(Diagnostic("needs-float", message, help=help))
         names = derivatives.differentiated(self._program, done.session, watch.names, done.values)
         return _Asked(done, given, options, watch, of, name, output, names)
 

@@ -357,3 +357,12 @@ def test_a_tangent_has_the_shape_of_its_name(tangents, code):
     with pytest.raises(InputError) as caught:
         load(f"{BOTH}sum(x)").jvp(tangents=tangents)
     assert caught.value.diagnostics[0].code == code
+
+
+@pytest.mark.parametrize("text", ["argmax(x)", "x[0] > 1", "7", "tensor([1, 2])"])
+def test_a_gradient_of_what_is_no_float_is_refused(text):
+    with pytest.raises(RunError) as caught:
+        load(f"input x = [1.0, 2.0]\n{text}").grad()
+    found = caught.value.diagnostics[0]
+    assert found.code == "needs-float"
+    assert "7.0" in found.help

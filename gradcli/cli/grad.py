@@ -11,6 +11,7 @@ from gradcli.cli.terminal import write_message
 def grad(
     arguments: o.Arguments = None,
     expression: o.Expressions = None,
+    values_file: o.ValuesFile = None,
     wrt: o.Wrt = None,
     cotangent: o.Cotangent = None,
     of: o.Of = None,
@@ -40,7 +41,7 @@ def grad(
     )
     names = split_names(wrt, "--wrt")
     weights = constant(cotangent, "--cotangent")
-    program, inputs = load(arguments, expression)
+    program, inputs = load(arguments, expression, values_file)
     settings = Options(seed=seed, echo=write_message, check_nan=check_nan, graph=False)
     answer(
         lambda given: program.grad(given, wrt=names, cotangent=weights, of=of, options=settings),

@@ -17,6 +17,7 @@ _SUFFIXES = {".dot": "dot", ".json": "json", ".txt": "tree"}
 def graph(
     arguments: o.Arguments = None,
     expression: o.Expressions = None,
+    values_file: o.ValuesFile = None,
     wrt: o.Wrt = None,
     of: o.Of = None,
     form: o.GraphFormat = o.GraphFormatName.AUTO,
@@ -40,7 +41,7 @@ def graph(
 
     target = choose(form.value, json=json, output=output, color=color.value, suffixes=_SUFFIXES)
     names = split_names(wrt, "--wrt")
-    program, inputs = load(arguments, expression)
+    program, inputs = load(arguments, expression, values_file)
     settings = Options(seed=seed, echo=write_message, check_nan=check_nan, graph=True)
     result = program.graph(inputs, wrt=names, of=of, options=settings)
     target.write(_text(result, target, precision))

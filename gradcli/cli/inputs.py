@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gradcli.cli.failures import unreadable, usage
 from gradcli.cli.terminal import is_terminal
@@ -16,22 +16,65 @@ _LONGEST_PROGRAM = 64 * 2**20  # bytes; /dev/zero has no end
 
 
 def load(
-    arguments: Sequence[str] | None, expressions: Sequence[str] | None
+    arguments: Sequence[str] | None,
+    expressions: Sequence[str] | None,
+    values_file: str | None = None,
+    rows: Sequence[str] = (),
 ) -> tuple[Program, dict[str, Given]]:
-    """The program that the arguments name and the values that they give it."""
+    """The program that the arguments name and the values that they give it.
+
+    Args:
+        arguments: FILE and NAME=VALUE.
+        expressions: The texts of -e.
+        values_file: The file of -i; what the arguments give counts more.
+        rows: Names that are given later, row by row.
+    """
     from gradcli import program
 
     file, texts = split(arguments or ())
+    takers = [f"{name}=@-" for name, text in texts.items() if text == "@-"]
+    takers += ["-i -"] if values_file == "-" else []
+    if len(takers) > 1:
+        raise usage(f"`{takers[0]}` and `{takers[1]}` both read standard input")
+    if takers and not expressions and file in (None, "-"):
+        raise usage(f"the program and `{takers[0]}` both read standard input", "name a FILE")
     source = program.decode(*read_program(file, expressions))
-    loaded = program.load_source(source, frozenset(texts))
-    return loaded, constants(texts)
+    found, printed = ({}, False) if values_file is None else _values(values_file)
+    names = {*texts, *rows, *(() if printed else found)}
+    loaded = program.load_source(source, frozenset(names))
+    if printed:  # by a program that computes some of them
+        found = {name: value for name, value in found.items() if name in loaded.inputs}
+    given = {n: program.Given(v, f"{n} in {values_file}") for n, v in found.items()}
+    return loaded, given | constants(texts)
+
+
+def _values(name: str) -> tuple[dict[str, Any], bool]:
+    from gradcli.formats.read import inputs_of, read_bytes
+
+    data = sys.stdin.buffer.read() if name == "-" else read_bytes(name)
+    return inputs_of("<stdin>" if name == "-" else name, data)
 
 
 def constants(texts: Mapping[str, str]) -> dict[str, Given]:
-    """The values of NAME=VALUE texts, by name."""
+    """The values of NAME=VALUE texts, by name: constant expressions, and files behind `@`."""
     from gradcli import program
 
-    return {name: program.constant(text, name) for name, text in texts.items()}
+    return {
+        name: _from_file(text[1:], name) if text.startswith("@") else program.constant(text, name)
+        for name, text in texts.items()
+    }
+
+
+def _from_file(reference: str, name: str) -> Given:
+    from gradcli.formats.read import read_bytes, split_key, value_of
+    from gradcli.program import Given
+
+    file, key = split_key(reference)
+    if file == "-":
+        value = value_of("<stdin>", sys.stdin.buffer.read(), None)
+    else:
+        value = value_of(file, read_bytes(file), key)
+    return Given(value, f"{name}=@{reference}" if name.isidentifier() else f"{name} @{reference}")
 
 
 def constant(text: str | None, name: str) -> Given | None:

@@ -11,6 +11,7 @@ from gradcli.cli.terminal import write_message
 def jacobian(
     arguments: o.Arguments = None,
     expression: o.Expressions = None,
+    values_file: o.ValuesFile = None,
     wrt: o.Wrt = None,
     mode: o.Mode = o.ModeName.AUTO,
     of: o.Of = None,
@@ -38,7 +39,7 @@ def jacobian(
         choose(form.value, json=json, raw=raw, output=output, color=color.value, suffixes=SUFFIXES)
     )
     names = split_names(wrt, "--wrt")
-    program, inputs = load(arguments, expression)
+    program, inputs = load(arguments, expression, values_file)
     settings = Options(seed=seed, echo=write_message, check_nan=check_nan, graph=False)
     answer(
         lambda given: program.jacobian(given, wrt=names, mode=mode.value, of=of, options=settings),
@@ -54,6 +55,7 @@ def jacobian(
 def hessian(
     arguments: o.Arguments = None,
     expression: o.Expressions = None,
+    values_file: o.ValuesFile = None,
     wrt: o.Wrt = None,
     cotangent: o.Cotangent = None,
     diagonal: o.Diagonal = False,
@@ -83,7 +85,7 @@ def hessian(
     )
     names = split_names(wrt, "--wrt")
     weights = constant(cotangent, "--cotangent")
-    program, inputs = load(arguments, expression)
+    program, inputs = load(arguments, expression, values_file)
     settings = Options(seed=seed, echo=write_message, check_nan=check_nan, graph=False)
     answer(
         lambda given: program.hessian(

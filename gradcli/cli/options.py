@@ -75,6 +75,15 @@ Expressions = Annotated[
     list[str] | None,
     typer.Option("-e", "--expression", metavar="TEXT", help="A line of program; repeatable."),
 ]
+ValuesFile = Annotated[
+    str | None,
+    typer.Option(
+        "-i",
+        "--input",
+        metavar="FILE",
+        help="Values by name: a JSON object, a CSV of columns, what gradcli printed; - reads them.",
+    ),
+]
 Wrt = Annotated[
     list[str] | None,
     typer.Option(metavar="NAME,..", help="Differentiate by these names; repeatable."),

@@ -11,6 +11,7 @@ from gradcli.cli.terminal import write_message
 def jvp(
     arguments: o.Arguments = None,
     expression: o.Expressions = None,
+    values_file: o.ValuesFile = None,
     tangent: o.Tangent = None,
     of: o.Of = None,
     form: o.Format = o.FormatName.AUTO,
@@ -37,7 +38,7 @@ def jvp(
         choose(form.value, json=json, raw=raw, output=output, color=color.value, suffixes=SUFFIXES)
     )
     direction = directions(tangent)
-    program, inputs = load(arguments, expression)
+    program, inputs = load(arguments, expression, values_file)
     settings = Options(seed=seed, echo=write_message, check_nan=check_nan, graph=False)
     answer(
         lambda given: program.jvp(given, tangents=direction, of=of, options=settings),
@@ -53,6 +54,7 @@ def jvp(
 def vjp(
     arguments: o.Arguments = None,
     expression: o.Expressions = None,
+    values_file: o.ValuesFile = None,
     wrt: o.Wrt = None,
     cotangent: o.Cotangent = None,
     of: o.Of = None,
@@ -80,7 +82,7 @@ def vjp(
     )
     names = split_names(wrt, "--wrt")
     weights = constant(cotangent, "--cotangent")
-    program, inputs = load(arguments, expression)
+    program, inputs = load(arguments, expression, values_file)
     settings = Options(seed=seed, echo=write_message, check_nan=check_nan, graph=False)
     answer(
         lambda given: program.vjp(given, wrt=names, cotangent=weights, of=of, options=settings),
@@ -96,6 +98,7 @@ def vjp(
 def hvp(
     arguments: o.Arguments = None,
     expression: o.Expressions = None,
+    values_file: o.ValuesFile = None,
     tangent: o.Tangent = None,
     wrt: o.Wrt = None,
     cotangent: o.Cotangent = None,
@@ -125,7 +128,7 @@ def hvp(
     direction = directions(tangent)
     names = split_names(wrt, "--wrt")
     weights = constant(cotangent, "--cotangent")
-    program, inputs = load(arguments, expression)
+    program, inputs = load(arguments, expression, values_file)
     settings = Options(seed=seed, echo=write_message, check_nan=check_nan, graph=False)
     answer(
         lambda given: program.hvp(

@@ -20,6 +20,7 @@ _WITH_PRINTED = ("human", "plain")  # forms that begin with what the program pri
 def run(
     arguments: o.Arguments = None,
     expression: o.Expressions = None,
+    values_file: o.ValuesFile = None,
     show: o.Show = None,
     graph: o.Graph = False,
     form: o.Format = o.FormatName.AUTO,
@@ -48,7 +49,7 @@ def run(
     )
     target = resolve_auto(target)
     shown = split_names(show, "--show")
-    program, inputs = load(arguments, expression)
+    program, inputs = load(arguments, expression, values_file)
     kept: list[str] = []
     echo = Echo(_destination(target, kept))
     settings = Options(seed=seed, echo=echo, check_nan=check_nan, graph=graph)

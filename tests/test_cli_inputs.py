@@ -1,0 +1,216 @@
+"""Values from files and from standard input, as real processes see them."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.fixture
+def shell(tmp_path):
+    """Run a command line in a folder of files, with standard input."""
+
+    def run(*arguments, stdin=b""):
+        done = subprocess.run(
+            [sys.executable, "-m", "gradcli", *arguments],
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            input=stdin,
+            capture_output=True,
+            check=False,
+        )
+        return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+    return run
+
+
+def npy(array) -> bytes:
+    buffer = io.BytesIO()
+    np.save(buffer, array)
+    return buffer.getvalue()
+
+
+def npz(**arrays) -> bytes:
+    buffer = io.BytesIO()
+    np.savez(buffer, **arrays)
+    return buffer.getvalue()
+
+
+PROGRAM = ["run", "-e", "x * 2"]
+FILES = [
+    ("x.json", b"[1, 2.5]", "", "[2.0,5.0]"),
+    ("x.json", b'["NaN", "-Infinity", 1]', "", "[nan,-inf,2.0]"),
+    ("x.json", b"3", "", "6.0"),
+    ("x.json", "\ufeff[[1, 2], [3, 4]]".encode(), "", "[[2.0,4.0],[6.0,8.0]]"),
+    ("x.npy", npy(np.array([1.0, 2.0])), "", "[2.0,4.0]"),
+    ("x.npy", npy(np.asfortranarray([[1.0, 2.0], [3.0, 4.0]])), "", "[[2.0,4.0],[6.0,8.0]]"),
+    ("x.npy", npy(np.array([1, 2], np.int32)), "", "[2.0,4.0]"),
+    ("x.npy", npy(np.array([0.1], np.float32)), "", "[0.2]"),
+    ("x.npz", npz(a=np.ones(2)), "", "[2.0,2.0]"),
+    ("x.npz", npz(a=np.ones(2), b=np.zeros(1)), ":b", "[0.0]"),
+    ("x.csv", b"a,b\n1,2\n3,4\n", ":b", "[4.0,8.0]"),
+    ("x.csv", b"a,b\r\n1,2\r\n3,4\r\n", "", "[[2.0,4.0],[6.0,8.0]]"),
+    ("x.csv", b"1\n2\n", "", "[2.0,4.0]"),
+    ("x.tsv", b"a\tb\n1\tnan\n", ":b", "[nan]"),
+    ("x.txt", b"1 2\n3 4\n", "", "[[2.0,4.0],[6.0,8.0]]"),
+    ("x.txt", b"# heights\n1\n2\n", "", "[2.0,4.0]"),
+    ("x.txt", b"7", "", "14.0"),
+]
+
+
+@pytest.mark.parametrize(("name", "data", "key", "result"), FILES)
+def test_a_value_from_a_file(shell, tmp_path, name, data, key, result):
+    (tmp_path / name).write_bytes(data)
+    assert shell(*PROGRAM, f"x=@{name}{key}", "-q") == (0, f"{result}\n", "")
+
+
+@pytest.mark.parametrize(
+    ("data", "result"),
+    [
+        (b"[1, 2]", "[2.0,4.0]"),
+        (b"1,2\n3,4\n", "[[2.0,4.0],[6.0,8.0]]"),
+        (b"1 2 3", "[2.0,4.0,6.0]"),
+        (npy(np.ones(2)), "[2.0,2.0]"),
+    ],
+)
+def test_a_value_from_standard_input(shell, data, result):
+    assert shell(*PROGRAM, "x=@-", stdin=data) == (0, f"{result}\n", "")
+
+
+def bomb() -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        header = npy(np.zeros(0))[:128].replace(b"(0,), ", b"(1000000000000,), "[:6])
+        archive.writestr("x.npy", header + bytes(1 << 20))
+    return buffer.getvalue()
+
+
+def claims(count: int) -> bytes:
+    """An .npy that claims to be longer than it is."""
+    head = f"{{'descr': '<f8', 'fortran_order': False, 'shape': ({count},), }}"
+    head = head.ljust(117) + "\n"
+    return b"\x93NUMPY\x01\x00" + len(head).to_bytes(2, "little") + head.encode() + bytes(16)
+
+
+BROKEN = [
+    ("x.json", b"[1, 2", "", "x.json:1:5: error[bad-input]: this is no JSON"),
+    ("x.json", b"", "", "this is no JSON"),
+    ("x.json", b"[[1], [2, 3]]", "", "becomes a tensor only if its rows are of one shape"),
+    ("x.json", b'{"a": 1}', "", "needs a number or tensor"),
+    ("x.json", b"\xe9", "", "is no UTF-8 text: byte 0xe9 in line 1"),
+    ("x.json", b"[" * 100_000, "", "nests too deeply"),
+    ("x.npy", b"", "", "is no .npy"),
+    ("x.npy", b"\x80\x04K\x01.", "", "is no .npy"),
+    ("x.npy", claims(10**12), "", "its header tells of 8000000000000 bytes, and 16 follow"),
+    ("x.npy", npy(np.ones(4))[:-3], "", "is cut short or broken"),
+    ("x.npy", npy(np.array(["a"])), "", "not numbers"),
+    ("x.npz", b"PK nothing", "", "is no .npz"),
+    ("x.npz", npz(a=np.ones(1), b=np.ones(1)), "", "needs a key"),
+    ("x.npz", npz(a=np.ones(1)), ":c", "has no array `c`"),
+    ("x.npz", bomb(), "", "is no .npy"),
+    ("x.csv", b"a,b\n1\n", "", "line 2: 1 cells, and the header has 2"),
+    ("x.csv", b"a,b\n1,x\n", "", "line 2: `x` in column `b` is no number"),
+    ("x.csv", b"a,b\n1,1_0\n", "", "`1_0` in column `b` is no number"),
+    ("x.csv", b"a,b\n1,2\n", ":c", "has no column `c`"),
+    ("x.csv", b"", "", "is empty"),
+    ("x.txt", b"1 2\n3\n", "", "lines of 2 numbers and of others"),
+    ("x.txt", b"\n", "", "holds no number"),
+]
+
+
+@pytest.mark.parametrize(("name", "data", "key", "says"), BROKEN)
+def test_a_broken_file_is_an_input_error(shell, tmp_path, name, data, key, says):
+    (tmp_path / name).write_bytes(data)
+    status, out, err = shell(*PROGRAM, f"x=@{name}{key}")
+    assert (status, out) == (4, ""), err
+    assert says in err
+    assert "Traceback" not in err
+
+
+def test_pickles_are_not_read(shell, tmp_path):
+    np.save(tmp_path / "x.npy", np.array([{}], object), allow_pickle=True)
+    status, _, err = shell(*PROGRAM, "x=@x.npy")
+    assert (status, "holds pickled objects" in err) == (4, True)
+
+
+def test_a_missing_file_and_a_folder(shell, tmp_path):
+    assert shell(*PROGRAM, "x=@none.json")[0] == 4
+    assert "cannot read `none.json`: no such file" in shell(*PROGRAM, "x=@none.json")[2]
+    assert "is a directory" in shell(*PROGRAM, f"x=@{tmp_path}")[2]
+
+
+# -i ----------------------------------------------------------------------------------------
+
+
+TWO = ["run", "-e", "input a = 1.0", "-e", "input b = 2.0", "-e", "c = a * 10 + b", "-e", "c"]
+
+
+@pytest.mark.parametrize(
+    ("data", "more", "result"),
+    [
+        (b'{"a": 3, "b": 4}', [], "34.0"),
+        (b'{"a": 3}', [], "32.0"),
+        (b'{"a": 3, "b": 4}', ["a=5"], "54.0"),
+        (b'{"schema":"gradcli.run/1","values":{"a":3.0,"c":9.0,"z":1.0}}', [], "32.0"),
+        (b"a,b\n1,2\n3,4\n", [], "[12.0,34.0]"),
+    ],
+)
+def test_values_by_name(shell, tmp_path, data, more, result):
+    name = "v.csv" if data.startswith(b"a,b") else "v.json"
+    (tmp_path / name).write_bytes(data)
+    assert shell(*TWO, "-i", name, *more) == (0, f"{result}\n", "")
+    assert shell(*TWO, "-i", "-", *more, stdin=data) == (0, f"{result}\n", "")
+
+
+def test_one_gradcli_reads_what_another_printed(shell, tmp_path):
+    first = ["run", "-e", "input a = nan", "-e", "input w = [1.0, -inf]", "-e", "s = sum(w)"]
+    _, printed, _ = shell(*first, "-e", "s", "--json", "-q")
+    again = shell(*first, "-e", "s", "--json", "-q", "-i", "-", stdin=printed.encode())
+    found, wanted = json.loads(again[1]), json.loads(printed)
+    assert (
+        found["values"]
+        == wanted["values"]
+        == {"a": "NaN", "w": [1.0, "-Infinity"], "s": "-Infinity"}
+    )
+
+
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        (b'{"d": 3}', "the program has no input `d`"),
+        (b'{"c": 3}', "`c` is computed by the program"),
+        (b"[1]", "must be a JSON object"),
+        (b'{"schema":"gradcli.grad/1","grad":{}}', "which has no `values`"),
+        (b'{"a": ', "this is no JSON"),
+    ],
+)
+def test_wrong_values_by_name(shell, data, says):
+    status, out, err = shell(*TWO, "-i", "-", stdin=data)
+    assert (status, out) == (4, "")
+    assert says in err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["run", "-i", "-"], ["run", "-", "x=@-"], ["run", "-e", "x", "x=@-", "-i", "-"]],
+)
+def test_standard_input_is_read_once(shell, arguments):
+    status, _, err = shell(*arguments, stdin=b"1")
+    assert (status, "both read standard input" in err) == (2, True)
+
+
+def test_directions_and_weights_from_files(shell, tmp_path):
+    (tmp_path / "v.json").write_text("[1, 0]")
+    program = ["-e", "x ** 2", "x=[1, 2]"]
+    assert shell("jvp", *program, "--tangent", "x=@v.json", "-r") == (0, "2.0\n0.0\n", "")
+    assert shell("vjp", *program, "--cotangent", "@v.json", "-r") == (0, "2.0\n0.0\n", "")

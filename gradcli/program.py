@@ -188,6 +188,11 @@ class Program:
         """Names that may be given from outside."""
         return tuple(i.name for i in self._program.inputs)
 
+    @property
+    def required(self) -> tuple[str, ...]:
+        """The inputs without a default."""
+        return tuple(i.name for i in self._program.inputs if i.default is None)
+
     def run(
         self,
         inputs: Mapping[str, Any] | None = None,

@@ -4,7 +4,8 @@ from gradcli.cli import options as o
 from gradcli.cli.answer import answer
 from gradcli.cli.emit import SUFFIXES
 from gradcli.cli.inputs import constant, load, split_names
-from gradcli.cli.output import choose, resolve_auto
+from gradcli.cli.output import choose
+from gradcli.cli.records import batch
 from gradcli.cli.terminal import write_message
 
 
@@ -12,6 +13,10 @@ def grad(
     arguments: o.Arguments = None,
     expression: o.Expressions = None,
     values_file: o.ValuesFile = None,
+    rows: o.Rows = None,
+    columns: o.Columns = None,
+    on_error: o.OnError = o.OnErrorName.STOP,
+    jobs: o.Jobs = 1,
     wrt: o.Wrt = None,
     cotangent: o.Cotangent = None,
     of: o.Of = None,
@@ -36,16 +41,19 @@ def grad(
     """
     from gradcli.program import Options
 
-    target = resolve_auto(
-        choose(form.value, json=json, raw=raw, output=output, color=color.value, suffixes=SUFFIXES)
+    target = choose(
+        form.value, json=json, raw=raw, output=output, color=color.value, suffixes=SUFFIXES
     )
     names = split_names(wrt, "--wrt")
     weights = constant(cotangent, "--cotangent")
-    program, inputs = load(arguments, expression, values_file)
+    records = batch(rows, columns, on_error.value, jobs)
+    program, inputs = load(arguments, expression, values_file, records)
     settings = Options(seed=seed, echo=write_message, check_nan=check_nan, graph=False)
     answer(
         lambda given: program.grad(given, wrt=names, cotangent=weights, of=of, options=settings),
+        program,
         inputs,
+        records,
         target,
         precision=precision,
         quiet=quiet,

@@ -10,6 +10,7 @@ from gradcli.cli.failures import unreadable, usage
 from gradcli.cli.terminal import is_terminal
 
 if TYPE_CHECKING:
+    from gradcli.cli.records import Batch
     from gradcli.program import Given, Program
 
 _LONGEST_PROGRAM = 64 * 2**20  # bytes; /dev/zero has no end
@@ -19,7 +20,7 @@ def load(
     arguments: Sequence[str] | None,
     expressions: Sequence[str] | None,
     values_file: str | None = None,
-    rows: Sequence[str] = (),
+    records: Batch | None = None,
 ) -> tuple[Program, dict[str, Given]]:
     """The program that the arguments name and the values that they give it.
 
@@ -27,20 +28,22 @@ def load(
         arguments: FILE and NAME=VALUE.
         expressions: The texts of -e.
         values_file: The file of -i; what the arguments give counts more.
-        rows: Names that are given later, row by row.
+        records: The rows that give values later.
     """
     from gradcli import program
 
     file, texts = split(arguments or ())
     takers = [f"{name}=@-" for name, text in texts.items() if text == "@-"]
     takers += ["-i -"] if values_file == "-" else []
+    takers += ["--rows -"] if records is not None and records.rows.name == "<stdin>" else []
     if len(takers) > 1:
         raise usage(f"`{takers[0]}` and `{takers[1]}` both read standard input")
     if takers and not expressions and file in (None, "-"):
         raise usage(f"the program and `{takers[0]}` both read standard input", "name a FILE")
     source = program.decode(*read_program(file, expressions))
     found, printed = ({}, False) if values_file is None else _values(values_file)
-    names = {*texts, *rows, *(() if printed else found)}
+    names = {*texts, *(() if printed else found)}
+    names.update(() if records is None else records.rows.names)
     loaded = program.load_source(source, frozenset(names))
     if printed:  # by a program that computes some of them
         found = {name: value for name, value in found.items() if name in loaded.inputs}

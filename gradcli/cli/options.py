@@ -47,6 +47,14 @@ class GraphFormatName(StrEnum):
     JSON = "json"
 
 
+class OnErrorName(StrEnum):
+    """What a bad row does."""
+
+    STOP = "stop"
+    SKIP = "skip"
+    RECORD = "record"
+
+
 class ColorChoice(StrEnum):
     """Whether to colour; `auto` asks the terminal and the environment."""
 
@@ -83,6 +91,31 @@ ValuesFile = Annotated[
         metavar="FILE",
         help="Values by name: a JSON object, a CSV of columns, what gradcli printed; - reads them.",
     ),
+]
+Rows = Annotated[
+    str | None,
+    typer.Option(
+        "--rows",
+        metavar="FILE",
+        help="One run for each record of a CSV or JSON line; - reads them.",
+    ),
+]
+Columns = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAME,..", help="Names of the columns of --rows without a header."),
+]
+OnError = Annotated[
+    OnErrorName,
+    typer.Option(
+        "--on-error",
+        metavar="WHAT",
+        help="A bad row: stop, skip or record.",
+        show_default=False,
+    ),
+]
+Jobs = Annotated[
+    int,
+    typer.Option(min=1, metavar="N", help="Processes for --rows (1).", show_default=False),
 ]
 Wrt = Annotated[
     list[str] | None,

@@ -4,7 +4,8 @@ from gradcli.cli import options as o
 from gradcli.cli.answer import answer
 from gradcli.cli.emit import SUFFIXES
 from gradcli.cli.inputs import constant, directions, load, split_names
-from gradcli.cli.output import choose, resolve_auto
+from gradcli.cli.output import choose
+from gradcli.cli.records import batch
 from gradcli.cli.terminal import write_message
 
 
@@ -12,6 +13,10 @@ def jvp(
     arguments: o.Arguments = None,
     expression: o.Expressions = None,
     values_file: o.ValuesFile = None,
+    rows: o.Rows = None,
+    columns: o.Columns = None,
+    on_error: o.OnError = o.OnErrorName.STOP,
+    jobs: o.Jobs = 1,
     tangent: o.Tangent = None,
     of: o.Of = None,
     form: o.Format = o.FormatName.AUTO,
@@ -34,15 +39,18 @@ def jvp(
     """
     from gradcli.program import Options
 
-    target = resolve_auto(
-        choose(form.value, json=json, raw=raw, output=output, color=color.value, suffixes=SUFFIXES)
+    target = choose(
+        form.value, json=json, raw=raw, output=output, color=color.value, suffixes=SUFFIXES
     )
     direction = directions(tangent)
-    program, inputs = load(arguments, expression, values_file)
+    records = batch(rows, columns, on_error.value, jobs)
+    program, inputs = load(arguments, expression, values_file, records)
     settings = Options(seed=seed, echo=write_message, check_nan=check_nan, graph=False)
     answer(
         lambda given: program.jvp(given, tangents=direction, of=of, options=settings),
+        program,
         inputs,
+        records,
         target,
         precision=precision,
         quiet=quiet,
@@ -55,6 +63,10 @@ def vjp(
     arguments: o.Arguments = None,
     expression: o.Expressions = None,
     values_file: o.ValuesFile = None,
+    rows: o.Rows = None,
+    columns: o.Columns = None,
+    on_error: o.OnError = o.OnErrorName.STOP,
+    jobs: o.Jobs = 1,
     wrt: o.Wrt = None,
     cotangent: o.Cotangent = None,
     of: o.Of = None,
@@ -77,16 +89,19 @@ def vjp(
     """
     from gradcli.program import Options
 
-    target = resolve_auto(
-        choose(form.value, json=json, raw=raw, output=output, color=color.value, suffixes=SUFFIXES)
+    target = choose(
+        form.value, json=json, raw=raw, output=output, color=color.value, suffixes=SUFFIXES
     )
     names = split_names(wrt, "--wrt")
     weights = constant(cotangent, "--cotangent")
-    program, inputs = load(arguments, expression, values_file)
+    records = batch(rows, columns, on_error.value, jobs)
+    program, inputs = load(arguments, expression, values_file, records)
     settings = Options(seed=seed, echo=write_message, check_nan=check_nan, graph=False)
     answer(
         lambda given: program.vjp(given, wrt=names, cotangent=weights, of=of, options=settings),
+        program,
         inputs,
+        records,
         target,
         precision=precision,
         quiet=quiet,
@@ -99,6 +114,10 @@ def hvp(
     arguments: o.Arguments = None,
     expression: o.Expressions = None,
     values_file: o.ValuesFile = None,
+    rows: o.Rows = None,
+    columns: o.Columns = None,
+    on_error: o.OnError = o.OnErrorName.STOP,
+    jobs: o.Jobs = 1,
     tangent: o.Tangent = None,
     wrt: o.Wrt = None,
     cotangent: o.Cotangent = None,
@@ -122,19 +141,22 @@ def hvp(
     """
     from gradcli.program import Options
 
-    target = resolve_auto(
-        choose(form.value, json=json, raw=raw, output=output, color=color.value, suffixes=SUFFIXES)
+    target = choose(
+        form.value, json=json, raw=raw, output=output, color=color.value, suffixes=SUFFIXES
     )
     direction = directions(tangent)
     names = split_names(wrt, "--wrt")
     weights = constant(cotangent, "--cotangent")
-    program, inputs = load(arguments, expression, values_file)
+    records = batch(rows, columns, on_error.value, jobs)
+    program, inputs = load(arguments, expression, values_file, records)
     settings = Options(seed=seed, echo=write_message, check_nan=check_nan, graph=False)
     answer(
         lambda given: program.hvp(
             given, tangents=direction, wrt=names, cotangent=weights, of=of, options=settings
         ),
+        program,
         inputs,
+        records,
         target,
         precision=precision,
         quiet=quiet,

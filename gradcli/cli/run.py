@@ -9,9 +9,11 @@ from gradcli.cli.failures import did_you_mean, usage
 from gradcli.cli.inputs import load, split_names
 from gradcli.cli.messages import report
 from gradcli.cli.output import Echo, Target, choose, resolve_auto
+from gradcli.cli.records import batch
 from gradcli.cli.terminal import write_message, write_output
 
 if TYPE_CHECKING:
+    from gradcli.cli.rows import Form
     from gradcli.results import RunResult
 
 _WITH_PRINTED = ("human", "plain")  # forms that begin with what the program printed
@@ -21,6 +23,10 @@ def run(
     arguments: o.Arguments = None,
     expression: o.Expressions = None,
     values_file: o.ValuesFile = None,
+    rows: o.Rows = None,
+    columns: o.Columns = None,
+    on_error: o.OnError = o.OnErrorName.STOP,
+    jobs: o.Jobs = 1,
     show: o.Show = None,
     graph: o.Graph = False,
     form: o.Format = o.FormatName.AUTO,
@@ -47,9 +53,26 @@ def run(
     target = choose(
         form.value, json=json, raw=raw, output=output, color=color.value, suffixes=SUFFIXES
     )
-    target = resolve_auto(target)
     shown = split_names(show, "--show")
-    program, inputs = load(arguments, expression, values_file)
+    records = batch(rows, columns, on_error.value, jobs)
+    program, inputs = load(arguments, expression, values_file, records)
+    if records is not None:
+        from gradcli.cli.rows import answer_rows
+
+        settings = Options(seed=seed, echo=write_message, check_nan=check_nan, graph=False)
+        answer_rows(
+            lambda given: program.run(given, options=settings),
+            program,
+            inputs,
+            records,
+            _form(shown),
+            target,
+            quiet=quiet,
+            diagnostics=diagnostics.value,
+            color=color.value,
+        )
+        return
+    target = resolve_auto(target)
     kept: list[str] = []
     echo = Echo(_destination(target, kept))
     settings = Options(seed=seed, echo=echo, check_nan=check_nan, graph=graph)
@@ -61,6 +84,18 @@ def run(
     target.write(content)
     if not quiet:
         report(result.warnings, form=diagnostics.value, color=color.value)
+
+
+def _form(shown: Sequence[str] | None) -> "Form":
+    """How a row's result is written."""
+    from gradcli.cli.rows import Form
+    from gradcli.formats.fields import fields
+    from gradcli.formats.json_text import json_fields
+
+    def values(result: "RunResult") -> dict[str, object]:
+        return fields(result) if shown is None else dict(_chosen(result, shown))
+
+    return Form(values, json_fields, lambda result: values(result).values())
 
 
 def _destination(target: Target, kept: list[str]) -> Callable[[str], object]:

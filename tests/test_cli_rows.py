@@ -1,0 +1,203 @@
+"""`--rows`: each record in, each result out, as real processes do it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}
+SQUARE = ["grad", "-e", "x ** 2", "--rows", "-"]
+
+
+def shell(*arguments, stdin="", cwd=None):
+    done = subprocess.run(
+        [sys.executable, "-m", "gradcli", *arguments],
+        cwd=cwd,
+        env=ENVIRONMENT,
+        input=stdin,
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+GOOD = [
+    (SQUARE, "x\n1\n2\n", "result,grad.x\n1.0,2.0\n4.0,4.0\n"),
+    (SQUARE, "note,x\nany thing,1\n", "result,grad.x\n1.0,2.0\n"),
+    (SQUARE, "x\r\n1\r\n\r\n2\r\n", "result,grad.x\n1.0,2.0\n4.0,4.0\n"),
+    (SQUARE, "x\nnan\n-inf\n", "result,grad.x\nnan,nan\ninf,-inf\n"),
+    (SQUARE, 'x,t\n"1","a ""b"",\nc"\n2,d\n', "result,grad.x\n1.0,2.0\n4.0,4.0\n"),
+    (SQUARE, "x\n", ""),
+    ([*SQUARE, "-r"], "x\n1\n2\n", "2.0\n4.0\n"),
+    ([*SQUARE, "-f", "tsv"], "x\n1\n", "result\tgrad.x\n1.0\t2.0\n"),
+    ([*SQUARE, "--columns", "x,y"], "1,5\n2,6\n", "result,grad.x\n1.0,2.0\n4.0,4.0\n"),
+    (
+        ["run", "-e", "sum(w) * k", "k=10", "--rows", "-"],
+        'w\n"[1, 2]"\n"[3]"\n',
+        "result\n30.0\n30.0\n",
+    ),
+    (
+        ["run", "-e", "y = x * 2", "-e", "z = y + 1", "-e", "z", "--show", "y,z", "--rows", "-"],
+        "x\n1\n",
+        "y,z\n2.0,3.0\n",
+    ),
+    (
+        ["jacobian", "-e", "stack([x, x * k])", "--rows", "-", "k=3", "--wrt", "x"],
+        "x\n1\n",
+        "result.0,result.1,jacobian.x.0,jacobian.x.1\n1.0,3.0,1.0,3.0\n",
+    ),
+    (
+        ["hvp", "-e", "x ** 3", "--tangent", "x=1", "--rows", "-"],
+        "x\n2\n",
+        "result,hvp.x\n8.0,12.0\n",
+    ),
+]
+
+
+@pytest.mark.parametrize(("arguments", "stdin", "out"), GOOD)
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_a_result_for_each_record(arguments, stdin, out, jobs):
+    assert shell(*arguments, "-q", "--jobs", jobs, stdin=stdin) == (0, out, "")
+
+
+def test_json_lines_have_the_row_first():
+    status, out, _ = shell(
+        *SQUARE,
+        stdin='{"x": 1}\n{"x": "NaN", "other": [1]}\n',
+    )
+    rows = [json.loads(line) for line in out.splitlines()]
+    assert status == 0
+    assert [next(iter(row)) for row in rows] == ["row", "row"]
+    assert [row["row"] for row in rows] == [0, 1]
+    assert rows[0]["schema"] == "gradcli.grad/1"
+    assert rows[0]["grad"] == {"x": 2.0}
+    assert rows[1]["value"] == "NaN"
+
+
+def test_the_form_is_that_of_the_input_unless_asked_for():
+    assert shell(*SQUARE, "--json", stdin="x\n1\n")[1].startswith('{"row":0,')
+    assert shell(*SQUARE, "-f", "csv", stdin='{"x": 1}\n')[1] == "result,grad.x\n1.0,2.0\n"
+
+
+BAD = "x\n1\nz\n3\n1,2\n"
+POLICIES = [
+    ("stop", "result,grad.x\n1.0,2.0\n"),
+    ("skip", "row,result,grad.x\n0,1.0,2.0\n2,9.0,6.0\n"),
+    (
+        "record",
+        'row,result,grad.x,error\n0,1.0,2.0,\n1,,,"`<stdin>`, line 3: `z` in column `x` is no '
+        'number"\n2,9.0,6.0,\n3,,,"`<stdin>`, line 5: 2 cells, and the header has 1"\n',
+    ),
+]
+
+
+@pytest.mark.parametrize(("policy", "out"), POLICIES)
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_a_bad_row_stops_is_skipped_or_recorded(policy, out, jobs):
+    status, got, err = shell(*SQUARE, "--on-error", policy, "--jobs", jobs, stdin=BAD)
+    assert (status, got) == (4, out)
+    told = {"stop": 1, "skip": 2, "record": 0}[policy]
+    assert err.count("error[bad-input]") == told
+    if told:
+        assert "in row 1, line 3" in err
+
+
+def test_the_status_is_that_of_the_first_bad_row():
+    program = ["run", "-e", "assert x > 0", "-e", "x", "--rows", "-", "--on-error", "skip"]
+    assert shell(*program, stdin="x\n1\n-1\nz\n")[0] == 1
+    assert shell(*program, stdin="x\nz\n-1\n")[0] == 4
+
+
+def test_bad_first_rows_wait_for_the_header():
+    _, out, _ = shell(*SQUARE, "--on-error", "record", stdin="x\nz\n1\n")
+    assert [line.split(",")[0] for line in out.splitlines()] == ["row", "0", "1"]
+
+
+REFUSED = [
+    (SQUARE, "y\n1\n", 4, "no column of `<stdin>` is an input"),
+    (
+        ["run", "-e", "a * b", "--rows", "-"],
+        "a\n1\n",
+        4,
+        "has no column `b`, which the program needs",
+    ),
+    (SQUARE, "", 4, "is empty: it has no header"),
+    (SQUARE, "x,x\n1,2\n", 4, "has two columns `x`"),
+    (["run", "-e", "x", "--rows", "none.csv"], "", 4, "cannot read `none.csv`"),
+    (["run", "-e", "x", "--columns", "x"], "", 2, "go with `--rows`"),
+    ([*SQUARE, "-f", "human"], "x\n1\n", 2, "does not go with `--rows`"),
+    (["run", "--rows", "-"], "x\n1\n", 2, "both read standard input"),
+    (SQUARE, 'x\n"1\n', 4, "a quote is not closed"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "stdin", "status", "says"), REFUSED)
+def test_refusals(arguments, stdin, status, says, tmp_path):
+    got, out, err = shell(*arguments, stdin=stdin, cwd=tmp_path)
+    assert (got, out) == (status, "")
+    assert says in err
+
+
+def test_rows_into_a_file(tmp_path):
+    out = tmp_path / "out.csv"
+    assert shell(*SQUARE, "-o", str(out), stdin="x\n3\n") == (0, "", "")
+    assert out.read_text() == "result,grad.x\n9.0,6.0\n"
+
+
+def test_a_result_is_out_before_the_next_record_is_in():
+    process = subprocess.Popen(
+        [sys.executable, "-m", "gradcli", *SQUARE],
+        env=ENVIRONMENT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    process.stdin.write("x\n1\n")
+    process.stdin.flush()
+    assert process.stdout.readline() == "result,grad.x\n"
+    assert process.stdout.readline() == "1.0,2.0\n"
+    out, _ = process.communicate("2\n")
+    assert (out, process.returncode) == ("4.0,4.0\n", 0)
+
+
+def test_rows_one_by_one_are_rows_together():
+    program = ["-e", "y = x", "-e", "while y < 50: y = y * 1.5 + x", "-e", "y"]
+    values = [0.5, 1.0, 2.25, 7.0]
+    _, together, _ = shell(
+        "grad", *program, "--rows", "-", stdin="\n".join(["x", *map(str, values)])
+    )
+    single = [shell("grad", *program, f"x={x}", "-f", "csv")[1].splitlines()[1] for x in values]
+    assert together.splitlines()[1:] == single
+
+
+PEAK = """
+import resource, sys
+from gradcli.__main__ import _run
+status = _run(sys.argv[1:])
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr)
+"""
+
+
+def test_memory_stays_flat(tmp_path):
+    peaks = []
+    for count in (1_000, 20_000):
+        path = tmp_path / f"{count}.csv"
+        path.write_text("x\n" + "".join(f"{i}\n" for i in range(count)))
+        done = subprocess.run(
+            [sys.executable, "-c", PEAK, "grad", "-e", "x ** 2 + sin(x)", "--rows", str(path)],
+            env=ENVIRONMENT,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert len(done.stdout.splitlines()) == count + 1
+        peaks.append(int(done.stderr))
+    few, many = peaks
+    assert many < few * 1.1 + 2000, f"{few} KiB for 1,000 rows, {many} KiB for 20,000"

@@ -34,6 +34,7 @@ from gradcli.grammar.parser import parse, parse_expression
 from gradcli.grammar.text import decode
 from gradcli.record import Record
 from gradcli.results import (
+    GradcheckResult,
     GradResult,
     Graph,
     GraphResult,
@@ -445,6 +446,45 @@ class Program:
             warnings=tuple(warnings),
         )
 
+    def gradcheck(
+        self,
+        inputs: Mapping[str, Any] | None = None,
+        *,
+        wrt: str | Sequence[str] | None = None,
+        of: str | None = None,
+        order: int = 1,
+        options: Options | None = None,
+        **named: Any,
+    ) -> GradcheckResult:
+        """Compare derivatives with central differences and both modes with each other, and each
+        own rule by itself. Arguments as of `grad`; `order` 2 checks second derivatives, too.
+        """
+        from gradcli.engine.verify import check_program, check_rules
+
+        options = options or _options()
+        given = _given(inputs, named)
+        watch = self._watch(wrt, keep=False)
+        calls: list[Any] = []
+        done = self._execute(given, options, watch, own_calls=calls)
+        self._output(done, of)
+        names = derivatives.differentiated(self._program, done.session, watch.names, done.values)
+        quiet = Options(done.session.seed_used, lambda text: None, False, False)
+        moving = _Watch(frozenset(names), True, False, names)
+
+        def run(values: Mapping[str, Any], transparent: bool) -> Any:
+            again = self._execute(given, quiet, moving, moved=values, transparent=transparent)
+            return self._output(again, of)[1]
+
+        with self._pass():
+            checks = check_program(run, done.session, names, order, self._lines())
+            rules = check_rules(calls, self.source)
+        passed = all(check.passed for check in (*checks, *rules))
+        return GradcheckResult(passed, checks, rules, done.lines, ())
+
+    def _lines(self) -> dict[str, int]:
+        """The line of each input."""
+        return {i.name: self.source.position(i.span.start)[0] for i in self._program.inputs}
+
     # --- one run -----------------------------------------------------------------------
 
     def _ask(
@@ -475,7 +515,9 @@ class Program:
         names = derivatives.asked(self._program, wrt)
         return _Watch(frozenset(names), True, keep, names)
 
-    def _execute(self, given: Mapping[str, Given], options: Options, watch: _Watch) -> _Done:
+    def _execute(
+        self, given: Mapping[str, Given], options: Options, watch: _Watch, **more: Any
+    ) -> _Done:
         check_names(given, self._program)
         printed: list[str] = []
 
@@ -489,6 +531,7 @@ class Program:
             keep=watch.keep,
             seed=options.seed,
             echo=echo,
+            **more,
         )
         values, result = execute(self._program, self._code, session, given)
         return _Done(session, values, result, printed)

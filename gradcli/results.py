@@ -194,6 +194,55 @@ class HvpResult(Result):
     warnings: tuple[Diagnostic, ...]
 
 
+class Checked(Result):
+    """A comparison of derivatives with central differences ("reverse", "forward"), or of the two
+    modes with each other ("dot"): by an input, or of an own rule's argument, at a line. The worst
+    entry is at `index`, the output's indices followed by the input's (empty: a random projection
+    was compared), with both values; `rounding` is the part of `allowed` that is not truncation.
+    `note` is "kink" where a corner or jump makes differences say nothing, "cut" where `no_grad` or
+    `detach` made the gradient another one on purpose, else "".
+    """
+
+    __slots__ = (
+        "input",
+        "order",
+        "mode",
+        "index",
+        "analytic",
+        "numeric",
+        "error",
+        "allowed",
+        "rounding",
+        "passed",
+        "note",
+        "line",
+    )
+    input: str
+    order: int
+    mode: str
+    index: tuple[int, ...]
+    analytic: float
+    numeric: float
+    error: float
+    allowed: float
+    rounding: float
+    passed: bool
+    note: str
+    line: int
+
+
+class GradcheckResult(Result):
+    """What `gradcli gradcheck` found: of the whole program, and of each own rule by itself."""
+
+    __slots__ = ("passed", "checks", "rules", "printed", "warnings")
+    _defaults: ClassVar[dict[str, Any]] = {"printed": (), "warnings": ()}
+    passed: bool
+    checks: tuple[Checked, ...]
+    rules: tuple[Checked, ...]
+    printed: tuple[str, ...]
+    warnings: tuple[Diagnostic, ...]
+
+
 class GraphResult(Result):
     """What `gradcli graph` found."""
 

@@ -18,6 +18,7 @@ _MODULES = {
     "jacobian": "gradcli.cli.matrices",
     "hessian": "gradcli.cli.matrices",
     "hvp": "gradcli.cli.products",
+    "gradcheck": "gradcli.cli.gradcheck",
     "graph": "gradcli.cli.graph",
     "ops": "gradcli.cli.ops",
 }

@@ -139,6 +139,12 @@ Mode = Annotated[
     ModeName,
     typer.Option(metavar="MODE", help="auto, forward or reverse.", show_default=False),
 ]
+Order = Annotated[
+    int,
+    typer.Option(
+        min=1, max=2, metavar="N", help="2: second derivatives as well.", show_default=False
+    ),
+]
 Diagonal = Annotated[
     bool, typer.Option("--diagonal", help="Only the second derivatives by one element twice.")
 ]

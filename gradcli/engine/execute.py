@@ -213,7 +213,7 @@ def _unpack(session: Session, value: Any, n: int) -> Any:
 
 def _enter(session: Session, mode: str) -> bool:
     before = session.recording
-    session.recording = mode == "enable_grad"
+    session.recording = session.transparent or mode == "enable_grad"
     return before
 
 

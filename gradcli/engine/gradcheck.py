@@ -38,7 +38,9 @@ class Check(Record):
         analytic, numeric: The two values there; for "dot" <v, J u> and <J'v, u>.
         error: Their distance.
         allowed: The distance that truncation and rounding account for.
-        passed: Whether error is within it.
+        rounding: The part of it that rounding accounts for; the rest is truncation.
+        kink: The function has a corner or a jump here, so that differences say nothing.
+        passed: Whether error is within what is allowed, or there is a kink.
     """
 
     __slots__ = (
@@ -50,6 +52,8 @@ class Check(Record):
         "numeric",
         "error",
         "allowed",
+        "rounding",
+        "kink",
         "passed",
     )
     input: int
@@ -60,6 +64,8 @@ class Check(Record):
     numeric: float
     error: float
     allowed: float
+    rounding: float
+    kink: bool
     passed: bool
 
 
@@ -148,37 +154,73 @@ class _Order:
         point = self.points[i]
         shape = (*self.shape, *point.shape)
         rows = [self._pulled(i, unit) for unit in _units(self.shape)]
-        columns, numeric, allowed = [], [], []
+        columns, differences = [], []
         for unit in _units(point.shape):
             columns.append(self._pushed(i, unit))
-            slope, bound = self._difference(i, unit)
-            numeric.append(slope)
-            allowed.append(bound)
-        limit = np.stack(allowed, -1).reshape(shape)
-        slopes = np.stack(numeric, -1).reshape(shape)
-        return [
-            self._worst(i, "reverse", np.stack(rows, 0).reshape(shape), slopes, limit),
-            self._worst(i, "forward", np.stack(columns, -1).reshape(shape), slopes, limit),
+            differences.append(self._difference(i, unit))
+        slopes, limit, rounding = (
+            np.stack(parts, -1).reshape(shape) for parts in zip(*differences, strict=True)
+        )
+        found = [
+            self._worst(i, "reverse", np.stack(rows, 0).reshape(shape), slopes, limit, rounding),
+            self._worst(
+                i, "forward", np.stack(columns, -1).reshape(shape), slopes, limit, rounding
+            ),
         ]
+        return [self._judged(check, self._unit_at(check)) for check in found]
+
+    def _unit_at(self, check: Check) -> Any:
+        """The direction of the element of the input in which a check found the worst."""
+        unit = np.zeros(self.points[check.input].shape)
+        unit[check.index[len(self.shape) :]] = 1.0
+        return unit
+
+    def _judged(self, check: Check, u: Any) -> Check:
+        """The check, passed if there is a kink in the direction."""
+        if check.passed or not self._has_kink(check.input, u):
+            return check
+        check.kink = check.passed = True
+        return check
+
+    def _has_kink(self, i: int, u: Any) -> bool:
+        """Whether the slopes to either side differ more than those of a smooth function, whose
+        difference shrinks with the width: a corner, a jump, or one of them within the width.
+        """
+        values = _plain(self.session, self.function(*_given(self.points, self.kinds)))
+        wide = self._width(i, u)
+        gaps = []
+        for h in (wide, wide / 8):
+            ahead, behind = self._moved(i, u, h), self._moved(i, u, -h)
+            if (np.isfinite(values) & (np.isfinite(ahead) != np.isfinite(behind))).any():
+                return True  # the edge of the domain
+            gaps.append(float(np.max(abs(ahead - 2 * values + behind), initial=0.0)) / h)
+        noise = 1e4 * _EPS * (float(np.max(abs(values), initial=0.0)) + 1.0) / wide
+        stays = gaps[1] > gaps[0] / 2 and gaps[1] > noise
+        goes = gaps[0] > noise and gaps[1] < gaps[0] / 64
+        return stays or goes
 
     def _projections(self, i: int) -> list[Check]:
         u = self.rng.uniform(-1, 1, self.points[i].shape)
         v = self.rng.uniform(-1, 1, self.shape)
-        slope, bound = self._difference(i, u)
+        slope, bound, noise = self._difference(i, u)
         numeric, allowed = np.sum(v * slope), np.sum(abs(v) * bound)
-        return [
-            self._worst(i, "reverse", np.sum(self._pulled(i, v) * u), numeric, allowed),
-            self._worst(i, "forward", np.sum(self._pushed(i, u) * v), numeric, allowed),
+        rounding = np.sum(abs(v) * noise)
+        found = [
+            self._worst(i, "reverse", np.sum(self._pulled(i, v) * u), numeric, allowed, rounding),
+            self._worst(i, "forward", np.sum(self._pushed(i, u) * v), numeric, allowed, rounding),
         ]
+        return [self._judged(check, u) for check in found]
 
     def _dot(self, i: int) -> Check:
         u = self.rng.uniform(-1, 1, self.points[i].shape)
         v = self.rng.uniform(-1, 1, self.shape)
         pushed, pulled = v * self._pushed(i, u), self._pulled(i, v) * u
         allowed = 1e-10 * (np.sum(abs(pushed)) + np.sum(abs(pulled))) + 1e-14
-        return self._worst(i, "dot", np.sum(pushed), np.sum(pulled), allowed)
+        return self._worst(i, "dot", np.sum(pushed), np.sum(pulled), allowed, allowed)
 
-    def _worst(self, i: int, mode: str, analytic: Any, numeric: Any, allowed: Any) -> Check:
+    def _worst(
+        self, i: int, mode: str, analytic: Any, numeric: Any, allowed: Any, rounding: Any
+    ) -> Check:
         analytic, numeric, allowed = map(np.asarray, (analytic, numeric, allowed))
         same = (analytic == numeric) | (np.isnan(analytic) & np.isnan(numeric))
         error = np.where(same, 0.0, abs(analytic - numeric))
@@ -193,7 +235,9 @@ class _Order:
             float(numeric[at]),
             float(error[at]),
             float(allowed[at]),
-            bool(error[at] <= allowed[at]),
+            float(np.asarray(rounding)[at]),
+            False,
+            bool(error[at] <= allowed[at] or error[at] == 0.0),
         )
 
     def _pulled(self, i: int, v: Any) -> Any:
@@ -204,29 +248,35 @@ class _Order:
         dots[i] = Tensor(u) if u.shape else float(u)
         return np.broadcast_to(_array(self.traced.pushed(self.out, dots)), self.shape)
 
-    def _difference(self, i: int, u: Any) -> tuple[Any, Any]:
-        """Slope in a direction, and how far it may be off.
+    def _width(self, i: int, u: Any) -> float:
+        """The wider step of the differences in a direction."""
+        size = float(np.max(abs(self.points[i]) * (u != 0), initial=0.0))
+        return 2.0**-10 * max(1.0, size)
+
+    def _difference(self, i: int, u: Any) -> tuple[Any, Any, Any]:
+        """Slope in a direction, how far it may be off, and how much of that is rounding.
 
         The differences of two widths give the one of fourth order, and by how much they differ
         bounds the truncation; rounding is that of the values, divided by the width.
         """
-        size = float(np.max(abs(self.points[i]) * (u != 0), initial=0.0))
-        h = 2.0**-10 * max(1.0, size)
+        h = self._width(i, u)
         wide, narrow = self._central(i, u, h), self._central(i, u, h / 2)
         values = _plain(self.session, self.function(*_given(self.points, self.kinds)))
         slope = (4 * narrow - wide) / 3
         rounding = 64 * _EPS * (abs(values) + 1.0) / h
-        return slope, abs(narrow - wide) * 0.01 + rounding + 1e-9 * abs(slope)
+        return slope, abs(narrow - wide) * 0.01 + rounding + 1e-9 * abs(slope), rounding
 
     def _central(self, i: int, u: Any, h: float) -> Any:
-        ends = []
-        for step in (h, -h):
-            moved = list(self.points)
-            moved[i] = moved[i] + step * u
-            ends.append(_plain(self.session, self.function(*_given(moved, self.kinds))))
-        if ends[0].shape != self.shape or ends[1].shape != self.shape:
+        return (self._moved(i, u, h) - self._moved(i, u, -h)) / (2 * h)
+
+    def _moved(self, i: int, u: Any, step: float) -> Any:
+        """The values a step away in a direction."""
+        moved = list(self.points)
+        moved[i] = moved[i] + step * u
+        found = _plain(self.session, self.function(*_given(moved, self.kinds)))
+        if found.shape != self.shape:
             raise run_error("shape-mismatch", "the shape of the result changes near this point")
-        return (ends[0] - ends[1]) / (2 * h)
+        return found
 
 
 def _units(shape: tuple[int, ...]) -> list[Any]:

@@ -398,7 +398,7 @@ _TENSOR: tuple[dict[str, Member], dict[str, Member]] = (
     },
     {
         "backward": _backward,
-        "detach": _detach,
+        "detach": lambda session, site, x: x if session.transparent else _detach(session, site, x),
         "item": _item,
         "tolist": _tolist,
         "requires_grad_": _requires_grad_,

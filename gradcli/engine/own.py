@@ -155,6 +155,8 @@ class OwnFunction:
         """Do `forward` unrecorded, and record the whole as one node."""
         session = self.session
         args = [session.tensor(a, site) for a in given]
+        if session.own_calls is not None:
+            session.own_calls.append((self, args, site))
         nodes = [node_of(a) if isinstance(a, Tensor) else None for a in args]
         context = Context(tuple(n is not None and n.visible for n in nodes))
         before, session.recording = session.recording, False

@@ -10,8 +10,10 @@ from gradcli.engine.apply import apply, shared, unrecorded
 from gradcli.engine.arrays import NUMBERS, SCALARS, np
 from gradcli.engine.graph import AccumulateGrad, Node, Site, Watchpoint
 from gradcli.engine.ops.registry import Op, ops
-from gradcli.engine.tensor import Fields, Number, Tensor, node_of
+from gradcli.engine.tensor import Fields, Number, Tensor, leaf, node_of
 from gradcli.errors import RunError, run_error
+
+NOTHING: Mapping[str, Any] = {}
 
 
 class Session:
@@ -25,6 +27,9 @@ class Session:
         explicit: the user named what is watched, so that ints are made floats.
         keep: keep every recorded value, for the graph.
         echo: takes each text that the program prints, line ends included.
+        moved: values that take the place of those that watched names hold: of a run elsewhere.
+        transparent: `no_grad` and `detach` cut nothing, to tell what they cut.
+        own_calls: the calls of own functions by name, with their arguments, where a list is given.
     """
 
     def __init__(
@@ -35,7 +40,13 @@ class Session:
         keep: bool = False,
         seed: int | None = None,
         echo: Callable[[str], None] = lambda text: None,
+        moved: Mapping[str, Any] = NOTHING,
+        transparent: bool = False,
+        own_calls: list[Any] | None = None,
     ) -> None:
+        self.moved = moved
+        self.transparent = transparent
+        self.own_calls = own_calls
         self.recording = True
         self.transforms = 0
         self.watched = watched
@@ -164,6 +175,8 @@ class Session:
         """The value of a top-level name, made a point to differentiate at if it is watched."""
         if name not in self.watched:
             return value
+        if name in self.moved:
+            return _in_place_of(value, self.moved[name])
         if type(value) is list:
             watched = self.watch(name, self.tensor(value))
             return _as_list(watched) if name in self.watchpoints else value
@@ -196,6 +209,18 @@ class Session:
 
 
 _ITERABLE = frozenset({list, tuple, range, str})
+
+
+def _in_place_of(value: Any, moved: Any) -> Any:
+    """A moved value of the kind of the one that it replaces: a list, number, tensor or leaf."""
+    if type(value) is list:
+        return _as_list(moved if isinstance(moved, Tensor) else Tensor(moved))
+    if not isinstance(value, Tensor) or isinstance(value, Number):
+        if isinstance(moved, Tensor):
+            return Number(float(moved.data), moved.node, moved.index) if moved.node else moved.data
+        return moved
+    x = Tensor(moved.data, moved.node, moved.index) if isinstance(moved, Tensor) else Tensor(moved)
+    return leaf(x.data) if x.node is None and _is_leaf(value) else x
 
 
 def _as_list(x: Tensor) -> list[Any]:

@@ -57,7 +57,7 @@ def json_fields(result: RunResult | Derivatives | GraphResult) -> dict[str, str]
         "output": quote(result.output),
         "value": literal(result.value, json=True),
         **found,
-        "warnings": array(map(_warning, result.warnings)),
+        "warnings": array(map(warning_json, result.warnings)),
     }
 
 
@@ -93,7 +93,7 @@ def _run(result: RunResult) -> dict[str, str]:
         "values": _values(result.values),
         "grad": _values(result.grad),
         "printed": array(map(quote, result.printed)),
-        "warnings": array(map(_warning, result.warnings)),
+        "warnings": array(map(warning_json, result.warnings)),
     }
     if result.graph is not None:
         fields["graph"] = json_object(_graph_fields(result.graph))
@@ -125,7 +125,8 @@ def _graph_fields(graph: Graph) -> dict[str, str]:
     return {"root": literal(graph.root), "nodes": array(nodes), "edges": array(edges)}
 
 
-def _warning(diagnostic: Diagnostic) -> str:
+def warning_json(diagnostic: Diagnostic) -> str:
+    """A warning as the results hold it: code, message and place."""
     file, line, column = diagnostic.place or (None, None, None)
     return json_object(
         {

@@ -82,9 +82,15 @@ def _from_items(items: Any) -> Any:
         raise run_error("integer-overflow", "an int in the list is outside 64 bits") from None
 
 
+def _tensor(session: Any, data: Any, **options: Any) -> Any:
+    if session.transparent and not any(options.values()):  # the values stay connected
+        return session.tensor(data)
+    return made(session, constant_data(data), **options)
+
+
 tensor: Op = host(
     "tensor",
-    lambda session, data, **options: made(session, constant_data(data), **options),
+    _tensor,
     args=("data",),
     params=OPTIONS,
     doc="A new tensor of a number, a list (of lists) of numbers, or a tensor's values. Ints make "

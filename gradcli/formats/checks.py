@@ -1,0 +1,56 @@
+"""What `gradcheck` found, for pipes: a line a check, CSV, JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gradcli.formats.delimited import record
+from gradcli.formats.json_text import array, json_object, warning_json
+from gradcli.formats.literal import literal, quote
+from gradcli.results import Checked, GradcheckResult
+
+_FIELDS = ("input", "order", "mode", "index", "analytic", "numeric", "error", "allowed", "passed")
+
+
+def verdict(check: Checked) -> str:
+    """`ok`, `FAIL`, or why a difference is none: `kink`, `cut`."""
+    return check.note or ("ok" if check.passed else "FAIL")
+
+
+def checks_plain(result: GradcheckResult) -> str:
+    """Input, order, mode, error, allowed and verdict, between tabs; own rules after the inputs."""
+    rows = (
+        (c.input, str(c.order), c.mode, literal(c.error), literal(c.allowed), verdict(c))
+        for c in (*result.checks, *result.rules)
+    )
+    return "".join(f"{chr(9).join(row)}\n" for row in rows)
+
+
+def checks_delimited(result: GradcheckResult, delimiter: str) -> str:
+    """A header and a record a check."""
+    lines = [record([*_FIELDS, "note"], delimiter)]
+    for check in (*result.checks, *result.rules):
+        values = (getattr(check, name) for name in _FIELDS)
+        texts = [v if isinstance(v, str) else literal(v) for v in values]
+        lines.append(record([*texts, check.note], delimiter))
+    return "".join(lines)
+
+
+def checks_json(result: GradcheckResult) -> str:
+    """The object of the whole result."""
+    return json_object(
+        {
+            "schema": quote("gradcli.gradcheck/1"),
+            "passed": literal(result.passed),
+            "checks": array(_checks(result.checks)),
+            "rules": array(_checks(result.rules)),
+            "warnings": array(map(warning_json, result.warnings)),
+        }
+    )
+
+
+def _checks(checks: tuple[Checked, ...]) -> Iterator[str]:
+    for check in checks:
+        fields = {name: literal(getattr(check, name), json=True) for name in _FIELDS}
+        note = literal(check.note or None)
+        yield json_object({**fields, "note": note, "line": literal(check.line)})

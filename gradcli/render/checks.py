@@ -1,0 +1,68 @@
+"""What `gradcli gradcheck` shows to a person."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gradcli.render.numbers import number
+from gradcli.render.table import Column, table, text_column
+from gradcli.render.text import Line, visible
+from gradcli.results import Checked, GradcheckResult
+
+_NOTES = {
+    "kink": "a corner or jump is here: differences say nothing, the derivative is a choice",
+    "cut": "`no_grad`, `detach` or `tensor` cuts this part of the gradient; without them it agrees",
+}
+
+
+def checks_view(result: GradcheckResult, *, precision: int, width: int) -> list[Line]:
+    """A row for each check; under it what failed, with both values, and what is to be known."""
+    checks = (*result.checks, *result.rules)
+    lines = table(_columns(checks), width)
+    for check in checks:
+        if not check.passed:
+            lines += [[], *_failure(check, precision)]
+    for note in dict.fromkeys(check.note for check in checks if check.note):
+        names = dict.fromkeys(check.input for check in checks if check.note == note)
+        lines += [[], [(f"{note}", "note"), (f" by {', '.join(names)}: {_NOTES[note]}", "")]]
+    failed = sum(not check.passed for check in checks)
+    end = f"{failed} of {len(checks)} checks failed" if failed else f"{len(checks)} checks passed"
+    return [*lines, [], [(end, "error" if failed else "help")]]
+
+
+def _columns(checks: Sequence[Checked]) -> list[Column]:
+    return [
+        text_column("name", "name", [visible(c.input) for c in checks]),
+        text_column("order", "shape", [str(c.order) for c in checks]),
+        text_column("mode", "shape", [c.mode for c in checks]),
+        text_column("error", "value", [number(c.error, 2) for c in checks]),
+        text_column("allowed", "value", [number(c.allowed, 2) for c in checks]),
+        text_column("", "grad", [c.note or ("ok" if c.passed else "FAIL") for c in checks]),
+    ]
+
+
+def _failure(check: Checked, precision: int) -> list[Line]:
+    digits = max(precision, 6)
+    place = f"[{', '.join(map(str, check.index))}]" if check.index else ""
+    where = f" (line {check.line})" if check.line else ""
+    against = "forward mode" if check.mode == "dot" else "differences"
+    mode = "reverse mode" if check.mode == "dot" else f"{check.mode} mode"
+    truncation = max(check.allowed - check.rounding, 0.0)
+    order = "second derivative" if check.order == 2 else "derivative"
+    return [
+        [
+            (f"{visible(check.input)}{where}", "name"),
+            (f": the {order}{' at ' + place if place else ''} is ", ""),
+            (number(check.analytic, digits), "error"),
+            (f" by {mode}, ", ""),
+            (number(check.numeric, digits), "help"),
+            (f" by {against}", ""),
+        ],
+        [
+            (
+                f"  off by {number(check.error, 3)}; allowed are {number(check.allowed, 3)}: "
+                f"{number(truncation, 2)} for truncation, {number(check.rounding, 2)} for rounding",
+                "place",
+            )
+        ],
+    ]

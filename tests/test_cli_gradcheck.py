@@ -1,0 +1,174 @@
+"""`gradcli gradcheck`: what is right passes, what is wrong is named, kinks and cuts are said."""
+
+import io
+import json
+import sys
+
+import pytest
+
+from gradcli.__main__ import _run
+from gradcli.program import load
+
+RULE = """\
+class Cube(Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x ** 3
+    @staticmethod
+    def backward(ctx, g):
+        x, = ctx.saved_tensors
+        return {}
+
+input x = [1.0, 2.0]
+input k = 3.0
+Cube.apply(x).sum() * k
+"""
+
+
+@pytest.fixture
+def cli(monkeypatch):
+    def run(*arguments):
+        out, err = io.StringIO(), io.StringIO()
+        monkeypatch.setattr(sys, "stdout", out)
+        monkeypatch.setattr(sys, "stderr", err)
+        return _run(arguments), out.getvalue(), err.getvalue()
+
+    return run
+
+
+RIGHT = [
+    "sin(x) * k",
+    "x ** 3 / (1 + k ** 2)",
+    "y = x\nwhile y < 20: y = y * k\ny",
+    "sum(exp(stack([x, k])))",
+    "def f(n): return x if n == 0 else f(n - 1) * k\nf(4)",
+    "m = [[x, k], [k, x]] @ [x, 1.0]\nsum(m ** 2)",
+    "sum(randn(3) * x) * k",
+]
+
+
+@pytest.mark.parametrize("text", RIGHT)
+@pytest.mark.parametrize("order", [1, 2])
+def test_what_is_right_passes(text, order):
+    result = load(f"input x = 1.5\ninput k = 2.0\n{text}").gradcheck(order=order)
+    assert result.passed, [c for c in result.checks if not c.passed]
+    assert {c.input for c in result.checks} == {"x", "k"}
+    assert {c.mode for c in result.checks} == {"reverse", "forward", "dot"}
+    assert not any(c.note for c in result.checks)
+
+
+WRONG = ["g * 2 * x ** 2", "-g * 3 * x ** 2", "g * 3 * x", "g * 3 * x ** 2 + 1"]
+
+
+@pytest.mark.parametrize("body", WRONG)
+def test_a_wrong_rule_fails_by_itself_and_in_the_program(body):
+    result = load(RULE.format(body)).gradcheck()
+    assert not result.passed
+    assert {c.input for c in result.checks if not c.passed} == {"x"}
+    failed = [c for c in result.rules if not c.passed]
+    assert {c.input for c in failed} == {"Cube[0]"}
+    assert all(c.line == 13 for c in failed)
+
+
+def test_a_right_rule_passes():
+    result = load(RULE.format("g * 3 * x ** 2")).gradcheck()
+    assert result.passed
+    assert [c.input for c in result.rules] == ["Cube[0]"] * 3
+
+
+KINKS = ["relu(x)", "x if x > 0 else 2 * x", "floor(x)", "sqrt(abs(x))", "maximum(x, 3 * x)"]
+
+
+@pytest.mark.parametrize("text", KINKS)
+def test_a_kink_is_no_mistake(text):
+    result = load(f"input x = 0.0\n{text} + x").gradcheck()
+    assert result.passed, result.checks
+    assert {c.note for c in result.checks if c.mode == "reverse"} == {"kink"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(x * x.detach()).sum()",
+        "tensor([x[0], x[1] * 2]).sum() + x.sum()",
+        "with no_grad():\n    c = x * 2\n(x * c).sum()",
+    ],
+)
+def test_a_cut_is_said(text):
+    result = load(f"x = tensor([1.0, 2.0], requires_grad=True)\n{text}").gradcheck()
+    assert result.passed
+    assert {c.note for c in result.checks if c.mode != "dot"} == {"cut"}
+
+
+def test_values_from_outside_are_moved_whatever_they_are():
+    text = "input n: int = 3\ninput w = [[1.0, 2.0], [3.0, 4.0]]\nparam b = 0.5\nsum(w ** n) * b"
+    assert load(text).gradcheck(wrt="w,b").passed
+    assert load("x = 2.0\ny = [1.0, x]\ny[0] * y[1] ** 2").gradcheck(wrt="x,y").passed
+
+
+# the command -------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def wrong(tmp_path):
+    path = tmp_path / "wrong.grad"
+    path.write_text(RULE.format("g * 2 * x ** 2"))
+    return str(path)
+
+
+def test_plain_is_a_line_a_check(cli, wrong):
+    status, out, err = cli("gradcheck", wrong)
+    rows = [line.split("\t") for line in out.splitlines()]
+    assert (status, err) == (1, "")
+    assert [row[0] for row in rows] == ["x"] * 3 + ["k"] * 3 + ["Cube[0]"] * 3
+    assert [row[2] for row in rows[:3]] == ["reverse", "forward", "dot"]
+    assert rows[0][5] == "FAIL"
+    assert float(rows[0][3]) == pytest.approx(12.0)
+    assert rows[3][5] == "ok"
+
+
+def test_json_has_the_worst_entry(cli, wrong):
+    status, out, _ = cli("gradcheck", wrong, "--json")
+    found = json.loads(out)
+    assert (status, found["schema"], found["passed"]) == (1, "gradcli.gradcheck/1", False)
+    worst = found["checks"][0]
+    assert (worst["input"], worst["index"], worst["line"]) == ("x", [1], 11)
+    assert (worst["analytic"], round(worst["numeric"], 6)) == (24.0, 36.0)
+    assert list(worst)[:9] == [
+        *("input", "order", "mode", "index", "analytic", "numeric", "error", "allowed", "passed")
+    ]
+    assert len(found["rules"]) == 3
+
+
+def test_csv_is_a_table(cli, wrong):
+    _, out, _ = cli("gradcheck", wrong, "-f", "csv")
+    lines = out.splitlines()
+    assert lines[0] == "input,order,mode,index,analytic,numeric,error,allowed,passed,note"
+    assert len(lines) == 10
+
+
+def test_a_person_reads_what_is_wrong_and_why_that_much_is_allowed(cli, wrong):
+    _, out, _ = cli("gradcheck", wrong, "-f", "human")
+    assert "x (line 11): the derivative at [1] is 24 by reverse mode, 36 by differences" in out
+    assert "for truncation, " in out
+    assert out.endswith("4 of 9 checks failed\n")
+
+
+def test_quiet_leaves_the_status_alone(cli, wrong):
+    assert cli("gradcheck", wrong, "-q") == (1, "", "")
+    assert cli("gradcheck", "-e", "x ** 2", "x=3", "-q") == (0, "", "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status"),
+    [
+        (["-e", "x ** 2", "x=3", "--order", "3"], 2),
+        (["-e", "x ** 2", "x=3", "--wrt", "z"], 2),
+        (["-e", "x ** 2"], 4),
+        (["-e", "x **"], 3),
+        (["-e", "y = 3", "-e", "y / tensor([1, 2])[5]"], 5),
+    ],
+)
+def test_statuses(cli, arguments, status):
+    assert cli("gradcheck", *arguments)[0] == status

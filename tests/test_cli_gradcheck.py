@@ -77,7 +77,7 @@ def test_a_right_rule_passes():
     assert [c.input for c in result.rules] == ["Cube[0]"] * 3
 
 
-KINKS = ["relu(x)", "x if x > 0 else 2 * x", "floor(x)", "sqrt(abs(x))", "maximum(x, 3 * x)"]
+KINKS = ["relu(x)", "x if x > 0 else 2 * x", "floor(x)", "sqrt(abs(x))"]
 
 
 @pytest.mark.parametrize("text", KINKS)

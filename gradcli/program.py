@@ -34,6 +34,8 @@ from gradcli.grammar.parser import parse, parse_expression
 from gradcli.grammar.text import decode
 from gradcli.record import Record
 from gradcli.results import (
+    CheckResult,
+    Declared,
     GradcheckResult,
     GradResult,
     Graph,
@@ -53,6 +55,7 @@ __all__ = [
     "Given",
     "Options",
     "Program",
+    "check_source",
     "constant",
     "decode",
     "load",
@@ -120,6 +123,24 @@ def _lowered(module: ast.Module, source: Source, given: frozenset[str]) -> ir.Pr
     if errors:
         raise ProgramError(*errors)
     return lower(module, names, source)
+
+
+def check_source(
+    source: Source, given: Mapping[str, Any], wrt: str | Sequence[str] | None = None
+) -> CheckResult:
+    """What can be known of a program without running it: what is wrong with its names, calls and
+    sizes, and what a gradient would not see.
+
+    Args:
+        source: Its text.
+        given: Values from outside by name, of which only the shapes count.
+        wrt: Names that would be differentiated; None: those that `grad` takes without it.
+    """
+    try:
+        program = load_source(source, frozenset(given))
+    except ProgramError as error:
+        return CheckResult(tuple(error.diagnostics), ())
+    return program.check(given, wrt=wrt)
 
 
 def operations() -> tuple[Operation, ...]:
@@ -481,6 +502,33 @@ class Program:
         passed = all(check.passed for check in (*checks, *rules))
         return GradcheckResult(passed, checks, rules, done.lines, ())
 
+    def check(
+        self,
+        inputs: Mapping[str, Any] | None = None,
+        *,
+        wrt: str | Sequence[str] | None = None,
+        **named: Any,
+    ) -> CheckResult:
+        """Findings of a walk on shapes and dtypes alone. Arguments as of `grad`."""
+        from gradcli.engine.walk import examine
+
+        given = _given(inputs, named)
+        check_names(given, self._program)
+        if wrt is None:
+            varying = derivatives.candidates(self._program)
+        else:
+            varying = derivatives.asked(self._program, wrt)
+        values = {name: value.value for name, value in given.items()}
+        findings = examine(self._program, self.source, values, varying)
+        return CheckResult(tuple(findings), tuple(map(self._declared, self._program.inputs)))
+
+    def _declared(self, i: ir.Input) -> Declared:
+        kind, sizes = i.type or ("", None)
+        written = "" if sizes is None else f"[{', '.join(map(_size, sizes))}]"
+        text = self.source.text[i.span.start : i.span.end]
+        default = text.partition("=")[2].strip() if i.default is not None else ""
+        return Declared(i.name, i.kind, f"{kind}{written}", default)
+
     def _lines(self) -> dict[str, int]:
         """The line of each input."""
         return {i.name: self.source.position(i.span.start)[0] for i in self._program.inputs}
@@ -621,6 +669,10 @@ class Program:
         if options.check_nan:
             raise RunError(Diagnostic(warning.code, warning.message, warning.source, warning.span))
         return warning
+
+
+def _size(size: object) -> str:
+    return "..." if size is Ellipsis else str(size)
 
 
 class _Watch:

@@ -243,6 +243,26 @@ class GradcheckResult(Result):
     warnings: tuple[Diagnostic, ...]
 
 
+class Declared(Result):
+    """An input of a program: `kind` is "input", "param", "free" or "constant", `type` its written
+    type or "", `default` the text of its default or "".
+    """
+
+    __slots__ = ("name", "kind", "type", "default")
+    name: str
+    kind: str
+    type: str
+    default: str
+
+
+class CheckResult(Result):
+    """What `gradcli check` found without running: errors and warnings, and the inputs."""
+
+    __slots__ = ("findings", "inputs")
+    findings: tuple[Diagnostic, ...]
+    inputs: tuple[Declared, ...]
+
+
 class GraphResult(Result):
     """What `gradcli graph` found."""
 

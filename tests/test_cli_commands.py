@@ -270,7 +270,7 @@ def test_standard_input_is_left_alone_when_a_program_is_named(cli, monkeypatch):
         (
             [],
             "no command",
-            "commands are run, grad, jvp, vjp, jacobian, hessian, hvp, gradcheck, graph, ops",
+            "commands are run, grad, jvp, vjp, jacobian, hessian, hvp, gradcheck, check, graph, ops",
         ),
         (["rnu"], "no such command `rnu`", "did you mean `run`?"),
         (["xyzzy"], "no such command `xyzzy`", "try `gradcli --help`"),

@@ -19,6 +19,7 @@ _MODULES = {
     "hessian": "gradcli.cli.matrices",
     "hvp": "gradcli.cli.products",
     "gradcheck": "gradcli.cli.gradcheck",
+    "check": "gradcli.cli.check",
     "graph": "gradcli.cli.graph",
     "ops": "gradcli.cli.ops",
 }

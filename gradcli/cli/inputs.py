@@ -32,6 +32,39 @@ def load(
     """
     from gradcli import program
 
+    source, texts, found, printed = _asked(arguments, expressions, values_file, records)
+    names = {*texts, *(() if printed else found)}
+    names.update(() if records is None else records.rows.names)
+    loaded = program.load_source(source, frozenset(names))
+    if printed:  # by a program that computes some of them
+        found = {name: value for name, value in found.items() if name in loaded.inputs}
+    given = {n: program.Given(v, f"{n} in {values_file}") for n, v in found.items()}
+    return loaded, given | constants(texts)
+
+
+def load_source(
+    arguments: Sequence[str] | None,
+    expressions: Sequence[str] | None,
+    values_file: str | None = None,
+) -> tuple[Any, dict[str, Given]]:
+    """The text of the program, for a command that looks at it alone, and the values given."""
+    from gradcli import program
+
+    source, texts, found, printed = _asked(arguments, expressions, values_file, None)
+    given = {} if printed else found
+    values = {n: program.Given(v, f"{n} in {values_file}") for n, v in given.items()}
+    return source, values | constants(texts)
+
+
+def _asked(
+    arguments: Sequence[str] | None,
+    expressions: Sequence[str] | None,
+    values_file: str | None,
+    records: Batch | None,
+) -> tuple[Any, dict[str, str], dict[str, Any], bool]:
+    """The program's text, the texts of NAME=VALUE, and what -i gives."""
+    from gradcli import program
+
     file, texts = split(arguments or ())
     takers = [f"{name}=@-" for name, text in texts.items() if text == "@-"]
     takers += ["-i -"] if values_file == "-" else []
@@ -42,13 +75,7 @@ def load(
         raise usage(f"the program and `{takers[0]}` both read standard input", "name a FILE")
     source = program.decode(*read_program(file, expressions))
     found, printed = ({}, False) if values_file is None else _values(values_file)
-    names = {*texts, *(() if printed else found)}
-    names.update(() if records is None else records.rows.names)
-    loaded = program.load_source(source, frozenset(names))
-    if printed:  # by a program that computes some of them
-        found = {name: value for name, value in found.items() if name in loaded.inputs}
-    given = {n: program.Given(v, f"{n} in {values_file}") for n, v in found.items()}
-    return loaded, given | constants(texts)
+    return source, texts, found, printed
 
 
 def _values(name: str) -> tuple[dict[str, Any], bool]:

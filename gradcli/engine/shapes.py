@@ -71,7 +71,8 @@ def of_data(data: Any, varies: bool = False) -> Any:
     if isinstance(data, (list, tuple)):
         import numpy as np
 
-        data = np.asarray(data)
+        array: Any = np.asarray(data)
+        data = array
     if type(data) in NUMBERS:
         known = UNSURE if varies or type(data) is float else data
         return Value((), dtype_of(data), varies, known)
@@ -106,11 +107,8 @@ def inferred(op: Op, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
         return unknown(varies)
     if op.body is not None:
         return op.body(*args, **params)
-    shape = (
-        op.shape(*shapes, **params)
-        if op.shape
-        else broadcast(*(s for s in shapes if s is not None))
-    )
+    given = [s for s in shapes if s is not None]
+    shape: Any = op.shape(*shapes, **params) if op.shape else broadcast(*given)
     differentiable = op.differentiable and op.name not in FLAT
     if isinstance(shape, tuple) and shape and isinstance(shape[0], tuple):
         return tuple(Value(s, None, varies) for s in shape)
@@ -160,6 +158,7 @@ def merged(a: Any, b: Any) -> Any:
 
 
 def varies_any(a: Any) -> bool:
+    """Whether a value, or an item of a list, depends on what is differentiated."""
     if isinstance(a, (list, tuple)):
         return any(map(varies_any, a))
     return isinstance(a, Value) and a.varies

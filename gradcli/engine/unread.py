@@ -27,13 +27,12 @@ def unread(program: ir.Program, source: Source) -> list[Diagnostic]:
         if slot in read or name.startswith("_"):
             continue
         if i is not None and i.kind != "constant":
-            message, code, span = f"the input `{name}` is never read", "unused-input", i.span
+            message = f"the input `{name}` is never read"
+            found.append(Diagnostic("unused-input", message, source, i.span, severity="warning"))
         elif slot in written and (slot not in top or program.result is not None):
-            message, code = f"`{name}` is assigned and never read", "unused-name"
+            message = f"`{name}` is assigned and never read"
             span = written[slot]
-        else:
-            continue
-        found.append(Diagnostic(code, message, source, span, severity="warning"))
+            found.append(Diagnostic("unused-name", message, source, span, severity="warning"))
     return found
 
 

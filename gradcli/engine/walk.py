@@ -168,7 +168,7 @@ class _Walk:
                 return unknown() if value is REQUIRED else _constant(value)
 
     def _input(self, i: ir.Input, slots: Slots) -> Any:
-        varies = i.name in self.varying
+        varies = i.name in self.varying and (i.type is None or i.type[0] == "float")
         if i.name in self.given:
             return of_data(self.given[i.name], varies)
         self.block(i.body, slots)
@@ -353,7 +353,7 @@ class _Walk:
         slots.update(_merged_slots(slots, last))
 
 
-# what is known of single values --------------------------------------------------------------------
+# what is known of single values ------------------------------------------------------------------
 
 
 def _known(name: str, args: list[Any], keywords: dict[str, Any], varies: bool) -> Any:
@@ -367,7 +367,16 @@ def _known(name: str, args: list[Any], keywords: dict[str, Any], varies: bool) -
         return host(args, keywords)
     if name not in ops or ops[name].host is not None or ops[name].constant is not REQUIRED:
         return unknown(varies)
-    bound, params = bind(ops[name], [stacked(a) or a for a in args], keywords)
+    if name == "getitem" and isinstance(args[0], (list, tuple)):
+        at = static(args[1])
+        return (
+            args[0][at]
+            if type(at) is int and -len(args[0]) <= at < len(args[0])
+            else unknown(varies)
+        )
+    if not ops[name].variadic:  # which take a list as their tensors
+        args = [stacked(a) or a for a in args]
+    bound, params = bind(ops[name], args, keywords)
     bound = [None if isinstance(a, Value) and a.known is None else a for a in bound]
     clean = {k: static(v) for k, v in params.items()}
     if UNSURE in clean.values() or any(a is not None and type(a) is not Value for a in bound):

@@ -1,13 +1,13 @@
-"""What `gradcheck` found, for pipes: a line a check, CSV, JSON."""
+"""What `gradcheck` and `check` found, for pipes: a line a check, CSV, JSON."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from gradcli.formats.delimited import record
-from gradcli.formats.json_text import array, json_object, warning_json
+from gradcli.formats.json_text import array, diagnostic_json, json_object, warning_json
 from gradcli.formats.literal import literal, quote
-from gradcli.results import Checked, GradcheckResult
+from gradcli.results import Checked, CheckResult, GradcheckResult
 
 _FIELDS = ("input", "order", "mode", "index", "analytic", "numeric", "error", "allowed", "passed")
 
@@ -54,3 +54,28 @@ def _checks(checks: tuple[Checked, ...]) -> Iterator[str]:
         fields = {name: literal(getattr(check, name), json=True) for name in _FIELDS}
         note = literal(check.note or None)
         yield json_object({**fields, "note": note, "line": literal(check.line)})
+
+
+# `gradcli check` ----------------------------------------------------------------------------------
+
+
+def findings_json(result: CheckResult) -> str:
+    """The object of what was found without running."""
+    inputs = (
+        json_object(
+            {
+                "name": quote(i.name),
+                "kind": quote(i.kind),
+                "type": literal(i.type or None),
+                "default": literal(i.default or None),
+            }
+        )
+        for i in result.inputs
+    )
+    return json_object(
+        {
+            "schema": quote("gradcli.check/1"),
+            "findings": array(map(diagnostic_json, result.findings)),
+            "inputs": array(inputs),
+        }
+    )

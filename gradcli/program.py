@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -65,19 +66,29 @@ __all__ = [
 ]
 
 
-class Options(Record):
+class Options:
     """How to run.
 
     `seed` makes random numbers repeatable, `echo` gets each text as it is printed, line ends
     included, `check_nan` turns the warning about nan and infinity into an error, `graph` asks for
-    the recorded graph.
+    the recorded graph, `progress` is told how much of long work is done, and of how much.
     """
 
-    __slots__ = ("seed", "echo", "check_nan", "graph")
-    seed: int | None
-    echo: Callable[[str], None]
-    check_nan: bool
-    graph: bool
+    __slots__ = ("check_nan", "echo", "graph", "progress", "seed")
+
+    def __init__(
+        self,
+        seed: int | None = None,
+        echo: Callable[[str], None] = lambda text: None,
+        check_nan: bool = False,
+        graph: bool = False,
+        progress: Callable[[int, int | None], None] = lambda done, total: None,
+    ) -> None:
+        self.seed = seed
+        self.echo = echo
+        self.check_nan = check_nan
+        self.graph = graph
+        self.progress = progress
 
 
 def load(program: str | Path) -> Program:
@@ -232,7 +243,7 @@ class Program:
         Raises:
             GradError: Of the kind of what went wrong.
         """
-        options = options or _options()
+        options = options or Options()
         given = _given(inputs, named)
         watched = frozenset(derivatives.candidates(self._program) if options.graph else ())
         done = self._execute(given, options, _Watch(watched, False, options.graph))
@@ -358,7 +369,9 @@ class Program:
 
         asked = self._ask(_given(inputs, named), wrt, of, options)
         with self._pass():
-            found, mode = directions.jacobian(asked.session, asked.output, asked.names, mode)
+            found, mode = directions.jacobian(
+                asked.session, asked.output, asked.names, mode, asked.options.progress
+            )
         jacobian = _plain(found)
         return JacobianResult(
             output=asked.name,
@@ -389,7 +402,9 @@ class Program:
         weight = asked.cotangent(cotangent)
         question = directions.hessian_diagonal if diagonal else directions.hessian
         with self._pass():
-            slopes, second = question(asked.session, asked.output, weight, asked.names)
+            slopes, second = question(
+                asked.session, asked.output, weight, asked.names, asked.options.progress
+            )
         grad = _plain(slopes)
         found: dict[str, Value] = (
             _plain(second) if diagonal else {n: _plain(row) for n, row in second.items()}
@@ -450,7 +465,7 @@ class Program:
         **named: Any,
     ) -> GraphResult:
         """The graph that the run recorded, with values and derivatives. Arguments as of `grad`."""
-        options = options or _options()
+        options = options or Options()
         given = _given(inputs, named)
         watch = self._watch(wrt, keep=True)
         done = self._execute(given, options, watch)
@@ -482,17 +497,20 @@ class Program:
         """
         from gradcli.engine.verify import check_program, check_rules
 
-        options = options or _options()
+        options = options or Options()
         given = _given(inputs, named)
         watch = self._watch(wrt, keep=False)
         calls: list[Any] = []
         done = self._execute(given, options, watch, own_calls=calls)
         self._output(done, of)
         names = derivatives.differentiated(self._program, done.session, watch.names, done.values)
-        quiet = Options(done.session.seed_used, lambda text: None, False, False)
+        quiet = Options(done.session.seed_used)
         moving = _Watch(frozenset(names), True, False, names)
 
+        runs = count(1)
+
         def run(values: Mapping[str, Any], transparent: bool) -> Any:
+            options.progress(next(runs), None)
             again = self._execute(given, quiet, moving, moved=values, transparent=transparent)
             return self._output(again, of)[1]
 
@@ -543,7 +561,7 @@ class Program:
         options: Options | None,
     ) -> _Asked:
         """Run the program to differentiate its result."""
-        options = options or _options()
+        options = options or Options()
         watch = self._watch(wrt, keep=False)
         done = self._execute(given, options, watch)
         name, output = self._output(done, of)
@@ -657,7 +675,7 @@ class Program:
         cotangent: Any,
     ) -> Diagnostic:
         """The warning about nan or infinity: the run once more, keeping its values, to explain."""
-        silent = Options(done.session.seed_used, lambda text: None, False, False)
+        silent = Options(done.session.seed_used)
         again = self._execute(given, silent, watch)
         _, output = self._output(again, of)
         with Quiet():
@@ -747,10 +765,6 @@ class _Asked(Record):
 
 def _plain(found: Mapping[str, Any]) -> dict[str, Value]:
     return {name: plain_value(Tensor(data)) for name, data in found.items()}
-
-
-def _options() -> Options:
-    return Options(None, lambda text: None, False, False)
 
 
 def _given(inputs: Mapping[str, Any] | None, named: Mapping[str, Any]) -> dict[str, Given]:

@@ -139,3 +139,20 @@ def test_a_program_of_numbers_imports_nothing_heavy(arguments):
 def test_help_does_not_load_the_engine():
     loaded = imports("grad", "--help")
     assert not {name for name in loaded if name.startswith(("gradcli.engine", "gradcli.grammar"))}
+
+
+def test_completion_offers_commands_and_options():
+    for words, offered in (("gradcli jac", "jacobian"), ("gradcli grad --cot", "--cotangent")):
+        done = subprocess.run(
+            [sys.executable, "-m", "gradcli"],
+            env={
+                **os.environ,
+                "_GRADCLI_COMPLETE": "complete_bash",
+                "COMP_WORDS": words,
+                "COMP_CWORD": str(words.count(" ")),
+            },
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.stdout.split() == [offered], done.stderr

@@ -26,7 +26,6 @@ _MODULES = {
 """The module of each command, in which a function has the command's name."""
 
 _PLAIN: dict[str, Any] = {
-    "add_completion": False,
     "rich_markup_mode": None,
     "pretty_exceptions_enable": False,
 }
@@ -42,7 +41,7 @@ class _Commands(TyperGroup):
         if cmd_name not in _MODULES:
             return None
         function = getattr(import_module(_MODULES[cmd_name]), cmd_name)
-        single = typer.Typer(**_PLAIN)
+        single = typer.Typer(add_completion=False, **_PLAIN)
         single.command(cmd_name, help=_help(function))(function)
         return typer.main.get_command(single)
 

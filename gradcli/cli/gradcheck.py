@@ -7,6 +7,7 @@ import typer
 from gradcli.cli import options as o
 from gradcli.cli.inputs import load, split_names
 from gradcli.cli.output import Target, choose, resolve_auto
+from gradcli.cli.progress import progress
 from gradcli.cli.terminal import write_message
 
 if TYPE_CHECKING:
@@ -48,8 +49,9 @@ def gradcheck(
     target = resolve_auto(target)
     names = split_names(wrt, "--wrt")
     program, inputs = load(arguments, expression, values_file)
-    settings = Options(seed=seed, echo=write_message, check_nan=False, graph=False)
-    result = program.gradcheck(inputs, wrt=names, of=of, order=order, options=settings)
+    with progress("runs", quiet=quiet) as advance:
+        settings = Options(seed, write_message, check_nan=False, graph=False, progress=advance)
+        result = program.gradcheck(inputs, wrt=names, of=of, order=order, options=settings)
     if not (quiet and target.path is None and target.form in ("plain", "human")):
         target.write(_text(result, target, precision))
     if not result.passed:

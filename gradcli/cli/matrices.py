@@ -5,6 +5,7 @@ from gradcli.cli.answer import answer
 from gradcli.cli.emit import SUFFIXES
 from gradcli.cli.inputs import constant, load, split_names
 from gradcli.cli.output import choose
+from gradcli.cli.progress import progress
 from gradcli.cli.records import batch
 from gradcli.cli.terminal import write_message
 
@@ -46,18 +47,21 @@ def jacobian(
     names = split_names(wrt, "--wrt")
     records = batch(rows, columns, on_error.value, jobs)
     program, inputs = load(arguments, expression, values_file, records)
-    settings = Options(seed=seed, echo=write_message, check_nan=check_nan, graph=False)
-    answer(
-        lambda given: program.jacobian(given, wrt=names, mode=mode.value, of=of, options=settings),
-        program,
-        inputs,
-        records,
-        target,
-        precision=precision,
-        quiet=quiet,
-        diagnostics=diagnostics.value,
-        color=color.value,
-    )
+    with progress("directions", quiet=quiet or records is not None) as advance:
+        settings = Options(seed, write_message, check_nan, graph=False, progress=advance)
+        answer(
+            lambda given: program.jacobian(
+                given, wrt=names, mode=mode.value, of=of, options=settings
+            ),
+            program,
+            inputs,
+            records,
+            target,
+            precision=precision,
+            quiet=quiet,
+            diagnostics=diagnostics.value,
+            color=color.value,
+        )
 
 
 def hessian(
@@ -99,17 +103,18 @@ def hessian(
     weights = constant(cotangent, "--cotangent")
     records = batch(rows, columns, on_error.value, jobs)
     program, inputs = load(arguments, expression, values_file, records)
-    settings = Options(seed=seed, echo=write_message, check_nan=check_nan, graph=False)
-    answer(
-        lambda given: program.hessian(
-            given, wrt=names, cotangent=weights, diagonal=diagonal, of=of, options=settings
-        ),
-        program,
-        inputs,
-        records,
-        target,
-        precision=precision,
-        quiet=quiet,
-        diagnostics=diagnostics.value,
-        color=color.value,
-    )
+    with progress("directions", quiet=quiet or records is not None) as advance:
+        settings = Options(seed, write_message, check_nan, graph=False, progress=advance)
+        answer(
+            lambda given: program.hessian(
+                given, wrt=names, cotangent=weights, diagonal=diagonal, of=of, options=settings
+            ),
+            program,
+            inputs,
+            records,
+            target,
+            precision=precision,
+            quiet=quiet,
+            diagnostics=diagnostics.value,
+            color=color.value,
+        )

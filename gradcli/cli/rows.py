@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -12,8 +13,9 @@ import typer
 from gradcli.cli.failures import usage
 from gradcli.cli.messages import report
 from gradcli.cli.output import Target
+from gradcli.cli.progress import progress
 from gradcli.cli.records import Batch
-from gradcli.cli.terminal import write_output
+from gradcli.cli.terminal import is_terminal, write_output
 from gradcli.errors import Diagnostic, GradError, InputError
 
 if TYPE_CHECKING:
@@ -72,18 +74,21 @@ def answer_rows(
     written = _Writer(kind, asked.on_error, target)
     told: set[str] = set()
     status = 0
-    for found in _answers(ask, asked):
-        if found.status:
-            status = status or found.status
-            if asked.on_error != "record":
-                report(found.diagnostics, form=diagnostics, color=color)
-            if asked.on_error == "stop":
-                break
-        fresh = [w for w in found.warnings if w.code not in told]
-        told.update(w.code for w in fresh)
-        if fresh and not quiet:
-            report(fresh, form=diagnostics, color=color)
-        written.row(found)
+    # a bar among rows that scroll by would be no help
+    with progress("rows", quiet=quiet or (target.path is None and is_terminal(sys.stdout))) as go:
+        for found in _answers(ask, asked):
+            go(found.number + 1, None)
+            if found.status:
+                status = status or found.status
+                if asked.on_error != "record":
+                    report(found.diagnostics, form=diagnostics, color=color)
+                if asked.on_error == "stop":
+                    break
+            fresh = [w for w in found.warnings if w.code not in told]
+            told.update(w.code for w in fresh)
+            if fresh and not quiet:
+                report(fresh, form=diagnostics, color=color)
+            written.row(found)
     written.end()
     if status:
         raise typer.Exit(status)

@@ -10,7 +10,7 @@ from gradcli.engine.arrays import NUMBERS, np, shape_of
 from gradcli.engine.backward import cotangents, reachable
 from gradcli.engine.forward import tangents
 from gradcli.engine.graph import Node, Watchpoint
-from gradcli.engine.jacobians import cheaper_mode, columns, row_blocks, rows
+from gradcli.engine.jacobians import Progress, cheaper_mode, columns, quiet, row_blocks, rows
 from gradcli.engine.session import Session
 from gradcli.engine.tensor import Tensor, node_of
 
@@ -44,7 +44,7 @@ def directional(session: Session, output: Any, dots: Mapping[str, Any]) -> Any:
 
 
 def jacobian(
-    session: Session, output: Any, names: Sequence[str], mode: str
+    session: Session, output: Any, names: Sequence[str], mode: str, progress: Progress = quiet
 ) -> tuple[dict[str, Any], str]:
     """Jacobian of an output with respect to watched names.
 
@@ -53,6 +53,7 @@ def jacobian(
         output: The result, a number or tensor of any shape.
         names: Names to differentiate with respect to.
         mode: "forward", "reverse", or "auto" for the one of fewer directions.
+        progress: Is told how many directions are done, and of how many.
 
     Returns:
         By name plain data of the output's shape followed by the name's; and the mode.
@@ -65,7 +66,7 @@ def jacobian(
     found: dict[Node, Any] = {}
     if node is not None:
         way = columns if mode == "forward" else rows
-        found = way(node, output.index, shape, targets)
+        found = way(node, output.index, shape, targets, progress)
     result = {}
     for name in names:
         target = session.watchpoints[name][0]
@@ -77,7 +78,11 @@ def jacobian(
 
 
 def hessian(
-    session: Session, output: Any, cotangent: Any, names: Sequence[str]
+    session: Session,
+    output: Any,
+    cotangent: Any,
+    names: Sequence[str],
+    progress: Progress = quiet,
 ) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
     """Gradient and matrix of second derivatives of an output with respect to watched names.
 
@@ -86,6 +91,7 @@ def hessian(
         output: The result.
         cotangent: Plain data of the output's shape, the weight of each of its elements.
         names: Names to differentiate with respect to.
+        progress: Is told how many directions are done, and of how many.
 
     Returns:
         The gradient by name, and by two names plain data of the first's shape followed by the
@@ -96,7 +102,7 @@ def hessian(
     second = {}
     for name, slope in slopes.items():
         shape = session.points[name].shape
-        found = {} if slope is None else rows(*_root(slope), shape, targets)
+        found = {} if slope is None else rows(*_root(slope), shape, targets, progress)
         second[name] = {
             by: _shaped(found.get(session.watchpoints[by][0]), (*shape, *session.points[by].shape))
             for by in names
@@ -105,7 +111,11 @@ def hessian(
 
 
 def hessian_diagonal(
-    session: Session, output: Any, cotangent: Any, names: Sequence[str]
+    session: Session,
+    output: Any,
+    cotangent: Any,
+    names: Sequence[str],
+    progress: Progress = quiet,
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Gradient and second derivatives by each element alone, in the memory of some rows of the
     matrix. Arguments as of `hessian`; both results are shaped as the names' values.
@@ -118,6 +128,7 @@ def hessian_diagonal(
         diagonal = np.zeros(math.prod(shape))
         if slope is not None:
             for start, block in row_blocks(*_root(slope), shape, {node: shape}):
+                progress(start, len(diagonal))
                 part = block[node].reshape(len(block[node]), -1)
                 places = np.arange(len(part))
                 diagonal[start + places] = part[places, start + places]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from gradcli.engine.arrays import np
@@ -13,6 +14,8 @@ from gradcli.engine.graph import Node
 from gradcli.engine.own import OwnRule
 
 Shape = tuple[int, ...]
+Progress = Callable[[int, int | None], None]
+"""Is told how many directions are done, and of how many."""
 
 _ELEMENTS = 2**20
 """About how many elements of one recorded value a pass holds, for all of its directions."""
@@ -23,7 +26,17 @@ def cheaper_mode(inputs: int, outputs: int) -> str:
     return "forward" if inputs <= outputs else "reverse"
 
 
-def rows(root: Node, index: int, shape: Shape, targets: Mapping[Node, Shape]) -> dict[Node, Any]:
+def quiet(done: int, total: int | None) -> None:
+    """Nobody waits."""
+
+
+def rows(
+    root: Node,
+    index: int,
+    shape: Shape,
+    targets: Mapping[Node, Shape],
+    progress: Progress = quiet,
+) -> dict[Node, Any]:
     """Jacobians by reverse mode.
 
     Args:
@@ -31,12 +44,15 @@ def rows(root: Node, index: int, shape: Shape, targets: Mapping[Node, Shape]) ->
         index: Which of the node's results the output is.
         shape: Shape of the output.
         targets: Nodes to differentiate with respect to, with their shapes.
+        progress: Is told how many directions are done, and of how many.
 
     Returns:
         For each target an array of shape (elements of the output, *shape of the target).
     """
     found: dict[Node, list[Any]] = {node: [] for node in targets}
-    for _, block in row_blocks(root, index, shape, targets):
+    total = math.prod(shape)
+    for start, block in row_blocks(root, index, shape, targets):
+        progress(start, total)
         for node, part in block.items():
             found[node].append(part)
     return {node: _joined(parts, targets[node]) for node, parts in found.items()}
@@ -58,16 +74,25 @@ def row_blocks(
         start += batch.count
 
 
-def columns(root: Node, index: int, shape: Shape, targets: Mapping[Node, Shape]) -> dict[Node, Any]:
+def columns(
+    root: Node,
+    index: int,
+    shape: Shape,
+    targets: Mapping[Node, Shape],
+    progress: Progress = quiet,
+) -> dict[Node, Any]:
     """Jacobians by forward mode. Arguments as of `rows`.
 
     Returns:
         For each target an array of shape (elements of the target, *shape of the output).
     """
     found = {}
+    done, total = 0, sum(map(math.prod, targets.values()))
     for node, size in targets.items():
         parts = []
         for batch in _directions(size, [root]):
+            progress(done, total)
+            done += batch.count
             dot = tangents([root], {node: _one(batch)}).get(root)
             if type(dot) is tuple:
                 dot = dot[index]

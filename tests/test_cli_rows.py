@@ -201,3 +201,40 @@ def test_memory_stays_flat(tmp_path):
         peaks.append(int(done.stderr))
     few, many = peaks
     assert many < few * 1.1 + 2000, f"{few} KiB for 1,000 rows, {many} KiB for 20,000"
+
+
+PTY = """
+import os, pty, sys
+pid, fd = pty.fork()
+if pid == 0:
+    out = os.open(sys.argv[1], os.O_WRONLY | os.O_CREAT)
+    os.dup2(out, 1)
+    os.execv(sys.executable, [sys.executable, "-m", "gradcli", *sys.argv[2:]])
+told = b""
+while True:
+    try:
+        data = os.read(fd, 4096)
+    except OSError:
+        break
+    if not data:
+        break
+    told += data
+sys.stdout.buffer.write(told)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
+def test_a_bar_on_the_terminal_leaves_the_results_alone(tmp_path):
+    rows = tmp_path / "rows.csv"
+    rows.write_text("x\n" + "".join(f"{i}\n" for i in range(30_000)))
+    out = tmp_path / "out.csv"
+    done = subprocess.run(
+        [sys.executable, "-c", PTY, str(out), "run", "-e", "x * 2", "--rows", str(rows)],
+        env={**ENVIRONMENT, "TERM": "xterm"},
+        capture_output=True,
+        check=True,
+    )
+    lines = out.read_text().splitlines()
+    assert len(lines) == 30_001
+    assert lines[-1] == "59998.0"
+    assert b"rows" in done.stdout

@@ -14,6 +14,7 @@ Advance: TypeAlias = Callable[[int, int | None], None]
 """Takes how much is done and how much there is, None where nobody knows."""
 
 _PATIENCE = 0.5  # seconds before a bar is shown: short work needs none
+_BETWEEN = 0.1  # seconds between two changes of it
 
 
 @contextmanager
@@ -32,15 +33,17 @@ def progress(title: str, *, quiet: bool) -> Iterator[Advance]:
 class _Bar:
     def __init__(self, title: str) -> None:
         self._title = title
-        self._began = time.monotonic()
+        self._next = time.monotonic() + _PATIENCE
         self._shown: Any = None
         self._task: Any = None
 
     def advance(self, done: int, total: int | None) -> None:
         """Show how far the work is, if it has taken a while."""
+        now = time.monotonic()
+        if now < self._next:
+            return
+        self._next = now + _BETWEEN
         if self._shown is None:
-            if time.monotonic() - self._began < _PATIENCE:
-                return
             self._start()
         self._shown.update(self._task, completed=done, total=total)
 
@@ -56,7 +59,14 @@ class _Bar:
 
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
         console = Console(stderr=True)
-        self._shown = Progress(*columns, TimeElapsedColumn(), console=console, transient=True)
+        self._shown = Progress(
+            *columns,
+            TimeElapsedColumn(),
+            console=console,
+            transient=True,
+            redirect_stdout=False,  # results go where they go
+            redirect_stderr=False,
+        )
         self._task = self._shown.add_task(self._title, total=None)
         self._shown.start()
 

@@ -18,8 +18,15 @@ def _floats(x: Data) -> Any:
     return x if x.dtype.kind == "f" else x.astype(np.float64)
 
 
+def _along(ndim: int, dim: Any) -> Any:
+    """The dimension that is meant: without one that which PyTorch takes."""
+    if dim is None:
+        return 0 if ndim in (0, 1, 3) else 1
+    return dim
+
+
 def _shifted(x: Any, dim: Any) -> Any:
-    along = axes(dim, x.ndim)
+    along = axes(_along(x.ndim, dim), x.ndim)
     return x - np.max(x, axis=along, keepdims=True, initial=-inf), along
 
 
@@ -35,6 +42,7 @@ def _log_softmax(x: Data, dim: Any) -> Data:
 
 
 def _softmax_pull(g: Any, out: Any, x: Any, dim: Any = None) -> Any:
+    dim = _along(len(shape_of(x)), dim)
     return ops.mul(out, ops.sub(g, ops.sum(ops.mul(g, out), dim=dim, keepdim=True)))
 
 
@@ -42,8 +50,8 @@ softmax: Op = op(
     "softmax",
     args=("input",),
     params={"dim": None},
-    doc="exp(x) / sum(exp(x)) along the dimension `dim` (all elements without it), without "
-    "overflow.",
+    doc="exp(x) / sum(exp(x)) along the dimension `dim`, without overflow. Without it that "
+    "is the second dimension, of one or three dimensions the first, as in PyTorch.",
     source="definition",
     array=lambda x, dim=None: _softmax(x, dim),
     shape=lambda x, dim=None: _same(x, dim),
@@ -70,15 +78,17 @@ softmax: Op = op(
 
 
 def _same(shape: tuple[int, ...], dim: Any) -> tuple[int, ...]:
-    axes(dim, len(shape))
+    axes(_along(len(shape), dim), len(shape))
     return shape
 
 
 def _log_softmax_pull(g: Any, out: Any, x: Any, dim: Any = None) -> Any:
+    dim = _along(len(shape_of(x)), dim)
     return ops.sub(g, ops.mul(ops.exp(out), ops.sum(g, dim=dim, keepdim=True)))
 
 
 def _log_softmax_push(dot: Any, out: Any, x: Any, dim: Any = None) -> Any:
+    dim = _along(len(shape_of(x)), dim)
     return ops.sub(dot, ops.sum(ops.mul(ops.exp(out), dot), dim=dim, keepdim=True))
 
 

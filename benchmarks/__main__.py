@@ -5,9 +5,16 @@ import sys
 
 os.environ["OPENBLAS_NUM_THREADS"] = "1"  # read once, when NumPy is imported: before all below
 
-from benchmarks import chain, loops, network, startup
+from benchmarks import chain, jacobian, loops, network, rows, startup
 
-BENCHMARKS = {"startup": startup, "loops": loops, "chain": chain, "network": network}
+BENCHMARKS = {
+    "startup": startup,
+    "loops": loops,
+    "chain": chain,
+    "network": network,
+    "jacobian": jacobian,
+    "rows": rows,
+}
 
 for name in sys.argv[1:] or BENCHMARKS:
     BENCHMARKS[name].main()

@@ -81,6 +81,13 @@ def test_json_lines_have_the_row_first():
     assert rows[1]["value"] == "NaN"
 
 
+def test_rows_that_another_gradcli_printed():
+    first = ["run", "-e", "y = x * 2", "-e", "y", "--rows", "-", "--json", "-q"]
+    _, printed, _ = shell(*first, stdin="x\n1\nnan\n-inf\n")
+    again = ["run", "-e", "input x = 0.0", "-e", "x + 1", "--rows", "-", "-f", "csv", "-q"]
+    assert shell(*again, stdin=printed) == (0, "result\n2.0\nnan\n-inf\n", "")
+
+
 def test_the_form_is_that_of_the_input_unless_asked_for():
     assert shell(*SQUARE, "--json", stdin="x\n1\n")[1].startswith('{"row":0,')
     assert shell(*SQUARE, "-f", "csv", stdin='{"x": 1}\n')[1] == "result,grad.x\n1.0,2.0\n"
@@ -135,6 +142,8 @@ REFUSED = [
     ([*SQUARE, "-f", "human"], "x\n1\n", 2, "does not go with `--rows`"),
     (["run", "--rows", "-"], "x\n1\n", 2, "both read standard input"),
     (SQUARE, 'x\n"1\n', 4, "a quote is not closed"),
+    (["run", "-e", "x", "--rows", "/dev/zero"], "", 4, "longer than 64 MiB"),
+    (["run", "-e", "x", "x=@/dev/zero"], "", 4, "longer than 256 MiB"),
 ]
 
 
@@ -226,7 +235,7 @@ sys.stdout.buffer.write(told)
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
 def test_a_bar_on_the_terminal_leaves_the_results_alone(tmp_path):
     rows = tmp_path / "rows.csv"
-    rows.write_text("x\n" + "".join(f"{i}\n" for i in range(30_000)))
+    rows.write_text("x\n" + "".join(f"{i}\n" for i in range(60_000)))
     out = tmp_path / "out.csv"
     done = subprocess.run(
         [sys.executable, "-c", PTY, str(out), "run", "-e", "x * 2", "--rows", str(rows)],
@@ -235,6 +244,6 @@ def test_a_bar_on_the_terminal_leaves_the_results_alone(tmp_path):
         check=True,
     )
     lines = out.read_text().splitlines()
-    assert len(lines) == 30_001
-    assert lines[-1] == "59998.0"
+    assert len(lines) == 60_001
+    assert lines[-1] == "119998.0"
     assert b"rows" in done.stdout

@@ -81,8 +81,16 @@ def _asked(
 def _values(name: str) -> tuple[dict[str, Any], bool]:
     from gradcli.formats.read import inputs_of, read_bytes
 
-    data = sys.stdin.buffer.read() if name == "-" else read_bytes(name)
+    data = _stdin() if name == "-" else read_bytes(name)
     return inputs_of("<stdin>" if name == "-" else name, data)
+
+
+def _stdin() -> bytes:
+    from gradcli.formats.read import read_stream
+
+    if sys.stdin is None:
+        raise usage("standard input is closed")
+    return read_stream("<stdin>", sys.stdin.buffer)
 
 
 def constants(texts: Mapping[str, str]) -> dict[str, Given]:
@@ -101,7 +109,7 @@ def _from_file(reference: str, name: str) -> Given:
 
     file, key = split_key(reference)
     if file == "-":
-        value = value_of("<stdin>", sys.stdin.buffer.read(), None)
+        value = value_of("<stdin>", _stdin(), None)
     else:
         value = value_of(file, read_bytes(file), key)
     return Given(value, f"{name}=@{reference}" if name.isidentifier() else f"{name} @{reference}")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+import stat
+from typing import IO, TYPE_CHECKING, Any
 
 from gradcli.errors import Diagnostic, InputError
 from gradcli.source import Source, Span
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 
 SUFFIXES = (".json", ".npy", ".npz", ".csv", ".tsv", ".txt")
 _LARGEST = 2**31  # bytes of a file; beyond it, it is no input but a mistake
+_STREAM = 2**28  # bytes of what is no regular file: it may have no end
 _WORDS = {"NaN": "nan", "Infinity": "inf", "-Infinity": "-inf"}
 _MAGIC = b"\x93NUMPY"
 
@@ -39,13 +41,23 @@ def read_bytes(name: str) -> bytes:
     """
     try:
         with open(name, "rb") as file:
-            data = file.read(_LARGEST + 1)
+            regular = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
+            return read_stream(name, file, _LARGEST if regular else _STREAM)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         text = f"cannot read `{name}`: {reason[:1].lower()}{reason[1:]}"
         raise InputError(Diagnostic("unreadable-file", text)) from None
-    if len(data) > _LARGEST:
-        raise refused(f"`{name}` is longer than {_LARGEST >> 30} GiB")
+
+
+def read_stream(name: str, file: IO[bytes], most: int = _STREAM) -> bytes:
+    """The bytes of an open file, standard input for one.
+
+    Raises:
+        InputError: If there are too many.
+    """
+    data = file.read(most + 1)
+    if len(data) > most:
+        raise refused(f"`{name}` is longer than {most >> 20} MiB")
     return data
 
 

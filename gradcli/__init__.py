@@ -1,6 +1,6 @@
 """Evaluate and differentiate small program files.
 
-`load(path or text)` gives a `Program`; its `run`, `grad` and `graph` return the records of
+`load(path or text)` gives a `Program`; its methods (`run`, `grad`, ...) return the records of
 `gradcli.results`, or raise a `GradError`.
 """
 

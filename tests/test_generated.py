@@ -13,7 +13,8 @@ from gradcli.engine.session import Session
 from gradcli.engine.tensor import Tensor, node_of
 from gradcli.engine.translate import translate
 from gradcli.errors import RunError
-from gradcli.program import _given, load
+from gradcli.program import load
+from gradcli.questions import _given
 
 SEED = 20
 CHUNK = 50

@@ -1,0 +1,644 @@
+"""What can be asked of a program: a run, its derivatives, its graph; one method a question."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import count
+from typing import Any
+
+from gradcli import ir
+from gradcli.engine import derivatives
+from gradcli.engine.arrays import NUMBERS, Quiet, dtype_of
+from gradcli.engine.execute import execute
+from gradcli.engine.export import binding, is_data, is_numeric, plain_value
+from gradcli.engine.inputs import Given, check_names
+from gradcli.engine.nonfinite import is_finite, non_finite_warning
+from gradcli.engine.session import Session, kind_of
+from gradcli.engine.tensor import Tensor, node_of
+from gradcli.engine.translate import Code, translate
+from gradcli.errors import (
+    Diagnostic,
+    RunError,
+    UsageError,
+    nearest,
+)
+from gradcli.record import Record
+from gradcli.results import (
+    CheckResult,
+    Declared,
+    GradcheckResult,
+    GradResult,
+    Graph,
+    GraphResult,
+    HessianResult,
+    HvpResult,
+    JacobianResult,
+    JvpResult,
+    RunResult,
+    Value,
+    VjpResult,
+)
+from gradcli.source import Source, Span
+
+
+class Options:
+    """How to run.
+
+    `seed` makes random numbers repeatable, `echo` gets each text as it is printed, line ends
+    included, `check_nan` turns the warning about nan and infinity into an error, `graph` asks for
+    the recorded graph, `progress` is told how much of long work is done, and of how much.
+    """
+
+    __slots__ = ("check_nan", "echo", "graph", "progress", "seed")
+
+    def __init__(
+        self,
+        seed: int | None = None,
+        echo: Callable[[str], None] = lambda text: None,
+        check_nan: bool = False,
+        graph: bool = False,
+        progress: Callable[[int, int | None], None] = lambda done, total: None,
+    ) -> None:
+        self.seed = seed
+        self.echo = echo
+        self.check_nan = check_nan
+        self.graph = graph
+        self.progress = progress
+
+
+class Program:
+    """A program, ready to be run and differentiated any number of times."""
+
+    def __init__(self, source: Source, program: ir.Program) -> None:
+        self.source = source
+        self._program = program
+        self._code: Code = translate(program)
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """Names that may be given from outside."""
+        return tuple(i.name for i in self._program.inputs)
+
+    @property
+    def required(self) -> tuple[str, ...]:
+        """The inputs without a default."""
+        return tuple(i.name for i in self._program.inputs if i.default is None)
+
+    def run(
+        self,
+        inputs: Mapping[str, Any] | None = None,
+        *,
+        options: Options | None = None,
+        **named: Any,
+    ) -> RunResult:
+        """Run the program.
+
+        Args:
+            inputs: Values by name: numbers, lists or NumPy arrays.
+            options: How to run.
+            **named: More values by name.
+
+        Raises:
+            GradError: Of the kind of what went wrong.
+        """
+        options = options or Options()
+        given = _given(inputs, named)
+        watched = frozenset(derivatives.candidates(self._program) if options.graph else ())
+        done = self._execute(given, options, _Watch(watched, False, options.graph))
+        result = done.session.tensor(done.result) if is_numeric(done.result) else done.result
+        warnings = []
+        if not is_finite(result):
+            everything = _Watch(self._program.watchable, False, True)
+            warnings.append(self._non_finite(given, options, done, everything, None, None))
+        return RunResult(
+            output=self._program.output,
+            result=plain_value(result) if is_data(result) else None,
+            bindings=tuple(binding(n, value) for n, value in done.values.items() if is_data(value)),
+            printed=done.lines,
+            warnings=tuple(warnings),
+            graph=self._graph(done, result) if options.graph else None,
+        )
+
+    def grad(
+        self,
+        inputs: Mapping[str, Any] | None = None,
+        *,
+        wrt: str | Sequence[str] | None = None,
+        of: str | None = None,
+        cotangent: Any = None,
+        options: Options | None = None,
+        **named: Any,
+    ) -> GradResult:
+        """Value of the result and its gradient.
+
+        Args:
+            inputs: Values by name: numbers, lists or NumPy arrays.
+            wrt: Names to differentiate with respect to; None: the params, or else what
+                docs/language.md says.
+            of: Top-level name to differentiate; None: the program's result.
+            cotangent: Weight of each element of a result that is not scalar.
+            options: How to run.
+            **named: More values by name.
+
+        Raises:
+            GradError: Of the kind of what went wrong.
+        """
+        asked = self._ask(_given(inputs, named), wrt, of, options)
+        weight = asked.cotangent(cotangent)
+        with self._pass():
+            found, unused = derivatives.gradients(asked.session, asked.output, weight, asked.names)
+        grad = _plain(found)
+        return GradResult(
+            output=asked.name,
+            value=plain_value(asked.output),
+            grad=grad,
+            inputs={n: plain_value(asked.session.points[n]) for n in asked.names},
+            printed=asked.done.lines,
+            warnings=self._warnings(asked, grad, unused, cotangent),
+        )
+
+    def vjp(
+        self,
+        inputs: Mapping[str, Any] | None = None,
+        *,
+        cotangent: Any = None,
+        wrt: str | Sequence[str] | None = None,
+        of: str | None = None,
+        options: Options | None = None,
+        **named: Any,
+    ) -> VjpResult:
+        """Product of a cotangent with the Jacobian: the gradient of the result weighed by it.
+        Arguments as of `grad`.
+        """
+        found = self.grad(inputs, wrt=wrt, of=of, cotangent=cotangent, options=options, **named)
+        return VjpResult(
+            found.output, found.value, found.grad, found.inputs, found.printed, found.warnings
+        )
+
+    def jvp(
+        self,
+        inputs: Mapping[str, Any] | None = None,
+        *,
+        tangents: Mapping[str, Any],
+        of: str | None = None,
+        options: Options | None = None,
+        **named: Any,
+    ) -> JvpResult:
+        """Product of the Jacobian with a direction, by forward mode.
+
+        Args:
+            inputs: Values by name: numbers, lists or NumPy arrays.
+            tangents: The direction by name, shaped as the names' values; zero by the others.
+            of: Top-level name to differentiate; None: the program's result.
+            options: How to run.
+            **named: More values by name.
+
+        Raises:
+            GradError: Of the kind of what went wrong.
+        """
+        from gradcli.engine import directions
+
+        asked = self._ask(_given(inputs, named), list(tangents), of, options)
+        dots = asked.direction(tangents)
+        with self._pass():
+            found = directions.directional(asked.session, asked.output, dots)
+        return JvpResult(
+            output=asked.name,
+            value=plain_value(asked.output),
+            jvp=plain_value(Tensor(found)),
+            printed=asked.done.lines,
+            warnings=self._warnings(asked, found, asked.unused, None),
+        )
+
+    def jacobian(
+        self,
+        inputs: Mapping[str, Any] | None = None,
+        *,
+        wrt: str | Sequence[str] | None = None,
+        of: str | None = None,
+        mode: str = "auto",
+        options: Options | None = None,
+        **named: Any,
+    ) -> JacobianResult:
+        """Value of the result and its Jacobian. Arguments as of `grad`; `mode` is "forward",
+        "reverse", or "auto" for the one of fewer directions.
+        """
+        from gradcli.engine import directions
+
+        asked = self._ask(_given(inputs, named), wrt, of, options)
+        with self._pass():
+            found, mode = directions.jacobian(
+                asked.session, asked.output, asked.names, mode, asked.options.progress
+            )
+        jacobian = _plain(found)
+        return JacobianResult(
+            output=asked.name,
+            value=plain_value(asked.output),
+            jacobian=jacobian,
+            mode=mode,
+            printed=asked.done.lines,
+            warnings=self._warnings(asked, jacobian, asked.unused, None),
+        )
+
+    def hessian(
+        self,
+        inputs: Mapping[str, Any] | None = None,
+        *,
+        wrt: str | Sequence[str] | None = None,
+        of: str | None = None,
+        cotangent: Any = None,
+        diagonal: bool = False,
+        options: Options | None = None,
+        **named: Any,
+    ) -> HessianResult:
+        """Value, gradient and second derivatives of the result. Arguments as of `grad`; with
+        `diagonal` only the second derivatives by one element twice.
+        """
+        from gradcli.engine import directions
+
+        asked = self._ask(_given(inputs, named), wrt, of, options)
+        weight = asked.cotangent(cotangent)
+        question = directions.hessian_diagonal if diagonal else directions.hessian
+        with self._pass():
+            slopes, second = question(
+                asked.session, asked.output, weight, asked.names, asked.options.progress
+            )
+        grad = _plain(slopes)
+        found: dict[str, Value] = (
+            _plain(second) if diagonal else {n: _plain(row) for n, row in second.items()}
+        )
+        return HessianResult(
+            output=asked.name,
+            value=plain_value(asked.output),
+            grad=grad,
+            hessian=None if diagonal else found,
+            diagonal=found if diagonal else None,
+            printed=asked.done.lines,
+            warnings=self._warnings(asked, [grad, found], asked.unused, cotangent),
+        )
+
+    def hvp(
+        self,
+        inputs: Mapping[str, Any] | None = None,
+        *,
+        tangents: Mapping[str, Any],
+        wrt: str | Sequence[str] | None = None,
+        of: str | None = None,
+        cotangent: Any = None,
+        options: Options | None = None,
+        **named: Any,
+    ) -> HvpResult:
+        """Value, gradient, and the product of the Hessian with a direction: forward over reverse.
+        Arguments as of `grad` and, for the direction, of `jvp`; `wrt` names the rows of the product
+        that are wanted, without it those of the direction.
+        """
+        from gradcli.engine import directions
+
+        rows = list(tangents) if wrt is None else derivatives.asked(self._program, wrt)
+        both = list(dict.fromkeys([*rows, *tangents]))
+        asked = self._ask(_given(inputs, named), both, of, options)
+        weight = asked.cotangent(cotangent)
+        dots = asked.direction(tangents)
+        with self._pass():
+            slopes, second = directions.hessian_product(
+                asked.session, asked.output, weight, rows, dots
+            )
+        grad, found = _plain(slopes), _plain(second)
+        return HvpResult(
+            output=asked.name,
+            value=plain_value(asked.output),
+            grad=grad,
+            hvp=found,
+            printed=asked.done.lines,
+            warnings=self._warnings(asked, [grad, found], asked.unused, cotangent),
+        )
+
+    def graph(
+        self,
+        inputs: Mapping[str, Any] | None = None,
+        *,
+        wrt: str | Sequence[str] | None = None,
+        of: str | None = None,
+        options: Options | None = None,
+        **named: Any,
+    ) -> GraphResult:
+        """The graph that the run recorded, with values and derivatives. Arguments as of `grad`."""
+        options = options or Options()
+        given = _given(inputs, named)
+        watch = self._watch(wrt, keep=True)
+        done = self._execute(given, options, watch)
+        name, output = self._output(done, of)
+        warnings = []
+        if not is_finite(output):
+            warnings.append(self._non_finite(given, options, done, watch, of, None))
+        derivatives.differentiated(self._program, done.session, watch.names, done.values)
+        return GraphResult(
+            output=name,
+            value=plain_value(output),
+            graph=self._graph(done, output),
+            printed=done.lines,
+            warnings=tuple(warnings),
+        )
+
+    def gradcheck(
+        self,
+        inputs: Mapping[str, Any] | None = None,
+        *,
+        wrt: str | Sequence[str] | None = None,
+        of: str | None = None,
+        order: int = 1,
+        options: Options | None = None,
+        **named: Any,
+    ) -> GradcheckResult:
+        """Compare derivatives with central differences and both modes with each other, and each
+        own rule by itself. Arguments as of `grad`; `order` 2 checks second derivatives, too.
+        """
+        from gradcli.engine.verify import check_program, check_rules
+
+        options = options or Options()
+        given = _given(inputs, named)
+        watch = self._watch(wrt, keep=False)
+        calls: list[Any] = []
+        done = self._execute(given, options, watch, own_calls=calls)
+        self._output(done, of)
+        names = derivatives.differentiated(self._program, done.session, watch.names, done.values)
+        quiet = Options(done.session.seed_used)
+        moving = _Watch(frozenset(names), True, False, names)
+
+        runs = count(1)
+
+        def run(values: Mapping[str, Any], transparent: bool) -> Any:
+            options.progress(next(runs), None)
+            again = self._execute(given, quiet, moving, moved=values, transparent=transparent)
+            return self._output(again, of)[1]
+
+        with self._pass():
+            checks = check_program(run, done.session, names, order, self._lines())
+            rules = check_rules(calls, self.source)
+        passed = all(check.passed for check in (*checks, *rules))
+        return GradcheckResult(passed, checks, rules, done.lines, ())
+
+    def check(
+        self,
+        inputs: Mapping[str, Any] | None = None,
+        *,
+        wrt: str | Sequence[str] | None = None,
+        **named: Any,
+    ) -> CheckResult:
+        """Findings of a walk on shapes and dtypes alone. Arguments as of `grad`."""
+        from gradcli.engine.walk import examine
+
+        given = _given(inputs, named)
+        check_names(given, self._program)
+        if wrt is None:
+            varying = derivatives.candidates(self._program)
+        else:
+            varying = derivatives.asked(self._program, wrt)
+        values = {name: value.value for name, value in given.items()}
+        findings = examine(self._program, self.source, values, varying)
+        return CheckResult(tuple(findings), tuple(map(self._declared, self._program.inputs)))
+
+    def _declared(self, i: ir.Input) -> Declared:
+        kind, sizes = i.type or ("", None)
+        written = "" if sizes is None else f"[{', '.join(map(_size, sizes))}]"
+        text = self.source.text[i.span.start : i.span.end]
+        default = text.partition("=")[2].strip() if i.default is not None else ""
+        return Declared(i.name, i.kind, f"{kind}{written}", default)
+
+    def _lines(self) -> dict[str, int]:
+        """The line of each input."""
+        return {i.name: self.source.position(i.span.start)[0] for i in self._program.inputs}
+
+    # --- one run -----------------------------------------------------------------------
+
+    def _ask(
+        self,
+        given: Mapping[str, Given],
+        wrt: str | Sequence[str] | None,
+        of: str | None,
+        options: Options | None,
+    ) -> _Asked:
+        """Run the program to differentiate its result."""
+        options = options or Options()
+        watch = self._watch(wrt, keep=False)
+        done = self._execute(given, options, watch)
+        name, output = self._output(done, of)
+        if not dtype_of(output).startswith("float"):
+            message = (
+                f"`{name}` is {kind_of(output)} of dtype {dtype_of(output)}: only floats have "
+                "derivatives"
+            )
+            help = "differentiate a float: `x[argmax(x)]` for `argmax(x)`, `7.0` for `7`"
+            raise RunError(Diagnostic("needs-float", message, help=help))
+        names = derivatives.differentiated(self._program, done.session, watch.names, done.values)
+        return _Asked(done, given, options, watch, of, name, output, names)
+
+    def _watch(self, wrt: str | Sequence[str] | None, *, keep: bool) -> _Watch:
+        if wrt is None:
+            return _Watch(frozenset(derivatives.candidates(self._program)), False, keep)
+        names = derivatives.asked(self._program, wrt)
+        return _Watch(frozenset(names), True, keep, names)
+
+    def _execute(
+        self, given: Mapping[str, Given], options: Options, watch: _Watch, **more: Any
+    ) -> _Done:
+        check_names(given, self._program)
+        printed: list[str] = []
+
+        def echo(text: str) -> None:
+            printed.append(text)
+            options.echo(text)
+
+        session = Session(
+            watched=watch.watched,
+            explicit=watch.explicit,
+            keep=watch.keep,
+            seed=options.seed,
+            echo=echo,
+            **more,
+        )
+        values, result = execute(self._program, self._code, session, given)
+        return _Done(session, values, result, printed)
+
+    def _output(self, done: _Done, of: str | None) -> tuple[str, Any]:
+        """Name and value of what is differentiated."""
+        if of is None:
+            if done.result is None:
+                message = "the program does not end in an expression, so it has no result"
+                help = "name one of its values with --of"
+                raise UsageError(Diagnostic("no-result", message, help=help))
+            name, value = self._program.output, done.result
+        else:
+            if of not in done.values:
+                message = f"--of names `{of}`, which the program does not have"
+                known = [n for n, value in done.values.items() if is_data(value)]
+                near = nearest(of, known) or (f"it has {', '.join(known)}" if known else None)
+                raise UsageError(Diagnostic("unknown-name", message, help=near))
+            name, value = of, done.values[of]
+        value = done.session.tensor(value)
+        if not isinstance(value, Tensor) and type(value) not in NUMBERS:
+            message = f"`{name}` is {kind_of(value)}, not a number or tensor"
+            raise RunError(Diagnostic("not-differentiable", message))
+        return name, value
+
+    def _graph(self, done: _Done, output: Any) -> Graph:
+        if not isinstance(output, Tensor) or node_of(output) is None:
+            message = "the result depends on nothing that is differentiated: there is no graph"
+            help = "name an input with --wrt, or make a leaf by `tensor(..., requires_grad=True)`"
+            raise RunError(Diagnostic("nothing-recorded", message, help=help))
+        weight = 1.0 if output.shape == () else None
+        from gradcli.engine.recorded import recorded_graph
+
+        with self._pass():
+            return recorded_graph(output, weight, done.values, self.source)
+
+    @contextmanager
+    def _pass(self) -> Iterator[None]:
+        """A pass of the command: what it refuses gets a place in the program."""
+        try:
+            with Quiet():
+                yield
+        except RunError as error:
+            first, *others = error.diagnostics
+            if first.source is None and first.labels:
+                first.source, first.span = self.source, first.labels[-1].span
+            raise RunError(first, *others) from None
+
+    # --- warnings ----------------------------------------------------------------------
+
+    def _warnings(
+        self, asked: _Asked, found: Value, unused: Sequence[str], cotangent: Any
+    ) -> tuple[Diagnostic, ...]:
+        """What is to be said of a result and the derivatives that were found."""
+        warnings = [self._unused(name, asked.name) for name in unused]
+        if not (is_finite(asked.output) and is_finite(found)):
+            again = _Watch(asked.watch.watched, asked.watch.explicit, True)
+            warnings.append(
+                self._non_finite(asked.given, asked.options, asked.done, again, asked.of, cotangent)
+            )
+        return tuple(warnings)
+
+    def _unused(self, name: str, output: str) -> Diagnostic:
+        span = next((i.span for i in self._program.inputs if i.name == name), Span(0, 0))
+        message = f"`{output}` does not depend on `{name}`: the gradient is zero"
+        return Diagnostic("unused-input", message, self.source, span, severity="warning")
+
+    def _non_finite(
+        self,
+        given: Mapping[str, Given],
+        options: Options,
+        done: _Done,
+        watch: _Watch,
+        of: str | None,
+        cotangent: Any,
+    ) -> Diagnostic:
+        """The warning about nan or infinity: the run once more, keeping its values, to explain."""
+        silent = Options(done.session.seed_used)
+        again = self._execute(given, silent, watch)
+        _, output = self._output(again, of)
+        with Quiet():
+            if cotangent is None:
+                weight = derivatives.even_cotangent(output)
+            else:
+                weight = _cotangent(again.session, output, cotangent)
+            warning = non_finite_warning(output, weight, self.source)
+        if options.check_nan:
+            raise RunError(Diagnostic(warning.code, warning.message, warning.source, warning.span))
+        return warning
+
+
+def _size(size: object) -> str:
+    return "..." if size is Ellipsis else str(size)
+
+
+class _Watch:
+    """What a run watches: the names, whether the user named them, and whether it keeps values."""
+
+    def __init__(
+        self,
+        watched: frozenset[str],
+        explicit: bool,
+        keep: bool,
+        names: list[str] | None = None,
+    ) -> None:
+        self.watched = watched
+        self.explicit = explicit
+        self.keep = keep
+        self.names = names
+
+
+class _Done(Record):
+    """A finished run."""
+
+    __slots__ = ("session", "values", "result", "printed")
+    session: Session
+    values: dict[str, Any]
+    result: Any
+    printed: list[str]
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """What the program printed, line by line."""
+        text = "".join(self.printed).removesuffix("\n")
+        return tuple(text.split("\n")) if self.printed else ()
+
+
+class _Asked(Record):
+    """A finished run and what is differentiated in it: a result and the names."""
+
+    __slots__ = ("done", "given", "options", "watch", "of", "name", "output", "names")
+    done: _Done
+    given: Mapping[str, Given]
+    options: Options
+    watch: _Watch
+    of: str | None
+    name: str
+    output: Any
+    names: list[str]
+
+    @property
+    def session(self) -> Session:
+        return self.done.session
+
+    @property
+    def unused(self) -> list[str]:
+        """The names that the result does not depend on."""
+        from gradcli.engine import directions
+
+        return directions.unused(self.session, self.output, self.names)
+
+    def cotangent(self, given: Any) -> Any:
+        """Plain data of the weights of the result's elements."""
+        return _cotangent(self.session, self.output, given)
+
+    def direction(self, tangents: Mapping[str, Any]) -> dict[str, Any]:
+        """Plain data of the direction by name."""
+        return {
+            name: derivatives.direction(
+                self.session.points[name], _value(self.session, given), name
+            )
+            for name, given in tangents.items()
+        }
+
+
+def _plain(found: Mapping[str, Any]) -> dict[str, Value]:
+    return {name: plain_value(Tensor(data)) for name, data in found.items()}
+
+
+def _given(inputs: Mapping[str, Any] | None, named: Mapping[str, Any]) -> dict[str, Given]:
+    values = {**(inputs or {}), **named}
+    return {
+        name: value if isinstance(value, Given) else Given(value, f"{name}={value!r}")
+        for name, value in values.items()
+    }
+
+
+def _cotangent(session: Session, output: Any, cotangent: Any) -> Any:
+    return derivatives.starting_cotangent(output, _value(session, cotangent))
+
+
+def _value(session: Session, given: Any) -> Any:
+    """A number or tensor given from outside."""
+    value = given.value if isinstance(given, Given) else given
+    return session.tensor(value.tolist() if hasattr(value, "tolist") else value)

@@ -140,6 +140,8 @@ REFUSED = [
     (["run", "-e", "x", "--rows", "none.csv"], "", 4, "cannot read `none.csv`"),
     (["run", "-e", "x", "--columns", "x"], "", 2, "go with `--rows`"),
     ([*SQUARE, "-f", "human"], "x\n1\n", 2, "does not go with `--rows`"),
+    ([*SQUARE, "-r", "--on-error", "record"], "x\n1\n", 2, "`--raw` has no place for an error"),
+    (["run", "-e", "x", "--rows", "."], "", 4, "cannot read `.`: is a directory"),
     (["run", "--rows", "-"], "x\n1\n", 2, "both read standard input"),
     (SQUARE, 'x\n"1\n', 4, "a quote is not closed"),
     (["run", "-e", "x", "--rows", "/dev/zero"], "", 4, "longer than 64 MiB"),
@@ -158,6 +160,41 @@ def test_rows_into_a_file(tmp_path):
     out = tmp_path / "out.csv"
     assert shell(*SQUARE, "-o", str(out), stdin="x\n3\n") == (0, "", "")
     assert out.read_text() == "result,grad.x\n9.0,6.0\n"
+
+
+def test_a_file_is_left_as_it_was_if_a_bad_row_ends_the_run(tmp_path):
+    out = tmp_path / "out.csv"
+    out.write_text("before\n")
+    status, _, err = shell(*SQUARE, "-o", str(out), stdin="x\n3\nz\n")
+    assert status == 4
+    assert "in row 1, line 3" in err
+    assert [out] == list(tmp_path.iterdir())
+    assert out.read_text() == "before\n"
+
+
+RAGGED = """\
+{"w": [1, 2]}
+{"w": [1]}
+{"w": [3, 4]}
+"""
+RAGGED_POLICIES = [
+    ("stop", "result,grad.w.0,grad.w.1\n5.0,2.0,4.0\n"),
+    ("skip", "row,result,grad.w.0,grad.w.1\n0,5.0,2.0,4.0\n2,25.0,6.0,8.0\n"),
+    (
+        "record",
+        "row,result,grad.w.0,grad.w.1,error\n0,5.0,2.0,4.0,\n1,,,,"
+        '"the result has the columns result, grad.w.0, and the first one result, grad.w.0, '
+        'grad.w.1"\n2,25.0,6.0,8.0,\n',
+    ),
+]
+
+
+@pytest.mark.parametrize(("policy", "out"), RAGGED_POLICIES)
+def test_a_result_of_other_columns_is_a_bad_row(policy, out):
+    program = ["grad", "-e", "sum(w ** 2)", "--rows", "-", "-f", "csv", "--on-error", policy]
+    status, got, err = shell(*program, stdin=RAGGED)
+    assert (status, got) == (4, out)
+    assert ("in row 1, line 2" in err) == (policy != "record")
 
 
 def test_a_result_is_out_before_the_next_record_is_in():
@@ -194,19 +231,22 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr)
 """
 
 
-def test_memory_stays_flat(tmp_path):
+@pytest.mark.parametrize("output", [[], ["-o", "out.csv"]])
+def test_memory_stays_flat(tmp_path, output):
     peaks = []
     for count in (1_000, 20_000):
         path = tmp_path / f"{count}.csv"
         path.write_text("x\n" + "".join(f"{i}\n" for i in range(count)))
         done = subprocess.run(
-            [sys.executable, "-c", PEAK, "grad", "-e", "x ** 2 + sin(x)", "--rows", str(path)],
+            [sys.executable, "-c", PEAK, "grad", "-e", "x ** 2 + sin(x)", "--rows", path, *output],
+            cwd=tmp_path,
             env=ENVIRONMENT,
             capture_output=True,
             text=True,
             check=True,
         )
-        assert len(done.stdout.splitlines()) == count + 1
+        written = (tmp_path / "out.csv").read_text() if output else done.stdout
+        assert len(written.splitlines()) == count + 1
         peaks.append(int(done.stderr))
     few, many = peaks
     assert many < few * 1.1 + 2000, f"{few} KiB for 1,000 rows, {many} KiB for 20,000"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 from gradcli.cli.failures import unwritable, usage
@@ -30,12 +31,35 @@ class Target(NamedTuple):
             assert isinstance(content, str)
             write_output(content)
             return
+        if isinstance(content, str):
+            content = content.encode("utf-8", "backslashreplace")
         from gradcli.formats.file import write_atomically
 
-        try:
-            if isinstance(content, str):
-                content = content.encode("utf-8", "backslashreplace")
+        with self._named():
             write_atomically(self.path, content)
+
+    @contextmanager
+    def stream(self) -> Iterator[Callable[[str], None]]:
+        """A function that writes a piece of a result: at once to standard output; a file is there
+        when the work inside has ended, and as before if it fails.
+        """
+        if self.path is None:
+            yield write_output
+            return
+        from gradcli.formats.file import replacing
+
+        with self._named(), replacing(self.path) as file:
+
+            def write(text: str) -> None:
+                file.write(text.encode("utf-8", "backslashreplace"))
+
+            yield write
+
+    @contextmanager
+    def _named(self) -> Iterator[None]:
+        """What fails inside fails for this target's file."""
+        try:
+            yield
         except OSError as error:
             raise unwritable(f"`{self.path}`", error.strerror or str(error)) from None
 

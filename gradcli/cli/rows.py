@@ -15,7 +15,8 @@ from gradcli.cli.messages import report
 from gradcli.cli.output import Target
 from gradcli.cli.progress import progress
 from gradcli.cli.records import Batch
-from gradcli.cli.terminal import is_terminal, write_output
+from gradcli.cli.row_writer import Answer, RowWriter, refused
+from gradcli.cli.terminal import is_terminal
 from gradcli.errors import Diagnostic, GradError, InputError
 
 if TYPE_CHECKING:
@@ -31,20 +32,6 @@ class Form(NamedTuple):
     fields: Callable[[Any], dict[str, Any]]
     json: Callable[[Any], dict[str, str]]
     numbers: Callable[[Any], Iterable[Any]]
-
-
-class Answer(NamedTuple):
-    """What came of a row: the texts of its columns and cells or its JSON fields, its warnings, or
-    the diagnostics and the status of its error.
-    """
-
-    number: int
-    columns: list[str]
-    cells: list[str]
-    json: dict[str, str]
-    warnings: tuple[Diagnostic, ...]
-    diagnostics: tuple[Diagnostic, ...]
-    status: int
 
 
 def answer_rows(
@@ -66,30 +53,33 @@ def answer_rows(
     """
     names = _check_columns(program, inputs, asked.rows)
     kind = _kind(target, asked.rows.form)
+    if kind == "raw" and asked.on_error == "record":
+        raise usage("`--raw` has no place for an error", "take `--on-error skip`, or another form")
 
     def ask(row: Row) -> Answer:
         return _asked(question, inputs, names, row, form, kind)
 
     gc.enable()  # many rows make many cycles
-    written = _Writer(kind, asked.on_error, target)
     told: set[str] = set()
     status = 0
     # a bar among rows that scroll by would be no help
-    with progress("rows", quiet=quiet or (target.path is None and is_terminal(sys.stdout))) as go:
-        for found in _answers(ask, asked):
-            go(found.number + 1, None)
+    no_bar = quiet or (target.path is None and is_terminal(sys.stdout))
+    with target.stream() as write, progress("rows", quiet=no_bar) as advance:
+        writer = RowWriter(write, kind, asked.on_error)
+        for found in map(writer.fitted, _answers(ask, asked)):
+            advance(found.number + 1, None)
             if found.status:
                 status = status or found.status
                 if asked.on_error != "record":
                     report(found.diagnostics, form=diagnostics, color=color)
                 if asked.on_error == "stop":
-                    break
+                    raise typer.Exit(status)
             fresh = [w for w in found.warnings if w.code not in told]
             told.update(w.code for w in fresh)
             if fresh and not quiet:
                 report(fresh, form=diagnostics, color=color)
-            written.row(found)
-    written.end()
+            writer.write(found)
+        writer.end()
     if status:
         raise typer.Exit(status)
 
@@ -145,16 +135,18 @@ def _asked(
         given = {name: Given(value, f"{name} {origin}") for name, value in values.items()}
         result = question({**inputs, **given})
     except GradError as error:
-        for diagnostic in error.diagnostics:
-            diagnostic.notes = (*diagnostic.notes, f"in row {row.number}, line {row.line}")
-        return Answer(row.number, [], [], {}, (), tuple(error.diagnostics), error.status)
+        return refused(row.number, row.line, error)
+    columns: list[str] = []
+    texts: list[str] = []
+    json: dict[str, str] = {}
     if kind == "ndjson":
-        return Answer(row.number, [], [], form.json(result), result.warnings, (), 0)
-    if kind == "raw":
+        json = form.json(result)
+    elif kind == "raw":
         texts = [text for value in form.numbers(result) for text in numbers(value)]
-        return Answer(row.number, [], texts, {}, result.warnings, (), 0)
-    found = form.fields(result)
-    return Answer(row.number, header(found), cells(found), {}, result.warnings, (), 0)
+    else:
+        found = form.fields(result)
+        columns, texts = header(found), cells(found)
+    return Answer(row.number, row.line, columns, texts, json, result.warnings, (), 0)
 
 
 def _answers(ask: Callable[[Row], Answer], asked: Batch) -> Iterator[Answer]:
@@ -196,82 +188,3 @@ def _chunks(rows: Iterable[Row]) -> Iterator[list[Row]]:
     walking = iter(rows)
     while chunk := list(islice(walking, _TOGETHER)):
         yield chunk
-
-
-class _Writer:
-    """Writes answers as they come: a header when the first good one tells the columns."""
-
-    def __init__(self, kind: str, on_error: str, target: Target) -> None:
-        self._kind = kind
-        self._numbered = on_error != "stop"
-        self._recorded = on_error == "record"
-        self._columns: list[str] | None = None
-        self._waiting: list[Answer] = []
-        self._target = target
-        self._kept: list[str] = []
-
-    def row(self, answer: Answer) -> None:
-        """Write one answer."""
-        if answer.status and not self._recorded:
-            return
-        if self._kind == "ndjson":
-            self._write(_json_line(answer))
-        elif self._kind == "raw":
-            self._write("".join(f"{text}\n" for text in answer.cells))
-        elif answer.status and self._columns is None:
-            self._waiting.append(answer)  # its empty fields are not known yet
-        else:
-            self._record(answer)
-
-    def end(self) -> None:
-        """Write what waited for a header, and the file."""
-        if self._waiting:
-            self._head([])
-        if self._target.path is not None:
-            self._target.write("".join(self._kept))
-
-    def _head(self, columns: list[str]) -> None:
-        self._columns = columns
-        lead = ["row"] if self._numbered else []
-        self._line([*lead, *columns, *(["error"] if self._recorded else [])])
-        for answer in self._waiting:
-            self._record(answer)
-        self._waiting = []
-
-    def _record(self, answer: Answer) -> None:
-        if self._columns is None:
-            self._head(answer.columns)
-        assert self._columns is not None
-        if not answer.status and answer.columns != self._columns:
-            raise InputError(
-                Diagnostic(
-                    "bad-input",
-                    f"row {answer.number} has {len(answer.columns)} result columns, and the first "
-                    f"has {len(self._columns)}",
-                    help="write JSON lines with `-f ndjson`, where rows may differ",
-                )
-            )
-        lead = [str(answer.number)] if self._numbered else []
-        cells = [""] * len(self._columns) if answer.status else answer.cells
-        error = [answer.diagnostics[0].message if answer.status else ""]
-        self._line([*lead, *cells, *(error if self._recorded else [])])
-
-    def _line(self, texts: list[str]) -> None:
-        from gradcli.formats.delimited import DELIMITERS, record
-
-        self._write(record(texts, DELIMITERS[self._kind]))
-
-    def _write(self, text: str) -> None:
-        if self._target.path is None:
-            write_output(text)
-        else:
-            self._kept.append(text)
-
-
-def _json_line(answer: Answer) -> str:
-    from gradcli.formats.json_text import diagnostic_json, json_object
-
-    lead = {"row": str(answer.number)}
-    if answer.status:
-        return f"{json_object({**lead, 'error': diagnostic_json(answer.diagnostics[0])})}\n"
-    return f"{json_object({**lead, **answer.json})}\n"

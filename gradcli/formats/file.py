@@ -4,16 +4,31 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import IO
 
 
 def write_atomically(path: str, data: bytes) -> None:
-    """Write `data` to `path` by way of a temporary file beside it.
+    """Write `data` to `path`, as `replacing` does.
+
+    Raises:
+        OSError: If the file cannot be written; nothing is left behind.
+    """
+    with replacing(path) as file:
+        file.write(data)
+
+
+@contextmanager
+def replacing(path: str) -> Iterator[IO[bytes]]:
+    """A temporary file beside `path` that takes its place when all has been written to it; after
+    an error nothing is left of it.
 
     An existing file keeps its mode, a link keeps pointing where it does, and what is no regular
     file (a pipe) is written to directly.
 
     Raises:
-        OSError: If the file cannot be written; nothing is left behind.
+        OSError: If the file cannot be written.
     """
     target = os.path.realpath(path)
     try:
@@ -22,7 +37,7 @@ def write_atomically(path: str, data: bytes) -> None:
         mode = None
     if mode is not None and not stat.S_ISREG(mode):
         with open(target, "wb") as file:
-            file.write(data)
+            yield file
         return
     folder, name = os.path.split(target)
     temporary = os.path.join(folder, f".{name[:100]}.{os.urandom(6).hex()}.tmp")
@@ -30,7 +45,7 @@ def write_atomically(path: str, data: bytes) -> None:
     descriptor = os.open(temporary, flags, 0o666)  # the umask makes this the usual mode
     try:
         with open(descriptor, "wb") as file:
-            file.write(data)
+            yield file
         if mode is not None:
             os.chmod(temporary, stat.S_IMODE(mode))
         os.replace(temporary, target)

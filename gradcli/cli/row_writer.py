@@ -1,0 +1,117 @@
+"""The answers of `--rows` as lines: CSV, TSV, JSON lines or bare numbers, each as it comes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from gradcli.errors import Diagnostic, GradError, InputError
+from gradcli.formats.delimited import DELIMITERS, record
+from gradcli.formats.json_text import diagnostic_json, json_object
+
+_SHOWN = 4  # columns named in a message
+
+
+class Answer(NamedTuple):
+    """What came of a row: the texts of its columns and cells or its JSON fields, its warnings, or
+    the diagnostics and the status of its error.
+    """
+
+    number: int
+    line: int
+    columns: list[str]
+    cells: list[str]
+    json: dict[str, str]
+    warnings: tuple[Diagnostic, ...]
+    diagnostics: tuple[Diagnostic, ...]
+    status: int
+
+
+def refused(number: int, line: int, error: GradError) -> Answer:
+    """What came of a bad row: its error, which says where the row is."""
+    for diagnostic in error.diagnostics:
+        diagnostic.notes = (*diagnostic.notes, f"in row {number}, line {line}")
+    return Answer(number, line, [], [], {}, (), tuple(error.diagnostics), error.status)
+
+
+class RowWriter:
+    """Writes answers as they come: a header when the first good one tells the columns.
+
+    Args:
+        write: Takes the texts.
+        kind: "csv", "tsv", "ndjson" or "raw".
+        on_error: "stop", "skip" or "record".
+    """
+
+    def __init__(self, write: Callable[[str], None], kind: str, on_error: str) -> None:
+        self._write = write
+        self._kind = kind
+        self._numbered = on_error != "stop"
+        self._recorded = on_error == "record"
+        self._columns: list[str] | None = None
+        self._waiting: list[Answer] = []
+
+    def fitted(self, answer: Answer) -> Answer:
+        """The answer if its columns are those of the header, which it makes if it is the first
+        good one; else the error that they are not.
+        """
+        if answer.status or self._kind not in DELIMITERS:
+            return answer
+        if self._columns is None:
+            self._head(answer.columns)
+        if answer.columns == self._columns:
+            return answer
+        diagnostic = Diagnostic(
+            "bad-input",
+            f"the result has the columns {_listed(answer.columns)}, and the first one "
+            f"{_listed(self._columns or [])}",
+            help="write JSON lines with `-f ndjson`, where rows may differ",
+        )
+        return refused(answer.number, answer.line, InputError(diagnostic))
+
+    def write(self, answer: Answer) -> None:
+        """Write one answer that has been fitted."""
+        if answer.status and not self._recorded:
+            return
+        if self._kind == "ndjson":
+            self._write(_json_line(answer))
+        elif self._kind == "raw":
+            self._write("".join(f"{text}\n" for text in answer.cells))
+        elif answer.status and self._columns is None:
+            self._waiting.append(answer)  # its empty fields are not known yet
+        else:
+            self._record(answer)
+
+    def end(self) -> None:
+        """Write what waited for a header."""
+        if self._waiting:
+            self._head([])
+
+    def _head(self, columns: list[str]) -> None:
+        self._columns = columns
+        lead = ["row"] if self._numbered else []
+        self._line([*lead, *columns, *(["error"] if self._recorded else [])])
+        for answer in self._waiting:
+            self._record(answer)
+        self._waiting = []
+
+    def _record(self, answer: Answer) -> None:
+        lead = [str(answer.number)] if self._numbered else []
+        cells = [""] * len(self._columns or []) if answer.status else answer.cells
+        error = [answer.diagnostics[0].message if answer.status else ""]
+        self._line([*lead, *cells, *(error if self._recorded else [])])
+
+    def _line(self, texts: list[str]) -> None:
+        self._write(record(texts, DELIMITERS[self._kind]))
+
+
+def _json_line(answer: Answer) -> str:
+    lead = {"row": str(answer.number)}
+    if answer.status:
+        return f"{json_object({**lead, 'error': diagnostic_json(answer.diagnostics[0])})}\n"
+    return f"{json_object({**lead, **answer.json})}\n"
+
+
+def _listed(columns: list[str]) -> str:
+    names = ", ".join(columns[:_SHOWN])
+    return f"{names}, ... ({len(columns)})" if len(columns) > _SHOWN else names or "none"

@@ -8,10 +8,9 @@ from typing import Any
 
 from gradcli import ir
 from gradcli.engine.call import Builtins
-from gradcli.engine.execute import execute
+from gradcli.engine.execute import Executable
 from gradcli.engine.inputs import Given
 from gradcli.engine.session import Session
-from gradcli.engine.translate import translate
 from gradcli.errors import (
     Diagnostic,
     InputError,
@@ -158,7 +157,7 @@ def constant(text: str, name: str) -> Given:
                 )
             )
         program = _lowered(module, source, frozenset())
-        _, value = execute(program, translate(program), Session(), {})
+        _, value = Executable(program).run(Session(), {})
     except (ProgramError, RunError) as error:
         raise InputError(*error.diagnostics) from None
     return Given(value, origin)

@@ -10,13 +10,12 @@ from typing import Any
 from gradcli import ir
 from gradcli.engine import derivatives
 from gradcli.engine.arrays import NUMBERS, Quiet, dtype_of
-from gradcli.engine.execute import execute
+from gradcli.engine.execute import Executable
 from gradcli.engine.export import binding, is_data, is_numeric, plain_value
 from gradcli.engine.inputs import Given, check_names
 from gradcli.engine.nonfinite import is_finite, non_finite_warning
 from gradcli.engine.session import Session, kind_of
 from gradcli.engine.tensor import Tensor, node_of
-from gradcli.engine.translate import Code, translate
 from gradcli.errors import (
     Diagnostic,
     RunError,
@@ -73,7 +72,7 @@ class Program:
     def __init__(self, source: Source, program: ir.Program) -> None:
         self.source = source
         self._program = program
-        self._code: Code = translate(program)
+        self._executable = Executable(program)
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -458,7 +457,7 @@ class Program:
             echo=echo,
             **more,
         )
-        values, result = execute(self._program, self._code, session, given)
+        values, result = self._executable.run(session, given)
         return _Done(session, values, result, printed)
 
     def _output(self, done: _Done, of: str | None) -> tuple[str, Any]:

@@ -7,11 +7,10 @@ import numpy as np
 import pytest
 from generated_programs import aliased, written
 
-from gradcli.engine.execute import execute
+from gradcli.engine.execute import Executable
 from gradcli.engine.forward import tangents
 from gradcli.engine.session import Session
 from gradcli.engine.tensor import Tensor, node_of
-from gradcli.engine.translate import translate
 from gradcli.errors import RunError
 from gradcli.program import load
 from gradcli.questions import _given
@@ -30,7 +29,7 @@ def by_forward(text, given, directions):
     """The derivative along the directions of the inputs, pushed through one recorded run."""
     program = load(text)._program
     session = Session(watched=frozenset(directions))
-    _, out = execute(program, translate(program), session, _given(given, {}))
+    _, out = Executable(program).run(session, _given(given, {}))
     node = node_of(out) if isinstance(out, Tensor) else None
     seeds = {
         session.watchpoints[k][0]: float(u) if np.ndim(u) == 0 else u for k, u in directions.items()

@@ -3,11 +3,10 @@
 import numpy as np
 import pytest
 
-from gradcli.engine.execute import execute
+from gradcli.engine.execute import Executable
 from gradcli.engine.gradcheck import gradcheck
 from gradcli.engine.session import Session
 from gradcli.engine.tensor import Tensor
-from gradcli.engine.translate import translate
 from gradcli.program import load
 
 A = [1.2, 0.7, 2.3]
@@ -19,7 +18,7 @@ def checked(text, primals, **options):
     """The records for `f` of a program."""
     session = Session()
     program = load(text)._program
-    names, _ = execute(program, translate(program), session, {})
+    names, _ = Executable(program).run(session, {})
     given = [p if isinstance(p, float) else Tensor(np.array(p)) for p in primals]
     return gradcheck(names["f"], given, session=session, **options)
 

@@ -11,7 +11,7 @@ import pytest
 
 from gradcli.engine import ieee
 from gradcli.engine.arrays import Quiet
-from gradcli.engine.call import function_of
+from gradcli.engine.call import way
 from gradcli.engine.ops.registry import ops
 from gradcli.engine.session import Session
 from gradcli.engine.tensor import Number, Tensor
@@ -271,7 +271,7 @@ def test_python_round():
 
 def test_round_in_a_program_is_python_s_on_numbers_and_the_op_on_tensors():
     session = Session()
-    call = function_of(ops.round, 1, session, None)
+    call = way(ops.round, 1)(session, None)
     for x in (2.5, Number(2.5)):
         got = call(x)
         assert repr(got) == "2", f"round({x}): {got!r}"

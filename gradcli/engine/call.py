@@ -218,8 +218,8 @@ def function(op: Op, session: Session, site: Site | None) -> Callable[..., Any]:
     return _general(op, session, site) if op.host is None else _host(op, session)
 
 
-def function_of(op: Op, count: int, session: Session, site: Site | None) -> Callable[..., Any]:
-    """The op at a place where it is called with `count` arguments, all by place.
+def way(op: Op, count: int) -> Callable[[Session, Site | None], Callable[..., Any]]:
+    """How the op goes at places where it is called with `count` arguments, all by place.
 
     Element-wise ops on numbers, the steps of scalar loops, get a short way of their own.
     """
@@ -227,10 +227,14 @@ def function_of(op: Op, count: int, session: Session, site: Site | None) -> Call
     simple = op.number is not None and op.host is None and not op.variadic and not op.order
     if simple and optional and len(op.args) == count:
         if count == 2:
-            return scalars.binary(op, session, site, _general(op, session, site))
+            return lambda session, site: scalars.binary(
+                op, session, site, _general(op, session, site)
+            )
         if count == 1:
-            return scalars.unary(op, session, site, _general(op, session, site))
-    return function(op, session, site)
+            return lambda session, site: scalars.unary(
+                op, session, site, _general(op, session, site)
+            )
+    return lambda session, site: function(op, session, site)
 
 
 def _host(op: Op, session: Session) -> Callable[..., Any]:

@@ -1,4 +1,4 @@
-"""Running a translated program, and telling where it failed."""
+"""Programs made ready to run, running them, and telling where they failed."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import gc
 import sys
 from collections.abc import Callable, Mapping
 from types import FrameType, FunctionType, TracebackType
-from typing import Any
+from typing import Any, TypeAlias
 
 from gradcli.engine import call, members, operators
 from gradcli.engine.arrays import Quiet
@@ -17,7 +17,7 @@ from gradcli.engine.own import Context, OwnFunction
 from gradcli.engine.session import Session, kind_of
 from gradcli.engine.tensor import Number, Tensor
 from gradcli.engine.text import format_value, text
-from gradcli.engine.translate import FILENAME, Code, Place
+from gradcli.engine.translate import FILENAME, Place, translate
 from gradcli.errors import (
     AssertionFailed,
     Diagnostic,
@@ -34,33 +34,74 @@ MOST_CALLS = 1000
 """How deeply functions may call each other."""
 
 
-def execute(
-    program: Program, code: Code, session: Session, given: Mapping[str, Given]
-) -> tuple[dict[str, Any], Any]:
-    """Run a program once.
-
-    Returns:
-        The top-level names that have a value, with it, and the value of a last expression.
+class Executable:
+    """A program made ready to run any number of times.
 
     Raises:
-        GradError: Of the kind and at the place of what failed.
+        ProgramError: If the program is too large for Python's compiler.
     """
-    namespace = _namespace(program, code, session, given)
-    exec(code.code, namespace)  # code made by `translate`; it defines "@main"
-    limit, collecting = sys.getrecursionlimit(), gc.isenabled()
-    sys.setrecursionlimit(max(limit, _depth() + MOST_CALLS + 100))
-    gc.disable()  # recording makes many objects and no cycles: collecting would triple its time
-    try:
-        with Quiet():
-            values, result = namespace["@main"]()
-    except Exception as error:
-        raise _placed(error, program) from None
-    finally:
-        sys.setrecursionlimit(limit)
-        if collecting:
-            gc.enable()
-    named = {name: values[name] for name in program.names if name in values}
-    return named, result
+
+    def __init__(self, program: Program) -> None:
+        code = translate(program)
+        self.program = program
+        self._code = code.code
+        self._builtins = code.builtins
+        self._binders = [(place.name, _binder(place)) for place in code.places]
+
+    def run(self, session: Session, given: Mapping[str, Given]) -> tuple[dict[str, Any], Any]:
+        """Run the program once.
+
+        Returns:
+            The top-level names that have a value, with it, and the value of a last expression.
+
+        Raises:
+            GradError: Of the kind and at the place of what failed.
+        """
+        namespace = self._namespace(session, given)
+        exec(self._code, namespace)  # code made by `translate`; it defines "@main"
+        limit, collecting = sys.getrecursionlimit(), gc.isenabled()
+        sys.setrecursionlimit(max(limit, _depth() + MOST_CALLS + 100))
+        gc.disable()  # recording makes many objects and no cycles: collecting would triple its time
+        try:
+            with Quiet():
+                values, result = namespace["@main"]()
+        except Exception as error:
+            raise _placed(error, self.program) from None
+        finally:
+            sys.setrecursionlimit(limit)
+            if collecting:
+                gc.enable()
+        named = {name: values[name] for name in self.program.names if name in values}
+        return named, result
+
+    def _namespace(self, session: Session, given: Mapping[str, Given]) -> dict[str, Any]:
+        """What the code calls, bound to a run."""
+        inputs = Inputs(given, self.program.source, session)
+        namespace: dict[str, Any] = {
+            "@bool": bool,
+            "@function": FunctionType,
+            "@locals": locals,
+            "@slice": slice,
+            "@text": lambda *parts: "".join(parts),
+            "@truth": session.truth,
+            "@iterate": session.iterate,
+            "@watch": session.watch_computed,
+            "@get": lambda value, name: _get(session, value, name),
+            "@set": lambda value, name, new: _put(session, value, name, new),
+            "@format": format_value,
+            "@unpack": lambda value, n: _unpack(session, value, n),
+            "@enter": lambda mode: _enter(session, mode),
+            "@leave": lambda before: setattr(session, "recording", before),
+            "@callee": lambda value: _callee(session, value),
+            "@assertion": _assertion,
+            "@needs": inputs.needs,
+            "@size": inputs.size,
+        }
+        for name in self._builtins:
+            namespace[f"@builtin {name}"] = builtin(name, session)
+        for name, bind in self._binders:
+            namespace[name] = bind(session, inputs)
+        return namespace
 
 
 def _depth() -> int:
@@ -74,69 +115,48 @@ def _depth() -> int:
 
 # --- what the code calls -------------------------------------------------------------------
 
-
-def _namespace(
-    program: Program, code: Code, session: Session, given: Mapping[str, Given]
-) -> dict[str, Any]:
-    inputs = Inputs(given, program.source, session)
-    namespace: dict[str, Any] = {
-        "@bool": bool,
-        "@function": FunctionType,
-        "@locals": locals,
-        "@slice": slice,
-        "@text": lambda *parts: "".join(parts),
-        "@truth": session.truth,
-        "@iterate": session.iterate,
-        "@watch": session.watch_computed,
-        "@get": lambda value, name: _get(session, value, name),
-        "@set": lambda value, name, new: _put(session, value, name, new),
-        "@format": format_value,
-        "@unpack": lambda value, n: _unpack(session, value, n),
-        "@enter": lambda mode: _enter(session, mode),
-        "@leave": lambda before: setattr(session, "recording", before),
-        "@callee": lambda value: _callee(session, value),
-        "@assertion": _assertion,
-        "@needs": inputs.needs,
-        "@size": inputs.size,
-    }
-    for name in code.builtins:
-        namespace[f"@builtin {name}"] = builtin(name, session)
-    for place in code.places:
-        namespace[place.name] = _bound(place, session, inputs)
-    return namespace
+Binder: TypeAlias = Callable[[Session, Inputs], Callable[..., Any]]
+"""Makes the function that a place of the code calls in one run."""
+Maker: TypeAlias = Callable[[Session, Site], Callable[..., Any]]
+"""Makes the function of an operator at one place in one run."""
 
 
-def _bound(place: Place, session: Session, inputs: Inputs) -> Callable[..., Any]:
+def _binder(place: Place) -> Binder:
     i: Any = place.instruction
     if isinstance(i, Input):
-        return lambda default: inputs.bind(i, default)
+        return lambda session, inputs: lambda default: inputs.bind(i, default)
     if isinstance(i, DefineRule):
         spans = {method.name: method.span for method in i.methods}
-        return lambda *methods: OwnFunction(i.name, methods, spans, inputs.source, session)
+        return lambda session, inputs: (
+            lambda *methods: OwnFunction(i.name, methods, spans, inputs.source, session)
+        )
     site = Site(i.span, place.variable)
     if isinstance(i, Apply):
-        return _operator(i.op, session, site, len(i.args) if not i.keywords else -1)
+        made = _operator(i.op, len(i.args) if not i.keywords else -1)
+        return lambda session, inputs: made(session, site)
     if isinstance(i, Inplace):
-        return call.inplace(ops[i.op], session, site, _operator(i.op, session, site, 2))
+        op, plain = ops[i.op], _operator(i.op, 2)
+        return lambda session, inputs: call.inplace(op, session, site, plain(session, site))
     if isinstance(i, SetItem):
-        return lambda receiver, index, value: operators.set_item(
-            session, receiver, index, value, site
+        return lambda session, inputs: (
+            lambda receiver, index, value: operators.set_item(session, receiver, index, value, site)
         )
     assert isinstance(i, Method)
     name = i.name
-    return lambda receiver, *args, **keywords: _method(
-        session, site, receiver, name, args, keywords
+    return lambda session, inputs: (
+        lambda receiver, *args, **keywords: _method(session, site, receiver, name, args, keywords)
     )
 
 
-def _operator(name: str, session: Session, site: Site, count: int) -> Callable[..., Any]:
-    """The function for an operator, or for a built-in called with `count` arguments by place."""
+def _operator(name: str, count: int) -> Maker:
+    """For an operator, or for a built-in called with `count` arguments by place."""
     special = _OPERATORS.get(name)
     if special is not None:
-        return special(session, site)
+        return special
     if name in ops:
-        return call.function_of(ops[name], count, session, site)
-    return call.twin(ops[name.removesuffix("_")], session, site)
+        return call.way(ops[name], count)
+    op = ops[name.removesuffix("_")]
+    return lambda session, site: call.twin(op, session, site)
 
 
 def builtin(name: str, session: Session) -> Any:
@@ -158,7 +178,7 @@ def _method(
 
 
 def _add(session: Session, site: Site) -> Callable[[Any, Any], Any]:
-    plain = call.function_of(ops.add, 2, session, site)
+    plain = call.way(ops.add, 2)(session, site)
 
     def add(x: Any, y: Any) -> Any:
         if type(x) in _TEXTS or type(y) in _TEXTS:
@@ -170,7 +190,7 @@ def _add(session: Session, site: Site) -> Callable[[Any, Any], Any]:
 
 _TEXTS = frozenset({str, tuple, members.Size})
 
-_OPERATORS: dict[str, Callable[[Session, Site], Callable[..., Any]]] = {
+_OPERATORS: dict[str, Maker] = {
     "add": _add,
     "not": lambda session, site: lambda x: operators.negation(session, x),
     "is": lambda session, site: operators.identity,

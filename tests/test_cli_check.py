@@ -38,18 +38,38 @@ ERRORS = [
     ("x = ones(3)\nif x: pass\nx", ("ambiguous-condition", 2)),
     ("einsum_free = cat([ones(2, 2), ones(3, 3)], 0)\neinsum_free", ("shape-mismatch", 1)),
     ("input y = 3\nzz + y", ("unknown-name", 2)),
+    ("x = zeros(3)\nx[0:2] = ones(3)\nx", ("shape-mismatch", 2)),
+    ("input x: float[3] = ones(2)\nx", ("shape-mismatch", 1)),
+    ("input x: float[n]\ninput y: float[n]\nx * y", ("shape-mismatch", 2)),
+    ("input x: float[n]\nx + ones(n + 1)", ("shape-mismatch", 2)),
+    ("while y > 1: y = y / 2\ny", ("used-before-assigned", 1)),
+    ("for i in range(3): total = total + i\ntotal", ("used-before-assigned", 1)),
+    ("print(late)\nlate = 2.0\nlate = 3.0", ("used-before-assigned", 1)),
 ]
 
 
 @pytest.mark.parametrize(("text", "finding"), ERRORS)
 def test_what_cannot_work_is_an_error(text, finding):
-    assert finding in found(text), found(text)
+    sizes = {"x": [1.0, 2.0, 3.0], "y": [1.0, 2.0]}
+    given = {name: value for name, value in sizes.items() if f"input {name}: float[n]" in text}
+    assert finding in found(text, **given), found(text, **given)
+
+
+def test_a_name_without_a_value_is_told_once():
+    assert found("while y > 1: y = y / 2\ny") == [("used-before-assigned", 1)]
 
 
 WARNINGS = [
     ("input x = 1.0\ninput k = 2.0\nx * 2", [("unused-input", 2)]),
     ("def f(a):\n    b = a * 2\n    return a\nf(1.0)", [("unused-name", 2)]),
     ("x = 1.0\ny = x * 2\nx", [("unused-name", 2)]),
+    ("input x = 1.0\ny = x * 2\ny = x * 3\ny", [("unused-name", 2)]),
+    ("input x = 1.0\ny = x * 2\ny = y * 3\ny = x\ny", [("unused-name", 3)]),
+    ("input x = 1.0\ny = 0.0\nif pi > 3: y = x\nelse: y = -x\ny", [("unused-name", 2)]),
+    ("input x = 1.0\nfor i in range(3):\n    y = x + i\n    y = x\nx", [("unused-name", 3)]),
+    ("def f(a):\n    b = a\n    b = a + 1\n    return b\nf(1.0)", [("unused-name", 2)]),
+    ("def f(a):\n    b = a\n    return a\n    return b\nf(1.0)", [("unused-name", 2)]),
+    ("x = 1.0\ny = x\ny = x + 1.0", [("unused-name", 2)]),
     ("input x = 1.0\ny = x if x > 0 else -x\ny", [("branch-on-input", 2)]),
     ("input x = 1.0\ny = x\nwhile y < 5: y = y * 2\ny", [("branch-on-input", 3)]),
     ("input x = 1.0\nfloor(x) * 2.0 + x", [("flat-operation", 2)]),
@@ -72,6 +92,16 @@ QUIET = [
     "input x = 2.0\nwhere(x > 0, x, 0.0)",
     "xs = []\nfor i in range(3): xs.append(i * 1.0)\nsum(stack(xs))",
     "_ = 3\ninput x = 1.0\nx",
+    "input x = 1.0\ny = x\nfor i in range(3): y = y * x\ny",
+    "input x = 1.0\ny = x\nfor i in range(3): y = x + i\ny",
+    "y = 1.0\nwhile True:\n    if y > 5: break\n    y = y * 2\ny",
+    "x = 1.0\nfor i in range(3):\n    x = x + 1\n    if i > 1: continue\n    x = x * 2\nx",
+    "k = 2.0\ndef f(a): return a * k\nk = 3.0\nf(1.0)",
+    "x = 1.0\nz = x\nwith no_grad(): z = x * 2 + z\nz",
+    "x = zeros(3)\nx[0:2] = ones(2)\nx[1] = 3\nx",
+    "input c = 1\ny = 0.0\nif c == 1: y = 1.0\nif c == 1: y = y + 1\ny",
+    "for i in range(3):\n    if i == 0: y = 1.0\n    else: y = y + i\n    print(y)",
+    "input x: float[n, m]\nx.reshape(m, n) @ ones(n, 2)",
     "def fact(n): return 1.0 if n == 0 else n * fact(n - 1)\nfact(5)",
     "def f(n):\n    if n > 3: return ones(2)\n    return ones(3)\ninput n: int = 5\nf(n) + ones(2)",
     "def f(x):\n    for i in range(3):\n        if i == 2: return ones(2)\n    return ones(3)\nf(1) + 1",
@@ -101,6 +131,22 @@ def test_a_program_that_runs_has_no_errors(seed):
     except GradError:
         return
     assert errors(Source("generated", text), values) == [], text
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_a_value_that_nothing_reads_can_be_left_out(seed):
+    text, given = written(seed)
+    text += "\n"
+    values = {name: Given(value, name) for name, value in given.items()}
+    try:
+        before = load(text).run(given).result
+    except GradError:
+        return
+    for finding in check_source(Source("generated", text), values).findings:
+        if finding.code == "unused-name":
+            span = finding.span
+            without = f"{text[: span.start]}None{text[span.end :]}"
+            assert repr(load(without).run(given).result) == repr(before), without
 
 
 # the command -------------------------------------------------------------------------------

@@ -107,7 +107,9 @@ def test_a_graph_for_dot(bash):
 
 @needs("dot")
 def test_a_graph_through_dot(bash):
-    status, out, err = bash("gradcli graph f.grad -f dot | dot -Tsvg > g.svg; grep -c '<g id=' g.svg")
+    status, out, err = bash(
+        "gradcli graph f.grad -f dot | dot -Tsvg > g.svg; grep -c '<g id=' g.svg"
+    )
     assert (status, err) == (0, "")
     assert int(out) > 5  # its nodes and edges
 

@@ -107,9 +107,17 @@ def test_being_differentiated_is_invisible():
     assert np.asarray(grad.grad["v"]).tolist() == [4.0, 4.0]
 
 
+def test_none_is_a_value():
+    text = "input k = None\nn = None\ninput x = 2.0\nx if k is None and n is None else x * k"
+    assert load(text).run().result == 2.0
+    assert load(text).run(k=3).result == 6.0
+
+
 REFUSED = {
     "an unknown input": ("x * 2", {"y": 1}, InputError, "unknown-input"),
     "a missing input": ("x * 2", {}, InputError, "missing-input"),
+    "None for a float": ("input x: float = None\nx", {}, InputError, "wrong-type"),
+    "text for an int": ("input x: int = 'a'\nx", {}, InputError, "wrong-type"),
     "a computed name given": ("x = 1.0\ny = x * 2\ny", {"y": 1}, InputError, "unknown-input"),
     "a size that does not fit": (COOLING, {"t": [1, 2]}, InputError, "shape-mismatch"),
     "a size that is an input": (

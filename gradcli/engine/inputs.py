@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gradcli.engine.arrays import NUMBERS, np
@@ -73,7 +73,7 @@ class Inputs:
         """
         given = self.given.get(i.name)
         if given is None:
-            if default is None:
+            if i.default is None:
                 raise self._refused(
                     i,
                     "missing-input",
@@ -136,6 +136,8 @@ class Inputs:
         kind, sizes = i.type
         if type(value) is list:
             value = self.session.tensor(value)
+        if not isinstance(value, Tensor) and type(value) not in NUMBERS:
+            raise self._wrong_kind(i, given, kind)
         if kind == "float":
             if type(value) in NUMBERS:
                 value = float(value)
@@ -153,26 +155,9 @@ class Inputs:
         return value
 
     def _fit(self, i: Input, given: Given | None, sizes: tuple[object, ...], value: Tensor) -> None:
-        shape = value.shape
-        if sizes == (Ellipsis,):
-            return
-        wanted = f"shape [{', '.join(map(str, sizes))}]"
-        if len(shape) != len(sizes):
-            raise self._wrong_shape(i, given, wanted, value)
-        for n, size in zip(shape, sizes, strict=True):
-            if isinstance(size, int):
-                if n != size:
-                    raise self._wrong_shape(i, given, wanted, value)
-            elif isinstance(size, str):
-                known, by = self.sizes.setdefault(size, (n, i.name))
-                if known != n:
-                    raise self._refused(
-                        i,
-                        "shape-mismatch",
-                        f"`{i.name}` has shape {list(shape)}, but {size} is {known} by `{by}`",
-                        None,
-                        given,
-                    )
+        wrong = misfit(i.name, value.shape, sizes, self.sizes)
+        if wrong is not None:
+            raise self._refused(i, "shape-mismatch", wrong, None, given)
 
     def _count(self, i: Input, given: Given | None, value: int) -> None:
         """An int input that is a size, too, is that size."""
@@ -216,6 +201,34 @@ class Inputs:
     ) -> InputError:
         notes = () if given is None else (f"given as {given.origin}",)
         return InputError(Diagnostic(code, message, self.source, i.span, notes=notes, help=help))
+
+
+def misfit(
+    name: str, shape: Sequence[int], sizes: Sequence[object], bound: dict[str, tuple[int, str]]
+) -> str | None:
+    """Why a shape is not the one that an input declares, or None if it is.
+
+    Args:
+        name: The input.
+        shape: The shape of its value.
+        sizes: What is declared: ints, names, or one Ellipsis for any shape.
+        bound: Sizes by their names, with the input that has bound them; new ones are added.
+    """
+    if tuple(sizes) == (Ellipsis,):
+        return None
+    wanted = f"shape [{', '.join(map(str, sizes))}]"
+    other = f"`{name}` is declared with {wanted}, got shape {list(shape)}"
+    if len(shape) != len(sizes):
+        return other
+    for n, size in zip(shape, sizes, strict=True):
+        if isinstance(size, int):
+            if n != size:
+                return other
+        elif isinstance(size, str):
+            known, by = bound.setdefault(size, (n, name))
+            if known != n:
+                return f"`{name}` has shape {list(shape)}, but {size} is {known} by `{by}`"
+    return None
 
 
 def _kind(value: Any) -> str:

@@ -1,59 +1,169 @@
-"""Names that a program assigns or takes and never reads."""
+"""What a program takes or assigns and never reads: its live variables, from the end backwards.
+
+Source of the method: Aho, Lam, Sethi, Ullman, Compilers, 2nd edition, 9.2.5 (live variables).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeAlias
 
 from gradcli import ir
 from gradcli.errors import Diagnostic
 from gradcli.source import Source, Span
 
+Slots: TypeAlias = frozenset[int]
+_NONE: Slots = frozenset()
+_ASSIGNMENTS = (ir.Copy, ir.Apply, ir.Call, ir.Method, ir.Build, ir.GetAttribute)
+
 
 def unread(program: ir.Program, source: Source) -> list[Diagnostic]:
-    """A warning for each input that is never read, and for each assignment: at top level only in a
-    program with a result, without one all its names are what it gives.
+    """A warning for each input that is never read, and for each assignment whose value is not. A
+    program without a result gives all its top-level names, so that their last values are read.
     """
-    read: set[int] = set()
-    written: dict[int, Span] = {}
-    _gather(program.main.body, read, written)
-    if isinstance(program.result, ir.Slot):
-        read.add(program.result.index)
+    top = frozenset(program.names.values())
+    at_end = top if program.result is None else frozenset(_slots(program.result))
+    search = _Search()
+    search.function(program.main, at_end)
     inputs = {i.target: i for i in program.inputs}
-    top = set(program.names.values())
     found = []
     for slot, name in program.variables.items():
-        i = inputs.get(slot)
-        if slot in read or name.startswith("_"):
+        if name.startswith("_"):
             continue
-        if i is not None and i.kind != "constant":
-            message = f"the input `{name}` is never read"
-            found.append(Diagnostic("unused-input", message, source, i.span, severity="warning"))
-        elif slot in written and (slot not in top or program.result is not None):
-            message = f"`{name}` is assigned and never read"
-            span = written[slot]
-            found.append(Diagnostic("unused-name", message, source, span, severity="warning"))
+        dead = [i for i in search.assignments.get(slot, {}).values() if id(i) not in search.live]
+        if slot in search.read:
+            text = f"nothing reads the value that `{name}` gets here"
+            found += [_warn("unused-name", text, source, i.span) for i in dead]
+        elif slot in inputs and inputs[slot].kind != "constant":
+            text = f"the input `{name}` is never read"
+            found.append(_warn("unused-input", text, source, inputs[slot].span))
+        elif slot in inputs or dead:
+            first = inputs.get(slot) or min(dead, key=lambda i: i.span.start)
+            text = f"`{name}` is assigned and never read"
+            found.append(_warn("unused-name", text, source, first.span))
     return found
 
 
-def _gather(body: Sequence[ir.Instruction], read: set[int], written: dict[int, Span]) -> None:
-    """Which slots instructions read, and where they write."""
-    for i in body:
-        if isinstance(i, (ir.Copy, ir.Apply, ir.Call, ir.Method, ir.Build, ir.GetAttribute)):
-            written.setdefault(i.target, i.span)
-        for name in type(i).__slots__:
-            _gather_part(getattr(i, name), read, written)
+def _warn(code: str, message: str, source: Source, span: Span) -> Diagnostic:
+    return Diagnostic(code, message, source, span, severity="warning")
 
 
-def _gather_part(part: Any, read: set[int], written: dict[int, Span]) -> None:
-    if isinstance(part, ir.Slot):
-        read.add(part.index)
-    elif isinstance(part, ir.Function):
-        for parameter in part.parameters:
-            _gather_part(parameter.default, read, written)
-        _gather(part.body, read, written)
-    elif isinstance(part, ir.Instruction):
-        _gather([part], read, written)
-    elif isinstance(part, (list, tuple)):
-        for inner in part:
-            _gather_part(inner, read, written)
+class _Search:
+    """One search. `assignments` are those to each slot, by their identity, `live` the identities of
+    those whose value may be read, `read` the slots that are read at all.
+    """
+
+    def __init__(self) -> None:
+        self.assignments: dict[int, dict[int, ir.Instruction]] = {}
+        self.live: set[int] = set()
+        self.read: set[int] = set()
+        self._captured: Slots = _NONE  # what functions inside the present one read, at any time
+
+    def function(self, function: ir.Function, at_end: Slots) -> None:
+        """Go through a function at whose end these slots are read."""
+        inner = list(_functions(function.body))
+        outer = self._captured
+        self._captured = frozenset(slot for f in inner for slot in _slots(f.body))
+        self.read |= at_end
+        self._block(function.body, at_end, _NONE, _NONE)
+        for f in inner:
+            self.function(f, _NONE)
+        self._captured = outer
+
+    def _block(
+        self, body: Sequence[ir.Instruction], after: Slots, at_break: Slots, at_next: Slots
+    ) -> Slots:
+        """The slots live before a block, from those live behind it and where `break` and
+        `continue` lead.
+        """
+        for i in reversed(body):
+            after = self._before(i, after, at_break, at_next)
+        return after
+
+    def _before(self, i: ir.Instruction, after: Slots, at_break: Slots, at_next: Slots) -> Slots:
+        """The slots live before an instruction."""
+        match i:
+            case ir.Branch():
+                then = self._block(i.then, after, at_break, at_next)
+                orelse = self._block(i.orelse, after, at_break, at_next)
+                return self._reading(then | orelse, i.test)
+            case ir.While():
+
+                def turn(head: Slots) -> Slots:
+                    body = self._block(i.body, head, after, head)
+                    return self._block(
+                        i.condition, self._reading(after | body, i.test), after, head
+                    )
+
+                return _settled(turn, after)
+            case ir.For():
+                around = _settled(
+                    lambda head: after | (self._block(i.body, head, after, head) - {i.target}),
+                    after,
+                )
+                return self._reading(around, i.iterable)
+            case ir.Break():
+                return at_break
+            case ir.Continue():
+                return at_next
+            case ir.Return():
+                return self._reading(_NONE, i.value)
+            case ir.Mode():
+                return self._block(i.body, after, at_break, at_next)
+            case ir.Assert():
+                told = self._block(i.body, self._reading(_NONE, i.message), _NONE, _NONE)
+                return self._reading(after | told, i.test)
+            case ir.Input():
+                after -= {i.target, *(slot for _, slot in i.sizes)}
+                return self._block(i.body, self._reading(after, i.default), _NONE, _NONE)
+            case ir.Unpack():
+                return self._reading(after.difference(i.targets), i.value)
+            case ir.Define():
+                return self._reading(after, i.function)
+            case ir.DefineRule():
+                return self._reading(after, i.methods)
+        target = getattr(i, "target", None)
+        if isinstance(i, _ASSIGNMENTS):
+            self.assignments.setdefault(i.target, {})[id(i)] = i
+            if i.target in after or i.target in self._captured:
+                self.live.add(id(i))
+        return self._reading(after - {target}, i)
+
+    def _reading(self, after: Slots, part: Any) -> Slots:
+        found = frozenset(_slots(part))
+        self.read |= found
+        return after | found
+
+
+def _settled(turn: Callable[[Slots], Slots], start: Slots) -> Slots:
+    """What is live at the head of a loop: it grows from turn to turn until it no longer does."""
+    head = turn(start)
+    while (again := turn(head)) != head:
+        head = again
+    return head
+
+
+def _slots(part: Any) -> Iterator[int]:
+    """The slots that a part of a program reads anywhere in it."""
+    stack = [part]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, ir.Slot):
+            yield part.index
+        elif isinstance(part, (ir.Instruction, ir.Function, ir.Parameter)):
+            stack.extend(getattr(part, name) for name in type(part)._fields)
+        elif isinstance(part, (list, tuple)):
+            stack.extend(part)
+
+
+def _functions(body: Sequence[ir.Instruction]) -> Iterator[ir.Function]:
+    """The functions that a block defines, not those inside them."""
+    stack: list[Any] = list(body)
+    while stack:
+        part = stack.pop()
+        if isinstance(part, ir.Function):
+            yield part
+        elif isinstance(part, ir.Instruction):
+            stack.extend(getattr(part, name) for name in type(part)._fields)
+        elif isinstance(part, (list, tuple)):
+            stack.extend(part)

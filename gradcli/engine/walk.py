@@ -13,6 +13,7 @@ from typing import Any
 from gradcli import ir
 from gradcli.engine.arrays import NUMBERS, dtype_of
 from gradcli.engine.call import bind
+from gradcli.engine.inputs import misfit
 from gradcli.engine.ops.registry import REQUIRED, ops
 from gradcli.engine.shapes import (
     FLAT,
@@ -75,7 +76,9 @@ class _Walk:
         self._told: set[tuple[str, int]] = set()
         self._silent = 0
         self._depth = 0
+        self._unsure = 0  # blocks around this point that may not be reached
         self._recording = True
+        self._sizes: dict[str, tuple[int, str]] = {}  # of `float[n]`, and which input has it
         self._returned: list[list[Any]] = []
 
     def _tell(self, code: str, message: str, span: Span, help: str | None, severity: str) -> None:
@@ -126,6 +129,8 @@ class _Walk:
                 self._test(i.test, slots)
             case ir.Unpack():
                 self._unpack(i, slots)
+            case ir.SetItem():
+                self._set_item(i, slots)
             case _ if hasattr(i, "target"):
                 slots[i.target] = self._value(i, slots)
         return None
@@ -157,17 +162,44 @@ class _Walk:
                 return self._input(i, slots)
         return unknown()
 
-    def _read(self, operand: ir.Operand, slots: Mapping[int, Any]) -> Any:
+    def _read(self, operand: ir.Operand, slots: Slots) -> Any:
         match operand:
             case ir.Slot():
-                return slots.get(operand.index, unknown())
+                if operand.index not in slots:
+                    self._unassigned(operand)
+                return slots.setdefault(operand.index, unknown())
             case ir.Const():
                 return _constant(operand.value)
             case ir.Builtin():
                 value = ops[operand.name].constant
                 return unknown() if value is REQUIRED else _constant(value)
 
+    def _unassigned(self, operand: ir.Slot) -> None:
+        """Tell of a name of the top level that has no value on any way to here. In a loop that is
+        seen in its first turn only, when nothing else is told.
+        """
+        if self._unsure or self._depth:
+            return
+        name = self.source.text[operand.span.start : operand.span.end]
+        message = f"`{name}` is used before it has a value"
+        silent, self._silent = self._silent, 0
+        self._tell("used-before-assigned", message, operand.span, None, "error")
+        self._silent = silent
+
     def _input(self, i: ir.Input, slots: Slots) -> Any:
+        found = self._outside(i, slots)
+        sizes = None if i.type is None else i.type[1]
+        if sizes and isinstance(found, Value) and found.shape is not None:
+            wrong = misfit(i.name, found.shape, sizes, self._sizes)
+            if wrong is not None:
+                self._tell("shape-mismatch", wrong, i.span, None, "error")
+        for name, slot in i.sizes:
+            known = self._sizes.get(name)
+            slots[slot] = Value((), "int64") if known is None else _constant(known[0])
+        return found
+
+    def _outside(self, i: ir.Input, slots: Slots) -> Any:
+        """An input's value, the one given or its default."""
         varies = i.name in self.varying and (i.type is None or i.type[0] == "float")
         if i.name in self.given:
             return of_data(self.given[i.name], varies)
@@ -215,6 +247,14 @@ class _Walk:
         except Exception:  # an entry that reads more than shapes says nothing
             return unknown(varies)
         return found if self._recording else _steady(found)
+
+    def _set_item(self, i: ir.SetItem, slots: Slots) -> None:
+        receiver = self._read(i.receiver, slots)
+        value = self._read(i.value, slots)
+        if isinstance(receiver, Value):
+            index = self._read(i.index, slots)
+            self._applied("set_at", [receiver, value], {"index": index}, i.span)
+            receiver.varies = receiver.varies or varies_any(value)
 
     def _unpack(self, i: ir.Unpack, slots: Slots) -> None:
         value = self._read(i.value, slots)
@@ -274,7 +314,7 @@ class _Walk:
 
     # --- branches and loops ------------------------------------------------------------
 
-    def _test(self, operand: ir.Operand, slots: Mapping[int, Any]) -> Any:
+    def _test(self, operand: ir.Operand, slots: Slots) -> Any:
         """The truth of a condition where it is known, else UNSURE."""
         value = self._read(operand, slots)
         if not isinstance(value, Value):
@@ -297,7 +337,9 @@ class _Walk:
         if truth is not UNSURE:
             return self.block(i.then if truth else i.orelse, slots)
         left, right = dict(slots), dict(slots)
+        self._unsure += 1
         ends = self.block(i.then, left), self.block(i.orelse, right)
+        self._unsure -= 1
         if None not in ends:
             return _LEFT
         going = [env for env, end in zip((left, right), ends, strict=True) if end is None]

@@ -248,20 +248,23 @@ class Program:
         of: str | None = None,
         cotangent: Any = None,
         diagonal: bool = False,
+        mode: str = "auto",
         options: Options | None = None,
         **named: Any,
     ) -> HessianResult:
         """Value, gradient and second derivatives of the result. Arguments as of `grad`; with
-        `diagonal` only the second derivatives by one element twice.
+        `diagonal` only the second derivatives by one element twice. `mode` tells how the gradient
+        is differentiated: "forward", "reverse", or "auto" for the one that costs less.
         """
         from gradcli.engine import directions
 
         asked = self._ask(_given(inputs, named), wrt, of, options)
         weight = asked.cotangent(cotangent)
+        mode = "reverse" if mode == "auto" else mode  # it keeps to what a gradient depends on
         question = directions.hessian_diagonal if diagonal else directions.hessian
         with self._pass():
             slopes, second = question(
-                asked.session, asked.output, weight, asked.names, asked.options.progress
+                asked.session, asked.output, weight, asked.names, mode, asked.options.progress
             )
         grad = _plain(slopes)
         found: dict[str, Value] = (
@@ -273,6 +276,7 @@ class Program:
             grad=grad,
             hessian=None if diagonal else found,
             diagonal=found if diagonal else None,
+            mode=mode,
             printed=asked.done.lines,
             warnings=self._warnings(asked, [grad, found], asked.unused, cotangent),
         )
@@ -285,12 +289,13 @@ class Program:
         wrt: str | Sequence[str] | None = None,
         of: str | None = None,
         cotangent: Any = None,
+        mode: str = "auto",
         options: Options | None = None,
         **named: Any,
     ) -> HvpResult:
-        """Value, gradient, and the product of the Hessian with a direction: forward over reverse.
-        Arguments as of `grad` and, for the direction, of `jvp`; `wrt` names the rows of the product
-        that are wanted, without it those of the direction.
+        """Value, gradient, and the product of the Hessian with a direction. Arguments as of
+        `hessian` and, for the direction, of `jvp`; `wrt` names the rows of the product that are
+        wanted, without it those of the direction.
         """
         from gradcli.engine import directions
 
@@ -299,9 +304,10 @@ class Program:
         asked = self._ask(_given(inputs, named), both, of, options)
         weight = asked.cotangent(cotangent)
         dots = asked.direction(tangents)
+        mode = "forward" if mode == "auto" else mode  # one pass, all rows
         with self._pass():
             slopes, second = directions.hessian_product(
-                asked.session, asked.output, weight, rows, dots
+                asked.session, asked.output, weight, rows, dots, mode
             )
         grad, found = _plain(slopes), _plain(second)
         return HvpResult(
@@ -309,6 +315,7 @@ class Program:
             value=plain_value(asked.output),
             grad=grad,
             hvp=found,
+            mode=mode,
             printed=asked.done.lines,
             warnings=self._warnings(asked, [grad, found], asked.unused, cotangent),
         )

@@ -167,29 +167,34 @@ class JacobianResult(Result):
 class HessianResult(Result):
     """Value, gradient and second derivatives of a scalar output: `hessian` by two names, the shape
     of the first followed by the second's; or, of a diagonal alone, `diagonal` by one name and
-    shaped as it. The one that was not asked for is None.
+    shaped as it. The one that was not asked for is None. `mode` tells how the gradient was
+    differentiated, "forward" or "reverse".
     """
 
-    __slots__ = ("output", "value", "grad", "hessian", "diagonal", "printed", "warnings")
+    __slots__ = ("output", "value", "grad", "hessian", "diagonal", "mode", "printed", "warnings")
     _defaults: ClassVar[dict[str, Any]] = {"printed": (), "warnings": ()}
     output: str
     value: Value
     grad: dict[str, Value]
     hessian: dict[str, dict[str, Value]] | None
     diagonal: dict[str, Value] | None
+    mode: str
     printed: tuple[str, ...]
     warnings: tuple[Diagnostic, ...]
 
 
 class HvpResult(Result):
-    """Value, gradient and the product of the Hessian with a direction of the inputs, by name."""
+    """Value, gradient and the product of the Hessian with a direction of the inputs, by name;
+    `mode` as of `HessianResult`.
+    """
 
-    __slots__ = ("output", "value", "grad", "hvp", "printed", "warnings")
+    __slots__ = ("output", "value", "grad", "hvp", "mode", "printed", "warnings")
     _defaults: ClassVar[dict[str, Any]] = {"printed": (), "warnings": ()}
     output: str
     value: Value
     grad: dict[str, Value]
     hvp: dict[str, Value]
+    mode: str
     printed: tuple[str, ...]
     warnings: tuple[Diagnostic, ...]
 

@@ -31,10 +31,11 @@ def test_rows_and_columns_are_those_of_single_passes(op, s):
     run = Run(op, values(s.args), s.params)
     expected = {"rows": jacobian_reverse(run), "columns": jacobian_forward(run)}
     targets = {x.node: x.shape for x in run.leaves}
-    for name, together in (("rows", rows), ("columns", columns)):
+    outputs = [(out.node, out.index, out.shape) for out in run.outs]
+    both = {"rows": [rows(*out, targets) for out in outputs], "columns": columns(outputs, targets)}
+    for name, together in both.items():
         blocks = []
-        for out in run.outs:
-            found = together(out.node, out.index, out.shape, targets)
+        for found, out in zip(together, run.outs, strict=True):
             parts = [
                 part.reshape(len(part), int(np.prod(part.shape[1:])))
                 for part in (found[x.node] for x in run.leaves)
@@ -59,3 +60,19 @@ def test_a_large_jacobian_takes_few_passes(monkeypatch):
     found = rows(out.node, 0, out.shape, {x.node: x.shape})[x.node]
     assert len(passes) == 1
     assert np.allclose(found, (1 - out.data**2)[:, None] * w, rtol=1e-13)
+
+
+def test_the_columns_of_many_inputs_take_one_pass(monkeypatch):
+    from gradcli.engine import jacobians
+
+    xs = [leaf(float(i)) for i in range(20)]
+    v = leaf(np.linspace(0, 1, 3))
+    out = ops.add(ops.stack(*xs, dim=0), ops.sum(ops.sin(v)))
+    passes = []
+    real = jacobians.tangents
+    monkeypatch.setattr(jacobians, "tangents", lambda *a, **k: passes.append(1) or real(*a, **k))
+    targets = {x.node: x.shape for x in (*xs, v)}
+    (found,) = columns([(out.node, 0, out.shape)], targets)
+    assert len(passes) == 1
+    assert np.array_equal(np.stack([found[x.node][0] for x in xs]), np.eye(20))
+    assert np.allclose(found[v.node], np.cos(v.data)[:, None] * np.ones(20), rtol=1e-15)

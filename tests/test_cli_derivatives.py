@@ -66,6 +66,7 @@ JSON = [
             "value": 6.0,
             "grad": {"x": 3.0, "y": 2.0},
             "hessian": {"x": {"x": 0.0, "y": 1.0}, "y": {"x": 1.0, "y": 0.0}},
+            "mode": "reverse",
         },
     ),
     (
@@ -76,11 +77,18 @@ JSON = [
             "value": 4.0,
             "grad": {"x": 4.0},
             "diagonal": {"x": 2.0},
+            "mode": "reverse",
         },
     ),
     (
         ["hvp", "-e", "x ** 2", "x=2", "--tangent", "x=3"],
-        {"schema": "gradcli.hvp/1", "output": "result", "value": 4.0, "hvp": {"x": 6.0}},
+        {
+            "schema": "gradcli.hvp/1",
+            "output": "result",
+            "value": 4.0,
+            "hvp": {"x": 6.0},
+            "mode": "forward",
+        },
     ),
 ]
 
@@ -224,3 +232,31 @@ def test_an_unused_input_is_zeros_with_a_warning(cli, arguments, text):
     assert (status, out) == (0, text)
     assert "warning[unused-input]: `result` does not depend on `y`" in err
     assert cli(*arguments, *program, "-q")[2] == ""
+
+
+COUPLED = ["-e", "sum(x ** 3) * k + sin(x[0] * x[1]) * k ** 2", "x=[1, 2]", "k=3"]
+SECOND = [
+    ["hessian", *COUPLED],
+    ["hessian", *COUPLED, "--diagonal"],
+    ["hvp", *COUPLED, "--tangent", "x=[1, -2]", "--tangent", "k=0.5"],
+    ["hvp", *COUPLED, "--tangent", "k=0.5", "--wrt", "x"],
+    ["hessian", *COUPLED, "--wrt", "x"],
+]
+
+
+@pytest.mark.parametrize("arguments", SECOND, ids=lambda a: " ".join(a[:1] + a[5:]))
+def test_second_derivatives_by_both_modes(cli, arguments):
+    found = {}
+    for mode in ("forward", "reverse"):
+        status, out, err = cli(*arguments, "--mode", mode, "--json")
+        assert (status, err) == (0, "")
+        found[mode] = json.loads(out)
+        assert found[mode].pop("mode") == mode
+    numbers = {mode: leaves(result) for mode, result in found.items()}
+    assert np.allclose(numbers["forward"], numbers["reverse"], rtol=1e-14)
+
+
+def leaves(value):
+    if isinstance(value, dict):
+        value = [value[key] for key in value if key not in ("schema", "output", "warnings")]
+    return [x for item in value for x in leaves(item)] if isinstance(value, list) else [value]

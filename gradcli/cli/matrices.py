@@ -75,6 +75,7 @@ def hessian(
     wrt: o.Wrt = None,
     cotangent: o.Cotangent = None,
     diagonal: o.Diagonal = False,
+    mode: o.Mode = o.ModeName.AUTO,
     of: o.Of = None,
     form: o.Format = o.FormatName.AUTO,
     json: o.Json = False,
@@ -107,7 +108,13 @@ def hessian(
         settings = Options(seed, write_message, check_nan, graph=False, progress=advance)
         answer(
             lambda given: program.hessian(
-                given, wrt=names, cotangent=weights, diagonal=diagonal, of=of, options=settings
+                given,
+                wrt=names,
+                cotangent=weights,
+                diagonal=diagonal,
+                mode=mode.value,
+                of=of,
+                options=settings,
             ),
             program,
             inputs,

@@ -31,7 +31,7 @@ class ListFormatName(StrEnum):
 
 
 class ModeName(StrEnum):
-    """Which mode a Jacobian is made by; `auto` is the one of fewer directions."""
+    """The mode that a derivative is made by; `auto` is the one that costs less."""
 
     AUTO = "auto"
     FORWARD = "forward"

@@ -121,6 +121,7 @@ def hvp(
     tangent: o.Tangent = None,
     wrt: o.Wrt = None,
     cotangent: o.Cotangent = None,
+    mode: o.Mode = o.ModeName.AUTO,
     of: o.Of = None,
     form: o.Format = o.FormatName.AUTO,
     json: o.Json = False,
@@ -152,7 +153,13 @@ def hvp(
     settings = Options(seed=seed, echo=write_message, check_nan=check_nan, graph=False)
     answer(
         lambda given: program.hvp(
-            given, tangents=direction, wrt=names, cotangent=weights, of=of, options=settings
+            given,
+            tangents=direction,
+            wrt=names,
+            cotangent=weights,
+            mode=mode.value,
+            of=of,
+            options=settings,
         ),
         program,
         inputs,

@@ -10,7 +10,16 @@ from gradcli.engine.arrays import NUMBERS, np, shape_of
 from gradcli.engine.backward import cotangents, reachable
 from gradcli.engine.forward import tangents
 from gradcli.engine.graph import Node, Watchpoint
-from gradcli.engine.jacobians import Progress, cheaper_mode, columns, quiet, row_blocks, rows
+from gradcli.engine.jacobians import (
+    Output,
+    Progress,
+    cheaper_mode,
+    column_blocks,
+    columns,
+    quiet,
+    row_blocks,
+    rows,
+)
 from gradcli.engine.session import Session
 from gradcli.engine.tensor import Tensor, node_of
 
@@ -64,17 +73,11 @@ def jacobian(
         mode = cheaper_mode(sum(map(math.prod, targets.values())), math.prod(shape))
     node = node_of(output) if isinstance(output, Tensor) else None
     found: dict[Node, Any] = {}
-    if node is not None:
-        way = columns if mode == "forward" else rows
-        found = way(node, output.index, shape, targets, progress)
-    result = {}
-    for name in names:
-        target = session.watchpoints[name][0]
-        part = found.get(target)
-        if part is not None and mode == "forward":
-            part = np.moveaxis(part, 0, -1)
-        result[name] = _shaped(part, (*shape, *targets[target]))
-    return result, mode
+    if node is not None and mode == "forward":
+        found = columns([(node, output.index, shape)], targets, progress)[0]
+    elif node is not None:
+        found = rows(node, output.index, shape, targets, progress)
+    return _blocks(session, found, shape, names, mode), mode
 
 
 def hessian(
@@ -82,6 +85,7 @@ def hessian(
     output: Any,
     cotangent: Any,
     names: Sequence[str],
+    mode: str,
     progress: Progress = quiet,
 ) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
     """Gradient and matrix of second derivatives of an output with respect to watched names.
@@ -91,6 +95,7 @@ def hessian(
         output: The result.
         cotangent: Plain data of the output's shape, the weight of each of its elements.
         names: Names to differentiate with respect to.
+        mode: How the gradient, made by reverse mode, is differentiated: "forward" or "reverse".
         progress: Is told how many directions are done, and of how many.
 
     Returns:
@@ -99,14 +104,15 @@ def hessian(
     """
     slopes = _recorded_gradients(session, output, cotangent, names)
     targets = _targets(session, names)
-    second = {}
-    for name, slope in slopes.items():
-        shape = session.points[name].shape
-        found = {} if slope is None else rows(*_root(slope), shape, targets, progress)
-        second[name] = {
-            by: _shaped(found.get(session.watchpoints[by][0]), (*shape, *session.points[by].shape))
-            for by in names
-        }
+    outputs = {n: _root(slope, session.points[n]) for n, slope in slopes.items()}
+    if mode == "forward":
+        found = columns(list(outputs.values()), targets, progress)
+    else:
+        found = [rows(*root, targets, progress) for root in outputs.values()]
+    second = {
+        name: _blocks(session, part, outputs[name][2], names, mode)
+        for name, part in zip(outputs, found, strict=True)
+    }
     return _gradient_data(session, slopes), second
 
 
@@ -115,6 +121,7 @@ def hessian_diagonal(
     output: Any,
     cotangent: Any,
     names: Sequence[str],
+    mode: str,
     progress: Progress = quiet,
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Gradient and second derivatives by each element alone, in the memory of some rows of the
@@ -123,33 +130,57 @@ def hessian_diagonal(
     slopes = _recorded_gradients(session, output, cotangent, names)
     second = {}
     for name, slope in slopes.items():
-        shape = session.points[name].shape
+        point = session.points[name]
         node = session.watchpoints[name][0]
-        diagonal = np.zeros(math.prod(shape))
-        if slope is not None:
-            for start, block in row_blocks(*_root(slope), shape, {node: shape}):
-                progress(start, len(diagonal))
-                part = block[node].reshape(len(block[node]), -1)
-                places = np.arange(len(part))
-                diagonal[start + places] = part[places, start + places]
-        second[name] = _shaped(diagonal, shape)
+        root = _root(slope, point)
+        if mode == "forward":
+            blocks = (
+                (start, only) for start, (only,) in column_blocks([root], {node: point.shape})
+            )
+        else:
+            found = row_blocks(*root, {node: point.shape})
+            blocks = ((start, block[node]) for start, block in found)
+        diagonal = np.zeros(math.prod(point.shape))
+        for start, block in blocks:
+            progress(start, len(diagonal))
+            part = block.reshape(len(block), -1)
+            places = np.arange(len(part))
+            diagonal[start + places] = part[places, start + places]
+        second[name] = _shaped(diagonal, point.shape)
     return _gradient_data(session, slopes), second
 
 
 def hessian_product(
-    session: Session, output: Any, cotangent: Any, names: Sequence[str], dots: Mapping[str, Any]
+    session: Session,
+    output: Any,
+    cotangent: Any,
+    names: Sequence[str],
+    dots: Mapping[str, Any],
+    mode: str,
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Gradient, and product of the matrix of second derivatives with a direction: forward mode
-    over reverse. Arguments as of `hessian` and `directional`.
+    """Gradient by some names, and the rows of these of the product of the matrix of second
+    derivatives with a direction. Arguments as of `hessian` and `directional`; in reverse mode the
+    matrix, which is symmetric, is multiplied from the left.
     """
-    slopes = _recorded_gradients(session, output, cotangent, names)
-    second = {
-        name: directional(session, slope, dots)
-        if slope is not None
-        else _shaped(None, session.points[name].shape)
-        for name, slope in slopes.items()
+    both = list(dict.fromkeys([*names, *dots]))
+    slopes = _recorded_gradients(session, output, cotangent, both)
+    second: dict[str, Any] = {}
+    if mode == "forward":
+        second = {
+            name: None if slopes[name] is None else directional(session, slopes[name], dots)
+            for name in names
+        }
+    else:
+        targets = _targets(session, names)
+        roots = {name: _root(slopes[name], session.points[name]) for name in dots}
+        start = [(node, index, dots[name]) for name, (node, index, _) in roots.items()]
+        found = cotangents(start, targets, retain=True, visible_only=False, spent=True)
+        for name in names:
+            target = session.watchpoints[name][0]
+            second[name] = _shaped(found.get(target), targets[target])
+    return _gradient_data(session, {name: slopes[name] for name in names}), {
+        name: _shaped(part, session.points[name].shape) for name, part in second.items()
     }
-    return _gradient_data(session, slopes), second
 
 
 def _recorded_gradients(
@@ -183,10 +214,29 @@ def _gradient_data(session: Session, slopes: Mapping[str, Tensor | None]) -> dic
     }
 
 
-def _root(slope: Tensor) -> tuple[Node, int]:
-    """The node of a gradient; for a constant one a node that leads nowhere."""
-    node = node_of(slope)
-    return (Watchpoint("", None, 0, None) if node is None else node), slope.index
+def _root(slope: Tensor | None, point: Tensor) -> Output:
+    """A gradient as an output; a constant one has a node that leads nowhere."""
+    node = None if slope is None else node_of(slope)
+    if slope is None or node is None:
+        return Watchpoint("", None, 0, None), 0, point.shape
+    return node, slope.index, point.shape
+
+
+def _blocks(
+    session: Session,
+    found: Mapping[Node, Any],
+    shape: tuple[int, ...],
+    names: Sequence[str],
+    mode: str,
+) -> dict[str, Any]:
+    """By name what was found: the output's shape followed by the name's."""
+    result = {}
+    for name in names:
+        part = found.get(session.watchpoints[name][0])
+        if part is not None and mode == "forward":
+            part = np.moveaxis(part, 0, -1)
+        result[name] = _shaped(part, (*shape, *session.points[name].shape))
+    return result
 
 
 def _targets(session: Session, names: Sequence[str]) -> dict[Node, tuple[int, ...]]:

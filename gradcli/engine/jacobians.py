@@ -14,6 +14,8 @@ from gradcli.engine.graph import Node
 from gradcli.engine.own import OwnRule
 
 Shape = tuple[int, ...]
+Output = tuple[Node, int, Shape]
+"""A node, which of its results is meant, and the shape of that."""
 Progress = Callable[[int, int | None], None]
 """Is told how many directions are done, and of how many."""
 
@@ -63,7 +65,7 @@ def row_blocks(
 ) -> Iterator[tuple[int, dict[Node, Any]]]:
     """The rows of `rows` in blocks of bounded size, each with the number of its first."""
     start = 0
-    for batch in _directions(shape, [root]):
+    for batch in _directions(shape, root):
         pulled = cotangents(
             [(root, index, _one(batch))], targets, retain=True, visible_only=False, spent=True
         )
@@ -75,36 +77,73 @@ def row_blocks(
 
 
 def columns(
-    root: Node,
-    index: int,
-    shape: Shape,
-    targets: Mapping[Node, Shape],
-    progress: Progress = quiet,
-) -> dict[Node, Any]:
-    """Jacobians by forward mode. Arguments as of `rows`.
+    outputs: Sequence[Output], targets: Mapping[Node, Shape], progress: Progress = quiet
+) -> list[dict[Node, Any]]:
+    """Jacobians of several outputs by forward mode.
+
+    Args:
+        outputs: Their nodes, which of the node's results each is, and their shapes.
+        targets: Nodes to differentiate with respect to, with their shapes.
+        progress: Is told how many directions are done, and of how many.
 
     Returns:
-        For each target an array of shape (elements of the target, *shape of the output).
+        For each output, by target, an array of shape (elements of the target, *shape of the
+        output).
     """
-    found = {}
-    done, total = 0, sum(map(math.prod, targets.values()))
-    for node, size in targets.items():
-        parts = []
-        for batch in _directions(size, [root]):
-            progress(done, total)
-            done += batch.count
-            dot = tangents([root], {node: _one(batch)}).get(root)
-            if type(dot) is tuple:
-                dot = dot[index]
-            parts.append(_whole(dot, batch.count, shape))
-        found[node] = _joined(parts, shape)
+    parts: list[list[Any]] = [[] for _ in outputs]
+    total = sum(map(math.prod, targets.values()))
+    for start, block in column_blocks(outputs, targets):
+        progress(start, total)
+        for kept, part in zip(parts, block, strict=True):
+            kept.append(part)
+    found = []
+    for kept, (_, _, shape) in zip(parts, outputs, strict=True):
+        ends = np.cumsum([math.prod(size) for size in targets.values()])[:-1]
+        found.append(dict(zip(targets, np.split(_joined(kept, shape), ends), strict=True)))
     return found
 
 
-def _directions(shape: Shape, roots: Sequence[Node]) -> Iterator[Batch]:
+def column_blocks(
+    outputs: Sequence[Output], targets: Mapping[Node, Shape]
+) -> Iterator[tuple[int, list[Any]]]:
+    """The columns of `columns`, those of the first target first, in blocks of bounded size: for
+    each output an array. Each block comes with the number of its first column.
+    """
+    roots = [node for node, _, _ in outputs]
+    total = sum(map(math.prod, targets.values()))
+    together = _together(reachable(roots), total)
+    for start in range(0, total, together):
+        stop = min(start + together, total)
+        dots = tangents(roots, _seeds(targets, start, stop))
+        block = []
+        for node, index, shape in outputs:
+            dot = dots.get(node)
+            dot = dot[index] if type(dot) is tuple else dot
+            block.append(_whole(dot, stop - start, shape))
+        yield start, block
+
+
+def _seeds(targets: Mapping[Node, Shape], start: int, stop: int) -> dict[Node, Any]:
+    """Unit vectors of the space of all targets, each target's part of them; a target that has
+    zeros only is left out.
+    """
+    seeds = {}
+    for node, size in targets.items():
+        count = math.prod(size)
+        first, last = max(start, 0), min(stop, count)
+        if first < last:
+            batch = units(size, first, last)
+            before, behind = first - start, stop - last
+            padding = ((before, behind), *((0, 0),) * len(size))
+            seeds[node] = _one(Batch(np.pad(batch.data, padding)))
+        start, stop = start - count, stop - count
+    return seeds
+
+
+def _directions(shape: Shape, root: Node) -> Iterator[Batch]:
     """The unit vectors of a shape, as many at a time as memory and the graph allow."""
-    count = int(np.prod(shape, dtype=int))
-    together = _together(reachable(roots), count)
+    count = math.prod(shape)
+    together = _together(reachable([root]), count)
     for start in range(0, count, together):
         yield units(shape, start, min(start + together, count))
 

@@ -41,7 +41,7 @@ def json_fields(result: RunResult | Derivatives | GraphResult) -> dict[str, str]
         case JvpResult():
             found = {"jvp": literal(result.jvp, json=True)}
         case HvpResult():
-            found = {"hvp": _values(result.hvp)}
+            found = {"hvp": _values(result.hvp), "mode": quote(result.mode)}
         case JacobianResult():
             found = {"jacobian": _values(result.jacobian), "mode": quote(result.mode)}
         case HessianResult():
@@ -51,6 +51,7 @@ def json_fields(result: RunResult | Derivatives | GraphResult) -> dict[str, str]
                 found["hessian"] = json_object(rows)
             if result.diagonal is not None:
                 found["diagonal"] = _values(result.diagonal)
+            found["mode"] = quote(result.mode)
     name = type(result).__name__.removesuffix("Result").lower()
     return {
         "schema": quote(f"gradcli.{name}/1"),

@@ -33,20 +33,25 @@ def derivative_view(
             found = _table(result.inputs, {"vjp": result.vjp}, precision, width)
         case HvpResult():
             columns = {"gradient": _only(result.grad, result.hvp), "hvp": result.hvp}
-            found = _table({}, columns, precision, width)
+            found = [*_table({}, columns, precision, width), *_by(result.mode)]
         case JvpResult():
             found = named_value("jvp", result.jvp, precision, width)
         case JacobianResult():
             found = _blocks("jacobian", result.jacobian, precision, width)
-            found += [[], [(f"by {result.mode} mode", "place")]]
+            found += _by(result.mode)
         case HessianResult(hessian=None):
             columns = {"gradient": result.grad, "second derivative": result.diagonal or {}}
-            found = _table({}, columns, precision, width)
+            found = [*_table({}, columns, precision, width), *_by(result.mode)]
         case HessianResult():
             found = _table({}, {"gradient": result.grad}, precision, width)
             for name, row in (result.hessian or {}).items():
                 found += [[], *_blocks(f"hessian.{visible(name)}", row, precision, width)]
+            found += _by(result.mode)
     return [*lines, [], *found] if found else lines
+
+
+def _by(mode: str) -> list[Line]:
+    return [[], [(f"by {mode} mode", "place")]]
 
 
 def _only(values: Mapping[str, Value], names: Mapping[str, Value]) -> dict[str, Value]:

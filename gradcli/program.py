@@ -133,13 +133,17 @@ def operation(name: str) -> Operation:
     return found
 
 
-def constant(text: str, name: str) -> Given:
-    """The value of NAME=VALUE from the command line, VALUE being a constant expression.
+def constant(text: str, name: str, origin: str) -> Given:
+    """The value of a constant expression from the command line.
+
+    Args:
+        text: The expression.
+        name: What gets the value.
+        origin: How the user wrote it, such as `x=2`.
 
     Raises:
         InputError: If it is none.
     """
-    origin = f"{name}={text}" if name.isidentifier() else f"{name} {text}"
     source = Source(origin, text)
     try:
         expression = parse_expression(source)

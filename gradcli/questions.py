@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from itertools import count
 from typing import Any
 
@@ -13,11 +14,13 @@ from gradcli.engine.arrays import NUMBERS, Quiet, dtype_of
 from gradcli.engine.execute import Executable
 from gradcli.engine.export import binding, is_data, is_numeric, plain_value
 from gradcli.engine.inputs import Given, check_names
-from gradcli.engine.nonfinite import is_finite, non_finite_warning
+from gradcli.engine.nonfinite import is_finite, non_finite_warning, second_warning
 from gradcli.engine.session import Session, kind_of
 from gradcli.engine.tensor import Tensor, node_of
 from gradcli.errors import (
     Diagnostic,
+    GradError,
+    InputError,
     RunError,
     UsageError,
     nearest,
@@ -198,7 +201,8 @@ class Program:
         """
         from gradcli.engine import directions
 
-        asked = self._ask(_given(inputs, named), list(tangents), of, options)
+        names = derivatives.asked(self._program, list(tangents), "--tangent")
+        asked = self._ask(_given(inputs, named), names, of, options)
         dots = asked.direction(tangents)
         with self._pass():
             found = directions.directional(asked.session, asked.output, dots)
@@ -278,7 +282,7 @@ class Program:
             diagonal=found if diagonal else None,
             mode=mode,
             printed=asked.done.lines,
-            warnings=self._warnings(asked, [grad, found], asked.unused, cotangent),
+            warnings=self._second_warnings(asked, grad, found, cotangent),
         )
 
     def hvp(
@@ -299,8 +303,9 @@ class Program:
         """
         from gradcli.engine import directions
 
-        rows = list(tangents) if wrt is None else derivatives.asked(self._program, wrt)
-        both = list(dict.fromkeys([*rows, *tangents]))
+        along = derivatives.asked(self._program, list(tangents), "--tangent")
+        rows = along if wrt is None else derivatives.asked(self._program, wrt)
+        both = list(dict.fromkeys([*rows, *along]))
         asked = self._ask(_given(inputs, named), both, of, options)
         weight = asked.cotangent(cotangent)
         dots = asked.direction(tangents)
@@ -317,7 +322,7 @@ class Program:
             hvp=found,
             mode=mode,
             printed=asked.done.lines,
-            warnings=self._warnings(asked, [grad, found], asked.unused, cotangent),
+            warnings=self._second_warnings(asked, grad, found, cotangent),
         )
 
     def graph(
@@ -431,14 +436,12 @@ class Program:
         done = self._execute(given, options, watch)
         name, output = self._output(done, of)
         if not dtype_of(output).startswith("float"):
-            message = (
-                f"`{name}` is {kind_of(output)} of dtype {dtype_of(output)}: only floats have "
-                "derivatives"
-            )
+            message = f"`{name}` has dtype {dtype_of(output)}: only floats have derivatives"
             help = "differentiate a float: `x[argmax(x)]` for `argmax(x)`, `7.0` for `7`"
-            raise RunError(Diagnostic("needs-float", message, help=help))
+            raise RunError(Diagnostic("needs-float", message, *self._at_result(of), help=help))
         names = derivatives.differentiated(self._program, done.session, watch.names, done.values)
-        return _Asked(done, given, options, watch, of, name, output, names)
+        place = self._at_result(of)
+        return _Asked(done, given, options, watch, of, name, output, names, place)
 
     def _watch(self, wrt: str | Sequence[str] | None, *, keep: bool) -> _Watch:
         if wrt is None:
@@ -485,8 +488,21 @@ class Program:
         value = done.session.tensor(value)
         if not isinstance(value, Tensor) and type(value) not in NUMBERS:
             message = f"`{name}` is {kind_of(value)}, not a number or tensor"
-            raise RunError(Diagnostic("not-differentiable", message))
+            help = "a list of numbers becomes a tensor: `[x, y]` for `(x, y)`"
+            raise RunError(
+                Diagnostic(
+                    "not-differentiable",
+                    message,
+                    *self._at_result(of),
+                    help=help if isinstance(value, tuple) else None,
+                )
+            )
         return name, value
+
+    def _at_result(self, of: str | None) -> tuple[Source | None, Span | None]:
+        """Where the program says what is differentiated, if that is its result."""
+        result = self._program.result
+        return (self.source, result.span) if of is None and result is not None else (None, None)
 
     def _graph(self, done: _Done, output: Any) -> Graph:
         if not isinstance(output, Tensor) or node_of(output) is None:
@@ -505,18 +521,19 @@ class Program:
         try:
             with Quiet():
                 yield
-        except RunError as error:
-            first, *others = error.diagnostics
-            if first.source is None and first.labels:
+        except Exception as error:
+            placed = self._executable.placed(error)
+            first = placed.diagnostics[0] if isinstance(placed, RunError) else None
+            if first is not None and first.source is None and first.labels:
                 first.source, first.span = self.source, first.labels[-1].span
-            raise RunError(first, *others) from None
+            raise placed from None
 
     # --- warnings ----------------------------------------------------------------------
 
     def _warnings(
         self, asked: _Asked, found: Value, unused: Sequence[str], cotangent: Any
     ) -> tuple[Diagnostic, ...]:
-        """What is to be said of a result and the derivatives that were found."""
+        """What is to be said of a result and the first derivatives that were found."""
         warnings = [self._unused(name, asked.name) for name in unused]
         if not (is_finite(asked.output) and is_finite(found)):
             again = _Watch(asked.watch.watched, asked.watch.explicit, True)
@@ -524,6 +541,21 @@ class Program:
                 self._non_finite(asked.given, asked.options, asked.done, again, asked.of, cotangent)
             )
         return tuple(warnings)
+
+    def _second_warnings(
+        self, asked: _Asked, grad: Value, second: Value, cotangent: Any
+    ) -> tuple[Diagnostic, ...]:
+        """What is to be said of a result, its gradient and its second derivatives."""
+        from gradcli.engine.directions import recorded_gradients
+
+        warnings = self._warnings(asked, grad, asked.unused, cotangent)
+        if is_finite(second) or not (is_finite(asked.output) and is_finite(grad)):
+            return warnings
+        with Quiet():
+            weight = asked.cotangent(cotangent)
+            slopes = recorded_gradients(asked.session, asked.output, weight, asked.names)
+            warning = second_warning(slopes.values(), self.source)
+        return (*warnings, _judged(warning, asked.options))
 
     def _unused(self, name: str, output: str) -> Diagnostic:
         span = next((i.span for i in self._program.inputs if i.name == name), Span(0, 0))
@@ -549,9 +581,14 @@ class Program:
             else:
                 weight = _cotangent(again.session, output, cotangent)
             warning = non_finite_warning(output, weight, self.source)
-        if options.check_nan:
-            raise RunError(Diagnostic(warning.code, warning.message, warning.source, warning.span))
-        return warning
+        return _judged(warning, options)
+
+
+def _judged(warning: Diagnostic, options: Options) -> Diagnostic:
+    """The warning, if nan and infinity are no error."""
+    if options.check_nan:
+        raise RunError(Diagnostic(warning.code, warning.message, warning.source, warning.span))
+    return warning
 
 
 def _size(size: object) -> str:
@@ -593,7 +630,7 @@ class _Done(Record):
 class _Asked(Record):
     """A finished run and what is differentiated in it: a result and the names."""
 
-    __slots__ = ("done", "given", "options", "watch", "of", "name", "output", "names")
+    __slots__ = ("done", "given", "options", "watch", "of", "name", "output", "names", "place")
     done: _Done
     given: Mapping[str, Given]
     options: Options
@@ -602,6 +639,7 @@ class _Asked(Record):
     name: str
     output: Any
     names: list[str]
+    place: tuple[Source | None, Span | None]
 
     @property
     def session(self) -> Session:
@@ -616,13 +654,18 @@ class _Asked(Record):
 
     def cotangent(self, given: Any) -> Any:
         """Plain data of the weights of the result's elements."""
-        return _cotangent(self.session, self.output, given)
+        try:
+            return _cotangent(self.session, self.output, given)
+        except RunError as error:
+            error.diagnostics[0].source, error.diagnostics[0].span = self.place
+            raise
 
     def direction(self, tangents: Mapping[str, Any]) -> dict[str, Any]:
         """Plain data of the direction by name."""
+        points = self.session.points
         return {
-            name: derivatives.direction(
-                self.session.points[name], _value(self.session, given), name
+            name: _from_outside(
+                self.session, given, partial(derivatives.direction, points[name], name=name)
             )
             for name, given in tangents.items()
         }
@@ -641,10 +684,16 @@ def _given(inputs: Mapping[str, Any] | None, named: Mapping[str, Any]) -> dict[s
 
 
 def _cotangent(session: Session, output: Any, cotangent: Any) -> Any:
-    return derivatives.starting_cotangent(output, _value(session, cotangent))
+    return _from_outside(session, cotangent, partial(derivatives.starting_cotangent, output))
 
 
-def _value(session: Session, given: Any) -> Any:
-    """A number or tensor given from outside."""
-    value = given.value if isinstance(given, Given) else given
-    return session.tensor(value.tolist() if hasattr(value, "tolist") else value)
+def _from_outside(session: Session, given: Any, fit: Callable[[Any], Any]) -> Any:
+    """What a value from outside is fitted to; what is wrong with it says how it was given."""
+    if not isinstance(given, Given):
+        return fit(session.tensor(given.tolist() if hasattr(given, "tolist") else given))
+    try:
+        return _from_outside(session, given.value, fit)
+    except GradError as error:
+        for diagnostic in error.diagnostics:
+            diagnostic.notes = (*diagnostic.notes, f"given as {given.origin}")
+        raise InputError(*error.diagnostics) from None

@@ -98,7 +98,7 @@ def cli(monkeypatch, capsys):
         Options=SimpleNamespace,
         decode=lambda name, data: Source(name, data.decode()),
         load_source=lambda source, names: Made(source, calls),
-        constant=lambda text, name: SimpleNamespace(value=text, origin=f"{name}={text}"),
+        constant=lambda text, name, origin: SimpleNamespace(value=text, origin=origin),
     )
     monkeypatch.setitem(sys.modules, "gradcli.program", fake)
     monkeypatch.setattr(gradcli, "program", fake, raising=False)

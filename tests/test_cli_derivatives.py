@@ -102,10 +102,20 @@ RAW = [
 REFUSED = [
     (["jvp", *PAIR], 2, "no direction"),
     (["jvp", *PAIR, "--tangent", "1"], 2, "`1` in --tangent has no name"),
-    (["jvp", *PAIR, "--tangent", "z=1"], 2, "--wrt names `z`"),
+    (["jvp", *PAIR, "--tangent", "z=1"], 2, "--tangent names `z`"),
     (["jvp", *PAIR, "--tangent", "x=[1, 2]"], 4, "the tangent of `x` has the shape [2]"),
     (["vjp", *PAIR], 5, "the result has shape [2]"),
     (["hessian", *PAIR], 5, "the result has shape [2]"),
+    (["vjp", *PAIR, "--cotangent", "'a'"], 4, "the cotangent must be a number or tensor"),
+    (["vjp", *PAIR, "--cotangent", "[1, 2, 3]"], 4, "given as --cotangent [1, 2, 3]"),
+    (["vjp", *PAIR, "--cotangent", "[1, [2]]"], 4, "given as --cotangent [1, [2]]"),
+    (["jvp", *PAIR, "--tangent", "x='a'"], 4, "the tangent of `x` must be a number or tensor"),
+    (["jvp", *PAIR, "--tangent", "x=q"], 4, "--tangent x=q:1:1: error[bad-input]"),
+    (["hvp", *PAIR, "--tangent", "z=1"], 2, "--tangent names `z`"),
+    (["vjp", *PAIR], 5, "<expr>:1:1: error[needs-cotangent]"),
+    (["jacobian", "-e", "(x, x ** 2)", "x=2"], 5, "<expr>:1:2: error[not-differentiable]"),
+    (["jacobian", "-e", "argmax(x)", "x=[1, 2]"], 5, "<expr>:1:1: error[needs-float]"),
+    (["grad", "-e", "x * 2", "x=[1, 'a']"], 4, "a string in a list cannot become part"),
     (["jacobian", *PAIR, "--mode", "sideways"], 2, "invalid value for `--mode`"),
     (["jacobian", *PAIR, "-o", "a.npy"], 2, "`a.npy` holds one array"),
 ]
@@ -260,3 +270,74 @@ def leaves(value):
     if isinstance(value, dict):
         value = [value[key] for key in value if key not in ("schema", "output", "warnings")]
     return [x for item in value for x in leaves(item)] if isinstance(value, list) else [value]
+
+
+def test_a_name_that_is_computed_from_another_moves_with_it(cli):
+    program = ["-e", "a = x * 2", "-e", "a ** 2", "x=1"]
+    both = ["--tangent", "a=1", "--tangent", "x=1"]
+    assert cli("jvp", *program, *both, "-r")[1] == "12.0\n"
+    for mode in ("forward", "reverse"):
+        jacobian = cli("jacobian", *program, "--wrt", "a,x", "--mode", mode, "-r")
+        assert jacobian == (0, "4.0\n8.0\n", "")
+        assert cli("hvp", *program, *both, "--mode", mode, "-r") == (0, "6.0\n12.0\n", "")
+
+
+NOT_FINITE = [
+    (["hessian", "-e", "y = 1", "-e", "x ** 1.5 + y", "x=0"], 2, "the derivative of `pow` is not"),
+    (
+        ["hvp", "-e", "x ** 1.5", "x=0", "--tangent", "x=1"],
+        1,
+        "the second derivative is not finite",
+    ),
+    (
+        ["hessian", "-e", "sqrt(x)", "x=0"],
+        1,
+        "the gradient is not finite: the derivative of `sqrt`",
+    ),
+    (["jvp", "-e", "x * 2", "x=1", "--tangent", "x=nan"], 1, "the derivative is not finite"),
+]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line", "says"), NOT_FINITE, ids=lambda a: a[0] if isinstance(a, list) else ""
+)
+def test_a_derivative_that_is_not_finite_is_told_with_its_place(cli, arguments, line, says):
+    status, _, err = cli(*arguments)
+    assert status == 0
+    assert err.startswith(f"<expr>:{line}:1: warning[non-finite]: ")
+    assert says in err
+    assert err.count("warning") == 1
+    status, _, err = cli(*arguments, "--check-nan")
+    assert (status, err.partition("[")[0]) == (5, f"<expr>:{line}:1: error")
+
+
+OWN = """\
+input x = [1.0, 2.0]
+input y = [3.0, 4.0]
+class Mul(Function):
+    def forward(ctx, x, y):
+        ctx.save_for_backward(x, y)
+        return x * y
+    def backward(ctx, g):
+        x, y = ctx.saved_tensors
+        gx = y * g if ctx.needs_input_grad[0] else None
+        gy = x * g if ctx.needs_input_grad[1] else None
+        return gx, gy
+"""
+
+
+def test_an_own_rule_is_asked_for_what_the_command_differentiates(cli):
+    program = ["-e", OWN + "sum(Mul.apply(x, y))"]
+    assert cli("grad", *program, "-r")[1] == "3.0\n4.0\n1.0\n2.0\n"
+    assert cli("grad", *program, "--wrt", "x", "-r")[1] == "3.0\n4.0\n"
+    assert cli("jvp", *program, "--tangent", "x=[1, 0]", "-r")[1] == "3.0\n"
+    assert cli("hvp", *program, "--tangent", "x=[1, 0]", "--wrt", "y", "-r")[1] == "1.0\n0.0\n"
+    inner = ["-e", OWN + "grad(lambda a: sum(Mul.apply(a, y)))(x)"]
+    assert cli("run", *inner, "-r")[1] == "3.0\n4.0\n"
+
+
+def test_what_fails_in_an_own_rule_has_a_place(cli):
+    program = OWN.replace("x, y = ctx", "x, y, z = ctx") + "sum(Mul.apply(x, y))"
+    for command in ("grad", "jacobian", "hessian"):
+        status, _, err = cli(command, "-e", program)
+        assert (status, err.partition(": ")[0]) == (5, "<expr>:8:9")

@@ -35,7 +35,7 @@ VALUES = [cells for heading, cells in rows() if "value" in heading]
 
 
 def value(text):
-    return constant(text, "value").value
+    return constant(text, "value", text).value
 
 
 def same(got, text) -> bool:
@@ -49,7 +49,7 @@ def same(got, text) -> bool:
 
 def points(text):
     """The inputs of `x=0 y=[1, 2]`."""
-    return {n: constant(v, n) for n, v in re.findall(r"(\w)=(.*?)(?= \w=|$)", text)}
+    return {n: constant(v, n, f"{n}={v}") for n, v in re.findall(r"(\w)=(.*?)(?= \w=|$)", text)}
 
 
 def gradients(text, count):

@@ -95,29 +95,29 @@ def _stdin() -> bytes:
 
 def constants(texts: Mapping[str, str]) -> dict[str, Given]:
     """The values of NAME=VALUE texts, by name: constant expressions, and files behind `@`."""
+    return {name: _constant(text, name, f"{name}={text}") for name, text in texts.items()}
+
+
+def _constant(text: str, name: str, origin: str) -> Given:
     from gradcli import program
 
-    return {
-        name: _from_file(text[1:], name) if text.startswith("@") else program.constant(text, name)
-        for name, text in texts.items()
-    }
+    if text.startswith("@"):
+        return program.Given(_from_file(text[1:]), origin)
+    return program.constant(text, name, origin)
 
 
-def _from_file(reference: str, name: str) -> Given:
+def _from_file(reference: str) -> Any:
     from gradcli.formats.read import read_bytes, split_key, value_of
-    from gradcli.program import Given
 
     file, key = split_key(reference)
     if file == "-":
-        value = value_of("<stdin>", _stdin(), None)
-    else:
-        value = value_of(file, read_bytes(file), key)
-    return Given(value, f"{name}=@{reference}" if name.isidentifier() else f"{name} @{reference}")
+        return value_of("<stdin>", _stdin(), None)
+    return value_of(file, read_bytes(file), key)
 
 
 def constant(text: str | None, name: str) -> Given | None:
     """The value of an option that takes a constant; None without it."""
-    return None if text is None else constants({name: text})[name]
+    return None if text is None else _constant(text, name, f"{name} {text}")
 
 
 def directions(options: Sequence[str] | None) -> dict[str, Given]:
@@ -134,7 +134,10 @@ def directions(options: Sequence[str] | None) -> dict[str, Given]:
         texts[name] = text
     if not texts:
         raise usage("no direction", "give --tangent NAME=VALUE")
-    return constants(texts)
+    return {
+        name: _constant(text, f"the tangent of `{name}`", f"--tangent {name}={text}")
+        for name, text in texts.items()
+    }
 
 
 def split(arguments: Sequence[str]) -> tuple[str | None, dict[str, str]]:

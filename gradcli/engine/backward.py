@@ -7,11 +7,11 @@ from typing import Any
 
 from gradcli.engine import scalars
 from gradcli.engine.arrays import np, shape_of
-from gradcli.engine.graph import GONE, SPENT, AccumulateGrad, Node, Version
+from gradcli.engine.graph import GONE, SPENT, AccumulateGrad, Node, Version, settle
 from gradcli.engine.ops.registry import ops
 from gradcli.engine.ops.rules import fit, pull
 from gradcli.engine.own import OwnRule
-from gradcli.engine.tensor import Like, Tensor, like_of, version_of
+from gradcli.engine.tensor import Like, Tensor, like_of, node_of, version_of
 from gradcli.errors import Diagnostic, GradError, Label, RunError, run_error
 
 
@@ -72,6 +72,9 @@ def cotangents(
             check_versions(node)
         else:
             pulled = [g] if node.op is None else _pulled(node, g, create_graph, live)
+            if create_graph and node.site is not None:
+                for c in pulled:
+                    settle(node_of(c) if isinstance(c, Tensor) else None, (), node.site)
             for under, index, c in zip(node.edges, node.outputs, pulled, strict=True):
                 if c is not None and under in live:
                     assert under is not None

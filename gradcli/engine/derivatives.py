@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -15,8 +16,8 @@ from gradcli.errors import Diagnostic, InputError, RunError, UsageError, nearest
 from gradcli.ir import Program
 
 
-def asked(program: Program, wrt: str | Sequence[str]) -> list[str]:
-    """The names of `--wrt`, each once.
+def asked(program: Program, wrt: str | Sequence[str], flag: str = "--wrt") -> list[str]:
+    """The names of `--wrt`, or of another flag, each once.
 
     Raises:
         UsageError: If one is no input and not assigned exactly once.
@@ -30,7 +31,7 @@ def asked(program: Program, wrt: str | Sequence[str]) -> list[str]:
         if name in program.names:
             message = f"`{name}` is not assigned exactly once, so no one value can be meant"
         else:
-            message = f"--wrt names `{name}`, which the program does not have"
+            message = f"{flag} names `{name}`, which the program does not have"
         help = nearest(name, known) or (f"it has {', '.join(known)}" if known else None)
         raise UsageError(Diagnostic("unknown-name", message, help=help))
     return names
@@ -95,21 +96,21 @@ def starting_cotangent(output: Any, cotangent: Any) -> Any:
     """Plain data of the cotangent of a result: the one given, or 1 for a result of one element.
 
     Raises:
-        RunError: If the result has more elements and none is given, or the shapes differ.
+        RunError: If the result has more elements and none is given.
+        InputError: If the one given is no number or tensor of the result's shape.
     """
     x = output if isinstance(output, Tensor) else Tensor(output)
-    try:
-        return data_of(seed(x, cotangent, "grad"))
-    except RunError as error:
-        if error.diagnostics[0].code != "needs-cotangent":
-            raise
+    if cotangent is not None:
+        return _shaped_as(x, cotangent, "the cotangent", "the result")
+    if math.prod(x.shape) != 1:
         raise RunError(
             Diagnostic(
                 "needs-cotangent",
-                f"the result has shape {list(x.shape)}, and a gradient is of one number",
-                help="reduce it, as in `sum(...)`, or give --cotangent a weight for each element",
+                f"the result has shape {list(x.shape)}: each of its elements needs a weight",
+                help="reduce it, as in `sum(...)`, or give the weights with --cotangent VALUE",
             )
-        ) from None
+        )
+    return data_of(seed(x, None, "grad"))
 
 
 def direction(point: Tensor, tangent: Any, name: str) -> Any:
@@ -118,19 +119,21 @@ def direction(point: Tensor, tangent: Any, name: str) -> Any:
     Raises:
         InputError: If it is no number or tensor of the point's shape.
     """
-    what = f"the tangent of `{name}`"
-    if not isinstance(tangent, Tensor) and type(tangent) not in NUMBERS:
-        raise InputError(Diagnostic("bad-input", f"{what} must be a number or tensor"))
-    data = data_of(tangent)
-    shape = shape_of(data)
-    if shape != point.shape:
+    return _shaped_as(point, tangent, f"the tangent of `{name}`", f"`{name}`")
+
+
+def _shaped_as(like: Tensor, given: Any, what: str, whose: str) -> Any:
+    """Plain data of a value from outside that must have the shape of another."""
+    if not isinstance(given, Tensor) and type(given) not in NUMBERS:
         raise InputError(
-            Diagnostic(
-                "shape-mismatch",
-                f"{what} has the shape {list(shape)}, and `{name}` {list(point.shape)}",
-            )
+            Diagnostic("bad-input", f"{what} must be a number or tensor, got {kind_of(given)}")
         )
-    return float(data) if type(data) in NUMBERS else data.astype(point.dtype)
+    data = data_of(given)
+    shape = shape_of(data)
+    if shape != like.shape:
+        message = f"{what} has the shape {list(shape)}, and {whose} {list(like.shape)}"
+        raise InputError(Diagnostic("shape-mismatch", message))
+    return float(data) if type(data) in NUMBERS else data.astype(like.dtype)
 
 
 def even_cotangent(output: Any) -> Any:

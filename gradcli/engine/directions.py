@@ -102,7 +102,7 @@ def hessian(
         The gradient by name, and by two names plain data of the first's shape followed by the
         second's.
     """
-    slopes = _recorded_gradients(session, output, cotangent, names)
+    slopes = recorded_gradients(session, output, cotangent, names)
     targets = _targets(session, names)
     outputs = {n: _root(slope, session.points[n]) for n, slope in slopes.items()}
     if mode == "forward":
@@ -127,7 +127,7 @@ def hessian_diagonal(
     """Gradient and second derivatives by each element alone, in the memory of some rows of the
     matrix. Arguments as of `hessian`; both results are shaped as the names' values.
     """
-    slopes = _recorded_gradients(session, output, cotangent, names)
+    slopes = recorded_gradients(session, output, cotangent, names)
     second = {}
     for name, slope in slopes.items():
         point = session.points[name]
@@ -163,7 +163,7 @@ def hessian_product(
     matrix, which is symmetric, is multiplied from the left.
     """
     both = list(dict.fromkeys([*names, *dots]))
-    slopes = _recorded_gradients(session, output, cotangent, both)
+    slopes = recorded_gradients(session, output, cotangent, both)
     second: dict[str, Any] = {}
     if mode == "forward":
         second = {
@@ -183,7 +183,7 @@ def hessian_product(
     }
 
 
-def _recorded_gradients(
+def recorded_gradients(
     session: Session, output: Any, cotangent: Any, names: Sequence[str]
 ) -> dict[str, Tensor | None]:
     """Gradients that can be differentiated again; None for one that is constant zero."""

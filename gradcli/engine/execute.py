@@ -66,13 +66,19 @@ class Executable:
             with Quiet():
                 values, result = namespace["@main"]()
         except Exception as error:
-            raise _placed(error, self.program) from None
+            raise self.placed(error) from None
         finally:
             sys.setrecursionlimit(limit)
             if collecting:
                 gc.enable()
         named = {name: values[name] for name in self.program.names if name in values}
         return named, result
+
+    def placed(self, error: Exception) -> Exception:
+        """The error with the place in the program that was running, if it was: in a pass of the
+        command that is an own derivative rule.
+        """
+        return _placed(error, self.program)
 
     def _namespace(self, session: Session, given: Mapping[str, Given]) -> dict[str, Any]:
         """What the code calls, bound to a run."""
@@ -245,7 +251,7 @@ def _assertion(message: Any) -> GradError:
 # --- where it failed -----------------------------------------------------------------------
 
 
-def _placed(error: Exception, program: Program) -> BaseException:
+def _placed(error: Exception, program: Program) -> Exception:
     """The error with the place in the program that was running."""
     frames = _frames(error.__traceback__)
     if not frames:

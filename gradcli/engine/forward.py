@@ -12,6 +12,7 @@ from typing import Any
 
 from gradcli.engine.backward import check_versions, leading_to, reachable, saved_values
 from gradcli.engine.graph import Node
+from gradcli.engine.ops.registry import ops
 from gradcli.engine.ops.rules import push
 from gradcli.engine.own import OwnRule
 
@@ -23,7 +24,8 @@ def tangents(
 
     Args:
         outputs: Nodes whose tangents are wanted.
-        seeds: Nodes of inputs with their tangents, shaped as their values.
+        seeds: Nodes of inputs with their tangents, shaped as their values. If one is made from
+            another, its own tangent is what is added to what it has of that.
         create_graph: Record the pass, so that its results can be differentiated.
 
     Returns:
@@ -37,8 +39,6 @@ def tangents(
     ends = set(seeds)
     order = sorted(leading_to(sorted(reachable(outputs), key=_seq), ends), key=_seq)
     for node in order:
-        if node in ends:
-            continue
         dots = []
         for under, index in zip(node.edges, node.outputs, strict=True):
             dot = None if under is None else found.get(under)
@@ -47,7 +47,8 @@ def tangents(
             continue
         dot = dots[0] if node.op is None else _pushed(node, dots, create_graph)
         if dot is not None:
-            found[node] = dot
+            # a seed may be made from others: then it moves with them, too
+            found[node] = ops.add(found[node], dot) if node in ends else dot
     return found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from itertools import count
 from typing import TYPE_CHECKING, Any
 from weakref import ref
@@ -149,3 +150,16 @@ def seen(node: Node | None) -> Node | None:
     while type(node) is Watchpoint:
         node = node.edges[0] if node.edges else None
     return node if node is not None and node.visible else None
+
+
+def settle(node: Node | None, before: Collection[Node], site: Site) -> None:
+    """Give the nodes that were made for an op of the program that op's place: those from which
+    `node` was made, up to the nodes of before.
+    """
+    stack = [node]
+    while stack:
+        node = stack.pop()
+        if node is None or node in before or node.site is not None or node.op is None:
+            continue
+        node.site = site
+        stack.extend(node.edges)

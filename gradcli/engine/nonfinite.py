@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from gradcli.engine.arrays import NUMBERS, is_floating, np
@@ -36,17 +37,40 @@ def non_finite_warning(output: Any, cotangent: Any, source: Source) -> Diagnosti
     if isinstance(output, Tensor) and node_of(output) is not None:
         found = _origin(output, cotangent)
     if found is None:
-        what = "result" if not is_finite(output) else "gradient"
-        return Diagnostic(
-            "non-finite", f"the {what} is not finite", source, Span(0, 0), severity="warning"
-        )
+        what = "derivative" if is_finite(output) else "result"
+        return _warning(f"the {what} is not finite", source, None)
     node, what = found
+    if what == "gradient":
+        return _blamed(node, what, source)
     assert node.op is not None
-    if what == "result":
-        message = f"the result is not finite: `{node.op.name}` made it from finite values"
-    else:
-        message = f"the gradient is not finite: the derivative of `{node.op.name}` is not, here"
-    span = Span(0, 0) if node.site is None else node.site.span
+    message = f"the result is not finite: `{node.op.name}` made it from finite values"
+    return _warning(message, source, node)
+
+
+def second_warning(slopes: Iterable[Any], source: Source) -> Diagnostic:
+    """The warning about second derivatives that are not finite.
+
+    Args:
+        slopes: The finite gradients, recorded; None for one that is constant.
+        source: The program.
+    """
+    what = "second derivative"
+    for slope in slopes:
+        if isinstance(slope, Tensor) and node_of(slope) is not None:
+            found = _origin(slope, np.ones(slope.shape) if slope.shape else 1.0)
+            if found is not None:
+                return _blamed(found[0], what, source)
+    return _warning(f"the {what} is not finite", source, None)
+
+
+def _blamed(node: Node, what: str, source: Source) -> Diagnostic:
+    assert node.op is not None
+    message = f"the {what} is not finite: the derivative of `{node.op.name}` is not, here"
+    return _warning(message, source, node)
+
+
+def _warning(message: str, source: Source, node: Node | None) -> Diagnostic:
+    span = Span(0, 0) if node is None or node.site is None else node.site.span
     return Diagnostic("non-finite", message, source, span, severity="warning")
 
 

@@ -158,7 +158,7 @@ class OwnFunction:
         if session.own_calls is not None:
             session.own_calls.append((self, args, site))
         nodes = [node_of(a) if isinstance(a, Tensor) else None for a in args]
-        context = Context(tuple(n is not None and n.visible for n in nodes))
+        context = Context(tuple(n is not None for n in nodes))
         before, session.recording = session.recording, False
         try:
             out = self.methods["forward"](context, *args)

@@ -8,7 +8,7 @@ from typing import Any
 
 from gradcli.engine.apply import apply, shared, unrecorded
 from gradcli.engine.arrays import NUMBERS, SCALARS, np
-from gradcli.engine.graph import AccumulateGrad, Node, Site, Watchpoint
+from gradcli.engine.graph import AccumulateGrad, Node, Site, Watchpoint, settle
 from gradcli.engine.ops.registry import Op, ops
 from gradcli.engine.tensor import Fields, Number, Tensor, leaf, node_of
 from gradcli.errors import RunError, run_error
@@ -119,7 +119,7 @@ class Session:
         out = _wrapped(op.body(*args, **params))
         for made in out if type(out) is tuple else (out,):
             if site is not None and isinstance(made, Tensor):
-                _settle(made.node, before, site)
+                settle(made.node, before, site)
         return out
 
     # --- the language's way with values ------------------------------------------------
@@ -131,6 +131,8 @@ class Session:
         if _is_constant(value):
             return Tensor(_array(value))
         items = [self.tensor(item, site) for item in value]
+        if not all(isinstance(item, Tensor) or type(item) in NUMBERS for item in items):
+            raise _ragged(value)
         try:
             return self.do(ops.stack, items, {"dim": 0}, site)
         except RunError as error:
@@ -246,17 +248,6 @@ def _unconnected(x: Tensor) -> Tensor:
     if type(x.data) not in NUMBERS:
         made.version = shared(x)
     return made
-
-
-def _settle(node: Node | None, before: set[Node], site: Site) -> None:
-    """Give the nodes that a composite op recorded the place of its call."""
-    stack = [node]
-    while stack:
-        node = stack.pop()
-        if node is None or node in before or node.site is not None or node.op is None:
-            continue
-        node.site = site
-        stack.extend(node.edges)
 
 
 def _wrapped(out: Any) -> Any:

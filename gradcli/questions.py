@@ -309,7 +309,8 @@ class Program:
         asked = self._ask(_given(inputs, named), both, of, options)
         weight = asked.cotangent(cotangent)
         dots = asked.direction(tangents)
-        mode = "forward" if mode == "auto" else mode  # one pass, all rows
+        if mode == "auto":  # forward mode makes all rows in one pass, but runs no hook
+            mode = "reverse" if directions.hooked(asked.output) else "forward"
         with self._pass():
             slopes, second = directions.hessian_product(
                 asked.session, asked.output, weight, rows, dots, mode

@@ -336,6 +336,16 @@ def test_an_own_rule_is_asked_for_what_the_command_differentiates(cli):
     assert cli("run", *inner, "-r")[1] == "3.0\n4.0\n"
 
 
+def test_a_hook_is_run_by_reverse_mode_which_auto_takes(cli):
+    lines = "param x = [1.0, 2.0]", "y = x * x", "y.register_hook(lambda g: g * 10)"
+    program = ["-e", "\n".join(lines), "-e", "sum(y) + 0 * stack([x, x, x]).sum(1)"]
+    assert json.loads(cli("jacobian", *program, "--json")[1])["mode"] == "reverse"
+    assert cli("jacobian", *program, "-r")[1].split()[:2] == ["20.0", "40.0"]
+    assert cli("jacobian", *program, "--mode", "forward", "-r")[1].split()[:2] == ["2.0", "4.0"]
+    hvp = ["hvp", *program[:2], "-e", "sum(y)", "--tangent", "x=[1, 0]"]
+    assert cli(*hvp, "-r") == cli(*hvp, "--mode", "reverse", "-r")
+
+
 def test_what_fails_in_an_own_rule_has_a_place(cli):
     program = OWN.replace("x, y = ctx", "x, y, z = ctx") + "sum(Mul.apply(x, y))"
     for command in ("grad", "jacobian", "hessian"):

@@ -31,6 +31,14 @@ def unused(session: Session, output: Any, names: Sequence[str]) -> list[str]:
     return [name for name in names if session.watchpoints[name][0] not in reached]
 
 
+def hooked(output: Any) -> bool:
+    """Whether a hook stands between an output and what it was made from: forward mode does not
+    run it.
+    """
+    node = node_of(output) if isinstance(output, Tensor) else None
+    return node is not None and any(under.hooks is not None for under in reachable([node]))
+
+
 def directional(session: Session, output: Any, dots: Mapping[str, Any]) -> Any:
     """Derivative of an output along a direction of the watched names: its tangent.
 
@@ -61,7 +69,8 @@ def jacobian(
         session: The session of the run, which watched the names.
         output: The result, a number or tensor of any shape.
         names: Names to differentiate with respect to.
-        mode: "forward", "reverse", or "auto" for the one of fewer directions.
+        mode: "forward", "reverse", or "auto" for the one of fewer directions, which is reverse mode
+            where a hook has a say in the gradient.
         progress: Is told how many directions are done, and of how many.
 
     Returns:
@@ -69,7 +78,9 @@ def jacobian(
     """
     shape = shape_of(output)
     targets = _targets(session, names)
-    if mode == "auto":
+    if mode == "auto" and hooked(output):
+        mode = "reverse"
+    elif mode == "auto":
         mode = cheaper_mode(sum(map(math.prod, targets.values())), math.prod(shape))
     node = node_of(output) if isinstance(output, Tensor) else None
     found: dict[Node, Any] = {}

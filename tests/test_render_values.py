@@ -34,6 +34,9 @@ def test_points_stand_under_each_other():
     assert align(texts) == ["  0.1  ", " 90    ", "-12.345", "  1e+06", "nan    "]
 
 
+STACK = ["[[[0, 1],", "  [2, 3]],", " [[4, 5],", "  [6, 7]]]"]
+
+
 @pytest.mark.parametrize(
     ("value", "width", "lines"),
     [
@@ -43,7 +46,8 @@ def test_points_stand_under_each_other():
         (np.arange(100.0), 5, ["[0, …"]),
         (np.array([[1.0, -2.25], [10.5, 3.0]]), 30, ["[[ 1,   -2.25],", " [10.5,  3]]"]),
         (np.zeros((0, 3)), 30, ["[]"]),
-        (np.arange(8.0).reshape(2, 2, 2), 30, ["8 numbers, 0 to 7"]),
+        (np.arange(8.0).reshape(2, 2, 2), 30, STACK),
+        (np.arange(99.0).reshape(3, 33, 1), 30, ["99 numbers, 0 to 98"]),
         ([1, np.zeros((2, 2)), "a"], 30, ["[1, [2×2], 'a']"]),
         ([[1.0], [1.0, 2.0]], 30, ["[[1], [2]]"]),
         (np.array(2.0), 30, ["2"]),

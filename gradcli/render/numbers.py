@@ -10,6 +10,7 @@ from gradcli.render.text import TIMES, cells, shorten, visible
 from gradcli.results import Value
 
 _ROWS = 6  # a longer matrix shows its first rows and its last
+_LINES = 32  # an array of more dimensions and more rows in all is told by its range
 
 
 def number(value: Any, precision: int) -> str:
@@ -46,8 +47,10 @@ def block(value: Value, precision: int, width: int) -> list[str]:
         nested = isinstance(value, (list, tuple))
         text = _items(value, precision) if nested else number(_python(value), precision)
         return [shorten(text, width)]
-    if 0 in shape or len(shape) > 2:
+    if 0 in shape or (len(shape) > 2 and math.prod(shape[:-1]) > _LINES):
         return [shorten(_summary(value, shape, precision), width)]
+    if len(shape) > 2:
+        return _stack(value, precision, width)
     if len(shape) == 1:
         return [_vector(value, precision, width)]
     return _matrix(value, precision, width)
@@ -125,6 +128,16 @@ def _matrix(rows: Any, precision: int, width: int) -> list[str]:
     if None in shown:
         lines.insert(shown.index(None), " …")
     return [shorten(line, width) for line in lines]
+
+
+def _stack(values: Any, precision: int, width: int) -> list[str]:
+    """The blocks of an array of three or more dimensions, one under the other."""
+    lines = []
+    for i, value in enumerate(values):
+        inner = block(value, precision, width - 2)
+        inner[-1] += "]" if i == len(values) - 1 else ","
+        lines += [f"{'[' if i == j == 0 else ' '}{line}" for j, line in enumerate(inner)]
+    return lines
 
 
 def _items(value: list[Any] | tuple[Any, ...], precision: int) -> str:

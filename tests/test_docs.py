@@ -103,6 +103,34 @@ def test_every_command_and_option_is_described():
     assert not missing, f"not in docs/commands.md: {missing}"
 
 
+def options_of_commands():
+    """The commands that take each option."""
+    group = typer.main.get_command(app)
+    context = typer.Context(group)
+    found = {}
+    for name in group.list_commands(context):
+        for parameter in group.get_command(context, name).get_params(context):
+            for option in parameter.opts:
+                found.setdefault(option, set()).add(name)
+    return found
+
+
+def test_the_table_of_options_names_their_commands():
+    found = options_of_commands()
+    every = found["--help"]
+    table = COMMANDS.partition("\n## Options\n")[2].partition("\n\n`--wrt`")[0]
+    wrong = []
+    for cell, takers in re.findall(r"^\| (`.*?) \| (.*?) \|", table, re.MULTILINE):
+        if takers == "":
+            continue
+        names = set(re.findall(r"[a-z]+", takers.removeprefix("all but").removeprefix("all")))
+        expected = every - names if takers.startswith("all") else names
+        for option in re.findall(r"`(--[\w-]+)", cell):
+            if found.get(option) != expected:
+                wrong.append(f"{option}: {sorted(found.get(option, ()))}")
+    assert not wrong, f"the table of options is wrong about {wrong}"
+
+
 def test_every_code_has_a_line():
     missing = [code for code in every_code() if f"\n| `{code}` | " not in COMMANDS]
     assert not missing, f"codes without a line in docs/commands.md: {missing}"

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -231,7 +233,7 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr)
 """
 
 
-@pytest.mark.parametrize("output", [[], ["-o", "out.csv"]])
+@pytest.mark.parametrize("output", [[], ["-o", "out.csv"], ["-o", "out.csv", "--jobs", "2"]])
 def test_memory_stays_flat(tmp_path, output):
     peaks = []
     for count in (1_000, 20_000):
@@ -287,3 +289,109 @@ def test_a_bar_on_the_terminal_leaves_the_results_alone(tmp_path):
     assert len(lines) == 60_001
     assert lines[-1] == "119998.0"
     assert b"rows" in done.stdout
+
+
+# --jobs -------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def two_jobs():
+    """A run of two jobs whose standard input stays open, after one row."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "gradcli", *SQUARE, "--jobs", "2"],
+        env=ENVIRONMENT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    process.stdin.write("x\n1\n")
+    process.stdin.flush()
+    assert [process.stdout.readline() for _ in range(2)] == ["result,grad.x\n", "1.0,2.0\n"]
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    if not children.exists():
+        process.kill()
+        pytest.skip("the system does not list a process's children")
+    process.workers = [int(pid) for pid in children.read_text().split()]
+    yield process
+    process.kill()
+    process.communicate()
+    assert all(map(is_over, process.workers))
+
+
+def is_over(pid):
+    """Whether a process has ended within a while."""
+    for _ in range(100):
+        try:
+            if " Z " in Path(f"/proc/{pid}/stat").read_text():
+                return True
+        except FileNotFoundError:
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def test_jobs_answer_before_the_next_record_is_in(two_jobs):
+    assert len(two_jobs.workers) == 2
+    two_jobs.stdin.write("2\n")
+    two_jobs.stdin.flush()
+    assert two_jobs.stdout.readline() == "4.0,4.0\n"
+
+
+def test_jobs_end_at_a_bad_row_while_the_producer_goes_on(two_jobs):
+    two_jobs.stdin.write("q\n" + "1\n" * 200)
+    two_jobs.stdin.flush()
+    assert two_jobs.wait(30) == 4
+    assert "in row 1, line 3" in two_jobs.stderr.read()
+
+
+@pytest.mark.parametrize(("sent", "status"), [("SIGINT", 130), ("SIGTERM", -15), ("SIGKILL", -9)])
+def test_jobs_end_with_their_parent(two_jobs, sent, status):
+    os.kill(two_jobs.pid, getattr(signal, sent))
+    assert two_jobs.wait(30) == status
+    assert two_jobs.stderr.read() == ""
+
+
+def test_a_lost_job_is_an_error(two_jobs):
+    for pid in two_jobs.workers:
+        os.kill(pid, signal.SIGKILL)
+        is_over(pid)
+    two_jobs.stdin.write("2\n")
+    two_jobs.stdin.flush()
+    assert two_jobs.wait(30) == 6
+    assert "error[worker-lost]" in two_jobs.stderr.read()
+
+
+def test_jobs_end_when_the_reader_leaves(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("x\n" + "".join(f"{i}\n" for i in range(50_000)))
+    script = f"{sys.executable} -m gradcli grad -e 'x ** 2' --rows {path} --jobs 2 | head -1"
+    done = subprocess.run(
+        ["bash", "-c", f"{script}; echo ${{PIPESTATUS[0]}}"],
+        env=ENVIRONMENT,
+        capture_output=True,  # waits for all that hold the pipes
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    assert (done.stdout, done.stderr) == ("result,grad.x\n141\n", "")
+
+
+def test_jobs_print_in_the_order_of_the_rows():
+    program = ["run", "-e", "print(x)", "-e", "x", "--rows", "-"]
+    rows = "x\n" + "".join(f"{i}\n" for i in range(300))
+    assert shell(*program, "--jobs", "3", stdin=rows) == shell(*program, stdin=rows)
+
+
+def test_what_comes_before_unreadable_rows_is_written_by_jobs_as_well():
+    process = [sys.executable, "-m", "gradcli", "run", "-e", "x", "--rows", "-"]
+    rows = b"x\n" + b"1\n" * 100 + b"5" * (2**26 + 2)
+    alone, shared = (
+        subprocess.run(
+            [*process, *jobs], env=ENVIRONMENT, input=rows, capture_output=True, check=False
+        )
+        for jobs in ([], ["--jobs", "2"])
+    )
+    assert alone.stdout.count(b"\n") == 101
+    assert (shared.returncode, shared.stdout) == (alone.returncode, alone.stdout)

@@ -115,7 +115,7 @@ OnError = Annotated[
 ]
 Jobs = Annotated[
     int,
-    typer.Option(min=1, metavar="N", help="Processes for --rows (1).", show_default=False),
+    typer.Option(min=1, max=256, metavar="N", help="Processes for --rows (1).", show_default=False),
 ]
 Wrt = Annotated[
     list[str] | None,

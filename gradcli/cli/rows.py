@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
@@ -17,13 +17,12 @@ from gradcli.cli.progress import progress
 from gradcli.cli.records import Batch
 from gradcli.cli.row_writer import Answer, RowWriter, refused
 from gradcli.cli.terminal import is_terminal
+from gradcli.cli.workers import workers
 from gradcli.errors import Diagnostic, GradError, InputError
 
 if TYPE_CHECKING:
     from gradcli.formats.rows import Row, Rows
     from gradcli.program import Given, Program
-
-_TOGETHER = 64  # rows that a worker gets at a time
 
 
 class Form(NamedTuple):
@@ -64,9 +63,15 @@ def answer_rows(
     status = 0
     # a bar among rows that scroll by would be no help
     no_bar = quiet or (target.path is None and is_terminal(sys.stdout))
-    with target.stream() as write, progress("rows", quiet=no_bar) as advance:
+    with (
+        target.stream() as write,
+        progress("rows", quiet=no_bar) as advance,
+        workers(ask, asked.rows, asked.jobs)
+        if asked.jobs > 1
+        else nullcontext(map(ask, asked.rows)) as answers,
+    ):
         writer = RowWriter(write, kind, asked.on_error)
-        for found in map(writer.fitted, _answers(ask, asked)):
+        for found in map(writer.fitted, answers):
             advance(found.number + 1, None)
             if found.status:
                 status = status or found.status
@@ -147,44 +152,3 @@ def _asked(
         found = form.fields(result)
         columns, texts = header(found), cells(found)
     return Answer(row.number, row.line, columns, texts, json, result.warnings, (), 0)
-
-
-def _answers(ask: Callable[[Row], Answer], asked: Batch) -> Iterator[Answer]:
-    """The answers in the order of the rows, from so many processes."""
-    if asked.jobs == 1:
-        return map(ask, asked.rows)
-    return _from_workers(ask, asked)
-
-
-def _from_workers(ask: Callable[[Row], Answer], asked: Batch) -> Iterator[Answer]:
-    from multiprocessing import get_all_start_methods, get_context
-
-    if "fork" not in get_all_start_methods():
-        raise usage("`--jobs` needs a system that can fork processes")
-    with get_context("fork").Pool(asked.jobs, _start, (ask,)) as pool:
-        for answers in pool.imap(_several, _chunks(asked.rows)):
-            yield from answers
-
-
-class _Worker:
-    """What a forked process asks; a function of the program cannot be sent to it."""
-
-    ask: Callable[[Row], Answer]
-
-
-def _start(ask: Callable[[Row], Answer]) -> None:
-    """Begin a worker. Interrupts are left to the parent."""
-    import signal
-
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _Worker.ask = staticmethod(ask)
-
-
-def _several(rows: Sequence[Row]) -> list[Answer]:
-    return [_Worker.ask(row) for row in rows]
-
-
-def _chunks(rows: Iterable[Row]) -> Iterator[list[Row]]:
-    walking = iter(rows)
-    while chunk := list(islice(walking, _TOGETHER)):
-        yield chunk

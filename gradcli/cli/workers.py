@@ -1,0 +1,203 @@
+"""Work shared among forked processes; what they make and say comes in the order of the items."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, redirect_stderr
+from io import StringIO
+from queue import Empty, Queue
+from threading import Thread
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from gradcli.cli.failures import usage
+from gradcli.cli.terminal import write_message
+from gradcli.errors import Diagnostic, LimitError
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+    from multiprocessing.process import BaseProcess
+
+Item = TypeVar("Item")
+Made = TypeVar("Made")
+
+_TOGETHER = 64  # items that a worker gets at a time, if so many have been read
+
+
+class _Failed(NamedTuple):
+    """What a worker, or the reading of items, ended with."""
+
+    error: BaseException
+
+
+class _Worker(NamedTuple):
+    process: BaseProcess
+    connection: Connection
+
+
+@contextmanager
+def workers(
+    work: Callable[[Item], Made], items: Iterable[Item], count: int
+) -> Iterator[Iterator[Made]]:
+    """What `count` processes make of the items, each as soon as those before it are there. The
+    processes end with the block, and with this process.
+
+    Args:
+        work: Is called in a process forked from this one.
+        items: Are read by a thread of this process, as far ahead as the workers can take.
+        count: How many processes.
+
+    Raises:
+        UsageError: If this system cannot fork.
+        LimitError: If a worker is lost.
+    """
+    from multiprocessing import get_all_start_methods
+
+    if "fork" not in get_all_start_methods():
+        raise usage("`--jobs` needs a system that can fork processes")
+    started: list[_Worker] = []
+    leaves = signal.getsignal(signal.SIGPIPE)
+    try:
+        for _ in range(count):
+            started.append(_started(work, started))
+        signal.signal(signal.SIGPIPE, signal.SIG_IGN)  # a reader that leaves ends the workers, too
+        yield _results(started, _read_ahead(items, count))
+    except BrokenPipeError:
+        _end(started)
+        signal.signal(signal.SIGPIPE, leaves)
+        os.kill(os.getpid(), signal.SIGPIPE)
+        raise
+    finally:
+        _end(started)
+        signal.signal(signal.SIGPIPE, leaves)
+
+
+def _started(work: Callable[[Item], Made], before: Sequence[_Worker]) -> _Worker:
+    from multiprocessing import get_context
+
+    context = get_context("fork")
+    here, there = context.Pipe()
+    ours = [*(worker.connection for worker in before), here]
+    process = context.Process(target=_work, args=(work, there, ours), daemon=True)
+    process.start()
+    there.close()
+    return _Worker(process, here)
+
+
+def _work(
+    work: Callable[[Item], Made], connection: Connection, parents: Sequence[Connection]
+) -> None:
+    """A worker's life: until its parent, who alone holds the other end, lets go of it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # interrupts are the parent's
+    for end in parents:
+        end.close()
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)  # the rows are the parent's
+    try:
+        while True:
+            connection.send([_done(work, item) for item in connection.recv()])
+    except (EOFError, OSError):
+        os._exit(0)
+
+
+def _done(work: Callable[[Item], Made], item: Item) -> tuple[str, Made | _Failed]:
+    """What was written to standard error meanwhile, and what was made."""
+    with redirect_stderr(StringIO()) as said:
+        try:
+            made: Made | _Failed = work(item)
+        except Exception as error:
+            made = _Failed(error)
+    return said.getvalue(), made
+
+
+def _end(started: Sequence[_Worker]) -> None:
+    for worker in started:
+        worker.connection.close()
+        worker.process.terminate()
+    for worker in started:
+        worker.process.join()
+
+
+_ENDED = object()
+
+
+def _read_ahead(items: Iterable[Any], count: int) -> Queue[Any]:
+    """The items and then `_ENDED`, or what ended them."""
+    queue: Queue[Any] = Queue(2 * count * _TOGETHER)
+
+    def read() -> None:
+        try:
+            for item in items:
+                queue.put(item)
+        except Exception as error:
+            queue.put(_Failed(error))
+        else:
+            queue.put(_ENDED)
+
+    Thread(target=read, daemon=True).start()
+    return queue
+
+
+def _results(started: Sequence[_Worker], queue: Queue[Any]) -> Iterator[Any]:
+    """The results in order. A worker has one chunk at a time, so that neither side waits for the
+    other to take what it sends.
+    """
+    idle, busy = deque(started), deque[_Worker]()
+    made: list[Any] = []
+    end: Any = None
+    while end is None or busy or made:
+        while idle and end is None:
+            chunk, end = _chunk(queue, wait=not busy and not made)
+            if not chunk:
+                break
+            _send(idle[0], chunk)
+            busy.append(idle.popleft())
+        for said, outcome in made:
+            write_message(said)
+            if isinstance(outcome, _Failed):
+                raise outcome.error
+            yield outcome
+        made = []
+        if busy:
+            made = _received(busy[0])
+            idle.append(busy.popleft())
+    if isinstance(end, _Failed):
+        raise end.error
+
+
+def _chunk(queue: Queue[Any], *, wait: bool) -> tuple[list[Any], Any]:
+    """Items that have been read, and how they ended if they have. `wait` for a first one."""
+    chunk: list[Any] = []
+    while len(chunk) < _TOGETHER:
+        try:
+            item = queue.get(block=wait and not chunk)
+        except Empty:
+            break
+        if item is _ENDED or isinstance(item, _Failed):
+            return chunk, item
+        chunk.append(item)
+    return chunk, None
+
+
+def _send(worker: _Worker, chunk: list[Any]) -> None:
+    try:
+        worker.connection.send(chunk)
+    except OSError:
+        raise _lost() from None
+
+
+def _received(worker: _Worker) -> list[Any]:
+    try:
+        found: list[Any] = worker.connection.recv()
+    except (EOFError, OSError):
+        raise _lost() from None
+    return found
+
+
+def _lost() -> LimitError:
+    message = "a process of `--jobs` ended before its work"
+    return LimitError(
+        Diagnostic("worker-lost", message, help="memory may have run out: take fewer jobs")
+    )

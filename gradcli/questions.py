@@ -87,6 +87,14 @@ class Program:
         """The inputs without a default."""
         return tuple(i.name for i in self._program.inputs if i.default is None)
 
+    def check_given(self, given: Mapping[str, Given]) -> None:
+        """Refuse values for names that are no inputs.
+
+        Raises:
+            InputError: Naming the inputs that there are.
+        """
+        check_names(given, self._program)
+
     def run(
         self,
         inputs: Mapping[str, Any] | None = None,
@@ -476,7 +484,9 @@ class Program:
         if of is None:
             if done.result is None:
                 message = "the program does not end in an expression, so it has no result"
-                help = "name one of its values with --of"
+                help = "end it in one, or name one of its values with --of"
+                if not self.source.text.strip():
+                    message, help = "the program is empty", "end it in an expression"
                 raise UsageError(Diagnostic("no-result", message, help=help))
             name, value = self._program.output, done.result
         else:
@@ -576,6 +586,13 @@ class Program:
         silent = Options(done.session.seed_used)
         again = self._execute(given, silent, watch)
         _, output = self._output(again, of)
+        points = again.session.points
+        for i in self._program.inputs:
+            if i.name in points and not is_finite(points[i.name]):
+                what = "derivative" if is_finite(output) else "result"
+                message = f"the {what} is not finite, as the input `{i.name}` is not"
+                warning = Diagnostic("non-finite", message, self.source, i.span, severity="warning")
+                return _judged(warning, options)
         with Quiet():
             if cotangent is None:
                 weight = derivatives.even_cotangent(output)

@@ -216,6 +216,34 @@ def test_refusals(cli, arguments, status, says, tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_suffixes_in_any_case_and_both_json_forms(cli, tmp_path):
+    for name, option in (("a.JSON", []), ("b.ndjson", ["--json"]), ("c.json", ["-f", "ndjson"])):
+        path = tmp_path / name
+        assert cli("grad", "-e", "x ** 2", "x=3", "-o", str(path), *option)[0] == 0
+        assert json.loads(path.read_text())["grad"] == {"x": 6.0}
+
+
+def test_run_shows_what_is_asked_for_in_every_form(cli):
+    program = ["run", "-e", "y = x * 2", "-e", "y + 1", "x=3", "--show", "y"]
+    assert json.loads(cli(*program, "--json")[1])["values"] == {"y": 6.0}
+    assert cli(*program)[1] == "y\t6.0\n"
+    assert cli(*program, "-r")[1] == "6.0\n"
+    assert cli(*program, "-f", "csv")[1] == "y\n6.0\n"
+    assert cli(*program, "-f", "human")[1].split() == ["name", "value", "y", "6"]
+
+
+@pytest.mark.parametrize("form", ["csv", "tsv"])
+def test_no_result_is_an_error_where_a_value_is_wanted(cli, form):
+    status, out, err = cli("run", "-e", "x = 1.0", "-f", form)
+    assert (status, out) == (2, "")
+    assert "error[no-result]" in err
+    assert "--show" in err
+
+
+def test_an_empty_program_is_told_as_one(cli):
+    assert "the program is empty" in cli("grad", "-e", "")[2]
+
+
 def test_a_person_sees_blocks_and_the_mode(cli):
     _, out, _ = cli("jacobian", "-e", "x * k", "x=[1, 2]", "k=3", "-f", "human")
     assert out == (
@@ -283,6 +311,8 @@ def test_a_name_that_is_computed_from_another_moves_with_it(cli):
 
 
 NOT_FINITE = [
+    (["grad", "-e", "param x = 1.0", "-e", "x ** 2", "x=nan"], 1, "as the input `x` is not"),
+    (["run", "-e", "x * 1.0", "x=nan"], 1, "the result is not finite, as the input `x` is not"),
     (["hessian", "-e", "y = 1", "-e", "x ** 1.5 + y", "x=0"], 2, "the derivative of `pow` is not"),
     (
         ["hvp", "-e", "x ** 1.5", "x=0", "--tangent", "x=1"],

@@ -214,3 +214,18 @@ def test_directions_and_weights_from_files(shell, tmp_path):
     program = ["-e", "x ** 2", "x=[1, 2]"]
     assert shell("jvp", *program, "--tangent", "x=@v.json", "-r") == (0, "2.0\n0.0\n", "")
     assert shell("vjp", *program, "--cotangent", "@v.json", "-r") == (0, "2.0\n0.0\n", "")
+
+
+CLASHES = [
+    (["jvp", "-e", "x * y", "y=@-", "--tangent", "x=@-"], "`y=@-` and `--tangent x=@-` both read"),
+    (["vjp", "--cotangent", "@-"], "the program and `--cotangent @-` both read"),
+    (["hvp", "-e", "x", "-i", "-", "--tangent", "x=@-"], "`-i -` and `--tangent x=@-` both read"),
+    (["grad", "-e", "x", "--rows", "-", "--cotangent", "@-"], "`--rows -` and `--cotangent @-`"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "says"), CLASHES, ids=lambda a: a[0])
+def test_an_option_that_reads_standard_input_clashes(shell, arguments, says):
+    status, out, err = shell(*arguments, stdin=b"x\n1\n")
+    assert (status, out) == (2, "")
+    assert says in err

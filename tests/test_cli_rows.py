@@ -130,6 +130,18 @@ def test_bad_first_rows_wait_for_the_header():
 
 
 REFUSED = [
+    ([*SQUARE, "zz=1", "--on-error", "skip"], "x\n1\n2\n", 4, "the program has no input `zz`"),
+    ([*SQUARE, "--wrt", "q", "--on-error", "record"], "x\n1\n2\n", 2, "--wrt names `q`"),
+    ([*SQUARE, "--columns", "x,x"], "1,2\n", 2, "two columns of `--columns` have the same name"),
+    ([*SQUARE, "--columns", "x"], '{"x": 1}\n', 2, "`--columns` names the columns of a CSV"),
+    (["run", "-e", "x", "--graph", "--rows", "-"], "x\n1\n", 2, "does not go with --rows"),
+    (["run", "-e", "y = x", "--rows", "-"], "x\n1\n2\n", 2, "so it has no result"),
+    (
+        ["run", "-e", "error = x", "-e", "error", "--rows", "-", "--on-error", "record"],
+        "x\n1\n",
+        2,
+        "the result is called `error`",
+    ),
     (SQUARE, "y\n1\n", 4, "no column of `<stdin>` is an input"),
     (
         ["run", "-e", "a * b", "--rows", "-"],
@@ -395,3 +407,23 @@ def test_what_comes_before_unreadable_rows_is_written_by_jobs_as_well():
     )
     assert alone.stdout.count(b"\n") == 101
     assert (shared.returncode, shared.stdout) == (alone.returncode, alone.stdout)
+
+
+def test_rows_whose_first_good_one_never_comes():
+    status, out, _ = shell(*SQUARE, "--on-error", "record", stdin="x\nz\n")
+    assert (status, out.splitlines()[0]) == (4, "row,error")
+    assert len(out.splitlines()) == 2
+
+
+def test_a_warning_is_told_once_with_its_row():
+    status, out, err = shell(*SQUARE, stdin="x\n1\nnan\n2\nnan\n")
+    assert (status, len(out.splitlines())) == (0, 5)
+    assert err.count("warning[") == 1
+    assert "first in row 1, line 3" in err
+
+
+def test_json_rows_hold_what_the_program_prints():
+    program = ["run", "-e", "print(x)", "-e", "x", "--rows", "-", "--show", "x"]
+    _, out, err = shell(*program, "--json", stdin="x\n1\n")
+    assert (json.loads(out)["printed"], err) == (["1.0"], "")
+    assert shell(*program, stdin="x\n1\n")[2] == "1.0\n"

@@ -132,7 +132,7 @@ def test_run_table_leaves_empty_columns_out():
         "y", 4.0, (Binding("x", 2.0, 4.0, "", True), Binding("y", 4.0, None, "<PowBackward0>"))
     )
     assert (
-        plain_text(run_view(result, bindings=result.bindings, precision=6, width=80))
+        plain_text(run_view(result, precision=6, width=80))
         == """\
 name  value  grad  grad_fn
 x     2      4
@@ -144,7 +144,7 @@ y = 4
 
 
 def test_a_run_of_nothing_shows_nothing():
-    assert run_view(RunResult("result", None, ()), bindings=(), precision=6, width=80) == []
+    assert run_view(RunResult("result", None, ()), precision=6, width=80) == []
 
 
 @pytest.mark.parametrize("width", [20, 21, 33, 40, 57, 80, 132])
@@ -161,7 +161,7 @@ def test_no_line_is_wider_than_the_terminal(width):
         "日本": 1.5,
     }
     bindings = tuple(Binding(n, v, v, "<MeanBackward0>") for n, v in values.items())
-    run = run_view(RunResult("y", values["big"], ()), bindings=bindings, precision=6, width=width)
+    run = run_view(RunResult("y", values["big"], bindings), precision=6, width=width)
     grad = derivative_view(GradResult("y", 1.0, values, values), precision=6, width=width)
     for line in plain_text([*run, *grad]).splitlines():
         assert cells(line) <= width, f"{cells(line)} cells in {line!r}"

@@ -4,6 +4,7 @@ from gradcli.cli import options as o
 from gradcli.cli.answer import answer
 from gradcli.cli.emit import SUFFIXES
 from gradcli.cli.inputs import constant, load, split_names
+from gradcli.cli.messages import Telling
 from gradcli.cli.output import choose
 from gradcli.cli.records import batch
 from gradcli.cli.terminal import write_message
@@ -41,13 +42,15 @@ def grad(
     """
     from gradcli.program import Options
 
+    telling = Telling(quiet, diagnostics.value, color.value)
     target = choose(
         form.value, json=json, raw=raw, output=output, color=color.value, suffixes=SUFFIXES
     )
     names = split_names(wrt, "--wrt")
-    weights = constant(cotangent, "--cotangent")
     records = batch(rows, columns, on_error.value, jobs)
-    program, inputs = load(arguments, expression, values_file, records)
+    beside = [f"--cotangent {cotangent}"]
+    program, inputs = load(arguments, expression, values_file, records, beside)
+    weights = constant(cotangent, "--cotangent")
     settings = Options(seed=seed, echo=write_message, check_nan=check_nan, graph=False)
     answer(
         lambda given: program.grad(given, wrt=names, cotangent=weights, of=of, options=settings),
@@ -55,8 +58,6 @@ def grad(
         inputs,
         records,
         target,
+        telling,
         precision=precision,
-        quiet=quiet,
-        diagnostics=diagnostics.value,
-        color=color.value,
     )

@@ -6,6 +6,7 @@ import typer
 
 from gradcli.cli import options as o
 from gradcli.cli.inputs import load, split_names
+from gradcli.cli.messages import Telling
 from gradcli.cli.output import Target, choose, resolve_auto
 from gradcli.cli.progress import progress
 from gradcli.cli.terminal import write_message
@@ -49,8 +50,8 @@ def gradcheck(
     target = resolve_auto(target)
     names = split_names(wrt, "--wrt")
     program, inputs = load(arguments, expression, values_file)
-    with progress("runs", quiet=quiet) as advance:
-        settings = Options(seed, write_message, check_nan=False, graph=False, progress=advance)
+    with progress("runs", Telling(quiet, diagnostics.value, color.value)) as bar:
+        settings = Options(seed, write_message, check_nan=False, graph=False, progress=bar.advance)
         result = program.gradcheck(inputs, wrt=names, of=of, order=order, options=settings)
     if not (quiet and target.path is None and target.form in ("plain", "human")):
         target.write(_text(result, target, precision))

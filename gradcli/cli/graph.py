@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from gradcli.cli import options as o
 from gradcli.cli.inputs import load, split_names
-from gradcli.cli.messages import report
+from gradcli.cli.messages import Telling
 from gradcli.cli.output import Target, choose
 from gradcli.cli.terminal import write_message
 
@@ -45,8 +45,7 @@ def graph(
     settings = Options(seed=seed, echo=write_message, check_nan=check_nan, graph=True)
     result = program.graph(inputs, wrt=names, of=of, options=settings)
     target.write(_text(result, target, precision))
-    if not quiet:
-        report(result.warnings, form=diagnostics.value, color=color.value)
+    Telling(quiet, diagnostics.value, color.value).warn(result.warnings)
 
 
 def _text(result: "GraphResult", target: Target, precision: int) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from gradcli.cli.failures import unreadable, usage
@@ -21,6 +21,7 @@ def load(
     expressions: Sequence[str] | None,
     values_file: str | None = None,
     records: Batch | None = None,
+    beside: Iterable[str] = (),
 ) -> tuple[Program, dict[str, Given]]:
     """The program that the arguments name and the values that they give it.
 
@@ -29,10 +30,11 @@ def load(
         expressions: The texts of -e.
         values_file: The file of -i; what the arguments give counts more.
         records: The rows that give values later.
+        beside: Options that take values, as they were written; read after these.
     """
     from gradcli import program
 
-    source, texts, found, printed = _asked(arguments, expressions, values_file, records)
+    source, texts, found, printed = _asked(arguments, expressions, values_file, records, beside)
     names = {*texts, *(() if printed else found)}
     names.update(() if records is None else records.rows.names)
     loaded = program.load_source(source, frozenset(names))
@@ -50,7 +52,7 @@ def load_source(
     """The text of the program, for a command that looks at it alone, and the values given."""
     from gradcli import program
 
-    source, texts, found, printed = _asked(arguments, expressions, values_file, None)
+    source, texts, found, printed = _asked(arguments, expressions, values_file, None, ())
     given = {} if printed else found
     values = {n: program.Given(v, f"{n} in {values_file}") for n, v in given.items()}
     return source, values | constants(texts)
@@ -61,6 +63,7 @@ def _asked(
     expressions: Sequence[str] | None,
     values_file: str | None,
     records: Batch | None,
+    beside: Iterable[str],
 ) -> tuple[Any, dict[str, str], dict[str, Any], bool]:
     """The program's text, the texts of NAME=VALUE, and what -i gives."""
     from gradcli import program
@@ -69,6 +72,7 @@ def _asked(
     takers = [f"{name}=@-" for name, text in texts.items() if text == "@-"]
     takers += ["-i -"] if values_file == "-" else []
     takers += ["--rows -"] if records is not None and records.rows.name == "<stdin>" else []
+    takers += [option for option in beside if option.endswith(("=@-", " @-"))]
     if len(takers) > 1:
         raise usage(f"`{takers[0]}` and `{takers[1]}` both read standard input")
     if takers and not expressions and file in (None, "-"):

@@ -4,6 +4,7 @@ from gradcli.cli import options as o
 from gradcli.cli.answer import answer
 from gradcli.cli.emit import SUFFIXES
 from gradcli.cli.inputs import constant, load, split_names
+from gradcli.cli.messages import Telling
 from gradcli.cli.output import choose
 from gradcli.cli.progress import progress
 from gradcli.cli.records import batch
@@ -41,14 +42,15 @@ def jacobian(
     """
     from gradcli.program import Options
 
+    telling = Telling(quiet, diagnostics.value, color.value)
     target = choose(
         form.value, json=json, raw=raw, output=output, color=color.value, suffixes=SUFFIXES
     )
     names = split_names(wrt, "--wrt")
     records = batch(rows, columns, on_error.value, jobs)
     program, inputs = load(arguments, expression, values_file, records)
-    with progress("directions", quiet=quiet or records is not None) as advance:
-        settings = Options(seed, write_message, check_nan, graph=False, progress=advance)
+    with progress("directions", telling, silent=records is not None) as bar:
+        settings = Options(seed, write_message, check_nan, graph=False, progress=bar.advance)
         answer(
             lambda given: program.jacobian(
                 given, wrt=names, mode=mode.value, of=of, options=settings
@@ -57,10 +59,8 @@ def jacobian(
             inputs,
             records,
             target,
+            telling,
             precision=precision,
-            quiet=quiet,
-            diagnostics=diagnostics.value,
-            color=color.value,
         )
 
 
@@ -97,15 +97,17 @@ def hessian(
     """
     from gradcli.program import Options
 
+    telling = Telling(quiet, diagnostics.value, color.value)
     target = choose(
         form.value, json=json, raw=raw, output=output, color=color.value, suffixes=SUFFIXES
     )
     names = split_names(wrt, "--wrt")
-    weights = constant(cotangent, "--cotangent")
     records = batch(rows, columns, on_error.value, jobs)
-    program, inputs = load(arguments, expression, values_file, records)
-    with progress("directions", quiet=quiet or records is not None) as advance:
-        settings = Options(seed, write_message, check_nan, graph=False, progress=advance)
+    beside = [f"--cotangent {cotangent}"]
+    program, inputs = load(arguments, expression, values_file, records, beside)
+    weights = constant(cotangent, "--cotangent")
+    with progress("directions", telling, silent=records is not None) as bar:
+        settings = Options(seed, write_message, check_nan, graph=False, progress=bar.advance)
         answer(
             lambda given: program.hessian(
                 given,
@@ -120,8 +122,6 @@ def hessian(
             inputs,
             records,
             target,
+            telling,
             precision=precision,
-            quiet=quiet,
-            diagnostics=diagnostics.value,
-            color=color.value,
         )

@@ -4,9 +4,29 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from gradcli.cli.terminal import wants_colour, width, write_message
 from gradcli.errors import Diagnostic
+
+
+class Telling(NamedTuple):
+    """What is said on standard error beside a result: nothing more than errors if `quiet`, in the
+    form full, concise or json, in colour auto, always or never.
+    """
+
+    quiet: bool
+    form: str
+    color: str
+
+    def report(self, diagnostics: Iterable[Diagnostic]) -> None:
+        """Say what is wrong."""
+        report(diagnostics, form=self.form, color=self.color)
+
+    def warn(self, warnings: Iterable[Diagnostic]) -> None:
+        """Say what may be wrong, unless nobody wants to hear it."""
+        if not self.quiet:
+            self.report(warnings)
 
 
 def report(diagnostics: Iterable[Diagnostic], *, form: str, color: str) -> None:

@@ -15,11 +15,12 @@ if TYPE_CHECKING:
     from gradcli.render.text import Line
 
 _WIDTH = 80  # where no terminal says
-_TEXT_FORMS = frozenset({"human", "plain", "raw", "tree"})
+_TEXT_FORMS = frozenset({"human", "plain", "raw", "tree"})  # of one suffix, .txt
+_JSON_FORMS = frozenset({"json", "ndjson"})
 
 
 class Target(NamedTuple):
-    """A form (human, plain, json, raw, tree, dot) and a file, or None for standard output."""
+    """A form, the value of an option or a suffix, and a file, or None for standard output."""
 
     form: str
     path: str | None
@@ -109,14 +110,16 @@ def choose(
     chosen = next(iter(asked), "auto")
     if output is None:
         return Target(chosen, None, color)
-    suffix = os.path.splitext(output)[1]
+    suffix = os.path.splitext(output)[1].lower()
     if suffix not in suffixes:
         raise usage(
             f"`{output}` does not say what to write: its suffix is "
             + (f"`{suffix}`" if suffix else "missing"),
             f"known suffixes are {', '.join(suffixes)}",
         )
-    fits = suffix == ".txt" and chosen in _TEXT_FORMS
+    fits = any(
+        chosen in forms and suffixes[suffix] in forms for forms in (_TEXT_FORMS, _JSON_FORMS)
+    )
     if chosen not in ("auto", suffixes[suffix]) and not fits:
         raise usage(f"`{asked[chosen]}` does not go with a file named `{output}`")
     return Target(chosen if fits else suffixes[suffix], output, color)

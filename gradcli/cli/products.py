@@ -4,6 +4,7 @@ from gradcli.cli import options as o
 from gradcli.cli.answer import answer
 from gradcli.cli.emit import SUFFIXES
 from gradcli.cli.inputs import constant, directions, load, split_names
+from gradcli.cli.messages import Telling
 from gradcli.cli.output import choose
 from gradcli.cli.records import batch
 from gradcli.cli.terminal import write_message
@@ -39,12 +40,14 @@ def jvp(
     """
     from gradcli.program import Options
 
+    telling = Telling(quiet, diagnostics.value, color.value)
     target = choose(
         form.value, json=json, raw=raw, output=output, color=color.value, suffixes=SUFFIXES
     )
-    direction = directions(tangent)
     records = batch(rows, columns, on_error.value, jobs)
-    program, inputs = load(arguments, expression, values_file, records)
+    beside = [*(f"--tangent {text}" for text in tangent or ())]
+    program, inputs = load(arguments, expression, values_file, records, beside)
+    direction = directions(tangent)
     settings = Options(seed=seed, echo=write_message, check_nan=check_nan, graph=False)
     answer(
         lambda given: program.jvp(given, tangents=direction, of=of, options=settings),
@@ -52,10 +55,8 @@ def jvp(
         inputs,
         records,
         target,
+        telling,
         precision=precision,
-        quiet=quiet,
-        diagnostics=diagnostics.value,
-        color=color.value,
     )
 
 
@@ -89,13 +90,15 @@ def vjp(
     """
     from gradcli.program import Options
 
+    telling = Telling(quiet, diagnostics.value, color.value)
     target = choose(
         form.value, json=json, raw=raw, output=output, color=color.value, suffixes=SUFFIXES
     )
     names = split_names(wrt, "--wrt")
-    weights = constant(cotangent, "--cotangent")
     records = batch(rows, columns, on_error.value, jobs)
-    program, inputs = load(arguments, expression, values_file, records)
+    beside = [f"--cotangent {cotangent}"]
+    program, inputs = load(arguments, expression, values_file, records, beside)
+    weights = constant(cotangent, "--cotangent")
     settings = Options(seed=seed, echo=write_message, check_nan=check_nan, graph=False)
     answer(
         lambda given: program.vjp(given, wrt=names, cotangent=weights, of=of, options=settings),
@@ -103,10 +106,8 @@ def vjp(
         inputs,
         records,
         target,
+        telling,
         precision=precision,
-        quiet=quiet,
-        diagnostics=diagnostics.value,
-        color=color.value,
     )
 
 
@@ -142,14 +143,16 @@ def hvp(
     """
     from gradcli.program import Options
 
+    telling = Telling(quiet, diagnostics.value, color.value)
     target = choose(
         form.value, json=json, raw=raw, output=output, color=color.value, suffixes=SUFFIXES
     )
-    direction = directions(tangent)
     names = split_names(wrt, "--wrt")
-    weights = constant(cotangent, "--cotangent")
     records = batch(rows, columns, on_error.value, jobs)
-    program, inputs = load(arguments, expression, values_file, records)
+    beside = [f"--cotangent {cotangent}", *(f"--tangent {text}" for text in tangent or ())]
+    program, inputs = load(arguments, expression, values_file, records, beside)
+    direction = directions(tangent)
+    weights = constant(cotangent, "--cotangent")
     settings = Options(seed=seed, echo=write_message, check_nan=check_nan, graph=False)
     answer(
         lambda given: program.hvp(
@@ -165,8 +168,6 @@ def hvp(
         inputs,
         records,
         target,
+        telling,
         precision=precision,
-        quiet=quiet,
-        diagnostics=diagnostics.value,
-        color=color.value,
     )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from gradcli.cli.failures import usage
 from gradcli.cli.inputs import split_names
+from gradcli.cli.output import Target
 
 if TYPE_CHECKING:
     from gradcli.formats.rows import Rows
@@ -37,5 +38,27 @@ def batch(
         return None
     from gradcli.formats.rows import open_rows
 
+    if names and len(names) < sum(option.count(",") + 1 for option in columns or ()):
+        raise usage("two columns of `--columns` have the same name")
     stdin = None if sys.stdin is None else sys.stdin.buffer
-    return Batch(open_rows(rows, stdin, names), on_error, jobs)
+    found = open_rows(rows, stdin, names)
+    if names and found.form == "ndjson":
+        raise usage("`--columns` names the columns of a CSV; JSON objects have names")
+    return Batch(found, on_error, jobs)
+
+
+def row_form(target: Target, asked: Batch) -> str:
+    """How rows are written: csv, tsv, ndjson or raw; as they are read where nothing else is asked.
+
+    Raises:
+        UsageError: If they cannot be written as the target asks.
+    """
+    form = "ndjson" if target.form == "json" else target.form
+    if form == "auto":
+        return asked.rows.form
+    if form not in ("csv", "tsv", "ndjson", "raw"):
+        what = f"`{target.path}`" if target.path else f"`--format {form}`"
+        raise usage(f"{what} does not go with `--rows`", "rows are csv, tsv, json or raw")
+    if form == "raw" and asked.on_error == "record":
+        raise usage("`--raw` has no place for an error", "take `--on-error skip`, or another form")
+    return form

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
+from gradcli.cli.failures import usage
 from gradcli.errors import Diagnostic, GradError, InputError
 from gradcli.formats.delimited import DELIMITERS, record
 from gradcli.formats.json_text import diagnostic_json, json_object
@@ -90,7 +91,12 @@ class RowWriter:
     def _head(self, columns: list[str]) -> None:
         self._columns = columns
         lead = ["row"] if self._numbered else []
-        self._line([*lead, *columns, *(["error"] if self._recorded else [])])
+        last = ["error"] if self._recorded else []
+        for own in (*lead, *last):
+            if own in columns:
+                message = f"the result is called `{own}`, as the column that --on-error adds"
+                raise usage(message, "write JSON lines with `-f ndjson`, or rename it")
+        self._line([*lead, *columns, *last])
         for answer in self._waiting:
             self._record(answer)
         self._waiting = []

@@ -10,15 +10,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
-from gradcli.cli.failures import usage
-from gradcli.cli.messages import report
+from gradcli.cli.messages import Telling
 from gradcli.cli.output import Target
 from gradcli.cli.progress import progress
-from gradcli.cli.records import Batch
+from gradcli.cli.records import Batch, row_form
 from gradcli.cli.row_writer import Answer, RowWriter, refused
 from gradcli.cli.terminal import is_terminal
 from gradcli.cli.workers import workers
-from gradcli.errors import Diagnostic, GradError, InputError
+from gradcli.errors import Diagnostic, GradError, InputError, UsageError
 
 if TYPE_CHECKING:
     from gradcli.formats.rows import Row, Rows
@@ -40,20 +39,16 @@ def answer_rows(
     asked: Batch,
     form: Form,
     target: Target,
-    *,
-    quiet: bool,
-    diagnostics: str,
-    color: str,
+    telling: Telling,
 ) -> None:
     """Ask the question of every row.
 
     Raises:
         typer.Exit: With the status of the first bad row, its error told.
     """
+    program.check_given(inputs)
     names = _check_columns(program, inputs, asked.rows)
-    kind = _kind(target, asked.rows.form)
-    if kind == "raw" and asked.on_error == "record":
-        raise usage("`--raw` has no place for an error", "take `--on-error skip`, or another form")
+    kind = row_form(target, asked)
 
     def ask(row: Row) -> Answer:
         return _asked(question, inputs, names, row, form, kind)
@@ -62,27 +57,31 @@ def answer_rows(
     told: set[str] = set()
     status = 0
     # a bar among rows that scroll by would be no help
-    no_bar = quiet or (target.path is None and is_terminal(sys.stdout))
+    scrolling = target.path is None and is_terminal(sys.stdout)
     with (
         target.stream() as write,
-        progress("rows", quiet=no_bar) as advance,
+        progress("rows", telling, silent=scrolling) as bar,
         workers(ask, asked.rows, asked.jobs)
         if asked.jobs > 1
         else nullcontext(map(ask, asked.rows)) as answers,
     ):
         writer = RowWriter(write, kind, asked.on_error)
         for found in map(writer.fitted, answers):
-            advance(found.number + 1, None)
+            bar.advance(found.number + 1, None)
             if found.status:
                 status = status or found.status
                 if asked.on_error != "record":
-                    report(found.diagnostics, form=diagnostics, color=color)
+                    bar.clear()
+                    telling.report(found.diagnostics)
                 if asked.on_error == "stop":
                     raise typer.Exit(status)
             fresh = [w for w in found.warnings if w.code not in told]
-            told.update(w.code for w in fresh)
-            if fresh and not quiet:
-                report(fresh, form=diagnostics, color=color)
+            for warning in fresh:
+                told.add(warning.code)
+                notes = f"first in row {found.number}, line {found.line}; later ones are not told"
+                warning.notes = (*warning.notes, notes)
+                bar.clear()
+            telling.warn(fresh)
             writer.write(found)
         writer.end()
     if status:
@@ -112,15 +111,6 @@ def _check_columns(program: Program, inputs: Mapping[str, Given], rows: Rows) ->
     return names
 
 
-def _kind(target: Target, form: str) -> str:
-    if target.form == "auto":
-        return form
-    if target.form not in ("csv", "tsv", "json", "ndjson", "raw"):
-        what = f"`{target.path}`" if target.path else f"`--format {target.form}`"
-        raise usage(f"{what} does not go with `--rows`", "rows are csv, tsv, json or raw")
-    return "ndjson" if target.form == "json" else target.form
-
-
 def _asked(
     question: Callable[[Mapping[str, Given]], Any],
     inputs: Mapping[str, Given],
@@ -139,6 +129,8 @@ def _asked(
         values = taken(row, names)
         given = {name: Given(value, f"{name} {origin}") for name, value in values.items()}
         result = question({**inputs, **given})
+    except UsageError:
+        raise  # whatever the row
     except GradError as error:
         return refused(row.number, row.line, error)
     columns: list[str] = []

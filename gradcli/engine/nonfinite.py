@@ -36,12 +36,12 @@ def non_finite_warning(output: Any, cotangent: Any, source: Source) -> Diagnosti
     found = None
     if isinstance(output, Tensor) and node_of(output) is not None:
         found = _origin(output, cotangent)
-    if found is None:
+    if found is not None and found[1] == "gradient" and is_finite(output):
+        return _blamed(*found, source)
+    if found is None or found[1] == "gradient":
         what = "derivative" if is_finite(output) else "result"
         return _warning(f"the {what} is not finite", source, None)
-    node, what = found
-    if what == "gradient":
-        return _blamed(node, what, source)
+    node, _ = found
     assert node.op is not None
     message = f"the result is not finite: `{node.op.name}` made it from finite values"
     return _warning(message, source, node)

@@ -10,11 +10,9 @@ from gradcli.render.text import Line, cells, visible
 from gradcli.results import Binding, RunResult, Value
 
 
-def run_view(
-    result: RunResult, *, bindings: Sequence[Binding], precision: int, width: int
-) -> list[Line]:
-    """A table of the bindings and, under it, the result if there is one."""
-    lines = binding_table(bindings, precision, width)
+def run_view(result: RunResult, *, precision: int, width: int) -> list[Line]:
+    """A table of the top-level names and, under it, the result if there is one."""
+    lines = binding_table(result.bindings, precision, width)
     if result.result is not None:
         lines += [[]] if lines else []
         lines += named_value(result.output, result.result, precision, width)

@@ -83,6 +83,16 @@ class Program:
         return tuple(i.name for i in self._program.inputs)
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """Top-level names, in order of first assignment."""
+        return tuple(self._program.names)
+
+    @property
+    def watchable(self) -> tuple[str, ...]:
+        """The names that a derivative can be taken by."""
+        return tuple(name for name in self._program.names if name in self._program.watchable)
+
+    @property
     def required(self) -> tuple[str, ...]:
         """The inputs without a default."""
         return tuple(i.name for i in self._program.inputs if i.default is None)

@@ -5,8 +5,11 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
+
+ROOT = Path(__file__).parent.parent
 
 GRADCLI = [sys.executable, "-m", "gradcli"]
 
@@ -141,18 +144,35 @@ def test_help_does_not_load_the_engine():
     assert not {name for name in loaded if name.startswith(("gradcli.engine", "gradcli.grammar"))}
 
 
-def test_completion_offers_commands_and_options():
-    for words, offered in (("gradcli jac", "jacobian"), ("gradcli grad --cot", "--cotangent")):
-        done = subprocess.run(
-            [sys.executable, "-m", "gradcli"],
-            env={
-                **os.environ,
-                "_GRADCLI_COMPLETE": "complete_bash",
-                "COMP_WORDS": words,
-                "COMP_CWORD": str(words.count(" ")),
-            },
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.stdout.split() == [offered], done.stderr
+COMPLETIONS = [
+    ("gradcli jac", ["jacobian"]),
+    ("gradcli grad --cot", ["--cotangent"]),
+    ("gradcli grad samples/cooling.grad ", ["k=", "T0=", "t=", "T="]),
+    ("gradcli grad samples/cooling.grad --wrt k,T", ["k,T0", "k,T"]),
+    ("gradcli grad -e x*y --wrt ", ["x", "y"]),
+    ("gradcli run samples/linear.grad --show ", ["x", "w", "b", "y"]),
+    ("gradcli jvp samples/cooling.grad --tangent k", ["k="]),
+    ("gradcli ops logs", ["logsumexp", "logsigmoid", "logspace"]),
+    ("gradcli jacobian f.grad --mode r", ["reverse"]),
+    ("gradcli grad none.grad --wrt ", []),
+    ("gradcli grad sam", []),  # files are the shell's to complete
+]
+
+
+@pytest.mark.parametrize(("words", "offered"), COMPLETIONS)
+def test_completion(words, offered):
+    done = subprocess.run(
+        [sys.executable, "-m", "gradcli"],
+        env={
+            **os.environ,
+            "PYTHONPATH": str(ROOT),
+            "_GRADCLI_COMPLETE": "complete_bash",
+            "COMP_WORDS": words,
+            "COMP_CWORD": str(words.count(" ")),
+        },
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.stdout.split(), done.stderr) == (offered, "")

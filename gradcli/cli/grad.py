@@ -38,6 +38,8 @@ def grad(
     Examples:
       gradcli grad cooling.grad
       gradcli grad cooling.grad --wrt k,T0 k=0.2
+      gradcli grad cooling.grad --rows many.csv -f ndjson | jq .grad.k
+      gradcli grad cooling.grad --cotangent '[1, 0]' --of y -o gradient.npz
       echo 'x ** 2 + 3 * x' | gradcli grad x=2 -r
     """
     from gradcli.program import Options

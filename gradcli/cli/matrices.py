@@ -39,6 +39,7 @@ def jacobian(
     Examples:
       gradcli jacobian -e 'stack([x * y, x + y])' x=2 y=3
       gradcli jacobian model.grad --wrt theta --json | jq .jacobian.theta
+      gradcli jacobian model.grad --of residuals --mode forward -o jacobian.npy
     """
     from gradcli.program import Options
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from gradcli.cli import completion
 from gradcli.cli import options as o
 from gradcli.cli.output import Target, choose, resolve_auto
 
@@ -15,7 +16,12 @@ _SUFFIXES = {".json": "json", ".txt": "plain"}
 
 Name = Annotated[
     str | None,
-    typer.Argument(metavar="[NAME]", help="An operation; all without it.", show_default=False),
+    typer.Argument(
+        metavar="[NAME]",
+        help="An operation; all without it.",
+        show_default=False,
+        autocompletion=completion.operations,
+    ),
 ]
 
 
@@ -29,7 +35,7 @@ def ops(
     color: o.Color = o.ColorChoice.AUTO,
     diagnostics: o.Diagnostics = o.DiagnosticsForm.FULL,
 ) -> None:
-    """The built-in operations: signature, meaning, derivative, values at kinks, source.
+    """The built-in operations: meaning, derivative, values at kinks.
 
     Examples:
       gradcli ops

@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from gradcli.cli import completion
+
 # No `from __future__ import annotations` here or in the commands: typer would evaluate each
 # annotation from its text, which takes longer than all the rest that it does.
 
@@ -77,6 +79,7 @@ Arguments = Annotated[
         metavar="[FILE] [NAME=VALUE]...",
         help="The program, - or nothing for standard input, and its inputs.",
         show_default=False,
+        autocompletion=completion.inputs,
     ),
 ]
 Expressions = Annotated[
@@ -97,12 +100,12 @@ Rows = Annotated[
     typer.Option(
         "--rows",
         metavar="FILE",
-        help="One run for each record of a CSV or JSON line; - reads them.",
+        help="One run for each record of a CSV, TSV or JSON lines; - reads them.",
     ),
 ]
 Columns = Annotated[
     list[str] | None,
-    typer.Option(metavar="NAME,..", help="Names of the columns of --rows without a header."),
+    typer.Option(metavar="NAME,..", help="Names of the columns of a CSV without a header."),
 ]
 OnError = Annotated[
     OnErrorName,
@@ -119,11 +122,19 @@ Jobs = Annotated[
 ]
 Wrt = Annotated[
     list[str] | None,
-    typer.Option(metavar="NAME,..", help="Differentiate by these names; repeatable."),
+    typer.Option(
+        metavar="NAME,..",
+        help="Differentiate by these names; repeatable.",
+        autocompletion=completion.watchable,
+    ),
 ]
 Of = Annotated[
     str | None,
-    typer.Option(metavar="NAME", help="Take this top-level name as the result."),
+    typer.Option(
+        metavar="NAME",
+        help="Take this top-level name as the result.",
+        autocompletion=completion.names,
+    ),
 ]
 Cotangent = Annotated[
     str | None,
@@ -132,25 +143,35 @@ Cotangent = Annotated[
 Tangent = Annotated[
     list[str] | None,
     typer.Option(
-        metavar="NAME=VALUE", help="Direction by this name; repeatable, zero by the others."
+        metavar="NAME=VALUE",
+        help="Direction by this name; repeatable, zero by the others.",
+        autocompletion=completion.tangents,
     ),
 ]
 Mode = Annotated[
     ModeName,
-    typer.Option(metavar="MODE", help="auto, forward or reverse.", show_default=False),
+    typer.Option(
+        metavar="MODE", help="auto (the cheaper), forward or reverse.", show_default=False
+    ),
 ]
 Order = Annotated[
     int,
     typer.Option(
-        min=1, max=2, metavar="N", help="2: second derivatives as well.", show_default=False
+        min=1,
+        max=2,
+        metavar="N",
+        help="Highest derivatives to check (1).",
+        show_default=False,
     ),
 ]
-Diagonal = Annotated[
-    bool, typer.Option("--diagonal", help="Only the second derivatives by one element twice.")
-]
+Diagonal = Annotated[bool, typer.Option("--diagonal", help="Only the Hessian's diagonal.")]
 Show = Annotated[
     list[str] | None,
-    typer.Option(metavar="NAME,..", help="Print these names; repeatable."),
+    typer.Option(
+        metavar="NAME,..",
+        help="Print these names; repeatable.",
+        autocompletion=completion.names,
+    ),
 ]
 Graph = Annotated[bool, typer.Option("--graph", help="Also draw the recorded graph.")]
 Format = Annotated[

@@ -32,7 +32,7 @@ def jvp(
     color: o.Color = o.ColorChoice.AUTO,
     diagnostics: o.Diagnostics = o.DiagnosticsForm.FULL,
 ) -> None:
-    """Derivative of a program's result along a direction: forward mode.
+    """Derivative of a result along a direction (forward mode).
 
     Examples:
       gradcli jvp cooling.grad --tangent k=1
@@ -83,9 +83,10 @@ def vjp(
     color: o.Color = o.ColorChoice.AUTO,
     diagnostics: o.Diagnostics = o.DiagnosticsForm.FULL,
 ) -> None:
-    """Weights of the result's elements carried back to the inputs: reverse mode.
+    """Weights of a result carried back to the inputs (reverse mode).
 
     Examples:
+      gradcli vjp model.grad --of residuals --cotangent @weights.npy --wrt theta
       gradcli vjp -e 'sin(x) * k' 'x=[1, 2]' k=3 --cotangent '[1, 10]'
     """
     from gradcli.program import Options
@@ -136,9 +137,10 @@ def hvp(
     color: o.Color = o.ColorChoice.AUTO,
     diagnostics: o.Diagnostics = o.DiagnosticsForm.FULL,
 ) -> None:
-    """Product of the result's second derivatives with a direction.
+    """Product of a result's second derivatives with a direction.
 
     Examples:
+      gradcli hvp loss.grad --tangent w=@direction.npy --mode reverse
       gradcli hvp -e 'sum(x ** 3)' 'x=[1, 2]' --tangent 'x=[1, 0]'
     """
     from gradcli.program import Options

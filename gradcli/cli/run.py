@@ -50,6 +50,8 @@ def run(
     Examples:
       gradcli run cooling.grad
       gradcli run cooling.grad k=0.2 't=[0, 5, 10]'
+      gradcli run cooling.grad t=@times.npy -i values.json --show T,k
+      gradcli run cooling.grad --rows many.csv --on-error skip --jobs 4 > results.csv
       gradcli run -e 'x = 3' -e 'x ** 2'
     """
     from gradcli.program import Options

@@ -381,3 +381,30 @@ def test_what_fails_in_an_own_rule_has_a_place(cli):
     for command in ("grad", "jacobian", "hessian"):
         status, _, err = cli(command, "-e", program)
         assert (status, err.partition(": ")[0]) == (5, "<expr>:8:9")
+
+
+def test_users_functions_see_one_direction_at_a_time(cli):
+    rule = (
+        "class Square(Function):\n"
+        "    def forward(ctx, x):\n"
+        "        ctx.save_for_backward(x)\n"
+        "        return x ** 2\n"
+        "    def backward(ctx, g):\n"
+        "        print(g.shape)\n"
+        "        return 2 * ctx.saved_tensors[0] * g\n"
+    )
+    program = ["-e", "param x = [1.0, 2.0, 3.0]", "-e", rule + "Square.apply(x)"]
+    diagonal = [[2.0, 0.0, 0.0], [0.0, 4.0, 0.0], [0.0, 0.0, 6.0]]
+    status, out, err = cli("jacobian", *program, "--mode", "reverse", "--json")
+    assert (status, err) == (0, "torch.Size([3])\n" * 3)
+    assert json.loads(out)["jacobian"]["x"] == diagonal
+    hook = ["-e", "param x = [1.0, 2.0, 3.0]", "-e", "y = x ** 2", "-e", "def f(g): print(g.shape)"]
+    hook += ["-e", "y.register_hook(f)", "-e", "y * 1"]
+    status, out, err = cli("jacobian", *hook, "--json")
+    assert (status, err) == (0, "torch.Size([3])\n" * 3)
+    assert json.loads(out)["jacobian"]["x"] == diagonal
+
+
+def test_auto_is_forward_where_both_modes_have_as_many_directions(cli):
+    found = json.loads(cli("jacobian", "-e", "x ** 2", "x=[1, 2]", "--json")[1])
+    assert found["mode"] == "forward"

@@ -73,7 +73,7 @@ def _one_by_one(count: int, op: Any, args: Sequence[Any], params: Mapping[str, A
         op(*(_value(a.data[i]) if isinstance(a, Batch) else a for a in args), **params)
         for i in range(count)
     ]
-    if type(outs[0]) is tuple or isinstance(outs[0], tuple):
+    if isinstance(outs[0], tuple):
         return tuple(
             Batch(np.stack([np.asarray(out[k]) for out in outs])) for k in range(len(outs[0]))
         )
@@ -177,7 +177,7 @@ def _matmul(count: int, op: Any, args: Any, params: Any) -> Any:
     a, b = args
     left, right = len(shape_of(a)), len(shape_of(b))
     if isinstance(a, Batch) and not isinstance(b, Batch) and right <= 2 and left <= 2:
-        return np.matmul(a.data, b)  # one product of a tall matrix
+        return np.matmul(a.data, b)
     if right == 1 and left == 2 and not isinstance(a, Batch):
         return np.matmul(b.data, np.swapaxes(a, 0, 1))
     x, y = _matrices(a, left, -2, max(left, right, 2)), _matrices(b, right, -1, max(left, right, 2))

@@ -7,6 +7,7 @@ done for one direction after the other.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -177,7 +178,9 @@ def _matmul(count: int, op: Any, args: Any, params: Any) -> Any:
     a, b = args
     left, right = len(shape_of(a)), len(shape_of(b))
     if isinstance(a, Batch) and not isinstance(b, Batch) and right <= 2 and left <= 2:
-        return np.matmul(a.data, b)
+        lines = math.prod(a.data.shape[:-1])
+        tall = a.data.reshape(lines, a.shape[-1])  # one product for all
+        return np.matmul(tall, b).reshape((*a.data.shape[:-1], *shape_of(b)[1:]))
     if right == 1 and left == 2 and not isinstance(a, Batch):
         return np.matmul(b.data, np.swapaxes(a, 0, 1))
     x, y = _matrices(a, left, -2, max(left, right, 2)), _matrices(b, right, -1, max(left, right, 2))

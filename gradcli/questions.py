@@ -384,28 +384,28 @@ class Program:
         """Compare derivatives with central differences and both modes with each other, and each
         own rule by itself. Arguments as of `grad`; `order` 2 checks second derivatives, too.
         """
-        from gradcli.engine.verify import check_program, check_rules
+        from gradcli.engine.verify import OwnCalls, check_program
 
         options = options or Options()
         given = _given(inputs, named)
         watch = self._watch(wrt, keep=False)
-        calls: list[Any] = []
+        calls = OwnCalls()
         done = self._execute(given, options, watch, own_calls=calls)
-        self._output(done, of)
+        self._float_output(done, of)
         names = derivatives.differentiated(self._program, done.session, watch.names, done.values)
         quiet = Options(done.session.seed_used)
         moving = _Watch(frozenset(names), True, False, names)
 
         runs = count(1)
 
-        def run(values: Mapping[str, Any], transparent: bool) -> Any:
+        def run(values: Mapping[str, Any], transparent: bool) -> tuple[Session, Any]:
             options.progress(next(runs), None)
             again = self._execute(given, quiet, moving, moved=values, transparent=transparent)
-            return self._output(again, of)[1]
+            return again.session, self._output(again, of)[1]
 
         with self._pass():
-            checks = check_program(run, done.session, names, order, self._lines())
-            rules = check_rules(calls, self.source)
+            checks = check_program(run, names, order, self._lines())
+            rules = calls.checked(self.source, order)
         passed = all(check.passed for check in (*checks, *rules))
         return GradcheckResult(passed, checks, rules, done.lines, ())
 
@@ -453,14 +453,19 @@ class Program:
         options = options or Options()
         watch = self._watch(wrt, keep=False)
         done = self._execute(given, options, watch)
+        name, output = self._float_output(done, of)
+        names = derivatives.differentiated(self._program, done.session, watch.names, done.values)
+        place = self._at_result(of)
+        return _Asked(done, given, options, watch, of, name, output, names, place)
+
+    def _float_output(self, done: _Done, of: str | None) -> tuple[str, Any]:
+        """Name and value of what is differentiated, which must be floating."""
         name, output = self._output(done, of)
         if not dtype_of(output).startswith("float"):
             message = f"`{name}` has dtype {dtype_of(output)}: only floats have derivatives"
             help = "differentiate a float: `x[argmax(x)]` for `argmax(x)`, `7.0` for `7`"
             raise RunError(Diagnostic("needs-float", message, *self._at_result(of), help=help))
-        names = derivatives.differentiated(self._program, done.session, watch.names, done.values)
-        place = self._at_result(of)
-        return _Asked(done, given, options, watch, of, name, output, names, place)
+        return name, output
 
     def _watch(self, wrt: str | Sequence[str] | None, *, keep: bool) -> _Watch:
         if wrt is None:

@@ -202,10 +202,12 @@ class HvpResult(Result):
 class Checked(Result):
     """A comparison of derivatives with central differences ("reverse", "forward"), or of the two
     modes with each other ("dot"): by an input, or of an own rule's argument, at a line. The worst
-    entry is at `index`, the output's indices followed by the input's (empty: a random projection
-    was compared), with both values; `rounding` is the part of `allowed` that is not truncation.
-    `note` is "kink" where a corner or jump makes differences say nothing, "cut" where `no_grad` or
-    `detach` made the gradient another one on purpose, else "".
+    entry is at `index`, the output's indices followed by the input's, before them the number of
+    the output where there are several (empty: a random projection was compared), with both values;
+    `allowed` is the sum of what `truncation` and `rounding` account for. `note` is "kink" where a
+    corner or jump makes differences say nothing, "non-finite" where a value or derivative is not
+    finite, "unsure" where no differences are good enough, "cut" where `no_grad`, `detach` and their
+    like made the gradient another one on purpose, else "".
     """
 
     __slots__ = (
@@ -217,6 +219,7 @@ class Checked(Result):
         "numeric",
         "error",
         "allowed",
+        "truncation",
         "rounding",
         "passed",
         "note",
@@ -230,6 +233,7 @@ class Checked(Result):
     numeric: float
     error: float
     allowed: float
+    truncation: float
     rounding: float
     passed: bool
     note: str

@@ -91,14 +91,118 @@ def test_a_kink_is_no_mistake(text):
     "text",
     [
         "(x * x.detach()).sum()",
+        "(x * x.data).sum()",
+        "(x * x[0].item()).sum()",
+        "(x * tensor(x.tolist())).sum()",
         "tensor([x[0], x[1] * 2]).sum() + x.sum()",
         "with no_grad():\n    c = x * 2\n(x * c).sum()",
+        "y = (x ** 2).sum()\ny.backward()\n(x.grad * x).sum()",
+        "y = (x ** 3).sum()\ng, = grad(y, x)\n(g * x).sum()",
+        "(x ** 2).sum().backward()\nwith no_grad(): x.sub_(0.1 * x.grad)\nx * 1",
     ],
 )
 def test_a_cut_is_said(text):
     result = load(f"x = tensor([1.0, 2.0], requires_grad=True)\n{text}").gradcheck()
     assert result.passed
     assert {c.note for c in result.checks if c.mode != "dot"} == {"cut"}
+
+
+UNSEEN = {
+    "param": "param x = 2.0\ny = x ** 2\ny.backward()\ny",
+    "leaf": "x = tensor([1.0, 2.0], requires_grad=True)\nassert x.is_leaf and x.requires_grad\nx * 2",
+    "hook": "param x = 2.0\ny = x ** 2\ny.register_hook(lambda g: g * 1)\ny",
+    "number": "input x = 2.0\nassert not x > 3\nx * 2",
+    "list": "input x = [2.0, 3.0]\nassert len(x) == 2\nx[0] * x[1]",
+    "no leaf": "input x: float[2] = [2.0, 3.0]\nassert not (x * 2).requires_grad\nx * 2",
+    "computed": "a = tensor([1.0, 2.0], requires_grad=True)\nx = a * 2\nassert x.grad_fn is not None\nx * a",
+    "graph": "param x = 2.0\ny = x * 2\nassert y.grad_fn.next_functions[0][0].variable is x\ny",
+}
+
+
+@pytest.mark.parametrize("order", [1, 2])
+@pytest.mark.parametrize("text", UNSEEN.values(), ids=UNSEEN)
+def test_the_program_does_not_see_that_it_is_checked(text, order):
+    result = load(text).gradcheck(wrt="x", order=order)
+    assert result.passed, result.checks
+    assert not any(c.note for c in result.checks)
+
+
+def test_a_name_and_what_it_was_made_of():
+    result = load("input x = 3.0\na = x * 2\na ** 2 * x").gradcheck(wrt="a,x")
+    found = {c.input: c.analytic for c in result.checks if c.mode == "reverse"}
+    assert result.passed, result.checks
+    assert found == {"a": 36.0, "x": 108.0}
+
+
+# own rules that are right -------------------------------------------------------------------
+
+MARKED = """\
+class F(Function):
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        i = x * 3
+        ctx.mark_non_differentiable(i)
+        return x ** 2, i
+    def backward(ctx, g, h):
+        x, = ctx.saved_tensors
+        return 2 * x * g
+input x: float[2] = [1.0, 2.0]
+a, b = F.apply(x)
+a.sum()"""
+SEVERAL = """\
+class F(Function):
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x ** 2, x ** 3
+    def backward(ctx, g, h):
+        x, = ctx.saved_tensors
+        return 2 * x * g + 3 * x ** 2 * h{}
+input x = {}
+a, b = F.apply(x)
+sum(a + b)"""
+SCALED = """\
+class F(Function):
+    def forward(ctx, x, k):
+        ctx.save_for_backward(x)
+        ctx.k = k
+        return k * x ** 3
+    def backward(ctx, g):
+        x, = ctx.saved_tensors
+        return 3 * ctx.k * x ** 2 * g, None
+param x = 1.5
+{}"""
+
+
+@pytest.mark.parametrize("order", [1, 2])
+@pytest.mark.parametrize(
+    "text",
+    [
+        MARKED,
+        SEVERAL.format("", "2.0"),
+        SEVERAL.format("", "[1.0, 2.0]"),
+        SCALED.format("F.apply(x, 2.5)"),
+    ],
+)
+def test_right_rules_of_several_values_pass(text, order):
+    result = load(text).gradcheck(order=order)
+    assert result.passed, [c for c in result.rules if not c.passed]
+    assert {c.input for c in result.rules} == {"F[0]"}
+
+
+def test_each_element_of_each_result_is_compared():
+    result = load(SEVERAL.format(".flip(0)", "[1.0, 2.0]")).gradcheck()
+    assert [c.index for c in result.rules if not c.passed] == [(1, 0, 1)] * 2
+
+
+def test_an_argument_that_is_differentiated_needs_a_gradient():
+    result = load(SCALED.format("input k = 2.5\nF.apply(x, k)")).gradcheck(wrt="x,k")
+    assert {c.input for c in result.rules if not c.passed} == {"F[1]"}
+
+
+def test_a_rule_that_is_cut_fails_by_itself_at_order_2():
+    result = load(RULE.format("3 * x.detach() ** 2 * g")).gradcheck(order=2)
+    assert {c.note for c in result.checks if c.mode != "dot" and c.order == 2} >= {"cut"}
+    assert {c.order for c in result.rules if not c.passed} == {2}
 
 
 def test_values_from_outside_are_moved_whatever_they_are():
@@ -138,20 +242,27 @@ def test_json_has_the_worst_entry(cli, wrong):
     assert list(worst)[:9] == [
         *("input", "order", "mode", "index", "analytic", "numeric", "error", "allowed", "passed")
     ]
+    assert list(worst)[9:] == ["note", "line", "truncation", "rounding"]
+    assert worst["allowed"] == worst["truncation"] + worst["rounding"] > 0
     assert len(found["rules"]) == 3
 
 
 def test_csv_is_a_table(cli, wrong):
     _, out, _ = cli("gradcheck", wrong, "-f", "csv")
     lines = out.splitlines()
-    assert lines[0] == "input,order,mode,index,analytic,numeric,error,allowed,passed,note"
+    assert lines[0] == (
+        "input,order,mode,index,analytic,numeric,error,allowed,passed,note,line,truncation,"
+        "rounding,kind"
+    )
     assert len(lines) == 10
+    assert [line.split(",")[-1] for line in lines[1:]] == ["input"] * 6 + ["rule"] * 3
 
 
 def test_a_person_reads_what_is_wrong_and_why_that_much_is_allowed(cli, wrong):
     _, out, _ = cli("gradcheck", wrong, "-f", "human")
     assert "x (line 11): the derivative at [1] is 24 by reverse mode, 36 by differences" in out
     assert "for truncation, " in out
+    assert out.startswith("name     order  mode     error    allowed  truncation  rounding\n")
     assert out.endswith("4 of 9 checks failed\n")
 
 
@@ -167,6 +278,8 @@ def test_quiet_leaves_the_status_alone(cli, wrong):
         (["-e", "x ** 2", "x=3", "--wrt", "z"], 2),
         (["-e", "x ** 2"], 4),
         (["-e", "x **"], 3),
+        (["-e", "argmax(x)", "x=[1, 2.5]"], 5),
+        (["-e", "x > 1", "x=2.5"], 5),
         (["-e", "y = 3", "-e", "y / tensor([1, 2])[5]"], 5),
     ],
 )

@@ -1,29 +1,31 @@
-"""Checking derivatives: both modes against central differences and against each other.
+"""Checking derivatives: both modes against differences and against each other.
 
 Where input and output are small every entry of the Jacobian is compared; where they are large, its
-products with random directions. Order 2 checks the gradient of the function, weighed by a random
-cotangent, in the same way.
+products with random directions. Order 2 checks the gradient of the function, weighed at random, in
+the same way. An entry is wrong only if differences of wide steps and those of narrow ones say so.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+import math
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
 
 from gradcli.engine.arrays import np, shape_of
-from gradcli.engine.ops.registry import ops
-from gradcli.engine.session import Session
-from gradcli.engine.tensor import Number, Tensor, data_of
-from gradcli.engine.transforms import Traced
-from gradcli.errors import run_error
+from gradcli.engine.differences import Line, Slopes
+from gradcli.engine.traces import Trace
+from gradcli.errors import GradError
 from gradcli.record import Record
 
-Function = Callable[..., Any]
+Function: TypeAlias = Callable[[Mapping[int, Any]], Trace]
+"""Evaluates a function at its point, plain data in the place of the inputs of some numbers."""
 
 SMALL = 64
-"""The most elements of an input, and of the output, for which the whole Jacobian is compared."""
+"""The most elements of an input, and of the output, for which the whole Jacobian is compared; and
+how many entries of a larger input are looked at where a kink spoils a random direction."""
 
-_EPS = 2.0**-52
+OK, KINK, NON_FINITE, UNSURE, WRONG = range(5)
+NOTES = ("", "kink", "non-finite", "unsure", "")
 
 
 class Check(Record):
@@ -33,14 +35,16 @@ class Check(Record):
         input: Number of the input.
         order: 1 for the function, 2 for its gradient.
         mode: "reverse" or "forward", each against differences; "dot" for one against the other.
-        index: Where they differ most: an index of the output followed by one of the input; empty
-            where a random projection was compared.
+        index: Where they differ most: an index of the output followed by one of the input, before
+            them the number of the output if there are several; empty where a random projection was
+            compared.
         analytic, numeric: The two values there; for "dot" <v, J u> and <J'v, u>.
         error: Their distance.
-        allowed: The distance that truncation and rounding account for.
-        rounding: The part of it that rounding accounts for; the rest is truncation.
-        kink: The function has a corner or a jump here, so that differences say nothing.
-        passed: Whether error is within what is allowed, or there is a kink.
+        truncation, rounding: The distances that these account for.
+        note: Why nothing can be said: "kink" where the function has a corner or a jump,
+            "non-finite" where it or its derivative is not finite, "unsure" where no differences
+            are good enough; else "".
+        passed: Whether error is within what is allowed, or there is a note.
     """
 
     __slots__ = (
@@ -51,9 +55,9 @@ class Check(Record):
         "analytic",
         "numeric",
         "error",
-        "allowed",
+        "truncation",
         "rounding",
-        "kink",
+        "note",
         "passed",
     )
     input: int
@@ -63,237 +67,292 @@ class Check(Record):
     analytic: float
     numeric: float
     error: float
-    allowed: float
+    truncation: float
     rounding: float
-    kink: bool
+    note: str
     passed: bool
+
+    @property
+    def allowed(self) -> float:
+        """The distance that truncation and rounding account for."""
+        return self.truncation + self.rounding
 
 
 def gradcheck(
     function: Function,
-    primals: Sequence[Any],
     *,
     order: int = 1,
-    session: Session | None = None,
     seed: int = 0,
     small: int = SMALL,
 ) -> list[Check]:
-    """Check the derivatives of a function of numbers and tensors at a point.
+    """Check the derivatives of a function at its point.
 
     Args:
-        function: Of the values, returning a number or tensor; it must give the same each time.
-        primals: Floating values, numbers or tensors.
+        function: It must give the same each time.
         order: 1, or 2 to check the second derivatives as well.
-        session: The run that the function belongs to.
         seed: Of the random directions.
         small: The most elements for which the whole Jacobian is compared.
     """
-    session = Session() if session is None else session
     rng = np.random.default_rng(seed)
-    points = [_array(p) for p in primals]
-    kinds = [type(p) if isinstance(p, Tensor) else Number for p in primals]
-    checks = _Order(session, function, points, kinds, 1, rng, small).checks()
+    base = function({})
+    inputs = range(len(base.points))
+    checks = [c for i in inputs for c in _Input(function, base, i, 1, rng, small).checks()]
     if order > 1:
-        out = _plain(session, function(*_given(points, kinds)))
-        slope = _slope(session, function, rng.uniform(0.5, 1.5, out.shape))
-        for i in range(len(points)):
-            checks += _Order(session, slope(i), points, kinds, 2, rng, small).checks()
+        weights = rng.uniform(0.5, 1.5, base.values.shape)
+
+        def slope(moved: Mapping[int, Any]) -> Trace:
+            return function(moved).slope(weights)
+
+        base = base.slope(weights)
+        checks += [c for i in inputs for c in _Input(slope, base, i, 2, rng, small).checks()]
     return checks
 
 
-def _slope(session: Session, function: Function, weights: Any) -> Callable[[int], Function]:
-    def weighed(*args: Any) -> Any:
-        out = session.tensor(function(*args))
-        return ops.sum(ops.mul(out, weights if weights.shape else float(weights)))
+class _Compared(Record):
+    """Entries that have been compared, with their places and what was found of each."""
 
-    def by(i: int) -> Function:
-        def slope(*args: Any) -> Any:
-            traced = Traced(session, weighed, args, [i])
-            return traced.pulled(traced.output(), 1.0)[0]
+    __slots__ = ("places", "analytic", "slopes", "verdict")
+    places: list[tuple[int, ...]]
+    analytic: Any
+    slopes: Slopes
+    verdict: Any
 
-        return slope
+    def worst(self) -> tuple[int, float, int]:
+        """How bad the worst entry is: its verdict, by how much it is off; and its number."""
+        error = _distance(self.analytic, self.slopes.value)
+        excess = np.nan_to_num(error / np.maximum(self.slopes.allowed, 1e-300), nan=np.inf)
+        at = int(np.lexsort((excess, self.verdict))[-1])
+        return int(self.verdict[at]), float(excess[at]), at
 
-    return by
+    def check(self, i: int, order: int, mode: str) -> Check:
+        """The check that shows the worst entry."""
+        verdict, _, at = self.worst()
+        found = self.slopes
+        analytic, numeric = float(self.analytic[at]), float(found.value[at])
+        return Check(
+            i,
+            order,
+            mode,
+            self.places[at],
+            analytic,
+            numeric,
+            float(_distance(analytic, numeric)),
+            float(found.truncation[at]),
+            float(found.rounding[at]),
+            NOTES[verdict],
+            verdict != WRONG,
+        )
 
 
-class _Order:
-    """The checks of one order: the function, its values around the point, and both modes at it."""
+class _Input:
+    """The checks by one input: the function around its point, and both modes there."""
 
     def __init__(
-        self,
-        session: Session,
-        function: Function,
-        points: Sequence[Any],
-        kinds: Sequence[type[Tensor]],
-        order: int,
-        rng: Any,
-        small: int,
+        self, function: Function, base: Trace, i: int, order: int, rng: Any, small: int
     ) -> None:
-        self.session = session
         self.function = function
-        self.points = points
-        self.kinds = kinds
+        self.base = base
+        self.i = i
         self.order = order
         self.rng = rng
         self.small = small
-        self.traced = Traced(session, function, _given(points, kinds), range(len(points)))
-        self.out = self.traced.output()
-        self.shape = shape_of(self.out)
+        self.point = np.asarray(base.points[i], np.float64).ravel()
+        self.eps = base.precision()
+        self.by_rows = base.values.size <= small
+        self.neighbours: list[Trace] | None = None
 
     def checks(self) -> list[Check]:
+        """A check of each mode, and of one against the other."""
+        if self.point.size == 0 or self.base.values.size == 0:
+            return []
+        small = self.point.size <= self.small
+        units: list[int | None] = list(range(self.point.size)) if small else [None]
         found = []
-        for i, point in enumerate(self.points):
-            if point.size == 0 or 0 in self.shape:
-                continue
-            small = point.size <= self.small and int(np.prod(self.shape)) <= self.small
-            found += self._entries(i) if small else self._projections(i)
-            found.append(self._dot(i))
-        return found
+        for unit in units:
+            found.append(self._compared(unit))
+            if unit is None and (found[0][1].verdict == KINK).any():
+                units += self.rng.choice(self.point.size, self.small, replace=False).tolist()
+        checks = []
+        for mode, parts in zip(("reverse", "forward"), zip(*found, strict=True), strict=True):
+            worst = max(parts, key=_Compared.worst)
+            checks.append(worst.check(self.i, self.order, mode))
+        return [*checks, self._dot()]
 
-    def _entries(self, i: int) -> list[Check]:
-        point = self.points[i]
-        shape = (*self.shape, *point.shape)
-        rows = [self._pulled(i, unit) for unit in _units(self.shape)]
-        columns, differences = [], []
-        for unit in _units(point.shape):
-            columns.append(self._pushed(i, unit))
-            differences.append(self._difference(i, unit))
-        slopes, limit, rounding = (
-            np.stack(parts, -1).reshape(shape) for parts in zip(*differences, strict=True)
-        )
-        found = [
-            self._worst(i, "reverse", np.stack(rows, 0).reshape(shape), slopes, limit, rounding),
-            self._worst(
-                i, "forward", np.stack(columns, -1).reshape(shape), slopes, limit, rounding
-            ),
-        ]
-        return [self._judged(check, self._unit_at(check)) for check in found]
+    # --- one direction -----------------------------------------------------------------
 
-    def _unit_at(self, check: Check) -> Any:
-        """The direction of the element of the input in which a check found the worst."""
-        unit = np.zeros(self.points[check.input].shape)
-        unit[check.index[len(self.shape) :]] = 1.0
-        return unit
-
-    def _judged(self, check: Check, u: Any) -> Check:
-        """The check, passed if there is a kink in the direction."""
-        if check.passed or not self._has_kink(check.input, u):
-            return check
-        check.kink = check.passed = True
-        return check
-
-    def _has_kink(self, i: int, u: Any) -> bool:
-        """Whether the slopes to either side differ more than those of a smooth function, whose
-        difference shrinks with the width: a corner, a jump, or one of them within the width.
+    def _compared(self, unit: int | None) -> tuple[_Compared, _Compared]:
+        """Reverse and forward mode compared with differences in the direction of one element of
+        the input, or in one at random.
         """
-        values = _plain(self.session, self.function(*_given(self.points, self.kinds)))
-        wide = self._width(i, u)
-        gaps = []
-        for h in (wide, wide / 8):
-            ahead, behind = self._moved(i, u, h), self._moved(i, u, -h)
-            if (np.isfinite(values) & (np.isfinite(ahead) != np.isfinite(behind))).any():
-                return True  # the edge of the domain
-            gaps.append(float(np.max(abs(ahead - 2 * values + behind), initial=0.0)) / h)
-        noise = 1e4 * _EPS * (float(np.max(abs(values), initial=0.0)) + 1.0) / wide
-        stays = gaps[1] > gaps[0] / 2 and gaps[1] > noise
-        goes = gaps[0] > noise and gaps[1] < gaps[0] / 64
-        return stays or goes
+        u = self._direction(unit)
+        v = self.rng.uniform(-1, 1, self.base.values.shape)
 
-    def _projections(self, i: int) -> list[Check]:
-        u = self.rng.uniform(-1, 1, self.points[i].shape)
-        v = self.rng.uniform(-1, 1, self.shape)
-        slope, bound, noise = self._difference(i, u)
-        numeric, allowed = np.sum(v * slope), np.sum(abs(v) * bound)
-        rounding = np.sum(abs(v) * noise)
-        found = [
-            self._worst(i, "reverse", np.sum(self._pulled(i, v) * u), numeric, allowed, rounding),
-            self._worst(i, "forward", np.sum(self._pushed(i, u) * v), numeric, allowed, rounding),
-        ]
-        return [self._judged(check, u) for check in found]
+        def pushed(trace: Trace) -> Any:
+            return trace.pushed(self.i, u)
 
-    def _dot(self, i: int) -> Check:
-        u = self.rng.uniform(-1, 1, self.points[i].shape)
-        v = self.rng.uniform(-1, 1, self.shape)
-        pushed, pulled = v * self._pushed(i, u), self._pulled(i, v) * u
-        allowed = 1e-10 * (np.sum(abs(pushed)) + np.sum(abs(pulled))) + 1e-14
-        return self._worst(i, "dot", np.sum(pushed), np.sum(pulled), allowed, allowed)
+        def pulled(trace: Trace) -> Any:
+            return trace.jacobian()[self.i] @ u
 
-    def _worst(
-        self, i: int, mode: str, analytic: Any, numeric: Any, allowed: Any, rounding: Any
-    ) -> Check:
-        analytic, numeric, allowed = map(np.asarray, (analytic, numeric, allowed))
-        same = (analytic == numeric) | (np.isnan(analytic) & np.isnan(numeric))
-        error = np.where(same, 0.0, abs(analytic - numeric))
-        excess = np.nan_to_num(error - allowed, nan=np.inf)
-        at = np.unravel_index(int(excess.argmax()), excess.shape)
+        def contracted(trace: Trace) -> Any:
+            return np.array([np.sum(trace.pulled(weights)[self.i] * u)])
+
+        line = self._line(unit, u)
+        found = second = line.slopes()
+        doubtful = ~found.settled | line.suspects() | ~_agree(pushed(self.base), found)
+        if self.by_rows:
+            doubtful |= ~_agree(pulled(self.base), found)
+        else:
+            weights = v * ~doubtful
+            doubtful |= ~_agree(contracted(self.base), found.weighed(weights))
+        if doubtful.any():
+            found, second = line.closer(doubtful)
+        places = self._places(unit)
+        forward = self._judged(places, pushed, found, second)
+        if self.by_rows:
+            return self._judged(places, pulled, found, second), forward
+        weights = v * ((forward.verdict == OK) | (forward.verdict == WRONG))
+        return (
+            self._judged([()], contracted, found.weighed(weights), second.weighed(weights)),
+            forward,
+        )
+
+    def _judged(
+        self,
+        places: list[tuple[int, ...]],
+        derivative: Callable[[Trace], Any],
+        found: Slopes,
+        second: Slopes,
+    ) -> _Compared:
+        """What is to be said of derivatives, by the differences and by those of a second opinion.
+
+        Derivatives have rounding of their own; it is looked at only where they seem wrong.
+        """
+        analytic = derivative(self.base)
+        finite = np.isfinite(self.base.values) if len(analytic) == len(self.base.values) else True
+        used, verdict = _verdict(analytic, finite, found, second)
+        if (verdict == WRONG).any():
+            noise = self._spread(derivative)
+            used, verdict = _verdict(analytic, finite, found.looser(noise), second.looser(noise))
+        return _Compared(places, analytic, used, verdict)
+
+    def _dot(self) -> Check:
+        """<v, J u> and <J'v, u>: rounding alone parts them, that of the sums at the least, and what
+        the derivatives change by where the point moves by an ulp.
+        """
+        u = self.rng.uniform(-1, 1, self.point.shape)
+        v = self.rng.uniform(-1, 1, self.base.values.shape)
+        pushed, pulled = v * self.base.pushed(self.i, u), self.base.pulled(v)[self.i] * u
+        forward, reverse = float(np.sum(pushed)), float(np.sum(pulled))
+        rounding = 64 * self.eps * float(np.sum(abs(pushed)) + np.sum(abs(pulled)))
+        error = float(_distance(forward, reverse))
+        if error > rounding:
+            for derivative in (
+                lambda trace: np.sum(v * trace.pushed(self.i, u)),
+                lambda trace: np.sum(trace.pulled(v)[self.i] * u),
+            ):
+                rounding += float(self._spread(derivative))
+        finite = math.isfinite(forward) and math.isfinite(reverse)
+        note = "" if finite else NOTES[NON_FINITE]
+        passed = not finite or error <= rounding
         return Check(
-            i,
-            self.order,
-            mode,
-            tuple(map(int, at)),
-            float(analytic[at]),
-            float(numeric[at]),
-            float(error[at]),
-            float(allowed[at]),
-            float(np.asarray(rounding)[at]),
-            False,
-            bool(error[at] <= allowed[at] or error[at] == 0.0),
+            self.i, self.order, "dot", (), forward, reverse, error, 0.0, rounding, note, passed
         )
 
-    def _pulled(self, i: int, v: Any) -> Any:
-        return _array(self.traced.pulled(self.out, v if v.shape else float(v))[i])
+    # --- around the point --------------------------------------------------------------
 
-    def _pushed(self, i: int, u: Any) -> Any:
-        dots = [Tensor(np.zeros(p.shape)) if p.shape else 0.0 for p in self.points]
-        dots[i] = Tensor(u) if u.shape else float(u)
-        return np.broadcast_to(_array(self.traced.pushed(self.out, dots)), self.shape)
+    def _direction(self, unit: int | None) -> Any:
+        size = abs(self.point)
+        if unit is None:
+            least = np.max(size, initial=0.0, where=np.isfinite(size)) / 16 or 1.0
+            return self.rng.uniform(-1, 1, self.point.shape) * np.maximum(size, least)
+        u = np.zeros(self.point.shape)
+        u[unit] = 1.0
+        return u
 
-    def _width(self, i: int, u: Any) -> float:
-        """The wider step of the differences in a direction."""
-        size = float(np.max(abs(self.points[i]) * (u != 0), initial=0.0))
-        return 2.0**-10 * max(1.0, size)
+    def _line(self, unit: int | None, u: Any) -> Line:
+        def at(step: float) -> tuple[float, Any]:
+            moved = self._data(self.point + step * u)
+            by = np.asarray(moved, np.float64).ravel() - self.point
+            step = float(by @ u / (u @ u))
+            trace = self._moved({self.i: moved}) if math.isfinite(step) else None
+            return step, np.full(self.base.values.shape, np.nan) if trace is None else trace.values
 
-    def _difference(self, i: int, u: Any) -> tuple[Any, Any, Any]:
-        """Slope in a direction, how far it may be off, and how much of that is rounding.
+        if unit is None:
+            return Line(at, self.base.values, 1.0, 1.0 / float(np.max(abs(u))), self.eps)
+        sizes = abs(self.point[np.isfinite(self.point)])
+        reach = float(abs(self.point[unit])) or float(np.max(sizes, initial=0.0)) or 1.0
+        reach = reach if math.isfinite(reach) else 1.0
+        return Line(at, self.base.values, reach, max(reach, 1.0), self.eps)
 
-        The differences of two widths give the one of fourth order, and by how much they differ
-        bounds the truncation; rounding is that of the values, divided by the width.
+    def _data(self, flat: Any, i: int | None = None) -> Any:
+        """Plain data like that of an input's point."""
+        like = self.base.points[self.i if i is None else i]
+        if type(like) is float:
+            return float(flat[0])
+        return flat.reshape(like.shape).astype(like.dtype)
+
+    def _moved(self, moved: Mapping[int, Any]) -> Trace | None:
+        """The function elsewhere; None where it fails or has another shape."""
+        try:
+            trace = self.function(moved)
+        except GradError:
+            return None
+        return trace if trace.shapes == self.base.shapes else None
+
+    def _spread(self, derivative: Callable[[Trace], Any]) -> Any:
+        """How far rounding may put a derivative off: by what it changes where all inputs move by
+        some ulps.
         """
-        h = self._width(i, u)
-        wide, narrow = self._central(i, u, h), self._central(i, u, h / 2)
-        values = _plain(self.session, self.function(*_given(self.points, self.kinds)))
-        slope = (4 * narrow - wide) / 3
-        rounding = 64 * _EPS * (abs(values) + 1.0) / h
-        return slope, abs(narrow - wide) * 0.01 + rounding + 1e-9 * abs(slope), rounding
+        if self.neighbours is None:
+            traces = [self._moved(self._jittered()) for _ in range(4)]
+            self.neighbours = [trace for trace in traces if trace is not None]
+        here = derivative(self.base)
+        away = [4 * _distance(derivative(trace), here) for trace in self.neighbours]
+        return np.max(away, axis=0, initial=0.0)
 
-    def _central(self, i: int, u: Any, h: float) -> Any:
-        return (self._moved(i, u, h) - self._moved(i, u, -h)) / (2 * h)
+    def _jittered(self) -> dict[int, Any]:
+        moved = {}
+        for i, point in enumerate(self.base.points):
+            flat = np.asarray(point, np.float64).ravel()
+            ulps = self.rng.integers(-4, 5, flat.shape)
+            moved[i] = self._data(flat * (1 + ulps * self.eps), i)
+        return moved
 
-    def _moved(self, i: int, u: Any, step: float) -> Any:
-        """The values a step away in a direction."""
-        moved = list(self.points)
-        moved[i] = moved[i] + step * u
-        found = _plain(self.session, self.function(*_given(moved, self.kinds)))
-        if found.shape != self.shape:
-            raise run_error("shape-mismatch", "the shape of the result changes near this point")
-        return found
-
-
-def _units(shape: tuple[int, ...]) -> list[Any]:
-    count = int(np.prod(shape))
-    return list(np.eye(count).reshape((count, *shape)))
-
-
-def _array(value: Any) -> Any:
-    return np.asarray(data_of(value), dtype=np.float64)
-
-
-def _plain(session: Session, value: Any) -> Any:
-    return _array(session.tensor(value))
+    def _places(self, unit: int | None) -> list[tuple[int, ...]]:
+        """The index of each entry."""
+        if unit is None:
+            return [()] * self.base.values.size
+        inner = _unraveled(unit, shape_of(self.base.points[self.i]))
+        several = len(self.base.shapes) > 1
+        return [
+            (*((k,) if several else ()), *_unraveled(at, shape), *inner)
+            for k, shape in enumerate(self.base.shapes)
+            for at in range(math.prod(shape))
+        ]
 
 
-def _given(points: Sequence[Any], kinds: Sequence[type[Tensor]]) -> list[Any]:
-    return [
-        float(p) if kind is Number else Tensor(p.copy() if p.shape else float(p))
-        for p, kind in zip(points, kinds, strict=True)
-    ]
+def _agree(analytic: Any, found: Slopes) -> Any:
+    return _distance(analytic, found.value) <= found.allowed
+
+
+def _verdict(analytic: Any, finite: Any, found: Slopes, second: Slopes) -> tuple[Slopes, Any]:
+    """Slopes to report and the verdict on each entry."""
+    other = ~_agree(analytic, found) & _agree(analytic, second) & second.settled
+    used = Slopes(
+        *(np.where(other, getattr(second, k), getattr(found, k)) for k in Slopes.__slots__)
+    )
+    error = _distance(analytic, used.value)
+    verdict = np.where(error <= used.allowed, OK, WRONG)
+    verdict = np.where(used.settled | (error > 8 * used.allowed), verdict, UNSURE)
+    verdict = np.where(~np.isfinite(analytic) & ~used.settled, NON_FINITE, verdict)
+    verdict = np.where(used.kink, KINK, verdict)
+    return used, np.where(finite, verdict, NON_FINITE)
+
+
+def _distance(x: Any, y: Any) -> Any:
+    """|x - y|, 0 of equal infinities, nan where one is nan."""
+    return np.where(np.equal(x, y), 0.0, abs(np.subtract(x, y)))
+
+
+def _unraveled(at: int, shape: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(map(int, np.unravel_index(at, shape))) if shape else ()

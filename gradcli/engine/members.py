@@ -12,7 +12,7 @@ from gradcli.engine.dtypes import DTYPES, dtype_name
 from gradcli.engine.graph import AccumulateGrad, Node, Site, seen
 from gradcli.engine.ops.registry import ops
 from gradcli.engine.own import OWN_NAMES
-from gradcli.engine.session import Session, kind_of
+from gradcli.engine.session import Session, as_numbers, kind_of
 from gradcli.engine.tensor import Fields, Tensor, data_of, like_of, node_of
 from gradcli.errors import RunError, run_error
 
@@ -116,7 +116,7 @@ def _backward(
             help="make an input with `tensor(..., requires_grad=True)`, outside `no_grad`",
         )
     g = seed(x, session.tensor(gradient), "backward")
-    create = bool(create_graph)
+    create = bool(create_graph) or session.transparent
     found = cotangents(
         [(node, x.index, g if create else data_of(g))],
         create_graph=create,
@@ -187,22 +187,25 @@ def _detach(session: Session, site: Site | None, x: Tensor) -> Tensor:
 
 
 def _data(session: Session, x: Tensor) -> Tensor:
-    return _detach(session, None, x)
+    return x if session.transparent else _detach(session, None, x)
 
 
 def _item(session: Session, site: Site | None, x: Tensor) -> Any:
-    if type(x.data) in NUMBERS:
-        return x.data
-    if x.data.size != 1:
+    if type(x.data) not in NUMBERS and x.data.size != 1:
         raise run_error(
             "shape-mismatch",
             f"`item` needs a tensor of one element, got shape {list(x.shape)}",
             help="`tolist()` gives all of them",
         )
-    return x.data.item()
+    found = _tolist(session, site, x)
+    while type(found) is list:
+        found = found[0]
+    return found
 
 
 def _tolist(session: Session, site: Site | None, x: Tensor) -> Any:
+    if session.transparent and node_of(x) is not None:
+        return as_numbers(x)
     return x.data if type(x.data) in NUMBERS else x.data.tolist()
 
 

@@ -156,7 +156,7 @@ class OwnFunction:
         session = self.session
         args = [session.tensor(a, site) for a in given]
         if session.own_calls is not None:
-            session.own_calls.append((self, args, site))
+            session.own_calls(self, args, site)
         nodes = [node_of(a) if isinstance(a, Tensor) else None for a in args]
         context = Context(tuple(n is not None for n in nodes))
         before, session.recording = session.recording, False

@@ -27,9 +27,9 @@ class Session:
         explicit: the user named what is watched, so that ints are made floats.
         keep: keep every recorded value, for the graph.
         echo: takes each text that the program prints, line ends included.
-        moved: values that take the place of those that watched names hold: of a run elsewhere.
-        transparent: `no_grad` and `detach` cut nothing, to tell what they cut.
-        own_calls: the calls of own functions by name, with their arguments, where a list is given.
+        moved: plain data that take the place of what watched names hold: of a run elsewhere.
+        transparent: `no_grad`, `detach` and their like cut nothing, to tell what they cut.
+        own_calls: is told each call of an own function: the function, its arguments, its place.
     """
 
     def __init__(
@@ -42,7 +42,7 @@ class Session:
         echo: Callable[[str], None] = lambda text: None,
         moved: Mapping[str, Any] = NOTHING,
         transparent: bool = False,
-        own_calls: list[Any] | None = None,
+        own_calls: Callable[[Any, Sequence[Any], Site | None], None] | None = None,
     ) -> None:
         self.moved = moved
         self.transparent = transparent
@@ -178,10 +178,10 @@ class Session:
         if name not in self.watched:
             return value
         if name in self.moved:
-            return _in_place_of(value, self.moved[name])
+            value = _in_place_of(value, self.moved[name])
         if type(value) is list:
             watched = self.watch(name, self.tensor(value))
-            return _as_list(watched) if name in self.watchpoints else value
+            return as_numbers(watched) if name in self.watchpoints else value
         watched = value
         if type(value) is float or (type(value) is int and self.explicit):
             watched = Number(float(value))
@@ -213,24 +213,23 @@ class Session:
 _ITERABLE = frozenset({list, tuple, range, str})
 
 
-def _in_place_of(value: Any, moved: Any) -> Any:
-    """A moved value of the kind of the one that it replaces: a list, number, tensor or leaf."""
+def _in_place_of(value: Any, data: Any) -> Any:
+    """Moved data as a value of the kind of the one that it replaces: a list, number, tensor or
+    leaf.
+    """
     if type(value) is list:
-        return _as_list(moved if isinstance(moved, Tensor) else Tensor(moved))
-    if not isinstance(value, Tensor) or isinstance(value, Number):
-        if isinstance(moved, Tensor):
-            return Number(float(moved.data), moved.node, moved.index) if moved.node else moved.data
-        return moved
-    x = Tensor(moved.data, moved.node, moved.index) if isinstance(moved, Tensor) else Tensor(moved)
-    return leaf(x.data) if x.node is None and _is_leaf(value) else x
+        return data.tolist()
+    if not isinstance(value, Tensor):
+        return data
+    data = _copied(data)  # the program may change it in place
+    return leaf(data) if _is_leaf(value) else type(value)(data, value.node, value.index)
 
 
-def _as_list(x: Tensor) -> list[Any]:
-    """A watched tensor as the list that the program wrote: of numbers, connected to the tensor."""
-    rows = (apply(ops.getitem, [x], {"index": i}, None) for i in range(x.shape[0]))
-    if x.ndim == 1:
-        return [Number(float(row.data), row.node) for row in rows]
-    return [_as_list(row) for row in rows]
+def as_numbers(x: Tensor) -> Any:
+    """A tensor as a number or a list (of lists) of numbers, which are connected to it."""
+    if x.ndim == 0:
+        return Number(float(x.data), node_of(x), x.index)
+    return [as_numbers(apply(ops.getitem, [x], {"index": i}, None)) for i in range(x.shape[0])]
 
 
 def _is_leaf(x: Tensor) -> bool:

@@ -344,7 +344,7 @@ def gradients(
         raise run_error(
             "wrong-count", f"{len(weights)} gradients are given for {len(given)} outputs"
         )
-    create = bool(create_graph)
+    create = bool(create_graph) or session.transparent
     retain = create if retain_graph is None else bool(retain_graph)
     roots = []
     for out, weight in zip(given, weights, strict=True):

@@ -10,10 +10,11 @@ from gradcli.formats.literal import literal, quote
 from gradcli.results import Checked, CheckResult, GradcheckResult
 
 _FIELDS = ("input", "order", "mode", "index", "analytic", "numeric", "error", "allowed", "passed")
+_COLUMNS = (*_FIELDS, "note", "line", "truncation", "rounding", "kind")
 
 
 def verdict(check: Checked) -> str:
-    """`ok`, `FAIL`, or why a difference is none: `kink`, `cut`."""
+    """`ok`, `FAIL`, or why neither can be said: `kink`, `cut`, `non-finite`, `unsure`."""
     return check.note or ("ok" if check.passed else "FAIL")
 
 
@@ -27,12 +28,13 @@ def checks_plain(result: GradcheckResult) -> str:
 
 
 def checks_delimited(result: GradcheckResult, delimiter: str) -> str:
-    """A header and a record a check."""
-    lines = [record([*_FIELDS, "note"], delimiter)]
-    for check in (*result.checks, *result.rules):
-        values = (getattr(check, name) for name in _FIELDS)
-        texts = [v if isinstance(v, str) else literal(v) for v in values]
-        lines.append(record([*texts, check.note], delimiter))
+    """A header and a record a check, whose kind is `input` or `rule`."""
+    lines = [record(_COLUMNS, delimiter)]
+    for kind, checks in (("input", result.checks), ("rule", result.rules)):
+        for check in checks:
+            values = [*(getattr(check, name) for name in _COLUMNS[:-1]), kind]
+            texts = [v if isinstance(v, str) else literal(v) for v in values]
+            lines.append(record(texts, delimiter))
     return "".join(lines)
 
 
@@ -52,8 +54,10 @@ def checks_json(result: GradcheckResult) -> str:
 def _checks(checks: tuple[Checked, ...]) -> Iterator[str]:
     for check in checks:
         fields = {name: literal(getattr(check, name), json=True) for name in _FIELDS}
-        note = literal(check.note or None)
-        yield json_object({**fields, "note": note, "line": literal(check.line)})
+        fields["note"] = literal(check.note or None)
+        for name in ("line", "truncation", "rounding"):
+            fields[name] = literal(getattr(check, name), json=True)
+        yield json_object(fields)
 
 
 # `gradcli check` ----------------------------------------------------------------------------------

@@ -11,7 +11,9 @@ from gradcli.results import Checked, GradcheckResult
 
 _NOTES = {
     "kink": "a corner or jump is here: differences say nothing, the derivative is a choice",
-    "cut": "`no_grad`, `detach` or `tensor` cuts this part of the gradient; without them it agrees",
+    "cut": "`no_grad`, `detach`, `tensor` or their like cut the gradient; it agrees without them",
+    "non-finite": "a value or derivative here is not finite, so there is nothing to compare",
+    "unsure": "the values are too irregular here for differences: they neither confirm nor refute",
 }
 
 
@@ -37,6 +39,8 @@ def _columns(checks: Sequence[Checked]) -> list[Column]:
         text_column("mode", "shape", [c.mode for c in checks]),
         text_column("error", "value", [number(c.error, 2) for c in checks]),
         text_column("allowed", "value", [number(c.allowed, 2) for c in checks]),
+        text_column("truncation", "value", [number(c.truncation, 2) for c in checks]),
+        text_column("rounding", "value", [number(c.rounding, 2) for c in checks]),
         text_column("", "grad", [c.note or ("ok" if c.passed else "FAIL") for c in checks]),
     ]
 
@@ -47,8 +51,8 @@ def _failure(check: Checked, precision: int) -> list[Line]:
     where = f" (line {check.line})" if check.line else ""
     against = "forward mode" if check.mode == "dot" else "differences"
     mode = "reverse mode" if check.mode == "dot" else f"{check.mode} mode"
-    truncation = max(check.allowed - check.rounding, 0.0)
     order = "second derivative" if check.order == 2 else "derivative"
+    truncation, rounding = number(check.truncation, 2), number(check.rounding, 2)
     return [
         [
             (f"{visible(check.input)}{where}", "name"),
@@ -61,7 +65,7 @@ def _failure(check: Checked, precision: int) -> list[Line]:
         [
             (
                 f"  off by {number(check.error, 3)}; allowed are {number(check.allowed, 3)}: "
-                f"{number(truncation, 2)} for truncation, {number(check.rounding, 2)} for rounding",
+                f"{truncation} for truncation, {rounding} for rounding",
                 "place",
             )
         ],

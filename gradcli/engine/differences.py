@@ -134,14 +134,15 @@ class Line:
         values as it is measured; and those of the smaller steps alone, for a second opinion.
         """
         self._noise = self._measured_noise()
-        wide = self._next
         self._refine(_CLOSER)
+        wanted = wanted & np.isfinite(self._center)
         while self._next > self._smallest:
             if not (wanted & (self._kinks() | ~self._estimate().settled)).any():
                 break
             self._refine(1)
         again = self._beside()
-        found, second = self._estimate(beside=again), self._estimate(wide, beside=again)
+        narrow = sorted(self._samples)[:_CLOSER][-1]
+        found, second = self._estimate(beside=again), self._estimate(narrow, beside=again)
         found.kink = second.kink = self._kinks()
         return found, second
 
@@ -156,8 +157,9 @@ class Line:
 
     def _refine(self, count: int) -> None:
         for _ in range(count):
-            self._sample(self._next)
-            self._next /= _SHRINK
+            if self._next > self._smallest:
+                self._sample(self._next)
+                self._next /= _SHRINK
 
     def _widen(self) -> None:
         """Steps from the outer one down, until they give what the smaller ones did not."""
@@ -224,15 +226,15 @@ class Line:
         samples beside it differ by.
         """
         value, truncation, rounding = self._extrapolated(self._samples, below)
-        total = np.nan_to_num(truncation + rounding, nan=np.inf)
-        best = total.argmin(axis=0)[None]
         if beside is not None:
             rounding = rounding + 4 * abs(value - self._extrapolated(beside, below)[0])
+        total = np.nan_to_num(truncation + rounding, nan=np.inf)
+        best = total.argmin(axis=0)[None]
         value, truncation, rounding = (
             np.take_along_axis(part, best, 0)[0] for part in (value, truncation, rounding)
         )
         rounding = rounding + 16 * self._eps * abs(value)
-        least = _LEAST * self._eps * self._size() / self._reach
+        least = np.full(value.shape, _LEAST * self._eps * self._size() / self._reach)
         return Slopes(value, truncation, rounding, least, np.zeros(least.shape, bool))
 
     def _extrapolated(self, samples: dict[float, Sample], below: float) -> tuple[Any, Any, Any]:
@@ -252,11 +254,11 @@ class Line:
             level = better
         return np.concatenate(values), np.concatenate(truncations), np.concatenate(roundings)
 
-    def _size(self) -> Any:
-        """The size of the values where they have been looked at."""
+    def _size(self) -> float:
+        """The size of the largest finite value: what a slope is zero beside."""
         _, ahead, behind, _ = self._table(self._samples)
-        values = np.nan_to_num([self._center, ahead[0], behind[0]], nan=0.0, posinf=0.0, neginf=0.0)
-        return abs(values).max(axis=0)
+        values = abs(np.array([self._center, ahead[0], behind[0]]))
+        return float(np.max(values, where=np.isfinite(values), initial=0.0))
 
     def _kinks(self) -> Any:
         """Where the gap between the slopes to either side, or the slopes themselves, do not shrink

@@ -64,3 +64,12 @@ def test_two_bodies():
     for mode in ("forward", "reverse"):
         found = program.jacobian(wrt="velocity", mode=mode).jacobian["velocity"]
         assert np.allclose(found, np.stack(columns, -1), rtol=1e-9, atol=1e-10), mode
+
+
+@pytest.mark.parametrize("name", ["rosenbrock", "logistic", "two_bodies"])
+def test_gradcheck_finds_nothing_wrong(name):
+    text = (SAMPLES / f"{name}.grad").read_text("utf-8")
+    given = dict(zip(("hours", "passed"), exam(), strict=True)) if name == "logistic" else {}
+    result = load(text.replace("range(1000)", "range(50)")).gradcheck(given)
+    assert result.passed, result.checks
+    assert {check.note for check in result.checks} == {""}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,9 +25,10 @@ from gradcli.grammar.lower import lower
 from gradcli.grammar.names import analyse, is_constant
 from gradcli.grammar.parser import parse, parse_expression
 from gradcli.grammar.text import decode
-from gradcli.questions import Options, Program
+from gradcli.questions import Options, Program, declared
 from gradcli.results import (
     CheckResult,
+    Declared,
     Operation,
 )
 from gradcli.source import Source
@@ -92,7 +93,10 @@ def _lowered(module: ast.Module, source: Source, given: frozenset[str]) -> ir.Pr
 
 
 def check_source(
-    source: Source, given: Mapping[str, Any], wrt: str | Sequence[str] | None = None
+    source: Source,
+    given: Mapping[str, Any],
+    wrt: str | Sequence[str] | None = None,
+    of: str | None = None,
 ) -> CheckResult:
     """What can be known of a program without running it: what is wrong with its names, calls and
     sizes, and what a gradient would not see.
@@ -101,12 +105,24 @@ def check_source(
         source: Its text.
         given: Values from outside by name, of which only the shapes count.
         wrt: Names that would be differentiated; None: those that `grad` takes without it.
+        of: The top-level name that would be; None: the program's result.
     """
+    inputs: tuple[Declared, ...] = ()
     try:
-        program = load_source(source, frozenset(given))
+        module = parse(source)
+        inputs = tuple(_declarations(module, source))
+        program = Program(source, _lowered(module, source, frozenset(given)))
     except ProgramError as error:
-        return CheckResult(tuple(error.diagnostics), ())
-    return program.check(given, wrt=wrt)
+        return CheckResult(tuple(error.diagnostics), inputs)
+    return program.check(given, wrt=wrt, of=of)
+
+
+def _declarations(module: ast.Module, source: Source) -> Iterator[Declared]:
+    for s in module.body:
+        if isinstance(s, ast.Declaration):
+            type = None if s.type is None else (s.type.kind, s.type.sizes)
+            has_default = s.default is not None
+            yield declared(source, s.span, s.name, s.kind, type, has_default=has_default)
 
 
 def operations() -> tuple[Operation, ...]:

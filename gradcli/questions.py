@@ -414,6 +414,7 @@ class Program:
         inputs: Mapping[str, Any] | None = None,
         *,
         wrt: str | Sequence[str] | None = None,
+        of: str | None = None,
         **named: Any,
     ) -> CheckResult:
         """Findings of a walk on shapes and dtypes alone. Arguments as of `grad`."""
@@ -421,20 +422,20 @@ class Program:
 
         given = _given(inputs, named)
         check_names(given, self._program)
+        if of is not None and of not in self._program.names:
+            raise _no_such_result(of, list(self._program.names))
         if wrt is None:
             varying = derivatives.candidates(self._program)
         else:
             varying = derivatives.asked(self._program, wrt)
-        values = {name: value.value for name, value in given.items()}
-        findings = examine(self._program, self.source, values, varying)
-        return CheckResult(tuple(findings), tuple(map(self._declared, self._program.inputs)))
+        findings = examine(self._program, self.source, given, varying, of)
+        return CheckResult(tuple(findings), tuple(self._declared()))
 
-    def _declared(self, i: ir.Input) -> Declared:
-        kind, sizes = i.type or ("", None)
-        written = "" if sizes is None else f"[{', '.join(map(_size, sizes))}]"
-        text = self.source.text[i.span.start : i.span.end]
-        default = text.partition("=")[2].strip() if i.default is not None else ""
-        return Declared(i.name, i.kind, f"{kind}{written}", default)
+    def _declared(self) -> Iterator[Declared]:
+        for i in self._program.inputs:
+            yield declared(
+                self.source, i.span, i.name, i.kind, i.type, has_default=i.default is not None
+            )
 
     def _lines(self) -> dict[str, int]:
         """The line of each input."""
@@ -506,10 +507,7 @@ class Program:
             name, value = self._program.output, done.result
         else:
             if of not in done.values:
-                message = f"--of names `{of}`, which the program does not have"
-                known = [n for n, value in done.values.items() if is_data(value)]
-                near = nearest(of, known) or (f"it has {', '.join(known)}" if known else None)
-                raise UsageError(Diagnostic("unknown-name", message, help=near))
+                raise _no_such_result(of, [n for n, v in done.values.items() if is_data(v)])
             name, value = of, done.values[of]
         value = done.session.tensor(value)
         if not isinstance(value, Tensor) and type(value) not in NUMBERS:
@@ -624,6 +622,23 @@ def _judged(warning: Diagnostic, options: Options) -> Diagnostic:
     return warning
 
 
+def declared(
+    source: Source,
+    span: Span,
+    name: str,
+    kind: str,
+    type: tuple[str, tuple[object, ...] | None] | None,
+    *,
+    has_default: bool,
+) -> Declared:
+    """An input as it is declared at a place."""
+    element, sizes = type or ("", None)
+    written = "" if sizes is None else f"[{', '.join(map(_size, sizes))}]"
+    text = source.text[span.start : span.end]
+    default = text.partition("=")[2].strip() if has_default else ""
+    return Declared(name, kind, f"{element}{written}", default)
+
+
 def _size(size: object) -> str:
     return "..." if size is Ellipsis else str(size)
 
@@ -730,3 +745,9 @@ def _from_outside(session: Session, given: Any, fit: Callable[[Any], Any]) -> An
         for diagnostic in error.diagnostics:
             diagnostic.notes = (*diagnostic.notes, f"given as {given.origin}")
         raise InputError(*error.diagnostics) from None
+
+
+def _no_such_result(of: str, known: list[str]) -> UsageError:
+    message = f"--of names `{of}`, which the program does not have"
+    help = nearest(of, known) or (f"it has {', '.join(known)}" if known else None)
+    return UsageError(Diagnostic("unknown-name", message, help=help))

@@ -40,11 +40,38 @@ ERRORS = [
     ("input y = 3\nzz + y", ("unknown-name", 2)),
     ("x = zeros(3)\nx[0:2] = ones(3)\nx", ("shape-mismatch", 2)),
     ("input x: float[3] = ones(2)\nx", ("shape-mismatch", 1)),
-    ("input x: float[n]\ninput y: float[n]\nx * y", ("shape-mismatch", 2)),
     ("input x: float[n]\nx + ones(n + 1)", ("shape-mismatch", 2)),
     ("while y > 1: y = y / 2\ny", ("used-before-assigned", 1)),
     ("for i in range(3): total = total + i\ntotal", ("used-before-assigned", 1)),
     ("print(late)\nlate = 2.0\nlate = 3.0", ("used-before-assigned", 1)),
+    ("x = [1.0, 2.0]\nx[2]", ("index-out-of-range", 2)),
+    ("x = [1.0]\nx.append(2.0)\nx[2]", ("index-out-of-range", 3)),
+    ("p = [ones(2)]\nq = p\nq[0] = ones(3)\np[0] + ones(2)", ("shape-mismatch", 4)),
+    ("[1.0].shape", ("unknown-attribute", 1)),
+    ("x = zeros(3)\nx += ones(2, 3)\nx", ("shape-mismatch", 2)),
+    ("a, b = (1, 2, 3)\na", ("wrong-count", 1)),
+    ("input x: float[3] = [1.0, 2.0, 3.0]\na, b = x\na", ("wrong-count", 2)),
+    ("a, b, c = ones(4).split(2)\na", ("wrong-count", 1)),
+    ("einsum('ij,jk->ik', ones(2, 3), ones(4, 2))", ("shape-mismatch", 1)),
+    ("tensor([[1, 2], [3]])", ("ragged-list", 1)),
+    ("v, i = ones(3, 4).max(dim=1)\nv + ones(4)", ("shape-mismatch", 2)),
+    ("grad(lambda a: (a @ ones(3)).sum())(ones(2))", ("shape-mismatch", 1)),
+    ("grad(lambda a: a * a)(ones(2))", ("needs-cotangent", 1)),
+    ("hessian(lambda a: (a @ ones(3)).sum(), ones(2))", ("shape-mismatch", 1)),
+    (
+        "class F(Function):\n    def forward(ctx, x): return x @ ones(3)\nF.apply(ones(2))",
+        ("shape-mismatch", 2),
+    ),
+    ("ones(2).item()", ("shape-mismatch", 1)),
+    ("float(ones(2))", ("shape-mismatch", 1)),
+    ("tensor([1, 2], requires_grad=True)", ("needs-float", 1)),
+    ("input x = ones(2)\n(x * 2).backward()", ("needs-cotangent", 2)),
+    ("input x = 1.0\n'a' + x", ("wrong-type", 2)),
+    ("input x = 1.0\nx(2)", ("not-callable", 2)),
+    ("ones(3).size(1)", ("index-out-of-range", 1)),
+    ("while True:\n    x = ones(2)\n    break\nx + ones(3)", ("shape-mismatch", 4)),
+    ("for r in ones(2, 3): print(r + ones(2))", ("shape-mismatch", 1)),
+    ("for i, r in enumerate([ones(3)]): print(r + ones(2))", ("shape-mismatch", 1)),
 ]
 
 
@@ -72,6 +99,20 @@ WARNINGS = [
     ("x = 1.0\ny = x\ny = x + 1.0", [("unused-name", 2)]),
     ("input x = 1.0\ny = x if x > 0 else -x\ny", [("branch-on-input", 2)]),
     ("input x = 1.0\ny = x\nwhile y < 5: y = y * 2\ny", [("branch-on-input", 3)]),
+    (
+        "input c = 0.0\nif c > 0: print(ones(2) + ones(3))\nc",
+        [("branch-on-input", 2), ("shape-mismatch", 2)],
+    ),
+    ("input x = 1.0\nb = x > 0 and x < 2\nx * 2 if b else x", [("branch-on-input", 3)]),
+    ("input x = 1.0\nx if 0 < x < 2 else 2 * x", [("branch-on-input", 2)]),
+    ("input x: float[1]\ny = x\nif x.item() > 0: y = 2 * x\ny", [("branch-on-input", 3)]),
+    ("input x = 1.0\nint(x) * x", [("flat-operation", 2)]),
+    ("input x: float[1]\nx.long() * x", [("flat-operation", 2)]),
+    ("input x: float[1]\nx.to(int64) * x", [("flat-operation", 2)]),
+    (
+        "input x = 1.0\ny = floor(x)\nif y > 1: y = 2.0\ny + x",
+        [("branch-on-input", 3), ("flat-operation", 2)],
+    ),
     ("input x = 1.0\nfloor(x) * 2.0 + x", [("flat-operation", 2)]),
     ("input x = 1.0\nround(x * 3) + x", [("flat-operation", 2)]),
     ("input x = 1.5\nsin(x) if x == 2.0 else x", [("float-equality", 2), ("branch-on-input", 2)]),
@@ -87,9 +128,17 @@ QUIET = [
     "input x = 1.0\nx ** 2",
     "input n: int = 3\ninput x = 1.0\ny = x\nfor i in range(n): y = y * x\ny",
     "x = 1.0\ny = x * 2",  # no result: all names are what it gives
-    "input x = [1.0, 2.0]\nif x.shape[0] == 2: y = x.sum()\nelse: y = x[5]\ny",
+    "input x: float[n] = [1.0, 2.0]\nif x.shape[0] == 2: y = x.sum()\nelse: y = x[5]\ny",
     "input x = 2.0\nwith no_grad(): k = floor(x)\nx * k",
     "input x = 2.0\nwhere(x > 0, x, 0.0)",
+    "input x = 2.0\nassert x > 0, 'x must be positive'\nx * 2",
+    "input x = 2.0\nprint(floor(x))\nx * 2",
+    "input x: float[2]\ny = x + (round(x) - x).detach()\ny.sum()",
+    "input x = 2.0\ninput v: float[9]\nv[int(floor(x))] + x",
+    "input x = 2.0\nwhere(floor(x) > 1, x, 2 * x)",
+    "input x = 2.0\ny = None\nif y is not None: print(y)\nx",
+    "class F(Function):\n    def forward(ctx, x): return round(x)\n"
+    "    def backward(ctx, g): return g\ninput x: float[2]\nF.apply(x).sum()",
     "xs = []\nfor i in range(3): xs.append(i * 1.0)\nsum(stack(xs))",
     "_ = 3\ninput x = 1.0\nx",
     "input x = 1.0\ny = x\nfor i in range(3): y = y * x\ny",
@@ -106,6 +155,49 @@ QUIET = [
     "def f(n):\n    if n > 3: return ones(2)\n    return ones(3)\ninput n: int = 5\nf(n) + ones(2)",
     "def f(x):\n    for i in range(3):\n        if i == 2: return ones(2)\n    return ones(3)\nf(1) + 1",
 ]
+
+
+MISFIT = "print(ones(2) + ones(3))"  # cannot work where it is reached
+RUNS = [
+    "xs = [1.0]\nxs.append(2.0)\nxs[1]",
+    "xs = [ones(2)]\nfor i in range(3): xs.append(xs[-1] * 2)\nxs[3]",
+    "p = [ones(2), ones(3)]\np[0] = ones(3)\np[0] + p[1]",
+    "p = [ones(2), ones(3)]\nfor i in range(2): p[i] = ones(4)\np[0] + p[1]",
+    "p = [ones(2)]\nq = p\nq[0] = ones(3)\np[0] + ones(3)",
+    "def f(q): q[0] = ones(3)\np = [ones(2)]\nf(p)\np[0] + ones(3)",
+    "p = [1.0]\nq = [2.0]\nif p[0] > q[0]: r = p\nelse: r = q\nr.append(3.0)\nq[1]",
+    "p = [1.0]\nq = (p, 2)\nq[0].append(1.0)\np[1]",
+    "A = [[1.0], [2.0]]\nfor row in A: row.append(3.0)\nA[1][1]",
+    "rows = []\nfor i in range(2):\n    r = []\n    rows.append(r)\n    r.append(i)\nrows[1][0]",
+    "xs = []\ndef f(n): xs.append(n)\nfor i in range(2): f(i)\nxs[1]",
+    "a = []\nfor i in range(9): a = [a]\n1.0",
+    "s = []\nx = tensor([1.0], requires_grad=True)\nx.register_hook(lambda g: s.append(g))\n"
+    "(x * 2).sum().backward()\ns[0]",
+    "input x: float[n] = [1.0, 2.0]\nx[2] if x.numel() > 2 else x[0]",
+    "input x: float[n] = [1.0, 2.0]\nx[2] if x.size(0) > 2 else x[0]",
+    f"for i in range(0): {MISFIT}",
+    f"input n: int = 0\nfor i in range(n): {MISFIT}",
+    f"while False: {MISFIT}",
+    f"input c = 0.0\nif c > 0: {MISFIT}",
+    f"input c = 0.0\nwhile c > 0: {MISFIT}",
+    f"z = zip([1.0], [2.0])\nfor a, b in z: print(a)\nfor a, b in z: {MISFIT}",
+    "def f(a):\n    for i in range(3): return a\n    return a + ones(9)\nf(ones(2))",
+    "x = ones(2)\nx.data = ones(3)\nx + ones(3)",
+    "k = 2\ndef f():\n    def g(): return ones(k)\n    return g\nh = f()\nk = 3\nh() + ones(3)",
+    "x = ones(2)\nfor i in range(3):\n    x = ones(3)\n    if x.sum() > i: break\n"
+    "    x = ones(2)\nx + ones(3)",
+    "x = ones(2)\nfor i in range(3):\n    x = ones(3)\n    if x.sum() > i: continue\n"
+    "    x = ones(2)\nx + ones(3)",
+    "a = ones(2)\nb = ones(2)\nc = ones(2)\nd = ones(2)\nf = ones(2)\nfor i in range(9):\n"
+    "    if i == 8: print(a + ones(3))\n    a = b\n    b = c\n    c = d\n    d = f\n"
+    "    f = ones(3)\na",
+]
+
+
+@pytest.mark.parametrize("text", RUNS)
+def test_a_program_that_runs_is_no_error(text):
+    load(text + "\n").run({})
+    assert errors(Source("p", text), {}) == []
 
 
 @pytest.mark.parametrize("text", QUIET)
@@ -188,6 +280,43 @@ def test_values_given_have_shapes(cli):
     program = ["check", "-e", "w @ x", "w=[[1, 2], [3, 4]]"]
     assert cli(*program, "x=[1, 2]")[0] == 0
     assert cli(*program, "x=[1, 2, 3]")[0] == 3
+
+
+def test_a_value_that_does_not_fit_is_an_input_error(cli):
+    for declared in ("input x: float[3]", "input x: float[3] = ones(3)"):
+        arguments = ["-e", declared, "-e", "x.sum()", "x=[1, 2]"]
+        checked, ran = cli("check", *arguments), cli("run", *arguments)
+        assert checked == ran
+        assert checked[0] == 4
+        assert "given as x=[1, 2]" in checked[2]
+
+
+def test_quiet_leaves_out_warnings_and_not_their_status(cli):
+    program = ["-e", "input x = 1.0", "-e", "input y = 1.0"]
+    assert cli("check", *program, "-e", "x", "-q") == (1, "", "")
+    status, out, _ = cli("check", *program, "-e", "x + ones(2) @ ones(3)", "-q")
+    assert (status, out.count("error["), out.count("warning[")) == (3, 1, 0)
+
+
+def test_the_result_can_be_named(cli):
+    program = ["check", "-e", "input x = 1.0", "-e", "a = floor(x)", "-e", "b = x * 2"]
+    assert "flat-operation" in cli(*program, "-e", "a * b")[1]
+    assert cli(*program, "--of", "b", "--diagnostics", "concise")[1].count("[") == 1
+    status, _, err = cli(*program, "--of", "c")
+    assert status == 2
+    assert "--of names `c`, which the program does not have" in err
+
+
+def test_a_finding_says_as_much_as_a_run(cli):
+    text = "def f(a, b):\n    return a @ b\nf(ones(2, 3), ones(2, 3))"
+    assert cli("check", "-e", text)[1] == cli("run", "-e", text)[2]
+
+
+def test_a_program_that_is_refused_still_has_inputs(cli):
+    _, out, _ = cli("check", "-e", "input x: float[n] = ones(2)", "-e", "x + nobody(x)", "--json")
+    assert json.loads(out)["inputs"] == [
+        {"name": "x", "kind": "input", "type": "float[n]", "default": "ones(2)"}
+    ]
 
 
 def test_json_has_findings_and_inputs(cli):

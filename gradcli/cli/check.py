@@ -9,6 +9,9 @@ from gradcli.cli.inputs import load_source, split_names
 from gradcli.cli.output import Target, choose, resolve_auto
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gradcli.errors import Diagnostic
     from gradcli.results import CheckResult
 
 _SUFFIXES = {".json": "json", ".txt": "plain"}
@@ -19,9 +22,11 @@ def check(
     expression: o.Expressions = None,
     values_file: o.ValuesFile = None,
     wrt: o.Wrt = None,
+    of: o.Of = None,
     form: o.ListFormat = o.ListFormatName.AUTO,
     json: o.Json = False,
     output: o.Output = None,
+    quiet: o.Quiet = False,
     verbose: o.Verbose = False,
     color: o.Color = o.ColorChoice.AUTO,
     diagnostics: o.Diagnostics = o.DiagnosticsForm.FULL,
@@ -38,13 +43,16 @@ def check(
     target = resolve_auto(target)
     names = split_names(wrt, "--wrt")
     source, inputs = load_source(arguments, expression, values_file)
-    result = check_source(source, inputs, wrt=names)
-    target.write(_text(result, target, diagnostics.value))
+    result = check_source(source, inputs, wrt=names, of=of)
+    shown = [f for f in result.findings if f.severity == "error" or not quiet]
+    target.write(_text(result, shown, target, diagnostics.value))
     if result.findings:
         raise typer.Exit(3 if any(f.severity == "error" for f in result.findings) else 1)
 
 
-def _text(result: "CheckResult", target: Target, form: str) -> str:
+def _text(
+    result: "CheckResult", findings: "Sequence[Diagnostic]", target: Target, form: str
+) -> str:
     if target.form == "json":
         from gradcli.formats.checks import findings_json
 
@@ -52,12 +60,12 @@ def _text(result: "CheckResult", target: Target, form: str) -> str:
     if form == "json":
         from gradcli.formats.json_text import diagnostic_json
 
-        return "".join(f"{diagnostic_json(d)}\n" for d in result.findings)
+        return "".join(f"{diagnostic_json(d)}\n" for d in findings)
 
     from gradcli.render.diagnostic import concise, full
 
     lines = []
-    for number, finding in enumerate(result.findings):
-        shown = concise(finding) if form == "concise" else full(finding, target.width)
-        lines += [[], *shown] if number and form == "full" else shown
+    for number, finding in enumerate(findings):
+        text = concise(finding) if form == "concise" else full(finding, target.width)
+        lines += [[], *text] if number and form == "full" else text
     return target.draw(lines)

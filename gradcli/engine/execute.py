@@ -12,6 +12,7 @@ from gradcli.engine import call, members, operators
 from gradcli.engine.arrays import Quiet
 from gradcli.engine.graph import Site
 from gradcli.engine.inputs import Given, Inputs
+from gradcli.engine.messages import operand_label, shortened
 from gradcli.engine.ops.registry import REQUIRED, ops
 from gradcli.engine.own import Context, OwnFunction
 from gradcli.engine.session import Session, kind_of
@@ -361,7 +362,7 @@ def _callers(frames: list[Frame], source: Source) -> list[str]:
         if not frame[0].f_code.co_name.startswith("%"):
             lines.append(f"called from line {source.position(span.start)[0]}")
         lines += _turns(frame[0], span, source)
-    return lines if len(lines) <= 4 else [*lines[:3], f"... and {len(lines) - 3} calls further out"]
+    return shortened(lines)
 
 
 def _operands(frame: FrameType, span: Span, program: Program) -> tuple[Label, ...]:
@@ -378,9 +379,7 @@ def _operands(frame: FrameType, span: Span, program: Program) -> tuple[Label, ..
         if isinstance(operand, Slot):
             value = _value(frame, operand, program)
             if isinstance(value, (Tensor, list)) and not isinstance(value, Number):
-                written = program.source.text[operand.span.start : operand.span.end]
-                name = written if len(written) <= 20 and "\n" not in written else "this"
-                labels.append(Label(operand.span, f"`{name}` is {kind_of(value)}"))
+                labels.append(operand_label(program.source, operand.span, value))
     return tuple(labels)
 
 

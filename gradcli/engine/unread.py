@@ -17,12 +17,12 @@ _NONE: Slots = frozenset()
 _ASSIGNMENTS = (ir.Copy, ir.Apply, ir.Call, ir.Method, ir.Build, ir.GetAttribute)
 
 
-def unread(program: ir.Program, source: Source) -> list[Diagnostic]:
+def unread(program: ir.Program, source: Source, result: ir.Operand | None) -> list[Diagnostic]:
     """A warning for each input that is never read, and for each assignment whose value is not. A
     program without a result gives all its top-level names, so that their last values are read.
     """
     top = frozenset(program.names.values())
-    at_end = top if program.result is None else frozenset(_slots(program.result))
+    at_end = top if result is None else frozenset(_slots(result))
     search = _Search()
     search.function(program.main, at_end)
     inputs = {i.target: i for i in program.inputs}

@@ -2,46 +2,79 @@
 
 Every value stands for all that it may be. Both sides of a branch are followed and what they leave
 is merged; loops are followed until nothing changes. What is not known is silent, so that a finding
-is one.
+is one. What cannot work is an error where the program gets there for sure, else a warning.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections import ChainMap
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from enum import Flag
+from typing import Any, NamedTuple, TypeAlias
 
 from gradcli import ir
-from gradcli.engine.arrays import NUMBERS, dtype_of
-from gradcli.engine.call import bind
-from gradcli.engine.inputs import misfit
+from gradcli.engine import members, operators
+from gradcli.engine.dtypes import DType, dtype_name
+from gradcli.engine.inference import READERS, result, stacked, stand_in, static
+from gradcli.engine.inputs import Given, Inputs, misfit
+from gradcli.engine.lists import List, Lists, linked, plain, same
+from gradcli.engine.messages import operand_label, shortened
 from gradcli.engine.ops.registry import REQUIRED, ops
+from gradcli.engine.session import Session, kind_of
 from gradcli.engine.shapes import (
     FLAT,
-    HOSTS,
+    LINKED,
     UNSURE,
+    Link,
     Value,
-    inferred,
-    merged,
+    constant,
+    joined,
     of_data,
-    stacked,
-    static,
     unknown,
-    varies_any,
 )
+from gradcli.engine.tensor import Tensor
 from gradcli.engine.unread import unread
-from gradcli.errors import Diagnostic, GradError
+from gradcli.errors import Diagnostic, GradError, Label, run_error
 from gradcli.source import Source, Span
 
 _DEEPEST = 12  # calls within calls that are followed
-_ROUNDS = 4  # passes over a loop's body until it is taken as it is
-_CERTAIN = frozenset({"shape-mismatch", "index-out-of-range", "bad-argument", "dtype-mismatch"})
-_KEEPING = frozenset({"float", "double", "contiguous", "cpu", "requires_grad_", "retain_grad"})
-_LEFT = object()  # what becomes of a block that is left before its end
-Slots = dict[int, Any]
+_MOST_CALLS = 5000  # that are followed in all
+_ROUNDS = 20  # passes over a loop's body until nothing of it counts as known
+_CERTAIN = frozenset(
+    [
+        *("shape-mismatch", "index-out-of-range", "bad-argument", "dtype-mismatch", "ragged-list"),
+        *("needs-cotangent", "needs-float", "wrong-count", "not-callable", "ambiguous-condition"),
+    ]
+)
+_SHAPE_METHODS = frozenset({"size", "dim", "numel", "item"})
+_SCALAR = frozenset({"grad", "value_and_grad", "hessian", "hvp"})
+_KEEPING = frozenset({"double", "float", "contiguous", "cpu", "requires_grad_", "retain_grad"})
+_CASTS = {"long": "int64", "float": "float64", "double": "float64"}
+_TRANSFORMS = frozenset(
+    ["grad", "value_and_grad", "jacobian", "jacfwd", "jacrev", "hessian", "hvp", "jvp", "vjp"]
+)
+State: TypeAlias = dict[int, Any]
+Slots: TypeAlias = ChainMap[int, Any]
+"""The values in a function's slots, then those around it."""
+
+
+class _Ways(Flag):
+    """The ways that may lead out of a block."""
+
+    NONE = 0
+    ON = 1
+    BREAK = 2
+    NEXT = 4
+    RETURN = 8
 
 
 def examine(
-    program: ir.Program, source: Source, given: Mapping[str, Any], varying: Sequence[str]
+    program: ir.Program,
+    source: Source,
+    given: Mapping[str, Given],
+    varying: Sequence[str],
+    of: str | None,
 ) -> list[Diagnostic]:
     """What a walk over shapes finds, and what is never read.
 
@@ -50,90 +83,218 @@ def examine(
         source: Its text.
         given: Values from outside by name.
         varying: Names that would be differentiated.
+        of: The top-level name that is taken as the result; None: the program's own.
+
+    Raises:
+        InputError: If a value from outside does not fit its declaration.
     """
-    walk = _Walk(source, given, varying)
-    walk.block(program.main.body, {})
-    found = walk.findings + unread(program, source)
+    walk = _Walk(program, source, given, varying)
+    results = program.result if of is None else ir.Slot(program.names[of], Span(0, 0))
+    walk.program(results)
+    found = walk.findings + unread(program, source, results)
     return sorted(found, key=lambda d: d.span.start if d.span else 0)
 
 
 class _Closure:
-    """A function of the program with the slots that it sees."""
+    """A function of the program with the slots that it sees and the defaults of its parameters."""
 
-    def __init__(self, function: ir.Function, slots: Slots) -> None:
+    def __init__(self, function: ir.Function, slots: Slots, defaults: dict[str, Any]) -> None:
         self.function = function
         self.slots = slots
+        self.defaults = defaults
+
+
+class _Derivative:
+    """What a transform makes of a function; `others` if not by its first argument."""
+
+    def __init__(self, name: str, function: Any, others: Any) -> None:
+        self.name = name
+        self.function = function
+        self.others = others
+
+
+class _Rule:
+    """An own differentiable function: its methods by name."""
+
+    def __init__(self, methods: dict[str, _Closure]) -> None:
+        self.methods = methods
+
+
+class _Each:
+    """What `zip` and `enumerate` give: some number of such an item, once."""
+
+    def __init__(self, item: Any, count: int | None) -> None:
+        self.item = item
+        self.count = count
+
+
+_FUNCTIONS = (_Closure, _Derivative, _Rule)
+
+
+class _Turn(NamedTuple):
+    """A turn of a loop: its ways out, the states at its ends, at `break` and behind the test, and
+    the test's truth.
+    """
+
+    ways: _Ways
+    ends: list[State]
+    breaks: list[State]
+    tested: State
+    truth: Any
 
 
 class _Walk:
     """One walk over a program. `findings` are in the order in which they were met."""
 
-    def __init__(self, source: Source, given: Mapping[str, Any], varying: Sequence[str]) -> None:
+    def __init__(
+        self,
+        program: ir.Program,
+        source: Source,
+        given: Mapping[str, Given],
+        varying: Sequence[str],
+    ) -> None:
+        self._program = program
         self.source = source
-        self.given = given
         self.varying = frozenset(varying)
         self.findings: list[Diagnostic] = []
         self._told: set[tuple[str, int]] = set()
+        self._session = Session()
+        self._inputs = Inputs(given, source, self._session)
+        self._lists = Lists()
         self._silent = 0
-        self._depth = 0
+        self._calls: list[Span] = []  # that lead to this point, the outermost first
+        self._called = 0
         self._unsure = 0  # blocks around this point that may not be reached
         self._recording = True
-        self._sizes: dict[str, tuple[int, str]] = {}  # of `float[n]`, and which input has it
+        self._replaced = False  # whether a tensor may have got other data, of another shape
         self._returned: list[list[Any]] = []
+        self._leaving: list[tuple[list[State], list[State]]] = []  # at `break` and `continue`
 
-    def _tell(self, code: str, message: str, span: Span, help: str | None, severity: str) -> None:
-        if not self._silent and (code, span.start) not in self._told:
-            self._told.add((code, span.start))
-            self.findings.append(
-                Diagnostic(code, message, self.source, span, help=help, severity=severity)
-            )
+    def program(self, result: ir.Operand | None) -> None:
+        """Go through the program; then tell what is flat on the way to its result."""
+        slots: Slots = ChainMap()
+        try:
+            self.block(self._program.main.body, slots)
+        except RecursionError:  # too deep to follow: what has been found is true
+            return
+        if result is None:
+            ends = [slots[s] for s in self._program.names.values() if s in slots]
+        else:
+            ends = [self._read(result, slots)]
+        self._tell_flat(linked(ends))
+
+    # --- findings ----------------------------------------------------------------------
+
+    def _tell(
+        self,
+        code: str,
+        message: str,
+        span: Span,
+        help: str | None = None,
+        *,
+        severity: str = "error",
+        labels: Sequence[Label] = (),
+        notes: Sequence[str] = (),
+    ) -> None:
+        if self._silent or self._replaced or (code, span.start) in self._told:
+            return
+        self._told.add((code, span.start))
+        callers = (f"called from line {self.source.position(s.start)[0]}" for s in self._calls)
+        found = Diagnostic(
+            code,
+            message,
+            self.source,
+            span,
+            labels=labels,
+            notes=(*notes, *shortened([*callers][::-1])),
+            help=help,
+            severity=severity,
+        )
+        self.findings.append(found)
 
     def _warn(self, code: str, message: str, span: Span, help: str) -> None:
-        self._tell(code, message, span, help, "warning")
+        self._tell(code, message, span, help, severity="warning")
 
-    def _refuse(self, error: GradError, span: Span) -> None:
+    def _refuse(self, error: GradError, span: Span, labels: Sequence[Label] = ()) -> None:
+        """Tell of what cannot work."""
         first = error.diagnostics[0]
-        if first.code in _CERTAIN:
-            self._tell(first.code, first.message, span, first.help, "error")
+        self._tell(
+            first.code,
+            first.message,
+            span,
+            first.help,
+            severity="warning" if self._unsure else "error",
+            labels=labels,
+            notes=first.notes,
+        )
+
+    def _tell_flat(self, link: Link) -> None:
+        """Tell of the flat operations on the way to what is differentiated."""
+        for name, span in link.flats:
+            self._warn(
+                "flat-operation",
+                f"`{name}` of what is differentiated: the gradient ends here, it is zero",
+                span,
+                "leave it out of what is differentiated, or use a smooth function",
+            )
+
+    @contextmanager
+    def _stretch(self, *, reached: bool) -> Iterator[None]:
+        """A part of the program that may not be reached, or be gone through several times."""
+        since, self._lists.since = self._lists.since, self._lists.count
+        self._unsure += not reached
+        yield
+        self._unsure -= not reached
+        self._lists.since = since
 
     # --- instructions ------------------------------------------------------------------
 
-    def block(self, body: Sequence[ir.Instruction], slots: Slots) -> Any:
-        """`_LEFT` where the block is left for sure, None where it goes on behind it."""
-        for instruction in body:
+    def block(self, body: Sequence[ir.Instruction], slots: Slots) -> _Ways:
+        """Go through a block; what ways lead out of it."""
+        ways = _Ways.NONE
+        for at, instruction in enumerate(body):
             found = self._do(instruction, slots)
-            if found is not None:
-                return found
-        return None
+            if _Ways.ON not in found:
+                return ways | found
+            if found is not _Ways.ON:  # the rest may not be reached
+                with self._stretch(reached=False):
+                    return ways | found & ~_Ways.ON | self.block(body[at + 1 :], slots)
+        return ways | _Ways.ON
 
-    def _do(self, i: ir.Instruction, slots: Slots) -> Any:
+    def _do(self, i: ir.Instruction, slots: Slots) -> _Ways:
         match i:
             case ir.Branch():
                 return self._branch(i, slots)
-            case ir.While():
-                return self._loop(i.body, slots, i.condition, i.test, None)
-            case ir.For():
-                return self._loop(i.body, slots, (), None, (i.target, self._item(i, slots)))
+            case ir.While() | ir.For():
+                return self._loop(i, slots)
             case ir.Return():
                 if self._returned:
                     self._returned[-1].append(self._read(i.value, slots))
-                return _LEFT
-            case ir.Break() | ir.Continue():
-                return _LEFT
+                return _Ways.RETURN
+            case ir.Break():
+                self._leaving[-1][0].append(dict(slots.maps[0]))
+                return _Ways.BREAK
+            case ir.Continue():
+                self._leaving[-1][1].append(dict(slots.maps[0]))
+                return _Ways.NEXT
             case ir.Mode():
                 before, self._recording = self._recording, i.mode == "enable_grad"
-                found = self.block(i.body, slots)
+                ways = self.block(i.body, slots)
                 self._recording = before
-                return found
+                return ways
             case ir.Assert():
-                self._test(i.test, slots)
+                self._truth(self._read(i.test, slots), i.test.span)
             case ir.Unpack():
                 self._unpack(i, slots)
             case ir.SetItem():
                 self._set_item(i, slots)
+            case ir.SetAttribute():
+                self._set_attribute(i, slots)
+            case ir.Input():
+                self._input(i, slots)
             case _ if hasattr(i, "target"):
                 slots[i.target] = self._value(i, slots)
-        return None
+        return _Ways.ON
 
     def _value(self, i: ir.Instruction, slots: Slots) -> Any:
         """What an instruction puts into its target."""
@@ -141,130 +302,278 @@ class _Walk:
             case ir.Copy():
                 return self._read(i.value, slots)
             case ir.Apply():
-                args = [self._read(a, slots) for a in i.args]
-                self._look(i, args)
-                keywords = {k: self._read(v, slots) for k, v in i.keywords}
-                return self._applied(i.op, args, keywords, i.span)
+                return self._apply(i, slots)
             case ir.Inplace():
-                args = [self._read(i.receiver, slots), self._read(i.value, slots)]
-                return self._applied(i.op.removesuffix("_"), args, {}, i.span)
+                operands = (i.receiver, i.value)
+                args = [self._read(a, slots) for a in operands]
+                return self._changed(i.op, args, {}, i.span, operands)
             case ir.Call():
                 return self._call(i, slots)
             case ir.Method():
                 return self._method(i, slots)
             case ir.GetAttribute():
-                return _attribute(self._read(i.receiver, slots), i.name)
+                return self._attribute(i, slots)
             case ir.Build():
-                return _built(i.kind, [self._read(item, slots) for item in i.items])
+                return self._built(i.kind, [self._read(item, slots) for item in i.items])
             case ir.Define():
-                return _Closure(i.function, slots)
-            case ir.Input():
-                return self._input(i, slots)
+                return self._closure(i.function, slots)
+            case ir.DefineRule():
+                return _Rule({m.name: self._closure(m, slots) for m in i.methods})
         return unknown()
 
-    def _read(self, operand: ir.Operand, slots: Slots) -> Any:
+    def _closure(self, function: ir.Function, slots: Slots) -> _Closure:
+        given = [p for p in function.parameters if p.default is not None]
+        return _Closure(function, slots, {p.name: self._read(p.default, slots) for p in given})
+
+    def _read(self, operand: ir.Operand | None, slots: Slots) -> Any:
         match operand:
             case ir.Slot():
                 if operand.index not in slots:
                     self._unassigned(operand)
-                return slots.setdefault(operand.index, unknown())
+                    slots[operand.index] = unknown()
+                return slots[operand.index]
             case ir.Const():
-                return _constant(operand.value)
+                return constant(operand.value)
             case ir.Builtin():
                 value = ops[operand.name].constant
-                return unknown() if value is REQUIRED else _constant(value)
+                return operand if value is REQUIRED else constant(value)
+        return constant(None)
 
     def _unassigned(self, operand: ir.Slot) -> None:
         """Tell of a name of the top level that has no value on any way to here. In a loop that is
         seen in its first turn only, when nothing else is told.
         """
-        if self._unsure or self._depth:
+        if self._unsure or self._calls:
             return
         name = self.source.text[operand.span.start : operand.span.end]
         message = f"`{name}` is used before it has a value"
         silent, self._silent = self._silent, 0
-        self._tell("used-before-assigned", message, operand.span, None, "error")
+        self._tell("used-before-assigned", message, operand.span)
         self._silent = silent
 
-    def _input(self, i: ir.Input, slots: Slots) -> Any:
-        found = self._outside(i, slots)
+    # --- inputs ------------------------------------------------------------------------
+
+    def _input(self, i: ir.Input, slots: Slots) -> None:
+        found = slots[i.target] = self._outside(i, slots)
         sizes = None if i.type is None else i.type[1]
-        if sizes and isinstance(found, Value) and found.shape is not None:
-            wrong = misfit(i.name, found.shape, sizes, self._sizes)
+        if sizes and i.name not in self._inputs.given and getattr(found, "shape", None) is not None:
+            wrong = misfit(i.name, found.shape, sizes, self._inputs.sizes)
             if wrong is not None:
-                self._tell("shape-mismatch", wrong, i.span, None, "error")
+                self._tell("shape-mismatch", wrong, i.span)
         for name, slot in i.sizes:
-            known = self._sizes.get(name)
-            slots[slot] = Value((), "int64") if known is None else _constant(known[0])
-        return found
+            known = self._inputs.sizes.get(name)
+            slots[slot] = Value((), "int64") if known is None else constant(known[0])
 
     def _outside(self, i: ir.Input, slots: Slots) -> Any:
         """An input's value, the one given or its default."""
-        varies = i.name in self.varying and (i.type is None or i.type[0] == "float")
-        if i.name in self.given:
-            return of_data(self.given[i.name], varies)
+        floats = i.type is not None and i.type[0] == "float"
+        link = LINKED if i.name in self.varying and (i.type is None or floats) else Link()
+        if i.name in self._inputs.given:
+            if i.type is None:
+                self.block(i.body, slots)
+            default = None if i.default is None or i.type else self._read(i.default, slots)
+            return of_data(self._inputs.bind(i, _example(default)), link)
         self.block(i.body, slots)
         if i.default is None:
             scalar = i.type is not None and i.type[1] is None
             dtype = None if i.type is None else {"float": "float64", "int": "int64"}.get(i.type[0])
-            return Value(() if scalar else None, dtype, varies)
+            return Value(() if scalar else None, dtype, link)
         found = self._read(i.default, slots)
-        found = stacked(found) or found
-        floats = varies or (i.type is not None and i.type[0] == "float")
-        if not isinstance(found, Value) or not floats:
-            return found
-        if found.dtype == "int64" and i.type is None:
-            return found
-        return Value(found.shape, "float64", varies)
+        if isinstance(found, List) and (i.type is not None or i.kind == "param"):
+            found = stacked(plain(found)) or unknown(link)
+        return _watched(found, link, floats)
 
-    # --- ops ---------------------------------------------------------------------------
+    # --- operations --------------------------------------------------------------------
 
-    def _look(self, i: ir.Apply, args: Sequence[Any]) -> None:
-        """Warn of what ends a gradient, or hangs on the last digit."""
-        if i.op in ("eq", "ne") and _are_floats(args):
-            sign = "==" if i.op == "eq" else "!="
-            self._warn(
-                "float-equality",
-                f"`{sign}` of floats: rounding decides it",
-                i.span,
-                "compare a distance, as in `abs(a - b) < 1e-9`, or use `isclose`",
-            )
-        if i.op in FLAT and self._recording and any(map(varies_any, args)):
-            self._warn(
-                "flat-operation",
-                f"`{i.op}` of what is differentiated: the gradient ends here, it is zero",
-                i.span,
-                "leave it out of what is differentiated, or use a smooth function",
-            )
+    def _apply(self, i: ir.Apply, slots: Slots) -> Any:
+        args = [self._read(a, slots) for a in i.args]
+        keywords = {k: self._read(v, slots) for k, v in i.keywords}
+        if i.op not in ops and i.op.endswith("_") and args:
+            return self._changed(i.op, args, keywords, i.span, i.args)
+        return self._applied(i.op, args, keywords, i.span, i.args)
 
-    def _applied(self, name: str, args: list[Any], keywords: dict[str, Any], span: Span) -> Any:
-        varies = self._recording and any(map(varies_any, [*args, *keywords.values()]))
+    def _applied(
+        self,
+        name: str,
+        args: list[Any],
+        keywords: dict[str, Any],
+        span: Span,
+        operands: Sequence[ir.Operand] = (),
+    ) -> Any:
+        """What a built-in gives; `operands` are the arguments as they are written."""
+        link = linked([*args, *keywords.values()])
         try:
-            found = _known(name, args, keywords, varies)
+            found = self._given(name, args, keywords, span)
         except GradError as error:
-            self._refuse(error, span)
-            return unknown(varies)
-        except Exception:  # an entry that reads more than shapes says nothing
-            return unknown(varies)
+            if error.diagnostics[0].code in _CERTAIN:
+                self._refuse(error, span, _labels(self.source, operands, args))
+            return unknown(link if self._recording else Link())
+        except (
+            TypeError,
+            ValueError,
+            AttributeError,
+            LookupError,
+            ArithmeticError,
+            AssertionError,
+        ):
+            return unknown(link if self._recording else Link())  # it reads more than shapes
+        if name in FLAT or name == "int":
+            found = _flat(found, name, span, args)
         return found if self._recording else _steady(found)
 
+    def _given(self, name: str, args: list[Any], keywords: dict[str, Any], span: Span) -> Any:
+        match name, args:
+            case "getitem", [List() | tuple(), _]:
+                return self._item_of(args[0], args[1])
+            case "add", [left, right] if _is_text(left) or _is_text(right):
+                examples = _example(left), _example(right)
+                asked = (
+                    None
+                    if None in examples
+                    else self._ask(lambda: operators.joined(*examples), span)
+                )
+                return constant(asked[0]) if asked else unknown()
+            case "add", [tuple() as left, tuple() as right]:
+                return left + right
+            case "not", [value]:
+                truth = self._truth(value, span)
+                return (
+                    Value((), "bool", linked(args).cut())
+                    if truth is UNSURE
+                    else constant(not truth)
+                )
+            case "is" | "is not", [left, right]:
+                return _identical(left, right, name)
+            case "in" | "not in", _:
+                return Value((), "bool", linked(args).cut())
+            case (("eq" | "ne"), [Value() as left, Value() as right]):
+                self._compared(name, left, right, span)
+                if not {left.known, right.known} & {UNSURE} and None in (left.shape, right.shape):
+                    return constant((left.known == right.known) is (name == "eq"))
+            case "zip" | "enumerate", _:
+                return self._each(name, args)
+        if name in _TRANSFORMS and args and isinstance(args[0], _FUNCTIONS):
+            return self._derivative(name, args, keywords, span)
+        if name not in READERS and name in ops and ops[name].host is not None:
+            self._out_of_sight([*args, *keywords.values()])
+        return result(name, [plain(a) for a in args], {k: plain(v) for k, v in keywords.items()})
+
+    def _compared(self, name: str, left: Value, right: Value, span: Span) -> None:
+        floats = {left.dtype, right.dtype} & {"float64", "float32"}
+        if floats and UNSURE in (left.known, right.known) and None not in (left.dtype, right.dtype):
+            self._warn(
+                "float-equality",
+                f"`{'==' if name == 'eq' else '!='}` of floats: rounding decides it",
+                span,
+                "compare a distance, as in `abs(a - b) < 1e-9`, or use `isclose`",
+            )
+
+    def _item_of(self, value: Any, index: Any) -> Any:
+        """An item of a list or tuple, a part of one, or an item of the tensor that it becomes."""
+        at = static(plain(index))
+        items = value.items if isinstance(value, List) else value
+        if type(at) in (int, slice) and items is not None:
+            found = operators.item(self._session, items, at, None)
+            return self._lists.new(found) if type(found) is list else found
+        if type(at) is slice:
+            return self._lists.new(None, value.item)
+        if isinstance(index, Value) and (at is UNSURE or type(at) is int):
+            return self._lists.all_merged(value.any if isinstance(value, List) else value)
+        return result("getitem", [plain(value), plain(index)], {})
+
+    def _each(self, name: str, args: list[Any]) -> Any:
+        parts = [self._items(a) for a in (args[:1] if name == "enumerate" else args)]
+        known = [count for _, count in parts if count is not None]
+        count = min(known, default=0) if len(known) == len(parts) else None
+        items = [item for item, _ in parts]
+        return _Each((Value((), "int64"), *items) if name == "enumerate" else tuple(items), count)
+
+    def _items(self, value: Any) -> tuple[Any, int | None]:
+        """What going through a value gives, any of it, and how many times."""
+        if isinstance(value, List):
+            return self._lists.all_merged(value.any), None if value.items is None else len(
+                value.items
+            )
+        if type(value) is tuple:
+            return self._lists.all_merged(value), len(value)
+        if isinstance(value, _Each):
+            return value.item, value.count
+        if isinstance(value, Value) and value.shape:
+            return Value(value.shape[1:], value.dtype, value.link), value.shape[0]
+        if isinstance(value, Value) and isinstance(value.known, range):
+            return Value((), "int64"), len(value.known)
+        return unknown(linked([value])), None
+
+    def _changed(
+        self,
+        name: str,
+        args: list[Any],
+        keywords: dict[str, Any],
+        span: Span,
+        operands: Sequence[ir.Operand],
+    ) -> Any:
+        """What `x += e` and `x.add_(e)` give: the tensor itself, or another number."""
+        x = args[0]
+        found = self._applied(name.removesuffix("_"), args, keywords, span, operands)
+        if not isinstance(x, Value) or not x.shape:
+            return found
+        if isinstance(found, Value):
+            if found.shape is not None and found.shape != x.shape:
+                message = (
+                    f"the result of shape {list(found.shape)} does not fit into the tensor of "
+                    f"shape {list(x.shape)} that is changed in place"
+                )
+                error = run_error("shape-mismatch", message)
+                self._refuse(error, span, _labels(self.source, operands, args))
+            x.link = joined((x.link, found.link))
+        return x
+
     def _set_item(self, i: ir.SetItem, slots: Slots) -> None:
-        receiver = self._read(i.receiver, slots)
-        value = self._read(i.value, slots)
-        if isinstance(receiver, Value):
-            index = self._read(i.index, slots)
+        receiver, value = self._read(i.receiver, slots), self._read(i.value, slots)
+        index = self._read(i.index, slots)
+        if isinstance(receiver, List):
+            at = static(plain(index))
+            if receiver.items is not None and type(at) is int:
+                try:
+                    operators.set_item(self._session, list(receiver.items), at, value, None)
+                except GradError as error:
+                    self._refuse(error, i.span)
+                    return
+            self._lists.put(receiver, at, value)
+        elif isinstance(receiver, Value) and receiver.shape:
             self._applied("set_at", [receiver, value], {"index": index}, i.span)
-            receiver.varies = receiver.varies or varies_any(value)
+            if self._recording:
+                receiver.link = joined((receiver.link, linked([value])))
+        else:
+            self._out_of_sight([value])
+
+    def _set_attribute(self, i: ir.SetAttribute, slots: Slots) -> None:
+        receiver, value = self._read(i.receiver, slots), self._read(i.value, slots)
+        self._out_of_sight([value])
+        if i.name == "data":
+            shapes = getattr(receiver, "shape", None), getattr(value, "shape", None)
+            self._replaced = self._replaced or None in shapes or shapes[0] != shapes[1]
+        if i.name == "requires_grad" and isinstance(receiver, Value):
+            receiver.link = LINKED
 
     def _unpack(self, i: ir.Unpack, slots: Slots) -> None:
-        value = self._read(i.value, slots)
-        items: Any = [unknown(varies_any(value))] * len(i.targets)
-        if isinstance(value, (list, tuple)) and len(value) == len(i.targets):
-            items = value
-        elif isinstance(value, Value) and value.shape:
-            items = [Value(value.shape[1:], value.dtype, value.varies)] * len(i.targets)
-        for target, item in zip(i.targets, items, strict=True):
-            slots[target] = item
+        value, n = self._read(i.value, slots), len(i.targets)
+        item, count = self._items(value)
+        if count is not None and count != n:
+            message = f"{count} values cannot be unpacked into {n} names"
+            self._refuse(run_error("wrong-count", message), i.span)
+        items = value.items if isinstance(value, List) else value
+        parts = items if isinstance(items, (list, tuple)) and len(items) == n else [item] * n
+        for target, part in zip(i.targets, parts, strict=True):
+            slots[target] = part
+
+    def _built(self, kind: str, items: list[Any]) -> Any:
+        if kind == "list":
+            return self._lists.new(items)
+        if kind != "slice":
+            return tuple(items)
+        parts = [static(plain(item)) for item in items]
+        return unknown() if UNSURE in parts else constant(slice(*parts))
 
     # --- calls -------------------------------------------------------------------------
 
@@ -272,222 +581,455 @@ class _Walk:
         function = self._read(i.function, slots)
         args = [self._read(a, slots) for a in i.args]
         keywords = {k: self._read(v, slots) for k, v in i.keywords}
-        varies = any(map(varies_any, [*args, *keywords.values()]))
-        if not isinstance(function, _Closure) or self._depth >= _DEEPEST:
-            return unknown(True)
-        inner = dict(function.slots)
+        return self._called_with(function, args, keywords, i.span)
+
+    def _called_with(
+        self, function: Any, args: list[Any], keywords: dict[str, Any], span: Span
+    ) -> Any:
+        """What a call of a function that is a value gives."""
+        if isinstance(function, ir.Builtin):
+            return self._applied(function.name, args, keywords, span)
+        if isinstance(function, _Derivative) and not keywords:
+            return self._differentiated(function, args, span)
+        if isinstance(function, _Closure):
+            return self._follow(function, args, keywords, span)
+        if isinstance(function, (List, tuple)) or getattr(function, "shape", None) is not None:
+            message = f"{kind_of(_example(function))} is not a function"
+            self._refuse(run_error("not-callable", message), span)
+        self._out_of_sight([*args, *keywords.values()])
+        self._lists.lose_all()
+        return unknown(linked([*args, *keywords.values()]))
+
+    def _follow(
+        self, function: _Closure, args: list[Any], keywords: dict[str, Any], span: Span
+    ) -> Any:
+        """Go through a function's body."""
         parameters = function.function.parameters
-        for parameter, value in zip(parameters, args, strict=False):
-            inner[parameter.slot] = value
-        for parameter in parameters[len(args) :]:
-            if parameter.name in keywords:
-                inner[parameter.slot] = keywords[parameter.name]
-            elif parameter.default is not None:
-                inner[parameter.slot] = self._read(parameter.default, function.slots)
-        self._depth += 1
+        names = [p.name for p in parameters]
+        given = {**function.defaults, **dict(zip(names, args, strict=False)), **keywords}
+        fits = len(args) <= len(names) and set(given) == set(names)
+        self._called += 1
+        if not fits or len(self._calls) >= _DEEPEST or self._called > _MOST_CALLS:
+            self._out_of_sight([*args, *keywords.values()])
+            self._lists.lose_all()
+            return unknown(linked([*args, *keywords.values()]))
+        inner = function.slots.new_child()
+        for parameter in parameters:
+            inner[parameter.slot] = given[parameter.name]
+        self._calls.append(span)
         self._returned.append([])
-        left = self.block(function.function.body, inner)
-        self._depth -= 1
+        ways = self.block(function.function.body, inner)
+        self._calls.pop()
         returned = self._returned.pop()
-        if left is None or not returned:
-            return unknown(varies)
-        found = returned[0]
-        for other in returned[1:]:
-            found = merged(found, other)
-        return found
+        if _Ways.ON in ways:
+            returned.append(constant(None))
+        return self._lists.all_merged(returned)
+
+    def _derivative(self, name: str, args: list[Any], keywords: dict[str, Any], span: Span) -> Any:
+        """What a transform of a function gives: a function, or its derivative at a point."""
+        function, *points = args
+        if name in ("grad", "value_and_grad") or not (points or keywords):
+            return _Derivative(name, function, points or keywords)
+        if keywords:
+            self._out_of_sight([function])
+            return unknown()
+        several = points[0] if type(points[0]) is tuple else (points[0],)
+        self._differentiated(_Derivative(name, function, ()), [*several], span)
+        return unknown(linked(points))
+
+    def _differentiated(self, made: _Derivative, args: list[Any], span: Span) -> Any:
+        """The derivative of a function at the first argument."""
+        point, *others = args or [unknown()]
+        if made.others:
+            self._out_of_sight([made.function])
+            return unknown(linked(args))
+        before, self._recording = self._recording, True
+        found = self._called_with(made.function, [self._point(point), *others], {}, span)
+        self._recording = before
+        self._tell_flat(linked([found]))
+        if made.name in _SCALAR and not isinstance(made.function, _Derivative):
+            tensor = stand_in(found)
+            if tensor is not None:
+                self._ask(lambda: members.seed(tensor, None, "grad"), span)
+        link = linked(args)
+        like = made.name == "grad" and isinstance(point, Value)
+        return Value(point.shape, "float64", link) if like else unknown(link)
+
+    def _point(self, value: Any) -> Any:
+        """What a function that is differentiated gets."""
+        if isinstance(value, (List, tuple)):
+            items = value.any if isinstance(value, List) else value
+            if isinstance(value, List) and all(getattr(v, "shape", None) == () for v in items):
+                return stacked(plain(value)) if value.items is not None else unknown(LINKED)
+            made = [self._point(v) for v in items]
+            if isinstance(value, List) and value.items is None:
+                return self._lists.new(None, made[0])
+            return self._lists.new(made)
+        shape = value.shape if isinstance(value, Value) else None
+        return Value(shape, "float64", LINKED)
+
+    def _own(self, rule: _Rule, args: list[Any], span: Span) -> Any:
+        """What an own function gives: its `forward`, unrecorded, with a derivative of its own."""
+        forward = rule.methods.get("forward")
+        if forward is None:
+            return unknown(linked(args))
+        given = [(stacked(plain(a)) if type(plain(a)) is list else a) or unknown() for a in args]
+        link = linked(args)
+        before, self._recording = self._recording, False
+        found = self._follow(forward, [unknown(), *given], {}, span)
+        self._recording = before
+        own = Link(link.varies, link.smooth) if before else Link()
+        parts = found if type(found) is tuple else (found,)
+        made = tuple(
+            Value(p.shape, p.dtype, own) if isinstance(p, Value) else unknown(own) for p in parts
+        )
+        return made if type(found) is tuple else made[0]
+
+    def _out_of_sight(self, values: Sequence[Any]) -> None:
+        """Values are kept by what is not followed: functions among them may run at any time."""
+        self._lists.lose(tuple(values))
+        if any(isinstance(v, _FUNCTIONS) for v in values):
+            self._lists.lose_forever()
+
+    # --- methods -----------------------------------------------------------------------
 
     def _method(self, i: ir.Method, slots: Slots) -> Any:
-        value = self._read(i.receiver, slots)
-        if isinstance(value, list) and isinstance(i.receiver, ir.Slot):
-            slots[i.receiver.index] = unknown(True)  # it may have been changed
-            return unknown(True)
-        if isinstance(value, Value):
-            if i.name == "requires_grad_":
-                value.varies = True
-            if i.name in _KEEPING:
-                return value
-            if i.name == "detach":
-                return Value(value.shape, value.dtype)
-            if i.name == "item":
-                return Value((), value.dtype)
+        receiver = self._read(i.receiver, slots)
+        args = [self._read(a, slots) for a in i.args]
+        keywords = {k: self._read(v, slots) for k, v in i.keywords}
+        if isinstance(receiver, List):
+            return self._list_method(receiver, i.name, args, i.span)
+        if isinstance(receiver, _Rule) and i.name == "apply" and not keywords:
+            return self._own(receiver, args, i.span)
+        if isinstance(receiver, _Rule) and i.name in receiver.methods:
+            return self._follow(receiver.methods[i.name], args, keywords, i.span)
+        self._out_of_sight([*args, *keywords.values()])
+        if not isinstance(receiver, Value):
+            return unknown(linked([receiver]))
+        found = self._tensor_method(receiver, i.name, args, keywords, i.span)
+        return found if self._recording else _steady(found)
+
+    def _list_method(self, receiver: List, name: str, args: list[Any], span: Span) -> Any:
+        match name, args:
+            case "append", [item]:
+                self._lists.append(receiver, item)
+                return constant(None)
+            case "extend", [more]:
+                item, count = self._items(more)
+                for part in _parts(more) or ([] if count == 0 else [item]):
+                    if _parts(more):
+                        self._lists.append(receiver, part)
+                    else:
+                        self._lists.extend(receiver, part)
+                return constant(None)
+            case "pop", _:
+                at = static(args[0]) if args else -1
+                if receiver.items is not None and type(at) is int:
+                    items = list(receiver.items)
+                    if not self._ask(
+                        lambda: members.call(self._session, None, items, "pop", (at,), {}),
+                        span,
+                    ):
+                        return unknown()
+                return self._lists.pop(receiver, at)
+        if name not in members.names_of([]):
+            self._ask(lambda: members.call(self._session, None, [], name, (), {}), span)
+        self._out_of_sight([receiver])
         return unknown()
+
+    def _attribute(self, i: ir.GetAttribute, slots: Slots) -> Any:
+        receiver = self._read(i.receiver, slots)
+        if isinstance(receiver, List):
+            self._ask(lambda: members.get(self._session, [], i.name), i.span)
+        return _attribute(receiver, i.name)
+
+    def _tensor_method(
+        self, x: Value, name: str, args: list[Any], keywords: dict[str, Any], span: Span
+    ) -> Any:
+        tensor = stand_in(x)
+        params = [static(a) for a in args]
+        if tensor is not None and name in _SHAPE_METHODS and UNSURE not in params and not keywords:
+            asked = self._ask(
+                lambda: members.call(self._session, None, tensor, name, params, {}), span
+            )
+            if asked and name != "item":
+                return _constants(asked[0])
+        match name:
+            case "backward":
+                if tensor is not None and not (args or keywords):
+                    self._ask(lambda: members.seed(tensor, None, name), span)
+                self._tell_flat(x.link)
+                return constant(None)
+            case "requires_grad_":
+                if x.dtype in ("int64", "bool") and not (args or keywords) and tensor is not None:
+                    self._ask(lambda: members.call(self._session, None, tensor, name, (), {}), span)
+                x.link = LINKED
+            case "detach":
+                return Value(x.shape, x.dtype)
+            case "item":
+                return Value((), x.dtype, x.link.cut())
+            case "to" | "type" | "long" | "float" | "double":
+                return self._cast(x, name, params, span)
+        return x if name in _KEEPING else unknown()
+
+    def _cast(self, x: Value, name: str, params: list[Any], span: Span) -> Any:
+        asked = [dtype_name(p) for p in params if isinstance(p, DType)]
+        dtype = _CASTS.get(name) or (asked[0] if len(asked) == len(params) == 1 else None)
+        made = Value(x.shape, dtype, x.link)
+        return _flat(made, name, span, [x]) if dtype in ("int64", "bool") else made
+
+    def _ask(self, question: Callable[[], Any], span: Span) -> tuple[Any] | None:
+        """The answer to a question that the shape alone decides, None where it is refused."""
+        try:
+            return (question(),)
+        except GradError as error:
+            self._refuse(error, span)
+            return None
 
     # --- branches and loops ------------------------------------------------------------
 
-    def _test(self, operand: ir.Operand, slots: Slots) -> Any:
+    def _truth(self, value: Any, span: Span) -> Any:
         """The truth of a condition where it is known, else UNSURE."""
-        value = self._read(operand, slots)
+        if isinstance(value, List):
+            return UNSURE if value.items is None else bool(value.items)
+        if type(value) is tuple:
+            return bool(value)
         if not isinstance(value, Value):
             return UNSURE
-        if value.shape and _count(value.shape) != 1:
-            message = f"a condition needs one value, got a tensor of shape {list(value.shape)}"
-            help = "reduce it with `.all()`, `.any()` or an index"
-            self._tell("ambiguous-condition", message, operand.span, help, "error")
-        if value.varies and self._recording:
+        tensor = stand_in(value)
+        if tensor is not None and tensor.data.size != 1:
+            self._ask(lambda: self._session.truth(tensor), span)
+        return UNSURE if value.known is UNSURE else bool(value.known)
+
+    def _decided(self, value: Any, span: Span) -> Any:
+        """The truth of a condition on which a branch or loop goes one way or another."""
+        if self._recording and isinstance(value, Value) and value.link.varies:
             self._warn(
                 "branch-on-input",
                 "a branch on what is differentiated: the gradient ignores a jump between its sides",
-                operand.span,
+                span,
                 "that is right where the sides meet; if they do not, no derivative is",
             )
-        return UNSURE if value.known is UNSURE else bool(value.known)
+        return self._truth(value, span)
 
-    def _branch(self, i: ir.Branch, slots: Slots) -> Any:
-        truth = self._test(i.test, slots)
+    def _branch(self, i: ir.Branch, slots: Slots) -> _Ways:
+        value = self._read(i.test, slots)
+        short = self._is_short_circuit(i)
+        truth = (self._truth if short else self._decided)(value, i.test.span)
         if truth is not UNSURE:
             return self.block(i.then if truth else i.orelse, slots)
-        left, right = dict(slots), dict(slots)
-        self._unsure += 1
-        ends = self.block(i.then, left), self.block(i.orelse, right)
-        self._unsure -= 1
-        if None not in ends:
-            return _LEFT
-        going = [env for env, end in zip((left, right), ends, strict=True) if end is None]
-        slots.update(going[0] if len(going) == 1 else _merged_slots(left, right))
-        return None
+        before = dict(slots.maps[0])
+        sides = []
+        ways = _Ways.NONE
+        for body in (i.then, i.orelse):
+            _set(slots, before)
+            with self._stretch(reached=False):
+                found = self.block(body, slots)
+            ways |= found
+            if _Ways.ON in found:
+                sides.append(dict(slots.maps[0]))
+        _set(slots, self._any_of(sides))
+        if short and isinstance(i.test, ir.Slot):
+            both = slots[i.test.index]
+            if isinstance(both, Value) and isinstance(value, Value):
+                link = joined((both.link, value.link.cut()))
+                slots[i.test.index] = Value(both.shape, both.dtype, link, both.known)
+        return ways
 
-    def _item(self, i: ir.For, slots: Slots) -> Any:
-        """What a loop goes through, any of its items."""
-        items = self._read(i.iterable, slots)
-        if isinstance(items, (list, tuple)) and items:
-            item = items[0]
-            for other in items[1:]:
-                item = merged(item, other)
-            return item
-        if isinstance(items, Value) and items.shape:
-            return Value(items.shape[1:], items.dtype, items.varies)
-        if isinstance(items, Value) and isinstance(items.known, range):
-            return Value((), "int64")
-        return unknown(varies_any(items))
+    def _is_short_circuit(self, i: ir.Branch) -> bool:
+        """Whether a branch is that of `and`, `or` or a chain of comparisons: to evaluate what
+        follows, into the place that it tests.
+        """
+        if not isinstance(i.test, ir.Slot) or i.test.index in self._program.variables:
+            return False
+        sides = [side for side in (i.then, i.orelse) if side]
+        at = i.test.index
+        return len(sides) == 1 and any(getattr(step, "target", None) == at for step in sides[0])
 
-    def _loop(
-        self,
-        body: Sequence[ir.Instruction],
-        slots: Slots,
-        condition: Sequence[ir.Instruction],
-        test: ir.Operand | None,
-        item: tuple[int, Any] | None,
-    ) -> None:
+    def _loop(self, i: ir.For | ir.While, slots: Slots) -> _Ways:
         """Follow a loop until what is known no longer changes; then once more, to tell."""
-
-        def turn(state: Slots) -> None:
-            self.block(condition, state)
-            if test is not None:
-                self._test(test, state)
-            if item is not None:
-                state[item[0]] = item[1]
-            self.block(body, state)
-
+        item, turns = unknown(), None
+        if isinstance(i, ir.For):
+            through = self._read(i.iterable, slots)
+            item, turns = self._items(through)
+            if isinstance(through, _Each) and self._is_named(i.iterable):
+                turns = None  # something else may have gone through it
+        entered = turns > 0 if turns is not None else self._enters(i, slots)
+        if entered is False:
+            if isinstance(i, ir.While):
+                self.block(i.condition, slots)
+            return _Ways.ON
+        first, lowest = self._lists.count, self._lists.oldest
         self._silent += 1
-        for round in range(_ROUNDS):
-            state = dict(slots)
-            turn(state)
-            after = _merged_slots(slots, state)
-            changed = [k for k, v in after.items() if not _same(slots.get(k), v)]
-            slots.update(after)
-            if not changed:
+        for _ in range(_ROUNDS):
+            head = dict(slots.maps[0])
+            self._lists.oldest = first
+            turn = self._turn(i, item, slots, entered)
+            after = self._any_of([head, *turn.ends])
+            settled = {k: head[k] if same(head.get(k), v) else v for k, v in after.items()}
+            _set(slots, settled)
+            lowest = min(lowest, self._lists.oldest)
+            if self._lists.oldest >= first and all(head.get(k) is v for k, v in settled.items()):
                 break
-            if round == _ROUNDS - 1:
-                slots.update({k: unknown(True) for k in changed})
+        else:
+            self._lists.lose_all()
+            _set(slots, dict.fromkeys(slots.maps[0], unknown()))
         self._silent -= 1
-        last = dict(slots)
-        turn(last)
-        slots.update(_merged_slots(slots, last))
+        self._lists.oldest = lowest
+        head = dict(slots.maps[0])
+        turn = self._turn(i, item, slots, entered)
+        exits = turn.breaks
+        if isinstance(i, ir.While):
+            exits = exits if turn.truth is True else [*exits, turn.tested]
+        else:
+            exits = [*exits, *turn.ends] if entered else [*exits, *turn.ends, head]
+        _set(slots, self._any_of(exits))
+        ways = turn.ways & _Ways.RETURN
+        return ways | _Ways.ON if exits else ways
+
+    def _turn(self, i: ir.For | ir.While, item: Any, slots: Slots, entered: Any) -> _Turn:
+        """One turn of a loop, from what is in the slots, which stands for any turn."""
+        breaks: list[State] = []
+        ends: list[State] = []
+        truth = UNSURE
+        if isinstance(i, ir.While):
+            with self._stretch(reached=True):
+                self.block(i.condition, slots)
+                truth = self._decided(self._read(i.test, slots), i.test.span)
+        tested = dict(slots.maps[0])
+        if isinstance(i, ir.For):
+            slots[i.target] = item
+        self._leaving.append((breaks, ends))
+        with self._stretch(reached=entered is True):
+            ways = self.block(i.body, slots)
+        self._leaving.pop()
+        if _Ways.ON in ways:
+            ends.append(dict(slots.maps[0]))
+        return _Turn(ways, ends, breaks, tested, truth)
+
+    def _enters(self, i: ir.For | ir.While, slots: Slots) -> Any:
+        """Whether a loop's body is gone through at least once; UNSURE if that is not known."""
+        if isinstance(i, ir.For):
+            return UNSURE
+        before = dict(slots.maps[0])
+        self._silent += 1
+        with self._stretch(reached=False):
+            self.block(i.condition, slots)
+            truth = self._truth(self._read(i.test, slots), i.test.span)
+        self._silent -= 1
+        _set(slots, before)
+        return truth
+
+    def _is_named(self, operand: ir.Operand) -> bool:
+        return isinstance(operand, ir.Slot) and operand.index in self._program.variables
+
+    def _any_of(self, states: Sequence[State]) -> State:
+        """What is in the slots in any of the states; a slot of one alone is as it is there."""
+        merged: State = {}
+        for state in states:
+            for slot, value in state.items():
+                merged[slot] = self._lists.merged(merged[slot], value) if slot in merged else value
+        return merged
 
 
 # what is known of single values ------------------------------------------------------------------
 
 
-def _known(name: str, args: list[Any], keywords: dict[str, Any], varies: bool) -> Any:
-    """What a built-in gives, as far as shapes tell.
-
-    Raises:
-        GradError: If the sizes cannot fit.
-    """
-    host = HOSTS.get(name)
-    if host is not None:
-        return host(args, keywords)
-    if name not in ops or ops[name].host is not None or ops[name].constant is not REQUIRED:
-        return unknown(varies)
-    if name == "getitem" and isinstance(args[0], (list, tuple)):
-        at = static(args[1])
-        return (
-            args[0][at]
-            if type(at) is int and -len(args[0]) <= at < len(args[0])
-            else unknown(varies)
-        )
-    if not ops[name].variadic:  # which take a list as their tensors
-        args = [stacked(a) or a for a in args]
-    bound, params = bind(ops[name], args, keywords)
-    bound = [None if isinstance(a, Value) and a.known is None else a for a in bound]
-    clean = {k: static(v) for k, v in params.items()}
-    if UNSURE in clean.values() or any(a is not None and type(a) is not Value for a in bound):
-        return unknown(varies)
-    return inferred(ops[name], bound, clean)
+def _set(slots: Slots, state: State) -> None:
+    """Put a state into a function's slots, which functions inside it see, too."""
+    own = slots.maps[0]
+    own.clear()
+    own.update(state)
 
 
-def _constant(value: Any) -> Value:
-    return (
-        Value((), dtype_of(value), False, value) if type(value) in NUMBERS else Value(known=value)
+def _example(value: Any) -> Any:
+    """A value of the kind of one, for what asks for no more; None if nothing is known."""
+    if isinstance(value, (List, tuple)):
+        return [] if isinstance(value, List) else ()
+    tensor = stand_in(value)
+    if tensor is not None or not isinstance(value, Value):
+        return tensor
+    if value.known is not UNSURE:
+        return value.known
+    if value.shape is None:
+        return None
+    return {"int64": 0, "bool": False}.get(value.dtype or "", 0.0)
+
+
+def _watched(value: Any, link: Link, floats: bool) -> Any:
+    """A default as the input's value: what is differentiated by is a float."""
+    if isinstance(value, List) and link.varies and value.items is not None:
+        value.items = [_watched(item, link, floats) for item in value.items]
+    kept = not isinstance(value, Value) or (value.shape is None and value.known is not UNSURE)
+    if kept or not (floats or (link.varies and value.dtype != "int64")):
+        return value
+    return Value(value.shape, "float64", link)
+
+
+def _labels(source: Source, operands: Sequence[ir.Operand], args: Sequence[Any]) -> list[Label]:
+    """What operands are that are written as names."""
+    shown = (
+        (o, _example(a)) for o, a in zip(operands, args, strict=False) if isinstance(o, ir.Slot)
     )
+    return [operand_label(source, o.span, v) for o, v in shown if isinstance(v, (Tensor, list))]
+
+
+def _identical(left: Any, right: Any, name: str) -> Any:
+    """Whether two values are one, where one of them is None."""
+    nones = [isinstance(v, Value) and v.known is None for v in (left, right)]
+    if any(nones):
+        other = left if nones[1] else right
+        if all(nones) or not isinstance(other, Value) or other.shape is not None:
+            return constant(all(nones) is (name == "is"))
+    return Value((), "bool")
 
 
 def _attribute(value: Any, name: str) -> Any:
     if not isinstance(value, Value) or value.shape is None:
-        return unknown(varies_any(value))
+        return unknown(linked([value]))
     match name:
         case "shape":
-            return tuple(_constant(n) for n in value.shape)
+            return _constants(value.shape)
         case "ndim":
-            return _constant(len(value.shape))
-        case "T" | "mT":
-            return Value(value.shape[::-1], value.dtype, value.varies)
+            return constant(len(value.shape))
+        case "T":
+            return Value(value.shape[::-1], value.dtype, value.link)
+        case "mT" if len(value.shape) > 1:
+            *rest, rows, columns = value.shape
+            return Value((*rest, columns, rows), value.dtype, value.link)
         case "data":
             return Value(value.shape, value.dtype)
     return unknown()
 
 
-def _built(kind: str, items: list[Any]) -> Any:
-    if kind == "list":
-        return items
-    if kind != "slice":
-        return tuple(items)
-    parts = [static(item) for item in items]
-    return unknown() if UNSURE in parts else Value(known=slice(*parts))
+def _constants(value: Any) -> Any:
+    return tuple(map(constant, value)) if isinstance(value, tuple) else constant(value)
 
 
-def _merged_slots(a: Slots, b: Slots) -> Slots:
-    return {k: merged(a[k], b[k]) if k in a and k in b else a.get(k, b.get(k)) for k in {**a, **b}}
+def _parts(value: Any) -> list[Any] | None:
+    """The items of a list or tuple, if they are known."""
+    if isinstance(value, List):
+        return None if value.items is None else list(value.items)
+    return list(value) if type(value) is tuple else None
 
 
-def _same(a: Any, b: Any) -> bool:
-    if isinstance(a, Value) and isinstance(b, Value):
-        known = a.known is b.known or (type(a.known) is type(b.known) and a.known == b.known)
-        return (a.shape, a.dtype, a.varies) == (b.shape, b.dtype, b.varies) and known
-    if isinstance(a, (list, tuple)) and type(a) is type(b):
-        return len(a) == len(b) and all(map(_same, a, b))
-    return a is b
+def _is_text(value: Any) -> bool:
+    return isinstance(value, Value) and type(value.known) is str
 
 
-def _are_floats(args: Sequence[Any]) -> bool:
-    """Whether values are compared of which one is a float, and not all are known."""
-    if not all(isinstance(a, Value) for a in args):
-        return False
-    floats = any(a.dtype in ("float64", "float32") for a in args)
-    return floats and not all(a.known is not UNSURE for a in args)
+def _flat(found: Any, name: str, span: Span, args: Sequence[Any]) -> Any:
+    """The value of a flat operation: no gradient goes through it."""
+    link = linked(args)
+    numbers = all(isinstance(a, Value) and a.dtype in ("int64", "bool") for a in args)
+    if not isinstance(found, Value) or not link.smooth or numbers:
+        return found
+    return Value(
+        found.shape, found.dtype, Link(True, False, link.flats | {(name, span)}), found.known
+    )
 
 
 def _steady(found: Any) -> Any:
     """A value that was not recorded."""
     if isinstance(found, tuple):
         return tuple(map(_steady, found))
-    if isinstance(found, Value):
-        return Value(found.shape, found.dtype, False, found.known)
-    return found
-
-
-def _count(shape: Sequence[int]) -> int:
-    count = 1
-    for n in shape:
-        count *= n
-    return count
+    return Value(found.shape, found.dtype, known=found.known) if isinstance(found, Value) else found

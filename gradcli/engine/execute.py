@@ -12,7 +12,7 @@ from gradcli.engine import call, members, operators
 from gradcli.engine.arrays import Quiet
 from gradcli.engine.graph import Site
 from gradcli.engine.inputs import Given, Inputs
-from gradcli.engine.messages import operand_label, shortened
+from gradcli.engine.messages import call_note, operand_label, shortened, turn_note
 from gradcli.engine.ops.registry import REQUIRED, ops
 from gradcli.engine.own import Context, OwnFunction
 from gradcli.engine.session import Session, kind_of
@@ -346,13 +346,8 @@ def _turns(frame: FrameType, span: Span, source: Source) -> list[str]:
             start, end = map(int, name.split()[1:])
             if start <= span.start and span.end <= end and turn:
                 line, _ = source.position(start)
-                notes.append((start, f"in the {_ordinal(turn)} turn of the loop at line {line}"))
+                notes.append((start, turn_note(turn, line)))
     return [note for _, note in sorted(notes, reverse=True)]
-
-
-def _ordinal(n: int) -> str:
-    ending = "th" if n % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(n % 10, "th")
-    return f"{n:,}{ending}"
 
 
 def _callers(frames: list[Frame], source: Source) -> list[str]:
@@ -360,7 +355,7 @@ def _callers(frames: list[Frame], source: Source) -> list[str]:
     for frame in reversed(frames):
         span = _span(frame, source)
         if not frame[0].f_code.co_name.startswith("%"):
-            lines.append(f"called from line {source.position(span.start)[0]}")
+            lines.append(call_note(source.position(span.start)[0]))
         lines += _turns(frame[0], span, source)
     return shortened(lines)
 

@@ -42,6 +42,45 @@ def result(name: str, args: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
     return inferred(op, bound, clean)
 
 
+def indexed(name: str, args: Sequence[Any], index: Any) -> Any:
+    """What `getitem` or `set_at` gives for an index as the program writes it, lists as Python's.
+
+    Raises:
+        GradError: If it cannot work, whatever the values are that are not known.
+    """
+    tensors = [_tensor(a) for a in args]
+    link = linked(tensors)
+    at = _index(index)
+    if at is UNSURE or not all(isinstance(t, Value) and t.shape is not None for t in tensors):
+        return unknown(link)
+    if any(
+        hasattr(p, "dtype") and p.dtype.kind == "b" for p in (at if type(at) is tuple else (at,))
+    ):
+        inferred(ops.getitem, tensors[:1], {"index": at})
+        return unknown(link)  # the mask's numbers tell how many elements there are
+    return inferred(ops[name], tensors, {"index": at})
+
+
+def _index(value: Any) -> Any:
+    """An index that picks as many elements as one does, and is in range if any is; UNSURE if that
+    is not known.
+    """
+    if isinstance(value, (list, tuple)):
+        parts = [_index(v) for v in value]
+        if any(p is UNSURE for p in parts):
+            return UNSURE
+        return parts if isinstance(value, list) else tuple(parts)
+    if not isinstance(value, Value):
+        return UNSURE
+    if value.known is not UNSURE:
+        return UNSURE if isinstance(value.known, (float, str)) else value.known
+    if value.shape is None or value.dtype not in ("int64", "bool"):
+        return UNSURE
+    if value.dtype == "bool":
+        return filled(value.shape, False)
+    return filled(value.shape, 0) if value.shape else 0
+
+
 def static(value: Any) -> Any:
     """A static parameter as an op takes it; UNSURE if it is not known."""
     if isinstance(value, Value):

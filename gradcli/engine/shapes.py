@@ -29,6 +29,7 @@ _INTS = frozenset(
         *("nonzero", "searchsorted", "bucketize"),
     ]
 )
+_KEEPING = frozenset({"add", "sub", "mul", "neg", "floor_divide", "remainder", "clone"})
 
 
 class Link(NamedTuple):
@@ -149,7 +150,8 @@ def _dtype(op: Op, args: Sequence[Any]) -> str | None:
     for kind in ("float64", "float32"):
         if kind in kinds:
             return kind
-    return None
+    keeps = op.view or op.name in _KEEPING
+    return kinds[0] if keeps and len(set(kinds)) == 1 else None
 
 
 def _known(a: Any) -> Any:

@@ -9,17 +9,17 @@ from __future__ import annotations
 
 from collections import ChainMap
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from enum import Flag
 from typing import Any, NamedTuple, TypeAlias
 
 from gradcli import ir
 from gradcli.engine import members, operators
 from gradcli.engine.dtypes import DType, dtype_name
-from gradcli.engine.inference import READERS, result, stacked, stand_in, static
+from gradcli.engine.inference import READERS, indexed, result, stacked, stand_in, static
 from gradcli.engine.inputs import Given, Inputs, misfit
 from gradcli.engine.lists import List, Lists, linked, plain, same
-from gradcli.engine.messages import operand_label, shortened
+from gradcli.engine.messages import call_note, operand_label, shortened, turn_note
 from gradcli.engine.ops.registry import REQUIRED, ops
 from gradcli.engine.session import Session, kind_of
 from gradcli.engine.shapes import (
@@ -40,6 +40,8 @@ from gradcli.source import Source, Span
 
 _DEEPEST = 12  # calls within calls that are followed
 _MOST_CALLS = 5000  # that are followed in all
+_TURNS = 40  # of a loop that are followed one by one
+_MOST_TURNS = 2000  # of all loops
 _ROUNDS = 20  # passes over a loop's body until nothing of it counts as known
 _CERTAIN = frozenset(
     [
@@ -121,11 +123,17 @@ class _Rule:
 
 
 class _Each:
-    """What `zip` and `enumerate` give: some number of such an item, once."""
+    """What `zip` and `enumerate` give, once: the items of the parts, behind a number from `start`
+    on if there is one.
+    """
 
-    def __init__(self, item: Any, count: int | None) -> None:
-        self.item = item
-        self.count = count
+    def __init__(self, parts: list[Any], start: int | None) -> None:
+        self.parts = parts
+        self.start = start
+
+    def numbers(self, number: int) -> list[Any]:
+        """What stands before the items."""
+        return [] if self.start is None else [constant(self.start + number)]
 
 
 _FUNCTIONS = (_Closure, _Derivative, _Rule)
@@ -162,8 +170,10 @@ class _Walk:
         self._inputs = Inputs(given, source, self._session)
         self._lists = Lists()
         self._silent = 0
-        self._calls: list[Span] = []  # that lead to this point, the outermost first
+        self._way: list[str] = []  # the calls and turns that lead to this point, outermost first
+        self._depth = 0
         self._called = 0
+        self._turns = 0
         self._unsure = 0  # blocks around this point that may not be reached
         self._recording = True
         self._replaced = False  # whether a tensor may have got other data, of another shape
@@ -199,18 +209,20 @@ class _Walk:
         if self._silent or self._replaced or (code, span.start) in self._told:
             return
         self._told.add((code, span.start))
-        callers = (f"called from line {self.source.position(s.start)[0]}" for s in self._calls)
         found = Diagnostic(
             code,
             message,
             self.source,
             span,
             labels=labels,
-            notes=(*notes, *shortened([*callers][::-1])),
+            notes=(*notes, *shortened(self._way[::-1])),
             help=help,
             severity=severity,
         )
         self.findings.append(found)
+
+    def _line(self, span: Span) -> int:
+        return self.source.position(span.start)[0]
 
     def _warn(self, code: str, message: str, span: Span, help: str) -> None:
         self._tell(code, message, span, help, severity="warning")
@@ -343,7 +355,7 @@ class _Walk:
         """Tell of a name of the top level that has no value on any way to here. In a loop that is
         seen in its first turn only, when nothing else is told.
         """
-        if self._unsure or self._calls:
+        if self._unsure or self._depth:
             return
         name = self.source.text[operand.span.start : operand.span.end]
         message = f"`{name}` is used before it has a value"
@@ -425,6 +437,8 @@ class _Walk:
         match name, args:
             case "getitem", [List() | tuple(), _]:
                 return self._item_of(args[0], args[1])
+            case "getitem" | "set_at", [*tensors, index]:
+                return indexed(name, [plain(t) for t in tensors], plain(index))
             case "add", [left, right] if _is_text(left) or _is_text(right):
                 examples = _example(left), _example(right)
                 asked = (
@@ -479,14 +493,13 @@ class _Walk:
             return self._lists.new(None, value.item)
         if isinstance(index, Value) and (at is UNSURE or type(at) is int):
             return self._lists.all_merged(value.any if isinstance(value, List) else value)
-        return result("getitem", [plain(value), plain(index)], {})
+        return indexed("getitem", [plain(value)], plain(index))
 
     def _each(self, name: str, args: list[Any]) -> Any:
-        parts = [self._items(a) for a in (args[:1] if name == "enumerate" else args)]
-        known = [count for _, count in parts if count is not None]
-        count = min(known, default=0) if len(known) == len(parts) else None
-        items = [item for item, _ in parts]
-        return _Each((Value((), "int64"), *items) if name == "enumerate" else tuple(items), count)
+        start = static(args[1]) if len(args) > 1 else 0
+        if name == "enumerate" and type(start) is int:
+            return _Each(args[:1], start)
+        return _Each(args, None) if name == "zip" else unknown(linked(args))
 
     def _items(self, value: Any) -> tuple[Any, int | None]:
         """What going through a value gives, any of it, and how many times."""
@@ -497,12 +510,33 @@ class _Walk:
         if type(value) is tuple:
             return self._lists.all_merged(value), len(value)
         if isinstance(value, _Each):
-            return value.item, value.count
+            parts = [self._items(part) for part in value.parts]
+            known = [count for _, count in parts if count is not None]
+            numbers = () if value.start is None else (Value((), "int64"),)
+            count = min(known, default=0) if len(known) == len(parts) else None
+            return (*numbers, *(item for item, _ in parts)), count
         if isinstance(value, Value) and value.shape:
             return Value(value.shape[1:], value.dtype, value.link), value.shape[0]
         if isinstance(value, Value) and isinstance(value.known, range):
             return Value((), "int64"), len(value.known)
         return unknown(linked([value])), None
+
+    def _nth(self, value: Any, number: int) -> Any:
+        """The item of that number, None behind the last one, UNSURE if that is not known."""
+        if isinstance(value, _Each):
+            parts = [self._nth(part, number) for part in value.parts]
+            if any(part is None for part in parts):
+                return None
+            return UNSURE if UNSURE in parts else (*value.numbers(number), *parts)
+        items = _parts(value)
+        if items is not None:
+            return items[number] if number < len(items) else None
+        if isinstance(value, Value) and isinstance(value.known, range):
+            return constant(value.known[number]) if number < len(value.known) else None
+        if isinstance(value, Value) and value.shape:
+            row = Value(value.shape[1:], value.dtype, value.link)
+            return row if number < value.shape[0] else None
+        return UNSURE
 
     def _changed(
         self,
@@ -541,7 +575,7 @@ class _Walk:
                     return
             self._lists.put(receiver, at, value)
         elif isinstance(receiver, Value) and receiver.shape:
-            self._applied("set_at", [receiver, value], {"index": index}, i.span)
+            self._applied("set_at", [receiver, value, index], {}, i.span)
             if self._recording:
                 receiver.link = joined((receiver.link, linked([value])))
         else:
@@ -609,17 +643,19 @@ class _Walk:
         given = {**function.defaults, **dict(zip(names, args, strict=False)), **keywords}
         fits = len(args) <= len(names) and set(given) == set(names)
         self._called += 1
-        if not fits or len(self._calls) >= _DEEPEST or self._called > _MOST_CALLS:
+        if not fits or self._depth >= _DEEPEST or self._called > _MOST_CALLS:
             self._out_of_sight([*args, *keywords.values()])
             self._lists.lose_all()
             return unknown(linked([*args, *keywords.values()]))
         inner = function.slots.new_child()
         for parameter in parameters:
             inner[parameter.slot] = given[parameter.name]
-        self._calls.append(span)
+        self._depth += 1
+        self._way.append(call_note(self._line(span)))
         self._returned.append([])
         ways = self.block(function.function.body, inner)
-        self._calls.pop()
+        self._way.pop()
+        self._depth -= 1
         returned = self._returned.pop()
         if _Ways.ON in ways:
             returned.append(constant(None))
@@ -847,13 +883,51 @@ class _Walk:
         return len(sides) == 1 and any(getattr(step, "target", None) == at for step in sides[0])
 
     def _loop(self, i: ir.For | ir.While, slots: Slots) -> _Ways:
-        """Follow a loop until what is known no longer changes; then once more, to tell."""
-        item, turns = unknown(), None
+        """Follow a loop turn by turn as long as there is another for sure; then the rest of it."""
+        through: Any = None
         if isinstance(i, ir.For):
             through = self._read(i.iterable, slots)
-            item, turns = self._items(through)
             if isinstance(through, _Each) and self._is_named(i.iterable):
-                turns = None  # something else may have gone through it
+                through = unknown(linked(through.parts))  # something may have gone through it
+        ways = _Ways.NONE
+        exits: list[State] = []
+        done = 0
+        with ExitStack() as rest:
+            while done < _TURNS and self._turns < _MOST_TURNS:
+                if isinstance(i, ir.For):
+                    item = self._nth(through, done)
+                    truth = UNSURE if item is UNSURE else item is not None
+                else:
+                    item, truth = None, self._enters(i, slots)
+                if truth is not True:
+                    break
+                done += 1
+                self._turns += 1
+                self._way.append(turn_note(done, self._line(i.span)))
+                turn = self._turn(i, item, slots, entered=True, repeated=False)
+                self._way.pop()
+                ways |= turn.ways & _Ways.RETURN
+                exits += turn.breaks
+                if not turn.ends:
+                    _set(slots, self._any_of(exits))
+                    return ways | _Ways.ON if exits else ways
+                _set(slots, self._any_of(turn.ends))
+                if turn.breaks or _Ways.RETURN in turn.ways:
+                    rest.enter_context(self._stretch(reached=False))
+            ways |= self._rest(i, through, done, slots)
+        if _Ways.ON in ways:
+            exits.append(dict(slots.maps[0]))
+        _set(slots, self._any_of(exits))
+        return ways | _Ways.ON if exits else ways
+
+    def _rest(self, i: ir.For | ir.While, through: Any, done: int, slots: Slots) -> _Ways:
+        """Follow a loop until what is known no longer changes; then once more, to tell. `done`
+        items have had their turn.
+        """
+        item, turns = unknown(), None
+        if isinstance(i, ir.For):
+            item, turns = self._items(through)
+            turns = None if turns is None else turns - done
         entered = turns > 0 if turns is not None else self._enters(i, slots)
         if entered is False:
             if isinstance(i, ir.While):
@@ -864,7 +938,7 @@ class _Walk:
         for _ in range(_ROUNDS):
             head = dict(slots.maps[0])
             self._lists.oldest = first
-            turn = self._turn(i, item, slots, entered)
+            turn = self._turn(i, item, slots, entered=entered is True, repeated=True)
             after = self._any_of([head, *turn.ends])
             settled = {k: head[k] if same(head.get(k), v) else v for k, v in after.items()}
             _set(slots, settled)
@@ -877,7 +951,7 @@ class _Walk:
         self._silent -= 1
         self._lists.oldest = lowest
         head = dict(slots.maps[0])
-        turn = self._turn(i, item, slots, entered)
+        turn = self._turn(i, item, slots, entered=entered is True, repeated=True)
         exits = turn.breaks
         if isinstance(i, ir.While):
             exits = exits if turn.truth is True else [*exits, turn.tested]
@@ -887,20 +961,24 @@ class _Walk:
         ways = turn.ways & _Ways.RETURN
         return ways | _Ways.ON if exits else ways
 
-    def _turn(self, i: ir.For | ir.While, item: Any, slots: Slots, entered: Any) -> _Turn:
-        """One turn of a loop, from what is in the slots, which stands for any turn."""
+    def _turn(
+        self, i: ir.For | ir.While, item: Any, slots: Slots, *, entered: bool, repeated: bool
+    ) -> _Turn:
+        """One turn of a loop that is entered for sure or not; one that stands for any turn if it is
+        `repeated`.
+        """
         breaks: list[State] = []
         ends: list[State] = []
         truth = UNSURE
         if isinstance(i, ir.While):
-            with self._stretch(reached=True):
+            with self._stretch(reached=True) if repeated else nullcontext():
                 self.block(i.condition, slots)
                 truth = self._decided(self._read(i.test, slots), i.test.span)
         tested = dict(slots.maps[0])
         if isinstance(i, ir.For):
             slots[i.target] = item
         self._leaving.append((breaks, ends))
-        with self._stretch(reached=entered is True):
+        with self._stretch(reached=entered) if repeated else nullcontext():
             ways = self.block(i.body, slots)
         self._leaving.pop()
         if _Ways.ON in ways:

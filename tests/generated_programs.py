@@ -254,3 +254,100 @@ def aliased(seed: int) -> tuple[str, str, dict[str, object]]:
     writer = Aliases(seed)
     shared, plain = writer.programs()
     return shared, plain, {"x": [round(writer.rng.uniform(-1, 1), 3) for _ in range(writer.n)]}
+
+
+class Lists:
+    """One random program of lists of small vectors: shared, changed, grown, gone through, in loops,
+    branches and functions. It may fail.
+    """
+
+    def __init__(self, seed: int) -> None:
+        self.rng = random.Random(seed)
+        self.lists = ["p"]
+        self.count = 0
+
+    def program(self) -> str:
+        """Its text; the input `c` is a number."""
+        lines = ["input c = 0.5", "p = [ones(2)]"]
+        for _ in range(self.rng.randint(4, 10)):
+            lines += self.statement(2)
+        return "\n".join([*lines, f"len({self.rng.choice(self.lists)}) + c"])
+
+    def statement(self, depth: int) -> list[str]:
+        rng = self.rng
+        kinds = [self.change] * 4 + [self.read] * 2 + [self.alias]
+        if depth:
+            kinds += [self.loop, self.branch, self.function, self.count_down]
+        return rng.choice(kinds)(depth - 1)
+
+    def value(self) -> str:
+        p = self.rng.choice(self.lists)
+        items = [f"ones({self.rng.randint(1, 3)})", f"{p}[-1]", f"{p}[-1] * 2", f"{p}[0]"]
+        return self.rng.choice(items)
+
+    def change(self, depth: int) -> list[str]:
+        p, rng = self.rng.choice(self.lists), self.rng
+        return [
+            rng.choice(
+                [
+                    f"{p}.append({self.value()})", f"{p}.append({self.value()})",
+                    f"{p}[{rng.randint(-1, 2)}] = {self.value()}", f"{p}.pop()",
+                    f"{p}.extend([{self.value()}, {self.value()}])",
+                ]
+            )
+        ]  # fmt: skip
+
+    def read(self, depth: int) -> list[str]:
+        p, q, rng = self.rng.choice(self.lists), self.rng.choice(self.lists), self.rng
+        i, j = rng.randint(-2, 3), rng.randint(-1, 2)
+        uses = [
+            f"print({p}[{i}] + {q}[{j}])", f"print({p}[{i}][{rng.randint(0, 2)}])",
+            f"assert len({p}) > {rng.randint(0, 2)}", f"print(stack({p}).sum())",
+            f"print({p}[{i}] + ones({rng.randint(1, 3)}))",
+        ]  # fmt: skip
+        return [rng.choice(uses)]
+
+    def alias(self, depth: int) -> list[str]:
+        old, new = self.rng.choice(self.lists), self.name()
+        made = self.rng.choice(
+            [old, old, f"[{old}[0]]", f"({old}, 1)[0]", f"{old}[:]", "[ones(2)]"]
+        )
+        self.lists.append(new)
+        return [f"{new} = {made}"]
+
+    def loop(self, depth: int) -> list[str]:
+        over = self.rng.choice([f"range({self.rng.randint(0, 3)})", self.rng.choice(self.lists)])
+        leave = f"if c * {self.rng.randint(1, 3)} > 1: {self.rng.choice(['break', 'continue'])}"
+        return [f"for i{depth} in {over}[:3]:" if over in self.lists else f"for i{depth} in {over}:",
+                *self.inside(depth, self.rng.choice([[], [leave]]))]  # fmt: skip
+
+    def branch(self, depth: int) -> list[str]:
+        test = self.rng.choice(["c > 0", "c > 1", f"len({self.rng.choice(self.lists)}) > 1"])
+        return [f"if {test}:", *self.inside(depth, []), "else:", *self.inside(depth, [])]
+
+    def function(self, depth: int) -> list[str]:
+        f, old = self.name(), self.rng.choice(self.lists)
+        kept, self.lists = self.lists, [*self.lists, "q"]
+        body = self.inside(depth, [])
+        self.lists = kept
+        return [f"def {f}(q):", *body, f"{f}({old})"]
+
+    def count_down(self, depth: int) -> list[str]:
+        n, turns = self.name(), self.rng.choice(["2", "c * 4"])
+        return [f"{n} = {turns}", f"while {n} > 0:", f"    {n} = {n} - 1", *self.inside(depth, [])]
+
+    def inside(self, depth: int, first: list[str]) -> list[str]:
+        """An indented block, whose new names do not count behind it."""
+        kept = list(self.lists)
+        body = [*first, *self.statement(depth), *self.statement(depth)]
+        self.lists = kept
+        return [f"    {line}" for line in body]
+
+    def name(self) -> str:
+        self.count += 1
+        return f"n{self.count}"
+
+
+def listed(seed: int) -> str:
+    """A program of lists, which may fail."""
+    return Lists(seed).program()

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from generated_programs import written
+from generated_programs import listed, written
 
 from gradcli.__main__ import _run
 from gradcli.errors import GradError
@@ -69,6 +69,15 @@ ERRORS = [
     ("input x = 1.0\n'a' + x", ("wrong-type", 2)),
     ("input x = 1.0\nx(2)", ("not-callable", 2)),
     ("ones(3).size(1)", ("index-out-of-range", 1)),
+    ("x = zeros(3)\nx[[0, 2]] * ones(3)", ("shape-mismatch", 2)),
+    ("x = zeros(3)\nx[tensor([True, False])]", ("shape-mismatch", 2)),
+    ("x = zeros(3, 2)\nfor i in range(3): print(x[i] + ones(3))", ("shape-mismatch", 2)),
+    ("x = ones(1)\nfor i in range(3): x = cat([x, x])\nx + ones(7)", ("shape-mismatch", 3)),
+    ("k = 1\nwhile k < 3: k = k + 1\nones(k) + ones(2)", ("shape-mismatch", 3)),
+    ("for i in range(4): print(ones(3)[i])", ("index-out-of-range", 1)),
+    ("for i in range(99): print(ones(3)[i])", ("index-out-of-range", 1)),
+    ("input x = 1.0\na, b = x\na", ("not-iterable", 2)),
+    ("input x = ones(2)\nx.backward(ones(3))", ("shape-mismatch", 2)),
     ("while True:\n    x = ones(2)\n    break\nx + ones(3)", ("shape-mismatch", 4)),
     ("for r in ones(2, 3): print(r + ones(2))", ("shape-mismatch", 1)),
     ("for i, r in enumerate([ones(3)]): print(r + ones(2))", ("shape-mismatch", 1)),
@@ -106,6 +115,7 @@ WARNINGS = [
     ("input x = 1.0\nb = x > 0 and x < 2\nx * 2 if b else x", [("branch-on-input", 3)]),
     ("input x = 1.0\nx if 0 < x < 2 else 2 * x", [("branch-on-input", 2)]),
     ("input x: float[1]\ny = x\nif x.item() > 0: y = 2 * x\ny", [("branch-on-input", 3)]),
+    ("input x = 1.0\ns = 0.0\ns += x\nx", [("unused-name", 2)]),
     ("input x = 1.0\nint(x) * x", [("flat-operation", 2)]),
     ("input x: float[1]\nx.long() * x", [("flat-operation", 2)]),
     ("input x: float[1]\nx.to(int64) * x", [("flat-operation", 2)]),
@@ -175,6 +185,8 @@ RUNS = [
     "(x * 2).sum().backward()\ns[0]",
     "input x: float[n] = [1.0, 2.0]\nx[2] if x.numel() > 2 else x[0]",
     "input x: float[n] = [1.0, 2.0]\nx[2] if x.size(0) > 2 else x[0]",
+    "x = zeros(3)\nx[[0, 2]] = ones(2)\nx[[0, 1]] + ones(2)",
+    "x = zeros(3)\nx[tensor([0, 2])] = ones(2)\nx[x > 0] + ones(2)",
     f"for i in range(0): {MISFIT}",
     f"input n: int = 0\nfor i in range(n): {MISFIT}",
     f"while False: {MISFIT}",
@@ -223,6 +235,16 @@ def test_a_program_that_runs_has_no_errors(seed):
     except GradError:
         return
     assert errors(Source("generated", text), values) == [], text
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_a_program_of_lists_that_runs_has_no_errors(seed):
+    text = listed(seed)
+    try:
+        load(text + "\n").run({})
+    except GradError:
+        return
+    assert errors(Source("generated", text), {}) == [], text
 
 
 @pytest.mark.parametrize("seed", range(200))
@@ -307,8 +329,15 @@ def test_the_result_can_be_named(cli):
     assert "--of names `c`, which the program does not have" in err
 
 
-def test_a_finding_says_as_much_as_a_run(cli):
-    text = "def f(a, b):\n    return a @ b\nf(ones(2, 3), ones(2, 3))"
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def f(a, b):\n    return a @ b\nf(ones(2, 3), ones(2, 3))",
+        "x = ones(2)\nfor i in range(3):\n    x + ones(2 + i)",
+        "def f(a):\n    return a + ones(2)\nfor i in range(3):\n    f(ones(i + 2))",
+    ],
+)
+def test_a_finding_says_as_much_as_a_run(cli, text):
     assert cli("check", "-e", text)[1] == cli("run", "-e", text)[2]
 
 

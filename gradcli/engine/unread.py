@@ -34,6 +34,11 @@ def unread(program: ir.Program, source: Source, result: ir.Operand | None) -> li
         if slot in search.read:
             text = f"nothing reads the value that `{name}` gets here"
             found += [_warn("unused-name", text, source, i.span) for i in dead]
+        elif slot in search.updated and not dead:
+            made = list(search.assignments.get(slot, {}).values())
+            if all(isinstance(i, ir.Copy) and isinstance(i.value, ir.Const) for i in made):
+                text = f"`{name}` is updated and never read"
+                found += [_warn("unused-name", text, source, i.span) for i in made[-1:]]
         elif slot in inputs and inputs[slot].kind != "constant":
             text = f"the input `{name}` is never read"
             found.append(_warn("unused-input", text, source, inputs[slot].span))
@@ -50,13 +55,15 @@ def _warn(code: str, message: str, source: Source, span: Span) -> Diagnostic:
 
 class _Search:
     """One search. `assignments` are those to each slot, by their identity, `live` the identities of
-    those whose value may be read, `read` the slots that are read at all.
+    those whose value may be read, `read` the slots that are read at all but for being `updated`, as
+    in `s += x`.
     """
 
     def __init__(self) -> None:
         self.assignments: dict[int, dict[int, ir.Instruction]] = {}
         self.live: set[int] = set()
         self.read: set[int] = set()
+        self.updated: set[int] = set()
         self._captured: Slots = _NONE  # what functions inside the present one read, at any time
 
     def function(self, function: ir.Function, at_end: Slots) -> None:
@@ -116,6 +123,9 @@ class _Search:
             case ir.Input():
                 after -= {i.target, *(slot for _, slot in i.sizes)}
                 return self._block(i.body, self._reading(after, i.default), _NONE, _NONE)
+            case ir.Inplace() if isinstance(i.receiver, ir.Slot) and i.receiver.index == i.target:
+                self.updated.add(i.target)
+                return self._reading(after, i.value) | {i.target}
             case ir.Unpack():
                 return self._reading(after.difference(i.targets), i.value)
             case ir.Define():

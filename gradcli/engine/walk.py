@@ -501,6 +501,11 @@ class _Walk:
             return _Each(args[:1], start)
         return _Each(args, None) if name == "zip" else unknown(linked(args))
 
+    def _check_items(self, value: Any, span: Span) -> None:
+        """Tell of a number or 0-d tensor that is gone through."""
+        if isinstance(value, Value) and value.shape == ():
+            self._ask(lambda: self._session.iterate(_example(value)), span)
+
     def _items(self, value: Any) -> tuple[Any, int | None]:
         """What going through a value gives, any of it, and how many times."""
         if isinstance(value, List):
@@ -592,6 +597,7 @@ class _Walk:
 
     def _unpack(self, i: ir.Unpack, slots: Slots) -> None:
         value, n = self._read(i.value, slots), len(i.targets)
+        self._check_items(value, i.span)
         item, count = self._items(value)
         if count is not None and count != n:
             message = f"{count} values cannot be unpacked into {n} names"
@@ -792,8 +798,9 @@ class _Walk:
                 return _constants(asked[0])
         match name:
             case "backward":
-                if tensor is not None and not (args or keywords):
-                    self._ask(lambda: members.seed(tensor, None, name), span)
+                weights = stand_in(args[0]) if args else None
+                if tensor is not None and not keywords and (weights is not None or not args):
+                    self._ask(lambda: members.seed(tensor, weights, name), span)
                 self._tell_flat(x.link)
                 return constant(None)
             case "requires_grad_":
@@ -887,6 +894,7 @@ class _Walk:
         through: Any = None
         if isinstance(i, ir.For):
             through = self._read(i.iterable, slots)
+            self._check_items(through, i.iterable.span)
             if isinstance(through, _Each) and self._is_named(i.iterable):
                 through = unknown(linked(through.parts))  # something may have gone through it
         ways = _Ways.NONE

@@ -187,6 +187,8 @@ RUNS = [
     "input x: float[n] = [1.0, 2.0]\nx[2] if x.size(0) > 2 else x[0]",
     "x = zeros(3)\nx[[0, 2]] = ones(2)\nx[[0, 1]] + ones(2)",
     "x = zeros(3)\nx[tensor([0, 2])] = ones(2)\nx[x > 0] + ones(2)",
+    "masked_select(zeros(3), tensor([True, False, True]))",
+    "nll_loss(zeros(2, 3), tensor([0, 2]))",
     f"for i in range(0): {MISFIT}",
     f"input n: int = 0\nfor i in range(n): {MISFIT}",
     f"while False: {MISFIT}",

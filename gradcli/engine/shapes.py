@@ -74,6 +74,10 @@ class Value(Abstract):
         assert self.shape is not None
         return len(self.shape)
 
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        """Refused, so that nothing takes this for an array of one object."""
+        raise TypeError("there are no numbers to read")
+
     def apply(self, op: Op, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
         """What the op gives, of which the shape at most is known."""
         return inferred(op, args, params)

@@ -20,7 +20,7 @@ ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]
 PAGES += sorted((ROOT / "docs").glob("*.md"))
 COMMANDS = (ROOT / "docs" / "commands.md").read_text("utf-8")
-RAISERS = {"run_error", "Diagnostic", "Fault", "fault", "_refused", "_tell", "_warn"}
+RAISERS = {"run_error", "Diagnostic", "Fault", "fault", "_refused", "_warn", "tell", "warn"}
 COLOUR = ("GRADCLI_COLOR", "NO_COLOR", "FORCE_COLOR")
 
 

@@ -183,6 +183,9 @@ RUNS = [
     "a = []\nfor i in range(9): a = [a]\n1.0",
     "s = []\nx = tensor([1.0], requires_grad=True)\nx.register_hook(lambda g: s.append(g))\n"
     "(x * 2).sum().backward()\ns[0]",
+    "s = []\nclass F(Function):\n    def forward(ctx, x): return x * 2\n"
+    "    def backward(ctx, g):\n        s.append(g)\n        return g * 2\n"
+    "x = tensor([1.0], requires_grad=True)\nF.apply(x).sum().backward()\ns[0]",
     "input x: float[n] = [1.0, 2.0]\nx[2] if x.numel() > 2 else x[0]",
     "input x: float[n] = [1.0, 2.0]\nx[2] if x.size(0) > 2 else x[0]",
     "x = zeros(3)\nx[[0, 2]] = ones(2)\nx[[0, 1]] + ones(2)",

@@ -437,6 +437,9 @@ class _Walk:
             return unknown(linked(args))
         given = [(stacked(plain(a)) if type(plain(a)) is list else a) or unknown() for a in args]
         link = linked(args)
+        later = [m for name, m in rule.methods.items() if name != "forward"]
+        if any(_may_change_lists(m.function.body) for m in later):
+            self._operations.out_of_sight(later)
         before, self._operations.recording = self._operations.recording, False
         found = self._follow(forward, [unknown(), *given], {}, span)
         self._operations.recording = before
@@ -659,3 +662,17 @@ def _watched(value: Any, link: Link, floats: bool) -> Any:
     if kept or not (floats or (link.varies and value.dtype != "int64")):
         return value
     return Value(value.shape, "float64", link)
+
+
+def _may_change_lists(body: Sequence[ir.Instruction]) -> bool:
+    """Whether a block, or what it calls, changes a list."""
+    stack: list[Any] = list(body)
+    while stack:
+        part = stack.pop()
+        if isinstance(part, (ir.SetItem, ir.Call)):
+            return True
+        if isinstance(part, ir.Method) and part.name in ("append", "extend", "pop"):
+            return True
+        for name in ("then", "orelse", "condition", "body"):
+            stack.extend(getattr(part, name, ()))
+    return False

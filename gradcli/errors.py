@@ -140,7 +140,7 @@ def nearest(name: str, known: Sequence[str]) -> str | None:
     """A help line for a name that is not there: "did you mean", or None where none is near."""
     from difflib import get_close_matches
 
-    found = get_close_matches(name, known, 1)
+    found = [k for k in known if k.lower() == name.lower()] or get_close_matches(name, known, 1)
     return f"did you mean `{found[0]}`?" if found else None
 
 

@@ -46,6 +46,8 @@ __all__ = [
     "operations",
 ]
 
+_WORDS = ("True", "False", "nan", "inf", "pi")  # constants that have a name
+
 
 def load(program: str | Path) -> Program:
     """A program from a file, or from its text.
@@ -167,13 +169,14 @@ def constant(text: str, name: str, origin: str) -> Given:
         builtins = Builtins()
         names = analyse(module, builtins, frozenset())
         if not is_constant(expression, names):
+            near = nearest(expression.id, _WORDS) if isinstance(expression, ast.Name) else None
             raise InputError(
                 Diagnostic(
                     "bad-input",
                     f"the value of {name} must be a constant expression",
                     source,
                     expression.span,
-                    help="numbers, lists, arithmetic and built-in functions of these",
+                    help=near or "numbers, lists, arithmetic and built-in functions of these",
                 )
             )
         program = _lowered(module, source, frozenset())

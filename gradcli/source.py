@@ -15,21 +15,25 @@ class Span(NamedTuple):
 
 
 class Source:
-    """A program's text and the name that messages give it.
+    """A program's text and the name that messages give it, or a part of a file.
 
     Lines end at LF, CRLF or a lone CR, as in Python.
+
+    Fields:
+        first: Number of the text's first line.
     """
 
-    __slots__ = ("_starts", "name", "text")
+    __slots__ = ("_starts", "first", "name", "text")
 
-    def __init__(self, name: str, text: str) -> None:
+    def __init__(self, name: str, text: str, first: int = 1) -> None:
         self.name = name
         self.text = text
+        self.first = first
         self._starts: list[int] | None = None
 
     @property
     def starts(self) -> list[int]:
-        """Offsets at which the lines start; line 1 starts at ``starts[0]``."""
+        """Offsets at which the lines start; the first starts at ``starts[0]``."""
         if self._starts is None:
             self._starts = [0, *(m.end() for m in re.finditer(r"\r\n?|\n", self.text))]
         return self._starts
@@ -37,15 +41,16 @@ class Source:
     def position(self, offset: int) -> tuple[int, int]:
         """Line and column of an offset, both from 1, the column in code points."""
         starts = self.starts
-        line = bisect_right(starts, offset)
-        return line, offset - starts[line - 1] + 1
+        index = bisect_right(starts, offset) - 1
+        return self.first + index, offset - starts[index] + 1
 
     def offset(self, line: int, column: int) -> int:
         """Offset of a line and column, both from 1: the inverse of ``position``."""
-        return self.starts[line - 1] + column - 1
+        return self.starts[line - self.first] + column - 1
 
     def line(self, number: int) -> str:
-        """Text of a line, from 1, without its end."""
+        """Text of a line, by its number, without its end."""
         starts = self.starts
-        end = starts[number] if number < len(starts) else len(self.text)
-        return self.text[starts[number - 1] : end].rstrip("\r\n")
+        index = number - self.first
+        end = starts[index + 1] if index + 1 < len(starts) else len(self.text)
+        return self.text[starts[index] : end].rstrip("\r\n")

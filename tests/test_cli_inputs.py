@@ -65,6 +65,15 @@ FILES = [
     ("x.txt", b"1 2\n3 4\n", "", "[[2.0,4.0],[6.0,8.0]]"),
     ("x.txt", b"# heights\n1\n2\n", "", "[2.0,4.0]"),
     ("x.txt", b"7", "", "14.0"),
+    ("x.csv", b"a,b\r1,2\r3,4\r", ":b", "[4.0,8.0]"),
+    ("x.csv", b"name,a\nbob,1\nann,2\n", ":a", "[2.0,4.0]"),
+    ("x.csv", b"\n\na,b,,\n1,2,,\n", "", "[[2.0,4.0]]"),
+    ("x.csv", b'a,note\n1,5" pipe\n2,6" pipe\n', ":a", "[2.0,4.0]"),
+    ("x.csv", b'a,b\n"1","2\n"\n', "", "[[2.0,4.0]]"),
+    ("x.csv", b'a,b\n"[1, nan]",2\n', ":a", "[[2.0,nan]]"),
+    ("x.csv", "a\u2028b,c\n1,2\n".encode(), ":c", "[4.0]"),
+    ("x.csv", b"v.0,v.1\n1,2\n3,4\n", ":v", "[[2.0,4.0],[6.0,8.0]]"),
+    ("x.csv", b"v.0,v.1\n1,2\n3,4\n", ":v.1", "[4.0,8.0]"),
 ]
 
 
@@ -81,6 +90,9 @@ def test_a_value_from_a_file(shell, tmp_path, name, data, key, result):
         (b"1,2\n3,4\n", "[[2.0,4.0],[6.0,8.0]]"),
         (b"1 2 3", "[2.0,4.0,6.0]"),
         (npy(np.ones(2)), "[2.0,2.0]"),
+        (b"a\tb\n1\t2\n", "[[2.0,4.0]]"),
+        (b"1\t\t2\n3\t4\n", "[[2.0,4.0],[6.0,8.0]]"),
+        (b"9007199254740993", "1.8014398509481984e+16"),
     ],
 )
 def test_a_value_from_standard_input(shell, data, result):
@@ -95,11 +107,43 @@ def bomb() -> bytes:
     return buffer.getvalue()
 
 
+def header(shape: str, size: int) -> bytes:
+    """An .npy that claims to have a shape, with so many bytes behind it."""
+    head = f"{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}"
+    head = head.ljust(117) + "\n"
+    return b"\x93NUMPY\x01\x00" + len(head).to_bytes(2, "little") + head.encode() + bytes(size)
+
+
 def claims(count: int) -> bytes:
     """An .npy that claims to be longer than it is."""
-    head = f"{{'descr': '<f8', 'fortran_order': False, 'shape': ({count},), }}"
-    head = head.ljust(117) + "\n"
-    return b"\x93NUMPY\x01\x00" + len(head).to_bytes(2, "little") + head.encode() + bytes(16)
+    return header(f"({count},)", 16)
+
+
+def packed() -> bytearray:
+    """An .npz of one array, deflated."""
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, x=np.ones(9))
+    return bytearray(buffer.getvalue())
+
+
+def broken_deflate() -> bytes:
+    data = packed()
+    start = 30 + data[26] + data[28]  # behind the member's name and what is extra
+    data[start : start + 4] = b"\xff" * 4
+    return bytes(data)
+
+
+def encrypted() -> bytes:
+    data = packed()
+    data[6] |= 1
+    data[data.index(b"PK\x01\x02") + 8] |= 1
+    return bytes(data)
+
+
+def unknown_method() -> bytes:
+    data = packed()
+    data[8] = data[data.index(b"PK\x01\x02") + 10] = 97
+    return bytes(data)
 
 
 BROKEN = [
@@ -107,7 +151,7 @@ BROKEN = [
     ("x.json", b"", "", "this is no JSON"),
     ("x.json", b"[[1], [2, 3]]", "", "becomes a tensor only if its rows are of one shape"),
     ("x.json", b'{"a": 1}', "", "needs a number or tensor"),
-    ("x.json", b"\xe9", "", "is no UTF-8 text: byte 0xe9 in line 1"),
+    ("x.json", b"\xe9", "", "x.json:1:1: error[bad-input]: the byte 0xe9 is no UTF-8 text"),
     ("x.json", b"[" * 100_000, "", "nests too deeply"),
     ("x.npy", b"", "", "is no .npy"),
     ("x.npy", b"\x80\x04K\x01.", "", "is no .npy"),
@@ -118,13 +162,39 @@ BROKEN = [
     ("x.npz", npz(a=np.ones(1), b=np.ones(1)), "", "needs a key"),
     ("x.npz", npz(a=np.ones(1)), ":c", "has no array `c`"),
     ("x.npz", bomb(), "", "is no .npy"),
-    ("x.csv", b"a,b\n1\n", "", "line 2: 1 cells, and the header has 2"),
-    ("x.csv", b"a,b\n1,x\n", "", "line 2: `x` in column `b` is no number"),
+    ("x.csv", b"a,b\n1\n", "", "x.csv:2:2: error[bad-input]: 1 cell, and the header has 2"),
+    ("x.csv", b"a,b\n1,x\n", "", "x.csv:2:3: error[bad-input]: `x` in column `b` is no number"),
     ("x.csv", b"a,b\n1,1_0\n", "", "`1_0` in column `b` is no number"),
     ("x.csv", b"a,b\n1,2\n", ":c", "has no column `c`"),
     ("x.csv", b"", "", "is empty"),
     ("x.txt", b"1 2\n3\n", "", "lines of 2 numbers and of others"),
     ("x.txt", b"\n", "", "holds no number"),
+    ("x.txt", b"1\n2 q\n", "", "x.txt:2:3: error[bad-input]: `q` is no number"),
+    ("x.csv", b"a,b\n1,2,3\n", "", "x.csv:2:5: error[bad-input]: 3 cells"),
+    ("x.csv", b"a,a\n1,2\n", "", "x.csv:1:3: error[bad-input]: two columns `a`"),
+    ("x.csv", b'a,b\n1,"2\n3,4\n', "", "x.csv:2:3: error[bad-input]: a quote is not closed"),
+    ("x.csv", b'a,b\n1,"2"3\n', "", '`"2"3` in column `b` is no number'),
+    ("x.csv", b"a,b\n1,\n", "", "x.csv:2:3: error[bad-input]: the cell in column `b` is empty"),
+    ("x.csv", b"a\n1e999\n", "", "is too large for a float"),
+    ("x.csv", b'a\n"[1,[2]"\n', "", "a list is not closed"),
+    ("x.csv", b'a\n"[1,,2]"\n', "", "x.csv:2:5: error[bad-input]: `,` has no place here"),
+    ("x.csv", b'a\n"[1]2"\n', "", "x.csv:2:5: error[bad-input]: `2` has no place here"),
+    ("x.csv", b'a\n"[1 2]"\n', "", "x.csv:2:5: error[bad-input]: `2` has no place here"),
+    ("x.csv", b'a\n"' + b"[" * 99 + b'"\n', "", "more than 64 lists in each other"),
+    ("x.csv", b"v.0,v.2\n1,2\n", ":v", "`v.0`, `v.2` are not all elements of an array `v`"),
+    ("x.csv", b"v.0,v.1.1\n1,2\n", ":v", "are not all elements of an array `v`"),
+    ("x.csv", b"a;b\n1;2\n", "", "x.csv:1:2: error[bad-input]: the header is one column with `;`"),
+    ("x.json", b"1" + b"0" * 5000, "", "x.json:1:1: error[bad-input]: `1000"),
+    ("x.json", b"[1, 1e400]", "", "x.json:1:5: error[bad-input]: `1e400` is too large"),
+    ("x.npy", header("(True,)", 8), "", "its shape is broken"),
+    ("x.npy", npy(np.array([2**64 - 1], np.uint64)), "", "an int of more than 64 bits"),
+    ("x.npy", npy(np.ones(1))[:60], "", "its header is broken"),
+    ("x.npz", broken_deflate(), "", "is no .npz, or a broken one"),
+    ("x.npz", encrypted(), "", "is encrypted"),
+    ("x.npz", unknown_method(), "", "is compressed in a way that is not read"),
+    ("x.npz", npz(a=np.ones(1)), ":c", "of a\n"),
+    ("x.npy", npy(np.ones(1)), ":w", "`.npy` takes no key, and `w` is one"),
+    ("x.txt", b"1", ":w", "`.txt` takes no key"),
 ]
 
 
@@ -163,10 +233,13 @@ TWO = ["run", "-e", "input a = 1.0", "-e", "input b = 2.0", "-e", "c = a * 10 + 
         (b'{"a": 3, "b": 4}', ["a=5"], "54.0"),
         (b'{"schema":"gradcli.run/1","values":{"a":3.0,"c":9.0,"z":1.0}}', [], "32.0"),
         (b"a,b\n1,2\n3,4\n", [], "[12.0,34.0]"),
+        (b"a,b,note\n1,2,q\n3,4,r\n", [], "[12.0,34.0]"),
+        (b"a,v.0,v.1\n3,1,2\n", [], "32.0"),
+        (b'{"schema":"gradcli.grad/1","output":"a","value":3.0,"grad":{}}', [], "32.0"),
     ],
 )
 def test_values_by_name(shell, tmp_path, data, more, result):
-    name = "v.csv" if data.startswith(b"a,b") else "v.json"
+    name = "v.csv" if data.startswith(b"a,") else "v.json"
     (tmp_path / name).write_bytes(data)
     assert shell(*TWO, "-i", name, *more) == (0, f"{result}\n", "")
     assert shell(*TWO, "-i", "-", *more, stdin=data) == (0, f"{result}\n", "")
@@ -192,10 +265,64 @@ def test_one_gradcli_reads_what_another_printed(shell, tmp_path):
         (b"[1]", "must be a JSON object"),
         (b'{"schema":"gradcli.grad/1","grad":{}}', "which has no `values`"),
         (b'{"a": ', "this is no JSON"),
+        (b'{"A": 1}', "did you mean `a`?"),
+        (b'{"d": 1}', "given as d in <stdin>"),
+        (b'{"schema":"gradcli.grad/1","output":"d","value":3.0}', "note: it has d\n"),
+        (b"c,d\n1,2\n", "no name in `<stdin>` is an input of the program"),
+        (b"a,b\n1,q\n", "<stdin>:2:3: error[bad-input]: `q` in column `b` is no number"),
+        (b"a,a\n1,2\n", "two columns `a`"),
+        (npy(np.ones(1)), "`-i` takes no array"),
+        (b"", "`<stdin>` is empty"),
     ],
 )
 def test_wrong_values_by_name(shell, data, says):
     status, out, err = shell(*TWO, "-i", "-", stdin=data)
+    assert (status, out) == (4, "")
+    assert says in err
+
+
+TYPED = [
+    ("int", b"n\n9007199254740993\n", "[9007199254740993]", ""),
+    ("int", b"n\n9223372036854775807\n", "[9223372036854775807]", ""),
+    ("int", b"n\n9223372036854775808\n", "", "is declared int"),
+    ("int", b'{"n": [1, 9223372036854775808]}', "", "is declared int"),
+    ("int", b"n\n1.5\n", "", "is declared int"),
+    ("bool", b"n\ntrue\nFalse\n1\n0\n", "[true,false,true,false]", ""),
+    ("bool", b"n\n2\n", "", "is declared bool"),
+    ("float", b"n\n3\ntrue\n100000000000000000000\n", "[3.0,1.0,1e+20]", ""),
+]
+
+
+@pytest.mark.parametrize(("kind", "data", "result", "says"), TYPED)
+def test_a_column_has_the_kind_of_its_input(shell, kind, data, result, says):
+    status, out, err = shell("run", "-e", f"input n: {kind}[k]", "-e", "n", "-i", "-", stdin=data)
+    assert (status, out) == ((4, "") if says else (0, f"{result}\n"))
+    assert says in err
+
+
+def test_values_that_gradcli_printed_as_a_csv(shell):
+    program = ["-e", "input x = 1.0", "-e", "input w = [0.0]", "-e", "sum(w) * x", "--show", "x,w"]
+    _, printed, _ = shell("run", *program, "x=7", "w=[5, 6]", "-f", "csv")
+    assert shell("run", *program, "-i", "-", stdin=printed.encode())[1] == "x\t7.0\nw\t[5.0,6.0]\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "stdin", "says"),
+    [
+        (["x=@"], b"", "a file's name is missing behind `@`"),
+        (["x=@-"], b"", "`<stdin>` is empty"),
+        (["x=@-"], b"1000000000000000000000", "`x` gets an int of more than 64 bits"),
+        (["x=1e30"], b"", "`x` gets an int of more than 64 bits"),
+        (["x=true"], b"", "did you mean `True`?"),
+        (["-i", "x.npz"], b"", "write NAME=@x.npz:KEY"),
+        (["-i", "x.npy"], b"", "`-i` takes no .npy"),
+    ],
+)
+def test_values_that_are_none(shell, tmp_path, arguments, stdin, says):
+    (tmp_path / "x.npz").write_bytes(npz(a=np.ones(1)))
+    (tmp_path / "x.npy").write_bytes(npy(np.ones(1)))
+    program = ["run", "-e", "input x: int = 2", "-e", "x"]
+    status, out, err = shell(*program, *arguments, stdin=stdin)
     assert (status, out) == (4, "")
     assert says in err
 

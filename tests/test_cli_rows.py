@@ -37,6 +37,41 @@ GOOD = [
     (SQUARE, "x\nnan\n-inf\n", "result,grad.x\nnan,nan\ninf,-inf\n"),
     (SQUARE, 'x,t\n"1","a ""b"",\nc"\n2,d\n', "result,grad.x\n1.0,2.0\n4.0,4.0\n"),
     (SQUARE, "x\n", ""),
+    (SQUARE, "x,y\r1,2\r3,4\r", "result,grad.x\n1.0,2.0\n9.0,6.0\n"),
+    (SQUARE, "\n \nx,y,,\n1,2,,\n", "result,grad.x\n1.0,2.0\n"),
+    (SQUARE, "x\ty\n3\ta,b\n", "result\tgrad.x\n9.0\t6.0\n"),
+    (SQUARE, 'note,x\n5" pipe,1\n6" pipe,2\n', "result,grad.x\n1.0,2.0\n4.0,4.0\n"),
+    (SQUARE, "x,x.1,x.2\n1,q,r\n", "result,grad.x\n1.0,2.0\n"),
+    (
+        ["run", "-e", "input w = ones(1, 2)", "-e", "w * 10", "--rows", "-"],
+        "w.0.0,w.0.1\n1,2\n3,4\n",
+        "result.0.0,result.0.1\n10.0,20.0\n30.0,40.0\n",
+    ),
+    (
+        ["run", "-e", "sum(w) * k", "k=10", "--rows", "-", "--columns", "w.0,w.1"],
+        "1,2\n",
+        "result\n30.0\n",
+    ),
+    (
+        ["run", "-e", "input n: int", "-e", "n", "--rows", "-"],
+        "n\n9007199254740993\n9223372036854775807\n3.0\n",
+        "n\n9007199254740993\n9223372036854775807\n3\n",
+    ),
+    (
+        ["run", "-e", "input b: bool", "-e", "b", "--rows", "-"],
+        "b\ntrue\nTrue\nfalse\n0\n",
+        "b\ntrue\ntrue\nfalse\nfalse\n",
+    ),
+    (
+        ["run", "-e", "sum(w)", "--rows", "-"],
+        'w\n"[1, inf]"\n"[-Infinity, [2]"\n'.replace("[2]", "2]"),
+        "result\ninf\n-inf\n",
+    ),
+    (
+        ["run", "-e", '(x, None, "a,b")', "--rows", "-"],
+        "x\n1\n",
+        'result.0,result.1,result.2\n1.0,,"a,b"\n',
+    ),
     ([*SQUARE, "-r"], "x\n1\n2\n", "2.0\n4.0\n"),
     ([*SQUARE, "-f", "tsv"], "x\n1\n", "result\tgrad.x\n1.0\t2.0\n"),
     ([*SQUARE, "--columns", "x,y"], "1,5\n2,6\n", "result,grad.x\n1.0,2.0\n4.0,4.0\n"),
@@ -90,6 +125,64 @@ def test_rows_that_another_gradcli_printed():
     assert shell(*again, stdin=printed) == (0, "result\n2.0\nnan\n-inf\n", "")
 
 
+def test_each_object_has_its_own_keys():
+    program = ["run", "-e", "input x = 1.0", "-e", "input y = 2.0", "-e", "x + y", "--rows", "-"]
+    rows = '{"x": 1}\n{"id": 7, "x": 1, "y": 100}\n{"y": 3}\n'
+    assert shell(*program, "-f", "csv", stdin=rows) == (0, "result\n3.0\n101.0\n4.0\n", "")
+
+
+def test_rows_of_derivatives_that_another_gradcli_printed():
+    _, printed, _ = shell("grad", "-e", "y = x ** 2", "-e", "y", "--rows", "-", stdin='{"x": 3}')
+    again = ["run", "-e", "y + 1", "--rows", "-", "-f", "csv"]
+    assert shell(*again, stdin=printed) == (0, "result\n10.0\n", "")
+
+
+BAD_ROWS = [  # the one bad row among good ones, and what is said of it
+    ("x\n1\nq\n2\n", "<stdin>:3:1: error[bad-input]: `q` in column `x` is no number\n  |\n3 | q\n"),
+    ("x\n1\n\n\nq\n2\n", "<stdin>:5:1: "),
+    ('note,x\n"a\nb",1\nc,q\nd,2\n', "<stdin>:4:3: "),
+    ('note,x\na,1\n"c\nd",q\ne,2\n', "<stdin>:4:4: error[bad-input]: `q` in column `x`"),
+    ("x\n1\n1,2\n2\n", "<stdin>:3:3: error[bad-input]: 2 cells, and the header has 1"),
+    ('x\n1\n"[1, q]"\n2\n', "<stdin>:3:6: error[bad-input]: `q` in a list is no number"),
+    ("x\n1\n\udcff\n2\n", "<stdin>:3:1: error[bad-input]: the byte 0xff is no UTF-8 text"),
+    ('x\n1\n2\n"3\n', "<stdin>:4:1: error[bad-input]: a quote is not closed"),
+    ("row,x,error\n0,1,\n1,,broken\n2,2,\n", "this row is an error of another gradcli"),
+    ('{"x": 1}\n{"x": 2}\n{"x": \n', "<stdin>:3:5: error[bad-input]: this is no JSON"),
+    ('{"x" 1}\n{"x": 1}\n{"x": 2}\n', "<stdin>:1:6: error[bad-input]: this is no JSON"),
+    ('{"x": 1}\n[2]\n{"x": 2}\n', "<stdin>:2:1: error[bad-input]: a row is a JSON object"),
+    ('{"y": 1}\n{"x": 1}\n{"x": 2}\n', "<stdin>:1:1: error[unknown-input]: no key of this row"),
+    ('{"x": 1}\n{"X": 1}\n{"x": 2}\n', "help: did you mean `x`?"),
+    (
+        '{"x": 1}\n{"row": 1, "error": {"message": "so"}}\n{"x": 2}\n',
+        "this row is an error of another gradcli: so",
+    ),
+]
+
+
+@pytest.mark.parametrize(("stdin", "says"), BAD_ROWS)
+def test_a_bad_row_is_told_with_its_place(stdin, says):
+    program = [sys.executable, "-m", "gradcli", *SQUARE, "-f", "csv", "--on-error", "skip"]
+    data = stdin.encode("utf-8", "surrogateescape")
+    done = subprocess.run(program, env=ENVIRONMENT, input=data, capture_output=True, check=False)
+    assert (done.returncode, len(done.stdout.splitlines())) == (4, 3)
+    assert says in done.stderr.decode()
+
+
+def test_a_recorded_error_has_its_place():
+    _, out, _ = shell(*SQUARE, "--json", "--on-error", "record", stdin="x\n1\nq\n")
+    error = json.loads(out.splitlines()[1])["error"]
+    place = [error[key] for key in ("file", "line", "column", "end_line", "end_column")]
+    assert place == ["<stdin>", 3, 1, 3, 2]
+
+
+def test_many_quotes_take_time_in_proportion():
+    rows = "note,x\n" + '5" pipe,1\n' * 100_000 + "q,1\n" + '"' + "a\n" * 200_000 + '",2\n'
+    started = time.monotonic()
+    status, out, _ = shell("run", "-e", "x", "--rows", "-", "-r", stdin=rows)
+    assert (status, out.count("\n"), out[-4:]) == (0, 100_002, "2.0\n")
+    assert time.monotonic() - started < 60
+
+
 def test_the_form_is_that_of_the_input_unless_asked_for():
     assert shell(*SQUARE, "--json", stdin="x\n1\n")[1].startswith('{"row":0,')
     assert shell(*SQUARE, "-f", "csv", stdin='{"x": 1}\n')[1] == "result,grad.x\n1.0,2.0\n"
@@ -101,8 +194,8 @@ POLICIES = [
     ("skip", "row,result,grad.x\n0,1.0,2.0\n2,9.0,6.0\n"),
     (
         "record",
-        'row,result,grad.x,error\n0,1.0,2.0,\n1,,,"`<stdin>`, line 3: `z` in column `x` is no '
-        'number"\n2,9.0,6.0,\n3,,,"`<stdin>`, line 5: 2 cells, and the header has 1"\n',
+        "row,result,grad.x,error\n0,1.0,2.0,\n1,,,`z` in column `x` is no number\n"
+        '2,9.0,6.0,\n3,,,"2 cells, and the header has 1"\n',
     ),
 ]
 
@@ -150,7 +243,7 @@ REFUSED = [
         "has no column `b`, which the program needs",
     ),
     (SQUARE, "", 4, "is empty: it has no header"),
-    (SQUARE, "x,x\n1,2\n", 4, "has two columns `x`"),
+    (SQUARE, "x,x\n1,2\n", 4, "<stdin>:1:3: error[bad-input]: two columns `x`"),
     (["run", "-e", "x", "--rows", "none.csv"], "", 4, "cannot read `none.csv`"),
     (["run", "-e", "x", "--columns", "x"], "", 2, "go with `--rows`"),
     ([*SQUARE, "-f", "human"], "x\n1\n", 2, "does not go with `--rows`"),
@@ -158,6 +251,11 @@ REFUSED = [
     (["run", "-e", "x", "--rows", "."], "", 4, "cannot read `.`: is a directory"),
     (["run", "--rows", "-"], "x\n1\n", 2, "both read standard input"),
     (SQUARE, 'x\n"1\n', 4, "a quote is not closed"),
+    (SQUARE, "x;y\n1;2\n", 4, "makes a CSV of it"),
+    (SQUARE, "x.0,x.2\n1,2\n", 4, "<stdin>:1:1: error[bad-input]: the columns `x.0`, `x.2`"),
+    (SQUARE, '[{"x": 1},\n{"x": 2}]', 4, "help: `jq -c '.[]'` writes"),
+    (SQUARE, '{\n"x": 1\n}', 4, "help: `jq -c .` writes"),
+    (SQUARE, '{"x": 9223372036854775808e400}\n', 4, "is too large for a float"),
     (["run", "-e", "x", "--rows", "/dev/zero"], "", 4, "longer than 64 MiB"),
     (["run", "-e", "x", "x=@/dev/zero"], "", 4, "longer than 256 MiB"),
 ]

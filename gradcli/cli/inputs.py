@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from gradcli.cli.failures import unreadable, usage
 from gradcli.cli.terminal import is_terminal
+from gradcli.errors import ProgramError
 
 if TYPE_CHECKING:
     from gradcli.cli.records import Batch
+    from gradcli.formats.read import Values
     from gradcli.program import Given, Program
 
 _LONGEST_PROGRAM = 64 * 2**20  # bytes; /dev/zero has no end
@@ -34,14 +36,11 @@ def load(
     """
     from gradcli import program
 
-    source, texts, found, printed = _asked(arguments, expressions, values_file, records, beside)
-    names = {*texts, *(() if printed else found)}
+    source, texts, values = _asked(arguments, expressions, values_file, records, beside)
+    names = {*texts, *(() if values is None else values.declared)}
     names.update(() if records is None else records.rows.names)
     loaded = program.load_source(source, frozenset(names))
-    if printed:  # by a program that computes some of them
-        found = {name: value for name, value in found.items() if name in loaded.inputs}
-    given = {n: program.Given(v, f"{n} in {values_file}") for n, v in found.items()}
-    return loaded, given | constants(texts)
+    return loaded, _given(values, loaded) | constants(texts)
 
 
 def load_source(
@@ -52,10 +51,24 @@ def load_source(
     """The text of the program, for a command that looks at it alone, and the values given."""
     from gradcli import program
 
-    source, texts, found, printed = _asked(arguments, expressions, values_file, None, ())
-    given = {} if printed else found
-    values = {n: program.Given(v, f"{n} in {values_file}") for n, v in given.items()}
-    return source, values | constants(texts)
+    source, texts, values = _asked(arguments, expressions, values_file, None, ())
+    if values is None:
+        return source, constants(texts)
+    try:
+        loaded = program.load_source(source, frozenset({*texts, *values.declared}))
+    except ProgramError:  # which the command tells
+        return source, constants(texts)
+    return source, _given(values, loaded) | constants(texts)
+
+
+def _given(values: Values | None, loaded: Program) -> dict[str, Given]:
+    """The values of -i that are inputs of the program."""
+    from gradcli import program
+
+    if values is None:
+        return {}
+    found = values.of(loaded.inputs)
+    return {name: program.Given(value, f"{name} in {values.name}") for name, value in found.items()}
 
 
 def _asked(
@@ -64,7 +77,7 @@ def _asked(
     values_file: str | None,
     records: Batch | None,
     beside: Iterable[str],
-) -> tuple[Any, dict[str, str], dict[str, Any], bool]:
+) -> tuple[Any, dict[str, str], Values | None]:
     """The program's text, the texts of NAME=VALUE, and what -i gives."""
     from gradcli import program
 
@@ -78,15 +91,14 @@ def _asked(
     if takers and not expressions and file in (None, "-"):
         raise usage(f"the program and `{takers[0]}` both read standard input", "name a FILE")
     source = program.decode(*read_program(file, expressions))
-    found, printed = ({}, False) if values_file is None else _values(values_file)
-    return source, texts, found, printed
+    return source, texts, None if values_file is None else _values(values_file)
 
 
-def _values(name: str) -> tuple[dict[str, Any], bool]:
-    from gradcli.formats.read import inputs_of, read_bytes
+def _values(name: str) -> Values:
+    from gradcli.formats.read import read_bytes, values_of
 
     data = _stdin() if name == "-" else read_bytes(name)
-    return inputs_of("<stdin>" if name == "-" else name, data)
+    return values_of("<stdin>" if name == "-" else name, data)
 
 
 def _stdin() -> bytes:

@@ -89,12 +89,15 @@ def answer_rows(
 
 
 def _check_columns(program: Program, inputs: Mapping[str, Given], rows: Rows) -> frozenset[str]:
-    """The columns that are inputs.
+    """The columns that are inputs. Of JSON lines any input may be: each object has its own keys.
 
     Raises:
         InputError: If none is, or an input that must be given is missing.
     """
+    if rows.form == "ndjson":
+        return frozenset(program.inputs)
     names = frozenset(rows.names) & frozenset(program.inputs)
+    rows.check(names)
     have = ", ".join(rows.names) or "none"
     if not names:
         wanted = ", ".join(program.inputs) or "no inputs"

@@ -14,6 +14,8 @@ from gradcli.ir import Input, Program
 from gradcli.record import Record
 from gradcli.source import Source
 
+_MOST = 2**63 - 1  # the largest int
+
 
 class Given(Record):
     """A value from outside and how the user wrote it, such as `x=2`."""
@@ -104,25 +106,44 @@ class Inputs:
             except GradError as error:
                 raise self._refused(i, "bad-input", f"{given.origin}: {error}", None) from None
         elif not isinstance(value, Tensor) and hasattr(value, "dtype"):
+            if value.dtype.kind == "u" and value.size and value.max() > _MOST:
+                raise self._too_large(i, given)
             value = _from_array(value)
         if isinstance(value, Tensor):
             value = Tensor(value.data)
             if kind == "float" and not value.dtype.startswith("float"):
                 value = _cast(value, "float64")
+            elif kind == "bool" and _are_bools(value):
+                value = _cast(value, "bool")
             elif kind in ("int", "bool") and _kind(value) != kind:
                 raise self._wrong_kind(i, given, kind)
         elif type(value) in NUMBERS:
-            if kind == "float":
-                value = float(value)
-            elif _kind(value) != kind:
-                if not (kind == "int" and float(value).is_integer()):
-                    raise self._wrong_kind(i, given, kind)
-                value = int(value)
+            value = self._number(i, given, value, kind)
         elif type(value) is not type(default):
-            raise self._refused(
-                i, "bad-input", f"`{i.name}` needs a number or tensor, got {kind_of(value)}", None
-            )
+            message = f"`{i.name}` needs a number or tensor, got {kind_of(value)}"
+            raise self._refused(i, "bad-input", message, None, given)
         return self._like_default(value, default) if isinstance(default, Tensor) else value
+
+    def _number(self, i: Input, given: Given, value: Any, kind: str) -> Any:
+        """A number as one of the kind: a whole float is an int, 0 and 1 are bools."""
+        try:
+            real = float(value)
+        except OverflowError:
+            raise self._too_large(i, given) from None
+        if kind == "float":
+            return real
+        if kind == "bool" and value in (0, 1):
+            return bool(value)
+        if kind == "bool" or not real.is_integer():
+            raise self._wrong_kind(i, given, kind)
+        if not -_MOST - 1 <= int(value) <= _MOST:
+            raise self._too_large(i, given)
+        return int(value)
+
+    def _too_large(self, i: Input, given: Given) -> InputError:
+        return self._refused(
+            i, "bad-input", f"`{i.name}` gets an int of more than 64 bits", None, given
+        )
 
     def _like_default(self, value: Any, default: Tensor) -> Any:
         """A value given for a tensor is a tensor, and a leaf where the default is one."""
@@ -238,9 +259,16 @@ def _kind(value: Any) -> str:
     return {bool: "bool", int: "int"}.get(type(value), "float")
 
 
+def _are_bools(value: Tensor) -> bool:
+    data = np.asarray(value.data)
+    return data.dtype.kind == "i" and bool(((data == 0) | (data == 1)).all())
+
+
 def _cast(value: Tensor, dtype: str) -> Tensor:
     data = value.data
-    return Tensor(float(data) if type(data) in NUMBERS else data.astype(dtype))
+    if type(data) in NUMBERS:
+        return Tensor(bool(data) if dtype == "bool" else float(data))
+    return Tensor(data.astype(dtype))
 
 
 def _from_array(array: Any) -> Any:

@@ -272,10 +272,17 @@ def _array(value: list[Any]) -> Any:
     except ValueError:
         raise _ragged(value) from None
     except OverflowError:
-        raise run_error("integer-overflow", "an int in the list is outside 64 bits") from None
+        raise _overflow() from None
+    if array.dtype.kind == "u":  # which NumPy takes for ints beyond those of 64 bits
+        raise _overflow()
     if array.dtype == object:
-        raise _ragged(value)
+        large = any(type(item) is int and abs(item) >= 2**63 for item in array.flat)
+        raise _overflow() if large else _ragged(value)
     return array.astype(np.float64) if array.size == 0 else array
+
+
+def _overflow() -> RunError:
+    return run_error("integer-overflow", "an int in the list is outside 64 bits")
 
 
 def _ragged(value: list[Any]) -> RunError:

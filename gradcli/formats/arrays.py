@@ -3,9 +3,21 @@
 from __future__ import annotations
 
 import io
+import math
 from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
+from gradcli.formats.refusal import refused
 from gradcli.results import Value
+
+if TYPE_CHECKING:
+    from zipfile import ZipFile
+
+    import numpy as np
+
+MAGIC = b"\x93NUMPY"
+_LARGEST = 2**31  # bytes of an array in an `.npz`
+_HEADER = 2**16  # bytes that hold any header that NumPy reads
 
 
 def npy(value: Value) -> bytes:
@@ -24,3 +36,99 @@ def npz(values: Mapping[str, Value]) -> bytes:
     buffer = io.BytesIO()
     np.savez(buffer, allow_pickle=False, **{name: np.asarray(v) for name, v in values.items()})
     return buffer.getvalue()
+
+
+def read_npy(name: str, data: bytes) -> np.ndarray[Any, Any]:
+    """The array of an `.npy`, whose header is held against what follows it.
+
+    Raises:
+        InputError: If it is broken, or holds anything but numbers.
+    """
+    import numpy as np
+
+    shape, fortran, dtype, start = _header(name, data, len(data))
+    flat = np.frombuffer(data, dtype, offset=start)
+    return flat.reshape(shape, order="F" if fortran else "C").copy()
+
+
+def _header(name: str, data: bytes, size: int) -> tuple[tuple[int, ...], bool, Any, int]:
+    """Shape, order, dtype and start of the array whose `.npy` begins with `data`.
+
+    Args:
+        name: What messages call it.
+        data: Its header, and what may follow.
+        size: Its length, header and all.
+
+    Raises:
+        InputError: If the header is broken or asks for another length.
+    """
+    from tokenize import TokenError
+
+    import numpy as np
+
+    file = io.BytesIO(data)
+    try:
+        version = np.lib.format.read_magic(file)
+        reader = {
+            (1, 0): np.lib.format.read_array_header_1_0,
+            (2, 0): np.lib.format.read_array_header_2_0,
+        }.get(version)
+        if reader is None:
+            raise refused(f"`{name}` is an .npy of version {version[0]}.{version[1]}, not 1 or 2")
+        shape, fortran, dtype = reader(file)
+    except (ValueError, TypeError, SyntaxError, EOFError, TokenError, RecursionError):
+        raise refused(f"`{name}` is no .npy: its header is broken") from None
+    if dtype.hasobject:
+        raise refused(f"`{name}` holds pickled objects, which are not read")
+    if dtype.kind not in "fiub":
+        what = {"U": "texts", "S": "texts", "c": "complex numbers", "V": "records"}
+        raise refused(f"`{name}` holds {what.get(dtype.kind, 'dates')}, not numbers")
+    if any(type(n) is not int or n < 0 for n in shape):
+        raise refused(f"`{name}` is no .npy: its shape is broken")
+    start = file.tell()
+    wanted = math.prod(shape) * dtype.itemsize
+    if wanted != size - start:
+        raise refused(
+            f"`{name}` is cut short or broken: its header tells of {wanted} bytes, "
+            f"and {size - start} follow"
+        )
+    return shape, fortran, dtype, start
+
+
+def read_npz(name: str, data: bytes, key: str | None) -> np.ndarray[Any, Any]:
+    """The array of an `.npz` that has a key, or the one that there is.
+
+    Raises:
+        InputError: If there is none, or the file is broken.
+    """
+    import zipfile
+    import zlib
+
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            return _member(name, archive, key)
+    except NotImplementedError:
+        raise refused(f"`{name}` is compressed in a way that is not read") from None
+    except RuntimeError:  # the zip module's, for want of a password
+        raise refused(f"`{name}` is encrypted, which is not read") from None
+    except (zipfile.BadZipFile, zlib.error, EOFError, KeyError, OSError, ValueError):
+        raise refused(f"`{name}` is no .npz, or a broken one") from None
+
+
+def _member(name: str, archive: ZipFile, key: str | None) -> np.ndarray[Any, Any]:
+    names = [n.removesuffix(".npy") for n in archive.namelist() if n.endswith(".npy")]
+    names = list(dict.fromkeys(names))
+    if not names:
+        raise refused(f"`{name}` holds no array")
+    if key is None and len(names) == 1:
+        key = names[0]
+    if key not in names:
+        what = "needs a key" if key is None else f"has no array `{key}`"
+        raise refused(f"`{name}` {what}", help=f"write @{name}:KEY, of {', '.join(names)}")
+    info = archive.getinfo(f"{key}.npy")
+    if info.file_size > _LARGEST:
+        raise refused(f"`{key}` in `{name}` is {info.file_size} bytes long")
+    full = f"{name}:{key}"
+    with archive.open(info) as member:
+        _header(full, member.read(_HEADER), info.file_size)
+    return read_npy(full, archive.read(info))

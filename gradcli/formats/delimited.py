@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 from gradcli.formats.literal import numbers, plain_value
 from gradcli.results import Value
@@ -49,6 +48,12 @@ def _columns(name: str, value: Value) -> Iterator[str]:
         yield from _columns(f"{name}.{index}", part)
 
 
-def _texts(value: Value) -> list[str]:
-    found: list[Any] = list(numbers(value)) if value is not None else [""]
-    return found
+def _texts(value: Value) -> Iterator[str]:
+    item = plain_value(value)
+    if isinstance(item, (list, tuple)):
+        for part in item:
+            yield from _texts(part)
+    elif item is None:
+        yield ""
+    else:
+        yield from numbers(item)

@@ -3,33 +3,44 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
-from typing import IO, TYPE_CHECKING, Any
+from collections.abc import Callable, Collection
+from io import StringIO
+from typing import IO, Any, NamedTuple
 
-from gradcli.errors import Diagnostic, InputError
+from gradcli.formats.arrays import MAGIC, read_npy, read_npz
+from gradcli.formats.delimited import DELIMITERS
+from gradcli.formats.json_values import json_value, printed_values
+from gradcli.formats.number import number
+from gradcli.formats.refusal import no_input, refused, unreadable
+from gradcli.formats.table import Column, Header, Lines, Record, header_of, no_number, told
 from gradcli.source import Source, Span
 
-if TYPE_CHECKING:
-    import numpy as np
-
 SUFFIXES = (".json", ".npy", ".npz", ".csv", ".tsv", ".txt")
+_KEYED = (".npz", ".csv", ".tsv")
 _LARGEST = 2**31  # bytes of a file; beyond it, it is no input but a mistake
 _STREAM = 2**28  # bytes of what is no regular file: it may have no end
-_WORDS = {"NaN": "nan", "Infinity": "inf", "-Infinity": "-inf"}
-_MAGIC = b"\x93NUMPY"
-
-
-def refused(message: str, *, help: str | None = None, notes: tuple[str, ...] = ()) -> InputError:
-    """A file that is no input."""
-    return InputError(Diagnostic("bad-input", message, notes=notes, help=help))
 
 
 def split_key(name: str) -> tuple[str, str | None]:
-    """File and key of `data.npz:w`: the key stands behind a suffix that takes one."""
-    for suffix in (".npz", ".csv", ".tsv"):
+    """File and key of `data.npz:w`: the key stands behind a suffix that takes one.
+
+    Raises:
+        InputError: If there is no file's name, or a key where the suffix takes none.
+    """
+    if not name:
+        help = "write NAME=@FILE, or NAME=@- for standard input"
+        raise refused("a file's name is missing behind `@`", help=help)
+    for suffix in _KEYED:
         file, found, key = name.partition(f"{suffix}:")
         if found:
             return f"{file}{suffix}", key
+    for suffix in SUFFIXES:
+        file, found, key = name.partition(f"{suffix}:")
+        if found and not os.path.exists(name):
+            help = f"write @{file}{suffix}"
+            raise refused(f"`{suffix}` takes no key, and `{key}` is one", help=help)
     return name, None
 
 
@@ -44,9 +55,7 @@ def read_bytes(name: str) -> bytes:
             regular = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
             return read_stream(name, file, _LARGEST if regular else _STREAM)
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        text = f"cannot read `{name}`: {reason[:1].lower()}{reason[1:]}"
-        raise InputError(Diagnostic("unreadable-file", text)) from None
+        raise unreadable(name, error) from None
 
 
 def read_stream(name: str, file: IO[bytes], most: int = _STREAM) -> bytes:
@@ -74,243 +83,212 @@ def value_of(name: str, data: bytes, key: str | None) -> Any:
     """
     form = os.path.splitext(name)[1].lower()
     if form not in SUFFIXES:
-        form = _told_by(data)
+        form = _told_by(name, data)
     match form:
         case ".npy":
-            return _array(name, data)
+            return read_npy(name, data)
         case ".npz":
-            return _member(name, data, key)
+            return read_npz(name, data, key)
         case ".json":
-            return json_value(name, decoded(name, data))
+            return json_value(decoded(name, data))
         case ".csv" | ".tsv":
-            columns = table(name, decoded(name, data), "\t" if form == ".tsv" else ",")
-            return _column(name, columns, key)
-    return _numbers(name, decoded(name, data))
+            table = _table(decoded(name, data), form[1:])
+            return table.matrix() if key is None else table.value(key)
+    return _numbers(decoded(name, data))
 
 
-def _told_by(data: bytes) -> str:
+def _told_by(name: str, data: bytes) -> str:
     """The form that bytes look like."""
-    if data.startswith(_MAGIC):
+    if data.startswith(MAGIC):
         return ".npy"
     if data.startswith(b"PK"):
         return ".npz"
-    start = data.lstrip()[:1]
-    if start in (b"[", b"{", b'"') or not data.strip():
+    if not data.strip():
+        raise refused(f"`{name}` is empty")
+    if data.lstrip()[:1] in (b"[", b"{", b'"'):
         return ".json"
-    line = data.strip().split(b"\n", 1)[0]
-    return ".csv" if b"," in line else ".txt"
+    line = re.split(rb"[\r\n]", data.strip(), maxsplit=1)[0].decode("utf-8", "replace")
+    form = told(line)
+    numbers = form == "tsv" or "," not in line
+    return ".txt" if numbers and all(map(_is_number, line.split())) else f".{form}"
 
 
-def decoded(name: str, data: bytes) -> str:
+def decoded(name: str, data: bytes) -> Source:
     """The text of a file.
 
     Raises:
         InputError: If it is no UTF-8.
     """
     try:
-        return data.decode("utf-8-sig")
+        return Source(name, data.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise refused(
-            f"`{name}` is no UTF-8 text: byte {data[error.start]:#x} in line {line}"
-        ) from None
-
-
-# JSON ---------------------------------------------------------------------------------------------
-
-
-def json_value(name: str, text: str) -> Any:
-    """A JSON value; "NaN", "Infinity" and "-Infinity" as text are numbers.
-
-    Raises:
-        InputError: At the place where it is broken.
-    """
-    import json
-
-    try:
-        return _numbered(json.loads(text))
-    except json.JSONDecodeError as error:
-        place = min(error.pos, max(len(text) - 1, 0))
-        message = f"this is no JSON: {error.msg[:1].lower()}{error.msg[1:]}"
-        span = Span(place, place + 1)
-        raise InputError(Diagnostic("bad-input", message, Source(name, text), span)) from None
-    except RecursionError:
-        raise refused(f"the JSON in `{name}` nests too deeply") from None
-
-
-def _numbered(value: Any) -> Any:
-    if isinstance(value, list):
-        return [_numbered(v) for v in value]
-    if isinstance(value, dict):
-        return {k: _numbered(v) for k, v in value.items()}
-    if isinstance(value, str) and value in _WORDS:
-        return float(_WORDS[value])
-    return value
+        source = Source(name, data.decode("utf-8-sig", "replace"))
+        at = len(data[: error.start].decode("utf-8-sig"))
+        text = f"the byte {data[error.start]:#x} is no UTF-8 text"
+        raise refused(text, source, Span(at, at + 1)) from None
 
 
 # tables -------------------------------------------------------------------------------------------
 
 
-def table(name: str, text: str, delimiter: str) -> dict[str, list[float]]:
-    """The columns of a CSV with a header; without one they are named 0, 1, ...
+class _Table(NamedTuple):
+    """A CSV or TSV as a whole."""
+
+    name: str
+    header: Header
+    records: list[Record]
+
+    def matrix(self) -> list[Any]:
+        """All columns, a row for each record; a vector if there is one column."""
+        named = [(n, Column((i,), None)) for i, n in enumerate(self.header.names) if n]
+        rows = [[self.header.value(r, n, column) for n, column in named] for r in self.records]
+        return [row[0] for row in rows] if len(named) == 1 else rows
+
+    def value(self, name: str) -> Any:
+        """A column as a vector, an array with the records first. One record with columns `w.0`,
+        `w.1`, ... is values by themselves, as gradcli prints them.
+
+        Raises:
+            InputError: If there is no such column, or no number in it.
+        """
+        column = self.header.column(name)
+        if column is None:
+            have = ", ".join(self.header.columns)
+            raise refused(f"`{self.name}` has no column `{name}`", help=f"it has {have}")
+        self.header.check(frozenset([name]))
+        found = [self.header.value(record, name, column) for record in self.records]
+        arrays = any(column.shape is not None for column in self.header.columns.values())
+        return found[0] if arrays and len(found) == 1 else found
+
+
+def _table(source: Source, form: str) -> _Table:
+    """The table that a text is; without a header its columns are named 0, 1, ...
 
     Raises:
-        InputError: With the line of a record that is too short or holds no number.
+        InputError: With the line of a record that is too short.
     """
-    import csv
-
-    lines = csv.reader(text.splitlines(), delimiter=delimiter)
-    rows = [(lines.line_num, row) for row in lines if row]
-    if not rows:
-        raise refused(f"`{name}` is empty")
-    names = [cell.strip() for cell in rows[0][1]]
-    if all(map(_is_number, names)):
-        names = [str(i) for i in range(len(names))]
+    delimiter = DELIMITERS[form]
+    lines = Lines(source.name, StringIO(source.text, newline=""))
+    first = lines.filled()
+    if first is None:
+        raise refused(f"`{source.name}` is empty")
+    record = lines.record(first, delimiter)
+    records = []
+    if all(_is_number(cell) or not cell.strip() for cell in record.cells):
+        names = [str(i) if cell.strip() else "" for i, cell in enumerate(record.cells)]
+        header = Header(names, delimiter, None)
+        records.append(record)
     else:
-        rows = rows[1:]
-    columns: dict[str, list[float]] = {column: [] for column in names}
-    for line, row in rows:
-        if len(row) != len(names):
-            raise refused(
-                f"`{name}`, line {line}: {len(row)} cells, and the header has {len(names)}"
-            )
-        for column, cell in zip(names, row, strict=True):
-            columns[column].append(number(name, line, cell, column))
-    return columns
-
-
-def number(name: str, line: int, cell: str, column: str | None = None) -> float:
-    """The number in a cell.
-
-    Raises:
-        InputError: With its place.
-    """
-    text = cell.strip()
-    try:
-        if "_" in text:  # which Python takes for a number
-            raise ValueError
-        return float(_WORDS.get(text, text))
-    except ValueError:
-        where = f" in column `{column}`" if column else ""
-        raise refused(f"`{name}`, line {line}: `{text[:40]}`{where} is no number") from None
+        header = header_of(record, delimiter)
+    while (line := lines.filled()) is not None:
+        record = lines.record(line, delimiter)
+        record.check()
+        header.fits(record)
+        records.append(record)
+    return _Table(source.name, header, records)
 
 
 def _is_number(text: str) -> bool:
     try:
-        float(_WORDS.get(text, text))
+        number(text)
     except ValueError:
         return False
     return True
 
 
-def _column(name: str, columns: dict[str, list[float]], key: str | None) -> Any:
-    if key is None:
-        found = list(columns.values())
-        return found[0] if len(found) == 1 else [list(row) for row in zip(*found, strict=True)]
-    if key not in columns:
-        raise refused(f"`{name}` has no column `{key}`", help=f"it has {', '.join(columns)}")
-    return columns[key]
-
-
-def _numbers(name: str, text: str) -> Any:
+def _numbers(source: Source) -> Any:
     """Numbers between blanks: one, a vector, or a matrix of several lines with several each."""
-    rows = [
-        [number(name, line, word) for word in row.split()]
-        for line, row in enumerate(text.splitlines(), 1)
-        if row.strip() and not row.lstrip().startswith("#")
-    ]
+    lines = Lines(source.name, StringIO(source.text, newline=""))
+    rows: list[list[Any]] = []
+    while (line := lines.filled()) is not None:
+        if line.lstrip().startswith("#"):
+            continue
+        row = [_word(source.name, lines.number, line, found) for found in re.finditer(r"\S+", line)]
+        rows.append(row)
+        if len(row) != len(rows[0]):
+            raise refused(
+                f"`{source.name}` has lines of {len(rows[0])} numbers and of others",
+                Source(source.name, line, lines.number),
+                Span(0, len(line.rstrip())),
+            )
     if not rows:
-        raise refused(f"`{name}` holds no number")
-    if len(rows) == 1 and len(rows[0]) == 1:
-        return rows[0][0]
-    if len({len(row) for row in rows}) > 1:
-        raise refused(f"`{name}` has lines of {len(rows[0])} numbers and of others")
-    return rows[0] if len(rows) == 1 else [r[0] for r in rows] if len(rows[0]) == 1 else rows
+        raise refused(f"`{source.name}` holds no number")
+    if len(rows) == 1:
+        return rows[0][0] if len(rows[0]) == 1 else rows[0]
+    return [row[0] for row in rows] if len(rows[0]) == 1 else rows
 
 
-# NumPy's files ------------------------------------------------------------------------------------
-
-
-def _array(name: str, data: bytes) -> np.ndarray[Any, Any]:
-    """The array of an `.npy`, whose header is held against what follows it."""
-    import io
-    from tokenize import TokenError
-
-    import numpy as np
-
-    file = io.BytesIO(data)
+def _word(name: str, number_of_line: int, line: str, found: re.Match[str]) -> Any:
     try:
-        version = np.lib.format.read_magic(file)
-        reader = {
-            (1, 0): np.lib.format.read_array_header_1_0,
-            (2, 0): np.lib.format.read_array_header_2_0,
-        }.get(version)
-        if reader is None:
-            raise refused(f"`{name}` is an .npy of version {version[0]}.{version[1]}, not 1 or 2")
-        shape, fortran, dtype = reader(file)
-    except (ValueError, SyntaxError, EOFError, TokenError) as error:
-        raise refused(f"`{name}` is no .npy: {str(error)[:80]}") from None
-    if dtype.hasobject:
-        raise refused(f"`{name}` holds pickled objects, which are not read")
-    if dtype.kind not in "fiub":
-        raise refused(f"`{name}` holds {dtype}, not numbers")
-    rest = data[file.tell() :]
-    count = 1
-    for n in shape:
-        count *= n
-    if count * dtype.itemsize != len(rest):
-        raise refused(
-            f"`{name}` is cut short or broken: its header tells of {count * dtype.itemsize} bytes, "
-            f"and {len(rest)} follow"
-        )
-    flat = np.frombuffer(rest, dtype)
-    return flat.reshape(shape, order="F" if fortran else "C").copy()
-
-
-def _member(name: str, data: bytes, key: str | None) -> np.ndarray[Any, Any]:
-    import io
-    import zipfile
-
-    try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            names = [n.removesuffix(".npy") for n in archive.namelist()]
-            if key is None and len(names) == 1:
-                key = names[0]
-            if key is None or key not in names:
-                what = "needs a key" if key is None else f"has no array `{key}`"
-                raise refused(
-                    f"`{name}` {what}", help=f"write @{name}:KEY, of {', '.join(names) or 'none'}"
-                )
-            info = archive.getinfo(f"{key}.npy")
-            if info.file_size > _LARGEST:
-                raise refused(f"`{key}` in `{name}` is {info.file_size} bytes long")
-            return _array(f"{name}:{key}", archive.read(info))
-    except (zipfile.BadZipFile, EOFError, KeyError) as error:
-        raise refused(f"`{name}` is no .npz: {error}") from None
+        return number(found[0])
+    except ValueError as error:
+        source = Source(name, line, number_of_line)
+        raise no_number(found[0], "", error, source, Span(*found.span())) from None
 
 
 # objects of values --------------------------------------------------------------------------------
 
 
-def inputs_of(name: str, data: bytes) -> tuple[dict[str, Any], bool]:
+class Values(NamedTuple):
+    """Values by name, from a file.
+
+    Fields:
+        name: The file, as messages call it.
+        names: What it has values for.
+        get: Gives the value of a name.
+        declared: The names that make inputs of a program that declares none.
+        strict: Whether every name has to be an input.
+    """
+
+    name: str
+    names: tuple[str, ...]
+    get: Callable[[str], Any]
+    declared: frozenset[str]
+    strict: bool
+
+    def of(self, inputs: Collection[str]) -> dict[str, Any]:
+        """The values of a program's inputs; of all names, if every one has to be an input.
+
+        Raises:
+            InputError: If there is none among them, or its value is broken.
+        """
+        known = [n for n in self.names if self.strict or n in inputs]
+        if not known and self.names:
+            text = f"no name in `{self.name}` is an input of the program"
+            raise no_input(text, self.names, inputs)
+        return {n: self.get(n) for n in known}
+
+
+def values_of(name: str, data: bytes) -> Values:
     """The values by name that `-i` gives: a JSON object, a CSV whose columns are vectors, or what
-    another gradcli printed; and whether it is that.
+    another gradcli printed.
 
     Raises:
         InputError: If the file is neither.
     """
     form = os.path.splitext(name)[1].lower()
-    text = decoded(name, data)
-    if form in (".csv", ".tsv") or (form != ".json" and not text.lstrip().startswith(("{", "["))):
-        return dict(table(name, text, "\t" if form == ".tsv" else ",")), False
-    found = json_value(name, text)
+    if form in (".npy", ".npz") or data.startswith((MAGIC, b"PK")):
+        key = ":KEY" if form == ".npz" or data.startswith(b"PK") else ""
+        help = f"write NAME=@{name}{key}" if not name.startswith("<") else "write NAME=@-"
+        raise refused(f"`-i` takes no {form or 'array'}", help=help)
+    source = decoded(name, data)
+    start = source.text.lstrip()
+    if not start and form != ".json":
+        raise refused(f"`{name}` is empty")
+    if form in (".csv", ".tsv") or (form != ".json" and not start.startswith(("{", "["))):
+        line = re.split(r"[\r\n]", start, maxsplit=1)[0]
+        table = _table(source, form[1:] if form in (".csv", ".tsv") else told(line))
+        names = tuple(table.header.columns)
+        return Values(name, names, table.value, frozenset(names), strict=False)
+    found = json_value(source)
     if not isinstance(found, dict):
         raise refused(f"`{name}` must be a JSON object of values, it is no object")
+    printed = printed_values(found)
+    if printed is not None:
+        return Values(name, tuple(printed), printed.__getitem__, frozenset(), strict=False)
     if str(found.get("schema", "")).startswith("gradcli."):
-        if not isinstance(found.get("values"), dict):
-            raise refused(
-                f"`{name}` is the {found['schema']} of gradcli, which has no `values`",
-                help="`gradcli run --json` prints them",
-            )
-        return {k: v for k, v in found["values"].items() if v is not None}, True
-    return found, False
+        raise refused(
+            f"`{name}` is the {found['schema']} of gradcli, which has no `values`",
+            help="`gradcli run --json` prints them",
+        )
+    return Values(name, tuple(found), found.__getitem__, frozenset(found), strict=True)

@@ -4,24 +4,30 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from io import TextIOWrapper
 from typing import IO, Any, NamedTuple
 
-from gradcli.errors import Diagnostic, InputError
-from gradcli.formats.read import decoded, json_value, number, refused
+from gradcli.errors import InputError
+from gradcli.formats.delimited import DELIMITERS
+from gradcli.formats.json_values import json_value, printed_values
+from gradcli.formats.refusal import no_input, refused, unreadable
+from gradcli.formats.table import Header, Lines, Record, header_of, told
+from gradcli.source import Span
 
-_LONGEST = 2**26  # characters of a line
 _JSON = (".json", ".ndjson", ".jsonl")
 
 
 class Row(NamedTuple):
-    """A record: its number from 0, its line in the file, and the values by name; or what is wrong
-    with it.
-    """
+    """A record, its number from 0, and the header that tells its values; None of a JSON object."""
 
     number: int
-    line: int
-    values: dict[str, Any]
-    error: InputError | None
+    record: Record
+    header: Header | None
+
+    @property
+    def line(self) -> int:
+        """Where it stands in the file."""
+        return self.record.line
 
 
 class Rows:
@@ -35,126 +41,134 @@ class Rows:
 
     def __init__(self, name: str, stream: IO[bytes], columns: Sequence[str] | None) -> None:
         self.name = name
-        self._stream = stream
-        self._line = 0
-        self._first = self._next()
+        text = TextIOWrapper(stream, "utf-8-sig", "surrogateescape", newline="")
+        self._lines = Lines(name, text)
+        self._first = self._lines.filled()
+        self._header: Header | None = None
         self.form = self._told()
-        self._given = columns is not None
+        if self.form == "ndjson":
+            self.names = self._keys()
+            return
+        delimiter = DELIMITERS[self.form]
         if columns is not None:
-            self.names = tuple(columns)
-        elif self.form == "ndjson":
-            self.names = tuple(self._object(self._first)) if self._first else ()
+            self._header = Header(columns, delimiter, None)
+        elif self._first is None:
+            raise refused(f"`{name}` is empty: it has no header")
         else:
-            self.names = tuple(cell.strip() for cell in self._cells(self._first or ""))
-            if not any(self.names):
-                raise refused(f"`{name}` is empty: it has no header")
-            for column in self.names:
-                if self.names.count(column) > 1:
-                    raise refused(f"`{name}` has two columns `{column}`")
+            self._header = header_of(self._lines.record(self._first, delimiter), delimiter)
+            self._first = None
+        self.names = tuple(self._header.columns)
 
     def _told(self) -> str:
         suffix = os.path.splitext(self.name)[1].lower()
-        if suffix in _JSON or (self._first or "").lstrip().startswith("{"):
+        first = (self._first or "").strip()
+        if suffix in _JSON or first.startswith("{"):
+            self._check_objects(first)
             return "ndjson"
-        return "tsv" if suffix == ".tsv" else "csv"
+        if suffix in (".csv", ".tsv"):
+            return suffix[1:]
+        if first.startswith("["):
+            self._check_objects(first)
+        return told(first)
+
+    def _check_objects(self, first: str) -> None:
+        """Refuse JSON that does not stand one object a line."""
+        file = "" if self.name.startswith("<") else f" {self.name}"
+        if first.startswith("["):
+            help = f"`jq -c '.[]'{file}` writes an array's objects so"
+        elif first == "{":
+            help = f"`jq -c .{file}` writes an object so"
+        else:
+            return
+        raise refused(f"the JSON in `{self.name}` is not one object a line", help=help)
+
+    def _keys(self) -> tuple[str, ...]:
+        """The keys of the first object, if it is one."""
+        try:
+            return () if self._first is None else tuple(_object(self._json(self._first)))
+        except InputError:
+            return ()  # a bad row like others
+
+    def _json(self, line: str) -> Record:
+        return Record(self.name, self._lines.number, line, [], None)
+
+    def check(self, names: frozenset[str]) -> None:
+        """Hold the columns of these names to be whole arrays.
+
+        Raises:
+            InputError: If elements are missing.
+        """
+        if self._header is not None:
+            self._header.check(names)
 
     def __iter__(self) -> Iterator[Row]:
-        """The records, numbered from 0."""
+        """The records, numbered from 0.
+
+        Raises:
+            InputError: If a record is too long.
+        """
         count = 0
-        pending = self._first if self._given or self.form == "ndjson" else self._next()
-        while pending is not None:
-            if pending.strip():
-                yield self._row(count, pending)
-                count += 1
-            pending = self._next()
-
-    def _row(self, count: int, text: str) -> Row:
-        try:
-            values = self._object(text) if self.form == "ndjson" else self._record(text)
-        except InputError as error:
-            return Row(count, self._line, {}, error)
-        return Row(count, self._line, values, None)
-
-    def _object(self, text: str) -> dict[str, Any]:
-        found = json_value(self.name, text)
-        if not isinstance(found, dict):
-            raise refused(f"`{self.name}`, line {self._line}: a row is a JSON object")
-        printed = str(found.get("schema", "")).startswith("gradcli.")
-        values = found.get("values")
-        return values if printed and isinstance(values, dict) else found
-
-    def _record(self, text: str) -> dict[str, Any]:
-        cells = self._cells(text)
-        if len(cells) != len(self.names):
-            raise refused(
-                f"`{self.name}`, line {self._line}: {len(cells)} cells, and the header has "
-                f"{len(self.names)}"
-            )
-        return {
-            column: json_value(self.name, cell)
-            if cell.lstrip().startswith("[")
-            else _Cell(self.name, self._line, column, cell)
-            for column, cell in zip(self.names, cells, strict=True)
-        }
-
-    def _cells(self, text: str) -> list[str]:
-        delimiter = "\t" if self.form == "tsv" else ","
-        if '"' not in text:  # most records need no csv reader
-            return text.rstrip("\r\n").split(delimiter)
-        import csv
-
-        while text.count('"') % 2:  # a quoted line end
-            more = self._next()
-            if more is None:
-                raise refused(f"`{self.name}`, line {self._line}: a quote is not closed")
-            text += more
-        try:
-            return next(csv.reader([text], delimiter=delimiter))
-        except csv.Error as error:
-            raise refused(f"`{self.name}`, line {self._line}: {error}") from None
-
-    def _next(self) -> str | None:
-        """The next line, or None at the end."""
-        data = self._stream.readline(_LONGEST + 1)
-        if not data:
-            return None
-        self._line += 1
-        if len(data) > _LONGEST:
-            raise refused(f"`{self.name}`, line {self._line}: longer than {_LONGEST >> 20} MiB")
-        return decoded(self.name, data) if self._line == 1 else self._decoded(data)
-
-    def _decoded(self, data: bytes) -> str:
-        try:
-            return data.decode()
-        except UnicodeDecodeError:
-            raise refused(f"`{self.name}`, line {self._line}: it is no UTF-8 text") from None
-
-
-class _Cell(NamedTuple):
-    """A cell that becomes a number where it is an input: other columns may hold anything."""
-
-    name: str
-    line: int
-    column: str
-    text: str
-
-    def number(self) -> float:
-        return number(self.name, self.line, self.text, self.column)
+        line = self._first or self._lines.filled()
+        while line is not None:
+            if self._header is None:
+                record = self._json(line)
+            else:
+                record = self._lines.record(line, self._header.delimiter)
+            yield Row(count, record, self._header)
+            count += 1
+            line = self._lines.filled()
 
 
 def taken(row: Row, names: frozenset[str]) -> dict[str, Any]:
-    """The values of a row that are inputs, cells as numbers.
+    """The values of a row that are inputs.
+
+    Args:
+        row: The row.
+        names: The inputs.
 
     Raises:
         InputError: If the row is broken.
     """
-    if row.error is not None:
-        raise row.error
+    record, header = row.record, row.header
+    if header is None:
+        return _known(_object(record), names, record)
+    record.check()
+    header.fits(record)
+    if header.names[0] == "row" and header.names[-1] == "error" and record.cells[-1]:
+        span = record.span(header.delimiter, len(record.cells) - 1)
+        raise refused("this row is an error of another gradcli", record.source, span)
     return {
-        name: value.number() if type(value) is _Cell else value
-        for name, value in row.values.items()
+        name: header.value(record, name, column)
+        for name, column in header.columns.items()
         if name in names
     }
+
+
+def _object(record: Record) -> dict[str, Any]:
+    """The values of a JSON row, or of what another gradcli printed."""
+    record.check()
+    source = record.source
+    found = json_value(source)
+    if not isinstance(found, dict):
+        raise refused("a row is a JSON object", source, _whole(record))
+    error = found.get("error")
+    if "row" in found and isinstance(error, dict) and "message" in error:
+        message = f"this row is an error of another gradcli: {error['message']}"
+        raise refused(message, source, _whole(record))
+    printed = printed_values(found)
+    return found if printed is None else printed
+
+
+def _known(found: dict[str, Any], names: frozenset[str], record: Record) -> dict[str, Any]:
+    known = {name: value for name, value in found.items() if name in names}
+    if found and not known:
+        text = "no key of this row is an input of the program"
+        raise no_input(text, found, names, record.source, _whole(record))
+    return known
+
+
+def _whole(record: Record) -> Span:
+    return Span(0, len(record.text.rstrip()))
 
 
 def open_rows(name: str, stdin: IO[bytes] | None, columns: Sequence[str] | None) -> Rows:
@@ -170,7 +184,5 @@ def open_rows(name: str, stdin: IO[bytes] | None, columns: Sequence[str] | None)
     try:
         stream = open(name, "rb")  # noqa: SIM115  # read to the end by the one who iterates
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        text = f"cannot read `{name}`: {reason[:1].lower()}{reason[1:]}"
-        raise InputError(Diagnostic("unreadable-file", text)) from None
+        raise unreadable(name, error) from None
     return Rows(name, stream, columns)

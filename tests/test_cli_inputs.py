@@ -175,6 +175,7 @@ BROKEN = [
     ("x.csv", b'a,b\n1,"2\n3,4\n', "", "x.csv:2:3: error[bad-input]: a quote is not closed"),
     ("x.csv", b'a,b\n1,"2"3\n', "", '`"2"3` in column `b` is no number'),
     ("x.csv", b"a,b\n1,\n", "", "x.csv:2:3: error[bad-input]: the cell in column `b` is empty"),
+    ("x.csv", b'a,b\n1,"2,5"\n', "", "help: decimals stand behind a point"),
     ("x.csv", b"a\n1e999\n", "", "is too large for a float"),
     ("x.csv", b'a\n"[1,[2]"\n', "", "a list is not closed"),
     ("x.csv", b'a\n"[1,,2]"\n', "", "x.csv:2:5: error[bad-input]: `,` has no place here"),

@@ -146,7 +146,7 @@ BAD_ROWS = [  # the one bad row among good ones, and what is said of it
     ('x\n1\n"[1, q]"\n2\n', "<stdin>:3:6: error[bad-input]: `q` in a list is no number"),
     ("x\n1\n\udcff\n2\n", "<stdin>:3:1: error[bad-input]: the byte 0xff is no UTF-8 text"),
     ('x\n1\n2\n"3\n', "<stdin>:4:1: error[bad-input]: a quote is not closed"),
-    ("row,x,error\n0,1,\n1,,broken\n2,2,\n", "this row is an error of another gradcli"),
+    ("row,x,error\n0,1,\n1,,broken\n2,2,\n", "this row is an error of another gradcli: broken"),
     ('{"x": 1}\n{"x": 2}\n{"x": \n', "<stdin>:3:5: error[bad-input]: this is no JSON"),
     ('{"x" 1}\n{"x": 1}\n{"x": 2}\n', "<stdin>:1:6: error[bad-input]: this is no JSON"),
     ('{"x": 1}\n[2]\n{"x": 2}\n', "<stdin>:2:1: error[bad-input]: a row is a JSON object"),

@@ -136,7 +136,8 @@ def taken(row: Row, names: frozenset[str]) -> dict[str, Any]:
     header.fits(record)
     if header.names[0] == "row" and header.names[-1] == "error" and record.cells[-1]:
         span = record.span(header.delimiter, len(record.cells) - 1)
-        raise refused("this row is an error of another gradcli", record.source, span)
+        message = f"this row is an error of another gradcli: {record.cells[-1]}"
+        raise refused(message, record.source, span)
     return {
         name: header.value(record, name, column)
         for name, column in header.columns.items()
@@ -150,7 +151,8 @@ def _object(record: Record) -> dict[str, Any]:
     source = record.source
     found = json_value(source)
     if not isinstance(found, dict):
-        raise refused("a row is a JSON object", source, _whole(record))
+        help = 'write values by name, as in {"x": 1}'
+        raise refused("a row is a JSON object", source, _whole(record), help=help)
     error = found.get("error")
     if "row" in found and isinstance(error, dict) and "message" in error:
         message = f"this row is an error of another gradcli: {error['message']}"

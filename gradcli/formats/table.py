@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from io import StringIO
 from typing import Any, NamedTuple, TextIO
 
-from gradcli.errors import counted
+from gradcli.errors import InputError, counted
 from gradcli.formats.number import TooLarge, number
 from gradcli.formats.refusal import refused
 from gradcli.source import Source, Span
@@ -18,6 +18,7 @@ from gradcli.source import Source, Span
 _LONGEST = 2**26  # characters of a line, and of a record
 _DEEPEST = 64  # lists in lists
 _ELEMENT = re.compile(r"([^\W\d]\w*)((?:\.(?:0|[1-9]\d{0,8}))+)")  # `w.0`, `w.1.2`
+_COMMA = re.compile(r"[+-]?\d+,\d+")  # a decimal comma
 _BYTES = re.compile("[\udc80-\udcff]")  # what is no UTF-8, as `surrogateescape` has it
 
 
@@ -329,14 +330,17 @@ def header_of(record: Record, delimiter: str) -> Header:
 # cells --------------------------------------------------------------------------------------------
 
 
-def no_number(text: str, where: str, error: ValueError, source: Source, span: Span) -> Exception:
+def no_number(text: str, where: str, error: ValueError, source: Source, span: Span) -> InputError:
     """A cell or word that is no number."""
-    shown = f"`{text.strip()[:40]}`{where}"
+    word = text.strip()
+    shown = f"`{word[:40]}`{where}"
     if isinstance(error, TooLarge):
         return refused(f"{shown} is too large for a float", source, span)
-    if not text.strip():
-        return refused(f"the cell{where} is empty", source, span)
-    return refused(f"{shown} is no number", source, span)
+    if not word:
+        way = "leave the record out, or write `nan`"
+        return refused(f"the cell{where} is empty", source, span, help=way)
+    help = "decimals stand behind a point" if _COMMA.fullmatch(word) else None
+    return refused(f"{shown} is no number", source, span, help=help)
 
 
 def _list(text: str, source: Source, span: Span) -> Any:

@@ -18,10 +18,13 @@ from gradcli.cli.row_writer import Answer, RowWriter, refused
 from gradcli.cli.terminal import is_terminal
 from gradcli.cli.workers import workers
 from gradcli.errors import Diagnostic, GradError, InputError, UsageError
+from gradcli.formats.delimited import cells, header
+from gradcli.formats.literal import numbers
+from gradcli.formats.rows import Row, Rows, taken
+from gradcli.program import Given
 
 if TYPE_CHECKING:
-    from gradcli.formats.rows import Row, Rows
-    from gradcli.program import Given, Program
+    from gradcli.program import Program
 
 
 class Form(NamedTuple):
@@ -122,11 +125,6 @@ def _asked(
     form: Form,
     kind: str,
 ) -> Answer:
-    from gradcli.formats.delimited import cells, header
-    from gradcli.formats.literal import numbers
-    from gradcli.formats.rows import taken
-    from gradcli.program import Given
-
     origin = f"in row {row.number}"
     try:
         values = taken(row, names)

@@ -64,7 +64,7 @@ def cotangents(
             g = _hooked(node, g, create_graph)
         if every or (type(node) is AccumulateGrad if ends is None else node in ends):
             found[node] = g
-        if not any(under in live for under in node.edges):
+        if live.isdisjoint(node.edges):
             continue
         if node.freed == GONE or (node.freed and not spent):
             _refuse_freed(node)
@@ -106,10 +106,8 @@ def leading_to(order: Sequence[Node], ends: set[Node]) -> set[Node]:
     """The ends, and the nodes made from them, of a list sorted from the oldest."""
     live = set(ends)
     for node in order:
-        for under in node.edges:
-            if under in live:
-                live.add(node)
-                break
+        if not live.isdisjoint(node.edges):
+            live.add(node)
     return live
 
 

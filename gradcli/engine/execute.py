@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import sys
 from collections.abc import Callable, Mapping
-from types import FrameType, FunctionType, TracebackType
+from types import CodeType, FrameType, FunctionType, TracebackType
 from typing import Any, TypeAlias
 
 from gradcli.engine import call, members, operators
@@ -48,6 +48,12 @@ class Executable:
         self._code = code.code
         self._builtins = code.builtins
         self._binders = [(place.name, _binder(place)) for place in code.places]
+        self._has_functions = any(
+            isinstance(inner, CodeType)
+            for main in self._code.co_consts
+            if isinstance(main, CodeType)
+            for inner in main.co_consts
+        )
 
     def run(self, session: Session, given: Mapping[str, Given]) -> tuple[dict[str, Any], Any]:
         """Run the program once.
@@ -72,6 +78,8 @@ class Executable:
             sys.setrecursionlimit(limit)
             if collecting:
                 gc.enable()
+            if not self._has_functions:  # one that outlives the run needs what it calls
+                namespace.clear()  # "@main" and the namespace hold each other
         named = {name: values[name] for name in self.program.names if name in values}
         return named, result
 

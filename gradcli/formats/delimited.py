@@ -22,7 +22,13 @@ def header(values: Mapping[str, Value]) -> list[str]:
 
 def cells(values: Mapping[str, Value]) -> list[str]:
     """The record's texts: floats that read back to the same bits, nan, inf, -inf; None is empty."""
-    return [text for value in values.values() for text in _texts(value)]
+    texts: list[str] = []
+    for value in values.values():
+        if type(value) is float:  # most are
+            texts.append(float.__repr__(value))
+        else:
+            texts += _texts(value)
+    return texts
 
 
 def record(texts: Sequence[str], delimiter: str) -> str:

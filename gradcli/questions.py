@@ -126,6 +126,14 @@ class Program:
         given = _given(inputs, named)
         watched = frozenset(derivatives.candidates(self._program) if options.graph else ())
         done = self._execute(given, options, _Watch(watched, False, options.graph))
+        try:
+            return self._run_result(done, given, options)
+        except RecursionError:
+            message = "a list is nested too deeply to be a value of the program"
+            raise RunError(Diagnostic("nested-too-deep", message)) from None
+
+    def _run_result(self, done: _Done, given: Mapping[str, Given], options: Options) -> RunResult:
+        """What a finished run found, as plain data."""
         result = done.session.tensor(done.result) if is_numeric(done.result) else done.result
         warnings = []
         if not is_finite(result):

@@ -116,6 +116,12 @@ def test_none_is_a_value():
 REFUSED = {
     "an unknown input": ("x * 2", {"y": 1}, InputError, "unknown-input"),
     "a missing input": ("x * 2", {}, InputError, "missing-input"),
+    "a list nested deep": (
+        "x = [1.0]\nfor i in range(3000): x = [x]\nx",
+        {},
+        RunError,
+        "nested-too-deep",
+    ),
     "None for a float": ("input x: float = None\nx", {}, InputError, "wrong-type"),
     "text for an int": ("input x: int = 'a'\nx", {}, InputError, "wrong-type"),
     "a computed name given": ("x = 1.0\ny = x * 2\ny", {"y": 1}, InputError, "unknown-input"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from itertools import count
@@ -124,8 +124,8 @@ class Program:
         """
         options = options or Options()
         given = _given(inputs, named)
-        watched = frozenset(derivatives.candidates(self._program) if options.graph else ())
-        done = self._execute(given, options, _Watch(watched, False, options.graph))
+        watched = derivatives.candidates(self._program) if options.graph else ()
+        done = self._execute(given, options, _Watch(watched, keep=options.graph))
         try:
             return self._run_result(done, given, options)
         except RecursionError:
@@ -137,7 +137,7 @@ class Program:
         result = done.session.tensor(done.result) if is_numeric(done.result) else done.result
         warnings = []
         if not is_finite(result):
-            everything = _Watch(self._program.watchable, False, True)
+            everything = _Watch(self._program.watchable, keep=True)
             warnings.append(self._non_finite(given, options, done, everything, None, None))
         return RunResult(
             output=self._program.output,
@@ -364,13 +364,13 @@ class Program:
         """The graph that the run recorded, with values and derivatives. Arguments as of `grad`."""
         options = options or Options()
         given = _given(inputs, named)
-        watch = self._watch(wrt, keep=True)
+        watch = self._watch(wrt).keeping()
         done = self._execute(given, options, watch)
         name, output = self._output(done, of)
         warnings = []
         if not is_finite(output):
             warnings.append(self._non_finite(given, options, done, watch, of, None))
-        derivatives.differentiated(self._program, done.session, watch.names, done.values)
+        derivatives.differentiated(self._program, done.session, watch.asked, done.values)
         return GraphResult(
             output=name,
             value=plain_value(output),
@@ -396,13 +396,13 @@ class Program:
 
         options = options or Options()
         given = _given(inputs, named)
-        watch = self._watch(wrt, keep=False)
+        watch = self._watch(wrt)
         calls = OwnCalls()
         done = self._execute(given, options, watch, own_calls=calls)
         self._float_output(done, of)
-        names = derivatives.differentiated(self._program, done.session, watch.names, done.values)
+        names = derivatives.differentiated(self._program, done.session, watch.asked, done.values)
         quiet = Options(done.session.seed_used)
-        moving = _Watch(frozenset(names), True, False, names)
+        moving = _Watch(names, asked=names)
 
         runs = count(1)
 
@@ -460,10 +460,10 @@ class Program:
     ) -> _Asked:
         """Run the program to differentiate its result."""
         options = options or Options()
-        watch = self._watch(wrt, keep=False)
+        watch = self._watch(wrt)
         done = self._execute(given, options, watch)
         name, output = self._float_output(done, of)
-        names = derivatives.differentiated(self._program, done.session, watch.names, done.values)
+        names = derivatives.differentiated(self._program, done.session, watch.asked, done.values)
         place = self._at_result(of)
         return _Asked(done, given, options, watch, of, name, output, names, place)
 
@@ -476,11 +476,11 @@ class Program:
             raise RunError(Diagnostic("needs-float", message, *self._at_result(of), help=help))
         return name, output
 
-    def _watch(self, wrt: str | Sequence[str] | None, *, keep: bool) -> _Watch:
+    def _watch(self, wrt: str | Sequence[str] | None) -> _Watch:
         if wrt is None:
-            return _Watch(frozenset(derivatives.candidates(self._program)), False, keep)
+            return _Watch(derivatives.candidates(self._program))
         names = derivatives.asked(self._program, wrt)
-        return _Watch(frozenset(names), True, keep, names)
+        return _Watch(names, asked=names)
 
     def _execute(
         self, given: Mapping[str, Given], options: Options, watch: _Watch, **more: Any
@@ -494,7 +494,7 @@ class Program:
 
         session = Session(
             watched=watch.watched,
-            explicit=watch.explicit,
+            explicit=watch.asked is not None,
             keep=watch.keep,
             seed=options.seed,
             echo=echo,
@@ -568,7 +568,7 @@ class Program:
         """What is to be said of a result and the first derivatives that were found."""
         warnings = [self._unused(name, asked.name) for name in unused]
         if not (is_finite(asked.output) and is_finite(found)):
-            again = _Watch(asked.watch.watched, asked.watch.explicit, True)
+            again = asked.watch.keeping()
             warnings.append(
                 self._non_finite(asked.given, asked.options, asked.done, again, asked.of, cotangent)
             )
@@ -652,19 +652,20 @@ def _size(size: object) -> str:
 
 
 class _Watch:
-    """What a run watches: the names, whether the user named them, and whether it keeps values."""
+    """What a run watches: the names, whether the user `asked` for them (then in their order), and
+    whether it keeps values.
+    """
 
     def __init__(
-        self,
-        watched: frozenset[str],
-        explicit: bool,
-        keep: bool,
-        names: list[str] | None = None,
+        self, watched: Iterable[str], *, asked: list[str] | None = None, keep: bool = False
     ) -> None:
-        self.watched = watched
-        self.explicit = explicit
+        self.watched = frozenset(watched)
+        self.asked = asked
         self.keep = keep
-        self.names = names
+
+    def keeping(self) -> _Watch:
+        """The same, keeping values, for a run that is to be explained."""
+        return _Watch(self.watched, asked=self.asked, keep=True)
 
 
 class _Done(Record):

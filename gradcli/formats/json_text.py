@@ -21,6 +21,15 @@ from gradcli.results import (
 )
 from gradcli.source import Source, Span
 
+_COMMANDS: dict[type[object], str] = {
+    GradResult: "grad",
+    VjpResult: "vjp",
+    JvpResult: "jvp",
+    HvpResult: "hvp",
+    JacobianResult: "jacobian",
+    HessianResult: "hessian",
+}
+
 
 def json_text(result: RunResult | Derivatives | GraphResult) -> str:
     """A result as the one-line JSON object that docs/commands.md describes."""
@@ -52,9 +61,8 @@ def json_fields(result: RunResult | Derivatives | GraphResult) -> dict[str, str]
             if result.diagonal is not None:
                 found["diagonal"] = _values(result.diagonal)
             found["mode"] = quote(result.mode)
-    name = type(result).__name__.removesuffix("Result").lower()
     return {
-        "schema": quote(f"gradcli.{name}/1"),
+        "schema": quote(f"gradcli.{_COMMANDS[type(result)]}/1"),
         "output": quote(result.output),
         "value": literal(result.value, json=True),
         **found,

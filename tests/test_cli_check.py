@@ -135,6 +135,9 @@ def test_what_a_gradient_would_not_see_is_a_warning(text, findings):
 
 
 QUIET = [
+    's = ""\nfor c in [1, 2]: s = s + f"{c}"\nprint(s)\n1.0',
+    "flag = True\nx = 2.0\nx * 3 if flag else x",
+    "x = ones(2, 3)\nr, c = x.shape\nx * r * c",
     "input x = 1.0\nx ** 2",
     "input n: int = 3\ninput x = 1.0\ny = x\nfor i in range(n): y = y * x\ny",
     "x = 1.0\ny = x * 2",  # no result: all names are what it gives

@@ -337,7 +337,7 @@ def test_standard_input_is_left_alone_when_a_program_is_named(cli, monkeypatch):
         ),
         (
             ["run", "-e", "x", "--show", "xx"],
-            "`xx` in --show is no top-level name of the program",
+            "`xx` in --show is no top-level value of the program",
             "did you mean `x`?",
         ),
     ],

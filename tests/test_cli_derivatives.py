@@ -408,3 +408,16 @@ def test_users_functions_see_one_direction_at_a_time(cli):
 def test_auto_is_forward_where_both_modes_have_as_many_directions(cli):
     found = json.loads(cli("jacobian", "-e", "x ** 2", "x=[1, 2]", "--json")[1])
     assert found["mode"] == "forward"
+
+
+def test_an_own_rule_of_the_wrong_shape_is_told_by_every_command(cli):
+    rule = (
+        "class Total(Function):\n"
+        "    def forward(ctx, x): return x.sum()\n"
+        "    def backward(ctx, g): return g\n"
+    )
+    program = ["-e", rule + "x = tensor([0.5, 2.3, 1.0])", "-e", "Total.apply(x)"]
+    for command in (["grad"], ["jvp", "--tangent", "x=[1, 1, 1]"], ["jacobian"], ["gradcheck"]):
+        status, out, err = cli(*command, *program)
+        assert (status, out) == (5, ""), command
+        assert err.startswith("<expr>:3:5: error[wrong-rule]: `backward` of `Total` returns"), err

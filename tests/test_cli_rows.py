@@ -242,7 +242,7 @@ REFUSED = [
         4,
         "has no column `b`, which the program needs",
     ),
-    (SQUARE, "", 4, "is empty: it has no header"),
+    (SQUARE, "", 4, "is empty: it has neither a header nor JSON objects"),
     (SQUARE, "x,x\n1,2\n", 4, "<stdin>:1:3: error[bad-input]: two columns `x`"),
     (["run", "-e", "x", "--rows", "none.csv"], "", 4, "cannot read `none.csv`"),
     (["run", "-e", "x", "--columns", "x"], "", 2, "go with `--rows`"),
@@ -525,3 +525,11 @@ def test_json_rows_hold_what_the_program_prints():
     _, out, err = shell(*program, "--json", stdin="x\n1\n")
     assert (json.loads(out)["printed"], err) == (["1.0"], "")
     assert shell(*program, stdin="x\n1\n")[2] == "1.0\n"
+
+
+def test_bools_as_others_write_them_and_no_other_digits():
+    program = ["run", "-e", "input x: bool", "-e", "1 if x else 2", "--rows", "-"]
+    rows = "x\nTrue\ntrue\nTRUE\nFALSE\n"
+    assert shell(*program, stdin=rows) == (0, "result\n1\n1\n1\n2\n", "")
+    status, _, err = shell("run", "-e", "x", "--rows", "-", stdin="x\n\u0661\n")
+    assert (status, "is no number" in err) == (4, True)

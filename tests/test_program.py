@@ -107,6 +107,11 @@ def test_being_differentiated_is_invisible():
     assert np.asarray(grad.grad["v"]).tolist() == [4.0, 4.0]
 
 
+def test_a_shape_is_unpacked_and_gone_through():
+    text = "x = ones(2, 3)\nr, c = x.shape\nn, m = x.size()\ns = 0\nfor d in x.shape: s += d\n"
+    assert load(text + "[r, c, n, m, s]").run().result.tolist() == [2, 3, 2, 3, 5]
+
+
 def test_none_is_a_value():
     text = "input k = None\nn = None\ninput x = 2.0\nx if k is None and n is None else x * k"
     assert load(text).run().result == 2.0
@@ -116,6 +121,7 @@ def test_none_is_a_value():
 REFUSED = {
     "an unknown input": ("x * 2", {"y": 1}, InputError, "unknown-input"),
     "a missing input": ("x * 2", {}, InputError, "missing-input"),
+    "None from outside": ("x * 2", {"x": None}, InputError, "bad-input"),
     "a list nested deep": (
         "x = [1.0]\nfor i in range(3000): x = [x]\nx",
         {},

@@ -168,7 +168,7 @@ def _restricted(result: "RunResult", shown: Sequence[str] | None) -> "RunResult"
     for name in shown:
         if name not in bindings:
             raise usage(
-                f"`{name}` in --show is no top-level name of the program",
+                f"`{name}` in --show is no top-level value of the program",
                 did_you_mean(name, bindings),
             )
     kept = tuple(bindings[name] for name in shown)

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from gradcli.engine import scalars
-from gradcli.engine.arrays import np, shape_of
+from gradcli.engine.arrays import np
 from gradcli.engine.graph import GONE, SPENT, AccumulateGrad, Node, Version, settle
 from gradcli.engine.ops.registry import ops
-from gradcli.engine.ops.rules import fit, pull
+from gradcli.engine.ops.rules import pull
 from gradcli.engine.own import OwnRule
 from gradcli.engine.tensor import Like, Tensor, like_of, node_of, version_of
-from gradcli.errors import Diagnostic, GradError, Label, RunError, run_error
+from gradcli.errors import Diagnostic, Label, RunError, run_error
 
 
 def cotangents(
@@ -115,7 +115,7 @@ def _pulled(node: Node, g: Any, create_graph: bool, live: set[Node]) -> Sequence
     op = node.op
     assert op is not None
     if isinstance(op, OwnRule):
-        return _own(node, op, g, create_graph)
+        return op.pull(node, _whole(node, g), create_graph)
     check_versions(node)
     args, out = saved_values(node, create_graph)
     g = _whole(node, g)
@@ -133,19 +133,6 @@ def saved_values(node: Node, connected: bool) -> tuple[Sequence[Any], Any]:
     elif out is not None:
         out = Tensor(out, node)
     return args, out
-
-
-def _own(node: Node, rule: OwnRule, g: Any, create_graph: bool) -> list[Any]:
-    pulled = rule.pull(node, _whole(node, g), create_graph)
-    for i, (c, like) in enumerate(zip(pulled, node.args, strict=True)):
-        if c is not None and node.edges[i] is not None:
-            if shape_of(c) != like.shape and len(shape_of(c)) < len(like.shape):
-                raise rule.function.fitted(shape_of(c), like.shape, i)
-            try:
-                pulled[i] = fit(c, like)
-            except (GradError, ValueError):
-                raise rule.function.fitted(shape_of(c), like.shape, i) from None
-    return pulled
 
 
 def _whole(node: Node, g: Any) -> Any:

@@ -119,7 +119,7 @@ class Inputs:
                 raise self._wrong_kind(i, given, kind)
         elif type(value) in NUMBERS:
             value = self._number(i, given, value, kind)
-        elif type(value) is not type(default):
+        elif i.default is None or type(value) is not type(default):
             message = f"`{i.name}` needs a number or tensor, got {kind_of(value)}"
             raise self._refused(i, "bad-input", message, None, given)
         return self._like_default(value, default) if isinstance(default, Tensor) else value

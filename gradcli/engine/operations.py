@@ -205,9 +205,11 @@ class Operations:
         return x
 
     def built(self, kind: str, items: list[Any]) -> Any:
-        """A list, tuple or slice of items."""
+        """A list, tuple, slice or text of items."""
         if kind == "list":
             return self.lists.new(items)
+        if kind == "text":
+            return unknown()
         if kind != "slice":
             return tuple(items)
         ends = [static(plain(item)) for item in items]

@@ -8,9 +8,10 @@ from typing import Any
 
 from gradcli.engine.arrays import NUMBERS, Data, is_floating, np, shape_of
 from gradcli.engine.graph import Node, Site, Watchpoint
+from gradcli.engine.ops.rules import fit
 from gradcli.engine.session import Session, kind_of
 from gradcli.engine.tensor import Like, Number, Tensor, data_of, like_of, node_of, version_of
-from gradcli.errors import Diagnostic, RunError, run_error
+from gradcli.errors import Diagnostic, GradError, RunError, run_error
 from gradcli.source import Source, Span
 
 OWN_NAMES = frozenset(
@@ -318,14 +319,22 @@ class OwnFunction:
         c = self.session.tensor(c)
         if not isinstance(c, Tensor) and type(c) not in NUMBERS:
             raise self._wrong("backward", f"returns {kind_of(c)} as gradient {i}")
-        return c if create_graph else _floating(data_of(c))
+        c = c if create_graph else _floating(data_of(c))
+        return self._fitted(c, rule.inputs[i], i) if rule.context.needs_input_grad[i] else c
 
-    def fitted(self, shape: tuple[int, ...], wanted: tuple[int, ...], i: int) -> RunError:
-        """The error for a gradient of the wrong shape."""
-        return self._wrong(
+    def _fitted(self, c: Any, like: Like, i: int) -> Any:
+        """A gradient summed to the shape of its input."""
+        shape = shape_of(c)
+        wrong = self._wrong(
             "backward",
-            f"returns a gradient of shape {list(shape)} for input {i} of shape {list(wanted)}",
+            f"returns a gradient of shape {list(shape)} for input {i} of shape {list(like.shape)}",
         )
+        if shape != like.shape and len(shape) < len(like.shape):
+            raise wrong
+        try:
+            return fit(c, like)
+        except (GradError, ValueError):
+            raise wrong from None
 
     def _wrong(self, method: str, what: str) -> RunError:
         message = f"`{method}` of `{self.name}` {what}"

@@ -140,7 +140,7 @@ class Session:
 
     def iterate(self, value: Any) -> Iterable[Any]:
         """What a `for` over the value goes through: items, or a tensor's rows."""
-        if type(value) in _ITERABLE or isinstance(value, (Fields, Iterator)):
+        if type(value) in _ITERABLE or isinstance(value, (Fields, Iterator, tuple)):
             return value  # type: ignore[no-any-return]  # known by its type
         if type(value) is Tensor:
             if value.ndim == 0:
@@ -210,7 +210,7 @@ class Session:
         return self.watch(name, value)
 
 
-_ITERABLE = frozenset({list, tuple, range, str})
+_ITERABLE = frozenset({list, range, str})
 
 
 def _in_place_of(value: Any, data: Any) -> Any:

@@ -659,7 +659,7 @@ def _watched(value: Any, link: Link, floats: bool) -> Any:
     if isinstance(value, List) and link.varies and value.items is not None:
         value.items = [_watched(item, link, floats) for item in value.items]
     kept = not isinstance(value, Value) or (value.shape is None and value.known is not UNSURE)
-    if kept or not (floats or (link.varies and value.dtype != "int64")):
+    if kept or not (floats or (link.varies and value.dtype not in ("int64", "bool"))):
         return value
     return Value(value.shape, "float64", link)
 

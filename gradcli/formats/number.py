@@ -7,8 +7,8 @@ import math
 INTS = range(-(2**63), 2**63)
 WORDS = {
     **{word: float(word) for word in ("nan", "inf", "-inf", "NaN", "Infinity", "-Infinity")},
-    **dict.fromkeys(("true", "True"), True),
-    **dict.fromkeys(("false", "False"), False),
+    **dict.fromkeys(("true", "True", "TRUE"), True),
+    **dict.fromkeys(("false", "False", "FALSE"), False),
 }
 
 
@@ -26,7 +26,7 @@ def number(text: str) -> int | float | bool:
     word = WORDS.get(text)
     if word is not None:
         return word
-    if "_" in text:  # which Python takes for a number
+    if "_" in text or not text.isascii():  # which Python takes for a number
         raise ValueError(text)
     return whole(text) if text.lstrip("+-").isdigit() else real(text)
 

@@ -53,7 +53,7 @@ class Rows:
         if columns is not None:
             self._header = Header(columns, delimiter, None)
         elif self._first is None:
-            raise refused(f"`{name}` is empty: it has no header")
+            raise refused(f"`{name}` is empty: it has neither a header nor JSON objects")
         else:
             self._header = header_of(self._lines.record(self._first, delimiter), delimiter)
             self._first = None

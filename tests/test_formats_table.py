@@ -84,9 +84,9 @@ def test_numbers(text, value):
     assert (type(found), found) == (type(value), value)
 
 
-@pytest.mark.parametrize("text", ["", " ", "x", "1_0", "0x1f", "--1", "1 2", "²", "١", "[1]"])
+@pytest.mark.parametrize("text", ["", " ", "x", "1_0", "0x1f", "--1", "1 2", "²", "\u0661", "[1]"])
 def test_no_numbers(text):
-    with pytest.raises(ValueError, match=r"convert|literal|1_0|²|١"):
+    with pytest.raises(ValueError, match=r"convert|literal|1_0|²|\u0661"):
         number(text)
 
 

@@ -80,6 +80,14 @@ class Called:
         first, *rest = self.words
         return self.summed(f"{first}.{self.op.name}({', '.join([*rest, *self.params])})")
 
+    def named(self):
+        """Every argument by its name, numbers that have a default too."""
+        if self.op.variadic:
+            return self.function()
+        defaults = {k: written(v) for k, v in self.op.params.items() if type(v) in NUMBERS}
+        given = defaults | self.by_name()
+        return self.summed(f"{self.op.name}({', '.join(f'{k}={v}' for k, v in given.items())})")
+
     def summed(self, call):
         if len(self.run.results) == 1:
             return f"sum({call})"
@@ -87,7 +95,7 @@ class Called:
         return " + ".join(f"sum({call}[{i}])" for i in parts)
 
 
-@pytest.mark.parametrize("form", ["function", "method"])
+@pytest.mark.parametrize("form", ["function", "method", "named"])
 @pytest.mark.parametrize(("op", "s"), CASES)
 def test_an_op_is_differentiated_from_a_program(op, s, form):
     if form == "method" and not op.method:

@@ -164,10 +164,13 @@ def _binder(place: Place) -> Binder:
 
 
 def _operator(name: str, count: int) -> Maker:
-    """For an operator, or for a built-in called with `count` arguments by place."""
-    special = _OPERATORS.get(name)
-    if special is not None:
-        return special
+    """For an operator, or for a built-in called with `count` arguments by place (-1: by name, too).
+    Operators do more than the ops that they are named after: they know text, lists and tuples.
+    """
+    if name == "add" and count == 2:
+        return _joining(call.way(ops.add, 2))
+    if name in _OPERATORS and (count == 2 or name not in ops):
+        return _OPERATORS[name]
     if name in ops:
         return call.way(ops[name], count)
     op = ops[name.removesuffix("_")]
@@ -192,21 +195,25 @@ def _method(
     return members.call(session, site, receiver, name, args, keywords)
 
 
-def _add(session: Session, site: Site) -> Callable[[Any, Any], Any]:
-    plain = call.way(ops.add, 2)(session, site)
+def _joining(numbers: Maker) -> Maker:
+    """`+`, which joins text and tuples and adds anything else."""
 
-    def add(x: Any, y: Any) -> Any:
-        if type(x) in _TEXTS or type(y) in _TEXTS:
-            return operators.joined(x, y)
-        return plain(x, y)
+    def made(session: Session, site: Site) -> Callable[[Any, Any], Any]:
+        plain = numbers(session, site)
 
-    return add
+        def add(x: Any, y: Any) -> Any:
+            if type(x) in _TEXTS or type(y) in _TEXTS:
+                return operators.joined(x, y)
+            return plain(x, y)
+
+        return add
+
+    return made
 
 
 _TEXTS = frozenset({str, tuple, members.Size})
 
 _OPERATORS: dict[str, Maker] = {
-    "add": _add,
     "not": lambda session, site: lambda x: operators.negation(session, x),
     "is": lambda session, site: operators.identity,
     "is not": lambda session, site: lambda x, y: not operators.identity(x, y),

@@ -1,14 +1,14 @@
 """`gradcli check`: what is known before a run, and no alarm where a run succeeds."""
 
-import io
 import json
-import sys
 from pathlib import Path
 
+import oracles
 import pytest
 from generated_programs import listed, written
 
-from gradcli.__main__ import _run
+from gradcli.engine.arrays import Quiet, dtype_of, shape_of
+from gradcli.engine.shapes import UNLINKED, inferred, of_data
 from gradcli.errors import GradError
 from gradcli.program import Given, check_source, load
 from gradcli.source import Source
@@ -135,6 +135,9 @@ def test_what_a_gradient_would_not_see_is_a_warning(text, findings):
 
 
 QUIET = [
+    "x = nonzero(tensor([1.0, 0.0, 2.0]))\nx[0, 0] + 1.0",
+    "x = one_hot(tensor([0, 2]))\nx * ones(3)",
+    "x = unique(tensor([1.0, 2.0, 1.0]))\nx + ones(2)",
     's = ""\nfor c in [1, 2]: s = s + f"{c}"\nprint(s)\n1.0',
     "flag = True\nx = 2.0\nx * 3 if flag else x",
     "x = ones(2, 3)\nr, c = x.shape\nx * r * c",
@@ -271,18 +274,29 @@ def test_a_value_that_nothing_reads_can_be_left_out(seed):
             assert repr(load(without).run(given).result) == repr(before), without
 
 
+SAMPLED = [
+    pytest.param(op, s, id=f"{op.name}-{i}")
+    for op in oracles.table().values()
+    if op.array is not None and op.body is None and op.host is None
+    for i, s in enumerate(op.samples())
+]
+
+
+@pytest.mark.parametrize(("op", "s"), SAMPLED)
+def test_what_is_inferred_of_an_op_is_so(op, s):
+    given = oracles.values(s.args)
+    params = {k.removeprefix("*"): v for k, v in {**op.params, **s.params}.items()}
+    with Quiet():
+        out = op.value(given, params)
+    known = [None if a is None else of_data(a, UNLINKED) for a in given]
+    found = inferred(op, known, params)
+    pairs = zip(found, out, strict=True) if isinstance(found, tuple) else [(found, out)]
+    for value, real in pairs:
+        assert value.shape in (None, shape_of(real)), f"{op.name}{s.args}: {value.shape}"
+        assert value.dtype in (None, dtype_of(real)), f"{op.name}{s.args}: {value.dtype}"
+
+
 # the command -------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def cli(monkeypatch):
-    def run(*arguments):
-        out, err = io.StringIO(), io.StringIO()
-        monkeypatch.setattr(sys, "stdout", out)
-        monkeypatch.setattr(sys, "stderr", err)
-        return _run(arguments), out.getvalue(), err.getvalue()
-
-    return run
 
 
 @pytest.mark.parametrize(

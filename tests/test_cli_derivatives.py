@@ -1,13 +1,9 @@
 """The commands beyond `grad`, in every form, as real command lines."""
 
-import io
 import json
-import sys
 
 import numpy as np
 import pytest
-
-from gradcli.__main__ import _run
 
 PAIR = ["-e", "stack([x * y, x + y])", "x=2", "y=3"]
 CUBES = ["-e", "sum(x ** 3) * k", "x=[1, 2]", "k=2"]
@@ -119,17 +115,6 @@ REFUSED = [
     (["jacobian", *PAIR, "--mode", "sideways"], 2, "invalid value for `--mode`"),
     (["jacobian", *PAIR, "-o", "a.npy"], 2, "`a.npy` holds one array"),
 ]
-
-
-@pytest.fixture
-def cli(monkeypatch):
-    def run(*arguments):
-        out, err = io.StringIO(), io.StringIO()
-        monkeypatch.setattr(sys, "stdout", out)
-        monkeypatch.setattr(sys, "stderr", err)
-        return _run(arguments), out.getvalue(), err.getvalue()
-
-    return run
 
 
 @pytest.mark.parametrize(

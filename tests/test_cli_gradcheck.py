@@ -1,12 +1,9 @@
 """`gradcli gradcheck`: what is right passes, what is wrong is named, kinks and cuts are said."""
 
-import io
 import json
-import sys
 
 import pytest
 
-from gradcli.__main__ import _run
 from gradcli.program import load
 
 RULE = """\
@@ -24,17 +21,6 @@ input x = [1.0, 2.0]
 input k = 3.0
 Cube.apply(x).sum() * k
 """
-
-
-@pytest.fixture
-def cli(monkeypatch):
-    def run(*arguments):
-        out, err = io.StringIO(), io.StringIO()
-        monkeypatch.setattr(sys, "stdout", out)
-        monkeypatch.setattr(sys, "stderr", err)
-        return _run(arguments), out.getvalue(), err.getvalue()
-
-    return run
 
 
 RIGHT = [

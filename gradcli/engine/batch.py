@@ -51,7 +51,7 @@ class Batch(Abstract):
             out = rule(self.count, op, args, params)
             if out is not None:
                 return Batch(out)
-        elif op.shape is None and op.array is not None:
+        elif op.elementwise and op.array is not None:
             return Batch(_elementwise(self.count, op, args, params))
         return _one_by_one(self.count, op, args, params)
 

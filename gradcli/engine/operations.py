@@ -25,7 +25,7 @@ from gradcli.engine.kinds import (
 from gradcli.engine.lists import List, Lists, linked, plain
 from gradcli.engine.ops.registry import ops
 from gradcli.engine.session import Session
-from gradcli.engine.shapes import FLAT, LINKED, UNSURE, Link, Value, constant, joined, unknown
+from gradcli.engine.shapes import LINKED, UNSURE, Link, Value, constant, is_flat, joined, unknown
 from gradcli.errors import GradError, run_error
 from gradcli.source import Span
 
@@ -71,7 +71,7 @@ class Operations:
             return unknown(link if self.recording else Link())
         except _MORE_THAN_SHAPES:
             return unknown(link if self.recording else Link())
-        if name in FLAT or name == "int":
+        if name == "int" or (name in ops and is_flat(ops[name])):
             found = flattened(found, name, span, args)
         return found if self.recording else steady(found)
 

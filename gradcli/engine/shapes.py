@@ -14,9 +14,6 @@ from gradcli.source import Span
 UNSURE = object()
 """The known value of what has none."""
 
-FLAT = frozenset({"floor", "ceil", "round", "trunc", "sign", "floor_divide", "argmax", "argmin"})
-"""Operations that are constant between jumps."""
-
 _BOOLS = frozenset(
     [
         *("eq", "ne", "lt", "le", "gt", "ge", "isnan", "isinf", "isfinite", "isclose"),
@@ -29,6 +26,7 @@ _INTS = frozenset(
         *("nonzero", "searchsorted", "bucketize"),
     ]
 )
+_PLACES = frozenset({"argmax", "argmin"})
 _KEEPING = frozenset({"add", "sub", "mul", "neg", "floor_divide", "remainder", "clone"})
 
 
@@ -134,15 +132,24 @@ def inferred(op: Op, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
         return unknown(link)
     if op.body is not None:
         return op.body(*args, **params)
-    given = [s for s in shapes if s is not None]
-    shape: Any = op.shape(*shapes, **params) if op.shape else broadcast(*given)
     if not op.differentiable:
         link = link.cut()
+    shape: Any = None
+    if op.shape is not None:
+        shape = op.shape(*shapes, **params)
+    elif op.elementwise:
+        shape = broadcast(*(s for s in shapes if s is not None))
     if isinstance(shape, tuple) and shape and isinstance(shape[0], tuple):
         return tuple(Value(s, None, link) for s in shape)
     if not isinstance(shape, tuple):
         return unknown(link)
     return Value(shape, _dtype(op, args), link)
+
+
+def is_flat(op: Op) -> bool:
+    """Whether an op is constant between jumps: its derivative is zero, or it tells a place."""
+    partials = op.partials or ()
+    return op.name in _PLACES or (bool(partials) and all(p == 0.0 for p in partials))
 
 
 def _dtype(op: Op, args: Sequence[Any]) -> str | None:

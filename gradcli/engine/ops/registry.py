@@ -214,6 +214,13 @@ class Op:
         self.bad = bad
 
     @property
+    def elementwise(self) -> bool:
+        """Whether a result has the shape that the arguments broadcast to. An op without a shape
+        rule that has no value on numbers either has a shape that hangs on the values.
+        """
+        return self.shape is None and (self.number is not None or self.partials is not None)
+
+    @property
     def differentiable(self) -> bool:
         """Whether the op has derivative rules."""
         return self.partials is not None or self.vjp is not None

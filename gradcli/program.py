@@ -25,12 +25,13 @@ from gradcli.grammar.lower import lower
 from gradcli.grammar.names import analyse, is_constant
 from gradcli.grammar.parser import parse, parse_expression
 from gradcli.grammar.text import decode
-from gradcli.questions import Options, Program, declared
+from gradcli.questions import Program, declared
 from gradcli.results import (
     CheckResult,
     Declared,
     Operation,
 )
+from gradcli.runs import Options
 from gradcli.source import Source
 
 __all__ = [

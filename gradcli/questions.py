@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial
 from itertools import count
 from typing import Any
 
@@ -19,13 +18,10 @@ from gradcli.engine.session import Session, kind_of
 from gradcli.engine.tensor import Tensor, node_of
 from gradcli.errors import (
     Diagnostic,
-    GradError,
-    InputError,
     RunError,
     UsageError,
     nearest,
 )
-from gradcli.record import Record
 from gradcli.results import (
     CheckResult,
     Declared,
@@ -41,32 +37,8 @@ from gradcli.results import (
     Value,
     VjpResult,
 )
+from gradcli.runs import Asked, Done, Options, Watch, given_values, weights
 from gradcli.source import Source, Span
-
-
-class Options:
-    """How to run.
-
-    `seed` makes random numbers repeatable, `echo` gets each text as it is printed, line ends
-    included, `check_nan` turns the warning about nan and infinity into an error, `graph` asks for
-    the recorded graph, `progress` is told how much of long work is done, and of how much.
-    """
-
-    __slots__ = ("check_nan", "echo", "graph", "progress", "seed")
-
-    def __init__(
-        self,
-        seed: int | None = None,
-        echo: Callable[[str], None] = lambda text: None,
-        check_nan: bool = False,
-        graph: bool = False,
-        progress: Callable[[int, int | None], None] = lambda done, total: None,
-    ) -> None:
-        self.seed = seed
-        self.echo = echo
-        self.check_nan = check_nan
-        self.graph = graph
-        self.progress = progress
 
 
 class Program:
@@ -123,21 +95,21 @@ class Program:
             GradError: Of the kind of what went wrong.
         """
         options = options or Options()
-        given = _given(inputs, named)
+        given = given_values(inputs, named)
         watched = derivatives.candidates(self._program) if options.graph else ()
-        done = self._execute(given, options, _Watch(watched, keep=options.graph))
+        done = self._execute(given, options, Watch(watched, keep=options.graph))
         try:
             return self._run_result(done, given, options)
         except RecursionError:
             message = "a list is nested too deeply to be a value of the program"
             raise RunError(Diagnostic("nested-too-deep", message)) from None
 
-    def _run_result(self, done: _Done, given: Mapping[str, Given], options: Options) -> RunResult:
+    def _run_result(self, done: Done, given: Mapping[str, Given], options: Options) -> RunResult:
         """What a finished run found, as plain data."""
         result = done.session.tensor(done.result) if is_numeric(done.result) else done.result
         warnings = []
         if not is_finite(result):
-            everything = _Watch(self._program.watchable, keep=True)
+            everything = Watch(self._program.watchable, keep=True)
             warnings.append(self._non_finite(given, options, done, everything, None, None))
         return RunResult(
             output=self._program.output,
@@ -172,7 +144,7 @@ class Program:
         Raises:
             GradError: Of the kind of what went wrong.
         """
-        asked = self._ask(_given(inputs, named), wrt, of, options)
+        asked = self._ask(given_values(inputs, named), wrt, of, options)
         weight = asked.cotangent(cotangent)
         with self._pass():
             found, unused = derivatives.gradients(asked.session, asked.output, weight, asked.names)
@@ -228,7 +200,7 @@ class Program:
         from gradcli.engine import directions
 
         names = derivatives.asked(self._program, list(tangents), "--tangent")
-        asked = self._ask(_given(inputs, named), names, of, options)
+        asked = self._ask(given_values(inputs, named), names, of, options)
         dots = asked.direction(tangents)
         with self._pass():
             found = directions.directional(asked.session, asked.output, dots)
@@ -255,7 +227,7 @@ class Program:
         """
         from gradcli.engine import directions
 
-        asked = self._ask(_given(inputs, named), wrt, of, options)
+        asked = self._ask(given_values(inputs, named), wrt, of, options)
         with self._pass():
             found, mode = directions.jacobian(
                 asked.session, asked.output, asked.names, mode, asked.options.progress
@@ -288,7 +260,7 @@ class Program:
         """
         from gradcli.engine import directions
 
-        asked = self._ask(_given(inputs, named), wrt, of, options)
+        asked = self._ask(given_values(inputs, named), wrt, of, options)
         weight = asked.cotangent(cotangent)
         mode = "reverse" if mode == "auto" else mode  # it keeps to what a gradient depends on
         question = directions.hessian_diagonal if diagonal else directions.hessian
@@ -332,7 +304,7 @@ class Program:
         along = derivatives.asked(self._program, list(tangents), "--tangent")
         rows = along if wrt is None else derivatives.asked(self._program, wrt)
         both = list(dict.fromkeys([*rows, *along]))
-        asked = self._ask(_given(inputs, named), both, of, options)
+        asked = self._ask(given_values(inputs, named), both, of, options)
         weight = asked.cotangent(cotangent)
         dots = asked.direction(tangents)
         if mode == "auto":  # forward mode makes all rows in one pass, but runs no hook
@@ -363,7 +335,7 @@ class Program:
     ) -> GraphResult:
         """The graph that the run recorded, with values and derivatives. Arguments as of `grad`."""
         options = options or Options()
-        given = _given(inputs, named)
+        given = given_values(inputs, named)
         watch = self._watch(wrt).keeping()
         done = self._execute(given, options, watch)
         name, output = self._output(done, of)
@@ -395,14 +367,14 @@ class Program:
         from gradcli.engine.verify import OwnCalls, check_program
 
         options = options or Options()
-        given = _given(inputs, named)
+        given = given_values(inputs, named)
         watch = self._watch(wrt)
         calls = OwnCalls()
         done = self._execute(given, options, watch, own_calls=calls)
         self._float_output(done, of)
         names = derivatives.differentiated(self._program, done.session, watch.asked, done.values)
         quiet = Options(done.session.seed_used)
-        moving = _Watch(names, asked=names)
+        moving = Watch(names, asked=names)
 
         runs = count(1)
 
@@ -428,7 +400,7 @@ class Program:
         """Findings of a walk on shapes and dtypes alone. Arguments as of `grad`."""
         from gradcli.engine.walk import examine
 
-        given = _given(inputs, named)
+        given = given_values(inputs, named)
         check_names(given, self._program)
         if of is not None and of not in self._program.names:
             raise _no_such_result(of, list(self._program.names))
@@ -457,7 +429,7 @@ class Program:
         wrt: str | Sequence[str] | None,
         of: str | None,
         options: Options | None,
-    ) -> _Asked:
+    ) -> Asked:
         """Run the program to differentiate its result."""
         options = options or Options()
         watch = self._watch(wrt)
@@ -465,9 +437,9 @@ class Program:
         name, output = self._float_output(done, of)
         names = derivatives.differentiated(self._program, done.session, watch.asked, done.values)
         place = self._at_result(of)
-        return _Asked(done, given, options, watch, of, name, output, names, place)
+        return Asked(done, given, options, watch, of, name, output, names, place)
 
-    def _float_output(self, done: _Done, of: str | None) -> tuple[str, Any]:
+    def _float_output(self, done: Done, of: str | None) -> tuple[str, Any]:
         """Name and value of what is differentiated, which must be floating."""
         name, output = self._output(done, of)
         if not dtype_of(output).startswith("float"):
@@ -476,15 +448,15 @@ class Program:
             raise RunError(Diagnostic("needs-float", message, *self._at_result(of), help=help))
         return name, output
 
-    def _watch(self, wrt: str | Sequence[str] | None) -> _Watch:
+    def _watch(self, wrt: str | Sequence[str] | None) -> Watch:
         if wrt is None:
-            return _Watch(derivatives.candidates(self._program))
+            return Watch(derivatives.candidates(self._program))
         names = derivatives.asked(self._program, wrt)
-        return _Watch(names, asked=names)
+        return Watch(names, asked=names)
 
     def _execute(
-        self, given: Mapping[str, Given], options: Options, watch: _Watch, **more: Any
-    ) -> _Done:
+        self, given: Mapping[str, Given], options: Options, watch: Watch, **more: Any
+    ) -> Done:
         check_names(given, self._program)
         printed: list[str] = []
 
@@ -501,9 +473,9 @@ class Program:
             **more,
         )
         values, result = self._executable.run(session, given)
-        return _Done(session, values, result, printed)
+        return Done(session, values, result, printed)
 
-    def _output(self, done: _Done, of: str | None) -> tuple[str, Any]:
+    def _output(self, done: Done, of: str | None) -> tuple[str, Any]:
         """Name and value of what is differentiated."""
         if of is None:
             if done.result is None:
@@ -536,7 +508,7 @@ class Program:
         result = self._program.result
         return (self.source, result.span) if of is None and result is not None else (None, None)
 
-    def _graph(self, done: _Done, output: Any) -> Graph:
+    def _graph(self, done: Done, output: Any) -> Graph:
         if not isinstance(output, Tensor) or node_of(output) is None:
             message = "the result depends on nothing that is differentiated: there is no graph"
             help = "name an input with --wrt, or make a leaf by `tensor(..., requires_grad=True)`"
@@ -563,7 +535,7 @@ class Program:
     # --- warnings ----------------------------------------------------------------------
 
     def _warnings(
-        self, asked: _Asked, found: Value, unused: Sequence[str], cotangent: Any
+        self, asked: Asked, found: Value, unused: Sequence[str], cotangent: Any
     ) -> tuple[Diagnostic, ...]:
         """What is to be said of a result and the first derivatives that were found."""
         warnings = [self._unused(name, asked.name) for name in unused]
@@ -575,7 +547,7 @@ class Program:
         return tuple(warnings)
 
     def _second_warnings(
-        self, asked: _Asked, grad: Value, second: Value, cotangent: Any
+        self, asked: Asked, grad: Value, second: Value, cotangent: Any
     ) -> tuple[Diagnostic, ...]:
         """What is to be said of a result, its gradient and its second derivatives."""
         from gradcli.engine.directions import recorded_gradients
@@ -598,8 +570,8 @@ class Program:
         self,
         given: Mapping[str, Given],
         options: Options,
-        done: _Done,
-        watch: _Watch,
+        done: Done,
+        watch: Watch,
         of: str | None,
         cotangent: Any,
     ) -> Diagnostic:
@@ -618,7 +590,7 @@ class Program:
             if cotangent is None:
                 weight = derivatives.even_cotangent(output)
             else:
-                weight = _cotangent(again.session, output, cotangent)
+                weight = weights(again.session, output, cotangent)
             warning = non_finite_warning(output, weight, self.source)
         return _judged(warning, options)
 
@@ -651,109 +623,8 @@ def _size(size: object) -> str:
     return "..." if size is Ellipsis else str(size)
 
 
-class _Watch:
-    """What a run watches: the names, whether the user `asked` for them (then in their order), and
-    whether it keeps values.
-    """
-
-    def __init__(
-        self, watched: Iterable[str], *, asked: list[str] | None = None, keep: bool = False
-    ) -> None:
-        self.watched = frozenset(watched)
-        self.asked = asked
-        self.keep = keep
-
-    def keeping(self) -> _Watch:
-        """The same, keeping values, for a run that is to be explained."""
-        return _Watch(self.watched, asked=self.asked, keep=True)
-
-
-class _Done(Record):
-    """A finished run."""
-
-    __slots__ = ("session", "values", "result", "printed")
-    session: Session
-    values: dict[str, Any]
-    result: Any
-    printed: list[str]
-
-    @property
-    def lines(self) -> tuple[str, ...]:
-        """What the program printed, line by line."""
-        text = "".join(self.printed).removesuffix("\n")
-        return tuple(text.split("\n")) if self.printed else ()
-
-
-class _Asked(Record):
-    """A finished run and what is differentiated in it: a result and the names."""
-
-    __slots__ = ("done", "given", "options", "watch", "of", "name", "output", "names", "place")
-    done: _Done
-    given: Mapping[str, Given]
-    options: Options
-    watch: _Watch
-    of: str | None
-    name: str
-    output: Any
-    names: list[str]
-    place: tuple[Source | None, Span | None]
-
-    @property
-    def session(self) -> Session:
-        return self.done.session
-
-    @property
-    def unused(self) -> list[str]:
-        """The names that the result does not depend on."""
-        from gradcli.engine import directions
-
-        return directions.unused(self.session, self.output, self.names)
-
-    def cotangent(self, given: Any) -> Any:
-        """Plain data of the weights of the result's elements."""
-        try:
-            return _cotangent(self.session, self.output, given)
-        except RunError as error:
-            error.diagnostics[0].source, error.diagnostics[0].span = self.place
-            raise
-
-    def direction(self, tangents: Mapping[str, Any]) -> dict[str, Any]:
-        """Plain data of the direction by name."""
-        points = self.session.points
-        return {
-            name: _from_outside(
-                self.session, given, partial(derivatives.direction, points[name], name=name)
-            )
-            for name, given in tangents.items()
-        }
-
-
 def _plain(found: Mapping[str, Any]) -> dict[str, Value]:
     return {name: plain_value(Tensor(data)) for name, data in found.items()}
-
-
-def _given(inputs: Mapping[str, Any] | None, named: Mapping[str, Any]) -> dict[str, Given]:
-    values = {**(inputs or {}), **named}
-    return {
-        name: value if isinstance(value, Given) else Given(value, f"{name}={value!r}")
-        for name, value in values.items()
-    }
-
-
-def _cotangent(session: Session, output: Any, cotangent: Any) -> Any:
-    return _from_outside(session, cotangent, partial(derivatives.starting_cotangent, output))
-
-
-def _from_outside(session: Session, given: Any, fit: Callable[[Any], Any]) -> Any:
-    """What a value from outside is fitted to; what is wrong with it says how it was given."""
-    if not isinstance(given, Given):
-        return fit(session.tensor(given.tolist() if hasattr(given, "tolist") else given))
-    try:
-        return _from_outside(session, given.value, fit)
-    except GradError as error:
-        for diagnostic in error.diagnostics:
-            diagnostic.notes = (*diagnostic.notes, f"given as {given.origin}")
-        raise InputError(*error.diagnostics) from None
 
 
 def _no_such_result(of: str, known: list[str]) -> UsageError:

@@ -13,7 +13,7 @@ from gradcli.engine.session import Session
 from gradcli.engine.tensor import Tensor, node_of
 from gradcli.errors import RunError
 from gradcli.program import load
-from gradcli.questions import _given
+from gradcli.runs import given_values
 
 SEED = 20
 CHUNK = 50
@@ -29,7 +29,7 @@ def by_forward(text, given, directions):
     """The derivative along the directions of the inputs, pushed through one recorded run."""
     program = load(text)._program
     session = Session(watched=frozenset(directions))
-    _, out = Executable(program).run(session, _given(given, {}))
+    _, out = Executable(program).run(session, given_values(given, {}))
     node = node_of(out) if isinstance(out, Tensor) else None
     seeds = {
         session.watchpoints[k][0]: float(u) if np.ndim(u) == 0 else u for k, u in directions.items()

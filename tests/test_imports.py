@@ -18,10 +18,11 @@ MAY_IMPORT = {
     "grammar": {"source", "errors", "ir", "record"},
     "engine": {"source", "errors", "ir", "results", "record"},
     "formats": {"source", "errors", "results"},
-    "questions": {"source", "errors", "ir", "results", "record", "engine"},
+    "runs": {"source", "errors", "record", "engine"},
+    "questions": {"source", "errors", "ir", "results", "engine", "runs"},
     "program": {
         *("source", "errors", "ir", "results", "record"),
-        *("grammar", "engine", "formats", "questions"),
+        *("grammar", "engine", "formats", "runs", "questions"),
     },
     "render": {"source", "errors", "results"},
     "cli": {"errors", "results", "program", "formats", "render"},

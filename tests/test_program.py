@@ -122,6 +122,11 @@ REFUSED = {
     "an unknown input": ("x * 2", {"y": 1}, InputError, "unknown-input"),
     "a missing input": ("x * 2", {}, InputError, "missing-input"),
     "None from outside": ("x * 2", {"x": None}, InputError, "bad-input"),
+    "floats as an index": ("ones(2, 3)[ones(3)]", {}, RunError, "wrong-type"),
+    "no slope": ("leaky_relu(ones(2), None)", {}, RunError, "wrong-type"),
+    "several slopes": ("elu(ones(2), ones(3))", {}, RunError, "wrong-type"),
+    "text for a slope": ("softplus(ones(2), 'a')", {}, RunError, "wrong-type"),
+    "numbers for a mode": ("linalg_qr(ones(2, 2), ones(3))", {}, RunError, "wrong-type"),
     "a list nested deep": (
         "x = [1.0]\nfor i in range(3000): x = [x]\nx",
         {},

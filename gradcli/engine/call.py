@@ -11,7 +11,7 @@ from gradcli.engine.arrays import NUMBERS
 from gradcli.engine.graph import Site
 from gradcli.engine.ops.registry import REQUIRED, Op, ops
 from gradcli.engine.session import Session, kind_of
-from gradcli.engine.tensor import Tensor
+from gradcli.engine.tensor import Abstract, Tensor
 from gradcli.errors import RunError, counted, run_error
 from gradcli.ir import Signature
 
@@ -144,6 +144,8 @@ def bind(
             f"`{op.name}` has no argument `{next(iter(named))}`",
             notes=(f"it is called as {op.usage}",),
         )
+    if op.host is None:  # which takes values of its own kinds
+        _check_params(op, params)
     return bound, params
 
 
@@ -199,6 +201,26 @@ def static(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return tuple(map(static, value))
     return value
+
+
+def _check_params(op: Op, params: Mapping[str, Any]) -> None:
+    """Refuse what cannot be a parameter, as far as the kind of its default tells: arrays where it
+    is one value, text where it is a number, and nothing or several where it is a float or bool.
+    """
+    for name, default in op.params.items():
+        kind, value = type(default), params.get(name, default)
+        number = kind in NUMBERS
+        if (
+            ((number or kind is str) and _is_array(value) and value.ndim)
+            or (number and type(value) is str)
+            or (kind in (float, bool) and (value is None or type(value) is tuple))
+        ):
+            what = "one number" if number else "one text or number"
+            raise run_error("wrong-type", f"`{op.name}` needs {what} as `{name}`")
+
+
+def _is_array(value: Any) -> bool:
+    return hasattr(value, "dtype") and not isinstance(value, Abstract)
 
 
 def check_kinds(op: Op, args: Sequence[Any]) -> None:

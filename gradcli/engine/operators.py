@@ -141,6 +141,8 @@ def set_item(session: Session, receiver: Any, index: Any, value: Any, site: Site
 
 def _index(index: Any) -> Any:
     """An index as plain data: tensors and lists of ints or bools as arrays."""
+    if isinstance(index, Tensor) and index.dtype.startswith("float"):
+        raise run_error("wrong-type", "an index is an int or a bool, got floats")
     if isinstance(index, Tensor):  # its own copy: later changes must not reach the gradient
         return index.data if type(index.data) in NUMBERS else index.data.copy()
     if type(index) is tuple:

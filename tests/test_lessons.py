@@ -5,7 +5,7 @@ The numbers are what PyTorch 2.13 prints with float64 as its default.
 
 import pytest
 
-from gradcli.program import load
+from gradcli.program import Options, load
 
 FIT = '''
 # -*- coding: utf-8 -*-
@@ -181,7 +181,8 @@ tensor([[ 0.4259,  0.3275],
 
 @pytest.mark.parametrize(("text", "printed"), LESSONS.values(), ids=LESSONS)
 def test_a_lesson_prints_what_pytorch_prints(text, printed):
-    got, expected = load(text).run().printed, printed.splitlines()
+    seeded = Options(seed=0)  # `a.grad == d / a` hangs on how the quotient of a number is rounded
+    got, expected = load(text).run(options=seeded).printed, printed.splitlines()
     assert len(got) == len(expected), got
     for mine, theirs in zip(got, expected, strict=True):
         numbers = mine.split(), theirs.split()

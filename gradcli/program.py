@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from gradcli import ir
-from gradcli.engine.call import Builtins
-from gradcli.engine.execute import Executable
-from gradcli.engine.inputs import Given
-from gradcli.engine.session import Session
+from gradcli.engine.run.call import Builtins
+from gradcli.engine.run.execute import Executable
+from gradcli.engine.run.inputs import Given
+from gradcli.engine.run.session import Session
 from gradcli.errors import (
     Diagnostic,
     InputError,
@@ -130,7 +130,7 @@ def _declarations(module: ast.Module, source: Source) -> Iterator[Declared]:
 
 def operations() -> tuple[Operation, ...]:
     """Every built-in operation, family by family."""
-    from gradcli.engine.ops import describe
+    from gradcli.engine.ops.pages import describe
 
     return tuple(describe.operations())
 
@@ -141,7 +141,7 @@ def operation(name: str) -> Operation:
     Raises:
         UsageError: If there is none.
     """
-    from gradcli.engine.ops import describe
+    from gradcli.engine.ops.pages import describe
 
     bare = name.rpartition(".")[2]
     found = describe.named(bare) or describe.named(bare.removesuffix("_"))

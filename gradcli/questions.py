@@ -8,14 +8,14 @@ from itertools import count
 from typing import Any
 
 from gradcli import ir
-from gradcli.engine import derivatives
-from gradcli.engine.arrays import NUMBERS, Quiet, dtype_of
-from gradcli.engine.execute import Executable
-from gradcli.engine.export import binding, is_data, is_numeric, plain_value
-from gradcli.engine.inputs import Given, check_names
-from gradcli.engine.nonfinite import is_finite, non_finite_warning, second_warning
-from gradcli.engine.session import Session, kind_of
-from gradcli.engine.tensor import Tensor, node_of
+from gradcli.engine.autodiff import derivatives
+from gradcli.engine.report.nonfinite import is_finite, non_finite_warning, second_warning
+from gradcli.engine.report.values import binding, is_data, is_numeric, plain_value
+from gradcli.engine.run.execute import Executable
+from gradcli.engine.run.inputs import Given, check_names
+from gradcli.engine.run.session import Session, kind_of
+from gradcli.engine.tape.tensor import Tensor, node_of
+from gradcli.engine.values.data import NUMBERS, Quiet, dtype_of
 from gradcli.errors import (
     Diagnostic,
     RunError,
@@ -197,7 +197,7 @@ class Program:
         Raises:
             GradError: Of the kind of what went wrong.
         """
-        from gradcli.engine import directions
+        from gradcli.engine.autodiff import directions
 
         names = derivatives.asked(self._program, list(tangents), "--tangent")
         asked = self._ask(given_values(inputs, named), names, of, options)
@@ -225,7 +225,7 @@ class Program:
         """Value of the result and its Jacobian. Arguments as of `grad`; `mode` is "forward",
         "reverse", or "auto" for the one of fewer directions.
         """
-        from gradcli.engine import directions
+        from gradcli.engine.autodiff import directions
 
         asked = self._ask(given_values(inputs, named), wrt, of, options)
         with self._pass():
@@ -258,7 +258,7 @@ class Program:
         `diagonal` only the second derivatives by one element twice. `mode` tells how the gradient
         is differentiated: "forward", "reverse", or "auto" for the one that costs less.
         """
-        from gradcli.engine import directions
+        from gradcli.engine.autodiff import directions
 
         asked = self._ask(given_values(inputs, named), wrt, of, options)
         weight = asked.cotangent(cotangent)
@@ -299,7 +299,7 @@ class Program:
         `hessian` and, for the direction, of `jvp`; `wrt` names the rows of the product that are
         wanted, without it those of the direction.
         """
-        from gradcli.engine import directions
+        from gradcli.engine.autodiff import directions
 
         along = derivatives.asked(self._program, list(tangents), "--tangent")
         rows = along if wrt is None else derivatives.asked(self._program, wrt)
@@ -364,7 +364,7 @@ class Program:
         """Compare derivatives with central differences and both modes with each other, and each
         own rule by itself. Arguments as of `grad`; `order` 2 checks second derivatives, too.
         """
-        from gradcli.engine.verify import OwnCalls, check_program
+        from gradcli.engine.gradcheck.program import OwnCalls, check_program
 
         options = options or Options()
         given = given_values(inputs, named)
@@ -398,7 +398,7 @@ class Program:
         **named: Any,
     ) -> CheckResult:
         """Findings of a walk on shapes and dtypes alone. Arguments as of `grad`."""
-        from gradcli.engine.walk import examine
+        from gradcli.engine.static.walk import examine
 
         given = given_values(inputs, named)
         check_names(given, self._program)
@@ -514,7 +514,7 @@ class Program:
             help = "name an input with --wrt, or make a leaf by `tensor(..., requires_grad=True)`"
             raise RunError(Diagnostic("nothing-recorded", message, help=help))
         weight = 1.0 if output.shape == () else None
-        from gradcli.engine.recorded import recorded_graph
+        from gradcli.engine.report.graph import recorded_graph
 
         with self._pass():
             return recorded_graph(output, weight, done.values, self.source)
@@ -550,7 +550,7 @@ class Program:
         self, asked: Asked, grad: Value, second: Value, cotangent: Any
     ) -> tuple[Diagnostic, ...]:
         """What is to be said of a result, its gradient and its second derivatives."""
-        from gradcli.engine.directions import recorded_gradients
+        from gradcli.engine.autodiff.directions import recorded_gradients
 
         warnings = self._warnings(asked, grad, asked.unused, cotangent)
         if is_finite(second) or not (is_finite(asked.output) and is_finite(grad)):

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any
 
-from gradcli.engine import derivatives
-from gradcli.engine.inputs import Given
-from gradcli.engine.session import Session
+from gradcli.engine.autodiff import derivatives
+from gradcli.engine.run.inputs import Given
+from gradcli.engine.run.session import Session
 from gradcli.errors import GradError, InputError, RunError
 from gradcli.record import Record
 from gradcli.source import Source, Span
@@ -93,7 +93,7 @@ class Asked(Record):
     @property
     def unused(self) -> list[str]:
         """The names that the result does not depend on."""
-        from gradcli.engine import directions
+        from gradcli.engine.autodiff import directions
 
         return directions.unused(self.session, self.output, self.names)
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.engine import backward
-from gradcli.engine.graph import AccumulateGrad
+from gradcli.engine.autodiff import backward
 from gradcli.engine.ops.build import FAMILIES
 from gradcli.engine.ops.registry import Op, Sample, entries, ops
 from gradcli.engine.ops.rules import push
-from gradcli.engine.tensor import Like, Tensor, data_of, leaf
+from gradcli.engine.tape.graph import AccumulateGrad
+from gradcli.engine.tape.tensor import Like, Tensor, data_of, leaf
 
 EPS, ATOL, RTOL = 1e-6, 1e-5, 1e-3
 
@@ -21,7 +21,7 @@ def table() -> dict[str, Op]:
     """Every op of every family by its name, aliases left out."""
     found: dict[str, Op] = {}
     for family in FAMILIES:
-        module = import_module(f"gradcli.engine.ops.{family}")
+        module = import_module(f"gradcli.engine.{family}")
         found.update({op.name: op for op in entries(vars(module)).values()})
     return found
 

@@ -8,9 +8,9 @@ import pytest
 import scipy.special
 from oracles import Run, forward, reverse, table
 
-from gradcli.engine.arrays import Quiet
 from gradcli.engine.ops.registry import ops
-from gradcli.engine.tensor import data_of
+from gradcli.engine.tape.tensor import data_of
+from gradcli.engine.values.data import Quiet
 
 BOUND = 2e-15
 TINY = mp.mpf(2) ** -1022  # below it numbers have fewer digits

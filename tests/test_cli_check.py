@@ -7,8 +7,8 @@ import oracles
 import pytest
 from generated_programs import listed, written
 
-from gradcli.engine.arrays import Quiet, dtype_of, shape_of
-from gradcli.engine.shapes import UNLINKED, inferred, of_data
+from gradcli.engine.static.value import UNLINKED, inferred, of_data
+from gradcli.engine.values.data import Quiet, dtype_of, shape_of
 from gradcli.errors import GradError
 from gradcli.program import Given, check_source, load
 from gradcli.source import Source

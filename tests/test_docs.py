@@ -12,8 +12,8 @@ import pytest
 import typer
 
 from gradcli.cli.app import app
-from gradcli.engine.call import Builtins
-from gradcli.engine.ops import docs
+from gradcli.engine.ops.pages import docs
+from gradcli.engine.run.call import Builtins
 from gradcli.grammar.faults import CODES
 
 ROOT = Path(__file__).parent.parent
@@ -154,7 +154,7 @@ def test_every_operation_is_described():
 
 def test_the_page_of_operations_is_fresh():
     assert docs.PAGE.read_text("utf-8") == docs.page(), (
-        "docs/ops.md is stale: run python -m gradcli.engine.ops.docs"
+        "docs/ops.md is stale: run python -m gradcli.engine.ops.pages.docs"
     )
 
 

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from generated_programs import aliased, written
 
-from gradcli.engine.execute import Executable
-from gradcli.engine.forward import tangents
-from gradcli.engine.session import Session
-from gradcli.engine.tensor import Tensor, node_of
+from gradcli.engine.autodiff.forward import tangents
+from gradcli.engine.run.execute import Executable
+from gradcli.engine.run.session import Session
+from gradcli.engine.tape.tensor import Tensor, node_of
 from gradcli.errors import RunError
 from gradcli.program import load
 from gradcli.runs import given_values

@@ -86,7 +86,7 @@ def test_imports_point_one_way(module):
         ("engine", "from gradcli import program", 1),
         ("engine", "import numpy as np, lark", 1),
         ("render", "from gradcli.program import load", 1),
-        ("engine", "from gradcli.engine.tensor import Tensor\nimport math", 0),
+        ("engine", "from gradcli.engine.tape.tensor import Tensor\nimport math", 0),
         ("program", "from gradcli.grammar.parser import parse", 0),
     ],
 )

@@ -9,12 +9,12 @@ import sys
 import numpy as np
 import pytest
 
-from gradcli.engine import ieee
-from gradcli.engine.arrays import Quiet
-from gradcli.engine.call import way
+from gradcli.engine.numerics import ieee
 from gradcli.engine.ops.registry import ops
-from gradcli.engine.session import Session
-from gradcli.engine.tensor import Number, Tensor
+from gradcli.engine.run.call import way
+from gradcli.engine.run.session import Session
+from gradcli.engine.tape.tensor import Number, Tensor
+from gradcli.engine.values.data import Quiet
 from gradcli.errors import RunError
 
 NAN, INF = math.nan, math.inf

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from gradcli.engine.call import Builtins
+from gradcli.engine.run.call import Builtins
 from gradcli.program import operation, operations
 
 ROOT = Path(__file__).parent.parent
@@ -116,9 +116,9 @@ def with_cube(tmp_path_factory):
         ignored = shutil.ignore_patterns("__pycache__", "reference")
         shutil.copytree(ROOT / part, copy / part, ignore=ignored)
     (copy / "docs").mkdir()
-    with (copy / "gradcli/engine/ops/arithmetic.py").open("a", encoding="utf-8") as family:
+    with (copy / "gradcli/engine/ops/families/arithmetic.py").open("a", encoding="utf-8") as family:
         family.write(ENTRY)
-    for module in ("build", "docs"):
+    for module in ("build", "pages.docs"):
         assert f"python -m gradcli.engine.ops.{module}" in (ROOT / "CONTRIBUTING.md").read_text()
         done = subprocess.run(
             [sys.executable, "-m", f"gradcli.engine.ops.{module}"],

@@ -26,12 +26,12 @@ from oracles import (
     values,
 )
 
-from gradcli.engine.arrays import NUMBERS, Quiet, dtype_of, shape_of
 from gradcli.engine.ops import build
 from gradcli.engine.ops.registry import REQUIRED, Op, elementwise, op, ops, sample
 from gradcli.engine.ops.rules import pull, push
-from gradcli.engine.ops.sizes import broadcast
-from gradcli.engine.tensor import Tensor, data_of
+from gradcli.engine.tape.tensor import Tensor, data_of
+from gradcli.engine.values.data import NUMBERS, Quiet, dtype_of, shape_of
+from gradcli.engine.values.sizes import broadcast
 from gradcli.errors import GradError, RunError
 
 OPS = table()

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from oracles import Run, forward, reverse, table, values
 
-from gradcli.engine.arrays import Quiet, dtype_of
-from gradcli.engine.tensor import Tensor, data_of
+from gradcli.engine.tape.tensor import Tensor, data_of
+from gradcli.engine.values.data import Quiet, dtype_of
 
 FLOAT64 = {"float_power": "PyTorch: it is calculated in float64"}
 NO_VALUE = {"view_update", "zeros_of", "cast"}  # internal; they take no arrays or choose the dtype

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from oracles import Run, flat, floating, reverse, table, values
 
-from gradcli.engine.arrays import NUMBERS, Quiet, plain
 from gradcli.engine.ops.registry import ops
-from gradcli.engine.tensor import data_of
+from gradcli.engine.tape.tensor import data_of
+from gradcli.engine.values.data import NUMBERS, Quiet, plain
 from gradcli.program import load_source
 from gradcli.source import Source
 

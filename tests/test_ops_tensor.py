@@ -9,16 +9,16 @@ from math import inf, nan
 import numpy as np
 import pytest
 
-from gradcli.engine import dtypes, limits
-from gradcli.engine.apply import apply, apply_inplace
-from gradcli.engine.arrays import Quiet, plain
-from gradcli.engine.backward import cotangents
-from gradcli.engine.ops.places import static_index
+from gradcli.engine.autodiff.backward import cotangents
+from gradcli.engine.ops.families.places import static_index
 from gradcli.engine.ops.registry import ops
-from gradcli.engine.ops.sizes import axes, axis, broadcast, whole
-from gradcli.engine.session import Session
-from gradcli.engine.tensor import Fields, Number, Tensor, leaf
-from gradcli.engine.text import text
+from gradcli.engine.run.session import Session
+from gradcli.engine.run.text import text
+from gradcli.engine.tape.apply import apply, apply_inplace
+from gradcli.engine.tape.tensor import Fields, Number, Tensor, leaf
+from gradcli.engine.values import dtypes, limits
+from gradcli.engine.values.data import Quiet, plain
+from gradcli.engine.values.sizes import axes, axis, broadcast, whole
 from gradcli.errors import LimitError, RunError
 
 
@@ -34,7 +34,7 @@ def array(*values) -> np.ndarray:
 
 def called(name: str, *args, session: Session | None = None, **keywords):
     """A host op as a program calls it."""
-    from gradcli.engine.call import bind_host
+    from gradcli.engine.run.call import bind_host
 
     op = ops[name]
     bound, params = bind_host(op, args, keywords)
@@ -650,7 +650,7 @@ def test_dtypes_print_and_compare():
 
 
 def test_a_built_in_function_stands_for_its_dtype():
-    from gradcli.engine.call import function
+    from gradcli.engine.run.call import function
 
     for name, dtype in (("float", "float64"), ("int", "int64"), ("bool", "bool")):
         made = function(ops[name], Session(), None)
@@ -689,7 +689,7 @@ def test_families_can_be_imported_without_numpy():
         "from importlib import import_module\n"
         "from gradcli.engine.ops.build import FAMILIES\n"
         "for family in FAMILIES:\n"
-        "    import_module(f'gradcli.engine.ops.{family}')\n"
+        "    import_module(f'gradcli.engine.{family}')\n"
         "    assert 'numpy' not in sys.modules, family\n"
     )
     subprocess.run([sys.executable, "-c", program], check=True)

@@ -16,8 +16,8 @@ from oracles import (
     values,
 )
 
-from gradcli.engine.arrays import Quiet
-from gradcli.engine.tensor import Tensor
+from gradcli.engine.tape.tensor import Tensor
+from gradcli.engine.values.data import Quiet
 
 CASES = [
     pytest.param(op, s, id=f"{op.name}-{i}-{s.id}")

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from oracles import Run, forward, reverse, table
 
-from gradcli.engine.arrays import Quiet, dtype_of
 from gradcli.engine.ops.registry import REQUIRED, ops
-from gradcli.engine.tensor import Tensor, data_of
+from gradcli.engine.tape.tensor import Tensor, data_of
+from gradcli.engine.values.data import Quiet, dtype_of
 
 HERE = Path(__file__).parent / "reference"
 OPS = table()

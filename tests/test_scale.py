@@ -8,7 +8,7 @@ import threading
 
 import pytest
 
-from gradcli.engine.graph import Node
+from gradcli.engine.tape.graph import Node
 from gradcli.program import load
 
 MILLION = """

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from oracles import Run, forward, reverse
 
-from gradcli.engine.arrays import Quiet, dtype_of
 from gradcli.engine.ops.registry import ops
-from gradcli.engine.tensor import data_of
+from gradcli.engine.tape.tensor import data_of
+from gradcli.engine.values.data import Quiet, dtype_of
 from gradcli.errors import RunError
 from gradcli.program import load
 

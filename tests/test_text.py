@@ -9,11 +9,11 @@ from math import inf, nan, prod
 import numpy as np
 import pytest
 
-from gradcli.engine.arrays import plain
-from gradcli.engine.graph import Watchpoint
 from gradcli.engine.ops.registry import ops
-from gradcli.engine.tensor import Fields, Number, Tensor, leaf
-from gradcli.engine.text import format_value, repr_text, text
+from gradcli.engine.run.text import format_value, repr_text, text
+from gradcli.engine.tape.graph import Watchpoint
+from gradcli.engine.tape.tensor import Fields, Number, Tensor, leaf
+from gradcli.engine.values.data import plain
 from gradcli.errors import RunError
 
 # what the tensor of it looks like
@@ -308,8 +308,8 @@ def test_formats_that_do_not_fit_are_refused(value, spec):
 
 def test_numbers_are_printed_without_numpy():
     program = (
-        "import sys; from gradcli.engine.text import text; "
-        "from gradcli.engine.tensor import leaf; "
+        "import sys; from gradcli.engine.run.text import text; "
+        "from gradcli.engine.tape.tensor import leaf; "
         "print(text(leaf(2.5)), text([1.0, True])); assert 'numpy' not in sys.modules"
     )
     done = subprocess.run(

@@ -12,9 +12,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from gradcli.engine.apply import apply
-from gradcli.engine.arrays import SCALARS, Data, np, plain
-from gradcli.engine.tensor import Abstract, Tensor
+from gradcli.engine.tape.apply import apply
+from gradcli.engine.tape.tensor import Abstract, Tensor
+from gradcli.engine.values.data import SCALARS, Data, np, plain
 from gradcli.record import Record
 
 Rule: TypeAlias = Callable[..., Any]
@@ -355,7 +355,7 @@ class Catalog:
     def __getitem__(self, name: str) -> Op:
         found = self._ops.get(name)
         if found is None:
-            family = import_module(f"gradcli.engine.ops.{self.families[name]}")
+            family = import_module(f"gradcli.engine.{self.families[name]}")
             self._ops.update(entries(vars(family)))
             found = self._ops[name]
         return found

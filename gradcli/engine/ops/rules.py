@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gradcli.engine.arrays import NUMBERS, dtype_of, shape_of
 from gradcli.engine.ops.registry import Op, ops
+from gradcli.engine.values.data import NUMBERS, dtype_of, shape_of
 
 
 def pull(

@@ -1,0 +1,122 @@
+"""One evaluation of a function at a point, with its derivatives there in both modes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from gradcli.engine.autodiff.backward import cotangents, reachable
+from gradcli.engine.autodiff.forward import tangents
+from gradcli.engine.tape.graph import Node
+from gradcli.engine.tape.tensor import Tensor, data_of, node_of
+from gradcli.engine.values.data import dtype_of, np, shape_of
+
+_EPS = {"float64": 2.0**-52, "float32": 2.0**-23}
+
+
+class Trace:
+    """The results of an evaluation and the nodes of the values that it was made at.
+
+    Results and points are taken as flat arrays, one result after the other.
+
+    Args:
+        outputs: The results, numbers or tensors.
+        points: Nodes of what is differentiated by, with plain data of the values there.
+    """
+
+    def __init__(self, outputs: Sequence[Any], points: Sequence[tuple[Node, Any]]) -> None:
+        self.outputs = outputs
+        self.nodes = [node for node, _ in points]
+        self.points = [data for _, data in points]
+        self.shapes = [shape_of(o) for o in outputs]
+        self.values = _flat(outputs)
+        self._jacobian: list[Any] | None = None
+
+    def precision(self) -> float:
+        """Relative spacing of the least precise floating numbers on the way to the results."""
+        kinds = {dtype_of(x) for x in (*self.outputs, *self.points)}
+        for node in reachable(self._roots()):
+            likes = node.like if type(node.like) is tuple else (node.like,)
+            kinds.update(like.dtype for like in likes if like is not None)
+        return max(_EPS.get(kind, 0.0) for kind in kinds)
+
+    def pulled(self, weights: Any) -> list[Any]:
+        """Gradients by the points of the results, each element of which has a weight."""
+        found = self._cotangents(weights, create_graph=False)
+        return [
+            _fitted(found.get(node), shape_of(point)).ravel()
+            for node, point in zip(self.nodes, self.points, strict=True)
+        ]
+
+    def jacobian(self) -> list[Any]:
+        """The whole matrix by each point, a row for each element of the results."""
+        if self._jacobian is None:
+            rows = [self.pulled(v) for v in np.eye(self.values.size)]
+            self._jacobian = [np.array(parts) for parts in zip(*rows, strict=True)]
+        return self._jacobian
+
+    def reaches(self) -> list[bool]:
+        """Whether any gradient comes to each point, if only of zeros."""
+        found = self._cotangents(np.ones(self.values.shape), create_graph=False)
+        return [found.get(node) is not None for node in self.nodes]
+
+    def pushed(self, i: int, direction: Any) -> Any:
+        """The tangent of the results in a direction of one point."""
+        point = self.points[i]
+        shape = shape_of(point)
+        dot = np.reshape(direction, shape).astype(dtype_of(point)) if shape else float(direction[0])
+        found = tangents(self._roots(), {self.nodes[i]: dot})
+        parts = []
+        for out, shape in zip(self.outputs, self.shapes, strict=True):
+            node = node_of(out) if isinstance(out, Tensor) else None
+            part = None if node is None else found.get(node)
+            parts.append(_fitted(part[out.index] if type(part) is tuple else part, shape))
+        return _flat(parts)
+
+    def slope(self, weights: Any) -> Trace:
+        """The gradients by all points, as results that are to be differentiated again."""
+        found = self._cotangents(weights, create_graph=True)
+        gradients = []
+        for node, point in zip(self.nodes, self.points, strict=True):
+            c, shape = found.get(node), shape_of(point)
+            whole = isinstance(c, Tensor) and c.shape == shape
+            gradients.append(c if whole else Tensor(_fitted(c, shape)))
+        return Trace(gradients, list(zip(self.nodes, self.points, strict=True)))
+
+    def _roots(self) -> list[Node]:
+        found = (node_of(o) for o in self.outputs if isinstance(o, Tensor))
+        return [node for node in found if node is not None]
+
+    def _cotangents(self, weights: Any, *, create_graph: bool) -> dict[Node, Any]:
+        start = []
+        done = 0
+        for out, shape in zip(self.outputs, self.shapes, strict=True):
+            part = weights[done : done + math.prod(shape)]
+            done += math.prod(shape)
+            node = node_of(out) if isinstance(out, Tensor) else None
+            if node is not None:
+                v = part.reshape(shape).astype(out.dtype) if shape else float(part[0])
+                start.append((node, out.index, v))
+        return cotangents(
+            start,
+            self.nodes,
+            create_graph=create_graph,
+            retain=True,
+            visible_only=False,
+            spent=True,
+        )
+
+
+def _flat(parts: Sequence[Any]) -> Any:
+    """All elements of plain data and tensors, one after the other."""
+    flat = [np.asarray(data_of(p), np.float64).ravel() for p in parts]
+    return np.concatenate(flat) if flat else np.zeros(0)
+
+
+def _fitted(found: Any, shape: tuple[int, ...]) -> Any:
+    """A derivative in its shape, zeros where there is none."""
+    if found is None:
+        return np.zeros(shape)
+    array = np.asarray(data_of(found), np.float64)
+    return array.reshape(shape) if array.size == math.prod(shape) else np.broadcast_to(array, shape)

@@ -1,0 +1,336 @@
+"""Python's own functions, and the names that are values."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+from gradcli.engine.ops.registry import Op, constant, host
+from gradcli.engine.run.text import text
+from gradcli.engine.tape.tensor import Number, Tensor, data_of
+from gradcli.engine.values import dtypes
+from gradcli.engine.values.data import INT64_MAX, INT64_MIN, NUMBERS
+from gradcli.engine.values.sizes import describe
+from gradcli.errors import run_error
+
+_PYTHON = "Python"
+
+
+# text -------------------------------------------------------------------------------------------
+
+
+def _print(session: Any, *values: Any, sep: Any = " ", end: Any = "\n", flush: Any = False) -> None:
+    between = " " if sep is None else text(sep)
+    session.echo(between.join(map(text, values)) + ("\n" if end is None else text(end)))
+
+
+print_: Op = host(
+    "print",
+    _print,
+    args=("*values=None",),
+    params={"sep": " ", "end": "\n", "flush": False},
+    doc="Prints the values with `sep` between them and `end` behind, tensors as PyTorch does.",
+    source=_PYTHON,
+    pure=False,
+)
+
+str_: Op = host(
+    "str",
+    lambda session, *values: text(values[0]) if values else "",
+    args=("*values=None",),
+    doc="The text of a value, as `print` shows it.",
+    source=_PYTHON,
+)
+
+
+# counting and going through ---------------------------------------------------------------------
+
+
+def _len(session: Any, value: Any) -> int:
+    if type(value) is Tensor and value.ndim:
+        return value.shape[0]
+    if isinstance(value, (list, tuple, str, range)):
+        return len(value)
+    kind = "a 0-d tensor" if type(value) is Tensor else describe(value)
+    raise run_error("wrong-type", f"{kind} has no length")
+
+
+len_: Op = host(
+    "len",
+    _len,
+    args=("value",),
+    doc="Number of items of a list, tuple, string or range, of rows of a tensor.",
+    source=_PYTHON,
+)
+
+
+def _integer(value: Any, name: str) -> int:
+    data = data_of(value)
+    if type(data) is int or type(data) is bool:
+        return int(data)
+    if hasattr(data, "dtype") and data.size == 1 and data.dtype.kind in "ib":
+        return int(data)
+    raise run_error(
+        "wrong-type",
+        f"`{name}` needs ints, got {describe(value)}",
+        help="`arange` counts by floats, and `int(x)` cuts one off" if _is_float(data) else None,
+    )
+
+
+def _is_float(data: Any) -> bool:
+    return type(data) is float or (hasattr(data, "dtype") and data.dtype.kind == "f")
+
+
+def _range(session: Any, *bounds: Any) -> range:
+    if not 1 <= len(bounds) <= 3:
+        raise run_error("wrong-arity", f"`range` takes 1 to 3 arguments, got {len(bounds)}")
+    ints = [_integer(b, "range") for b in bounds]
+    if len(ints) == 3 and ints[2] == 0:
+        raise run_error("bad-argument", "the step of `range` cannot be 0")
+    return range(*ints)
+
+
+range_: Op = host(
+    "range",
+    _range,
+    args=("*bounds",),
+    doc="The ints from `start` (0) on by `step` (1) up to `stop`, without it: `range(stop)` or "
+    "`range(start, stop, step)`.",
+    source=_PYTHON,
+)
+
+
+def _enumerate(session: Any, values: Any, start: Any) -> Iterator[Any]:
+    return iter(enumerate(session.iterate(values), _integer(start, "enumerate")))
+
+
+enumerate_: Op = host(
+    "enumerate",
+    _enumerate,
+    args=("iterable",),
+    params={"start": 0},
+    doc="Pairs of a number from `start` on and an item.",
+    source=_PYTHON,
+)
+
+
+def _zip(session: Any, *values: Any, strict: Any = False) -> Iterator[Any]:
+    if not session.truth(strict):
+        return zip(*map(session.iterate, values), strict=False)
+    lengths = {_len(session, v) for v in values}
+    if len(lengths) > 1:
+        shown = " and ".join(map(str, sorted(lengths)))
+        raise run_error("shape-mismatch", f"`zip` with strict=True got the lengths {shown}")
+    return zip(*map(session.iterate, values), strict=False)
+
+
+zip_: Op = host(
+    "zip",
+    _zip,
+    args=("*iterables=None",),
+    params={"strict": False},
+    doc="The first items of all values together, then the second ones, up to the shortest.",
+    source=_PYTHON,
+)
+
+
+# conversions ------------------------------------------------------------------------------------
+
+
+def _scalar(value: Any, name: str) -> Any:
+    """The Python number in a value."""
+    data = data_of(value)
+    if type(data) in NUMBERS:
+        return data
+    if hasattr(data, "dtype"):
+        if data.size == 1:
+            return data.item()
+        raise run_error(
+            "shape-mismatch",
+            f"`{name}` needs one element, got a tensor of shape {list(data.shape)}",
+        )
+    raise run_error("wrong-type", f"`{name}` needs a number, got {describe(value)}")
+
+
+def _int(session: Any, *values: Any) -> int:
+    value = values[0] if values else 0
+    number = _parsed(value, int, "int") if isinstance(value, str) else _scalar(value, "int")
+    if type(number) is float and not math.isfinite(number):
+        raise run_error("bad-argument", f"there is no int for {number}")
+    whole = int(number)
+    if not INT64_MIN <= whole <= INT64_MAX:
+        raise run_error("integer-overflow", f"`int` of {number} does not fit into 64 bits")
+    return whole
+
+
+def _float(session: Any, *values: Any) -> Any:
+    value = values[0] if values else 0.0
+    if isinstance(value, Number):
+        return value
+    if isinstance(value, str):
+        return _parsed(value, float, "float")
+    return float(_scalar(value, "float"))
+
+
+def _parsed(value: str, kind: Any, name: str) -> Any:
+    try:
+        return kind(value)
+    except ValueError:
+        raise run_error("bad-argument", f"`{name}` cannot read {value!r}") from None
+
+
+int_: Op = host(
+    "int",
+    _int,
+    args=("*values=None",),
+    doc="The int of a number, cut off towards zero, or of a one-element tensor: a constant. As a "
+    "dtype it is int64.",
+    source=_PYTHON,
+)
+
+float_: Op = host(
+    "float",
+    _float,
+    args=("*values=None",),
+    doc="The float of a number, or of a one-element tensor, whose gradient it leaves behind as in "
+    "PyTorch. As a dtype it is float64.",
+    source=_PYTHON,
+)
+
+bool_: Op = host(
+    "bool",
+    lambda session, *values: session.truth(values[0]) if values else False,
+    args=("*values=None",),
+    doc="The truth of a value: not zero, not empty. As a dtype it is bool.",
+    source=_PYTHON,
+)
+
+
+# what a value is --------------------------------------------------------------------------------
+
+
+class Kind:
+    """A kind of values: what `type(x)` gives and `isinstance(x, kind)` takes."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Kind) and other.name == self.name
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+    def __repr__(self) -> str:
+        return f"<class '{self.name}'>"
+
+
+def kind_of(value: Any) -> Kind:
+    """The kind of a value."""
+    if isinstance(value, Number):
+        value = value.data
+    if isinstance(value, Tensor):
+        return Kind("torch.Tensor")
+    if callable(value):
+        return Kind("function")
+    name = type(value).__name__
+    return Kind({"Size": "torch.Size", "DType": "torch.dtype"}.get(name, name))
+
+
+type_: Op = host(
+    "type",
+    lambda session, value: kind_of(value),
+    args=("value",),
+    doc="The kind of a value, such as `<class 'torch.Tensor'>`.",
+    source=_PYTHON,
+)
+
+number: Op = constant(
+    "number", Kind("number"), "The kind of all numbers, for `isinstance(x, number)`."
+)
+
+_KINDS = {
+    "tensor": ("torch.Tensor",),
+    "FloatTensor": ("torch.Tensor",),
+    "number": ("int", "float", "bool"),
+    "int": ("int", "bool"),
+}
+
+
+def _isinstance(session: Any, value: Any, kind: Any) -> bool:
+    kinds = kind if isinstance(kind, tuple) else (kind,)
+    name = kind_of(value).name
+    for k in kinds:
+        asked = k.name if isinstance(k, Kind) else dtypes.builtin_name(k)
+        if asked not in _ASKED:
+            raise run_error(
+                "bad-argument",
+                f"`isinstance` asks for int, float, bool, str, number or tensor, got {describe(k)}",
+            )
+        if name in _KINDS.get(asked, (asked,)):
+            return True
+    return False
+
+
+_ASKED = frozenset(
+    {*_KINDS, "float", "bool", "str", "list", "tuple", "range", "NoneType", "torch.Tensor"}
+)
+
+isinstance_: Op = host(
+    "isinstance",
+    _isinstance,
+    args=("value", "kind"),
+    doc="Whether a value is of a kind: int, float, bool, str, number, tensor, or a `type(x)`.",
+    source=_PYTHON,
+)
+
+id_: Op = host(
+    "id",
+    lambda session, value: id(value),
+    args=("value",),
+    doc="A number that no other value has as long as this one lives.",
+    source=_PYTHON,
+    pure=False,
+)
+
+
+def _dir(session: Any, value: Any) -> list[str]:
+    from gradcli.engine.ops.registry import ops
+    from gradcli.engine.run.members import names_of
+
+    names = set(names_of(value))
+    if isinstance(value, Tensor):
+        for name in ops:
+            op = ops[name]
+            if op.method:
+                names.add(name)
+                if op.inplace:
+                    names.add(f"{name}_")
+    return sorted(names)
+
+
+dir_: Op = host(
+    "dir",
+    _dir,
+    args=("value",),
+    doc="The names of a value's attributes and methods.",
+    source=_PYTHON,
+)
+
+
+# names that are values --------------------------------------------------------------------------
+
+pi: Op = constant("pi", math.pi, "Ratio of a circle's circumference to its diameter.")
+tau: Op = constant("tau", math.tau, "2 pi.")
+e: Op = constant("e", math.e, "Base of the natural logarithm.")
+inf: Op = constant("inf", math.inf, "Infinity.")
+nan: Op = constant("nan", math.nan, "Not a number.")
+
+float64: Op = constant(
+    "float64", dtypes.FLOAT64, "Floats of 64 bits, the default dtype.", aliases=("double",)
+)
+float32: Op = constant("float32", dtypes.FLOAT32, "Floats of 32 bits.")
+int64: Op = constant("int64", dtypes.INT64, "Ints of 64 bits.", aliases=("long",))

@@ -1,0 +1,208 @@
+"""Random numbers. The numbers of a seed are NumPy's and so differ from PyTorch's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradcli.engine.builtins.create import OPTIONS, made
+from gradcli.engine.ops.registry import REQUIRED, Op, host
+from gradcli.engine.tape.tensor import Tensor, data_of
+from gradcli.engine.values.data import NUMBERS, dtype_of, np, plain, shape_of
+from gradcli.engine.values.dtypes import dtype_name
+from gradcli.engine.values.limits import check_memory
+from gradcli.engine.values.sizes import broadcast, describe, sizes, whole
+from gradcli.errors import run_error
+
+
+def _drawn(session: Any, size: Any, draw: str, options: dict[str, Any]) -> Tensor:
+    size = sizes(size)
+    check_memory(size)
+    name = dtype_name(options["dtype"])
+    if name not in (None, "float64", "float32"):
+        raise run_error("dtype-mismatch", f"random floats cannot have the dtype {name}")
+    return made(session, plain(np.asarray(getattr(session.rng, draw)(size))), **options)
+
+
+def _of_size(name: str, draw: str, text: str) -> Op:
+    return host(
+        name,
+        lambda session, size, **options: _drawn(session, size, draw, options),
+        params={"*size": REQUIRED, **OPTIONS},
+        doc=f"A new tensor of random numbers, {text}.",
+        source=f"PyTorch: {name}",
+        pure=False,
+    )
+
+
+rand: Op = _of_size("rand", "random", "uniform between 0 and 1")
+randn: Op = _of_size("randn", "standard_normal", "normal with mean 0 and standard deviation 1")
+
+
+def _drawn_like(session: Any, like: Any, draw: str, options: dict[str, Any]) -> Tensor:
+    like = session.tensor(like)
+    if not isinstance(like, Tensor) and type(like) not in NUMBERS:
+        raise run_error("wrong-type", f"a tensor is needed, got {describe(like)}")
+    if options["dtype"] is None:
+        options["dtype"] = dtype_of(like)
+    return _drawn(session, shape_of(like), draw, options)
+
+
+def _of_size_like(name: str, draw: str, text: str) -> Op:
+    return host(
+        name,
+        lambda session, input, **options: _drawn_like(session, input, draw, options),
+        args=("input",),
+        params=OPTIONS,
+        doc=f"Random numbers of the input's size and dtype, {text}.",
+        source=f"PyTorch: {name}",
+        pure=False,
+    )
+
+
+rand_like: Op = _of_size_like("rand_like", "random", "uniform between 0 and 1")
+randn_like: Op = _of_size_like("randn_like", "standard_normal", "standard normal")
+
+
+def _randint(session: Any, *bounds: Any, size: Any, low: Any, high: Any, **options: Any) -> Tensor:
+    given = list(bounds)
+    if size is None and given:
+        size = given.pop()
+    if high is None and given:
+        high = given.pop()
+    if low is None and given:
+        low = given.pop()
+    if size is None or high is None or given:
+        raise run_error("wrong-arity", "`randint` is called as randint(low=0, high, size)")
+    first, last = whole(0 if low is None else low, "low"), whole(high, "high")
+    if first >= last:
+        raise run_error("bad-argument", f"there is no int from {first} to below {last}")
+    size = sizes(size)
+    check_memory(size)
+    return made(session, plain(np.asarray(session.rng.integers(first, last, size))), **options)
+
+
+randint: Op = host(
+    "randint",
+    _randint,
+    args=("*bounds=None",),
+    params={"size": None, "low": None, "high": None, **OPTIONS},
+    doc="Random ints from `low` (0) to below `high`, all equally likely: `randint(high, size)` or "
+    "`randint(low, high, size)`.",
+    source="PyTorch: randint",
+    pure=False,
+)
+
+
+def _randperm(session: Any, n: Any, **options: Any) -> Tensor:
+    (count,) = sizes((whole(n, "n"),), "n")
+    check_memory((count,))
+    return made(session, session.rng.permutation(count), **options)
+
+
+randperm: Op = host(
+    "randperm",
+    _randperm,
+    args=("n",),
+    params=OPTIONS,
+    doc="The ints from 0 to n - 1 in a random order.",
+    source="PyTorch: randperm",
+    pure=False,
+)
+
+
+def _values(session: Any, value: Any, name: str) -> Any:
+    data = data_of(session.tensor(list(value) if isinstance(value, tuple) else value))
+    if type(data) not in NUMBERS and not hasattr(data, "dtype"):
+        raise run_error(
+            "wrong-type", f"`{name}` must be a number or a tensor, got {describe(value)}"
+        )
+    return data
+
+
+def _normal(session: Any, mean: Any, std: Any, size: Any, **options: Any) -> Tensor:
+    mean, std = _values(session, mean, "mean"), _values(session, std, "std")
+    if np.any(np.less(std, 0)):
+        raise run_error("bad-argument", "`std` cannot be negative")
+    shape = sizes(size) if size is not None else broadcast(shape_of(mean), shape_of(std))
+    check_memory(shape)
+    return made(session, plain(np.asarray(session.rng.normal(mean, std, shape))), **options)
+
+
+normal: Op = host(
+    "normal",
+    _normal,
+    args=("mean",),
+    params={"std": 1.0, "size": None, **OPTIONS},
+    doc="Random numbers, normal with the mean and standard deviation given, each a number or a "
+    "tensor.",
+    source="PyTorch: normal",
+    pure=False,
+)
+
+
+def _bernoulli(session: Any, input: Any) -> Tensor:
+    chance = _values(session, input, "input")
+    if not np.all(np.greater_equal(chance, 0) & np.less_equal(chance, 1)):
+        raise run_error("bad-argument", "the chances of `bernoulli` must lie between 0 and 1")
+    drawn = np.less(session.rng.random(shape_of(chance)), chance)
+    return Tensor(plain(np.asarray(drawn, np.float64)))
+
+
+bernoulli: Op = host(
+    "bernoulli",
+    _bernoulli,
+    args=("input",),
+    doc="Random zeros and ones: one with the chance that the input gives, for each element.",
+    source="PyTorch: bernoulli",
+    method=True,
+    pure=False,
+)
+
+
+def _multinomial(session: Any, input: Any, num_samples: Any, replacement: Any) -> Tensor:
+    weights = np.asarray(_values(session, input, "input"), np.float64)
+    count = whole(num_samples, "num_samples")
+    if weights.ndim not in (1, 2):
+        raise run_error("shape-mismatch", "`multinomial` needs a vector or a matrix of weights")
+    if not (np.all(np.isfinite(weights)) and np.all(weights >= 0)):
+        raise run_error("bad-argument", "weights must be finite and not negative")
+    again = session.truth(replacement)
+    rows = []
+    for row in weights.reshape(-1, weights.shape[-1]):
+        able = int(np.count_nonzero(row))
+        if count < 1 or able == 0 or (able < count and not again):
+            raise run_error(
+                "bad-argument", f"{count} places cannot be drawn from {able} with a weight"
+            )
+        rows.append(session.rng.choice(row.size, count, again, row / row.sum()))
+    return Tensor(np.array(rows).reshape((*weights.shape[:-1], count)))
+
+
+multinomial: Op = host(
+    "multinomial",
+    _multinomial,
+    args=("input", "num_samples"),
+    params={"replacement": False},
+    doc="Random places, each as likely as its weight in the input (a vector, or a matrix with one "
+    "set of weights a row).",
+    source="PyTorch: multinomial",
+    method=True,
+    pure=False,
+)
+
+
+def _manual_seed(session: Any, seed: Any) -> None:
+    number = whole(seed, "seed")
+    if number < 0:
+        raise run_error("bad-argument", f"`seed` cannot be negative, got {number}")
+    session.seed(number)
+
+
+manual_seed: Op = host(
+    "manual_seed",
+    _manual_seed,
+    args=("seed",),
+    doc="Starts the random numbers anew from a seed.",
+    source="PyTorch: manual_seed",
+    pure=False,
+)

@@ -1,0 +1,161 @@
+"""Checking the derivatives of a program and of the own rules that it uses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from gradcli.engine.autodiff.traces import Trace
+from gradcli.engine.gradcheck.compare import Check, Function, gradcheck
+from gradcli.engine.run.own import OwnFunction
+from gradcli.engine.run.session import Session
+from gradcli.engine.tape.graph import Site, Watchpoint
+from gradcli.engine.tape.tensor import Number, Tensor, data_of, node_of
+from gradcli.engine.values.data import NUMBERS, dtype_of, is_floating, shape_of
+from gradcli.errors import GradError
+from gradcli.results import Checked
+from gradcli.source import Source
+
+Run = Callable[[Mapping[str, Any], bool], tuple[Session, Any]]
+"""Runs the program with plain data in the place of watched names' values; the flag makes cuts
+transparent. Gives the run, which watched the names, and the output."""
+
+
+def check_program(
+    run: Run, names: Sequence[str], order: int, lines: Mapping[str, int]
+) -> tuple[Checked, ...]:
+    """Check the derivatives of a program's output.
+
+    Args:
+        run: Runs it, at other values.
+        names: Names to differentiate with respect to.
+        order: 1, or 2 to check second derivatives as well.
+        lines: The line of each name, 0 for none.
+    """
+
+    def function(moved: Mapping[int, Any], transparent: bool = False) -> Trace:
+        session, output = run({names[i]: data for i, data in moved.items()}, transparent)
+        points = [(session.watchpoints[n][0], session.points[n].data) for n in names]
+        return Trace([output], points)
+
+    checks = gradcheck(function, order=order)
+    cuts = [False] * len(checks)
+    if not all(check.passed for check in checks):
+        cuts = _cuts(lambda moved: function(moved, True), checks, order)
+    return tuple(
+        _checked(check, names[check.input], lines.get(names[check.input], 0), cut)
+        for check, cut in zip(checks, cuts, strict=True)
+    )
+
+
+def _cuts(uncut: Function, checks: Sequence[Check], order: int) -> list[bool]:
+    """Which checks failed only because the program cuts gradients: those that pass where nothing is
+    cut. Only a program that cuts something can fail where nothing is.
+    """
+    try:
+        passed = [check.passed for check in gradcheck(uncut, order=order)]
+    except GradError:
+        passed = [True] * len(checks)
+    return [right and not check.passed for check, right in zip(checks, passed, strict=True)]
+
+
+class OwnCalls:
+    """The first call of each own function with arguments of each kind, as they were then."""
+
+    def __init__(self) -> None:
+        self._calls: dict[Any, tuple[OwnFunction, list[Any], list[bool], Site | None]] = {}
+
+    def __call__(self, function: OwnFunction, args: Sequence[Any], site: Site | None) -> None:
+        """Note a call."""
+        kinds = tuple((type(a), _kind(data_of(a))) for a in args)
+        connected = [isinstance(a, Tensor) and node_of(a) is not None for a in args]
+        key = (function.name, kinds, tuple(connected))
+        if key not in self._calls:
+            self._calls[key] = function, list(map(_unconnected, args)), connected, site
+
+    def checked(self, source: Source, order: int) -> tuple[Checked, ...]:
+        """Check each function by itself at these arguments."""
+        return tuple(
+            check
+            for function, args, connected, site in list(self._calls.values())
+            for check in _rule(function, args, connected, order, _line(site, source))
+        )
+
+
+def _rule(
+    function: OwnFunction, args: Sequence[Any], connected: Sequence[bool], order: int, line: int
+) -> list[Checked]:
+    """The checks by each float argument; one for which `backward` has no gradient, and that none
+    reached in the program, is a constant of the rule.
+    """
+
+    def evaluation(numbers: Sequence[int]) -> Function:
+        return lambda moved: _evaluated(function, args, numbers, moved)
+
+    floats = [i for i, a in enumerate(args) if is_floating(data_of(a))]
+    base = evaluation(floats)({})
+    reached = base.reaches()
+    numbers = [i for i, r in zip(floats, reached, strict=True) if r or connected[i]]
+    checks = gradcheck(evaluation(numbers), order=order) if numbers else []
+    return [_checked(c, f"{function.name}[{numbers[c.input]}]", line, False) for c in checks]
+
+
+def _evaluated(
+    function: OwnFunction, args: Sequence[Any], numbers: Sequence[int], moved: Mapping[int, Any]
+) -> Trace:
+    """One call of an own function, differentiated by some arguments."""
+    session = function.session
+    given = list(map(_unconnected, args))
+    points = []
+    for k, i in enumerate(numbers):
+        data = moved.get(k, data_of(args[i]))
+        node = Watchpoint("", None, 0, None)
+        node.visible = True  # to the rule it requires a gradient
+        given[i] = (Tensor if type(args[i]) is Tensor else Number)(_copied(data), node)
+        points.append((node, data))
+    calls, session.own_calls = session.own_calls, None
+    session.seed(session.seed_used)
+    try:
+        out = function.apply(given, None)
+    finally:
+        session.own_calls = calls
+    outs = out if isinstance(out, tuple) else (out,)
+    return Trace([o for o in outs if isinstance(o, Tensor) and o.node is not None], points)
+
+
+def _kind(data: Any) -> Any:
+    known = type(data) in NUMBERS or hasattr(data, "dtype")
+    return (shape_of(data), dtype_of(data)) if known else None
+
+
+def _unconnected(x: Any) -> Any:
+    """The same value, on memory of its own and outside the graph."""
+    if type(x) is Tensor:
+        return Tensor(_copied(x.data))
+    return x.data if isinstance(x, Number) else x
+
+
+def _copied(data: Any) -> Any:
+    return data if type(data) in NUMBERS else data.copy()
+
+
+def _line(site: Site | None, source: Source) -> int:
+    return 0 if site is None else source.position(site.span.start)[0]
+
+
+def _checked(check: Check, name: str, line: int, cut: bool) -> Checked:
+    return Checked(
+        input=name,
+        order=check.order,
+        mode=check.mode,
+        index=check.index,
+        analytic=check.analytic,
+        numeric=check.numeric,
+        error=check.error,
+        allowed=check.allowed,
+        truncation=check.truncation,
+        rounding=check.rounding,
+        passed=check.passed or cut,
+        note="cut" if cut else check.note,
+        line=line,
+    )

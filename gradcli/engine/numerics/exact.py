@@ -1,0 +1,173 @@
+"""Arithmetic on arrays that is exact, or an error, on 64-bit integers; floats follow IEEE."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradcli.engine.numerics import ieee
+from gradcli.engine.numerics.ufunc import Function, alike, integral, real, ufunc
+from gradcli.engine.values.data import INT64_MIN, Data, np
+from gradcli.errors import run_error
+
+__all__ = [
+    "absolute",
+    "add",
+    "div",
+    "float_power",
+    "floor_divide",
+    "fmod",
+    "neg",
+    "plus",
+    "power",
+    "quotient",
+    "remainder",
+    "sub",
+    "times",
+]
+
+
+def _checked(name: str, fits: Function) -> Function:
+    """NumPy's function of that name; `fits(r, *args)` tells where an integer result is true."""
+    function = ufunc(name)
+
+    def call(*args: Data) -> Data:
+        r = function(*args)
+        if r.dtype.kind == "i" and not np.all(fits(r, *args)):
+            raise ieee.overflow()
+        return r
+
+    return call
+
+
+def _sum_fits(r: Data, x: Data, y: Data) -> Data:
+    """Whether r has the sign of one of its terms."""
+    return np.greater_equal(np.bitwise_and(np.bitwise_xor(x, r), np.bitwise_xor(y, r)), 0)
+
+
+def _difference_fits(r: Data, x: Data, y: Data) -> Data:
+    return np.greater_equal(np.bitwise_and(np.bitwise_xor(x, y), np.bitwise_xor(x, r)), 0)
+
+
+def _product_fits(r: Data, x: Data, y: Data) -> Data:
+    return _agrees(r, np.multiply, np.multiply(np.asarray(x, np.float64), y), x, y)
+
+
+def _agrees(r: Data, function: Function, about: Data, x: Data, y: Data) -> bool:
+    """Whether the integers r are the function of x and y, which is `about` so much.
+
+    Far from 64 bits a double tells; near them Python's integers.
+    """
+    size = np.abs(np.asarray(about))
+    if np.any(size >= 2.0**64):
+        return False
+    near = size >= 2.0**62
+    if not np.any(near):
+        return True
+    x, y = (a[near].astype(object) for a in np.broadcast_arrays(x, y))
+    return bool(np.all(np.equal(function(x, y), np.asarray(r)[near])))
+
+
+plus = _checked("add", _sum_fits)
+times = _checked("multiply", _product_fits)
+absolute = _checked("absolute", lambda r, x: np.not_equal(x, INT64_MIN))
+quotient = real("true_divide")
+_minus = _checked("subtract", _difference_fits)
+_negated = _checked("negative", lambda r, x: np.not_equal(x, INT64_MIN))
+_floored = ufunc("floor_divide")
+_left_floored = ufunc("remainder")
+_left_truncated = ufunc("fmod")
+_raised = ufunc("power")
+
+
+def add(x: Data, y: Data, alpha: Any = 1) -> Data:
+    """Sum x + alpha y."""
+    return plus(x, y if alpha == 1 else times(y, alpha))
+
+
+def sub(x: Data, y: Data, alpha: Any = 1) -> Data:
+    """Difference x - alpha y."""
+    _refuse_bool(x, y)
+    return _minus(x, y if alpha == 1 else times(y, alpha))
+
+
+def neg(x: Data) -> Data:
+    """The negative -x."""
+    _refuse_bool(x)
+    return _negated(x)
+
+
+def div(x: Data, y: Data, rounding_mode: str | None = None) -> Data:
+    """Quotient x / y, rounded in the way that is asked for."""
+    if rounding_mode is None:
+        return quotient(x, y)
+    ieee.check_rounding(rounding_mode)
+    if rounding_mode == "floor":
+        return floor_divide(x, y)
+    if not integral(x, y):
+        return np.trunc(quotient(x, y))
+    down = floor_divide(x, y)
+    return down + np.logical_and(down < 0, np.not_equal(np.remainder(x, y), 0))
+
+
+def floor_divide(x: Data, y: Data) -> Data:
+    """Quotient x / y rounded down."""
+    if integral(x, y):
+        _refuse_zero(y, "division")
+        if np.any(np.logical_and(np.equal(x, INT64_MIN), np.equal(y, -1))):
+            raise ieee.overflow()
+    return _floored(x, y)
+
+
+def remainder(x: Data, y: Data) -> Data:
+    """Remainder with the sign of y."""
+    if integral(x, y):
+        _refuse_zero(y, "remainder")
+    return _left_floored(x, y)
+
+
+def fmod(x: Data, y: Data) -> Data:
+    """Remainder with the sign of x."""
+    if integral(x, y):
+        _refuse_zero(y, "remainder")
+    return _left_truncated(x, y)
+
+
+def power(x: Data, y: Data) -> Data:
+    """Power x ** y."""
+    if not integral(x, y):
+        x, y = alike((x, y))
+        try:
+            return x**y  # NumPy squares, roots and inverts where a plain exponent says so
+        except ValueError:
+            return _raised(x, y)  # its message tells the shapes
+    if np.any(np.less(y, 0)):
+        raise run_error(
+            "bad-argument",
+            "an integer tensor cannot be raised to a negative integer power",
+            help="make the base or the exponent floating, as in `x ** -1.0`",
+        )
+    x, y = np.asarray(x, np.int64), np.asarray(y, np.int64)
+    r = _raised(x, y)
+    if not _agrees(r, np.power, np.power(x.astype(np.float64), y), x, y):
+        raise ieee.overflow()
+    return r
+
+
+def float_power(x: Data, y: Data) -> Data:
+    """Power x ** y in float64."""
+    return power(np.asarray(x, np.float64), np.asarray(y, np.float64))
+
+
+def _refuse_zero(y: Data, name: str) -> None:
+    if np.any(np.equal(y, 0)):
+        raise ieee.zero_divisor(name)
+
+
+def _refuse_bool(*args: Data) -> None:
+    """Refuse a difference of bools only, which has no meaning."""
+    if all(type(a) is bool or getattr(a, "dtype", None) == np.bool_ for a in args):
+        raise run_error(
+            "dtype-mismatch",
+            "`-` is not defined on bool tensors",
+            help="`~x` is the logical complement, `x ^ y` tells where two differ",
+        )

@@ -1,0 +1,31 @@
+"""SciPy's special functions, an extra that is loaded when a value is asked for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradcli.engine.numerics import ieee
+from gradcli.engine.numerics.piecewise import Kernel
+from gradcli.errors import run_error
+
+
+def scipy_function(name: str, *first: Any) -> Kernel:
+    """A kernel that is SciPy's function of that name, with its first arguments if it has more."""
+
+    def kernel(x: Any, m: Any) -> Any:
+        r = getattr(_special(name), name)(*first, x)
+        return float(r) if m is ieee else r
+
+    return kernel
+
+
+def _special(name: str) -> Any:
+    try:
+        from scipy import special  # type: ignore[import-untyped]
+    except ImportError:
+        raise run_error(
+            "missing-extra",
+            f"`{name}` is computed by SciPy, which is not installed",
+            help="pip install 'gradcli[special]'",
+        ) from None
+    return special

@@ -1,0 +1,85 @@
+"""NumPy's element-wise functions with PyTorch's dtypes and our errors.
+
+Functions made here are the `array` values of element-wise ops. Each fetches what it needs of NumPy
+when it is called, so that a family is cheap to import.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+from gradcli.engine.values.data import NUMBERS, Data, np, shape_of
+from gradcli.engine.values.sizes import broadcast
+from gradcli.errors import RunError
+
+Function: TypeAlias = Callable[..., Data]
+
+
+def ufunc(name: str) -> Function:
+    """NumPy's function of that name, on operands of one kind."""
+
+    def call(*args: Data) -> Data:
+        try:
+            return getattr(np, name)(*alike(args))
+        except ValueError as error:
+            raise unfit(args, error) from None
+
+    return call
+
+
+def real(name: str) -> Function:
+    """The same for a function whose results are floats: bools count as the numbers 0 and 1."""
+
+    def call(*args: Data) -> Data:
+        try:
+            return getattr(np, name)(*map(counted, alike(args)))
+        except ValueError as error:
+            raise unfit(args, error) from None
+
+    return call
+
+
+def formula(function: Function) -> Function:
+    """A value made of several NumPy functions: bools count as the numbers 0 and 1."""
+
+    def call(*args: Data, **params: Any) -> Data:
+        try:
+            return function(*map(counted, alike(args)), **params)
+        except ValueError as error:
+            raise unfit(args, error) from None
+
+    return call
+
+
+def alike(args: tuple[Data, ...]) -> tuple[Data, ...]:
+    """Operands in which float32 meets no int64, of which NumPy would make float64."""
+    for a in args:
+        if type(a) not in NUMBERS and a is not None and a.dtype.char == "f":
+            return tuple(_float32(a) for a in args)
+    return args
+
+
+def _float32(a: Data) -> Data:
+    return a.astype(np.float32) if type(a) not in NUMBERS and a.dtype.kind in "ib" else a
+
+
+def counted(a: Data) -> Data:
+    """An operand with bools as floats."""
+    if type(a) in NUMBERS:
+        return float(a) if type(a) is bool else a
+    return a.astype(np.float64) if a.dtype.kind == "b" else a
+
+
+def unfit(args: tuple[Data, ...], error: ValueError) -> Exception:
+    """What to raise for operands that NumPy refused."""
+    try:
+        broadcast(*(shape_of(a) for a in args if a is not None))
+    except RunError as refused:
+        return refused
+    return error
+
+
+def integral(*args: Data) -> bool:
+    """Whether all operands are ints or bools."""
+    return all(type(a) is not float if type(a) in NUMBERS else a.dtype.kind in "ib" for a in args)

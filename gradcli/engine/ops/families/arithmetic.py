@@ -1,0 +1,467 @@
+"""Arithmetic."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradcli.engine.numerics import exact, ieee
+from gradcli.engine.numerics.ufunc import formula, real
+from gradcli.engine.ops.families import points
+from gradcli.engine.ops.registry import Op, bad, elementwise, known, ops, sample
+from gradcli.engine.values.data import NUMBERS, Data, np
+
+NAN, INF = float("nan"), float("inf")
+UNFIT = bad((2,), (3,), says="broadcast")
+
+# Values on arrays
+
+
+def _rsqrt(x: Data) -> Data:
+    return np.reciprocal(real("sqrt")(x))
+
+
+def _reciprocal(x: Data) -> Data:
+    return exact.quotient(1.0, x)
+
+
+@formula
+def _lerp(x: Data, end: Data, weight: Data) -> Data:
+    gap = np.subtract(end, x)
+    from_start = np.add(x, np.multiply(weight, gap))
+    from_end = np.subtract(end, np.multiply(gap, np.subtract(1, weight)))
+    return np.where(np.abs(weight) < 0.5, from_start, from_end)
+
+
+def _addcmul(x: Data, a: Data, b: Data, value: Any = 1) -> Data:
+    product = exact.times(a, b)
+    return exact.plus(x, product if value == 1 else exact.times(product, value))
+
+
+def _addcdiv(x: Data, a: Data, b: Data, value: Any = 1) -> Data:
+    return exact.plus(x, exact.quotient(a if value == 1 else exact.times(a, value), b))
+
+
+def _sign(x: Data) -> Data:
+    return x if x.dtype.kind == "b" else np.sign(x)
+
+
+# Arithmetic
+
+add: Op = elementwise(
+    "add",
+    args=("input", "other"),
+    params={"alpha": 1},
+    doc="Sum input + alpha other.",
+    number=ieee.add,
+    array=exact.add,
+    partials=(1.0, lambda out, x, y, alpha=1: float(alpha)),
+    samples=lambda: (
+        sample(1.5, -2.0),
+        sample([1.0, 2.0], [0.5, -3.0]),
+        sample([[1.0, -2.0], [3.0, 0.0]], [0.5, 1.0]),
+        sample([[1.0], [2.0]], [[0.5, 1.0, 4.0]], alpha=2),
+        sample([1.0, 2.0], 3.0, alpha=-0.5),
+        sample(2.0, [[0.5]]),
+        sample([], []),
+        sample(7.0, 7.0),
+    ),
+    known=lambda: (known(INF, 1.0, grad=(1.0, 1.0)), known([0.0], [0.0], grad=([1.0], [1.0]))),
+    bad=lambda: (UNFIT, bad((2, 3), (2,), says="broadcast")),
+)
+
+sub: Op = elementwise(
+    "sub",
+    args=("input", "other"),
+    params={"alpha": 1},
+    aliases=("subtract",),
+    doc="Difference input - alpha other.",
+    number=ieee.sub,
+    array=exact.sub,
+    partials=(1.0, lambda out, x, y, alpha=1: -float(alpha)),
+    node=lambda args, params: "RsubBackward1" if type(args[0]) in NUMBERS else "SubBackward0",
+    samples=lambda: (
+        sample(1.5, -2.0),
+        sample([1.0, 2.0], [0.5, -3.0]),
+        sample([[1.0, -2.0], [3.0, 0.0]], [0.5, 1.0]),
+        sample([[1.0], [2.0]], [[0.5, 1.0, 4.0]], alpha=2),
+        sample([1.0, 2.0], 3.0, alpha=-0.5),
+        sample(2.0, [[0.5]]),
+        sample([], []),
+        sample(3.0, 3.0),
+    ),
+    known=lambda: (known(INF, 1.0, grad=(1.0, -1.0)),),
+    bad=lambda: (UNFIT, bad([True], [False], says="bool")),
+)
+
+mul: Op = elementwise(
+    "mul",
+    args=("input", "other"),
+    aliases=("multiply",),
+    doc="Product of input and other.",
+    source="product rule",
+    number=ieee.mul,
+    array=exact.times,
+    partials=(lambda out, x, y: y, lambda out, x, y: x),
+    saves={"input": ("other",), "other": ("input",)},
+    samples=lambda: (
+        sample(1.5, -2.0),
+        sample([1.0, 2.0], [0.5, -3.0]),
+        sample([[1.0, -2.0], [3.0, 0.0]], [0.5, 1.0]),
+        sample([[1.0], [2.0]], [[0.5, 1.0, 4.0]]),
+        sample([1.0, 2.0], 3.0),
+        sample(2.0, [[0.5]]),
+        sample([], []),
+        sample(0.0, 0.0),
+    ),
+    known=lambda: (known(0.0, 5.0, grad=(5.0, 0.0)), known(3.0, 3.0, grad=(3.0, 3.0))),
+    bad=lambda: (UNFIT, bad((2, 3), (2,), says="broadcast")),
+)
+
+div: Op = elementwise(
+    "div",
+    args=("input", "other"),
+    params={"rounding_mode": None},
+    aliases=("divide", "true_divide"),
+    doc="Quotient input / other. rounding_mode 'trunc' or 'floor' rounds it, and then its "
+    "derivative is zero.",
+    source="quotient rule",
+    number=ieee.div,
+    array=exact.div,
+    partials=(
+        lambda out, x, y, rounding_mode=None: reciprocal(y) if rounding_mode is None else 0.0,
+        lambda out, x, y, rounding_mode=None: (
+            neg(div(div(x, y), y)) if rounding_mode is None else 0.0
+        ),
+    ),
+    saves={"input": ("other",), "other": ("input", "other")},
+    samples=lambda: (
+        sample(1.5, -2.0),
+        sample([1.0, 2.0], [0.5, -3.0]),
+        sample([[1.0, -2.0], [3.0, 0.0]], [0.5, 1.0]),
+        sample([[1.0], [2.0]], [[0.5, 1.0, 4.0]]),
+        sample([1.0, 2.0], 3.0),
+        sample(2.0, [[0.5]]),
+        sample([], []),
+        sample([5.5, -5.5], 2.0, rounding_mode="floor"),
+        sample([5.5, -5.5], 2.0, rounding_mode="trunc"),
+    ),
+    known=lambda: (
+        known(1.0, 0.0, grad=(INF, -INF)),
+        known(0.0, 0.0, grad=(INF, NAN)),
+    ),
+    bad=lambda: (UNFIT, bad(1.0, 2.0, rounding_mode="up", says="rounding_mode")),
+)
+
+neg: Op = elementwise(
+    "neg",
+    args=("input",),
+    aliases=("negative",),
+    doc="The negative -input.",
+    number=ieee.neg,
+    array=exact.neg,
+    partials=(-1.0,),
+    samples=points.any_sign,
+    bad=lambda: (bad([True, False], says="bool"),),
+)
+
+positive: Op = elementwise(
+    "positive",
+    args=("input",),
+    doc="The operand itself, +input.",
+    number=ieee.positive,
+    array=lambda x: x,
+    partials=(1.0,),
+    inplace=False,
+    samples=points.any_sign,
+)
+
+
+def _power_node(args: Any, params: Any) -> str:
+    if type(args[1]) in NUMBERS:
+        return "PowBackward0"
+    return "PowBackward2" if type(args[0]) in NUMBERS else "PowBackward1"
+
+
+def _power_base(out: Any, x: Any, y: Any) -> Any:
+    if type(y) in NUMBERS:
+        if y == 2:
+            return mul(x, 2.0)
+        return 0.0 if y == 0 else mul(pow_(x, y - 1), float(y))
+    base_is_zero_or_nan = ops.logical_not(ops.gt(ops.abs(x), 0))
+    at_zero = ops.logical_and(ops.eq(y, 0), base_is_zero_or_nan)
+    return ops.where(at_zero, 0.0, mul(y, pow_(x, sub(y, 1))))
+
+
+def _power_exponent(out: Any, x: Any, y: Any) -> Any:
+    at_zero = ops.logical_and(ops.eq(x, 0), ops.ge(y, 0))
+    return ops.where(at_zero, 0.0, mul(pow_(x, y), ops.log(x)))
+
+
+pow_: Op = elementwise(
+    "pow",
+    args=("input", "exponent"),
+    doc="Power input ** exponent. Its derivatives are exponent input ** (exponent - 1) and "
+    "input ** exponent log(input); both are 0 where both are 0, the second wherever the base is 0 "
+    "and the exponent is not negative.",
+    source="DLMF 4.2.26; at a base of 0 the value of the power does not depend on the exponent",
+    number=ieee.power,
+    array=exact.power,
+    partials=(_power_base, _power_exponent),
+    saves=("input", "exponent"),
+    node=_power_node,
+    samples=points.powers,
+    known=lambda: (
+        known(0.0, 0.0, grad=(0.0, 0.0)),
+        known(0.0, 1.0, grad=(1.0, 0.0)),
+        known(0.0, 2.0, grad=(0.0, 0.0)),
+        known(0.0, 0.5, grad=(INF, 0.0)),
+        known(0.0, -1.0, grad=(-INF, -INF)),
+        known(-2.0, 2.0, grad=(-4.0, NAN)),
+        known(-2.0, 3.0, grad=(12.0, NAN)),
+        known(-2.0, 0.5, grad=(NAN, NAN)),
+    ),
+    bad=lambda: (UNFIT, bad([2, 3], -1, says="negative"), bad([2, 10], 63, says="64 bits")),
+)
+
+square: Op = elementwise(
+    "square",
+    args=("input",),
+    doc="Square of input.",
+    source="product rule",
+    number=ieee.square,
+    array=lambda x: exact.times(x, x),
+    partials=(lambda out, x: mul(x, 2.0),),
+    saves=("input",),
+    node="PowBackward0",
+    samples=points.any_sign,
+    known=lambda: (known(0.0, grad=(0.0,)),),
+)
+
+sqrt: Op = elementwise(
+    "sqrt",
+    args=("input",),
+    doc="Square root of input; nan below 0. Its derivative 1 / (2 sqrt(input)) is inf at 0.",
+    number=ieee.sqrt,
+    array=real("sqrt"),
+    partials=(lambda out, x: div(0.5, out),),
+    saves=("out",),
+    samples=points.positive,
+    known=lambda: (known(0.0, grad=(INF,)), known(-1.0, grad=(NAN,))),
+)
+
+rsqrt: Op = elementwise(
+    "rsqrt",
+    args=("input",),
+    doc="1 / sqrt(input); inf at 0, nan below. Its derivative is -1/2 input ** (-3/2).",
+    number=ieee.rsqrt,
+    array=_rsqrt,
+    partials=(lambda out, x: mul(mul(out, out), mul(out, -0.5)),),
+    saves=("out",),
+    samples=points.positive,
+    known=lambda: (known(0.0, grad=(-INF,)), known(-1.0, grad=(NAN,))),
+)
+
+reciprocal: Op = elementwise(
+    "reciprocal",
+    args=("input",),
+    doc="1 / input. Its derivative -1 / input ** 2 is -inf at 0.",
+    number=ieee.reciprocal,
+    array=_reciprocal,
+    partials=(lambda out, x: neg(mul(out, out)),),
+    saves=("out",),
+    samples=lambda: (*points.positive(), sample(-0.5), sample([-3.0, 2.0])),
+    known=lambda: (known(0.0, grad=(-INF,)), known(-0.0, grad=(-INF,))),
+)
+
+abs_: Op = elementwise(
+    "abs",
+    args=("input",),
+    aliases=("absolute",),
+    doc="Absolute value of input. Its derivative at 0 is 0.",
+    source="midpoint of the subdifferential at 0",
+    number=ieee.absolute,
+    array=exact.absolute,
+    partials=(lambda out, x: sign(x),),
+    saves=("input",),
+    samples=points.off_whole,
+    known=lambda: (
+        known(0.0, grad=(0.0,)),
+        known([-0.0, 0.0, NAN], grad=([0.0, 0.0, NAN],)),
+        known([-INF, INF], grad=([-1.0, 1.0],)),
+    ),
+)
+
+sign: Op = elementwise(
+    "sign",
+    args=("input",),
+    doc="1, -1 or 0, as input is above, below or 0. Its derivative is 0 everywhere.",
+    number=ieee.sign,
+    array=_sign,
+    partials=(0.0,),
+    samples=points.off_whole,
+    known=lambda: (known(0.0, grad=(0.0,)), known([-3.0, 0.0, 2.0], grad=([0.0, 0.0, 0.0],))),
+)
+
+floor_divide: Op = elementwise(
+    "floor_divide",
+    args=("input", "other"),
+    doc="Quotient input / other rounded down, input // other. Its derivatives are 0; PyTorch has "
+    "none for it.",
+    number=ieee.floor_divide,
+    array=exact.floor_divide,
+    partials=(0.0, 0.0),
+    samples=points.quotients,
+    known=lambda: (known(6.0, 3.0, grad=(0.0, 0.0)), known(-5.0, 3.0, grad=(0.0, 0.0))),
+    bad=lambda: (UNFIT, bad(5, 0, says="by zero"), bad([5, 6], [1, 0], says="by zero")),
+)
+
+remainder: Op = elementwise(
+    "remainder",
+    args=("input", "other"),
+    doc="Remainder input - other floor(input / other), which has the sign of other, "
+    "input % other. Its derivatives are 1 and -floor(input / other).",
+    number=ieee.remainder,
+    array=exact.remainder,
+    partials=(1.0, lambda out, x, y: neg(floor_divide(x, y))),
+    saves=("input", "other"),
+    node=lambda args, params: f"RemainderBackward{int(type(args[1]) not in NUMBERS)}",
+    samples=points.quotients,
+    known=lambda: (
+        known(-5.0, 3.0, grad=(1.0, 2.0)),
+        known(6.0, 3.0, grad=(1.0, -2.0)),
+        known(5.0, -3.0, grad=(1.0, 2.0)),
+    ),
+    bad=lambda: (UNFIT, bad(5, 0, says="by zero"), bad([5, 6], [1, 0], says="by zero")),
+)
+
+fmod: Op = elementwise(
+    "fmod",
+    args=("input", "other"),
+    doc="Remainder input - other trunc(input / other), which has the sign of input. Its "
+    "derivatives are 1 and -trunc(input / other).",
+    number=ieee.fmod,
+    array=exact.fmod,
+    partials=(1.0, lambda out, x, y: neg(div(x, y, rounding_mode="trunc"))),
+    saves=("input", "other"),
+    node=lambda args, params: f"FmodBackward{int(type(args[1]) not in NUMBERS)}",
+    samples=points.quotients,
+    known=lambda: (
+        known(5.0, 3.0, grad=(1.0, -1.0)),
+        known(-5.0, 3.0, grad=(1.0, 1.0)),
+        known(6.0, 3.0, grad=(1.0, -2.0)),
+    ),
+    bad=lambda: (UNFIT, bad(5, 0, says="by zero"), bad([5, 6], [1, 0], says="by zero")),
+)
+
+float_power: Op = elementwise(
+    "float_power",
+    args=("input", "exponent"),
+    doc="Power input ** exponent calculated in float64.",
+    source="as pow",
+    number=ieee.float_power,
+    array=exact.float_power,
+    partials=(_power_base, _power_exponent),
+    saves=("input", "exponent"),
+    node=_power_node,
+    samples=points.powers,
+    known=pow_.known,
+    bad=lambda: (UNFIT,),
+)
+
+
+def _leg(leg: Any, out: Any) -> Any:
+    """Derivative of a hypotenuse by one of its legs."""
+    return ops.where(ops.eq(out, 0), 0.0, div(leg, out))
+
+
+hypot: Op = elementwise(
+    "hypot",
+    args=("input", "other"),
+    doc="sqrt(input ** 2 + other ** 2), without overflow on the way. Its derivatives at (0, 0) "
+    "are 0, the middle of the subdifferential, where PyTorch has nan.",
+    source="chain rule",
+    number=ieee.hypot,
+    array=real("hypot"),
+    partials=(lambda out, x, y: _leg(x, out), lambda out, x, y: _leg(y, out)),
+    saves=("input", "other", "out"),
+    samples=lambda: (
+        sample(3.0, -4.0),
+        sample(3.0, 0.0),
+        sample([1.0, 2.0], [0.5, -3.0]),
+        sample([[1.0, -2.0], [3.0, 0.5]], [0.5, 1.0]),
+        sample([[1.0], [2.0]], [[0.5, 1.0, 4.0]]),
+        sample([1.0, 2.0], 3.0),
+        sample(2.0, [[0.5]]),
+        sample([], []),
+    ),
+    known=lambda: (
+        known(0.0, 0.0, grad=(0.0, 0.0)),
+        known([0.0, 3.0], [0.0, 4.0], grad=([0.0, 3.0 / 5.0], [0.0, 4.0 / 5.0])),
+    ),
+    bad=lambda: (UNFIT,),
+)
+
+lerp: Op = elementwise(
+    "lerp",
+    args=("input", "end", "weight"),
+    doc="Point between input and end: input + weight (end - input).",
+    number=ieee.lerp,
+    array=_lerp,
+    partials=(
+        lambda out, x, end, weight: sub(1.0, weight),
+        lambda out, x, end, weight: weight,
+        lambda out, x, end, weight: sub(end, x),
+    ),
+    saves=("input", "end", "weight"),
+    node=lambda args, params: f"LerpBackward{int(type(args[2]) not in NUMBERS)}",
+    samples=lambda: (
+        sample(1.0, 3.0, 0.25),
+        sample(1.0, 3.0, 0.75),
+        sample([1.0, 2.0], [0.5, -3.0], 0.3),
+        sample([1.0, 2.0], [0.5, -3.0], [0.3, 1.5]),
+        sample([[1.0], [2.0]], [0.5, 1.0, 4.0], [[0.1], [0.9]]),
+        sample(1.0, [[2.0]], 0.0),
+        sample([2.0], [2.0], [1.0]),
+        sample([], [], 0.5),
+    ),
+    known=lambda: (known(1.0, 3.0, 0.5, grad=(0.5, 0.5, 2.0)),),
+    bad=lambda: (bad((2,), (3,), (1,), says="broadcast"),),
+)
+
+addcmul: Op = elementwise(
+    "addcmul",
+    args=("input", "tensor1", "tensor2"),
+    params={"value": 1},
+    doc="input + value tensor1 tensor2.",
+    source="product rule",
+    number=lambda x, a, b, value=1: ieee.add(x, ieee.mul(ieee.mul(a, b), value)),
+    array=_addcmul,
+    partials=(
+        1.0,
+        lambda out, x, a, b, value=1: mul(b, value),
+        lambda out, x, a, b, value=1: mul(a, value),
+    ),
+    saves=("tensor1", "tensor2"),
+    samples=points.scaled_triples,
+    known=lambda: (known(1.0, 0.0, 5.0, grad=(1.0, 5.0, 0.0)),),
+    bad=lambda: (bad((2,), (3,), (1,), says="broadcast"),),
+)
+
+addcdiv: Op = elementwise(
+    "addcdiv",
+    args=("input", "tensor1", "tensor2"),
+    params={"value": 1},
+    doc="input + value tensor1 / tensor2.",
+    source="quotient rule",
+    number=lambda x, a, b, value=1: ieee.add(x, ieee.div(ieee.mul(a, value), b)),
+    array=_addcdiv,
+    partials=(
+        1.0,
+        lambda out, x, a, b, value=1: div(float(value), b),
+        lambda out, x, a, b, value=1: neg(div(div(mul(a, value), b), b)),
+    ),
+    saves=("tensor1", "tensor2"),
+    samples=points.scaled_triples,
+    known=lambda: (known(1.0, 2.0, 0.0, grad=(1.0, INF, -INF)),),
+    bad=lambda: (bad((2,), (3,), (1,), says="broadcast"),),
+)

@@ -1,0 +1,333 @@
+"""Choice between values: the larger, the one where a condition holds, the nearest inside bounds."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from gradcli.engine.numerics import ieee
+from gradcli.engine.numerics.ufunc import alike, formula, real, ufunc, unfit
+from gradcli.engine.ops.families import points
+from gradcli.engine.ops.registry import Op, bad, elementwise, known, op, ops, sample
+from gradcli.engine.values.data import NUMBERS, SCALARS, Data, np, shape_of
+from gradcli.engine.values.sizes import broadcast
+from gradcli.errors import run_error
+
+NAN, INF = float("nan"), float("inf")
+UNFIT = bad((2,), (3,), says="broadcast")
+
+
+def _larger_share(x: Any, y: Any) -> Any:
+    """Share of x in the gradient of the larger of the two."""
+    return _share(x, y, ops.gt(x, y))
+
+
+def _smaller_share(x: Any, y: Any) -> Any:
+    """Share of x in the gradient of the smaller of the two."""
+    return _share(x, y, ops.lt(x, y))
+
+
+def _share(x: Any, y: Any, wins: Any) -> Any:
+    x_nan, y_nan = ops.isnan(x), ops.isnan(y)
+    tie = ops.logical_or(ops.eq(x, y), ops.logical_and(x_nan, y_nan))
+    return where(tie, 0.5, ops.logical_or(wins, ops.logical_and(x_nan, ops.logical_not(y_nan))))
+
+
+maximum: Op = elementwise(
+    "maximum",
+    args=("input", "other"),
+    doc="Larger of input and other; nan where one is. At a tie each gets half of the gradient; a "
+    "nan alone gets all of it, where PyTorch gives it to the other as well.",
+    source="midpoint of the subdifferential",
+    number=ieee.maximum,
+    array=ufunc("maximum"),
+    partials=(
+        lambda out, x, y: _larger_share(x, y),
+        lambda out, x, y: _larger_share(y, x),
+    ),
+    saves=("input", "other"),
+    inplace=False,
+    samples=points.pairs,
+    known=lambda: (
+        known(1.0, 1.0, grad=(0.5, 0.5)),
+        known([3.0, 3.0], [3.0, 2.0], grad=([0.5, 1.0], [0.5, 0.0])),
+        known(NAN, 2.0, grad=(1.0, 0.0)),
+        known(2.0, NAN, grad=(0.0, 1.0)),
+        known([NAN, 2.0], [2.0, NAN], grad=([1.0, 0.0], [0.0, 1.0])),
+    ),
+    bad=lambda: (UNFIT,),
+)
+
+minimum: Op = elementwise(
+    "minimum",
+    args=("input", "other"),
+    doc="Smaller of input and other; nan where one is. At a tie each gets half of the gradient; a "
+    "nan alone gets all of it.",
+    source="midpoint of the subdifferential",
+    number=ieee.minimum,
+    array=ufunc("minimum"),
+    partials=(
+        lambda out, x, y: _smaller_share(x, y),
+        lambda out, x, y: _smaller_share(y, x),
+    ),
+    saves=("input", "other"),
+    inplace=False,
+    samples=points.pairs,
+    known=lambda: (
+        known(1.0, 1.0, grad=(0.5, 0.5)),
+        known(NAN, 2.0, grad=(1.0, 0.0)),
+        known(2.0, NAN, grad=(0.0, 1.0)),
+    ),
+    bad=lambda: (UNFIT,),
+)
+
+fmax: Op = elementwise(
+    "fmax",
+    args=("input", "other"),
+    doc="Larger of input and other, passing over nan. At a tie the first gets the gradient.",
+    source="PyTorch",
+    number=ieee.fmax,
+    array=ufunc("fmax"),
+    partials=(
+        lambda out, x, y: ops.logical_or(ops.ge(x, y), ops.isnan(y)),
+        lambda out, x, y: ops.logical_not(ops.logical_or(ops.ge(x, y), ops.isnan(y))),
+    ),
+    saves=("input", "other"),
+    inplace=False,
+    samples=points.pairs,
+    known=lambda: (
+        known(1.0, 1.0, grad=(1.0, 0.0)),
+        known(NAN, 2.0, grad=(0.0, 1.0)),
+        known([2.0, 1.0], [NAN, 1.0], grad=([1.0, 1.0], [0.0, 0.0])),
+    ),
+    bad=lambda: (UNFIT,),
+)
+
+fmin: Op = elementwise(
+    "fmin",
+    args=("input", "other"),
+    doc="Smaller of input and other, passing over nan. At a tie the first gets the gradient.",
+    source="PyTorch",
+    number=ieee.fmin,
+    array=ufunc("fmin"),
+    partials=(
+        lambda out, x, y: ops.logical_or(ops.le(x, y), ops.isnan(y)),
+        lambda out, x, y: ops.logical_not(ops.logical_or(ops.le(x, y), ops.isnan(y))),
+    ),
+    saves=("input", "other"),
+    inplace=False,
+    samples=points.pairs,
+    known=lambda: (known(1.0, 1.0, grad=(1.0, 0.0)), known(NAN, 2.0, grad=(0.0, 1.0))),
+    bad=lambda: (UNFIT,),
+)
+
+
+def _where(condition: Data, x: Data, y: Data) -> Data:
+    try:
+        return np.where(condition, *alike((x, y)))
+    except ValueError as error:
+        raise unfit((condition, x, y), error) from None
+
+
+def _zero(x: Any) -> Any:
+    """Zeros shaped as x, of which only the shape is known."""
+    return ops.zeros_of(like=x) if shape_of(x) else 0.0
+
+
+where: Op = op(
+    "where",
+    args=("condition", "input", "other"),
+    doc="input where condition is true, else other. What is not chosen gets a gradient of exactly "
+    "zero, and passes exactly zero on, even where its own derivative is inf.",
+    source="definition; PyTorch has nan where a zero gradient meets an inf",
+    number=lambda c, x, y: ieee.like(x if c else y, x, y),
+    array=_where,
+    shape=broadcast,
+    vjp=(
+        None,
+        lambda g, out, c, x, y: where(c, g, 0.0),
+        lambda g, out, c, x, y: where(c, 0.0, g),
+    ),
+    jvp=(
+        None,
+        lambda dot, out, c, x, y: where(c, dot, _zero(y)),
+        lambda dot, out, c, x, y: where(c, _zero(x), dot),
+    ),
+    saves=("condition",),
+    samples=lambda: (
+        sample(True, 1.0, 2.0),
+        sample(False, 1.0, 2.0),
+        sample([True, False], [1.0, 2.0], [3.0, 4.0]),
+        sample([True, False], 1.0, [[3.0, 4.0], [5.0, 6.0]]),
+        sample([[True], [False]], [1.0, 2.0], 0.5),
+        sample([True, False], [1.0, 2.0], 0.5),
+        sample([], [], 1.0),
+        sample([True], [2.0], [2.0]),
+    ),
+    known=lambda: (known([True, False], [1.0, 2.0], 3.0, grad=(None, [1.0, 0.0], 1.0)),),
+    bad=lambda: (bad((2,), (3,), (2,), says="broadcast"),),
+)
+
+
+def _clamp(x: Data, low: Data = None, high: Data = None) -> Data:
+    if low is None and high is None:
+        raise _no_bound()
+    if low is not None:
+        x = _larger(x, low)
+    return x if high is None else _smaller(x, high)
+
+
+def _number_clamp(x: Any, low: Any = None, high: Any = None) -> Any:
+    if low is None and high is None:
+        raise _no_bound()
+    if low is not None:
+        x = ieee.maximum(x, low)
+    return x if high is None else ieee.minimum(x, high)
+
+
+def _no_bound() -> Exception:
+    return run_error("bad-argument", "`clamp` needs `min` or `max`, got neither")
+
+
+def _inside(out: Any, x: Any, low: Any = None, high: Any = None) -> Any:
+    if low is None:
+        return ops.le(x, high)
+    return ops.ge(x, low) if high is None else ops.logical_and(ops.ge(x, low), ops.le(x, high))
+
+
+def _below(out: Any, x: Any, low: Any, high: Any = None) -> Any:
+    return ops.lt(x, low) if high is None else ops.logical_and(ops.lt(x, low), ops.lt(low, high))
+
+
+def _above(out: Any, x: Any, low: Any, high: Any) -> Any:
+    return ops.gt(x, high) if low is None else ops.logical_or(ops.gt(x, high), ops.gt(low, high))
+
+
+_larger = ufunc("maximum")
+_smaller = ufunc("minimum")
+
+clamp: Op = elementwise(
+    "clamp",
+    args=("input", "min=None", "max=None"),
+    aliases=("clip",),
+    doc="input brought into min ... max; either may be left out. The derivative is 1 inside and "
+    "at both bounds, 0 outside.",
+    source="PyTorch",
+    number=_number_clamp,
+    array=_clamp,
+    partials=(_inside, _below, _above),
+    saves=("input", "min", "max"),
+    node=lambda args, params: (
+        "ClampBackward1" if all(type(a) in SCALARS for a in args[1:]) else "ClampBackward0"
+    ),
+    samples=lambda: (
+        sample(0.5, 0.0, 1.0),
+        sample(-0.5, 0.0, 1.0),
+        sample([-1.0, 0.5, 2.0], 0.0, 1.0),
+        sample([-1.0, 0.5, 2.0], None, 1.0),
+        sample([-1.0, 0.5, 2.0], 0.0, None),
+        sample([[-1.0], [0.5]], [0.1, -2.0], [0.4, 3.0]),
+        sample([], 0.0, 1.0),
+        sample([2.0], [3.0], [1.0]),
+    ),
+    known=lambda: (
+        known(0.0, 0.0, 1.0, grad=(1.0, 0.0, 0.0)),
+        known(1.0, 0.0, 1.0, grad=(1.0, 0.0, 0.0)),
+        known([-1.0, 0.0, 1.0, 2.0], 0.0, 1.0, grad=([0.0, 1.0, 1.0, 0.0], 1.0, 1.0)),
+    ),
+    bad=lambda: (bad((2,), (3,), says="broadcast"), bad(1.0, says="`min` or `max`")),
+)
+
+clamp_min: Op = elementwise(
+    "clamp_min",
+    args=("input", "min"),
+    doc="input, or min where input is below. The derivative at min is 1.",
+    source="PyTorch",
+    number=ieee.maximum,
+    array=_larger,
+    partials=(lambda out, x, low: ops.ge(x, low), lambda out, x, low: ops.lt(x, low)),
+    saves=("input", "min"),
+    node=lambda args, params: f"ClampMinBackward{int(type(args[1]) not in NUMBERS)}",
+    samples=points.pairs,
+    known=lambda: (known(0.0, 0.0, grad=(1.0, 0.0)),),
+    bad=lambda: (UNFIT,),
+)
+
+clamp_max: Op = elementwise(
+    "clamp_max",
+    args=("input", "max"),
+    doc="input, or max where input is above. The derivative at max is 1.",
+    source="PyTorch",
+    number=ieee.minimum,
+    array=_smaller,
+    partials=(lambda out, x, high: ops.le(x, high), lambda out, x, high: ops.gt(x, high)),
+    saves=("input", "max"),
+    node=lambda args, params: f"ClampMaxBackward{int(type(args[1]) not in NUMBERS)}",
+    samples=points.pairs,
+    known=lambda: (known(0.0, 0.0, grad=(1.0, 0.0)),),
+    bad=lambda: (UNFIT,),
+)
+
+
+@formula
+def _heaviside(x: Data, values: Data) -> Data:
+    return np.where(np.equal(x, 0), values, np.where(np.isnan(x), x, np.greater(x, 0)))
+
+
+heaviside: Op = elementwise(
+    "heaviside",
+    args=("input", "values"),
+    doc="0 where input is below 0, 1 where above, values where it is 0. Its derivative with "
+    "respect to input is 0.",
+    number=ieee.heaviside,
+    array=_heaviside,
+    partials=(0.0, lambda out, x, values: ops.eq(x, 0)),
+    saves=("input",),
+    samples=lambda: (*points.pairs(), sample([0, 2], [0.5, 0.25])),
+    known=lambda: (known(0.0, 0.5, grad=(0.0, 1.0)),),
+    bad=lambda: (UNFIT,),
+)
+
+copysign: Op = elementwise(
+    "copysign",
+    args=("input", "other"),
+    doc="Size of input with the sign of other, also of a signed zero. Its derivatives are 1 or "
+    "-1, as the sign stays or changes (0 where input is 0), and 0.",
+    source="PyTorch",
+    number=math.copysign,
+    array=real("copysign"),
+    partials=(lambda out, x, y: ops.mul(ops.sign(x), copysign(1.0, y)), 0.0),
+    saves=("input", "other"),
+    samples=points.pairs,
+    known=lambda: (
+        known(0.0, -1.0, grad=(0.0, 0.0)),
+        known(2.0, -0.0, grad=(-1.0, 0.0)),
+        known([-2.0, 2.0], -3.0, grad=([1.0, -1.0], 0.0)),
+    ),
+    bad=lambda: (UNFIT,),
+)
+
+nan_to_num: Op = elementwise(
+    "nan_to_num",
+    args=("input",),
+    params={"nan": 0.0, "posinf": None, "neginf": None},
+    doc="input with nan, inf and -inf replaced, infinities by the largest finite numbers if not "
+    "told otherwise. The derivative there is 0.",
+    number=ieee.nan_to_num,
+    array=lambda x, nan=0.0, posinf=None, neginf=None: np.nan_to_num(
+        x, nan=nan, posinf=posinf, neginf=neginf
+    ),
+    partials=(lambda out, x, **params: ops.isfinite(x),),
+    saves=("input",),
+    samples=lambda: (
+        sample(1.5),
+        sample(-2.0),
+        sample(0.0),
+        sample([]),
+        sample([1.0]),
+        sample([1.0, -2.0, 0.0], nan=1.0),
+        sample([[1.0, -2.0], [3.0, 0.5]], posinf=9.0),
+        sample([[[1e-3]]], neginf=-9.0),
+    ),
+    known=lambda: (known([NAN, INF, -INF, 2.0], grad=([0.0, 0.0, 0.0, 1.0],)),),
+)

@@ -1,0 +1,277 @@
+"""Comparison and choice."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from gradcli.engine.numerics import ieee
+from gradcli.engine.numerics.ufunc import formula, integral, ufunc
+from gradcli.engine.ops.registry import Op, bad, elementwise, host, sample
+from gradcli.engine.tape.tensor import data_of
+from gradcli.engine.values.data import Data, np, shape_of
+from gradcli.errors import run_error
+
+NAN, INF = float("nan"), float("inf")
+UNFIT = bad((2,), (3,), says="broadcast")
+
+
+def _test(name: str, number: Callable[..., bool], function: str, doc: str, **fields: Any) -> Op:
+    """An element-wise op of two operands whose result is a bool."""
+    return elementwise(
+        name,
+        args=("input", "other"),
+        doc=doc,
+        number=number,
+        array=ufunc(function),
+        inplace=False,
+        samples=lambda: (
+            sample(1.0, 2.0),
+            sample(2.0, 2.0),
+            sample([1.0, NAN], [1.0, NAN]),
+            sample([[1.0], [2.0]], [[0.5, 1.0, 4.0]]),
+            sample([], 1.0),
+        ),
+        bad=lambda: (UNFIT,),
+        **fields,
+    )
+
+
+eq: Op = _test("eq", lambda x, y: x == y, "equal", "Whether input and other are equal.")
+ne: Op = _test(
+    "ne",
+    lambda x, y: x != y,
+    "not_equal",
+    "Whether input and other differ.",
+    aliases=("not_equal",),
+)
+lt: Op = _test(
+    "lt",
+    lambda x, y: x < y,
+    "less",
+    "Whether input is below other.",
+    aliases=("less",),
+)
+le: Op = _test(
+    "le",
+    lambda x, y: x <= y,
+    "less_equal",
+    "Whether input is other or below.",
+    aliases=("less_equal",),
+)
+gt: Op = _test(
+    "gt",
+    lambda x, y: x > y,
+    "greater",
+    "Whether input is above other.",
+    aliases=("greater",),
+)
+ge: Op = _test(
+    "ge",
+    lambda x, y: x >= y,
+    "greater_equal",
+    "Whether input is other or above.",
+    aliases=("greater_equal",),
+)
+
+# Tests of one operand
+
+
+def _kind(name: str, number: Callable[..., bool], array: Any, doc: str, **fields: Any) -> Op:
+    """An element-wise test of one operand."""
+    return elementwise(
+        name,
+        args=("input",),
+        doc=doc,
+        number=number,
+        array=array,
+        inplace=False,
+        samples=lambda: (
+            sample(1.0),
+            sample(NAN),
+            sample([1.0, NAN, INF, -INF, 0.0]),
+            sample([]),
+            sample([[2], [0]]),
+        ),
+        **fields,
+    )
+
+
+isnan: Op = _kind("isnan", math.isnan, ufunc("isnan"), "Whether input is nan.")
+isinf: Op = _kind("isinf", math.isinf, ufunc("isinf"), "Whether input is inf or -inf.")
+isfinite: Op = _kind(
+    "isfinite",
+    math.isfinite,
+    ufunc("isfinite"),
+    "Whether input is neither inf nor nan.",
+)
+logical_not: Op = _kind(
+    "logical_not", lambda x: not x, ufunc("logical_not"), "Whether input is zero."
+)
+
+logical_and: Op = _test(
+    "logical_and",
+    lambda x, y: bool(x) and bool(y),
+    "logical_and",
+    "Whether input and other are both not zero.",
+)
+logical_or: Op = _test(
+    "logical_or",
+    lambda x, y: bool(x) or bool(y),
+    "logical_or",
+    "Whether one of input and other is not zero.",
+)
+logical_xor: Op = _test(
+    "logical_xor",
+    lambda x, y: bool(x) != bool(y),
+    "logical_xor",
+    "Whether just one of input and other is not zero.",
+)
+
+# Bits
+
+
+def _bits(sign: str, number: Callable[..., Any], function: str) -> tuple[Any, Any]:
+    """Values on numbers and arrays of an operation on bools and ints."""
+    array = ufunc(function)
+
+    def on_numbers(*args: Any) -> Any:
+        if float in map(type, args):
+            raise _not_bits(sign)
+        return number(*args)
+
+    def on_arrays(*args: Data) -> Data:
+        if not integral(*args):
+            raise _not_bits(sign)
+        return array(*args)
+
+    return on_numbers, on_arrays
+
+
+def _not_bits(sign: str) -> Exception:
+    help = {
+        "^": "the power is `x ** y`",
+        "&": "`x and y`, or `logical_and(x, y)` element by element",
+        "|": "`x or y`, or `logical_or(x, y)` element by element",
+        "~": "`not x`, or `logical_not(x)` element by element",
+    }
+    return run_error("dtype-mismatch", f"`{sign}` is not defined on floats", help=help[sign])
+
+
+def _bitwise(name: str, sign: str, number: Callable[..., Any], doc: str) -> Op:
+    on_numbers, on_arrays = _bits(sign, number, name)
+    return elementwise(
+        name,
+        args=("input", "other"),
+        doc=doc,
+        number=on_numbers,
+        array=on_arrays,
+        samples=lambda: (
+            sample(5, 3),
+            sample(True, False),
+            sample([True, False], [True, True]),
+            sample([[1], [2]], [3, -4]),
+            sample([5, -6], 2),
+        ),
+        bad=lambda: (
+            bad([1, 2], [1, 2, 3], says="broadcast"),
+            bad(1.5, 2, says="floats"),
+            bad([1.5], [2], says="floats"),
+        ),
+    )
+
+
+bitwise_and: Op = _bitwise(
+    "bitwise_and",
+    "&",
+    lambda x, y: x & y,
+    "The bits that input and other both have, input & other.",
+)
+bitwise_or: Op = _bitwise(
+    "bitwise_or", "|", lambda x, y: x | y, "The bits that input or other has, input | other."
+)
+bitwise_xor: Op = _bitwise(
+    "bitwise_xor",
+    "^",
+    lambda x, y: x ^ y,
+    "The bits in which input and other differ, input ^ other.",
+)
+
+_invert_number, _invert_array = _bits("~", lambda x: not x if type(x) is bool else ~x, "invert")
+
+bitwise_not: Op = elementwise(
+    "bitwise_not",
+    args=("input",),
+    doc="The opposite of a bool, the bits of an int turned over, ~input.",
+    number=_invert_number,
+    array=_invert_array,
+    samples=lambda: (
+        sample(True),
+        sample(5),
+        sample([True, False]),
+        sample([[1, -2]]),
+        sample(0),
+    ),
+    bad=lambda: (bad(1.5, says="floats"), bad([1.5], says="floats")),
+)
+
+# Closeness
+
+
+@formula
+def _isclose(
+    x: Data, y: Data, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
+) -> Data:
+    return np.isclose(x, y, rtol=rtol, atol=atol, equal_nan=equal_nan)
+
+
+isclose: Op = elementwise(
+    "isclose",
+    args=("input", "other"),
+    params={"rtol": 1e-5, "atol": 1e-8, "equal_nan": False},
+    doc="Whether |input - other| <= atol + rtol |other|.",
+    source="PyTorch",
+    number=ieee.isclose,
+    array=_isclose,
+    inplace=False,
+    samples=lambda: (
+        sample(1.0, 1.0 + 1e-9),
+        sample(INF, INF),
+        sample([1.0, NAN], [1.1, NAN], rtol=0.2),
+        sample([NAN, 2.0], NAN, equal_nan=True),
+        sample([INF, -INF, INF, 1.0], [INF, INF, 1.0, INF]),
+    ),
+    bad=lambda: (UNFIT,),
+)
+
+
+def _allclose(session: Any, x: Any, y: Any, **params: Any) -> bool:
+    close = isclose(data_of(session.tensor(x)), data_of(session.tensor(y)), **params)
+    return bool(np.all(close))
+
+
+allclose: Op = host(
+    "allclose",
+    _allclose,
+    args=("input", "other"),
+    params={"rtol": 1e-5, "atol": 1e-8, "equal_nan": False},
+    doc="Whether all elements of input and other are close, as `isclose` says: one bool.",
+    source="PyTorch",
+    method=True,
+)
+
+
+def _equal(session: Any, x: Any, y: Any) -> bool:
+    x, y = data_of(session.tensor(x)), data_of(session.tensor(y))
+    return shape_of(x) == shape_of(y) and bool(np.all(np.equal(x, y)))
+
+
+equal: Op = host(
+    "equal",
+    _equal,
+    args=("input", "other"),
+    doc="Whether input and other have one shape and equal elements: one bool.",
+    source="PyTorch",
+    method=True,
+)

@@ -1,0 +1,450 @@
+"""Convolutions and pooling: windows that move over the last dimensions."""
+
+from __future__ import annotations
+
+from math import inf, prod
+from typing import Any
+
+from gradcli.engine.ops.internal.window import counts
+from gradcli.engine.ops.registry import REQUIRED, Op, bad, composite, known, ops, sample
+from gradcli.engine.values.data import dtype_of, np, shape_of
+from gradcli.engine.values.limits import check_memory
+from gradcli.engine.values.sizes import Shape, whole, wholes
+from gradcli.errors import run_error
+
+
+def _several(value: Any, rank: int, name: str, least: int) -> Shape:
+    """One number for each dimension, from one or several."""
+    found = wholes(value, name)
+    found = found * rank if len(found) == 1 else found
+    if len(found) != rank or any(n < least for n in found):
+        raise run_error(
+            "bad-argument",
+            f"`{name}` is a number from {least} on, or {rank} of them, got {list(found)}",
+        )
+    return found
+
+
+def _batched(x: Any, rank: int, name: str) -> Any:
+    """The input with a batch dimension."""
+    ndim = len(shape_of(x))
+    if ndim not in (rank + 1, rank + 2):
+        raise run_error(
+            "shape-mismatch",
+            f"`{name}` needs an input of {rank + 1} dimensions (channels, places) or {rank + 2}, "
+            f"got the shape {list(shape_of(x))}",
+        )
+    return x if ndim == rank + 2 else ops.unsqueeze(x, dim=0)
+
+
+def _margined(x: Any, margins: list[tuple[int, int]], value: float) -> Any:
+    """The input with margins in its last dimensions."""
+    if not any(a or b for a, b in margins):
+        return x
+    flat = [n for margin in reversed(margins) for n in margin]
+    return ops.pad(x, pad=flat, mode="constant", value=value)
+
+
+def _places(x: Any, size: Shape, stride: Shape, dilation: Shape, name: str) -> Shape:
+    shape = shape_of(x)[-len(size) :]
+    found = counts(shape, size, stride, dilation)
+    if any(n < 1 for n in found):
+        raise run_error(
+            "shape-mismatch",
+            f"the window of `{name}`, {list(size)} at dilation {list(dilation)}, is larger than "
+            f"the padded input, {list(shape)}",
+        )
+    check_memory((*shape_of(x)[: -len(size)], *found, *size))
+    return found
+
+
+# convolutions -------------------------------------------------------------------------------------
+
+
+def _padding(padding: Any, size: Shape, stride: Shape, dilation: Shape) -> list[tuple[int, int]]:
+    rank = len(size)
+    if padding == "valid":
+        return [(0, 0)] * rank
+    if padding == "same":
+        if any(s != 1 for s in stride):
+            raise run_error("bad-argument", "`padding='same'` needs a stride of 1")
+        totals = [d * (k - 1) for k, d in zip(size, dilation, strict=True)]
+        return [(t // 2, t - t // 2) for t in totals]
+    if isinstance(padding, str):
+        raise run_error(
+            "bad-argument", f"`padding` must be numbers, 'valid' or 'same', got {padding!r}"
+        )
+    return [(n, n) for n in _several(padding, rank, "padding", 0)]
+
+
+def _convolved(rank: int, name: str) -> Any:
+    def convolved(
+        x: Any,
+        weight: Any,
+        bias: Any,
+        stride: Any,
+        padding: Any,
+        dilation: Any,
+        groups: Any,
+    ) -> Any:
+        batch = _batched(x, rank, name)
+        kernel, parts = shape_of(weight), whole(groups, "groups")
+        _check_weight(
+            shape_of(batch), kernel, shape_of(bias) if bias is not None else None, parts, rank, name
+        )
+        size = kernel[2:]
+        step, spread = _several(stride, rank, "stride", 1), _several(dilation, rank, "dilation", 1)
+        batch = _margined(batch, _padding(padding, size, step, spread), 0.0)
+        many = _places(batch, size, step, spread, name)
+        seen = ops.windows(batch, size=size, stride=step, dilation=spread)
+        out = _products(seen, weight, parts, many, size)
+        if bias is not None:
+            out = ops.add(out, ops.reshape(bias, shape=(-1, *(1,) * rank)))
+        return out if len(shape_of(x)) == rank + 2 else ops.squeeze(out, dim=0)
+
+    return convolved
+
+
+def _products(seen: Any, weight: Any, parts: int, many: Shape, size: Shape) -> Any:
+    """Inner products of windows (batch, channels, places, window) and weights, group by group."""
+    count, channels = shape_of(seen)[:2]
+    outputs, rank = shape_of(weight)[0], len(size)
+    inner = channels // parts * prod(size)
+    grouped = ops.reshape(seen, shape=(count, parts, channels // parts, *many, *size))
+    order = (0, 1, *range(3, 3 + rank), 2, *range(3 + rank, 3 + 2 * rank))
+    rows = ops.reshape(ops.permute(grouped, dims=order), shape=(count, parts, prod(many), inner))
+    columns = ops.transpose(
+        ops.reshape(weight, shape=(parts, outputs // parts, inner)), dim0=-2, dim1=-1
+    )
+    out = ops.transpose(ops.matmul(rows, columns), dim0=-2, dim1=-1)
+    return ops.reshape(out, shape=(count, outputs, *many))
+
+
+def _check_weight(
+    x: Shape, weight: Shape, bias: Shape | None, groups: int, rank: int, name: str
+) -> None:
+    if len(weight) != rank + 2:
+        raise run_error(
+            "shape-mismatch",
+            f"the weight of `{name}` has {rank + 2} dimensions, got the shape {list(weight)}",
+        )
+    if groups < 1 or x[1] % groups or weight[0] % groups or weight[1] * groups != x[1]:
+        raise run_error(
+            "shape-mismatch",
+            f"a weight of shape {list(weight)} in {groups} groups takes {weight[1] * groups} "
+            f"channels, got {x[1]}",
+        )
+    if bias is not None and bias != weight[:1]:
+        raise run_error(
+            "shape-mismatch",
+            f"`bias` has one element for each of the {weight[0]} outputs, got {list(bias)}",
+        )
+
+
+_CONVOLUTION: dict[str, Any] = {"stride": 1, "padding": 0, "dilation": 1, "groups": 1}
+
+
+def _refusals(rank: int) -> Any:
+    weight, x = (2, 1, *(2,) * rank), (1, 1, *(3,) * rank)
+    return (
+        bad(x, (2, 2, *(2,) * rank), None, **_CONVOLUTION, says="takes 2 channels, got 1"),
+        bad(x, weight, (3,), **_CONVOLUTION, says="each of the 2 outputs"),
+        bad(x, (2, 1, *(5,) * rank), None, **_CONVOLUTION, says="is larger than"),
+        bad((3,), weight, None, **_CONVOLUTION, says=f"needs an input of {rank + 1} dimensions"),
+        bad(x, weight, None, **{**_CONVOLUTION, "stride": 0}, says="from 1 on"),
+        bad(x, weight, None, **{**_CONVOLUTION, "padding": "full"}, says="'valid' or 'same'"),
+    )
+
+
+def _line(n: int, start: float = 0.5) -> list[float]:
+    return [start + 0.7 * k - 0.2 * k * k for k in range(n)]
+
+
+conv1d: Op = composite(
+    "conv1d",
+    _convolved(1, "conv1d"),
+    args=("input", "weight", "bias=None"),
+    params=_CONVOLUTION,
+    doc="Cross-correlation of an input (batch, channels, length) with a weight (outputs, channels "
+    "/ groups, window), plus bias. `padding` puts zeros to both ends; 'same' keeps the length.",
+    source="PyTorch: nn.functional.conv1d",
+    samples=lambda: (
+        sample([[_line(4)]], [[[1.0, -2.0]]], None, **_CONVOLUTION),
+        sample([[_line(5), _line(5, 1.0)]], [[[1.0, 2.0], [0.5, -1.0]]], [0.25], **_CONVOLUTION),
+        sample(
+            [[_line(6)]],
+            [[[1.0, -2.0]], [[0.5, 3.0]]],
+            None,
+            **{**_CONVOLUTION, "stride": 2, "padding": 1},
+        ),
+        sample([_line(5)], [[[1.0, -2.0]]], None, **{**_CONVOLUTION, "dilation": 2}),
+        sample(
+            [[_line(4), _line(4, 1.0)]],
+            [[[1.0, -2.0]], [[0.5, 3.0]]],
+            None,
+            **{**_CONVOLUTION, "groups": 2},
+        ),
+        sample([[_line(4)]], [[[1.0, -2.0, 0.5]]], None, **{**_CONVOLUTION, "padding": "same"}),
+        sample([[[2.0]]], [[[3.0]]], None, **_CONVOLUTION),
+        sample([[_line(3)], [_line(3, 2.0)]], [[[1.0, -2.0]]], [1.0], **_CONVOLUTION),
+    ),
+    bad=lambda: _refusals(1),
+)
+
+conv2d: Op = composite(
+    "conv2d",
+    _convolved(2, "conv2d"),
+    args=("input", "weight", "bias=None"),
+    params=_CONVOLUTION,
+    doc="Cross-correlation of an input (batch, channels, rows, columns) with a weight (outputs, "
+    "channels / groups, rows, columns), plus bias. `padding` puts zeros around; 'same' keeps the "
+    "size.",
+    source="PyTorch: nn.functional.conv2d",
+    samples=lambda: (
+        sample([[[_line(3), _line(3, 1.0)]]], [[[[1.0, -2.0], [0.5, 3.0]]]], None, **_CONVOLUTION),
+        sample(
+            [[_line(3), _line(3, 1.0), _line(3, 2.0)]],
+            [[[[1.0, -2.0]]], [[[0.5, 1.0]]]],
+            [0.25, 1.0],
+            **_CONVOLUTION,
+        ),
+        sample(
+            [[[_line(4), _line(4, 1.0), _line(4, 2.0)]]],
+            [[[[1.0, -2.0], [0.5, 3.0]]]],
+            None,
+            **{**_CONVOLUTION, "stride": (1, 2), "padding": (1, 0)},
+        ),
+        sample(
+            [[[_line(3), _line(3, 1.0)], [_line(3, 2.0), _line(3)]]],
+            [[[[1.0, -2.0]]], [[[0.5, 3.0]]]],
+            None,
+            **{**_CONVOLUTION, "groups": 2},
+        ),
+        sample(
+            [[[_line(3), _line(3, 1.0), _line(3, 2.0)]]],
+            [[[[1.0, -2.0], [0.5, 3.0]]]],
+            None,
+            **{**_CONVOLUTION, "dilation": 2},
+        ),
+        sample(
+            [[[_line(2), _line(2, 1.0)]]],
+            [[[[1.0, -2.0], [0.5, 3.0]]]],
+            None,
+            **{**_CONVOLUTION, "padding": "same"},
+        ),
+        sample([[[[2.0]]]], [[[[3.0]]]], None, **_CONVOLUTION),
+        sample([[[[2.0]]], [[[1.0]]]], [[[[3.0]]]], [0.5], **_CONVOLUTION),
+    ),
+    bad=lambda: _refusals(2),
+)
+
+
+# pooling ------------------------------------------------------------------------------------------
+
+
+class _Pool:
+    """The parameters of a pooling as they are meant for an input."""
+
+    def __init__(
+        self,
+        x: Any,
+        rank: int,
+        name: str,
+        kernel_size: Any,
+        stride: Any,
+        padding: Any,
+        dilation: Any,
+        ceil_mode: Any,
+    ) -> None:
+        self.size = _several(kernel_size, rank, "kernel_size", 1)
+        self.stride = self.size if stride is None else _several(stride, rank, "stride", 1)
+        self.padding = _several(padding, rank, "padding", 0)
+        self.dilation = _several(dilation, rank, "dilation", 1)
+        if any(2 * p > k for p, k in zip(self.padding, self.size, strict=True)):
+            raise run_error(
+                "bad-argument",
+                f"`padding` {list(self.padding)} is more than half of the window, "
+                f"{list(self.size)}",
+            )
+        sizes = shape_of(x)[-rank:]
+        rows = zip(sizes, self.size, self.stride, self.padding, self.dilation, strict=True)
+        self.margins = [(p, p + self._extra(n, k, s, p, d, ceil_mode)) for n, k, s, p, d in rows]
+        self.name = name
+
+    @staticmethod
+    def _extra(n: int, k: int, s: int, p: int, d: int, ceil_mode: Any) -> int:
+        """What the last window, if it may stand out, needs behind the padding."""
+        if not ceil_mode:
+            return 0
+        room = n + 2 * p - d * (k - 1) - 1
+        last = -(-room // s)
+        if last * s >= n + p:  # a window begins in the input or before it
+            last -= 1
+        return max(last * s - room, 0)
+
+    def windows(self, x: Any, value: float) -> Any:
+        """What each window shows, in one last dimension."""
+        padded = _margined(x, self.margins, value)
+        many = _places(padded, self.size, self.stride, self.dilation, self.name)
+        seen = ops.windows(padded, size=self.size, stride=self.stride, dilation=self.dilation)
+        return ops.reshape(seen, shape=(*shape_of(x)[: -len(self.size)], *many, prod(self.size)))
+
+
+def _max_pooled(rank: int, name: str) -> Any:
+    def pooled(
+        x: Any,
+        kernel_size: Any,
+        stride: Any,
+        padding: Any,
+        dilation: Any,
+        ceil_mode: Any,
+        return_indices: Any,
+    ) -> Any:
+        batch = _batched(x, rank, name)
+        pool = _Pool(batch, rank, name, kernel_size, stride, padding, dilation, ceil_mode)
+        seen = pool.windows(batch, -inf)
+        values, chosen = ops.max_along(seen, dim=-1, keepdim=False)
+        if not return_indices:
+            return _unbatched(values, x, rank)
+        sizes = shape_of(batch)[-rank:]
+        numbers = np.arange(prod(sizes), dtype=np.float64).reshape((1, 1, *sizes))
+        where = np.broadcast_to(pool.windows(numbers, -1.0), shape_of(seen))
+        picked = np.expand_dims(np.asarray(getattr(chosen, "data", chosen)), -1)
+        indices = np.take_along_axis(where, picked, -1)[..., 0].astype(np.int64)
+        return _unbatched(values, x, rank), _unbatched(indices, x, rank)
+
+    return pooled
+
+
+def _unbatched(out: Any, x: Any, rank: int) -> Any:
+    return out if len(shape_of(x)) == rank + 2 else ops.squeeze(out, dim=0)
+
+
+_MAX: dict[str, Any] = {
+    "kernel_size": REQUIRED,
+    "stride": None,
+    "padding": 0,
+    "dilation": 1,
+    "ceil_mode": False,
+    "return_indices": False,
+}
+
+
+def _max_samples(rank: int) -> Any:
+    plane = [_line(5)] if rank == 1 else [[_line(5), _line(5, 1.1), _line(5, -3.3)]]
+    given = {**_MAX, "kernel_size": 2}
+    return (
+        sample([plane], **given),
+        sample([plane], **{**given, "stride": 1}),
+        sample([plane], **{**given, "padding": 1}),
+        sample([plane], **{**given, "ceil_mode": True}),
+        sample(plane, **{**given, "stride": 2}),
+        sample([plane], **{**given, "dilation": 2, "stride": 1}),
+        sample([plane], **{**given, "return_indices": True}),
+        sample([plane], **{**given, "kernel_size": 1}),
+    )
+
+
+def _pool_refusals(rank: int, params: dict[str, Any]) -> Any:
+    x = (1, 1, *(3,) * rank)
+    return (
+        bad(x, **{**params, "kernel_size": 5}, says="is larger than"),
+        bad(x, **{**params, "kernel_size": 2, "padding": 2}, says="more than half"),
+        bad((3,), **{**params, "kernel_size": 2}, says=f"needs an input of {rank + 1} dimensions"),
+        bad(x, **{**params, "kernel_size": 0}, says="from 1 on"),
+    )
+
+
+def _max_op(rank: int, what: str) -> Op:
+    name = f"max_pool{rank}d"
+    return composite(
+        name,
+        _max_pooled(rank, name),
+        args=("input",),
+        params=_MAX,
+        doc=f"Largest element in each window of {what}, windows `stride` apart (their size without "
+        "it). At a tie the first is taken and gets the gradient; `return_indices` tells its place.",
+        source=f"PyTorch: nn.functional.{name}",
+        samples=lambda: _max_samples(rank),
+        known=lambda: (
+            known(
+                [[2.0, 2.0]] if rank == 1 else [[[2.0, 2.0]]],
+                **{**_MAX, "kernel_size": 2 if rank == 1 else (1, 2)},
+                grad=([[1.0, 0.0]] if rank == 1 else [[[1.0, 0.0]]],),
+            ),
+        ),
+        bad=lambda: _pool_refusals(rank, _MAX),
+    )
+
+
+max_pool1d: Op = _max_op(1, "(batch, channels, length)")
+max_pool2d: Op = _max_op(2, "(batch, channels, rows, columns)")
+
+
+def _averaged(rank: int, name: str) -> Any:
+    def averaged(
+        x: Any,
+        kernel_size: Any,
+        stride: Any,
+        padding: Any,
+        ceil_mode: Any,
+        count_include_pad: Any,
+        divisor_override: Any = None,
+    ) -> Any:
+        batch = _batched(x, rank, name)
+        pool = _Pool(batch, rank, name, kernel_size, stride, padding, 1, ceil_mode)
+        total = ops.sum(pool.windows(batch, 0.0), dim=-1)
+        if divisor_override is not None:
+            if divisor_override == 0:
+                raise run_error("bad-argument", "`divisor_override` cannot be 0")
+            return _unbatched(ops.div(total, float(divisor_override)), x, rank)
+        ones = np.ones((1, 1, *shape_of(batch)[-rank:]), dtype_of(batch))
+        if count_include_pad:
+            ones = np.ones(
+                (1, 1, *(n + 2 * p for n, p in zip(ones.shape[2:], pool.padding, strict=True)))
+            ).astype(ones.dtype)
+            pool.margins = [(0, after - before) for before, after in pool.margins]
+        number = np.sum(pool.windows(ones, 0.0), axis=-1)
+        return _unbatched(ops.div(total, number), x, rank)
+
+    return averaged
+
+
+_AVERAGE: dict[str, Any] = {
+    "kernel_size": REQUIRED,
+    "stride": None,
+    "padding": 0,
+    "ceil_mode": False,
+    "count_include_pad": True,
+}
+
+
+def _average_op(rank: int, what: str, more: dict[str, Any]) -> Op:
+    name = f"avg_pool{rank}d"
+    params = {**_AVERAGE, **more}
+    plane = [_line(5)] if rank == 1 else [[_line(5), _line(5, 1.1), _line(5, -3.3)]]
+    given = {**params, "kernel_size": 2}
+    return composite(
+        name,
+        _averaged(rank, name),
+        args=("input",),
+        params=params,
+        doc=f"Mean of each window of {what}, windows `stride` apart (their size without it). "
+        "Padding counts unless `count_include_pad=False`.",
+        source=f"PyTorch: nn.functional.{name}",
+        samples=lambda: (
+            sample([plane], **given),
+            sample([plane], **{**given, "stride": 1}),
+            sample([plane], **{**given, "padding": 1}),
+            sample([plane], **{**given, "padding": 1, "count_include_pad": False}),
+            sample([plane], **{**given, "ceil_mode": True}),
+            sample([plane], **{**given, "ceil_mode": True, "padding": 1, "stride": 3}),
+            sample(plane, **{**given, "stride": 2}),
+            *((sample([plane], **{**given, "divisor_override": 3}),) if more else ()),
+        ),
+        bad=lambda: _pool_refusals(rank, params),
+    )
+
+
+avg_pool1d: Op = _average_op(1, "(batch, channels, length)", {})
+avg_pool2d: Op = _average_op(2, "(batch, channels, rows, columns)", {"divisor_override": None})

@@ -1,0 +1,137 @@
+"""The largest and the smallest."""
+
+from __future__ import annotations
+
+from math import nan
+from typing import Any
+
+from gradcli.engine.ops.families.along import DIMS, check_some, dim_samples, shaped, share, spread
+from gradcli.engine.ops.registry import Op, bad, host, known, op, ops
+from gradcli.engine.tape.tensor import Tensor
+from gradcli.engine.values.data import NUMBERS, Data, np
+from gradcli.engine.values.sizes import axes, axis, describe, reduced, whole
+from gradcli.errors import run_error
+
+
+def _extreme(x: Data, dim: Any, keepdim: Any, name: str) -> Data:
+    x = np.asarray(x)
+    check_some(x.shape, dim, name)
+    function = np.max if name in ("amax", "max") else np.min
+    return function(x, axis=axes(dim, x.ndim), keepdims=bool(keepdim))
+
+
+def _extreme_vjp(g: Any, out: Any, x: Any, dim: Any = None, keepdim: Any = False) -> Any:
+    return ops.mul(spread(g, shaped(x), dim, keepdim), share(x, out, dim, keepdim))
+
+
+def _extreme_jvp(dot: Any, out: Any, x: Any, dim: Any = None, keepdim: Any = False) -> Any:
+    return ops.sum(ops.mul(dot, share(x, out, dim, keepdim)), dim=dim, keepdim=keepdim)
+
+
+def extreme_op(name: str, word: str, function: str, node: str, method: bool) -> Op:
+    """The entry of `amax` or `amin`, or of the form of `max` or `min` that does the same."""
+    sign = 1.0 if function == "amax" else -1.0
+    return op(
+        name,
+        args=("input",),
+        params=DIMS,
+        doc=f"{word} of the elements, or of those along the dimensions `dim`. Elements that tie "
+        "share the gradient evenly.",
+        source="midpoint of the Clarke subdifferential",
+        number=lambda x, dim=None, keepdim=False: x,
+        array=lambda x, dim=None, keepdim=False: _extreme(x, dim, keepdim, function),
+        shape=lambda x, dim=None, keepdim=False: reduced(x, dim, keepdim),
+        vjp=(_extreme_vjp,),
+        jvp=(_extreme_jvp,),
+        saves=("input", "out"),
+        node=node,
+        method=method,
+        samples=dim_samples,
+        known=lambda: (
+            known([sign, 3 * sign, 3 * sign], grad=([0.0, 0.5, 0.5],)),
+            known([1.0, nan, 3.0], grad=([0.0, 1.0, 0.0],)),
+            known([[sign, sign], [0.0, sign]], dim=1, grad=([[0.5, 0.5], [0.0, 1.0]],)),
+        ),
+        bad=lambda: (
+            bad((0,), says="of no elements"),
+            bad((2, 3), dim=2, says="no dimension 2"),
+        ),
+    )
+
+
+amax: Op = extreme_op("amax", "Largest", "amax", "AmaxBackward0", True)
+amin: Op = extreme_op("amin", "Smallest", "amin", "AminBackward0", True)
+
+
+def _choose(session: Any, values: tuple[Any, ...], dim: Any, keepdim: Any, name: str) -> Any:
+    """`max` or `min`: of all elements, along a dimension, or of several values."""
+    given = [session.tensor(v) for v in values]
+    for v in given:
+        if type(v) not in NUMBERS and not isinstance(v, Tensor):
+            raise run_error("wrong-type", f"`{name}` needs numbers or tensors, got {describe(v)}")
+    if not given:
+        raise run_error("wrong-arity", f"`{name}` needs a tensor or numbers")
+    if type(given[0]) is Tensor and len(given) > 1 and type(given[1]) is int:
+        _, dim, *rest = given
+        keepdim = rest[0] if rest else keepdim
+        given = given[:1]
+    if len(given) == 1:
+        if dim is None:
+            return session.do(ops[f"{name}_all"], given, dict(DIMS))
+        params = {"dim": whole(dim, "dim"), "keepdim": session.truth(keepdim)}
+        return session.do(ops[f"{name}_along"], given, params)
+    best = given[0]
+    for other in given[1:]:
+        best = session.do(ops[f"{name}imum"], [best, other], {})
+    return best
+
+
+def _choice(name: str, word: str) -> Op:
+    return host(
+        name,
+        lambda session, *values, dim=None, keepdim=False: _choose(
+            session, values, dim, keepdim, name
+        ),
+        by=(f"{name}_all", f"{name}_along", f"{name}imum"),
+        args=("*values",),
+        params=DIMS,
+        doc=f"{word} element of a tensor; `{name}(x, dim)` gives the fields `values` and `indices` "
+        f"along a dimension; `{name}(a, b, ...)` the {word.lower()} of several numbers, or of "
+        "tensors element by element.",
+        source=f"PyTorch: {name}",
+        method=True,
+    )
+
+
+max_: Op = _choice("max", "Largest")
+min_: Op = _choice("min", "Smallest")
+
+
+def place_of(x: Data, dim: Any, keepdim: Any, name: str) -> Data:
+    """The first place of the largest (`name` "max", "argmax") or smallest element."""
+    x = np.asarray(x)
+    check_some(x.shape, dim, name)
+    function = np.argmax if name in ("argmax", "max") else np.argmin
+    at = None if dim is None or not x.ndim else axis(dim, x.ndim)
+    return function(x, axis=at, keepdims=bool(keepdim))
+
+
+def _argument_op(name: str, word: str) -> Op:
+    return op(
+        name,
+        args=("input",),
+        params=DIMS,
+        doc=f"Place of the {word} element, the first of several: in the flat tensor, or along the "
+        "dimension `dim`.",
+        source=f"PyTorch: {name}",
+        array=lambda x, dim=None, keepdim=False: place_of(x, dim, keepdim, name),
+        shape=lambda x, dim=None, keepdim=False: reduced(x, dim, keepdim),
+        bad=lambda: (
+            bad((0,), says="of no elements"),
+            bad((2, 3), dim=2, says="no dimension 2"),
+        ),
+    )
+
+
+argmax: Op = _argument_op("argmax", "largest")
+argmin: Op = _argument_op("argmin", "smallest")

@@ -1,0 +1,248 @@
+"""Products of matrices and vectors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradcli.engine.numerics import ieee
+from gradcli.engine.ops.registry import Op, bad, composite, op, ops, sample
+from gradcli.engine.values.data import INT64_MAX, INT64_MIN, Data, np, shape_of
+from gradcli.engine.values.sizes import Shape, broadcast
+from gradcli.errors import run_error
+
+_GILES = "Giles, Collected matrix derivative results for forward and reverse mode AD, 2008, 2.2.2"
+
+
+def _product_shape(a: Shape, b: Shape) -> Shape:
+    if not a or not b:
+        raise run_error(
+            "shape-mismatch",
+            f"`@` needs at least one dimension on both sides, got shapes {list(a)} and {list(b)}",
+            help="`*` multiplies by a number",
+        )
+    inner = b[-2] if len(b) > 1 else b[0]
+    if a[-1] != inner:
+        raise run_error(
+            "shape-mismatch",
+            f"`@` needs equal inner sizes, got {a[-1]} and {inner}",
+            notes=(
+                "in a @ b the last size of a meets the "
+                f"{'first' if len(b) <= 2 else 'last but one'} of b: the shapes are {list(a)} "
+                f"and {list(b)}",
+            ),
+        )
+    batch = broadcast(a[:-2], b[:-2])
+    return (*batch, *a[-2:-1], *(b[-1:] if len(b) > 1 else ()))
+
+
+def _product(a: Data, b: Data) -> Data:
+    _product_shape(shape_of(a), shape_of(b))
+    if a.dtype.kind == "f" or b.dtype.kind == "f":
+        single = np.float32 in (a.dtype, b.dtype) and np.float64 not in (a.dtype, b.dtype)
+        if single and a.dtype != b.dtype:
+            a, b = a.astype(np.float32), b.astype(np.float32)
+        return np.matmul(a, b)
+    return _integer_product(a, b)
+
+
+def _integer_product(a: Any, b: Any) -> Data:
+    """Product of ints, refused where it leaves 64 bits."""
+    size = np.matmul(np.abs(a.astype(np.float64)), np.abs(b.astype(np.float64)))
+    if not np.size(size) or np.max(size) < 2.0**62:
+        return np.matmul(a.astype(np.int64), b.astype(np.int64))
+    out = np.asarray(np.matmul(a.astype(object), b.astype(object)))
+    if out.min() < INT64_MIN or out.max() > INT64_MAX:
+        raise ieee.overflow()
+    return out.astype(np.int64)
+
+
+# A vector on the left stands for one row, on the right for one column.
+
+
+def _rows(a: Any) -> Any:
+    return a if len(shape_of(a)) > 1 else ops.reshape(a, shape=(1, *shape_of(a)))
+
+
+def _columns(b: Any) -> Any:
+    return b if len(shape_of(b)) > 1 else ops.reshape(b, shape=(*shape_of(b), 1))
+
+
+def _transposed(a: Any) -> Any:
+    return ops.transpose(a, dim0=-2, dim1=-1)
+
+
+def _matrices(g: Any, a: Any, b: Any) -> Any:
+    """Cotangent of a @ b with the dimensions that a vector on either side left out."""
+    columns = shape_of(g)[-1:] if len(shape_of(b)) > 1 else (1,)
+    rows = shape_of(a)[-2:-1] or (1,)
+    batch = broadcast(shape_of(a)[:-2], shape_of(b)[:-2])
+    size = (*batch, *rows, *columns)
+    return g if shape_of(g) == size else ops.reshape(g, shape=size)
+
+
+def _right(g: Any, a: Any, b: Any) -> Any:
+    c = matmul(_transposed(_rows(a)), _matrices(g, a, b))
+    return c if len(shape_of(b)) > 1 else ops.squeeze(c, dim=-1)
+
+
+def _node(args: tuple[Any, ...], params: dict[str, Any]) -> str:
+    ranks = tuple(len(shape_of(x)) for x in args)
+    return _NODES.get(ranks, "UnsafeViewBackward0")
+
+
+_NODES: dict[tuple[int, ...], str] = {
+    (1, 1): "DotBackward0",
+    (1, 2): "SqueezeBackward4",
+    (2, 1): "MvBackward0",
+    (2, 2): "MmBackward0",
+}
+
+
+matmul: Op = op(
+    "matmul",
+    args=("input", "other"),
+    doc="Matrix product a @ b: of vectors the inner product, of tensors the product of the "
+    "matrices in the last two dimensions, with the others broadcast.",
+    source=_GILES,
+    array=_product,
+    shape=_product_shape,
+    vjp=(
+        lambda g, out, a, b: matmul(_matrices(g, a, b), _transposed(_columns(b))),
+        lambda g, out, a, b: _right(g, a, b),
+    ),
+    jvp=(lambda dot, out, a, b: matmul(dot, b), lambda dot, out, a, b: matmul(a, dot)),
+    saves={"input": ("other",), "other": ("input",)},
+    node=_node,
+    samples=lambda: (
+        sample([[1.0, 2.0]], [[3.0], [4.0]]),
+        sample([[1.0, 2.0], [3.0, 4.0]], [[3.0, 0.5, 1.0], [4.0, -1.0, 2.0]]),
+        sample([[1.0, 2.0], [3.0, 4.0]], [5.0, -6.0]),
+        sample([5.0, -6.0], [[1.0, 2.0, 0.5], [3.0, 4.0, 1.5]]),
+        sample([1.0, 2.0], [3.0, -4.0]),
+        sample([[[1.0, 2.0]], [[3.0, 4.0]]], [[[3.0], [4.0]], [[5.0], [6.0]]]),
+        sample([[1.0, 2.0], [0.5, -1.0]], [[[3.0], [4.0]], [[5.0], [6.0]]]),
+        sample([[[1.0, 2.0]], [[3.0, 4.0]]], [5.0, 6.0]),
+        sample([5.0, 6.0], [[[3.0], [4.0]], [[5.0], [6.0]]]),
+        sample([[[[1.0, 2.0]]], [[[3.0, 4.0]]]], [[[3.0], [4.0]], [[5.0], [6.0]]]),
+        sample([[2.0]], [[-3.0]]),
+        sample([[], []], []),
+    ),
+    bad=lambda: (
+        bad((2, 3), (2, 3), says="equal inner sizes, got 3 and 2"),
+        bad((2, 3), (2,), says="equal inner sizes, got 3 and 2"),
+        bad((), (2,), says="at least one dimension"),
+        bad((2, 1, 2), (3, 2, 1), says="broadcast"),
+    ),
+)
+
+
+def _of_ranks(name: str, first: int, second: int) -> Any:
+    def product(a: Any, b: Any) -> Any:
+        for x, rank, place in ((a, first, "first"), (b, second, "second")):
+            if len(shape_of(x)) != rank:
+                raise run_error(
+                    "shape-mismatch",
+                    f"`{name}` needs {_RANKS[rank]} as its {place} argument, got the shape "
+                    f"{list(shape_of(x))}",
+                    help="`@` takes every number of dimensions",
+                )
+        return matmul(a, b)
+
+    return product
+
+
+_RANKS = {1: "a vector", 2: "a matrix", 3: "a batch of matrices (three dimensions)"}
+
+mm: Op = composite(
+    "mm",
+    _of_ranks("mm", 2, 2),
+    args=("input", "mat2"),
+    doc="Matrix product of a (n, k) and b (k, m), of the shape (n, m).",
+    source=_GILES,
+    samples=lambda: (
+        sample([[1.0, 2.0]], [[3.0], [4.0]]),
+        sample([[1.0, 2.0], [3.0, 4.0]], [[3.0, 0.5, 1.0], [4.0, -1.0, 2.0]]),
+        sample([[2.0]], [[-3.0]]),
+    ),
+    bad=lambda: (
+        bad((2, 3), (2, 3), says="inner sizes"),
+        bad((2, 3), (3,), says="needs a matrix as its second"),
+    ),
+)
+
+mv: Op = composite(
+    "mv",
+    _of_ranks("mv", 2, 1),
+    args=("input", "vec"),
+    doc="Product of a matrix (n, k) and a vector (k), of the shape (n).",
+    source=_GILES,
+    samples=lambda: (
+        sample([[1.0, 2.0], [3.0, 4.0]], [5.0, -6.0]),
+        sample([[1.0, 2.0]], [5.0, -6.0]),
+        sample([[2.0]], [-3.0]),
+    ),
+    bad=lambda: (
+        bad((2, 3), (2,), says="inner sizes"),
+        bad((2, 3), (3, 1), says="needs a vector as its second"),
+    ),
+)
+
+
+def _bmm(a: Any, b: Any) -> Any:
+    if shape_of(a)[:1] != shape_of(b)[:1]:
+        raise run_error(
+            "shape-mismatch",
+            f"`bmm` needs equally many matrices on both sides, got the shapes "
+            f"{list(shape_of(a))} and {list(shape_of(b))}",
+        )
+    return _of_ranks("bmm", 3, 3)(a, b)
+
+
+bmm: Op = composite(
+    "bmm",
+    _bmm,
+    args=("input", "mat2"),
+    doc="Products of the matrices of two batches, (b, n, k) and (b, k, m), one by one.",
+    source=_GILES,
+    samples=lambda: (
+        sample([[[1.0, 2.0]], [[3.0, 4.0]]], [[[3.0], [4.0]], [[5.0], [6.0]]]),
+        sample([[[2.0]]], [[[-3.0]]]),
+    ),
+    bad=lambda: (
+        bad((2, 1, 2), (3, 2, 1), says="equally many"),
+        bad((2, 3), (2, 3), says="three dimensions"),
+    ),
+)
+
+dot: Op = composite(
+    "dot",
+    _of_ranks("dot", 1, 1),
+    args=("input", "tensor"),
+    doc="Inner product of two vectors.",
+    source="definition",
+    samples=lambda: (sample([1.0, 2.0], [3.0, -4.0]), sample([2.0], [-3.0])),
+    bad=lambda: (
+        bad((2,), (3,), says="inner sizes"),
+        bad((2, 3), (3,), says="needs a vector as its first"),
+    ),
+)
+
+
+def _outer(a: Any, b: Any) -> Any:
+    for x in (a, b):
+        if len(shape_of(x)) != 1:
+            raise run_error(
+                "shape-mismatch", f"`outer` needs vectors, got the shape {list(shape_of(x))}"
+            )
+    return ops.mul(ops.unsqueeze(a, dim=1), b)
+
+
+outer: Op = composite(
+    "outer",
+    _outer,
+    args=("input", "vec2"),
+    doc="Outer product of two vectors: the matrix of the products of their elements.",
+    source="definition",
+    samples=lambda: (sample([1.0, 2.0], [3.0, -4.0, 0.5]), sample([2.0], [-3.0])),
+    bad=lambda: (bad((2, 2), (2,), says="needs vectors"),),
+)

@@ -1,0 +1,356 @@
+"""Functions and norms of matrices, and equations from their LU decomposition."""
+
+from __future__ import annotations
+
+from math import factorial, inf, prod
+from typing import Any
+
+from gradcli.engine.ops.families.matrices import (
+    GILES,
+    checked,
+    each,
+    transposed,
+    triangle,
+)
+from gradcli.engine.ops.internal.decompose import unit_lower
+from gradcli.engine.ops.registry import Op, bad, composite, op, ops, sample
+from gradcli.engine.tape.tensor import Fields
+from gradcli.engine.values.data import NUMBERS, Data, dtype_of, np, shape_of
+from gradcli.engine.values.sizes import axes, whole
+from gradcli.errors import run_error
+
+# --- exponential -------------------------------------------------------------------------
+
+_ORDER, _RADIUS = (
+    13,
+    5.37,
+)  # of the Pade approximant, and the norm up to which it is to the last digits of a double
+
+
+def _exp(x: Data) -> Data:
+    checked("matrix_exp", x, square=True)
+    if not x.size:
+        return np.zeros(x.shape, x.dtype)
+    n = x.shape[-1]
+    a = x.astype(np.float64).reshape(prod(x.shape[:-2]), n, n)
+    out = np.stack([_exp_one(m) for m in a])
+    return out.reshape(x.shape).astype(x.dtype)
+
+
+def _exp_one(a: Data) -> Data:
+    """Scaling and squaring of the Pade approximant of order 13."""
+    size = float(np.max(np.sum(np.abs(a), axis=0)))
+    if not np.isfinite(size):
+        return np.full(a.shape, np.nan)
+    steps = max(0, int(np.ceil(np.log2(size / _RADIUS)))) if size > _RADIUS else 0
+    a = np.ldexp(a, -steps)
+    m = _ORDER
+    square, unit = a @ a, np.eye(len(a))
+    even, odd, power = np.zeros_like(a), np.zeros_like(a), unit
+    for k in range(0, m + 1, 2):
+        even = even + _weight(m, k) * power
+        odd = odd + _weight(m, k + 1) * power
+        power = power @ square
+    odd = a @ odd
+    out = np.linalg.solve(even - odd, even + odd)
+    for _ in range(steps):
+        out = out @ out
+    return out
+
+
+def _weight(m: int, k: int) -> float:
+    top = factorial(2 * m - k) * factorial(m)
+    return top / (factorial(2 * m) * factorial(k) * factorial(m - k)) if k <= m else 0.0
+
+
+def _frechet(a: Any, e: Any) -> Any:
+    """Derivative of exp at a along e: the corner of the exponential of [[a, e], [0, a]]."""
+    n = shape_of(a)[-1]
+    top = ops.cat(a, e, dim=-1)
+    bottom = ops.cat(ops.zeros_of(like=a), a, dim=-1)
+    whole_exp = matrix_exp(ops.cat(top, bottom, dim=-2))
+    rows = ops.narrow(whole_exp, dim=-2, start=0, length=n)
+    return ops.narrow(rows, dim=-1, start=n, length=n)
+
+
+matrix_exp: Op = op(
+    "matrix_exp",
+    aliases=("linalg_matrix_exp",),
+    args=("A",),
+    doc="Exponential of each square matrix, the sum of A^k / k!; differentiable at every order.",
+    source="Higham 2005, The scaling and squaring method for the matrix exponential revisited",
+    array=_exp,
+    shape=lambda a: (checked("matrix_exp", a, square=True), a)[1],
+    vjp=(lambda g, out, a: _frechet(transposed(a), g),),
+    jvp=(lambda dot, out, a: _frechet(a, dot),),
+    saves=("A",),
+    node="LinalgMatrixExpBackward0",
+    samples=lambda: (
+        sample([[0.1, 0.2], [0.3, -0.4]]),
+        sample([[1.0, 2.0], [-1.0, 0.5]]),
+        sample([[0.0, 0.0], [0.0, 0.0]]),
+        sample([[0.0, 1.0], [0.0, 0.0]]),
+        sample([[1.5]]),
+        sample([[[0.5, 0.2], [0.1, -0.3]], [[0.0, -1.0], [1.0, 0.0]]]),
+        sample([[0.1, 0.5, -0.2], [0.0, 0.3, 0.7], [0.4, 0.0, -0.6]]),
+        sample([[-2.0, 1.0], [0.5, -1.0]]),
+    ),
+    bad=lambda: (bad((2, 3), says="square"),),
+)
+
+# --- norms -------------------------------------------------------------------------------
+
+
+def _matrix_norm(a: Any, ord: Any = "fro", dim: Any = (-2, -1), keepdim: Any = False) -> Any:
+    checked("matrix_norm", a)
+    rank = len(shape_of(a))
+    found = axes(dim, rank)
+    if len(found) != 2:
+        raise run_error("bad-argument", f"`matrix_norm` needs two dimensions, got {len(found)}")
+    row, column = found
+    kept = bool(keepdim)
+    order = each(ord)
+    if order == "fro":
+        return ops.norm(a, p=2, dim=(row, column), keepdim=kept)
+    if order == "nuc" or order in (2, -2):
+        rest = [i for i in range(rank) if i not in found]
+        s = ops.svdvals(ops.permute(a, dims=(*rest, row, column)))
+        if order == "nuc":
+            out = ops.sum(s, dim=-1)
+        else:
+            out = ops.amax(s, dim=-1) if order == 2 else ops.amin(s, dim=-1)
+        if not kept:
+            return out
+        size = tuple(1 if i in found else n for i, n in enumerate(shape_of(a)))
+        return ops.reshape(out, shape=size)
+    if order not in (1, -1, inf, -inf):
+        raise run_error(
+            "bad-argument",
+            f"`ord` must be 'fro', 'nuc', 1, -1, 2, -2, inf or -inf, got {order!r}",
+        )
+    over, along = (row, column) if order in (1, -1) else (column, row)
+    sums = ops.sum(ops.abs(a), dim=over, keepdim=True)
+    most = ops.amax if order > 0 else ops.amin
+    out = most(sums, dim=along, keepdim=True)
+    if kept:
+        return out
+    size = tuple(n for i, n in enumerate(shape_of(a)) if i not in found)
+    return ops.reshape(out, shape=size)
+
+
+matrix_norm: Op = composite(
+    "matrix_norm",
+    _matrix_norm,
+    aliases=("linalg_matrix_norm",),
+    args=("A",),
+    params={"ord": "fro", "dim": (-2, -1), "keepdim": False},
+    doc="Norm of each matrix: 'fro' the root of the sum of squares, 'nuc' the sum of the singular "
+    "values, 2 and -2 the largest and smallest of them, 1 and -1 the largest and smallest sum of a "
+    "column's sizes, inf and -inf of a row's.",
+    source="definition",
+    samples=lambda: (
+        *(
+            sample([[1.0, 2.0], [-3.0, 4.5]], ord=o)
+            for o in ("fro", "nuc", 1, -1, 2, -2, inf, -inf)
+        ),
+        sample([[[1.0, 2.0]], [[-3.0, 4.5]]], ord=1, dim=(0, 2), keepdim=True),
+    ),
+    bad=lambda: (bad((2, 2), ord=3, says="'fro'"), bad((2,), says="at least two dimensions")),
+)
+
+
+def _linalg_norm(a: Any, ord: Any = None, dim: Any = None, keepdim: Any = False) -> Any:
+    order = each(ord)
+    if order is None:
+        return ops.norm(a, p=2, dim=dim, keepdim=keepdim)
+    count = len(shape_of(a)) if dim is None else len(axes(dim, len(shape_of(a))))
+    if count == 2:
+        return _matrix_norm(a, order, (0, 1) if dim is None else dim, keepdim)
+    if count != 1 or type(order) not in NUMBERS:
+        raise run_error("bad-argument", f"the norm {order!r} is not one of {count} dimensions")
+    return ops.norm(a, p=order, dim=dim, keepdim=keepdim)
+
+
+linalg_norm: Op = composite(
+    "linalg_norm",
+    _linalg_norm,
+    args=("A",),
+    params={"ord": None, "dim": None, "keepdim": False},
+    doc="Norm of a vector, or of a matrix where there are two dimensions; without `ord` the root "
+    "of the sum of squares of all.",
+    source="definition",
+    samples=lambda: (
+        sample([3.0, -4.0]),
+        sample([[1.0, 2.0], [3.0, 4.0]]),
+        sample([3.0, -4.0], ord=3),
+        sample([[1.0, 2.0], [3.0, 4.5]], ord=2),
+        sample([[1.0, 2.0], [3.0, 4.5]], ord=1, dim=0),
+    ),
+    bad=lambda: (bad((2,), ord="fro", says="not one of 1"),),
+)
+
+
+def _cond(a: Any, p: Any = None) -> Any:
+    order = each(p)
+    checked("cond", a)
+    if order in (None, 2, -2):
+        s = ops.svdvals(a)
+        high, low = ops.amax(s, dim=-1), ops.amin(s, dim=-1)
+        return ops.div(low, high) if order == -2 else ops.div(high, low)
+    return ops.mul(_matrix_norm(a, order), _matrix_norm(ops.inv(a), order))
+
+
+cond: Op = composite(
+    "cond",
+    _cond,
+    aliases=("linalg_cond",),
+    args=("A",),
+    params={"p": None},
+    doc="Condition number: the norm of A times the norm of its inverse; without `p` the ratio of "
+    "the largest singular value to the smallest.",
+    source="definition",
+    samples=lambda: tuple(sample([[1.0, 2.0], [-3.0, 4.5]], p=p) for p in (None, 2, -2, "fro", 1)),
+    bad=lambda: (bad((2,), says="at least two dimensions"),),
+)
+
+# --- LU ----------------------------------------------------------------------------------
+
+
+def _order_of(pivots: Data, m: int) -> Data:
+    """The order of the rows that the swaps (from 1, as LAPACK's) lead to."""
+    size = np.shape(pivots)
+    swaps = np.asarray(pivots).reshape(prod(size[:-1]), size[-1]) - 1
+    rows = np.tile(np.arange(m), (len(swaps), 1))
+    for line, steps in zip(rows, swaps, strict=True):
+        for j, at in enumerate(steps):
+            line[[j, at]] = line[[at, j]]
+    return rows.reshape(*np.shape(pivots)[:-1], m)
+
+
+def _permutation(pivots: Any, m: int, dtype: str) -> Data:
+    """P with P A the rows of A in the order of elimination."""
+    return np.eye(m, dtype=dtype)[_order_of(each(pivots), m)]
+
+
+def _factored(name: str, a: Any) -> tuple[Any, Any, Any]:
+    checked(name, a, square=True)
+    pivots = ops.lu_pivots(a)
+    p = _permutation(pivots, shape_of(a)[-1], dtype_of(a))
+    return ops.eliminate(ops.matmul(p, a)), pivots, p
+
+
+_SQUARE_SAMPLES = (
+    [[1.0, 2.0], [3.0, 4.0]],
+    [[2.0, -1.0, 0.5], [1.0, 3.0, 1.5], [0.0, -2.0, 1.0]],
+    [[[1.0, 2.0], [3.0, 4.0]], [[0.5, -1.0], [2.0, 0.3]]],
+    [[2.5]],
+)
+
+lu_factor: Op = composite(
+    "lu_factor",
+    lambda a: Fields("lu_factor", ("LU", "pivots"), _factored("lu_factor", a)[:2]),
+    aliases=("linalg_lu_factor",),
+    args=("A",),
+    fields=("LU", "pivots"),
+    doc="LU decomposition of square matrices with partial pivoting, as the fields `LU` (U, and L "
+    "below its diagonal) and `pivots` (from 1). Differentiable where the matrix is invertible.",
+    source=GILES,
+    samples=lambda: tuple(map(sample, _SQUARE_SAMPLES)),
+    bad=lambda: (bad((2, 3), says="square"),),
+)
+
+
+def _lu(a: Any) -> Any:
+    packed, _, p = _factored("lu", a)
+    parts = (np.swapaxes(p, -1, -2), unit_lower(packed), triangle(packed, True))
+    return Fields("lu", ("P", "L", "U"), parts)
+
+
+linalg_lu: Op = composite(
+    "linalg_lu",
+    _lu,
+    args=("A",),
+    fields=("P", "L", "U"),
+    doc="LU decomposition A = P L U of square matrices, as the fields `P`, `L`, `U`.",
+    source=GILES,
+    samples=lambda: tuple(map(sample, _SQUARE_SAMPLES)),
+    bad=lambda: (bad((2, 3), says="square"),),
+)
+
+
+def _lu_solve(b: Any, packed: Any, pivots: Any) -> Any:
+    checked("lu_solve", b)
+    checked("lu_solve", packed, square=True)
+    p = _permutation(pivots, shape_of(packed)[-1], dtype_of(packed))
+    half = ops.substitute(unit_lower(packed), ops.matmul(p, b), upper=False)
+    return ops.substitute(triangle(packed, True), half, upper=True)
+
+
+_LU_DOC = "Solution X of A X = B from the `LU` and the `pivots` of `lu_factor(A)`."
+
+lu_solve: Op = composite(
+    "lu_solve",
+    _lu_solve,
+    args=("b", "LU_data", "LU_pivots"),
+    doc=_LU_DOC,
+    source=GILES,
+    samples=lambda: (
+        sample([[1.0], [2.0]], [[3.0, 4.0], [0.5, 2.0]], [2, 2]),
+        sample([[1.0, 0.5], [2.0, -1.0]], [[3.0, 4.0], [0.5, 2.0]], [1, 2]),
+    ),
+    bad=lambda: (bad((2, 1), (2, 3), [1, 2], says="square"),),
+)
+linalg_lu_solve: Op = composite(
+    "linalg_lu_solve",
+    lambda packed, pivots, b: _lu_solve(b, packed, pivots),
+    args=("LU", "pivots", "B"),
+    doc=_LU_DOC,
+    source=GILES,
+    samples=lambda: (sample([[3.0, 4.0], [0.5, 2.0]], [2, 2], [[1.0], [2.0]]),),
+)
+
+# --- powers ------------------------------------------------------------------------------
+
+
+def _vander(x: Any, N: Any = None, increasing: Any = False) -> Any:  # noqa: N803
+    if not shape_of(x):
+        raise run_error("shape-mismatch", "`vander` needs at least one dimension, got a number")
+    count = shape_of(x)[-1] if N is None else whole(N, "N")
+    if count < 0:
+        raise run_error("bad-argument", f"`N` cannot be negative, got {count}")
+    powers = np.arange(count) if increasing else np.arange(count)[::-1]
+    return ops.pow(ops.unsqueeze(x, dim=-1), powers)
+
+
+def _plain_vander(x: Any, N: Any = None, increasing: Any = False) -> Any:  # noqa: N803
+    if len(shape_of(x)) != 1:
+        raise run_error(
+            "shape-mismatch", f"`vander` needs a vector, got the shape {list(shape_of(x))}"
+        )
+    return _vander(x, N, increasing)
+
+
+vander: Op = composite(
+    "vander",
+    _plain_vander,
+    args=("x",),
+    params={"N": None, "increasing": False},
+    doc="Powers of the elements of a vector as columns, N of them (as many as elements), from the "
+    "highest to 1, or with `increasing=True` from 1 on.",
+    source="PyTorch: vander",
+    samples=lambda: (
+        sample([1.0, 2.0, 3.0]),
+        sample([1.5, -2.0], N=4),
+        sample([0.5, 2.0], increasing=True),
+    ),
+    bad=lambda: (bad((2, 2), says="needs a vector"),),
+)
+linalg_vander: Op = composite(
+    "linalg_vander",
+    lambda x, N=None: _vander(x, N, True),  # noqa: N803
+    args=("x",),
+    params={"N": None},
+    doc="Powers of the elements along the last dimension, from 1 on, N of them.",
+    source="PyTorch: linalg.vander",
+    samples=lambda: (sample([1.0, 2.0, 3.0]), sample([[1.5, -2.0]], N=3)),
+)

@@ -1,0 +1,166 @@
+"""Softmax and the linear layer."""
+
+from __future__ import annotations
+
+from math import inf
+from typing import Any
+
+from gradcli.engine.ops.registry import Op, bad, composite, known, op, ops, sample
+from gradcli.engine.values.data import Data, np, shape_of
+from gradcli.engine.values.sizes import axes
+from gradcli.errors import run_error
+
+# softmax ----------------------------------------------------------------------------------------
+
+
+def _floats(x: Data) -> Any:
+    x = np.asarray(x)
+    return x if x.dtype.kind == "f" else x.astype(np.float64)
+
+
+def _along(ndim: int, dim: Any) -> Any:
+    """The dimension that is meant: without one that which PyTorch takes."""
+    if dim is None:
+        return 0 if ndim in (0, 1, 3) else 1
+    return dim
+
+
+def _shifted(x: Any, dim: Any) -> Any:
+    along = axes(_along(x.ndim, dim), x.ndim)
+    return x - np.max(x, axis=along, keepdims=True, initial=-inf), along
+
+
+def _softmax(x: Data, dim: Any) -> Data:
+    z, along = _shifted(_floats(x), dim)
+    e = np.exp(z)
+    return np.divide(e, np.sum(e, axis=along, keepdims=True))
+
+
+def _log_softmax(x: Data, dim: Any) -> Data:
+    z, along = _shifted(_floats(x), dim)
+    return z - np.log(np.sum(np.exp(z), axis=along, keepdims=True))
+
+
+def _softmax_pull(g: Any, out: Any, x: Any, dim: Any = None) -> Any:
+    dim = _along(len(shape_of(x)), dim)
+    return ops.mul(out, ops.sub(g, ops.sum(ops.mul(g, out), dim=dim, keepdim=True)))
+
+
+softmax: Op = op(
+    "softmax",
+    args=("input",),
+    params={"dim": None},
+    doc="exp(x) / sum(exp(x)) along the dimension `dim`, without overflow. Without it that "
+    "is the second dimension, of one or three dimensions the first, as in PyTorch.",
+    source="definition",
+    array=lambda x, dim=None: _softmax(x, dim),
+    shape=lambda x, dim=None: _same(x, dim),
+    vjp=(_softmax_pull,),
+    jvp=(_softmax_pull,),  # its Jacobian is symmetric
+    saves=("out",),
+    samples=lambda: (
+        sample([1.0, -2.0, 0.5], dim=0),
+        sample([[1.0, -2.0], [3.0, 4.5]], dim=0),
+        sample([[1.0, -2.0], [3.0, 4.5]], dim=1),
+        sample([[1.0, -2.0], [3.0, 4.5]], dim=-1),
+        sample([[1.0, -2.0], [3.0, 4.5]], dim=None),
+        sample([5.0], dim=0),
+        sample(5.0, dim=0),
+        sample([[1000.0, 999.0]], dim=1),
+        sample([], dim=0),
+    ),
+    known=lambda: (
+        known([1000.0, 0.0], dim=0, grad=([0.0, 0.0],), cotangent=[1.0, 0.0]),
+        known([0.0, 0.0], dim=0, grad=([0.25, -0.25],), cotangent=[1.0, 0.0]),
+    ),
+    bad=lambda: (bad((2, 3), dim=2, says="no dimension 2"),),
+)
+
+
+def _same(shape: tuple[int, ...], dim: Any) -> tuple[int, ...]:
+    axes(_along(len(shape), dim), len(shape))
+    return shape
+
+
+def _log_softmax_pull(g: Any, out: Any, x: Any, dim: Any = None) -> Any:
+    dim = _along(len(shape_of(x)), dim)
+    return ops.sub(g, ops.mul(ops.exp(out), ops.sum(g, dim=dim, keepdim=True)))
+
+
+def _log_softmax_push(dot: Any, out: Any, x: Any, dim: Any = None) -> Any:
+    dim = _along(len(shape_of(x)), dim)
+    return ops.sub(dot, ops.sum(ops.mul(ops.exp(out), dot), dim=dim, keepdim=True))
+
+
+log_softmax: Op = op(
+    "log_softmax",
+    args=("input",),
+    params={"dim": None},
+    doc="Logarithm of the softmax along the dimension `dim`: x - logsumexp(x), without overflow.",
+    source="definition",
+    array=lambda x, dim=None: _log_softmax(x, dim),
+    shape=lambda x, dim=None: _same(x, dim),
+    vjp=(_log_softmax_pull,),
+    jvp=(_log_softmax_push,),
+    saves=("out",),
+    samples=lambda: (
+        sample([1.0, -2.0, 0.5], dim=0),
+        sample([[1.0, -2.0], [3.0, 4.5]], dim=0),
+        sample([[1.0, -2.0], [3.0, 4.5]], dim=1),
+        sample([[1.0, -2.0], [3.0, 4.5]], dim=-1),
+        sample([[1.0, -2.0], [3.0, 4.5]], dim=None),
+        sample([5.0], dim=0),
+        sample(5.0, dim=0),
+        sample([[1000.0, 999.0]], dim=1),
+        sample([], dim=0),
+    ),
+    known=lambda: (
+        known([1000.0, 0.0], dim=0, grad=([1.0, -1.0],), cotangent=[0.0, -1.0]),
+        known([0.0, 0.0], dim=0, grad=([0.5, -0.5],), cotangent=[1.0, 0.0]),
+    ),
+    bad=lambda: (bad((2, 3), dim=2, says="no dimension 2"),),
+)
+
+
+softmin: Op = composite(
+    "softmin",
+    lambda x, dim: softmax(ops.neg(x), dim=dim),
+    args=("input",),
+    params={"dim": None},
+    doc="Softmax of -x along the dimension `dim`.",
+    source="definition",
+    samples=lambda: (
+        sample([1.0, -2.0, 0.5], dim=0),
+        sample([[1.0, -2.0], [3.0, 4.5]], dim=1),
+        sample([5.0], dim=0),
+    ),
+    bad=lambda: (bad((2, 3), dim=2, says="no dimension 2"),),
+)
+
+
+# layers ---------------------------------------------------------------------------------------
+
+
+def _linear(x: Any, weight: Any, bias: Any = None) -> Any:
+    rank = len(shape_of(weight))
+    if rank not in (1, 2):
+        raise run_error(
+            "shape-mismatch", f"`weight` must be a matrix, got the shape {list(shape_of(weight))}"
+        )
+    out = ops.matmul(x, ops.transpose(weight, dim0=-2, dim1=-1) if rank == 2 else weight)
+    return out if bias is None else ops.add(out, bias)
+
+
+linear: Op = composite(
+    "linear",
+    _linear,
+    args=("input", "weight", "bias=None"),
+    doc="x @ weight.T + bias: a layer with a weight of the shape (outputs, inputs).",
+    source="PyTorch: nn.functional.linear",
+    samples=lambda: (
+        sample([[1.0, 2.0]], [[0.5, -1.0], [2.0, 1.0], [0.0, 1.0]], [1.0, 2.0, 3.0]),
+        sample([1.0, 2.0], [[0.5, -1.0], [2.0, 1.0]], None),
+        sample([1.0, 2.0], [0.5, -1.0], 2.0),
+    ),
+    bad=lambda: (bad((2, 3), (4, 2), says="equal inner sizes, got 3 and 2"),),
+)

@@ -1,0 +1,351 @@
+"""Reductions: sums, products, spread, truth."""
+
+from __future__ import annotations
+
+from math import nan
+from typing import Any
+
+from gradcli.engine.numerics import ieee
+from gradcli.engine.ops.families.along import (
+    DIMS,
+    count_over,
+    dim_samples,
+    floats,
+    reshaped,
+    shaped,
+    spread,
+)
+from gradcli.engine.ops.registry import Op, bad, known, op, ops, sample
+from gradcli.engine.values.data import INT64_MAX, INT64_MIN, Data, np
+from gradcli.engine.values.dtypes import dtype_name
+from gradcli.engine.values.sizes import Shape, axes, reduced
+
+# sum, mean, prod ----------------------------------------------------------------------------------
+
+
+def _numbered(name: str) -> Any:
+    """PyTorch numbers the nodes of a reduction: 0 of everything, 1 along dimensions."""
+
+    def node(args: tuple[Any, ...], params: dict[str, Any]) -> str:
+        everything = params.get("dim") is None and not params.get("keepdim")
+        return f"{name}Backward{0 if everything else 1}"
+
+    return node
+
+
+def _exact(x: Any, keep: dict[str, Any], reduction: str) -> Data:
+    """A sum or product of ints, refused where it leaves 64 bits."""
+    function = getattr(np, reduction)
+    size = function(np.abs(x.astype(np.float64)), **keep)
+    if x.size == 0 or np.max(size) < 2.0**62:
+        return function(x, dtype=np.int64, **keep)
+    out = np.asarray(function(x.astype(object), **keep))
+    if out.size and (out.min() < INT64_MIN or out.max() > INT64_MAX):
+        raise ieee.overflow()
+    return out.astype(np.int64)
+
+
+def _reduce(x: Data, dim: Any, keepdim: Any, dtype: Any, reduction: str) -> Data:
+    x = np.asarray(x)
+    keep = {"axis": axes(dim, x.ndim), "keepdims": bool(keepdim)}
+    name = dtype_name(dtype)
+    if name is not None:
+        x = x.astype(name)
+    if x.dtype.kind in "ib":
+        out = _exact(x, keep, reduction)
+        return out if name != "bool" else np.asarray(out, bool)
+    return getattr(np, reduction)(x, **keep)
+
+
+def _one(x: Any, dim: Any = None, keepdim: Any = False, dtype: Any = None) -> Any:
+    """A number as its own sum or product."""
+    axes(dim, 0)
+    name = dtype_name(dtype)
+    if name is None:
+        return int(x) if type(x) is bool else x
+    return {"int64": int, "bool": bool}.get(name, float)(x)
+
+
+sum_: Op = op(
+    "sum",
+    args=("input",),
+    params={**DIMS, "dtype": None},
+    doc="Sum of the elements, or of those along the dimensions `dim`. Ints and bools give an int.",
+    source="definition",
+    number=_one,
+    array=lambda x, dim=None, keepdim=False, dtype=None: _reduce(x, dim, keepdim, dtype, "sum"),
+    shape=lambda x, dim=None, keepdim=False, dtype=None: reduced(x, dim, keepdim),
+    vjp=(lambda g, out, x, dim=None, keepdim=False, dtype=None: spread(g, x, dim, keepdim),),
+    jvp=(
+        lambda dot, out, x, dim=None, keepdim=False, dtype=None: sum_(
+            dot, dim=dim, keepdim=keepdim
+        ),
+    ),
+    node=_numbered("Sum"),
+    samples=lambda: (*dim_samples(), sample([], dim=None), sample([[], []], dim=1)),
+    known=lambda: (known([0.0, 1.0], grad=([1.0, 1.0],)),),
+    bad=lambda: (
+        bad((2, 3), dim=2, says="no dimension 2"),
+        bad((2, 3), dim=(0, 0), says="twice"),
+        bad((2, 3), dim=0.5, says="integer"),
+        bad((2,), dtype="float16", says="one of float64"),
+    ),
+)
+
+
+def _mean(x: Data, dim: Any = None, keepdim: Any = False, dtype: Any = None) -> Data:
+    x = floats(x).astype(dtype_name(dtype) or floats(x).dtype, copy=False)
+    total = np.sum(x, axis=axes(dim, x.ndim), keepdims=bool(keepdim))
+    return np.divide(total, total.dtype.type(count_over(x.shape, dim)))
+
+
+mean: Op = op(
+    "mean",
+    args=("input",),
+    params={**DIMS, "dtype": None},
+    doc="Arithmetic mean of the elements, or of those along the dimensions `dim`; nan of none.",
+    source="definition",
+    number=lambda x, dim=None, keepdim=False, dtype=None: float(_one(x, dim)),
+    array=_mean,
+    shape=lambda x, dim=None, keepdim=False, dtype=None: reduced(x, dim, keepdim),
+    vjp=(
+        lambda g, out, x, dim=None, keepdim=False, dtype=None: spread(
+            ops.div(g, float(count_over(x.shape, dim))), x, dim, keepdim
+        ),
+    ),
+    jvp=(
+        lambda dot, out, x, dim=None, keepdim=False, dtype=None: mean(
+            dot, dim=dim, keepdim=keepdim
+        ),
+    ),
+    node=_numbered("Mean"),
+    samples=dim_samples,
+    known=lambda: (known([1.0, 2.0], grad=([0.5, 0.5],)), known([], grad=([],))),
+    bad=lambda: (
+        bad((2, 3), dim=2, says="no dimension 2"),
+        bad((2, 3), dim=(0, 0), says="twice"),
+    ),
+)
+
+
+def _others(x: Any) -> Any:
+    """For each element along the last dimension the product of all the others.
+
+    Made of products of pairs, so that it is exact with zeros among the elements, at every order.
+    """
+    n = x.shape[-1]
+    if n == 1:
+        return ops.add(ops.zeros_of(like=x), 1.0)
+    h = n // 2
+    first, second, rest = (
+        ops.getitem(x, index=(Ellipsis, part))
+        for part in (slice(0, h), slice(h, 2 * h), slice(2 * h, n))
+    )
+    around = _others(ops.cat(ops.mul(first, second), rest, dim=-1))
+    pairs = ops.getitem(around, index=(Ellipsis, slice(0, h)))
+    last = ops.getitem(around, index=(Ellipsis, slice(h, None)))
+    return ops.cat(ops.mul(pairs, second), ops.mul(pairs, first), last, dim=-1)
+
+
+def _prod_slope(x: Any, dim: Any) -> Any:
+    """Derivative of each product with respect to its elements, shaped as x."""
+    count = count_over(x.shape, dim)
+    if count == 0:
+        return ops.zeros_of(like=x)
+    gone = axes(dim, len(x.shape))
+    order = (*(i for i in range(len(x.shape)) if i not in gone), *gone)
+    moved = ops.permute(x, dims=order)
+    flat = ops.reshape(moved, shape=(*reduced(x.shape, dim, False), count))
+    back = tuple(sorted(range(len(order)), key=order.__getitem__))
+    return ops.permute(
+        ops.reshape(_others(flat), shape=tuple(x.shape[i] for i in order)), dims=back
+    )
+
+
+def _prod_jvp(dot: Any, x: Any, dim: Any, keepdim: Any) -> Any:
+    return sum_(ops.mul(dot, _prod_slope(shaped(x), dim)), dim=dim, keepdim=keepdim)
+
+
+prod: Op = op(
+    "prod",
+    args=("input",),
+    params={**DIMS, "dtype": None},
+    doc="Product of the elements, or of those along the dimension `dim`. With zeros among them the "
+    "derivatives are exact at every order.",
+    source="definition; the derivative is the product of the other elements",
+    number=_one,
+    array=lambda x, dim=None, keepdim=False, dtype=None: _reduce(x, dim, keepdim, dtype, "prod"),
+    shape=lambda x, dim=None, keepdim=False, dtype=None: reduced(x, dim, keepdim),
+    vjp=(
+        lambda g, out, x, dim=None, keepdim=False, dtype=None: ops.mul(
+            spread(g, shaped(x), dim, keepdim), _prod_slope(shaped(x), dim)
+        ),
+    ),
+    jvp=(lambda dot, out, x, dim=None, keepdim=False, dtype=None: _prod_jvp(dot, x, dim, keepdim),),
+    saves=("input",),
+    node=_numbered("Prod"),
+    samples=lambda: (
+        *dim_samples(),
+        sample([0.0, 2.0, 3.0], dim=None),
+        sample([[0.0, 2.0], [0.0, 3.0]], dim=0),
+        sample([], dim=None),
+        sample([1.5, 2.0, -0.5, 0.0, 3.0, 1.0, 2.5], dim=0),
+    ),
+    known=lambda: (
+        known([0.0, 2.0, 3.0], grad=([6.0, 0.0, 0.0],)),
+        known([0.0, 0.0, 3.0], grad=([0.0, 0.0, 0.0],)),
+    ),
+    bad=lambda: (bad((2, 3), dim=2, says="no dimension 2"),),
+)
+
+
+# spread -------------------------------------------------------------------------------------------
+
+
+_SPREAD: dict[str, Any] = {"dim": None, "unbiased": None, "keepdim": False, "correction": None}
+
+
+class _Spread:
+    """The parameters of `var` and `std` as they are meant."""
+
+    def __init__(
+        self,
+        dim: Any = None,
+        unbiased: Any = None,
+        keepdim: Any = False,
+        correction: Any = None,
+    ) -> None:
+        if isinstance(dim, bool):  # var(x, unbiased)
+            dim, unbiased = None, dim
+        self.dim = dim
+        self.keepdim = bool(keepdim)
+        self.correction = 1.0 if correction is None else float(correction)
+        if unbiased is not None:
+            self.correction = 1.0 if unbiased else 0.0
+
+    def divisor(self, shape: Shape) -> float:
+        """What the sum of squares is divided by."""
+        return max(count_over(shape, self.dim) - self.correction, 0.0)
+
+    def shape(self, shape: Shape) -> Shape:
+        return reduced(shape, self.dim, self.keepdim)
+
+    def away(self, x: Any) -> Any:
+        """Distances from the mean."""
+        return ops.sub(x, mean(x, dim=axes(self.dim, len(x.shape)), keepdim=True))
+
+    def slope(self, x: Any, out: Any, root: bool) -> Any:
+        """Derivative of the variance, or of its root, with respect to each element."""
+        away = self.away(x)
+        divisor = self.divisor(x.shape)
+        if not root:
+            return ops.div(ops.mul(away, 2.0), divisor)
+        deviation = spread(out, x, self.dim, self.keepdim)
+        none = ops.eq(deviation, 0.0)
+        return ops.where(
+            none, 0.0, ops.div(away, ops.mul(ops.where(none, 1.0, deviation), divisor))
+        )
+
+    def pull(self, g: Any, out: Any, x: Any, root: bool) -> Any:
+        x = shaped(x)
+        return ops.mul(spread(g, x, self.dim, self.keepdim), self.slope(x, out, root))
+
+    def push(self, dot: Any, out: Any, x: Any, root: bool) -> Any:
+        terms = ops.mul(dot, self.slope(shaped(x), out, root))
+        return sum_(terms, dim=self.dim, keepdim=self.keepdim)
+
+
+def _var(x: Data, **params: Any) -> Data:
+    x = floats(x)
+    asked = _Spread(**params)
+    along: dict[str, Any] = {"axis": axes(asked.dim, x.ndim), "keepdims": True}
+    count = x.dtype.type(count_over(x.shape, asked.dim))
+    away = np.subtract(x, np.divide(np.sum(x, **along), count))
+    total = np.sum(np.multiply(away, away), **along)
+    variance = np.divide(total, x.dtype.type(asked.divisor(x.shape)))
+    return reshaped(variance, asked.shape(x.shape))
+
+
+var: Op = op(
+    "var",
+    args=("input",),
+    params=_SPREAD,
+    doc="Variance of the elements, or of those along `dim`: the squared distances from the mean, "
+    "divided by n - correction (1 by default; 0 with `unbiased=False`).",
+    source="definition",
+    array=_var,
+    shape=lambda x, **params: _Spread(**params).shape(x),
+    vjp=(lambda g, out, x, **params: _Spread(**params).pull(g, out, x, False),),
+    jvp=(lambda dot, out, x, **params: _Spread(**params).push(dot, out, x, False),),
+    saves=("input",),
+    samples=lambda: (
+        sample([1.0, -2.0, 3.0]),
+        sample([1.0, -2.0, 3.0], unbiased=False),
+        sample([1.0, -2.0, 3.0], dim=False),
+        sample([[1.0, -2.0], [3.0, 4.5]], dim=0),
+        sample([[1.0, -2.0], [3.0, 4.5]], dim=1, keepdim=True),
+        sample([[1.0, -2.0], [3.0, 4.5]], dim=(0, 1), correction=0),
+        sample([[1.0, -2.0], [3.0, 4.5]], dim=None, correction=2, keepdim=True),
+        sample([[[1.0, -2.0], [3.0, 4.5]]], dim=-1, unbiased=True),
+    ),
+    known=lambda: (known([2.0, 2.0], grad=([0.0, 0.0],)), known([3.0], grad=([nan],))),
+    bad=lambda: (bad((2, 3), dim=2, says="no dimension 2"),),
+)
+
+std: Op = op(
+    "std",
+    args=("input",),
+    params=_SPREAD,
+    doc="Standard deviation of the elements, or of those along `dim`: the square root of `var`; "
+    "its gradient is 0 where the elements are equal.",
+    source="definition",
+    array=lambda x, **params: np.sqrt(_var(x, **params)),
+    shape=lambda x, **params: _Spread(**params).shape(x),
+    vjp=(lambda g, out, x, **params: _Spread(**params).pull(g, out, x, True),),
+    jvp=(lambda dot, out, x, **params: _Spread(**params).push(dot, out, x, True),),
+    saves=("input", "out"),
+    samples=lambda: (
+        sample([1.0, -2.0, 3.0]),
+        sample([1.0, -2.0, 3.0], unbiased=False),
+        sample([1.0, -2.0, 3.0], dim=False),
+        sample([[1.0, -2.0], [3.0, 4.5]], dim=0),
+        sample([[1.0, -2.0], [3.0, 4.5]], dim=1, keepdim=True),
+        sample([[1.0, -2.0], [3.0, 4.5]], dim=(0, 1), correction=0),
+        sample([[1.0, -2.0], [3.0, 4.5]], dim=None, correction=2, keepdim=True),
+        sample([[[1.0, -2.0], [3.0, 4.5]]], dim=-1, unbiased=True),
+    ),
+    known=lambda: (known([2.0, 2.0], grad=([0.0, 0.0],)), known([3.0], grad=([nan],))),
+    bad=lambda: (bad((2, 3), dim=2, says="no dimension 2"),),
+)
+
+
+# truth --------------------------------------------------------------------------------------------
+
+
+def _truth(x: Data, dim: Any, keepdim: Any, name: str) -> Data:
+    x = np.asarray(x)
+    function = np.all if name == "all" else np.any
+    return function(x, axis=axes(dim, x.ndim), keepdims=bool(keepdim))
+
+
+all_: Op = op(
+    "all",
+    args=("input",),
+    params=DIMS,
+    doc="Whether all elements, or all along `dim`, are true or not zero; true of none.",
+    number=lambda x, dim=None, keepdim=False: bool(x),
+    array=lambda x, dim=None, keepdim=False: _truth(x, dim, keepdim, "all"),
+    shape=lambda x, dim=None, keepdim=False: reduced(x, dim, keepdim),
+    bad=lambda: (bad((2, 3), dim=2, says="no dimension 2"),),
+)
+
+any_: Op = op(
+    "any",
+    args=("input",),
+    params=DIMS,
+    doc="Whether some element, or some along `dim`, is true or not zero; false of none.",
+    number=lambda x, dim=None, keepdim=False: bool(x),
+    array=lambda x, dim=None, keepdim=False: _truth(x, dim, keepdim, "any"),
+    shape=lambda x, dim=None, keepdim=False: reduced(x, dim, keepdim),
+    bad=lambda: (bad((2, 3), dim=2, says="no dimension 2"),),
+)

@@ -1,0 +1,99 @@
+"""Rounding."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradcli.engine.numerics import ieee
+from gradcli.engine.numerics.ufunc import Function
+from gradcli.engine.ops.families import points
+from gradcli.engine.ops.registry import Op, elementwise, known, sample
+from gradcli.engine.tape.tensor import Number
+from gradcli.engine.values.data import NUMBERS, Data, np
+
+
+def _rounding(name: str) -> Function:
+    return lambda x: getattr(np, name)(x) if x.dtype.kind == "f" else x
+
+
+def _round(x: Data, decimals: int | None = None) -> Data:
+    if x.dtype.kind == "b":
+        return x
+    return np.round(x, decimals or 0)
+
+
+def _frac(x: Data) -> Data:
+    if x.dtype.kind != "f":
+        return x ^ x
+    return np.subtract(x, np.trunc(x))
+
+
+floor: Op = elementwise(
+    "floor",
+    args=("input",),
+    doc="Largest whole number not above input. Its derivative is 0.",
+    number=ieee.floor,
+    array=_rounding("floor"),
+    partials=(0.0,),
+    samples=points.off_whole,
+    known=lambda: (known([-1.0, 0.0, 2.0, 2.5], grad=([0.0, 0.0, 0.0, 0.0],)),),
+)
+
+ceil: Op = elementwise(
+    "ceil",
+    args=("input",),
+    doc="Smallest whole number not below input. Its derivative is 0.",
+    number=ieee.ceil,
+    array=_rounding("ceil"),
+    partials=(0.0,),
+    samples=points.off_whole,
+    known=lambda: (known([-1.0, 0.0, 2.0, 2.5], grad=([0.0, 0.0, 0.0, 0.0],)),),
+)
+
+trunc: Op = elementwise(
+    "trunc",
+    args=("input",),
+    aliases=("fix",),
+    doc="input without its fraction. Its derivative is 0.",
+    number=ieee.trunc,
+    array=_rounding("trunc"),
+    partials=(0.0,),
+    samples=points.off_whole,
+    known=lambda: (known([-1.0, 0.0, 2.0, 2.5], grad=([0.0, 0.0, 0.0, 0.0],)),),
+)
+
+frac: Op = elementwise(
+    "frac",
+    args=("input",),
+    doc="Fraction input - trunc(input), which has the sign of input. Its derivative is 1.",
+    number=ieee.frac,
+    array=_frac,
+    partials=(1.0,),
+    samples=points.off_whole,
+    known=lambda: (known([-1.0, 0.0, 2.0, 2.5], grad=([1.0, 1.0, 1.0, 1.0],)),),
+)
+
+
+def _round_value(session: Any, x: Any, decimals: Any = None) -> Any:
+    """Python's `round` of a number; of a tensor the op."""
+    value = x.data if type(x) is Number else x
+    if type(value) in NUMBERS:
+        return ieee.python_round(value, decimals)
+    return session.do(round_, [session.tensor(x)], {"decimals": decimals})
+
+
+round_: Op = elementwise(
+    "round",
+    args=("input",),
+    params={"decimals": None},
+    host=_round_value,
+    doc="input rounded to a number of decimals, a half to the even side. Its derivative is 0. "
+    "Of a number it is Python's: `round(2.5)` is the int 2.",
+    source="IEEE 754, roundTiesToEven",
+    number=ieee.round_even,
+    array=_round,
+    partials=(0.0,),
+    node=lambda args, params: f"RoundBackward{int(params.get('decimals') is not None)}",
+    samples=lambda: (*points.off_whole(), sample([1.234, -5.678], decimals=2)),
+    known=lambda: (known([-1.0, 0.0, 2.0, 2.5], grad=([0.0, 0.0, 0.0, 0.0],)),),
+)

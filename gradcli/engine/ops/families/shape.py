@@ -1,0 +1,483 @@
+"""Ops that arrange elements anew without changing them. Most give views of the same memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradcli.engine.ops.registry import REQUIRED, Op, bad, composite, known, op, sample
+from gradcli.engine.tape.tensor import data_of
+from gradcli.engine.values.data import Data, np, shape_of
+from gradcli.engine.values.sizes import Shape, axis, unsqueezed, wholes
+from gradcli.errors import run_error
+
+_VIEW = "PyTorch: views"
+
+# sizes --------------------------------------------------------------------------------------------
+
+
+def _count(size: Shape) -> int:
+    count = 1
+    for n in size:
+        count *= n
+    return count
+
+
+def _reshaped(old: Shape, shape: Any) -> Shape:
+    asked = wholes(shape, "shape")
+    count = _count(old)
+    free = [i for i, n in enumerate(asked) if n < 0]
+    if len(free) > 1 or any(asked[i] != -1 for i in free):
+        raise run_error(
+            "bad-argument", f"a shape has at most one -1 and nothing below it, got {list(asked)}"
+        )
+    rest = _count(tuple(n for n in asked if n >= 0))
+    fits = (rest > 0 and count % rest == 0) if free else count == rest
+    if not fits:
+        raise run_error(
+            "shape-mismatch",
+            f"{count} elements of shape {list(old)} cannot be arranged as {list(asked)}",
+        )
+    return tuple(count // rest if n < 0 else n for n in asked)
+
+
+def _reshape(x: Data, shape: Any) -> Data:
+    return np.reshape(x, _reshaped(shape_of(x), shape))
+
+
+reshape: Op = op(
+    "reshape",
+    args=("input",),
+    params={"*shape": REQUIRED},
+    doc="The elements of the input, in their order, in another shape. One size may be -1: it is "
+    "worked out from the others.",
+    source=_VIEW,
+    array=_reshape,
+    shape=_reshaped,
+    vjp=(lambda g, out, x, shape: reshape(g, shape=x.shape),),
+    jvp=(lambda dot, out, x, shape: reshape(dot, shape=shape),),
+    node="ViewBackward0",
+    view=True,
+    samples=lambda: (
+        sample([[1.0, 2.0], [3.0, 4.0]], shape=(4,)),
+        sample([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], shape=(3, -1)),
+        sample([1.0, 2.0, 3.0, 4.0], shape=(2, 2)),
+        sample([1.0, 2.0], shape=(-1, 1)),
+        sample(3.0, shape=(1, 1)),
+        sample([3.0], shape=()),
+        sample([], shape=(0, 3)),
+        sample([[2.0], [-1.0]], shape=(1, 2, 1)),
+    ),
+    bad=lambda: (
+        bad((2, 3), shape=(4,), says="6 elements"),
+        bad((2, 3), shape=(-1, -1), says="at most one -1"),
+        bad((2, 3), shape=(-2,), says="nothing below"),
+        bad((0,), shape=(-1, 0), says="cannot be arranged"),
+    ),
+)
+
+
+def _viewed(x: Data, shape: Any) -> Data:
+    out = _reshape(x, shape)
+    if isinstance(x, np.ndarray) and x.size and not np.may_share_memory(x, out):
+        raise run_error(
+            "bad-argument",
+            f"a view of shape {list(out.shape)} cannot lie over this memory",
+            help="use `reshape`, which copies where it must",
+        )
+    return out
+
+
+view: Op = op(
+    "view",
+    args=("input",),
+    params={"*shape": REQUIRED},
+    doc="The same memory in another shape, as `reshape` does; refused where that needs a copy.",
+    source=_VIEW,
+    array=_viewed,
+    shape=_reshaped,
+    vjp=(lambda g, out, x, shape: reshape(g, shape=x.shape),),
+    jvp=(lambda dot, out, x, shape: reshape(dot, shape=shape),),
+    view=True,
+    samples=lambda: (
+        sample([[1.0, 2.0], [3.0, 4.0]], shape=(4,)),
+        sample([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], shape=(3, -1)),
+        sample([1.0, 2.0, 3.0, 4.0], shape=(2, 2)),
+        sample([1.0, 2.0], shape=(-1, 1)),
+        sample(3.0, shape=(1,)),
+        sample([3.0], shape=()),
+        sample([], shape=(3, 0)),
+        sample([[2.0], [-1.0]], shape=(1, 2, 1)),
+    ),
+    bad=lambda: (bad((2, 3), shape=(4,), says="6 elements"),),
+)
+
+
+def _flattened(shape: Shape, start_dim: Any, end_dim: Any) -> Shape:
+    if not shape:
+        return (1,)
+    start, end = axis(start_dim, len(shape)), axis(end_dim, len(shape))
+    if start > end:
+        raise run_error(
+            "bad-argument", f"`start_dim` {start} comes after `end_dim` {end}, nothing is between"
+        )
+    return (*shape[:start], _count(shape[start : end + 1]), *shape[end + 1 :])
+
+
+flatten: Op = op(
+    "flatten",
+    args=("input",),
+    params={"start_dim": 0, "end_dim": -1},
+    doc="The dimensions from `start_dim` to `end_dim` as one; without them a flat tensor.",
+    source=_VIEW,
+    array=lambda x, start_dim, end_dim: np.reshape(x, _flattened(np.shape(x), start_dim, end_dim)),
+    shape=_flattened,
+    vjp=(lambda g, out, x, start_dim, end_dim: reshape(g, shape=x.shape),),
+    jvp=(
+        lambda dot, out, x, start_dim, end_dim: flatten(dot, start_dim=start_dim, end_dim=end_dim),
+    ),
+    node="ViewBackward0",
+    view=True,
+    samples=lambda: (
+        sample([[1.0, 2.0], [3.0, 4.0]], start_dim=0, end_dim=-1),
+        sample([[[1.0, 2.0], [3.0, 4.0]]], start_dim=1, end_dim=-1),
+        sample([[[1.0, 2.0], [3.0, 4.0]]], start_dim=0, end_dim=1),
+        sample([1.0, 2.0], start_dim=0, end_dim=-1),
+        sample(2.0, start_dim=0, end_dim=-1),
+        sample([[5.0]], start_dim=0, end_dim=-1),
+        sample([[], []], start_dim=0, end_dim=-1),
+        sample([[-1.0], [2.0]], start_dim=-2, end_dim=-1),
+    ),
+    bad=lambda: (
+        bad((2, 3), start_dim=1, end_dim=0, says="comes after"),
+        bad((2, 3), start_dim=2, end_dim=-1, says="no dimension 2"),
+    ),
+)
+
+
+def _squeezed(shape: Shape, dim: Any) -> Shape:
+    if dim is None:
+        return tuple(n for n in shape if n != 1)
+    gone = {axis(d, len(shape)) for d in wholes(dim, "dim")}
+    return tuple(n for i, n in enumerate(shape) if n != 1 or i not in gone)
+
+
+squeeze: Op = op(
+    "squeeze",
+    args=("input",),
+    params={"dim": None},
+    doc="The input without its dimensions of size 1, or without those of them that `dim` names.",
+    source=_VIEW,
+    array=lambda x, dim: np.reshape(x, _squeezed(np.shape(x), dim)),
+    shape=_squeezed,
+    vjp=(lambda g, out, x, dim: reshape(g, shape=x.shape),),
+    jvp=(lambda dot, out, x, dim: squeeze(dot, dim=dim),),
+    node=lambda args, params: f"SqueezeBackward{0 if params['dim'] is None else 1}",
+    view=True,
+    samples=lambda: (
+        sample([[1.0, 2.0]], dim=None),
+        sample([[1.0, 2.0]], dim=0),
+        sample([[1.0, 2.0]], dim=1),
+        sample([[[1.0], [2.0]]], dim=(0, 2)),
+        sample([[[1.0], [2.0]]], dim=-1),
+        sample([[4.0]], dim=None),
+        sample(4.0, dim=None),
+        sample([[]], dim=0),
+    ),
+    bad=lambda: (bad((2, 1), dim=2, says="no dimension 2"),),
+)
+
+
+unsqueeze: Op = op(
+    "unsqueeze",
+    args=("input",),
+    params={"dim": REQUIRED},
+    doc="The input with a new dimension of size 1 at `dim`.",
+    source=_VIEW,
+    array=lambda x, dim: np.reshape(x, unsqueezed(np.shape(x), dim)),
+    shape=unsqueezed,
+    vjp=(lambda g, out, x, dim: reshape(g, shape=x.shape),),
+    jvp=(lambda dot, out, x, dim: unsqueeze(dot, dim=dim),),
+    view=True,
+    samples=lambda: (
+        sample([1.0, 2.0], dim=0),
+        sample([1.0, 2.0], dim=1),
+        sample([1.0, 2.0], dim=-1),
+        sample([1.0, 2.0], dim=-2),
+        sample([[1.0, 2.0], [3.0, 4.0]], dim=1),
+        sample(3.0, dim=0),
+        sample([], dim=0),
+        sample([[1.0]], dim=2),
+    ),
+    bad=lambda: (bad((2,), dim=2, says="between -2 and 1"), bad((2,), dim=0.5, says="integer")),
+)
+
+
+# order of the dimensions --------------------------------------------------------------------------
+
+
+def _order(ndim: int, dims: Any) -> tuple[int, ...]:
+    order = tuple(axis(d, ndim) for d in wholes(dims, "dims"))
+    if sorted(order) != list(range(ndim)):
+        raise run_error(
+            "bad-argument",
+            f"`dims` must name each of the {ndim} dimensions once, got {list(order)}",
+        )
+    return order
+
+
+def _inverse(order: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(sorted(range(len(order)), key=order.__getitem__))
+
+
+permute: Op = op(
+    "permute",
+    args=("input",),
+    params={"*dims": REQUIRED},
+    doc="The dimensions of the input in the order `dims`.",
+    source=_VIEW,
+    array=lambda x, dims: np.transpose(x, _order(np.ndim(x), dims)),
+    shape=lambda x, dims: tuple(x[d] for d in _order(len(x), dims)),
+    vjp=(lambda g, out, x, dims: permute(g, dims=_inverse(_order(x.ndim, dims))),),
+    jvp=(lambda dot, out, x, dims: permute(dot, dims=dims),),
+    view=True,
+    samples=lambda: (
+        sample([[1.0, 2.0, 3.0]], dims=(1, 0)),
+        sample([[[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]], dims=(2, 0, 1)),
+        sample([[[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]], dims=(1, 2, 0)),
+        sample([[[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]], dims=(-1, 1, 0)),
+        sample([1.0, 2.0], dims=(0,)),
+        sample(1.0, dims=()),
+        sample([[], []], dims=(1, 0)),
+        sample([[7.0]], dims=(0, 1)),
+    ),
+    bad=lambda: (
+        bad((2, 3), dims=(0, 0), says="once"),
+        bad((2, 3), dims=(0,), says="once"),
+        bad((2, 3), dims=(0, 2), says="no dimension 2"),
+    ),
+)
+
+
+def _swap(ndim: int, dim0: Any, dim1: Any) -> tuple[int, ...]:
+    order = list(range(ndim))
+    a, b = axis(dim0, ndim), axis(dim1, ndim)
+    if ndim:
+        order[a], order[b] = order[b], order[a]
+    return tuple(order)
+
+
+transpose: Op = op(
+    "transpose",
+    aliases=("swapaxes",),
+    args=("input",),
+    params={"dim0": REQUIRED, "dim1": REQUIRED},
+    doc="The input with the dimensions `dim0` and `dim1` swapped.",
+    source=_VIEW,
+    array=lambda x, dim0, dim1: np.transpose(x, _swap(np.ndim(x), dim0, dim1)),
+    shape=lambda x, dim0, dim1: tuple(x[d] for d in _swap(len(x), dim0, dim1)),
+    vjp=(lambda g, out, x, dim0, dim1: transpose(g, dim0=dim0, dim1=dim1),),
+    jvp=(lambda dot, out, x, dim0, dim1: transpose(dot, dim0=dim0, dim1=dim1),),
+    view=True,
+    samples=lambda: (
+        sample([[1.0, 2.0, 3.0]], dim0=0, dim1=1),
+        sample([[1.0, 2.0, 3.0]], dim0=1, dim1=0),
+        sample([[[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]], dim0=0, dim1=2),
+        sample([[[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]], dim0=-1, dim1=-2),
+        sample([1.0, 2.0], dim0=0, dim1=0),
+        sample(1.0, dim0=0, dim1=-1),
+        sample([[], []], dim0=0, dim1=1),
+        sample([[1.0]], dim0=0, dim1=1),
+    ),
+    bad=lambda: (bad((2, 3), dim0=0, dim1=2, says="no dimension 2"),),
+)
+
+
+def _backwards(ndim: int) -> tuple[int, ...]:
+    if ndim > 2:
+        raise run_error(
+            "shape-mismatch",
+            f"`t` takes a tensor of at most two dimensions, this one has {ndim}",
+            help="name the dimensions: `transpose(x, 0, 1)` or `x.mT`",
+        )
+    return tuple(reversed(range(ndim)))
+
+
+t: Op = op(
+    "t",
+    args=("input",),
+    doc="Transpose of a matrix; a vector or a 0-d tensor stays as it is.",
+    source=_VIEW,
+    array=lambda x: np.transpose(x, _backwards(np.ndim(x))),
+    shape=lambda x: tuple(x[d] for d in _backwards(len(x))),
+    vjp=(lambda g, out, x: t(g),),
+    jvp=(lambda dot, out, x: t(dot),),
+    view=True,
+    samples=lambda: (
+        sample([[1.0, 2.0], [3.0, 4.0]]),
+        sample([[1.0, 2.0, 3.0]]),
+        sample([[1.0], [2.0]]),
+        sample([[4.0]]),
+        sample([1.0, 2.0]),
+        sample(3.0),
+        sample([[], []]),
+        sample([[-1.0, 2.0], [0.0, 5.0], [1.0, 1.0]]),
+    ),
+    bad=lambda: (bad((2, 3, 4), says="at most two"),),
+)
+
+
+# copies by broadcasting ---------------------------------------------------------------------------
+
+
+def _expanded(shape: Shape, size: Any) -> Shape:
+    asked = wholes(size, "size")
+    lead = len(asked) - len(shape)
+    fits = lead >= 0 and all(n >= 0 or (n == -1 and i >= lead) for i, n in enumerate(asked))
+    if fits:
+        kept = (*asked[:lead], *shape)
+        asked = tuple(k if n == -1 else n for n, k in zip(asked, kept, strict=True))
+        fits = all(k in (1, n) for n, k in zip(asked[lead:], shape, strict=True))
+    if not fits:
+        raise run_error(
+            "shape-mismatch",
+            f"a tensor of shape {list(shape)} cannot be expanded to {list(asked)}",
+            notes=("only dimensions of size 1 are copied, and new ones come in front",),
+        )
+    return asked
+
+
+def _expand(x: Data, size: Any) -> Data:
+    out = np.broadcast_to(x, _expanded(shape_of(x), size))
+    if isinstance(x, np.ndarray) and x.flags.writeable:
+        out.flags.writeable = True  # where places overlap, a change in place is refused
+    return out
+
+
+expand: Op = op(
+    "expand",
+    args=("input",),
+    params={"*size": REQUIRED},
+    doc="The input seen as having the shape `size`: dimensions of size 1 are repeated without a "
+    "copy, new ones come in front, -1 keeps a size.",
+    source=_VIEW,
+    array=_expand,
+    shape=_expanded,
+    vjp=(lambda g, out, x, size: g,),  # fitted to x by the caller: summed over the copies
+    jvp=(lambda dot, out, x, size: expand(dot, size=size),),
+    view=True,
+    samples=lambda: (
+        sample([1.0, 2.0], size=(3, 2)),
+        sample([[1.0], [2.0]], size=(2, 3)),
+        sample([[1.0], [2.0]], size=(-1, 3)),
+        sample([[1.0], [2.0]], size=(4, -1, 3)),
+        sample(5.0, size=(2, 2)),
+        sample([1.0], size=(0,)),
+        sample([[3.0]], size=(1, 1)),
+        sample(2.0, size=()),
+    ),
+    bad=lambda: (
+        bad((2,), size=(3,), says="cannot be expanded"),
+        bad((2,), size=(), says="cannot be expanded"),
+        bad((2,), size=(-1, 2), says="cannot be expanded"),
+    ),
+)
+
+broadcast_to: Op = composite(
+    "broadcast_to",
+    lambda x, size: expand(x, size=size),
+    args=("input",),
+    params={"*size": REQUIRED},
+    doc="The input seen as having the shape `size`, as `expand` does.",
+    source=_VIEW,
+    samples=lambda: (
+        sample([1.0, 2.0], size=(3, 2)),
+        sample([[1.0], [2.0]], size=(2, 3)),
+        sample(5.0, size=(2, 2)),
+    ),
+    bad=lambda: (bad((2,), size=(3,), says="cannot be expanded"),),
+)
+
+expand_as: Op = composite(
+    "expand_as",
+    lambda x, other: expand(x, size=shape_of(other)),
+    args=("input", "other"),
+    doc="The input expanded to the shape of `other`.",
+    source=_VIEW,
+    samples=lambda: (sample([1.0, 2.0], [[1.0, 1.0]] * 3), sample(5.0, [1.0, 2.0])),
+    bad=lambda: (bad((2,), (3,), says="cannot be expanded"),),
+)
+
+
+# copies -------------------------------------------------------------------------------------------
+
+
+def _flip_axes(ndim: int, dims: Any) -> tuple[int, ...]:
+    found = tuple(axis(d, ndim) for d in wholes(dims, "dims"))
+    if len(set(found)) != len(found):
+        raise run_error("bad-argument", f"`dims` names a dimension twice: {list(found)}")
+    return found if ndim else ()
+
+
+flip: Op = op(
+    "flip",
+    args=("input",),
+    params={"*dims": REQUIRED},
+    doc="A copy of the input with the order reversed in the dimensions `dims`.",
+    source="PyTorch: flip",
+    array=lambda x, dims: np.flip(x, _flip_axes(np.ndim(x), dims)).copy(),
+    shape=lambda x, dims: x,
+    vjp=(lambda g, out, x, dims: flip(g, dims=dims),),
+    jvp=(lambda dot, out, x, dims: flip(dot, dims=dims),),
+    samples=lambda: (
+        sample([1.0, 2.0, 3.0], dims=(0,)),
+        sample([[1.0, 2.0], [3.0, 4.0]], dims=(0,)),
+        sample([[1.0, 2.0], [3.0, 4.0]], dims=(1,)),
+        sample([[1.0, 2.0], [3.0, 4.0]], dims=(0, -1)),
+        sample([[1.0, 2.0], [3.0, 4.0]], dims=()),
+        sample([5.0], dims=(0,)),
+        sample([], dims=(0,)),
+        sample(2.0, dims=()),
+    ),
+    bad=lambda: (
+        bad((2,), dims=(1,), says="no dimension 1"),
+        bad((2, 2), dims=(0, 0), says="twice"),
+    ),
+)
+
+clone: Op = op(
+    "clone",
+    args=("input",),
+    doc="A copy of the input, which passes the gradient on.",
+    source="identity",
+    number=lambda x: x,
+    array=lambda x: np.array(x, order="C"),
+    shape=lambda x: x,
+    vjp=(lambda g, out, x: g,),
+    jvp=(lambda dot, out, x: dot,),
+    samples=lambda: (
+        sample(2.0),
+        sample(-0.5),
+        sample([1.0, -2.0]),
+        sample([[1.0, 2.0], [3.0, 4.0]]),
+        sample([[1.0], [2.0]]),
+        sample([5.0]),
+        sample([]),
+        sample([[[1.0, 2.0]]]),
+    ),
+    known=lambda: (known([0.0, 1.0], grad=([1.0, 1.0],)),),
+)
+
+
+def _contiguous(x: Any) -> Any:
+    data = data_of(x)
+    return x if not shape_of(x) or data.flags.c_contiguous else clone(x)
+
+
+contiguous: Op = composite(
+    "contiguous",
+    _contiguous,
+    args=("input",),
+    doc="The input itself when its elements lie in order in memory, else a copy.",
+    source="PyTorch: contiguous",
+    samples=lambda: (sample([1.0, 2.0]), sample([[1.0, 2.0], [3.0, 4.0]]), sample(1.0)),
+)

@@ -1,0 +1,350 @@
+"""Determinants, inverses and linear equations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradcli.engine.ops.families.matrices import (
+    GILES,
+    checked,
+    determinant,
+    each,
+    eye,
+    inner,
+    per_matrix,
+    refuse_singular,
+    square_rule,
+    transposed,
+)
+from gradcli.engine.ops.registry import REQUIRED, Op, Sample, bad, composite, known, op, ops, sample
+from gradcli.engine.tape.tensor import Fields
+from gradcli.engine.values.data import Data, dtype_of, np, shape_of
+from gradcli.errors import run_error
+
+_MINORS = 5  # up to this size cofactors are determinants of minors
+
+
+# --- determinants ------------------------------------------------------------------------
+
+
+def _cofactors(a: Any) -> Any:
+    """Derivative of the determinant by each element."""
+    n = shape_of(a)[-1]
+    if n > _MINORS:
+        return ops.cofactors(a)
+    if n == 0:
+        return a
+    others = np.array([[j for j in range(n) if j != i] for i in range(n)], np.int64).reshape(n, -1)
+    rows, columns = others[:, None, :, None], others[None, :, None, :]
+    minors = det(ops.getitem(a, index=(..., rows, columns)))
+    odd = (np.arange(n)[:, None] + np.arange(n)) % 2 == 1
+    return ops.where(odd, ops.neg(minors), minors)
+
+
+det: Op = op(
+    "det",
+    args=("input",),
+    doc="Determinant of each square matrix. Its gradient is the matrix of cofactors, right for a "
+    "singular matrix too (PyTorch's is not); beyond 5 rows derivatives of second and higher order "
+    "need an invertible matrix.",
+    source=f"{GILES}, 2.2.4",
+    array=determinant,
+    shape=square_rule("det"),
+    vjp=(lambda g, out, a: ops.mul(per_matrix(g), _cofactors(a)),),
+    jvp=(lambda dot, out, a: inner(dot, _cofactors(a)),),
+    saves=("input",),
+    node="LinalgDetBackward0",
+    samples=lambda: (
+        sample([[1.0, 2.0], [3.0, 4.0]]),
+        sample([[1.0, 2.0], [2.0, 4.0]]),
+        sample([[2.5]]),
+        sample([[0.0, 0.0], [0.0, 0.0]]),
+        sample([[2.0, -1.0, 0.5], [1.0, 3.0, 1.5], [0.0, -2.0, 1.0]]),
+        sample([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [7.0, 8.0, 9.0]]),
+        sample([[[1.0, 2.0], [3.0, 4.0]], [[0.5, -1.0], [2.0, 0.0]]]),
+        sample(
+            [[0.0, 1.0, 2.0, 0.5], [1.0, 0.0, 1.0, 2.0], [3.0, 1.0, 0.0, 1.0], [1.0, 2.0, 1.0, 3.0]]
+        ),
+    ),
+    known=lambda: (
+        known([[1.0, 2.0], [2.0, 4.0]], grad=([[4.0, -2.0], [-2.0, 1.0]],)),
+        known([[0.0, 0.0], [0.0, 0.0]], grad=([[0.0, 0.0], [0.0, 0.0]],)),
+    ),
+    bad=lambda: (bad((2, 3), says="square"), bad((2,), says="at least two dimensions")),
+)
+
+
+def _slogdet(a: Any) -> Any:
+    checked("slogdet", a, square=True)
+    return Fields("slogdet", ("sign", "logabsdet"), (ops.det_sign(a), ops.log_abs_det(a)))
+
+
+def _invertible() -> tuple[Sample, ...]:
+    return (
+        sample([[1.0, 2.0], [3.0, 4.0]]),
+        sample([[2.5]]),
+        sample([[-2.0, 1.0], [0.5, 3.0]]),
+        sample([[2.0, -1.0, 0.5], [1.0, 3.0, 1.5], [0.0, -2.0, 1.0]]),
+        sample([[0.0, 1.0], [1.0, 0.5]]),
+        sample([[[1.0, 2.0], [3.0, 4.0]], [[0.5, -1.0], [2.0, 0.0]]]),
+        sample([[[3.0]], [[-0.5]]]),
+        sample([[0.0, 1.0, 2.0], [1.0, 0.0, 1.0], [3.0, 1.0, 0.0]]),
+    )
+
+
+slogdet: Op = composite(
+    "slogdet",
+    _slogdet,
+    args=("A",),
+    fields=("sign", "logabsdet"),
+    doc="Sign of the determinant and logarithm of its size, as the fields `sign` and `logabsdet`: "
+    "neither over- nor underflows. The gradient at a singular matrix is an error.",
+    source=f"{GILES}, 2.2.4",
+    bad=lambda: (bad((2, 3), says="square"),),
+)
+
+
+def _logdet(a: Any) -> Any:
+    checked("logdet", a, square=True)
+    sign, size = ops.det_sign(a), ops.log_abs_det(a)
+    return ops.where(ops.lt(sign, 0.0), float("nan"), size)
+
+
+logdet: Op = composite(
+    "logdet",
+    _logdet,
+    args=("input",),
+    doc="Logarithm of the determinant: nan where it is negative, -inf where it is zero.",
+    source=f"{GILES}, 2.2.4",
+    samples=lambda: (
+        sample([[2.0, 1.0], [0.5, 3.0]]),
+        sample([[2.5]]),
+        sample([[[4.0, 2.0], [3.0, 4.0]], [[0.5, -1.0], [2.0, 0.0]]]),
+    ),
+    bad=lambda: (bad((2, 3), says="square"),),
+)
+
+# --- inverse and equations ---------------------------------------------------------------
+
+
+def _inv(x: Data) -> Data:
+    checked("inv", x, square=True)
+    refuse_singular("inv", x)
+    try:
+        return np.linalg.inv(x)
+    except np.linalg.LinAlgError:
+        raise run_error(
+            "bad-argument", "`inv` needs an invertible matrix, and one is singular"
+        ) from None
+
+
+inv: Op = op(
+    "inv",
+    aliases=("inverse", "linalg_inv"),
+    args=("A",),
+    doc="Inverse of each square matrix; a singular one is an error.",
+    source=f"{GILES}, 2.2.3",
+    array=_inv,
+    shape=lambda a: (checked("inv", a, square=True), a)[1],
+    vjp=(lambda g, out, a: ops.neg(ops.matmul(transposed(out), ops.matmul(g, transposed(out)))),),
+    jvp=(lambda dot, out, a: ops.neg(ops.matmul(out, ops.matmul(dot, out))),),
+    saves=("out",),
+    node="LinalgInvExBackward0",
+    samples=_invertible,
+    bad=lambda: (
+        bad((2, 3), says="square"),
+        bad((2, 2), says="singular"),
+        bad((2,), says="at least two dimensions"),
+    ),
+)
+
+
+def _is_vector(a: Any, b: Any) -> bool:
+    sa, sb = shape_of(a), shape_of(b)
+    return len(sb) == 1 or (len(sb) == len(sa) - 1 and sb == sa[:-1])
+
+
+def _solve(a: Any, b: Any, left: Any = True) -> Any:
+    checked("solve", a, square=True)
+    checked("solve", b, rank=1)
+    if _is_vector(a, b):
+        return ops.squeeze(ops.solve_columns(a, ops.unsqueeze(b, dim=-1)), dim=-1)
+    if not left:
+        return transposed(ops.solve_columns(transposed(a), transposed(b)))
+    return ops.solve_columns(a, b)
+
+
+solve: Op = composite(
+    "solve",
+    _solve,
+    aliases=("linalg_solve",),
+    args=("A", "B"),
+    params={"left": True},
+    doc="Solution X of A X = B, or of X A = B with `left=False`; B holds a vector or columns. A "
+    "singular A is an error.",
+    source=f"{GILES}, 2.3.1",
+    samples=lambda: (
+        sample([[1.0, 2.0], [3.0, 4.0]], [5.0, 6.0]),
+        sample([[1.0, 2.0], [3.0, 4.0]], [[5.0, 1.0, 0.0], [6.0, 2.0, 1.0]]),
+        sample([[1.0, 2.0], [3.0, 4.0]], [[5.0, 6.0]], left=False),
+        sample([[2.0]], [3.0]),
+        sample([[[1.0, 2.0], [3.0, 4.0]], [[0.5, -1.0], [2.0, 0.0]]], [[1.0, 2.0], [3.0, 4.0]]),
+        sample([[1.0, 2.0], [3.0, 4.0]], [[[5.0], [6.0]], [[1.0], [2.0]]]),
+        sample([[2.0, -1.0, 0.5], [1.0, 3.0, 1.5], [0.0, -2.0, 1.0]], [1.0, 0.0, -1.0]),
+    ),
+    bad=lambda: (
+        bad((2, 3), (2,), says="square"),
+        bad((2, 2), (2,), says="singular"),
+        bad((2, 2), (3, 1), says="rows"),
+    ),
+)
+
+
+def _solve_triangular(
+    a: Any, b: Any, upper: Any, left: Any = True, unitriangular: Any = False
+) -> Any:
+    checked("solve_triangular", a, square=True)
+    checked("solve_triangular", b)
+    if unitriangular:
+        a = ops.where(eye(a), 1.0, a)
+        if dtype_of(b) == "float32" and dtype_of(a) != "float32":
+            a = ops.cast(a, dtype="float32")
+    if left:
+        return ops.substitute(a, b, upper=bool(upper))
+    return transposed(ops.substitute(transposed(a), transposed(b), upper=not upper))
+
+
+solve_triangular: Op = composite(
+    "solve_triangular",
+    _solve_triangular,
+    aliases=("linalg_solve_triangular",),
+    args=("A", "B"),
+    params={"upper": REQUIRED, "left": True, "unitriangular": False},
+    doc="Solution X of A X = B (X A = B with `left=False`) for a triangular A, whose other "
+    "triangle is not read, nor the diagonal with `unitriangular=True`, which takes it as ones.",
+    source=f"{GILES}, 2.3.1",
+    samples=lambda: (
+        sample([[2.0, 9.0], [3.0, 4.0]], [[5.0], [6.0]], upper=False),
+        sample([[2.0, 9.0], [3.0, 4.0]], [[5.0, 1.0], [6.0, 2.0]], upper=True),
+        sample([[2.0, 9.0], [3.0, 4.0]], [[5.0, 1.0]], upper=True, left=False),
+        sample([[2.0, 9.0], [3.0, 4.0]], [[5.0], [6.0]], upper=True, unitriangular=True),
+        sample([[2.0]], [[3.0]], upper=True),
+        sample([[[1.0, 2.0], [3.0, 4.0]], [[0.5, -1.0], [2.0, 1.0]]], [[1.0], [3.0]], upper=False),
+    ),
+    bad=lambda: (bad((2, 3), (2, 1), upper=True, says="square"),),
+)
+
+# --- pseudo-inverse and least squares ----------------------------------------------------
+
+
+def _rank_limit(x: Any) -> Any:
+    return max(x.shape[-2:]) * float(np.finfo(x.dtype).eps)
+
+
+def _pinv(x: Data) -> Data:
+    checked("pinv", x)
+    m, n = x.shape[-2:]
+    if not x.size:
+        return np.zeros((*x.shape[:-2], n, m), x.dtype)
+    return np.asarray(np.linalg.pinv(x, rcond=_rank_limit(x)), x.dtype)
+
+
+def _pinv_jvp(d: Any, p: Any, a: Any) -> Any:
+    """Golub and Pereyra's formula, for a rank that stays."""
+    dt, pt = transposed(d), transposed(p)
+    first = ops.matmul(p, ops.matmul(d, p))
+    u = ops.matmul(p, ops.matmul(pt, dt))
+    second = ops.sub(u, ops.matmul(ops.matmul(u, a), p))
+    v = ops.matmul(dt, ops.matmul(pt, p))
+    third = ops.sub(v, ops.matmul(p, ops.matmul(a, v)))
+    return ops.add(ops.sub(second, first), third)
+
+
+def _pinv_vjp(g: Any, p: Any, a: Any) -> Any:
+    gt, pt = transposed(g), transposed(p)
+    first = ops.matmul(pt, ops.matmul(g, pt))
+    u = ops.matmul(gt, ops.matmul(p, pt))
+    second = ops.sub(u, ops.matmul(a, ops.matmul(p, u)))
+    v = ops.matmul(pt, ops.matmul(p, gt))
+    third = ops.sub(v, ops.matmul(ops.matmul(v, p), a))
+    return ops.add(ops.sub(second, first), third)
+
+
+pinv: Op = op(
+    "pinv",
+    aliases=("linalg_pinv", "pinverse"),
+    args=("A",),
+    doc="Pseudo-inverse (Moore and Penrose) of each matrix; singular values below "
+    "max(m, n) eps of the largest count as zero. Differentiable where the rank does not change "
+    "nearby.",
+    source="Golub and Pereyra 1973, The differentiation of pseudo-inverses",
+    array=_pinv,
+    shape=lambda a: (checked("pinv", a), (*a[:-2], a[-1], a[-2]))[1],
+    vjp=(_pinv_vjp,),
+    jvp=(_pinv_jvp,),
+    saves=("A", "out"),
+    node="LinalgPinvBackward0",
+    samples=lambda: (
+        *_invertible(),
+        sample([[1.0, 2.0], [3.0, 4.0], [0.5, -1.0]]),
+        sample([[1.0, 2.0, 0.5], [3.0, 4.0, -1.0]]),
+    ),
+    bad=lambda: (bad((2,), says="at least two dimensions"),),
+)
+
+
+def _rank(x: Data) -> Data:
+    checked("matrix_rank", x)
+    if not x.size:
+        return np.zeros(x.shape[:-2], np.int64)
+    s = np.linalg.svd(x, compute_uv=False)
+    return np.sum(s > s[..., :1] * _rank_limit(x), axis=-1)
+
+
+matrix_rank: Op = op(
+    "matrix_rank",
+    args=("A",),
+    doc="Number of singular values above max(m, n) eps of the largest.",
+    source="PyTorch: linalg.matrix_rank",
+    array=_rank,
+    shape=lambda a: (checked("matrix_rank", a), a[:-2])[1],
+)
+
+
+def _lstsq(a: Any, b: Any) -> Any:
+    checked("lstsq", a)
+    checked("lstsq", b, rank=1)
+    m, n = shape_of(a)[-2:]
+    vector = _is_vector(a, b) and len(shape_of(b)) == 1
+    if vector:
+        b = ops.unsqueeze(b, dim=-1)
+    if shape_of(b)[-2] != m:
+        raise run_error(
+            "shape-mismatch",
+            f"`lstsq` needs as many rows on both sides, got the shapes {list(shape_of(a))} and "
+            f"{list(shape_of(b))}",
+        )
+    x = ops.matmul(pinv(a), b)
+    rank = matrix_rank(a)
+    if m > n and bool(np.all(np.asarray(each(rank)) == n)):
+        rest = ops.sum(ops.square(ops.sub(ops.matmul(a, x), b)), dim=-2)
+    else:
+        rest = np.zeros(0, dtype_of(x))
+    if vector:
+        x = ops.squeeze(x, dim=-1)
+    names = ("solution", "residuals", "rank", "singular_values")
+    return Fields("lstsq", names, (x, rest, rank, ops.svdvals(a)))
+
+
+lstsq: Op = composite(
+    "lstsq",
+    _lstsq,
+    aliases=("linalg_lstsq",),
+    args=("A", "B"),
+    fields=("solution", "residuals", "rank", "singular_values"),
+    doc="Least squares: the X of least norm that makes the norm of A X - B least, as `solution`, "
+    "with the fields `residuals` (sums of squares; empty unless A has more rows than columns and "
+    "full rank), `rank` and `singular_values` (always given, unlike PyTorch's default).",
+    source="Golub and Pereyra 1973, The differentiation of pseudo-inverses",
+    bad=lambda: (bad((3, 2), (2, 1), says="rows"),),
+)

@@ -1,0 +1,169 @@
+"""Special functions whose values SciPy computes: the extra `special`."""
+
+from __future__ import annotations
+
+from math import pi, sqrt
+from typing import Any
+
+from gradcli.engine.numerics.piecewise import on_array, on_number
+from gradcli.engine.numerics.scipy_functions import scipy_function
+from gradcli.engine.ops.families import points
+from gradcli.engine.ops.registry import Op, elementwise, known, ops, sample
+
+INF, NAN = float("inf"), float("nan")
+HALF_SQRT_PI, SQRT_TWO_PI = 0.5 * sqrt(pi), sqrt(2.0 * pi)
+
+
+def _bessel(name: str) -> Any:
+    """SciPy's function, up to inf itself."""
+    function = scipy_function(name)
+
+    def value(x: Any, m: Any) -> Any:
+        return function(m.minimum(m.maximum(x, -1e3), 1e3), m)
+
+    return value
+
+
+_erfinv, _ndtri = scipy_function("erfinv"), scipy_function("ndtri")
+_i0, _i1 = _bessel("i0"), _bessel("i1")
+_i0e, _i1e = scipy_function("i0e"), scipy_function("i1e")
+
+
+erfinv: Op = elementwise(
+    "erfinv",
+    args=("input",),
+    doc="The inverse of erf, -1 ... 1 to -inf ... inf. Its derivative is sqrt(pi) / 2 "
+    "e ** (erfinv(input) ** 2), taken from 1 - |input| so that it holds in both tails. Needs "
+    "SciPy.",
+    source="derivative of an inverse; DLMF 7.17",
+    number=on_number(_erfinv),
+    array=on_array(_erfinv),
+    partials=(lambda out, x: ops.erfinv_slope(x),),
+    saves=("input",),
+    samples=points.below_one,
+    known=lambda: (
+        known(0.0, grad=(HALF_SQRT_PI,)),
+        known([-1.0, 1.0, 2.0], grad=([INF, INF, NAN],)),
+    ),
+)
+
+ndtri: Op = elementwise(
+    "ndtri",
+    args=("input",),
+    doc="The inverse of ndtr, the quantile of the standard normal distribution, 0 ... 1 to "
+    "-inf ... inf. Its derivative is sqrt(2 pi) e ** (ndtri(input) ** 2 / 2), taken from the input "
+    "so that it holds in both tails. Needs SciPy.",
+    source="derivative of an inverse",
+    number=on_number(_ndtri),
+    array=on_array(_ndtri),
+    partials=(lambda out, x: ops.ndtri_slope(x),),
+    saves=("input",),
+    inplace=False,
+    node="SpecialNdtriBackward0",
+    samples=lambda: (
+        sample(0.3),
+        sample(0.5),
+        sample(0.9),
+        sample([]),
+        sample([0.75]),
+        sample([0.1, 0.5, 0.99]),
+        sample([[0.2, 0.4], [0.6, 0.8]]),
+        sample([[[0.01]]]),
+    ),
+    known=lambda: (
+        known(0.5, grad=(SQRT_TWO_PI,)),
+        known([0.0, 1.0, 2.0], grad=([INF, INF, NAN],)),
+    ),
+)
+
+# Modified Bessel functions
+
+
+def _i1_slope(out: Any, x: Any) -> Any:
+    return ops.mul(ops.add(i0(x), ops.bessel_i(x, n=2)), 0.5)
+
+
+i0: Op = elementwise(
+    "i0",
+    args=("input",),
+    doc="Modified Bessel function of the first kind, order 0. Its derivative is i1(input). Needs "
+    "SciPy.",
+    source="DLMF 10.29.3",
+    number=on_number(_i0),
+    array=on_array(_i0),
+    partials=(lambda out, x: i1(x),),
+    saves=("input",),
+    samples=points.any_sign,
+    known=lambda: (known([0.0, -INF, INF], grad=([0.0, -INF, INF],)),),
+)
+
+i1: Op = elementwise(
+    "i1",
+    args=("input",),
+    doc="Modified Bessel function of the first kind, order 1. Its derivative is half the sum of "
+    "those of the orders 0 and 2, 1 / 2 at 0. Needs SciPy.",
+    source="DLMF 10.29.1",
+    number=on_number(_i1),
+    array=on_array(_i1),
+    partials=(_i1_slope,),
+    saves=("input",),
+    inplace=False,
+    node="SpecialI1Backward0",
+    samples=points.any_sign,
+    known=lambda: (known([0.0, -INF, INF], grad=([0.5, INF, INF],)),),
+)
+
+
+def _i0e_slope(out: Any, x: Any) -> Any:
+    return ops.mul(ops.neg(ops.sign(x)), ops.bessel_moment(x, n=1))
+
+
+def _i1e_slope(out: Any, x: Any) -> Any:
+    return ops.sub(ops.bessel_moment(x, n=2), ops.bessel_moment(x, n=1))
+
+
+def _off_zero() -> Any:
+    return (
+        sample(1.5),
+        sample(-2.0),
+        sample(40.0),
+        sample([]),
+        sample([1.0]),
+        sample([1.0, -2.0, 0.3]),
+        sample([[1.0, -2.0], [3.0, 0.5]]),
+        sample([[[-35.0]]]),
+    )
+
+
+i0e: Op = elementwise(
+    "i0e",
+    args=("input",),
+    doc="e ** -|input| i0(input). Its derivative i1e(input) - sign(input) i0e(input) loses its "
+    "digits for large input, PyTorch's way; here it is a mean of positive numbers. It is 0 at the "
+    "peak at 0. Needs SciPy.",
+    source="DLMF 10.32.1",
+    number=on_number(_i0e),
+    array=on_array(_i0e),
+    partials=(_i0e_slope,),
+    saves=("input",),
+    inplace=False,
+    node="SpecialI0EBackward0",
+    samples=_off_zero,
+    known=lambda: (known([0.0, -INF, INF], grad=([0.0, 0.0, 0.0],)),),
+)
+
+i1e: Op = elementwise(
+    "i1e",
+    args=("input",),
+    doc="e ** -|input| i1(input). Its derivative is 1 / 2 at 0; like that of i0e it keeps its "
+    "digits for large input. Needs SciPy.",
+    source="DLMF 10.32.3",
+    number=on_number(_i1e),
+    array=on_array(_i1e),
+    partials=(_i1e_slope,),
+    saves=("input",),
+    inplace=False,
+    node="SpecialI1EBackward0",
+    samples=_off_zero,
+    known=lambda: (known([0.0, -INF, INF], grad=([0.5, 0.0, 0.0],)),),
+)

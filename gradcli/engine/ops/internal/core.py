@@ -1,0 +1,191 @@
+"""Ops that rules and the engine need and programs do not name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradcli.engine.ops.registry import Op, elementwise, op, ops, sample
+from gradcli.engine.values.data import Data, dtype_of, np, shape_of
+
+Chain = tuple[tuple[Op, dict[str, Any]], ...]
+
+
+def _has_nan(x: Data) -> bool:
+    flat = x.ravel()
+    return bool(flat.size) and bool(np.isnan(np.dot(flat, flat)))
+
+
+def _weigh(g: Data, p: Data) -> Data:
+    r = np.multiply(g, p)
+    return np.where(np.equal(g, 0), np.zeros((), r.dtype), r) if _has_nan(r) else r
+
+
+weigh: Op = op(
+    "weigh",
+    args=("g", "p"),
+    doc="Product g p in which a g of exactly zero gives exactly zero, whatever p is.",
+    source="a cotangent that is zero must not turn into nan at a guarded singularity",
+    number=lambda g, p: 0.0 if g == 0 else float(g * p),
+    array=_weigh,
+    vjp=(lambda c, out, g, p: weigh(c, p), lambda c, out, g, p: gate(c, g)),
+    jvp=(lambda dot, out, g, p: weigh(dot, p), lambda dot, out, g, p: gate(dot, g)),
+    saves=("g", "p"),
+    node="MulBackward0",
+    method=False,
+    samples=lambda: (sample([1.0, -2.0], [[0.5], [3.0]]), sample(2.0, 3.0)),
+)
+
+
+def _gate(x: Data, y: Data) -> Data:
+    r = np.multiply(x, y)
+    if not _has_nan(r):
+        return r
+    return np.where(np.equal(x, 0) | np.equal(y, 0), np.zeros((), r.dtype), r)
+
+
+gate: Op = op(
+    "gate",
+    args=("x", "y"),
+    doc="Product x y that is exactly zero where either is: how `weigh` changes with p.",
+    source="a cotangent that is zero must not turn into nan at a guarded singularity",
+    number=lambda x, y: 0.0 if x == 0 or y == 0 else float(x * y),
+    array=_gate,
+    vjp=(lambda c, out, x, y: gate(c, y), lambda c, out, x, y: gate(c, x)),
+    jvp=(lambda dot, out, x, y: gate(dot, y), lambda dot, out, x, y: gate(dot, x)),
+    saves=("x", "y"),
+    node="MulBackward0",
+    method=False,
+    samples=lambda: (sample([1.0, -2.0], [[0.5], [3.0]]), sample(2.0, 3.0)),
+)
+
+
+def _sum_to(x: Data, size: tuple[int, ...]) -> Data:
+    x = np.asarray(x)
+    lead = x.ndim - len(size)
+    kept = tuple(i + lead for i, n in enumerate(size) if n == 1 and x.shape[i + lead] != 1)
+    x = x.sum(axis=(*range(lead), *kept), keepdims=True)
+    return x.reshape(size)
+
+
+sum_to: Op = op(
+    "sum_to",
+    args=("x",),
+    params={"size": ()},
+    doc="Sum of x over what broadcasting from `size` to its shape had copied.",
+    source="transpose of broadcasting",
+    array=_sum_to,
+    shape=lambda x, size: size,
+    vjp=(lambda g, out, x, size: ops.expand(g, size=x.shape),),
+    jvp=(lambda dot, out, x, size: sum_to(dot, size=size),),
+    node="SumBackward1",
+    method=False,
+    samples=lambda: (sample([[1.0, 2.0], [3.0, 4.0]], size=(2,)),),
+)
+
+
+def _view(x: Any, chain: Chain) -> Any:
+    for view, params in chain:
+        x = view(x, **params)
+    return x
+
+
+def _view_update(base: Data, part: Data, chain: Chain) -> Data:
+    out = np.array(base)
+    region = out
+    for view, params in chain:
+        assert view.array is not None
+        region = view.array(region, **params)
+    region[...] = part
+    return out
+
+
+view_update: Op = op(
+    "view_update",
+    args=("base", "part"),
+    params={"chain": ()},
+    doc="Copy of base in which the part that the chain of views shows is replaced.",
+    source="functional form of an update through a view",
+    array=_view_update,
+    shape=lambda base, part, chain: base,
+    vjp=(
+        lambda g, out, base, part, chain: view_update(g, ops.zeros_of(like=part), chain=chain),
+        lambda g, out, base, part, chain: _view(g, chain),
+    ),
+    jvp=(
+        lambda dot, out, base, part, chain: view_update(dot, ops.zeros_of(like=part), chain=chain),
+        lambda dot, out, base, part, chain: view_update(ops.zeros_of(like=base), dot, chain=chain),
+    ),
+    node="CopySlices",
+    method=False,
+)
+
+
+def _zeros_of(like: Any) -> Data:
+    return np.zeros(shape_of(like), dtype_of(like))
+
+
+zeros_of: Op = op(
+    "zeros_of",
+    params={"like": None},
+    doc="Zeros of the shape and dtype of `like`.",
+    array=_zeros_of,
+    shape=lambda like: like.shape,
+    method=False,
+)
+
+cast: Op = op(
+    "cast",
+    args=("x",),
+    params={"dtype": "float64"},
+    doc="x with another dtype.",
+    array=lambda x, dtype: np.asarray(x).astype(dtype),
+    shape=lambda x, dtype: x,
+    vjp=(lambda g, out, x, dtype: g,),
+    jvp=(lambda dot, out, x, dtype: cast(dot, dtype=dtype),),
+    node="ToCopyBackward0",
+    method=False,
+    samples=lambda: (sample([1.0, 2.0], dtype="float64"),),
+)
+
+
+# the terms of binary cross entropy ----------------------------------------------------------------
+
+_LEAST = -100.0  # the least logarithm, as in PyTorch
+_FLAT = 1e-12
+
+
+def _bernoulli_loss(p: Data, t: Data) -> Data:
+    yes, no = np.maximum(np.log(p), _LEAST), np.maximum(np.log1p(np.negative(p)), _LEAST)
+    return np.negative(np.multiply(t, yes) + np.multiply(np.subtract(1, t), no))
+
+
+def _bernoulli_slope(p: Any, t: Any) -> Any:
+    scale = ops.clamp_min(ops.mul(p, ops.sub(1.0, p)), _FLAT)
+    return ops.div(ops.sub(p, t), scale)
+
+
+def _bernoulli_logs(p: Any) -> Any:
+    """How the loss changes with the target."""
+    yes = ops.clamp_min(ops.log(p), _LEAST)
+    return ops.sub(ops.clamp_min(ops.log1p(ops.neg(p)), _LEAST), yes)
+
+
+bernoulli_loss: Op = elementwise(
+    "bernoulli_loss",
+    args=("p", "t"),
+    doc="-t log(p) - (1 - t) log(1 - p) with logarithms of at least -100.",
+    source="PyTorch: nn.functional.binary_cross_entropy",
+    array=_bernoulli_loss,
+    partials=(
+        lambda out, p, t: _bernoulli_slope(p, t),
+        lambda out, p, t: _bernoulli_logs(p),
+    ),
+    saves=("p", "t"),
+    node="BinaryCrossEntropyBackward0",
+    method=False,
+    samples=lambda: (
+        sample([0.3, 0.8], [1.0, 0.25]),
+        sample([[0.3], [0.8]], [1.0, 0.0]),
+        sample(0.5, 1.0),
+    ),
+)

@@ -1,0 +1,368 @@
+"""Decompositions as the public operations need them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradcli.engine.ops.families.matrices import (
+    GILES,
+    checked,
+    diagonal,
+    eye,
+    halved,
+    lu_parts,
+    spread,
+    symmetric,
+    transposed,
+    triangle,
+    which,
+)
+from gradcli.engine.ops.registry import Op, op, ops
+from gradcli.engine.values.data import Data, np, shape_of
+from gradcli.engine.values.sizes import Shape
+from gradcli.errors import run_error
+
+
+def _mirrored(x: Data, upper: bool) -> Data:
+    """The symmetric matrix that one triangle stands for."""
+    part = np.triu(x) if upper else np.tril(x)
+    rest = np.triu(x, 1) if upper else np.tril(x, -1)
+    return part + np.swapaxes(rest, -1, -2)
+
+
+def _cholesky_array(x: Data) -> Data:
+    checked("cholesky", x, square=True)
+    x = _mirrored(x, False)
+    try:
+        return np.linalg.cholesky(x)
+    except np.linalg.LinAlgError:
+        raise _not_definite(x) from None
+
+
+def _not_definite(x: Data) -> Exception:
+    """Which leading minor of which matrix fails first."""
+    n = x.shape[-1]
+    for place in np.ndindex(x.shape[:-2]):
+        for k in range(1, n + 1):
+            try:
+                np.linalg.cholesky(x[place][:k, :k])
+            except np.linalg.LinAlgError:
+                flags = np.zeros(x.shape[:-2], bool)
+                flags[place] = True
+                return run_error(
+                    "bad-argument",
+                    f"`cholesky` needs a positive-definite matrix, and {which(flags)} is not: its "
+                    f"leading minor of order {k} is not positive",
+                )
+    return run_error("bad-argument", "`cholesky` needs a positive-definite matrix")
+
+
+def _cholesky_vjp(g: Any, low: Any) -> Any:
+    middle = halved(ops.matmul(transposed(low), triangle(g, False)))
+    right = transposed(ops.substitute(transposed(low), transposed(middle), upper=True))
+    return symmetric(ops.substitute(transposed(low), right, upper=True))
+
+
+def _cholesky_jvp(dot: Any, low: Any) -> Any:
+    half = ops.substitute(low, symmetric(dot), upper=False)
+    return ops.matmul(low, halved(ops.substitute(low, transposed(half), upper=False)))
+
+
+lower_root: Op = op(
+    "lower_root",
+    args=("A",),
+    doc="Lower triangular L with L L^T = A.",
+    source="Murray 2016, Differentiation of the Cholesky decomposition",
+    array=_cholesky_array,
+    shape=lambda a: (checked("cholesky", a, square=True), a)[1],
+    vjp=(lambda g, out, a: _cholesky_vjp(g, out),),
+    jvp=(lambda dot, out, a: _cholesky_jvp(dot, out),),
+    saves=("out",),
+    node="LinalgCholeskyExBackward0",
+    method=False,
+)
+
+
+def _eigh_array(x: Data, upper: bool) -> tuple[Data, ...]:
+    checked("eigh", x, square=True)
+    if not x.size:
+        return np.zeros(x.shape[:-1], x.dtype), np.zeros(x.shape, x.dtype)
+    if not np.all(np.isfinite(x)):
+        raise run_error("bad-argument", "`eigh` needs finite elements")
+    return tuple(np.linalg.eigh(x, "U" if upper else "L"))
+
+
+def _gaps(s: Any) -> Any:
+    """1 / (s_j - s_i), zero on the diagonal, infinite where two are equal."""
+    d = ops.sub(ops.unsqueeze(s, dim=-2), ops.unsqueeze(s, dim=-1))
+    unit = np.eye(shape_of(s)[-1], dtype=bool)
+    return ops.where(unit, 0.0, ops.reciprocal(ops.where(unit, 1.0, d)))
+
+
+def _turned(p: Any, s: Any) -> Any:
+    """Quotients p / (s_j - s_i) off the diagonal; zero where p is zero through an unused result."""
+    return ops.weigh(ops.where(eye(p), 0.0, p), _gaps(s))
+
+
+def _eigh_vjp(g: Any, out: Any) -> Any:
+    s, v = out
+    vt = transposed(v)
+    inside = ops.add(spread(g[0]), _turned(ops.matmul(vt, g[1]), s))
+    return symmetric(ops.matmul(v, ops.matmul(inside, vt)))
+
+
+def _eigh_jvp(dot: Any, out: Any) -> Any:
+    s, v = out
+    p = ops.matmul(transposed(v), ops.matmul(symmetric(dot), v))
+    return diagonal(p), ops.matmul(v, _turned(p, s))
+
+
+symmetric_eigen: Op = op(
+    "symmetric_eigen",
+    args=("A",),
+    params={"upper": False},
+    doc="Eigenvalues and eigenvectors of a symmetric matrix.",
+    source=f"{GILES}, 3.1",
+    array=_eigh_array,
+    shape=lambda a, upper: (checked("eigh", a, square=True), (a[:-1], a))[1],
+    vjp=(lambda g, out, a, upper: _eigh_vjp(g, out),),
+    jvp=(lambda dot, out, a, upper: _eigh_jvp(dot, out),),
+    saves=("out",),
+    node="LinalgEighBackward0",
+    method=False,
+)
+
+
+def _svd_shape(a: Shape) -> tuple[Shape, ...]:
+    checked("svd", a)
+    k = min(a[-2:])
+    return (*a[:-1], k), (*a[:-2], k), (*a[:-2], a[-1], k)
+
+
+def _svd_array(x: Data) -> tuple[Data, ...]:
+    sizes = _svd_shape(x.shape)
+    if not x.size:
+        return tuple(np.zeros(size, x.dtype) for size in sizes)
+    if not np.all(np.isfinite(x)):
+        raise run_error("bad-argument", "`svd` needs finite elements")
+    u, s, vh = np.linalg.svd(x, full_matrices=False)
+    return u, s, np.swapaxes(vh, -1, -2)
+
+
+def _outside(x: Any, q: Any) -> Any:
+    """The part of x orthogonal to the columns of q."""
+    return ops.sub(x, ops.matmul(q, ops.matmul(transposed(q), x)))
+
+
+def _svd_gaps(s: Any) -> Any:
+    """1 / (s_j^2 - s_i^2) as a product, so that near values lose no digits."""
+    total = ops.add(ops.unsqueeze(s, dim=-2), ops.unsqueeze(s, dim=-1))
+    unit = np.eye(shape_of(s)[-1], dtype=bool)
+    return ops.mul(_gaps(s), ops.reciprocal(ops.where(unit, 1.0, total)))
+
+
+def _svd_vjp(g: Any, out: Any) -> Any:
+    u, s, v = out
+    f, row, column = _svd_gaps(s), ops.unsqueeze(s, dim=-2), ops.unsqueeze(s, dim=-1)
+    inv = ops.reciprocal(row)
+    m, n = ops.matmul(transposed(u), g[0]), ops.matmul(transposed(v), g[2])
+    left = ops.weigh(ops.sub(m, transposed(m)), f)
+    right = ops.weigh(ops.sub(n, transposed(n)), f)
+    inside = ops.add(ops.add(ops.mul(left, row), ops.mul(right, column)), spread(g[1]))
+    c = ops.matmul(ops.matmul(u, inside), transposed(v))
+    rows, k, columns = shape_of(u)[-2], shape_of(s)[-1], shape_of(v)[-2]
+    if rows > k:
+        c = ops.add(c, ops.matmul(ops.weigh(_outside(g[0], u), inv), transposed(v)))
+    if columns > k:
+        c = ops.add(c, ops.matmul(u, transposed(ops.weigh(_outside(g[2], v), inv))))
+    return c
+
+
+def _svd_jvp(dot: Any, out: Any) -> Any:
+    u, s, v = out
+    f, row, column = _svd_gaps(s), ops.unsqueeze(s, dim=-2), ops.unsqueeze(s, dim=-1)
+    inv = ops.reciprocal(row)
+    p = ops.matmul(transposed(u), ops.matmul(dot, v))
+    pt = transposed(p)
+    du = ops.matmul(u, ops.weigh(ops.add(ops.mul(p, row), ops.mul(column, pt)), f))
+    dv = ops.matmul(v, ops.weigh(ops.add(ops.mul(column, p), ops.mul(pt, row)), f))
+    rows, k, columns = shape_of(u)[-2], shape_of(s)[-1], shape_of(v)[-2]
+    if rows > k:
+        du = ops.add(du, ops.weigh(_outside(ops.matmul(dot, v), u), inv))
+    if columns > k:
+        dv = ops.add(dv, ops.weigh(_outside(ops.matmul(transposed(dot), u), v), inv))
+    return du, diagonal(p), dv
+
+
+reduced_svd: Op = op(
+    "reduced_svd",
+    args=("input",),
+    doc="Singular vectors and values: U, S, V.",
+    source=f"{GILES}, 3.2",
+    array=_svd_array,
+    shape=_svd_shape,
+    vjp=(lambda g, out, a: _svd_vjp(g, out),),
+    jvp=(lambda dot, out, a: _svd_jvp(dot, out),),
+    saves=("out",),
+    node="LinalgSvdBackward0",
+    method=False,
+)
+
+
+def _no_slope(*args: Any) -> Any:
+    raise run_error(
+        "bad-argument",
+        "the square U and V of a matrix that is not square are not differentiable",
+        help="`full_matrices=False` (`some=True`) gives those that are",
+    )
+
+
+def _full_array(x: Data) -> tuple[Data, ...]:
+    m, n = x.shape[-2:]
+    if not x.size:
+        unit = [np.broadcast_to(np.eye(k, dtype=x.dtype), (*x.shape[:-2], k, k)) for k in (m, n)]
+        return unit[0].copy(), unit[1].copy()
+    u, _, vh = np.linalg.svd(x)
+    return u, np.swapaxes(vh, -1, -2)
+
+
+full_bases: Op = op(
+    "full_bases",
+    args=("input",),
+    doc="The square matrices of singular vectors.",
+    source="definition",
+    array=_full_array,
+    shape=lambda a: ((*a[:-1], a[-2]), (*a[:-2], a[-1], a[-1])),
+    vjp=(_no_slope,),
+    jvp=(_no_slope,),
+    method=False,
+)
+
+
+def _qr_array(x: Data) -> tuple[Data, ...]:
+    n = x.shape[-1]
+    if not x.size:
+        return np.zeros(x.shape, x.dtype), np.zeros((*x.shape[:-2], n, n), x.dtype)
+    q, r = np.linalg.qr(x)
+    return q, r
+
+
+def _qr_vjp(g: Any, out: Any) -> Any:
+    q, r = out
+    m = ops.sub(ops.matmul(r, transposed(g[1])), ops.matmul(transposed(g[0]), q))
+    low = triangle(m, False, -1)
+    mirrored = ops.add(triangle(m, False), transposed(low))
+    c = ops.add(g[0], ops.matmul(q, mirrored))
+    return transposed(ops.substitute(r, transposed(c), upper=True))
+
+
+def _qr_jvp(dot: Any, out: Any) -> Any:
+    q, r = out
+    d = transposed(ops.substitute(transposed(r), transposed(dot), upper=False))
+    c = ops.matmul(transposed(q), d)
+    low = triangle(c, False, -1)
+    turn = ops.sub(low, transposed(low))
+    dq = ops.add(ops.matmul(q, turn), _outside(d, q))
+    return dq, triangle(ops.matmul(ops.sub(c, turn), r), True)
+
+
+tall_qr: Op = op(
+    "tall_qr",
+    args=("A",),
+    doc="Q and R of a matrix with at least as many rows as columns.",
+    source="Walter, Lehmann and Lamour 2012, On evaluating higher-order derivatives of the QR "
+    "decomposition",
+    array=_qr_array,
+    shape=lambda a: (a, (*a[:-2], a[-1], a[-1])),
+    vjp=(lambda g, out, a: _qr_vjp(g, out),),
+    jvp=(lambda dot, out, a: _qr_jvp(dot, out),),
+    saves=("out",),
+    node="LinalgQrBackward0",
+    method=False,
+)
+
+
+def _full_qr(x: Data) -> tuple[Data, ...]:
+    m = x.shape[-2]
+    if not x.size:
+        unit = np.broadcast_to(np.eye(m, dtype=x.dtype), (*x.shape[:-2], m, m))
+        return unit.copy(), np.zeros(x.shape, x.dtype)
+    q, r = np.linalg.qr(x, mode="complete")
+    return q, r
+
+
+def _no_full_slope(*args: Any) -> Any:
+    raise run_error(
+        "bad-argument",
+        "the square Q of a matrix with more rows than columns is not differentiable",
+        help="the reduced decomposition is",
+    )
+
+
+full_qr: Op = op(
+    "full_qr",
+    args=("A",),
+    doc="Q and R with a square Q.",
+    source="definition",
+    array=_full_qr,
+    shape=lambda a: ((*a[:-1], a[-2]), a),
+    vjp=(_no_full_slope,),
+    jvp=(_no_full_slope,),
+    method=False,
+)
+
+
+lu_pivots: Op = op(
+    "lu_pivots",
+    args=("A",),
+    doc="Rows met at each step of elimination, from 1.",
+    array=lambda x: lu_parts(x)[1] + 1,
+    shape=lambda a: (*a[:-2], min(a[-2:])),
+    method=False,
+)
+
+
+def unit_lower(lu: Any) -> Any:
+    """L of a packed LU: the part below the diagonal, with ones on it."""
+    return ops.where(eye(lu), ops.add(ops.zeros_of(like=lu), 1.0), triangle(lu, False, -1))
+
+
+def _eliminated(x: Data) -> Data:
+    """LU without exchanges, of a matrix whose rows are in the order of elimination."""
+    a = np.array(x)
+    for j in range(min(a.shape[-2:])):
+        top = a[..., j, j][..., None]
+        a[..., j + 1 :, j] /= np.where(top == 0, a.dtype.type(1), top)
+        a[..., j + 1 :, j + 1 :] -= a[..., j + 1 :, j, None] * a[..., None, j, j + 1 :]
+    return a
+
+
+def _lu_vjp(g: Any, lu: Any) -> Any:
+    low, high = unit_lower(lu), triangle(lu, True)
+    left = triangle(ops.matmul(transposed(low), triangle(g, False, -1)), False, -1)
+    right = triangle(ops.matmul(triangle(g, True), transposed(high)), True)
+    middle = ops.add(left, right)
+    half = ops.substitute(transposed(low), middle, upper=True)
+    return transposed(ops.substitute(high, transposed(half), upper=True))
+
+
+def _lu_jvp(dot: Any, lu: Any) -> Any:
+    low, high = unit_lower(lu), triangle(lu, True)
+    half = ops.substitute(low, dot, upper=False)
+    f = transposed(ops.substitute(transposed(high), transposed(half), upper=False))
+    return ops.add(ops.matmul(low, triangle(f, False, -1)), ops.matmul(triangle(f, True), high))
+
+
+eliminate: Op = op(
+    "eliminate",
+    args=("A",),
+    doc="Packed LU without exchange of rows.",
+    source=GILES,
+    array=_eliminated,
+    shape=lambda a: a,
+    vjp=(lambda g, out, a: _lu_vjp(g, out),),
+    jvp=(lambda dot, out, a: _lu_jvp(dot, out),),
+    saves=("out",),
+    node="LinalgLuFactorExBackward0",
+    method=False,
+)

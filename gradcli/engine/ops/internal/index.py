@@ -1,0 +1,298 @@
+"""Ops that the rules of indexing need and programs do not name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradcli.engine.ops.families.places import (
+    check_range,
+    fitting,
+    has_repeats,
+    parts,
+    region_of,
+    taken,
+    taken_shape,
+)
+from gradcli.engine.ops.registry import REQUIRED, Op, bad, known, op, ops, sample
+from gradcli.engine.tape.tensor import Like
+from gradcli.engine.values.data import Data, dtype_of, np, shape_of
+from gradcli.engine.values.sizes import Shape, axis
+from gradcli.errors import run_error
+
+_ADJOINT = "a linear map; the cotangent goes back by its transpose"
+
+
+def _unindex(g: Data, index: Any, size: Shape) -> Data:
+    out = np.zeros(size, dtype_of(g))
+    region, advanced = region_of(out, index)
+    if not advanced:
+        region[...] = g
+    elif has_repeats(advanced):
+        np.add.at(region, advanced, g)
+    else:
+        region[advanced] = g
+    return out
+
+
+unindex: Op = op(
+    "unindex",
+    args=("g",),
+    params={"index": REQUIRED, "size": REQUIRED},
+    doc="Zeros of the shape `size`, to which g is added at the index: the transpose of x[index].",
+    source=_ADJOINT,
+    array=_unindex,
+    shape=lambda g, index, size: size,
+    vjp=(lambda g, out, x, index, size: ops.getitem(g, index=index),),
+    jvp=(lambda dot, out, x, index, size: unindex(dot, index=index, size=size),),
+    method=False,
+    samples=lambda: (
+        sample([1.0, 2.0], index=[0, 0], size=(3,)),
+        sample([1.0, 2.0], index=slice(1, None), size=(3,)),
+        sample(5.0, index=1, size=(2,)),
+        sample([[1.0], [2.0]], index=(slice(None), [1]), size=(2, 2)),
+        sample([1.0, 2.0], index=[True, False, True], size=(3,)),
+        sample([1.0, 2.0, 3.0], index=[0, 1, 0], size=(2,)),
+        sample([], index=[], size=(2,)),
+        sample(2.0, index=Ellipsis, size=()),
+    ),
+)
+
+
+def _last_writes(shape: Shape, index: Any) -> Data:
+    """For each element of x[index] whether its value stays when `x[index]` is written."""
+    count = 1
+    for n in shape:
+        count *= n
+    places = taken(np.arange(count).reshape(shape), index)
+    order = np.arange(places.size)
+    last = np.zeros(count, np.int64)
+    last[places.ravel()] = order
+    return (last[places.ravel()] == order).reshape(places.shape)
+
+
+def _kept(g: Data, index: Any) -> Data:
+    c = taken(g, index)
+    _, advanced = parts(index, shape_of(g))
+    return np.where(_last_writes(shape_of(g), index), c, 0.0) if has_repeats(advanced) else c
+
+
+kept: Op = op(
+    "kept",
+    args=("g",),
+    params={"index": REQUIRED},
+    doc="x[index], but zero where a later element of the index names the same place.",
+    source=_ADJOINT,
+    array=_kept,
+    shape=taken_shape,
+    vjp=(lambda g, out, x, index: set_at(ops.zeros_of(like=x), g, index=index),),
+    jvp=(lambda dot, out, x, index: kept(dot, index=index),),
+    method=False,
+    samples=lambda: (
+        sample([1.0, 2.0, 3.0], index=[0, 0, 2]),
+        sample([1.0, 2.0, 3.0], index=1),
+        sample([1.0, 2.0, 3.0], index=[True, False, True]),
+        sample([[1.0, 2.0], [3.0, 4.0]], index=(slice(None), [1, 1])),
+        sample([[1.0, 2.0], [3.0, 4.0]], index=([1, 1], [0, 0])),
+        sample([1.0], index=[]),
+        sample([1.0, 2.0], index=[-1, 1]),
+        sample(3.0, index=Ellipsis),
+    ),
+)
+
+
+def _undiagonal(g: Data, offset: int, dim1: int, dim2: int, size: Shape) -> Data:
+    out = np.zeros(size, dtype_of(g))
+    view = np.diagonal(out, offset, dim1, dim2)
+    view.flags.writeable = True
+    view[...] = g
+    return out
+
+
+undiagonal: Op = op(
+    "undiagonal",
+    args=("g",),
+    params={"offset": 0, "dim1": 0, "dim2": 1, "size": REQUIRED},
+    doc="Zeros of the shape `size` with g on a diagonal: the transpose of `diagonal`.",
+    source=_ADJOINT,
+    array=_undiagonal,
+    shape=lambda g, offset, dim1, dim2, size: size,
+    vjp=(
+        lambda g, out, x, offset, dim1, dim2, size: ops.diagonal(
+            g, offset=offset, dim1=dim1, dim2=dim2
+        ),
+    ),
+    jvp=(
+        lambda dot, out, x, offset, dim1, dim2, size: undiagonal(
+            dot, offset=offset, dim1=dim1, dim2=dim2, size=size
+        ),
+    ),
+    node="DiagEmbedBackward0",
+    method=False,
+    samples=lambda: (
+        sample([1.0, 2.0], offset=0, dim1=0, dim2=1, size=(2, 2)),
+        sample([1.0, 2.0], offset=1, dim1=0, dim2=1, size=(2, 3)),
+        sample([[1.0], [2.0]], offset=-1, dim1=-1, dim2=-2, size=(2, 1, 2)),
+        sample([], offset=3, dim1=0, dim2=1, size=(2, 2)),
+    ),
+)
+
+
+# writing ----------------------------------------------------------------------------------------
+
+
+def _set_at(x: Data, value: Data, index: Any) -> Data:
+    out = np.array(x)
+    region, advanced = region_of(out, index)
+    shape = region[advanced].shape if advanced else region.shape
+    kept = fitting(shape_of(value), shape)
+    value = np.broadcast_to(np.reshape(value, kept), shape)
+    if not advanced:
+        region[...] = value
+    elif has_repeats(advanced):
+        # one at a time in the index's order, whatever the layout in memory: the last one stays
+        places = np.arange(out.size).reshape(out.shape)
+        out.reshape(-1)[taken(places, index).ravel()] = value.ravel()
+    else:
+        region[advanced] = value
+    return out
+
+
+def _set_shape(x: Shape, value: Shape, index: Any) -> Shape:
+    fitting(value, taken_shape(x, index))
+    return x
+
+
+def _value_cotangent(g: Any, value: Like, index: Any) -> Any:
+    c = ops.kept(g, index=index)
+    lead = len(value.shape) - len(shape_of(c))
+    return ops.reshape(c, shape=(*(1,) * lead, *shape_of(c))) if lead > 0 else c
+
+
+set_at: Op = op(
+    "set_at",
+    args=("input", "value"),
+    params={"index": REQUIRED},
+    doc="Copy of x with `x[index] = value` done. Where the index names a place twice the last "
+    "write wins and alone gets the gradient: PyTorch leaves the winner open and gives the "
+    "gradient to all.",
+    source=_ADJOINT,
+    array=_set_at,
+    shape=_set_shape,
+    vjp=(
+        lambda g, out, x, value, index: set_at(g, 0.0, index=index),
+        lambda g, out, x, value, index: _value_cotangent(g, value, index),
+    ),
+    jvp=(
+        lambda dot, out, x, value, index: set_at(dot, 0.0, index=index),
+        lambda dot, out, x, value, index: set_at(ops.zeros_of(like=x), dot, index=index),
+    ),
+    node="CopySlices",
+    method=False,
+    samples=lambda: (
+        sample([1.0, 2.0, 3.0], 5.0, index=1),
+        sample([[1.0, 2.0], [3.0, 4.0]], [5.0, 6.0], index=0),
+        sample([[1.0, 2.0], [3.0, 4.0]], 5.0, index=(slice(None), 1)),
+        sample([1.0, 2.0, 3.0], [5.0, 6.0], index=[0, 2]),
+        sample([1.0, 2.0, 3.0], 7.0, index=[True, False, True]),
+        sample([1.0, 2.0, 3.0], [5.0, 6.0], index=[0, 0]),
+        sample([[1.0, 2.0], [3.0, 4.0]], [[5.0], [6.0]], index=Ellipsis),
+        sample([1.0, 2.0], [[5.0, 6.0]], index=slice(None)),
+        sample([1.0, 2.0], [], index=[]),
+        sample(1.0, 2.0, index=Ellipsis),
+    ),
+    known=lambda: (
+        known([1.0, 2.0], [5.0, 6.0], index=[0, 0], grad=([0.0, 1.0], [0.0, 1.0])),
+        known([1.0, 2.0], 5.0, index=[0, 0], grad=([0.0, 1.0], 1.0)),
+    ),
+    bad=lambda: (
+        bad((2,), (), index=5, says="index 5 is out of range"),
+        bad((2, 2), (3,), index=0, says="does not fit into the place of shape [2]"),
+        bad((), (), index=0, says="0-d"),
+    ),
+)
+
+
+# along one dimension ------------------------------------------------------------------------------
+
+
+def _picked_shape(shape: Shape, index: Shape, dim: int) -> Shape:
+    if len(index) != len(shape):
+        raise run_error(
+            "shape-mismatch",
+            f"the index must have as many dimensions as the tensor, got {len(index)} and "
+            f"{len(shape)}",
+        )
+    at = axis(dim, len(shape))
+    if any(k > n for i, (k, n) in enumerate(zip(index, shape, strict=True)) if i != at):
+        raise run_error(
+            "shape-mismatch",
+            f"the index of shape {list(index)} is larger than the tensor of shape {list(shape)} "
+            f"outside of dimension {at}",
+        )
+    return index
+
+
+def grid(shape: Shape, index: Any, dim: int) -> tuple[Any, ...]:
+    """Index arrays of the elements that lie at `index` in the dimension `dim`."""
+    _picked_shape(shape, index.shape, dim)
+    if not shape:
+        return (Ellipsis,)
+    at = axis(dim, len(shape))
+    check_range(index, at, shape[at])
+    grid = list(np.ogrid[tuple(map(slice, index.shape))])
+    grid[at] = index
+    return tuple(grid)
+
+
+def _pick(x: Data, index: Data, dim: int) -> Data:
+    x, index = np.asarray(x), np.asarray(index)
+    return x[grid(x.shape, index, dim)] if x.ndim else np.array(x)
+
+
+def _place(g: Data, index: Data, dim: int, size: Shape) -> Data:
+    out = np.zeros(size, dtype_of(g))
+    np.add.at(out, grid(out.shape, np.asarray(index), dim), g)
+    return out
+
+
+pick: Op = op(
+    "pick",
+    args=("x", "index"),
+    params={"dim": 0},
+    doc="The elements of x at the places `index` of the dimension `dim`: `gather` with the index "
+    "as an argument.",
+    source=_ADJOINT,
+    array=_pick,
+    shape=_picked_shape,
+    vjp=(lambda g, out, x, index, dim: place(g, index, dim=dim, size=x.shape), None),
+    jvp=(lambda dot, out, x, index, dim: pick(dot, index, dim=dim), None),
+    saves=("index",),
+    node="GatherBackward0",
+    method=False,
+    samples=lambda: (
+        sample([[1.0, 2.0], [3.0, 4.0]], [[0, 0], [1, 0]], dim=1),
+        sample([1.0, 2.0, 3.0], [2, 2, 0, 1], dim=0),
+        sample(2.0, 0, dim=0),
+    ),
+)
+
+place: Op = op(
+    "place",
+    args=("g", "index"),
+    params={"dim": 0, "size": ()},
+    doc="Zeros of the shape `size`, to which g is added at the places `index` of the dimension "
+    "`dim`.",
+    source=_ADJOINT,
+    array=_place,
+    shape=lambda g, index, dim, size: size,
+    vjp=(lambda g, out, x, index, dim, size: pick(g, index, dim=dim), None),
+    jvp=(lambda dot, out, x, index, dim, size: place(dot, index, dim=dim, size=size), None),
+    saves=("index",),
+    node="ScatterAddBackward0",
+    method=False,
+    samples=lambda: (
+        sample([[1.0, 2.0], [3.0, 4.0]], [[0, 0], [1, 0]], dim=1, size=(2, 3)),
+        sample([1.0, 2.0, 3.0], [2, 2, 0], dim=0, size=(4,)),
+        sample(2.0, 0, dim=0, size=()),
+    ),
+)

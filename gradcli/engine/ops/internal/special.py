@@ -1,0 +1,196 @@
+"""Ops that special functions are made of and programs do not name."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from gradcli.engine.numerics import bessel as bessel_functions
+from gradcli.engine.numerics import error as error_functions
+from gradcli.engine.numerics import gamma as gamma_functions
+from gradcli.engine.numerics.piecewise import on_array, on_number, pieces
+from gradcli.engine.numerics.scipy_functions import scipy_function
+from gradcli.engine.ops.families import points
+from gradcli.engine.ops.registry import Op, elementwise, ops, sample
+
+_ndtri = scipy_function("ndtri")
+
+
+def _falling(out: Any, x: Any, share: float = 1.0) -> Any:
+    """-2 share x e ** -(share x x); far out, where the power is 0, x is no longer needed."""
+    near = ops.clamp(x, -error_functions.FAR, error_functions.FAR)
+    return ops.mul(ops.mul(near, -2.0 * share), out)
+
+
+exp_neg_square: Op = elementwise(
+    "exp_neg_square",
+    args=("input",),
+    params={"share": 1.0},
+    doc="e ** -(share input input), with no digit lost to the rounding of the square.",
+    number=on_number(error_functions.exp_neg_square),
+    array=on_array(error_functions.exp_neg_square),
+    partials=(_falling,),
+    saves=("input", "out"),
+    method=False,
+    samples=lambda: (*points.any_sign(), sample([1.0, -2.0, 0.3], share=0.5)),
+)
+
+
+def _ratio_slope(out: Any, x: Any, n: int = 1) -> Any:
+    following = erfc_ratio(x, n=n + 1)
+    gap = ops.sub(ops.mul(out, float(n)), ops.mul(following, float(n + 1)))
+    return ops.mul(ops.mul(out, 2.0), gap)
+
+
+erfc_ratio: Op = elementwise(
+    "erfc_ratio",
+    args=("input",),
+    params={"n": 1},
+    doc="Ratio of the n-fold integral of erfc from input to infinity to the (n - 1)-fold one.",
+    source="DLMF 7.18.2 and 7.18.7",
+    number=on_number(error_functions.erfc_ratio),
+    array=on_array(error_functions.erfc_ratio),
+    partials=(_ratio_slope,),
+    saves=("input", "out"),
+    method=False,
+    samples=lambda: (
+        sample(1.5, n=1),
+        sample(-2.0, n=1),
+        sample([0.3, -1.0, 2.0, 30.0], n=1),
+        sample([0.3, -1.0, 2.0, 30.0], n=2),
+    ),
+)
+
+
+polygamma_of: Op = elementwise(
+    "polygamma_of",
+    args=("input",),
+    params={"n": 1},
+    doc="The n-th derivative of digamma.",
+    source="DLMF 5.15 and 25.11.5; below 0 DLMF 5.5.4",
+    number=on_number(gamma_functions.polygamma),
+    array=on_array(gamma_functions.polygamma),
+    partials=(lambda out, x, n=1: polygamma_of(x, n=n + 1),),
+    saves=("input",),
+    node="PolygammaBackward0",
+    method=False,
+    samples=lambda: (*points.off_whole(), sample([1.2, -2.6, 0.4, 30.0], n=3)),
+)
+
+
+bessel_moment: Op = elementwise(
+    "bessel_moment",
+    args=("input",),
+    params={"n": 0},
+    doc="Mean of w ** n e ** (-|input| w) for w = 1 - cos(t) over the angle t.",
+    source="DLMF 10.32.1 and 10.40.1",
+    number=on_number(bessel_functions.moment),
+    array=on_array(bessel_functions.moment),
+    partials=(lambda out, x, n=0: ops.mul(ops.neg(ops.sign(x)), bessel_moment(x, n=n + 1)),),
+    saves=("input",),
+    method=False,
+    samples=lambda: (
+        sample(1.5, n=0),
+        sample([-2.0, 0.5, 40.0], n=1),
+        sample([29.9, -30.1, 3.0], n=2),
+    ),
+)
+
+
+def _bessel(x: Any, m: Any, n: int = 2) -> Any:
+    x = m.minimum(m.maximum(x, -1e3), 1e3)  # beyond, up to inf itself, it is inf
+    return scipy_function("iv", n)(x, m)
+
+
+bessel_i: Op = elementwise(
+    "bessel_i",
+    args=("input",),
+    params={"n": 2},
+    doc="Modified Bessel function of the first kind and the order n, from 2 on.",
+    source="DLMF 10.29.1",
+    number=on_number(_bessel),
+    array=on_array(_bessel),
+    partials=(
+        lambda out, x, n=2: ops.mul(
+            ops.add(ops.i1(x) if n == 2 else bessel_i(x, n=n - 1), bessel_i(x, n=n + 1)), 0.5
+        ),
+    ),
+    saves=("input",),
+    method=False,
+    samples=lambda: (
+        sample(1.5, n=2),
+        sample([-2.0, 0.5, 0.0], n=2),
+        sample([-2.0, 0.5, 3.0], n=3),
+    ),
+)
+
+
+def _inverse_slope(q: Any, m: Any, scale: float) -> Any:
+    """Scale e ** (u u / 2) at the quantile u of the probability q, at most 1 / 2. It takes its
+    digits from q, not from u, with which erfcx varies little.
+    """
+    return pieces(
+        q,
+        m,
+        (0.0, 5e-324),
+        (
+            lambda q, m: q * math.nan,
+            lambda q, m: q + math.inf,
+            lambda q, m: (
+                scale * error_functions.erfcx(-error_functions.SQRT_HALF * _ndtri(q, m), m) / q
+            ),
+        ),
+    )
+
+
+def _ndtri_slope(x: Any, m: Any) -> Any:
+    scale = math.sqrt(0.5 * math.pi)
+    return pieces(
+        x,
+        m,
+        (0.5,),
+        (
+            lambda x, m: _inverse_slope(x, m, scale),
+            lambda x, m: _inverse_slope(1.0 - x, m, scale),
+        ),
+    )
+
+
+def _erfinv_slope(x: Any, m: Any) -> Any:
+    scale = 0.25 * math.sqrt(math.pi)
+    return pieces(
+        x,
+        m,
+        (0.0,),
+        (
+            lambda x, m: _inverse_slope(0.5 * (1.0 + x), m, scale),
+            lambda x, m: _inverse_slope(0.5 * (1.0 - x), m, scale),
+        ),
+    )
+
+
+ndtri_slope: Op = elementwise(
+    "ndtri_slope",
+    args=("input",),
+    doc="Derivative of ndtri; its own is the square of it times ndtri.",
+    source="derivative of an inverse",
+    number=on_number(_ndtri_slope),
+    array=on_array(_ndtri_slope),
+    partials=(lambda out, x: ops.mul(ops.mul(out, out), ops.ndtri(x)),),
+    saves=("input", "out"),
+    method=False,
+    samples=lambda: (sample(0.3), sample([0.01, 0.5, 0.9])),
+)
+
+erfinv_slope: Op = elementwise(
+    "erfinv_slope",
+    args=("input",),
+    doc="Derivative of erfinv; its own is twice the square of it times erfinv.",
+    source="derivative of an inverse",
+    number=on_number(_erfinv_slope),
+    array=on_array(_erfinv_slope),
+    partials=(lambda out, x: ops.mul(ops.mul(out, out), ops.mul(ops.erfinv(x), 2.0)),),
+    saves=("input", "out"),
+    method=False,
+    samples=lambda: (sample(0.3), sample([-0.9, 0.0, 0.5])),
+)

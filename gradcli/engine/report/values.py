@@ -1,0 +1,54 @@
+"""The program's values as the plain data that results hold."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradcli.engine.tape.tensor import Tensor
+from gradcli.engine.values.data import NUMBERS
+from gradcli.results import Binding
+
+
+def is_data(value: Any) -> bool:
+    """Whether a value is data, not a function or the like."""
+    if isinstance(value, (list, tuple)):
+        return all(map(is_data, value))
+    return value is None or type(value) in NUMBERS or isinstance(value, (Tensor, str, range))
+
+
+def plain_value(value: Any) -> Any:
+    """Numbers, text and arrays as they are; tensors as their data, lists item by item.
+
+    A list of numbers only, as a result or a value, stays a list: it reads the same in JSON.
+    """
+    if isinstance(value, Tensor):
+        data = value.data
+        return (
+            data if type(data) in NUMBERS or data.ndim or data.dtype == "float32" else data.item()
+        )
+    if isinstance(value, range):
+        return list(value)
+    if isinstance(value, (list, tuple)):
+        return [plain_value(item) for item in value]
+    return value
+
+
+def binding(name: str, value: Any) -> Binding:
+    """A top-level name with its value, gradient and place in the graph."""
+    if not isinstance(value, Tensor):
+        return Binding(name, plain_value(value), None, "", False)
+    made_by = value.grad_fn
+    return Binding(
+        name,
+        plain_value(value),
+        None if value.grad is None else plain_value(value.grad),
+        "" if made_by is None else made_by.name(),
+        value.is_leaf and value.requires_grad,
+    )
+
+
+def is_numeric(value: Any) -> bool:
+    """Whether a list is one of numbers and tensors at any depth, so that it has a tensor."""
+    if type(value) is list:
+        return bool(value) and all(map(is_numeric, value))
+    return isinstance(value, Tensor) or type(value) in NUMBERS

@@ -1,0 +1,280 @@
+"""Values from outside, fitted to what the program declares."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from gradcli.engine.run.session import Session, kind_of
+from gradcli.engine.tape.graph import Site
+from gradcli.engine.tape.tensor import Tensor, leaf
+from gradcli.engine.values.data import NUMBERS, np
+from gradcli.errors import Diagnostic, GradError, InputError, nearest
+from gradcli.ir import Input, Program
+from gradcli.record import Record
+from gradcli.source import Source
+
+_MOST = 2**63 - 1  # the largest int
+
+
+class Given(Record):
+    """A value from outside and how the user wrote it, such as `x=2`."""
+
+    __slots__ = ("value", "origin")
+    value: Any
+    origin: str
+
+
+def check_names(given: Mapping[str, Given], program: Program) -> None:
+    """Refuse values for names that are no inputs.
+
+    Raises:
+        InputError: Naming the inputs that there are.
+    """
+    known = [i.name for i in program.inputs]
+    for name, value in given.items():
+        if name in known:
+            continue
+        if name in program.names:
+            message = f"`{name}` is computed by the program and cannot be given"
+        else:
+            message = f"the program has no input `{name}`"
+        help = f"its inputs are {', '.join(known)}" if known else "it has no inputs"
+        notes = (f"given as {value.origin}",)
+        raise InputError(
+            Diagnostic("unknown-input", message, notes=notes, help=nearest(name, known) or help)
+        )
+
+
+class Inputs:
+    """The values given for one run, bound to the program's inputs one after the other.
+
+    A size such as `n` in `float[n]` is bound by the first value that has it and checked against
+    every other.
+    """
+
+    def __init__(self, given: Mapping[str, Given], source: Source, session: Session) -> None:
+        self.given = given
+        self.source = source
+        self.session = session
+        self.sizes: dict[str, tuple[int, str]] = {}
+
+    def needs(self, name: str) -> bool:
+        """Whether the default of a typed input has to be computed."""
+        return name not in self.given
+
+    def size(self, name: str) -> int:
+        """The size that a value has bound."""
+        return self.sizes[name][0]
+
+    def bind(self, i: Input, default: Any) -> Any:
+        """The value of an input: the one given, or its default, checked and converted.
+
+        Raises:
+            InputError: If there is none, or it has the wrong type or shape.
+        """
+        given = self.given.get(i.name)
+        if given is None:
+            if i.default is None:
+                raise self._refused(
+                    i,
+                    "missing-input",
+                    f"input `{i.name}` has no value",
+                    f"add {i.name}=VALUE",
+                )
+            value = default
+        else:
+            value = self._converted(i, given, default)
+        if i.type is not None:
+            value = self._typed(i, value, given)
+        if i.kind == "param":
+            value = self._param(i, value)
+        if type(value) is int:
+            self._count(i, given, value)
+        value = self.session.watch(i.name, value)
+        if isinstance(value, Tensor) and value.node is not None and value.node.site is None:
+            value.node.site = Site(i.span, i.name)
+        return value
+
+    def _converted(self, i: Input, given: Given, default: Any) -> Any:
+        """A value from outside: a number is a float unless the type or the default is not."""
+        kind = i.type[0] if i.type is not None else _kind(default)
+        value = given.value
+        if type(value) is list or type(value) is tuple:
+            try:
+                value = self.session.tensor(list(value))
+            except GradError as error:
+                raise self._refused(i, "bad-input", f"{given.origin}: {error}", None) from None
+        elif not isinstance(value, Tensor) and hasattr(value, "dtype"):
+            if value.dtype.kind == "u" and value.size and value.max() > _MOST:
+                raise self._too_large(i, given)
+            value = _from_array(value)
+        if isinstance(value, Tensor):
+            value = Tensor(value.data)
+            if kind == "float" and not value.dtype.startswith("float"):
+                value = _cast(value, "float64")
+            elif kind == "bool" and _are_bools(value):
+                value = _cast(value, "bool")
+            elif kind in ("int", "bool") and _kind(value) != kind:
+                raise self._wrong_kind(i, given, kind)
+        elif type(value) in NUMBERS:
+            value = self._number(i, given, value, kind)
+        elif i.default is None or type(value) is not type(default):
+            message = f"`{i.name}` needs a number or tensor, got {kind_of(value)}"
+            raise self._refused(i, "bad-input", message, None, given)
+        return self._like_default(value, default) if isinstance(default, Tensor) else value
+
+    def _number(self, i: Input, given: Given, value: Any, kind: str) -> Any:
+        """A number as one of the kind: a whole float is an int, 0 and 1 are bools."""
+        try:
+            real = float(value)
+        except OverflowError:
+            raise self._too_large(i, given) from None
+        if kind == "float":
+            return real
+        if kind == "bool" and value in (0, 1):
+            return bool(value)
+        if kind == "bool" or not real.is_integer():
+            raise self._wrong_kind(i, given, kind)
+        if not -_MOST - 1 <= int(value) <= _MOST:
+            raise self._too_large(i, given)
+        return int(value)
+
+    def _too_large(self, i: Input, given: Given) -> InputError:
+        return self._refused(
+            i, "bad-input", f"`{i.name}` gets an int of more than 64 bits", None, given
+        )
+
+    def _like_default(self, value: Any, default: Tensor) -> Any:
+        """A value given for a tensor is a tensor, and a leaf where the default is one."""
+        data = value.data if isinstance(value, Tensor) else value
+        if default.requires_grad:
+            return leaf(float(data) if type(data) in NUMBERS else data)
+        return value if isinstance(value, Tensor) else Tensor(value)
+
+    def _typed(self, i: Input, value: Any, given: Given | None) -> Any:
+        assert i.type is not None
+        kind, sizes = i.type
+        if type(value) is list:
+            value = self.session.tensor(value)
+        if not isinstance(value, Tensor) and type(value) not in NUMBERS:
+            raise self._wrong_kind(i, given, kind)
+        if kind == "float":
+            if type(value) in NUMBERS:
+                value = float(value)
+            elif isinstance(value, Tensor) and not value.dtype.startswith("float"):
+                value = _cast(value, "float64")
+        elif _kind(value) != kind:
+            raise self._wrong_kind(i, given, kind)
+        if sizes is None:
+            if isinstance(value, Tensor) and value.shape != ():
+                raise self._wrong_shape(i, given, "a number", value)
+            return value
+        if type(value) in NUMBERS:
+            value = Tensor(value)
+        self._fit(i, given, sizes, value)
+        return value
+
+    def _fit(self, i: Input, given: Given | None, sizes: tuple[object, ...], value: Tensor) -> None:
+        wrong = misfit(i.name, value.shape, sizes, self.sizes)
+        if wrong is not None:
+            raise self._refused(i, "shape-mismatch", wrong, None, given)
+
+    def _count(self, i: Input, given: Given | None, value: int) -> None:
+        """An int input that is a size, too, is that size."""
+        known, by = self.sizes.setdefault(i.name, (value, i.name))
+        if known != value:
+            message = f"`{i.name}` is {value}, but `{by}` has the size {known} in its place"
+            raise self._refused(i, "shape-mismatch", message, None, given)
+
+    def _param(self, i: Input, value: Any) -> Tensor:
+        if type(value) is list:
+            value = self.session.tensor(value)
+        if isinstance(value, Tensor):
+            data = value.data
+        elif type(value) in NUMBERS:
+            data = value
+        else:
+            raise self._refused(
+                i, "bad-input", f"a param is a number or tensor, got {kind_of(value)}", None
+            )
+        if type(data) in NUMBERS:
+            return leaf(float(data))
+        return leaf(data if data.dtype.kind == "f" else data.astype(np.float64))
+
+    def _wrong_kind(self, i: Input, given: Given | None, kind: str) -> InputError:
+        origin = "its default" if given is None else given.origin
+        return self._refused(
+            i, "wrong-type", f"`{i.name}` is declared {kind}, which {origin} is not", None
+        )
+
+    def _wrong_shape(self, i: Input, given: Given | None, wanted: str, value: Tensor) -> InputError:
+        return self._refused(
+            i,
+            "shape-mismatch",
+            f"`{i.name}` is declared with {wanted}, got shape {list(value.shape)}",
+            None,
+            given,
+        )
+
+    def _refused(
+        self, i: Input, code: str, message: str, help: str | None, given: Given | None = None
+    ) -> InputError:
+        notes = () if given is None else (f"given as {given.origin}",)
+        return InputError(Diagnostic(code, message, self.source, i.span, notes=notes, help=help))
+
+
+def misfit(
+    name: str, shape: Sequence[int], sizes: Sequence[object], bound: dict[str, tuple[int, str]]
+) -> str | None:
+    """Why a shape is not the one that an input declares, or None if it is.
+
+    Args:
+        name: The input.
+        shape: The shape of its value.
+        sizes: What is declared: ints, names, or one Ellipsis for any shape.
+        bound: Sizes by their names, with the input that has bound them; new ones are added.
+    """
+    if tuple(sizes) == (Ellipsis,):
+        return None
+    wanted = f"shape [{', '.join(map(str, sizes))}]"
+    other = f"`{name}` is declared with {wanted}, got shape {list(shape)}"
+    if len(shape) != len(sizes):
+        return other
+    for n, size in zip(shape, sizes, strict=True):
+        if isinstance(size, int):
+            if n != size:
+                return other
+        elif isinstance(size, str):
+            known, by = bound.setdefault(size, (n, name))
+            if known != n:
+                return f"`{name}` has shape {list(shape)}, but {size} is {known} by `{by}`"
+    return None
+
+
+def _kind(value: Any) -> str:
+    """The kind of a value, "float", "int" or "bool"; "float" where there is none."""
+    if isinstance(value, Tensor):
+        return value.dtype.rstrip("0123456789")
+    return {bool: "bool", int: "int"}.get(type(value), "float")
+
+
+def _are_bools(value: Tensor) -> bool:
+    data = np.asarray(value.data)
+    return data.dtype.kind == "i" and bool(((data == 0) | (data == 1)).all())
+
+
+def _cast(value: Tensor, dtype: str) -> Tensor:
+    data = value.data
+    if type(data) in NUMBERS:
+        return Tensor(bool(data) if dtype == "bool" else float(data))
+    return Tensor(data.astype(dtype))
+
+
+def _from_array(array: Any) -> Any:
+    kept = {"f": array.dtype.name if array.dtype.name == "float32" else "float64", "b": "bool"}
+    dtype = kept.get(array.dtype.kind, "int64" if array.dtype.kind in "iu" else None)
+    if dtype is None:
+        return array
+    data = np.array(array, dtype)
+    return data.item() if data.ndim == 0 and dtype != "float32" else Tensor(data)

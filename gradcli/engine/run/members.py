@@ -1,0 +1,472 @@
+"""Attributes and methods of values that are not built-in functions: autograd's and Python's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from gradcli.engine.autodiff.backward import cotangents
+from gradcli.engine.ops.registry import ops
+from gradcli.engine.run.own import OWN_NAMES
+from gradcli.engine.run.session import Session, as_numbers, kind_of
+from gradcli.engine.tape.apply import apply_inplace, shared
+from gradcli.engine.tape.graph import AccumulateGrad, Node, Site, seen
+from gradcli.engine.tape.tensor import Fields, Tensor, data_of, like_of, node_of
+from gradcli.engine.values.data import NUMBERS, np
+from gradcli.engine.values.dtypes import DTYPES, dtype_name
+from gradcli.errors import RunError, run_error
+
+Member = Callable[..., Any]
+
+
+def get(session: Session, value: Any, name: str) -> Any:
+    """`value.name`."""
+    if isinstance(value, Fields) and name in value.names:
+        return value[value.names.index(name)]
+    table = _table(value)
+    if table is not None and name in table[0]:
+        return table[0][name](session, value)
+    raise _unknown(value, name)
+
+
+def put(session: Session, value: Any, name: str, new: Any) -> None:
+    """`value.name = new`."""
+    if type(value) is Tensor and name in _SETTERS:
+        _SETTERS[name](session, value, new)
+        return
+    raise run_error("unknown-attribute", f"`{name}` of {kind_of(value)} cannot be assigned")
+
+
+def call(
+    session: Session, site: Site | None, value: Any, name: str, args: Any, keywords: Any
+) -> Any:
+    """`value.name(args)`."""
+    table = _table(value)
+    if table is not None and name in table[1]:
+        try:
+            return table[1][name](session, site, value, *args, **keywords)
+        except TypeError as error:
+            if error.__traceback__ is not None and error.__traceback__.tb_next is not None:
+                raise
+            raise run_error(
+                "wrong-arity", f"`{name}` cannot be called with these arguments"
+            ) from None
+    raise _unknown(value, name)
+
+
+def attributes() -> frozenset[str]:
+    """Every attribute and method name that some value has."""
+    names: set[str] = set(_SETTERS) | ops.fields | OWN_NAMES
+    for getters, methods in (_TENSOR, _NODE, _LIST):
+        names.update(getters, methods)
+    return frozenset(names)
+
+
+def names_of(value: Any) -> frozenset[str]:
+    """Attribute and method names of one value, built-in functions left out."""
+    table = _table(value)
+    return frozenset() if table is None else frozenset({*table[0], *table[1]})
+
+
+def _table(value: Any) -> tuple[dict[str, Member], dict[str, Member]] | None:
+    if isinstance(value, Tensor):
+        return _TENSOR
+    if isinstance(value, Node):
+        return _NODE
+    if type(value) is list:
+        return _LIST
+    return None
+
+
+def _unknown(value: Any, name: str) -> RunError:
+    if type(value) in NUMBERS and name in ("grad", "backward", "requires_grad_", "requires_grad"):
+        return run_error(
+            "unknown-attribute",
+            f"a number has no `{name}`",
+            help="`tensor(3.0, requires_grad=True)` makes a tensor that has",
+        )
+    if type(value) is list and (name in _TENSOR[0] or name in _TENSOR[1]):
+        return run_error(
+            "unknown-attribute", f"a list has no `{name}`", help="`tensor([...])` makes a tensor"
+        )
+    return run_error("unknown-attribute", f"{kind_of(value)} has no `{name}`")
+
+
+# --- tensors -------------------------------------------------------------------------------
+
+
+def _gradient(session: Session, x: Tensor) -> Any:
+    return x.grad
+
+
+def _backward(
+    session: Session,
+    site: Site | None,
+    x: Tensor,
+    gradient: Any = None,
+    retain_graph: Any = None,
+    create_graph: Any = False,
+    inputs: Any = None,
+) -> None:
+    node = node_of(x)
+    if node is None or not node.visible:
+        raise run_error(
+            "no-graph",
+            "`backward` of a value that does not depend on anything that requires grad",
+            help="make an input with `tensor(..., requires_grad=True)`, outside `no_grad`",
+        )
+    g = seed(x, session.tensor(gradient), "backward")
+    create = bool(create_graph) or session.transparent
+    found = cotangents(
+        [(node, x.index, g if create else data_of(g))],
+        create_graph=create,
+        retain=create if retain_graph is None else bool(retain_graph),
+        keep=session.keeps_buffers,
+    )
+    wanted = None
+    if inputs is not None:
+        given = inputs if isinstance(inputs, (list, tuple)) else [inputs]
+        wanted = {id(t) for t in given}
+    for leaf_node, c in found.items():
+        leaf = leaf_node.variable if isinstance(leaf_node, AccumulateGrad) else None
+        if leaf is not None and (wanted is None or id(leaf) in wanted):
+            accumulate(leaf, c, create)
+
+
+def seed(x: Tensor, gradient: Any, what: str) -> Any:
+    """The cotangent to start from: the one given, or 1 for a value of one element."""
+    like = like_of(x)
+    if gradient is None:
+        if like.shape not in ((), (1,)) and int(np.prod(like.shape)) != 1:
+            raise run_error(
+                "needs-cotangent",
+                f"`{what}` of a value of shape {list(like.shape)} needs a gradient of that shape",
+                help="reduce it, as in `.sum()`, or pass a gradient such as `ones_like(y)`",
+            )
+        return 1.0 if like.shape == () else np.ones(like.shape, like.dtype)
+    if type(gradient) in NUMBERS:
+        gradient = float(gradient)
+    given = like_of(gradient)
+    if given.shape != like.shape:
+        raise run_error(
+            "shape-mismatch",
+            f"a gradient of shape {list(given.shape)} was given for a value of shape "
+            f"{list(like.shape)}",
+        )
+    if not given.dtype.startswith("float"):
+        data = data_of(gradient)
+        return float(data) if type(data) in NUMBERS else data.astype(like.dtype)
+    return gradient
+
+
+def accumulate(x: Tensor, c: Any, create_graph: bool) -> None:
+    """Add a gradient to `x.grad`: in place, or as a new tensor when the pass was recorded.
+
+    The gradient never shares memory with the cotangent or with another leaf's gradient.
+    """
+    if x.grad is None:
+        if isinstance(c, Tensor):
+            x.grad = c if node_of(c) is not None else Tensor(_copy(c.data))
+        else:
+            x.grad = Tensor(_copy(c))
+    elif create_graph:
+        x.grad = ops.add(x.grad, c)
+    else:
+        apply_inplace(ops.add, x.grad, [c], {}, None, recording=False)
+
+
+def _copy(data: Any) -> Any:
+    return data if type(data) in NUMBERS else data.copy()
+
+
+def _detach(session: Session, site: Site | None, x: Tensor) -> Tensor:
+    made = Tensor(x.data)
+    if type(x.data) not in NUMBERS:
+        made.version = shared(x)
+    return made
+
+
+def _data(session: Session, x: Tensor) -> Tensor:
+    return x if session.transparent else _detach(session, None, x)
+
+
+def _item(session: Session, site: Site | None, x: Tensor) -> Any:
+    if type(x.data) not in NUMBERS and x.data.size != 1:
+        raise run_error(
+            "shape-mismatch",
+            f"`item` needs a tensor of one element, got shape {list(x.shape)}",
+            help="`tolist()` gives all of them",
+        )
+    found = _tolist(session, site, x)
+    while type(found) is list:
+        found = found[0]
+    return found
+
+
+def _tolist(session: Session, site: Site | None, x: Tensor) -> Any:
+    if session.transparent and node_of(x) is not None:
+        return as_numbers(x)
+    return x.data if type(x.data) in NUMBERS else x.data.tolist()
+
+
+def _requires_grad_(
+    session: Session, site: Site | None, x: Tensor, requires_grad: Any = True
+) -> Tensor:
+    _set_requires_grad(session, x, requires_grad)
+    return x
+
+
+def _set_requires_grad(session: Session, x: Tensor, value: Any) -> None:
+    wanted = session.truth(value)
+    if not x.is_leaf:
+        if not wanted:
+            raise run_error(
+                "not-a-leaf",
+                "`requires_grad` of a computed tensor cannot be switched off",
+                help="use `x.detach()`",
+            )
+        return
+    if wanted and not x.dtype.startswith("float"):
+        raise run_error(
+            "needs-float",
+            f"a tensor of dtype {x.dtype} cannot require grad: only floats have derivatives",
+            help="write its numbers with a point, as in `tensor([1.0, 2.0], requires_grad=True)`",
+        )
+    if wanted == x.requires_grad:
+        return
+    x.view = None  # a leaf has no history, not even that of the tensor whose memory it shares
+    x.node = AccumulateGrad(x) if wanted else None
+
+
+def _set_grad(session: Session, x: Tensor, value: Any) -> None:
+    if value is not None and (not isinstance(value, Tensor) or value.shape != x.shape):
+        raise run_error(
+            "shape-mismatch",
+            f"`grad` of a tensor of shape {list(x.shape)} must be None or of that shape, got "
+            f"{kind_of(value)}",
+        )
+    x.grad = value
+
+
+def _set_data(session: Session, x: Tensor, value: Any) -> None:
+    value = session.tensor(value)
+    if not isinstance(value, Tensor):
+        raise run_error("wrong-type", f"`data` must be a tensor, got {kind_of(value)}")
+    x.data = value.data
+    if type(x.data) not in NUMBERS:
+        x.version = shared(value)
+
+
+def _cast(session: Session, x: Tensor, dtype: str) -> Any:
+    return x if x.dtype == dtype else session.do(ops.cast, [x], {"dtype": dtype})
+
+
+def _type(session: Session, site: Site | None, x: Tensor, dtype: Any = None) -> Any:
+    if dtype is None:
+        return f"torch.{_TENSOR_TYPES[x.dtype]}"
+    return _cast(session, x, dtype_name(dtype) or x.dtype)
+
+
+def _to(session: Session, site: Site | None, x: Tensor, *args: Any, **named: Any) -> Any:
+    """`x.to(dtype)` and `x.to(device)`: there is one device."""
+    for wanted in (*args, named.get("dtype")):
+        if wanted is not None and not isinstance(wanted, (str, Tensor, bool)):
+            x = _cast(session, x, dtype_name(wanted) or x.dtype)
+    return x
+
+
+_TENSOR_TYPES = {
+    "float64": "DoubleTensor",
+    "float32": "FloatTensor",
+    "int64": "LongTensor",
+    "bool": "BoolTensor",
+}
+
+
+def _zero_(session: Session, site: Site | None, x: Tensor) -> Tensor:
+    return apply_inplace(ops.fill, x, [0], {}, site, recording=session.recording)
+
+
+def _fill_(session: Session, site: Site | None, x: Tensor, value: Any) -> Tensor:
+    args = [session.tensor(value, site)]
+    return apply_inplace(ops.fill, x, args, {}, site, recording=session.recording)
+
+
+def _zero_grad(session: Session, site: Site | None, x: Tensor) -> None:
+    x.grad = None
+
+
+def _retain_grad(session: Session, site: Site | None, x: Tensor) -> None:
+    node = node_of(x)
+    if node is None or not node.visible:
+        raise run_error("no-graph", "`retain_grad` of a tensor that does not require grad")
+    if type(node) is AccumulateGrad:
+        return
+
+    hooks = node.hooks or ()
+    if not any(isinstance(hook, _Retained) and hook.index == x.index for hook in hooks):
+        node.hooks = [*hooks, _Retained(x)]
+
+
+class _Retained:
+    """Adds the cotangent of a tensor that is no leaf to its `grad`."""
+
+    def __init__(self, x: Tensor) -> None:
+        self.x = x
+        self.index = x.index
+
+    def __call__(self, g: Any) -> Any:
+        c = g[self.index] if type(g) is list else g
+        if c is not None:
+            accumulate(self.x, c, isinstance(c, Tensor))
+        return g
+
+
+def _hook(node: Node, index: int, hook: Callable[[Any], Any]) -> None:
+    """Run `hook` on the cotangent of one of the node's results before it is passed on."""
+
+    def on_result(g: Any) -> Any:
+        if type(g) is not tuple and type(g) is not list:
+            return hook(g)
+        return [hook(c) if i == index and c is not None else c for i, c in enumerate(g)]
+
+    if node.hooks is None:
+        node.hooks = []
+    node.hooks.append(on_result)
+
+
+def _register_hook(session: Session, site: Site | None, x: Tensor, function: Any) -> None:
+    node = node_of(x)
+    if node is None or not node.visible:
+        raise run_error("no-graph", "a hook needs a tensor that requires grad")
+
+    def changed(g: Any) -> Any:
+        given = g if isinstance(g, Tensor) else Tensor(g)
+        new = function(given)
+        if new is None:
+            return g
+        new = session.tensor(new)
+        return new if isinstance(g, Tensor) else data_of(new)
+
+    _hook(node, x.index, changed)
+
+
+def _size(session: Session, site: Site | None, x: Tensor, dim: Any = None) -> Any:
+    if dim is None:
+        return Size(x.shape)
+    if not -x.ndim <= dim < x.ndim:
+        raise run_error("index-out-of-range", f"no dim {dim} in shape {list(x.shape)}")
+    return x.shape[dim]
+
+
+class Size(tuple[int, ...]):
+    """A shape, as `x.shape` and `x.size()` give it; prints as `torch.Size([2, 3])`."""
+
+    def __repr__(self) -> str:
+        return f"torch.Size({list(self)})"
+
+
+def _numel(session: Session, site: Site | None, x: Tensor) -> int:
+    return 1 if type(x.data) in NUMBERS else int(x.data.size)
+
+
+def _dtype(session: Session, x: Tensor) -> Any:
+    return DTYPES[x.dtype]
+
+
+def _transposed(session: Session, x: Tensor) -> Any:
+    dims = tuple(reversed(range(x.ndim)))
+    return session.do(ops.permute, [x], {"dims": dims})
+
+
+def _matrix_transposed(session: Session, x: Tensor) -> Any:
+    if x.ndim < 2:
+        raise run_error("shape-mismatch", f"`mT` needs at least 2 dims, got shape {list(x.shape)}")
+    return session.do(ops.transpose, [x], {"dim0": -2, "dim1": -1})
+
+
+_TENSOR: tuple[dict[str, Member], dict[str, Member]] = (
+    {
+        "requires_grad": lambda session, x: x.requires_grad,
+        "is_leaf": lambda session, x: x.is_leaf,
+        "grad": _gradient,
+        "grad_fn": lambda session, x: x.grad_fn,
+        "data": _data,
+        "shape": lambda session, x: Size(x.shape),
+        "ndim": lambda session, x: x.ndim,
+        "dtype": _dtype,
+        "device": lambda session, x: "cpu",
+        "T": _transposed,
+        "mT": _matrix_transposed,
+    },
+    {
+        "backward": _backward,
+        "detach": lambda session, site, x: x if session.transparent else _detach(session, site, x),
+        "item": _item,
+        "tolist": _tolist,
+        "requires_grad_": _requires_grad_,
+        "zero_": _zero_,
+        "fill_": _fill_,
+        "copy_": _fill_,
+        "zero_grad": _zero_grad,
+        "retain_grad": _retain_grad,
+        "register_hook": _register_hook,
+        "size": _size,
+        "type": _type,
+        "to": _to,
+        "cpu": lambda session, site, x: x,
+        "double": lambda session, site, x: _cast(session, x, "float64"),
+        "float": lambda session, site, x: _cast(session, x, "float64"),
+        "long": lambda session, site, x: _cast(session, x, "int64"),
+        "dim": lambda session, site, x: x.ndim,
+        "numel": _numel,
+    },
+)
+
+_SETTERS: dict[str, Member] = {
+    "grad": _set_grad,
+    "requires_grad": _set_requires_grad,
+    "data": _set_data,
+}
+
+
+# --- graph nodes and lists -----------------------------------------------------------------
+
+
+def _next_functions(session: Session, node: Node) -> Any:
+    return tuple(
+        (seen(under), index) for under, index in zip(node.edges, node.outputs, strict=True)
+    )
+
+
+def _variable(session: Session, node: Node) -> Any:
+    if isinstance(node, AccumulateGrad):
+        if node.variable is None:
+            raise run_error("no-leaf", "nothing holds this leaf any more")
+        return node.variable
+    raise run_error("unknown-attribute", f"only AccumulateGrad has `variable`, not {node.name()}")
+
+
+_NODE: tuple[dict[str, Member], dict[str, Member]] = (
+    {"next_functions": _next_functions, "variable": _variable},
+    {"name": lambda session, site, node: node.name()},
+)
+
+
+def _pop(session: Session, site: Site | None, items: list[Any], index: int = -1) -> Any:
+    try:
+        return items.pop(index)
+    except IndexError:
+        raise run_error(
+            "index-out-of-range", f"nothing to pop at {index} of a list of length {len(items)}"
+        ) from None
+
+
+_LIST: tuple[dict[str, Member], dict[str, Member]] = (
+    {},
+    {
+        "append": lambda session, site, items, item: items.append(item),
+        "extend": lambda session, site, items, more: items.extend(session.iterate(more)),
+        "pop": _pop,
+    },
+)

@@ -1,0 +1,166 @@
+"""Operators of the language that are no operations on arrays: text, identity, items."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradcli.engine.ops.registry import ops
+from gradcli.engine.run.call import static
+from gradcli.engine.run.session import Session, kind_of
+from gradcli.engine.tape.graph import Site
+from gradcli.engine.tape.tensor import Fields, Number, Tensor
+from gradcli.engine.values.data import NUMBERS
+from gradcli.errors import run_error
+
+_SEQUENCES = (tuple, str, range, Fields)
+
+
+def negation(session: Session, value: Any) -> bool:
+    """`not value`."""
+    return not session.truth(value)
+
+
+def identity(left: Any, right: Any) -> bool:
+    """`left is right`: numbers and text by value, as nobody can tell two equal ones apart."""
+    left, right = _seen(left), _seen(right)
+    if type(left) in NUMBERS or type(left) is str:
+        return type(left) is type(right) and bool(left == right)
+    return left is right
+
+
+def membership(session: Session, value: Any, container: Any) -> bool:
+    """`value in container`."""
+    if type(container) is str:
+        if type(value) is not str:
+            raise run_error("wrong-type", f"{kind_of(value)} cannot be in a string")
+        return value in container
+    if isinstance(container, Tensor) and type(container) is Tensor:
+        return session.truth(session.do(ops.any, [session.do(ops.eq, [container, value], {})], {}))
+    for item in session.iterate(container):
+        same = equality(session, value, item)
+        if session.truth(same):
+            return True
+    return False
+
+
+def equality(session: Session, left: Any, right: Any, site: Site | None = None) -> Any:
+    """`left == right`: element by element where a tensor takes part, else one bool."""
+    if type(left) in NUMBERS and type(right) in NUMBERS:
+        return left == right
+    if _is_tensor_like(left) and _is_tensor_like(right):
+        if type(left) is list and type(right) is list:
+            return len(left) == len(right) and all(
+                session.truth(equality(session, a, b)) for a, b in zip(left, right, strict=True)
+            )
+        args = [session.tensor(left, site), session.tensor(right, site)]
+        return session.do(ops.eq, args, {}, site)
+    if isinstance(left, tuple) and isinstance(right, tuple):
+        return len(left) == len(right) and all(
+            session.truth(equality(session, a, b)) for a, b in zip(left, right, strict=True)
+        )
+    return bool(left is right or (type(left) is type(right) and left == right))
+
+
+def inequality(session: Session, left: Any, right: Any, site: Site | None = None) -> Any:
+    """`left != right`."""
+    if type(left) in NUMBERS and type(right) in NUMBERS:
+        return left != right
+    if Tensor in (type(left), type(right)) and _is_tensor_like(left) and _is_tensor_like(right):
+        args = [session.tensor(left, site), session.tensor(right, site)]
+        return session.do(ops.ne, args, {}, site)
+    return not session.truth(equality(session, left, right, site))
+
+
+def joined(left: Any, right: Any) -> Any:
+    """`left + right` of text or tuples."""
+    if type(left) is str and type(right) is str:
+        return left + right
+    if isinstance(left, tuple) and isinstance(right, tuple):
+        return (*left, *right)
+    text = left if type(left) is str else right
+    other = right if type(left) is str else left
+    if type(text) is str:
+        raise run_error(
+            "wrong-type",
+            f"`+` joins strings or adds numbers, got a string and {kind_of(other)}",
+            help="`str(x)` or an f-string makes text of a value",
+        )
+    raise run_error("wrong-type", f"`+` cannot add {kind_of(left)} and {kind_of(right)}")
+
+
+def item(session: Session, value: Any, index: Any, site: Site | None) -> Any:
+    """`value[index]`."""
+    if type(value) is Tensor:
+        return session.do(ops.getitem, [value], {"index": _index(index)}, site)
+    if type(value) is list or isinstance(value, _SEQUENCES):
+        where = _index(index)
+        if type(where) is list or type(where) is tuple:
+            if type(value) is list:
+                tensor = session.tensor(value, site)
+                return session.do(ops.getitem, [tensor], {"index": where}, site)
+            raise run_error("wrong-type", f"{kind_of(value)} takes one int or slice as its index")
+        if not isinstance(where, (int, slice)) or isinstance(where, bool):
+            raise run_error("wrong-type", f"{kind_of(value)} takes an int or a slice as its index")
+        try:
+            return value[where]
+        except IndexError:
+            raise run_error(
+                "index-out-of-range",
+                f"index {where} is out of range for {kind_of(value)} of length {len(value)}",
+            ) from None
+    if isinstance(value, Number) or type(value) in NUMBERS:
+        raise run_error("wrong-type", "a number has no items", help="`tensor([...])` has")
+    raise run_error("wrong-type", f"{kind_of(value)} has no items")
+
+
+def set_item(session: Session, receiver: Any, index: Any, value: Any, site: Site | None) -> None:
+    """`receiver[index] = value`, in place."""
+    where = _index(index)
+    if type(receiver) is list:
+        if not isinstance(where, int) or isinstance(where, bool):
+            raise run_error("wrong-type", "an item of a list is set by one int")
+        try:
+            receiver[where] = value
+        except IndexError:
+            raise run_error(
+                "index-out-of-range",
+                f"index {where} is out of range for a list of length {len(receiver)}",
+            ) from None
+        return
+    if type(receiver) is not Tensor:
+        raise run_error("wrong-type", f"items of {kind_of(receiver)} cannot be set")
+    from gradcli.engine.run.call import check_kinds
+    from gradcli.engine.tape.apply import apply_inplace
+
+    value = session.tensor(value, site)
+    check_kinds(ops.set_at, [receiver, value])
+    apply_inplace(
+        ops.set_at, receiver, [value], {"index": where}, site, recording=session.recording
+    )
+
+
+def _index(index: Any) -> Any:
+    """An index as plain data: tensors and lists of ints or bools as arrays."""
+    if isinstance(index, Tensor) and index.dtype.startswith("float"):
+        raise run_error("wrong-type", "an index is an int or a bool, got floats")
+    if isinstance(index, Tensor):  # its own copy: later changes must not reach the gradient
+        return index.data if type(index.data) in NUMBERS else index.data.copy()
+    if type(index) is tuple:
+        return tuple(map(_index, index))
+    if type(index) is list:
+        return [_index(i) for i in index]
+    if type(index) is slice:
+        return slice(static(index.start), static(index.stop), static(index.step))
+    if type(index) is float:
+        raise run_error("wrong-type", f"an index is an int, got the float {index}")
+    if type(index) is str:
+        raise run_error("wrong-type", "an index is an int, got a string")
+    return index
+
+
+def _seen(value: Any) -> Any:
+    return value.data if isinstance(value, Number) else value
+
+
+def _is_tensor_like(value: Any) -> bool:
+    return isinstance(value, Tensor) or type(value) in NUMBERS or type(value) is list

@@ -1,0 +1,366 @@
+"""Functions with the program's own derivative rules: `class NAME(Function)`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from types import FunctionType
+from typing import Any
+
+from gradcli.engine.ops.rules import fit
+from gradcli.engine.run.session import Session, kind_of
+from gradcli.engine.tape.graph import Node, Site, Watchpoint
+from gradcli.engine.tape.tensor import Like, Number, Tensor, data_of, like_of, node_of, version_of
+from gradcli.engine.values.data import NUMBERS, Data, is_floating, np, shape_of
+from gradcli.errors import Diagnostic, GradError, RunError, run_error
+from gradcli.source import Source, Span
+
+OWN_NAMES = frozenset(
+    {
+        "apply",
+        "mark_non_differentiable",
+        "needs_input_grad",
+        "save_for_backward",
+        "saved_tensors",
+    }
+)
+"""Names that stand behind the point of an own function or of its `ctx`."""
+
+
+class Context:
+    """What an own function's `ctx` is: `forward` leaves on it what `backward` needs."""
+
+    __slots__ = ("constants", "fields", "needs_input_grad", "node", "results", "saved", "versions")
+
+    def __init__(self, needs_input_grad: tuple[bool, ...]) -> None:
+        self.needs_input_grad = needs_input_grad
+        self.saved: tuple[Any, ...] | None = ()
+        self.versions: tuple[int, ...] = ()
+        self.fields: dict[str, Any] = {}
+        self.constants: tuple[Any, ...] = ()
+        self.results: dict[int, int] = {}  # which saved values are results, by number
+        self.node: Node | None = None  # only while a rule runs
+
+    def get(self, name: str) -> Any:
+        """`ctx.name`."""
+        if name == "saved_tensors":
+            return self._unpacked()
+        if name == "needs_input_grad":
+            return self.needs_input_grad
+        if name in self.fields:
+            return self.fields[name]
+        raise run_error("unknown-attribute", f"nothing was put on `ctx` as `{name}`")
+
+    def call(self, name: str, args: Sequence[Any]) -> Any:
+        """`ctx.name(args)`."""
+        if name == "save_for_backward":
+            self.saved = tuple(args)
+            self.versions = tuple(version_of(a) if isinstance(a, Tensor) else 0 for a in args)
+            return None
+        if name == "mark_non_differentiable":
+            self.constants = tuple(args)
+            return None
+        found = self.get(name)
+        if callable(found):
+            return found(*args)
+        raise run_error("not-callable", f"`{name}` of `ctx` is {kind_of(found)}, not a function")
+
+    def _unpacked(self) -> tuple[Any, ...]:
+        if self.saved is None:
+            raise run_error(
+                "backward-twice",
+                "`backward` needs what the function saved, and an earlier `backward` has freed it",
+                help="pass retain_graph=True to the first `backward`",
+            )
+        for value, before in zip(self.saved, self.versions, strict=True):
+            if isinstance(value, Tensor) and version_of(value) != before:
+                raise run_error(
+                    "changed-in-place",
+                    "a tensor that `save_for_backward` got has been changed in place since",
+                    help="save a `clone()` of it",
+                )
+        node = self.node
+        if node is None or not self.results:
+            return self.saved
+        return tuple(
+            _connected(value, node, self.results[i]) if i in self.results else value
+            for i, value in enumerate(self.saved)
+        )
+
+
+class OwnRule:
+    """One call of an own function, in the place that an op has in a recorded node."""
+
+    def __init__(
+        self, function: OwnFunction, context: Context, inputs: tuple[Like, ...], results: Any
+    ) -> None:
+        self.function = function
+        self.context = context
+        self.inputs = inputs
+        self.results = results
+        self.count = len(inputs)
+        self.name = function.name
+        self.saves = (bool(context.saved),)
+        self.saves_out = False
+
+    def node_name(self, args: tuple[Any, ...], params: Mapping[str, Any]) -> str:
+        """`CubeBackward` for a class `Cube`."""
+        return f"{self.name}Backward"
+
+    def pull(self, node: Node, g: Any, create_graph: bool) -> list[Any]:
+        """Cotangents of the inputs: what the program's `backward` returns, checked."""
+        self.context.node = node
+        try:
+            return self.function.pull(self, g, create_graph)
+        finally:
+            self.context.node = None
+
+    def push(self, node: Node, dots: Sequence[Any], create_graph: bool) -> Any:
+        """Tangents of the results: what the program's `jvp` returns, or by `backward`."""
+        self.context.node = node
+        try:
+            return self.function.push(self, dots, create_graph)
+        finally:
+            self.context.node = None
+
+    def free(self) -> None:
+        """Let go of what `forward` saved."""
+        self.context.saved = None if self.context.saved else ()
+
+
+class OwnFunction:
+    """A class of forward, backward and perhaps jvp, as the program sees it."""
+
+    def __init__(
+        self,
+        name: str,
+        methods: Sequence[FunctionType],
+        spans: Mapping[str, Span],
+        source: Source,
+        session: Session,
+    ) -> None:
+        self.name = name
+        self.methods = {m.__code__.co_name.rpartition(".")[2]: m for m in methods}
+        self.spans = spans
+        self.source = source
+        self.session = session
+
+    def method(self, name: str, site: Site | None) -> Callable[..., Any]:
+        """`NAME.apply`, or a method that is called by its name."""
+        if name == "apply":
+            return lambda *args: self.apply(args, site)
+        if name in self.methods:
+            return self.methods[name]
+        raise run_error("unknown-attribute", f"`{self.name}` has no `{name}`")
+
+    def apply(self, given: Sequence[Any], site: Site | None) -> Any:
+        """Do `forward` unrecorded, and record the whole as one node."""
+        session = self.session
+        args = [session.tensor(a, site) for a in given]
+        if session.own_calls is not None:
+            session.own_calls(self, args, site)
+        nodes = [node_of(a) if isinstance(a, Tensor) else None for a in args]
+        context = Context(tuple(n is not None for n in nodes))
+        before, session.recording = session.recording, False
+        try:
+            out = self.methods["forward"](context, *args)
+        finally:
+            session.recording = before
+        several = isinstance(out, tuple)
+        outs = tuple(map(session.tensor, out if several else (out,)))
+        for value in outs:
+            if not isinstance(value, Tensor) and type(value) not in NUMBERS:
+                raise self._wrong("forward", f"returns {kind_of(value)}, not a tensor or number")
+        constants = {id(c) for c in context.constants}
+        numbers = {id(value): i for i, value in enumerate(outs)}
+        context.results = {
+            i: numbers[id(value)]
+            for i, value in enumerate(context.saved or ())
+            if id(value) in numbers and all(value is not a for a in args)
+        }
+        kind = Tensor if any(type(v) is Tensor for v in outs) else Number
+        results = [kind(data_of(value)) for value in outs]
+        node = None
+        if session.recording and any(n is not None for n in nodes):
+            node = self._node(args, nodes, results, several, context, site)
+        for i, (result, value) in enumerate(zip(results, outs, strict=True)):
+            if node is not None and id(value) not in constants and is_floating(result.data):
+                result.node, result.index = node, i
+        made = [r.data if type(r) is Number and r.node is None else r for r in results]
+        return tuple(made) if several else made[0]
+
+    def _node(
+        self,
+        args: Sequence[Any],
+        nodes: Sequence[Node | None],
+        results: Sequence[Tensor],
+        several: bool,
+        context: Context,
+        site: Site | None,
+    ) -> Node:
+        shapes = tuple(map(like_of, args))
+        likes = tuple(map(like_of, results))
+        rule: Any = OwnRule(self, context, shapes, likes if several else likes[0])
+        outputs = tuple(a.index if n is not None else 0 for a, n in zip(args, nodes, strict=True))
+        visible = any(n is not None and n.visible for n in nodes)
+        node = Node(rule, tuple(nodes), outputs, shapes, {}, visible, site)
+        node.like = rule.results
+        if self.session.keep:
+            node.out = tuple(r.data for r in results) if several else results[0].data
+        return node
+
+    def pull(self, rule: OwnRule, g: Any, create_graph: bool) -> list[Any]:
+        """Cotangents of the inputs from those of the results."""
+        if "backward" not in self.methods:
+            raise self._wrong("forward", "has no `backward` beside it, so it has no derivative")
+        session = self.session
+        wrapped = [None if c is None else _tensor(c) for c in (g if type(g) is tuple else (g,))]
+        before, session.recording = session.recording, create_graph
+        try:
+            returned = self.methods["backward"](rule.context, *wrapped)
+        finally:
+            session.recording = before
+        pulled = list(returned) if isinstance(returned, tuple) else [returned]
+        if len(pulled) > rule.count and all(c is None for c in pulled[rule.count :]):
+            del pulled[rule.count :]
+        if len(pulled) != rule.count:
+            raise self._wrong(
+                "backward",
+                f"returns {len(pulled)} gradients, and `forward` has {rule.count} inputs",
+            )
+        return [self._checked(c, i, rule, create_graph) for i, c in enumerate(pulled)]
+
+    def push(self, rule: OwnRule, dots: Sequence[Any], create_graph: bool) -> Any:
+        """Tangents of the results from those of the inputs (None for zero).
+
+        Without a `jvp` of the program's, J v is the derivative of the linear map u -> J'u in the
+        direction v, transposed: `backward` is recorded at cotangents of one and differentiated.
+        """
+        session = self.session
+        if "jvp" not in self.methods:
+            return self._push_by_backward(rule, dots, create_graph)
+        given = [
+            _zeros(like) if dot is None else _tensor(dot)
+            for dot, like in zip(dots, rule.inputs, strict=True)
+        ]
+        before, session.recording = session.recording, create_graph
+        try:
+            returned = self.methods["jvp"](rule.context, *given)
+        finally:
+            session.recording = before
+        several = type(rule.results) is tuple
+        made = returned if isinstance(returned, tuple) else (returned,)
+        likes = rule.results if several else (rule.results,)
+        if len(made) != len(likes):
+            raise self._wrong(
+                "jvp", f"returns {len(made)} tangents, and `forward` has {len(likes)} results"
+            )
+        out = tuple(
+            self._tangent(dot, like, i, create_graph)
+            for i, (dot, like) in enumerate(zip(made, likes, strict=True))
+        )
+        return out if several else out[0]
+
+    def _tangent(self, dot: Any, like: Like, i: int, create_graph: bool) -> Any:
+        if dot is None:
+            return None
+        dot = self.session.tensor(dot)
+        if shape_of(dot) != like.shape:
+            raise self._wrong(
+                "jvp",
+                f"returns a tangent of shape {list(shape_of(dot))} for result {i} of shape "
+                f"{list(like.shape)}",
+            )
+        return dot if create_graph else _floating(data_of(dot))
+
+    def _push_by_backward(self, rule: OwnRule, dots: Sequence[Any], create_graph: bool) -> Any:
+        from gradcli.engine.autodiff.backward import cotangents
+
+        several = type(rule.results) is tuple
+        likes = rule.results if several else (rule.results,)
+        ones = [_ones(like) for like in likes]
+        points = [None if u is None else Watchpoint("", None, 0, None) for u in ones]
+        for u, point in zip(ones, points, strict=True):
+            if u is not None:
+                u.node = point
+        pulled = self.pull(rule, tuple(ones) if several else ones[0], True)
+        for c, dot in zip(pulled, dots, strict=True):
+            if dot is not None and self._is_cut(c):
+                raise self._wrong(
+                    "backward",
+                    "cuts its gradient, as by `detach`, so forward mode needs a `jvp` beside it",
+                )
+        roots = [
+            (node_of(c), c.index, dot if create_graph else data_of(dot))
+            for c, dot in zip(pulled, dots, strict=True)
+            if dot is not None and isinstance(c, Tensor) and node_of(c) is not None
+        ]
+        targets = [point for point in points if point is not None]
+        found = cotangents(
+            roots,  # type: ignore[arg-type]  # nodes that are None have been left out
+            targets,
+            create_graph=create_graph,
+            retain=True,
+            visible_only=False,
+            spent=True,
+        )
+        out = tuple(None if point is None else found.get(point) for point in points)
+        return out if several else out[0]
+
+    def _is_cut(self, c: Any) -> bool:
+        """Whether a cotangent that comes of ones is neither connected to them nor zero."""
+        if isinstance(c, Tensor) and node_of(c) is not None:
+            return False
+        data = None if c is None else data_of(c)
+        return data is not None and bool(data != 0 if type(data) in NUMBERS else data.any())
+
+    def _checked(self, c: Any, i: int, rule: OwnRule, create_graph: bool) -> Any:
+        if c is None:
+            return None
+        c = self.session.tensor(c)
+        if not isinstance(c, Tensor) and type(c) not in NUMBERS:
+            raise self._wrong("backward", f"returns {kind_of(c)} as gradient {i}")
+        c = c if create_graph else _floating(data_of(c))
+        return self._fitted(c, rule.inputs[i], i) if rule.context.needs_input_grad[i] else c
+
+    def _fitted(self, c: Any, like: Like, i: int) -> Any:
+        """A gradient summed to the shape of its input."""
+        shape = shape_of(c)
+        wrong = self._wrong(
+            "backward",
+            f"returns a gradient of shape {list(shape)} for input {i} of shape {list(like.shape)}",
+        )
+        if shape != like.shape and len(shape) < len(like.shape):
+            raise wrong
+        try:
+            return fit(c, like)
+        except (GradError, ValueError):
+            raise wrong from None
+
+    def _wrong(self, method: str, what: str) -> RunError:
+        message = f"`{method}` of `{self.name}` {what}"
+        return RunError(Diagnostic("wrong-rule", message, self.source, self.spans[method]))
+
+
+def _connected(value: Any, node: Node, index: int) -> Tensor:
+    """A saved result as what it is in the graph."""
+    kind = Tensor if type(value) is Tensor else Number
+    return kind(data_of(value), node, index)
+
+
+def _zeros(like: Like) -> Tensor | None:
+    if not like.dtype.startswith("float"):
+        return None
+    return Tensor(0.0 if like.shape == () else np.zeros(like.shape, like.dtype))
+
+
+def _ones(like: Like) -> Tensor | None:
+    zeros = _zeros(like)
+    return None if zeros is None else Tensor(zeros.data + 1.0)
+
+
+def _tensor(c: Any) -> Tensor:
+    return c if isinstance(c, Tensor) else Tensor(c)
+
+
+def _floating(data: Data) -> Data:
+    return float(data) if type(data) in NUMBERS else data

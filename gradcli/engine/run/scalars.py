@@ -1,0 +1,160 @@
+"""The short way for element-wise ops on numbers and 0-d tensors: the steps of scalar loops.
+
+What is done here is what `call`, `apply` and `backward` do for values of any kind, without looking
+at what cannot be: a test holds the two ways together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from gradcli.engine.ops.registry import Op, ops
+from gradcli.engine.run.session import Session
+from gradcli.engine.tape.graph import Node, Site, Version
+from gradcli.engine.tape.tensor import SCALAR, Number, Tensor
+from gradcli.engine.values.data import NUMBERS
+
+_FIRST = (0,)
+_FIRSTS = (0, 0)
+
+
+def unary(
+    op: Op, session: Session, site: Site | None, general: Callable[..., Any]
+) -> Callable[[Any], Any]:
+    """The op of one argument at one place of the program; `general` is the long way."""
+    number = op.number
+    assert number is not None
+    partials = op.partials
+    params = op.params  # their defaults
+    (saves_x,) = op.saves
+    saves_out = op.saves_out
+
+    def call(x: Any) -> Any:
+        kind = type(x)
+        if kind in NUMBERS:
+            return number(x)
+        if (kind is Number or kind is Tensor) and type(x.data) is float and x.view is None:
+            out = number(x.data)
+            if type(out) is float and session.recording and partials is not None:
+                result = kind(out)
+                under = x.node
+                if under is not None:
+                    outputs = _FIRST if x.index == 0 else (x.index,)
+                    saved = (x,) if saves_x else (SCALAR,)
+                    made = Node(op, (under,), outputs, saved, params, under.visible, site)
+                    made.out = out
+                    made.like = SCALAR
+                    if saves_x or saves_out:
+                        version = x.version
+                        made.versions = (0 if version is None else version.count,)
+                        if saves_out and kind is Tensor:
+                            made.cell = result.version = Version()
+                            made.versions = (*made.versions, 0)
+                    result.node = made
+                return result
+        return general(x)
+
+    return call
+
+
+def binary(
+    op: Op, session: Session, site: Site | None, general: Callable[..., Any]
+) -> Callable[[Any, Any], Any]:
+    """The op of two arguments at one place of the program; `general` is the long way."""
+    number = op.number
+    assert number is not None
+    partials = op.partials
+    params = op.params  # their defaults
+    (left_x, left_y), (right_x, right_y) = op.reads
+    short = partials is not None and not op.saves_out
+
+    def call(x: Any, y: Any) -> Any:
+        kind_x, other = type(x), type(y)
+        kind = kind_x
+        if kind in NUMBERS:
+            if other in NUMBERS:
+                return number(x, y)
+            if not short or (other is not Number and other is not Tensor) or y.view is not None:
+                return general(x, y)
+            a, b = x, y.data
+            left, right = None, y.node
+            outputs = _FIRSTS if y.index == 0 else (0, y.index)
+            kind = other
+        else:
+            if not short or (kind is not Number and kind is not Tensor) or x.view is not None:
+                return general(x, y)
+            a, left = x.data, x.node
+            if other in NUMBERS:
+                b, right = y, None
+                outputs = _FIRSTS if x.index == 0 else (x.index, 0)
+            else:
+                if (other is not Number and other is not Tensor) or y.view is not None:
+                    return general(x, y)
+                b, right = y.data, y.node
+                outputs = _FIRSTS if x.index == 0 == y.index else (x.index, y.index)
+                if other is Tensor:
+                    kind = Tensor
+        if type(a) not in NUMBERS or type(b) not in NUMBERS:
+            return general(x, y)
+        out = number(a, b)
+        if type(out) is not float or not session.recording:
+            return general(x, y)
+        result = kind(out)
+        if left is not None or right is not None:
+            visible = (left is not None and left.visible) or (right is not None and right.visible)
+            saves_x = left_x if right is None else right_x if left is None else left_x or right_x
+            saves_y = left_y if right is None else right_y if left is None else left_y or right_y
+            saved = (
+                x if saves_x or kind_x in NUMBERS else SCALAR,
+                y if saves_y or other in NUMBERS else SCALAR,
+            )
+            made = Node(op, (left, right), outputs, saved, params, visible, site)
+            made.out = out
+            made.like = SCALAR
+            if saves_x or saves_y:
+                made.versions = (
+                    0 if kind_x in NUMBERS or x.version is None else x.version.count,
+                    0 if other in NUMBERS or y.version is None else y.version.count,
+                )
+            result.node = made
+        return result
+
+    return call
+
+
+def spread(node: Node, g: float, pending: dict[Node, Any], live: set[Node]) -> bool:
+    """Add an op's cotangents to those pending for its arguments, if all its values are numbers.
+
+    Returns False, having added nothing, where one is not: then the long way is taken.
+    """
+    op = node.op
+    if op is None or node.like is not SCALAR or op.partials is None:
+        return False
+    args = []
+    for a in node.args:
+        if isinstance(a, Tensor):
+            if type(a.data) is not float:
+                return False
+            args.append(a.data)
+        else:
+            args.append(a)
+    pulled = []
+    for partial, under in zip(op.partials, node.edges, strict=True):
+        if under is None or under not in live or partial is None:
+            continue
+        if type(under.like) is tuple:
+            return False
+        p = partial(node.out, *args, **node.params) if callable(partial) else partial
+        if type(p) is not float:
+            return False
+        pulled.append((under, 0.0 if g == 0.0 or partial == 0.0 else g * p))
+    for under, c in pulled:
+        before = pending.get(under)
+        if before is None:
+            pending[under] = c
+        elif type(before) is float:
+            pending[under] = before + c
+        else:
+            pending[under] = ops.add(before, c)
+    return True

@@ -1,0 +1,318 @@
+"""One run of a program: what is on while it runs, and the language's own way with values."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from gradcli.engine.ops.registry import Op, ops
+from gradcli.engine.tape.apply import apply, shared, unrecorded
+from gradcli.engine.tape.graph import AccumulateGrad, Node, Site, Watchpoint, settle
+from gradcli.engine.tape.tensor import Fields, Number, Tensor, leaf, node_of
+from gradcli.engine.values.data import NUMBERS, SCALARS, np
+from gradcli.errors import RunError, run_error
+
+NOTHING: Mapping[str, Any] = {}
+
+
+class Session:
+    """The state of one run.
+
+    Fields:
+        recording: off inside `no_grad`.
+        transforms: how many functions are being differentiated by others at this point.
+        watched: top-level names that the command differentiates; `watchpoints` gets their nodes
+            and `points` the values that they hold there.
+        explicit: the user named what is watched, so that ints are made floats.
+        keep: keep every recorded value, for the graph.
+        echo: takes each text that the program prints, line ends included.
+        moved: plain data that take the place of what watched names hold: of a run elsewhere.
+        transparent: `no_grad`, `detach` and their like cut nothing, to tell what they cut.
+        own_calls: is told each call of an own function: the function, its arguments, its place.
+    """
+
+    def __init__(
+        self,
+        *,
+        watched: frozenset[str] = frozenset(),
+        explicit: bool = False,
+        keep: bool = False,
+        seed: int | None = None,
+        echo: Callable[[str], None] = lambda text: None,
+        moved: Mapping[str, Any] = NOTHING,
+        transparent: bool = False,
+        own_calls: Callable[[Any, Sequence[Any], Site | None], None] | None = None,
+    ) -> None:
+        self.moved = moved
+        self.transparent = transparent
+        self.own_calls = own_calls
+        self.recording = True
+        self.transforms = 0
+        self.watched = watched
+        self.explicit = explicit
+        self.watchpoints: dict[str, tuple[Node, int]] = {}
+        self.points: dict[str, Any] = {}
+        self.keep = keep
+        self.echo = echo
+        self.seed_used = int.from_bytes(os.urandom(8)) if seed is None else seed
+        self._rng: Any = None
+
+    @property
+    def keeps_buffers(self) -> bool:
+        """Whether what the program's `backward` frees is still needed for another derivative."""
+        return bool(self.watched) or self.transforms > 0
+
+    # --- random numbers ----------------------------------------------------------------
+
+    @property
+    def rng(self) -> Any:
+        """The run's NumPy `Generator`, made at its first use."""
+        if self._rng is None:
+            self._rng = np.random.default_rng(self.seed_used)
+        return self._rng
+
+    def seed(self, seed: int) -> None:
+        """Start the random numbers anew from a seed."""
+        self._rng = np.random.default_rng(seed)
+
+    # --- doing ops ---------------------------------------------------------------------
+
+    def do(
+        self, op: Op, args: Sequence[Any], params: Mapping[str, Any], site: Site | None = None
+    ) -> Any:
+        """An op on the program's values: numbers stay numbers where the op has a value on them."""
+        if op.body is not None:
+            return self._composite(op, args, params, site)
+        for a in args:
+            if isinstance(a, Tensor):
+                if self.recording:
+                    if self.keep:
+                        self.mark(args)
+                    return apply(op, args, params, site)
+                return unrecorded(op, args, params)
+        out = op.value(args, params)
+        if type(out) is tuple:
+            return tuple(map(Tensor, out))
+        if op.number is not None and all(type(a) in SCALARS for a in args):
+            return out
+        return Tensor(out)
+
+    def mark(self, args: Sequence[Any]) -> None:
+        """Let the ops on these arguments keep their values."""
+        for a in args:
+            node = node_of(a) if isinstance(a, Tensor) else None
+            if node is not None:
+                node.keeps = True
+                if isinstance(node, AccumulateGrad):
+                    node.out = a.data
+
+    def _composite(
+        self, op: Op, args: Sequence[Any], params: Mapping[str, Any], site: Site | None
+    ) -> Any:
+        assert op.body is not None
+        if not self.recording:
+            args = [_unconnected(a) if isinstance(a, Tensor) else a for a in args]
+        if self.keep:
+            self.mark(args)
+        before = {n for a in args if isinstance(a, Tensor) and (n := node_of(a)) is not None}
+        out = _wrapped(op.body(*args, **params))
+        for made in out if type(out) is tuple else (out,):
+            if site is not None and isinstance(made, Tensor):
+                settle(made.node, before, site)
+        return out
+
+    # --- the language's way with values ------------------------------------------------
+
+    def tensor(self, value: Any, site: Site | None = None) -> Any:
+        """A list as the tensor of its items, recorded; anything else as it is."""
+        if type(value) is not list:
+            return value
+        if _is_constant(value):
+            return Tensor(_array(value))
+        items = [self.tensor(item, site) for item in value]
+        if not all(isinstance(item, Tensor) or type(item) in NUMBERS for item in items):
+            raise _ragged(value)
+        try:
+            return self.do(ops.stack, items, {"dim": 0}, site)
+        except RunError as error:
+            raise _ragged(value) from error
+
+    def iterate(self, value: Any) -> Iterable[Any]:
+        """What a `for` over the value goes through: items, or a tensor's rows."""
+        if type(value) in _ITERABLE or isinstance(value, (Fields, Iterator, tuple)):
+            return value  # type: ignore[no-any-return]  # known by its type
+        if type(value) is Tensor:
+            if value.ndim == 0:
+                raise run_error("not-iterable", "a 0-d tensor has no items to go through")
+            return self._rows(value)
+        raise run_error(
+            "not-iterable",
+            f"{kind_of(value)} has no items to go through",
+            help="`range(n)` counts from 0 to n - 1" if type(value) is int else None,
+        )
+
+    def _rows(self, value: Tensor) -> Iterator[Any]:
+        for i in range(value.shape[0]):
+            yield self.do(ops.getitem, [value], {"index": i})
+
+    def truth(self, value: Any) -> bool:
+        """A condition's value: one bool, number or one-element tensor; text and lists by length."""
+        if isinstance(value, Tensor):
+            data = value.data
+            if type(data) in NUMBERS:
+                return bool(data)
+            if data.size == 1:
+                return bool(data.item())
+            raise run_error(
+                "ambiguous-condition",
+                f"a condition needs one value, got a tensor of shape {list(data.shape)}",
+                help="reduce it with `.all()`, `.any()` or an index",
+            )
+        return bool(value)
+
+    # --- what the command differentiates -----------------------------------------------
+
+    def watch(self, name: str, value: Any) -> Any:
+        """The value of a top-level name, made a point to differentiate at if it is watched."""
+        if name not in self.watched:
+            return value
+        if name in self.moved:
+            value = _in_place_of(value, self.moved[name])
+        if type(value) is list:
+            watched = self.watch(name, self.tensor(value))
+            return as_numbers(watched) if name in self.watchpoints else value
+        watched = value
+        if type(value) is float or (type(value) is int and self.explicit):
+            watched = Number(float(value))
+        elif isinstance(value, Tensor) and value.dtype == "int64" and self.explicit:
+            watched = Tensor(value.data * 1.0)
+        if not isinstance(watched, Tensor) or not watched.dtype.startswith("float"):
+            return value
+        self.points[name] = Tensor(_copied(watched.data))
+        node = node_of(watched)
+        if node is not None and not node.edges:
+            self.watchpoints[name] = (node, 0)
+            return watched
+        point = Watchpoint(name, node, watched.index, None)
+        point.like = None
+        point.out = _copied(watched.data) if self.keep else None
+        watched.node, watched.index = point, 0
+        self.watchpoints[name] = (point, 0)
+        return watched
+
+    def watch_computed(self, name: str, value: Any) -> Any:
+        """Likewise for a name that is no input. Unasked for, only a leaf that requires grad is one:
+        what the program computes is not what it depends on.
+        """
+        if not self.explicit and not (isinstance(value, Tensor) and _is_leaf(value)):
+            return value
+        return self.watch(name, value)
+
+
+_ITERABLE = frozenset({list, range, str})
+
+
+def _in_place_of(value: Any, data: Any) -> Any:
+    """Moved data as a value of the kind of the one that it replaces: a list, number, tensor or
+    leaf.
+    """
+    if type(value) is list:
+        return data.tolist()
+    if not isinstance(value, Tensor):
+        return data
+    data = _copied(data)  # the program may change it in place
+    return leaf(data) if _is_leaf(value) else type(value)(data, value.node, value.index)
+
+
+def as_numbers(x: Tensor) -> Any:
+    """A tensor as a number or a list (of lists) of numbers, which are connected to it."""
+    if x.ndim == 0:
+        return Number(float(x.data), node_of(x), x.index)
+    return [as_numbers(apply(ops.getitem, [x], {"index": i}, None)) for i in range(x.shape[0])]
+
+
+def _is_leaf(x: Tensor) -> bool:
+    node = node_of(x)
+    return node is not None and not node.edges
+
+
+def _copied(data: Any) -> Any:
+    return data if type(data) in NUMBERS else data.copy()
+
+
+def _unconnected(x: Tensor) -> Tensor:
+    """The same value on the same memory, outside the graph."""
+    made = type(x)(x.data)
+    if type(x.data) not in NUMBERS:
+        made.version = shared(x)
+    return made
+
+
+def _wrapped(out: Any) -> Any:
+    if type(out) is tuple:
+        return tuple(map(_wrapped, out))
+    return out if isinstance(out, (Tensor, Fields)) or type(out) in NUMBERS else Tensor(out)
+
+
+def _is_constant(value: Any) -> bool:
+    stack = [value]
+    while stack:
+        item = stack.pop()
+        if type(item) is list:
+            stack.extend(item)
+        elif type(item) not in NUMBERS:
+            return False
+    return True
+
+
+def _array(value: list[Any]) -> Any:
+    try:
+        array = np.array(value)
+    except ValueError:
+        raise _ragged(value) from None
+    except OverflowError:
+        raise _overflow() from None
+    if array.dtype.kind == "u":  # which NumPy takes for ints beyond those of 64 bits
+        raise _overflow()
+    if array.dtype == object:
+        large = any(type(item) is int and abs(item) >= 2**63 for item in array.flat)
+        raise _overflow() if large else _ragged(value)
+    return array.astype(np.float64) if array.size == 0 else array
+
+
+def _overflow() -> RunError:
+    return run_error("integer-overflow", "an int in the list is outside 64 bits")
+
+
+def _ragged(value: list[Any]) -> RunError:
+    for item in value:
+        if type(item) not in NUMBERS and type(item) is not list and not isinstance(item, Tensor):
+            return run_error(
+                "wrong-type",
+                f"{kind_of(item)} in a list cannot become part of a tensor",
+            )
+    lengths = [len(item) if type(item) is list else None for item in value]
+    text = ", ".join("a number" if n is None else str(n) for n in lengths[:4])
+    return run_error(
+        "ragged-list",
+        f"a list becomes a tensor only if its rows are of one shape, got {text}"
+        + (", ..." if len(lengths) > 4 else ""),
+    )
+
+
+def kind_of(value: Any) -> str:
+    """What a message calls a value: `a tensor of shape [2]`, `a string`, ..."""
+    if type(value) is Tensor:
+        return f"a tensor of shape {list(value.shape)}"
+    if isinstance(value, Number) or type(value) in (int, float):
+        return "a number"
+    names = {
+        bool: "a bool",
+        str: "a string",
+        list: "a list",
+        tuple: "a tuple",
+        range: "a range",
+        type(None): "None",
+    }
+    return names.get(type(value), "a function" if callable(value) else f"a {type(value).__name__}")

@@ -1,0 +1,179 @@
+"""The text of values: numbers as Python prints them, tensors as PyTorch does by default."""
+
+from __future__ import annotations
+
+from math import isfinite
+from typing import Any
+
+from gradcli.engine.tape.graph import Node, Watchpoint
+from gradcli.engine.tape.tensor import Fields, Number, Tensor
+from gradcli.engine.values.data import NUMBERS, Data, dtype_of, np, shape_of
+from gradcli.errors import run_error
+
+_PRECISION = 4
+_THRESHOLD = 1000
+_EDGE = 3
+_WIDTH = 80
+_PREFIX = "tensor("
+
+
+def text(value: Any) -> str:
+    """What `print` shows of a value."""
+    return value if isinstance(value, str) else repr_text(value)
+
+
+def repr_text(value: Any) -> str:
+    """What a value looks like inside a list: as `text`, with strings in quotes."""
+    kind = type(value)
+    if kind is Tensor:
+        return tensor_text(value)
+    if isinstance(value, Number):
+        return repr(value.data)
+    if kind is list:
+        return f"[{', '.join(map(repr_text, value))}]"
+    if isinstance(value, Fields):
+        fields = zip(value.names, value, strict=True)
+        inside = ",\n".join(f"{name}={repr_text(item)}" for name, item in fields)
+        return f"torch.return_types.{value.name}(\n{inside})"
+    if kind is tuple:
+        inside = ", ".join(map(repr_text, value))
+        return f"({inside},)" if len(value) == 1 else f"({inside})"
+    if callable(value) and hasattr(value, "__name__"):
+        return f"<function {value.__name__}>"
+    return repr(value)
+
+
+def format_value(value: Any, conversion: str = "", spec: str = "") -> str:
+    """The text of a value in an f-string: `{value!conversion:spec}`.
+
+    Raises:
+        RunError: If the value cannot be written to this format.
+    """
+    if conversion == "r":
+        value = repr_text(value)
+    elif conversion == "s":
+        value = text(value)
+    elif conversion == "a":
+        value = ascii(repr_text(value))[1:-1]
+    if isinstance(value, Tensor) and value.shape == ():
+        value = value.data if type(value.data) in NUMBERS else value.data.item()
+    if type(value) not in NUMBERS and not isinstance(value, str):
+        if spec:
+            raise run_error(
+                "bad-format",
+                f"the format `{spec}` needs a number, a one-element tensor without dimensions or "
+                "a string",
+                help="format the items one by one, or leave the format out",
+            )
+        return text(value)
+    try:
+        return format(value, spec)
+    except ValueError:
+        raise run_error(
+            "bad-format", f"the format `{spec}` does not fit the value {repr_text(value)}"
+        ) from None
+
+
+# tensors ----------------------------------------------------------------------------------------
+
+
+def tensor_text(x: Tensor) -> str:
+    """A tensor as PyTorch prints it, where float64 is the default dtype."""
+    data = x.data
+    shape, dtype = shape_of(data), dtype_of(data)
+    suffixes = []
+    if 0 in shape:
+        body = "[]"
+        if len(shape) != 1:
+            suffixes.append(f"size={shape}")
+        if dtype != "float64":
+            suffixes.append(f"dtype=torch.{dtype}")
+    else:
+        body = _elements(data, shape)
+        if dtype == "float32":
+            suffixes.append("dtype=torch.float32")
+    origin = _origin(x.grad_fn)
+    if origin is not None:
+        suffixes.append(f"grad_fn={origin!r}")
+    elif x.requires_grad:
+        suffixes.append("requires_grad=True")
+    return _with_suffixes(_PREFIX + body, suffixes)
+
+
+def _origin(node: Node | None) -> Node | None:
+    """The node that the program sees: the command's own marks are not there for it."""
+    while type(node) is Watchpoint:
+        node = node.edges[0] if node.edges else None
+    return node
+
+
+def _with_suffixes(body: str, suffixes: list[str]) -> str:
+    used = len(body) - body.rfind("\n") + 1
+    for suffix in suffixes:
+        if used + len(suffix) + 2 > _WIDTH:
+            body += ",\n" + " " * len(_PREFIX) + suffix
+            used = len(_PREFIX) + len(suffix)
+        else:
+            body += ", " + suffix
+            used += len(suffix) + 2
+    return body + ")"
+
+
+def _elements(data: Data, shape: tuple[int, ...]) -> str:
+    if type(data) in NUMBERS:
+        return _Form([data]).of(data)
+    cut = [False] * len(shape)
+    if data.size > _THRESHOLD:
+        cut = [n > 2 * _EDGE for n in shape]
+        for i, n in enumerate(shape):
+            if cut[i]:
+                data = np.take(data, [*range(_EDGE), *range(n - _EDGE, n)], i)
+    form = _Form(data.ravel().tolist())
+    return _nested(data.tolist(), cut, form, len(_PREFIX))
+
+
+def _nested(items: Any, cut: list[bool], form: _Form, indent: int) -> str:
+    if not cut:
+        return form.of(items)
+    if len(cut) == 1:
+        parts = [form.of(item) for item in items]
+        if cut[0]:
+            parts.insert(_EDGE, " ...")
+        per_line = max(1, (_WIDTH - indent) // (form.width + 2))
+        lines = [", ".join(parts[i : i + per_line]) for i in range(0, len(parts), per_line)]
+        return "[" + (",\n" + " " * (indent + 1)).join(lines) + "]"
+    parts = [_nested(item, cut[1:], form, indent + 1) for item in items]
+    if cut[0]:
+        parts.insert(_EDGE, "...")
+    return "[" + ("," + "\n" * (len(cut) - 1) + " " * (indent + 1)).join(parts) + "]"
+
+
+class _Form:
+    """How the elements of a tensor are written, all of them alike."""
+
+    def __init__(self, elements: list[Any]) -> None:
+        self.floating = type(elements[0]) is float
+        self.integral = True
+        self.scientific = False
+        self.width = 1
+        if not self.floating:
+            self.width = max(len(str(x)) for x in elements)
+            return
+        usual = [x for x in elements if x != 0 and isfinite(x)]
+        if not usual:
+            return
+        low, high = min(map(abs, usual)), max(map(abs, usual))
+        self.integral = all(x.is_integer() for x in usual)
+        self.scientific = high / low > 1000 or high > 1e8 or low < 1e-4
+        self.width = max(len(self.of(x)) for x in usual)
+
+    def of(self, x: Any) -> str:
+        if not self.floating:
+            written = str(x)
+        elif self.scientific:
+            written = f"{x:.{_PRECISION}e}"
+        elif self.integral:
+            written = f"{x:.0f}." if isfinite(x) else f"{x}"
+        else:
+            written = f"{x:.{_PRECISION}f}"
+        return written.rjust(self.width)

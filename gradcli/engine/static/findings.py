@@ -1,0 +1,107 @@
+"""What a walk over shapes finds: where, how sure, and on which way it got there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from gradcli import ir
+from gradcli.engine.run.messages import operand_label, shortened
+from gradcli.engine.static.kinds import example
+from gradcli.engine.static.value import Link
+from gradcli.engine.tape.tensor import Tensor
+from gradcli.errors import Diagnostic, GradError, Label
+from gradcli.source import Source, Span
+
+
+class Findings:
+    """The findings of one walk, in the order in which they were met.
+
+    Fields:
+        found: what has been found.
+        silent: how many reasons there are to tell nothing at present.
+        unsure: how many blocks around the present place may not be reached.
+        replaced: whether a tensor may have got other data, of another shape: nothing is known then.
+        way: the calls and turns that lead to the present place, the outermost first.
+    """
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.found: list[Diagnostic] = []
+        self.silent = 0
+        self.unsure = 0
+        self.replaced = False
+        self.way: list[str] = []
+        self._told: set[tuple[str, int]] = set()
+
+    def tell(
+        self,
+        code: str,
+        message: str,
+        span: Span,
+        help: str | None = None,
+        *,
+        severity: str = "error",
+        labels: Sequence[Label] = (),
+        notes: Sequence[str] = (),
+    ) -> None:
+        """Take a finding down, each code at a place once."""
+        if self.silent or self.replaced or (code, span.start) in self._told:
+            return
+        self._told.add((code, span.start))
+        found = Diagnostic(
+            code,
+            message,
+            self.source,
+            span,
+            labels=labels,
+            notes=(*notes, *shortened(self.way[::-1])),
+            help=help,
+            severity=severity,
+        )
+        self.found.append(found)
+
+    def line(self, span: Span) -> int:
+        """The line at which a place starts."""
+        return self.source.position(span.start)[0]
+
+    def warn(self, code: str, message: str, span: Span, help: str) -> None:
+        """Tell of what is worth a person's attention."""
+        self.tell(code, message, span, help, severity="warning")
+
+    def refuse(self, error: GradError, span: Span, labels: Sequence[Label] = ()) -> None:
+        """Tell of what cannot work: an error if the program gets there for sure."""
+        first = error.diagnostics[0]
+        self.tell(
+            first.code,
+            first.message,
+            span,
+            first.help,
+            severity="warning" if self.unsure else "error",
+            labels=labels,
+            notes=first.notes,
+        )
+
+    def tell_flat(self, link: Link) -> None:
+        """Tell of the flat operations on the way to what is differentiated."""
+        for name, span in link.flats:
+            self.warn(
+                "flat-operation",
+                f"`{name}` of what is differentiated: the gradient ends here, it is zero",
+                span,
+                "leave it out of what is differentiated, or use a smooth function",
+            )
+
+    def ask(self, question: Callable[[], Any], span: Span) -> tuple[Any] | None:
+        """The answer to a question that the shape alone decides, None where it is refused."""
+        try:
+            return (question(),)
+        except GradError as error:
+            self.refuse(error, span)
+            return None
+
+    def labels(self, operands: Sequence[ir.Operand], args: Sequence[Any]) -> list[Label]:
+        """What operands are that are written as names or expressions."""
+        pairs = zip(operands, args, strict=False)
+        shown = ((o.span, example(a)) for o, a in pairs if isinstance(o, ir.Slot))
+        return [operand_label(self.source, s, v) for s, v in shown if isinstance(v, (Tensor, list))]

@@ -1,0 +1,138 @@
+"""The kinds of values of a program that is walked over, and what is known of single ones."""
+
+from __future__ import annotations
+
+from collections import ChainMap
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+from gradcli import ir
+from gradcli.engine.static.inference import stand_in
+from gradcli.engine.static.lists import List, linked
+from gradcli.engine.static.value import UNSURE, Link, Value, constant, unknown
+from gradcli.source import Span
+
+State: TypeAlias = dict[int, Any]
+Slots: TypeAlias = ChainMap[int, Any]
+"""The values in a function's slots, then those around it."""
+
+
+class Closure:
+    """A function of the program with the slots that it sees and the defaults of its parameters."""
+
+    def __init__(self, function: ir.Function, slots: Slots, defaults: dict[str, Any]) -> None:
+        self.function = function
+        self.slots = slots
+        self.defaults = defaults
+
+
+class Derivative:
+    """What a transform makes of a function; `others` if not by its first argument."""
+
+    def __init__(self, name: str, function: Any, others: Any) -> None:
+        self.name = name
+        self.function = function
+        self.others = others
+
+
+class Rule:
+    """An own differentiable function: its methods by name."""
+
+    def __init__(self, methods: dict[str, Closure]) -> None:
+        self.methods = methods
+
+
+class Each:
+    """What `zip` and `enumerate` give, once: the items of the parts, behind a number from `start`
+    on if there is one.
+    """
+
+    def __init__(self, parts: list[Any], start: int | None) -> None:
+        self.parts = parts
+        self.start = start
+
+    def numbers(self, number: int) -> list[Any]:
+        """What stands before the items."""
+        return [] if self.start is None else [constant(self.start + number)]
+
+
+FUNCTIONS = (Closure, Derivative, Rule)
+"""What a program may call, besides built-ins."""
+
+
+def example(value: Any) -> Any:
+    """A value of the kind of one, for what asks for no more; None if nothing is known."""
+    if isinstance(value, (List, tuple)):
+        return [] if isinstance(value, List) else ()
+    tensor = stand_in(value)
+    if tensor is not None or not isinstance(value, Value):
+        return tensor
+    if value.known is not UNSURE:
+        return value.known
+    if value.shape is None:
+        return None
+    return {"int64": 0, "bool": False}.get(value.dtype or "", 0.0)
+
+
+def identical(left: Any, right: Any, name: str) -> Any:
+    """Whether two values are one, where one of them is None."""
+    nones = [isinstance(v, Value) and v.known is None for v in (left, right)]
+    if any(nones):
+        other = left if nones[1] else right
+        if all(nones) or not isinstance(other, Value) or other.shape is not None:
+            return constant(all(nones) is (name == "is"))
+    return Value((), "bool")
+
+
+def attribute(value: Any, name: str) -> Any:
+    """`value.name` of a tensor."""
+    if not isinstance(value, Value) or value.shape is None:
+        return unknown(linked([value]))
+    match name:
+        case "shape":
+            return constants(value.shape)
+        case "ndim":
+            return constant(len(value.shape))
+        case "T":
+            return Value(value.shape[::-1], value.dtype, value.link)
+        case "mT" if len(value.shape) > 1:
+            *rest, rows, columns = value.shape
+            return Value((*rest, columns, rows), value.dtype, value.link)
+        case "data":
+            return Value(value.shape, value.dtype)
+    return unknown()
+
+
+def constants(value: Any) -> Any:
+    """An int, or a tuple of them, that is known."""
+    return tuple(map(constant, value)) if isinstance(value, tuple) else constant(value)
+
+
+def parts(value: Any) -> list[Any] | None:
+    """The items of a list or tuple, if they are known."""
+    if isinstance(value, List):
+        return None if value.items is None else list(value.items)
+    return list(value) if type(value) is tuple else None
+
+
+def is_text(value: Any) -> bool:
+    """Whether a value is a string that is known."""
+    return isinstance(value, Value) and type(value.known) is str
+
+
+def flattened(found: Any, name: str, span: Span, args: Sequence[Any]) -> Any:
+    """The value of a flat operation: no gradient goes through it."""
+    link = linked(args)
+    numbers = all(isinstance(a, Value) and a.dtype in ("int64", "bool") for a in args)
+    if not isinstance(found, Value) or not link.smooth or numbers:
+        return found
+    return Value(
+        found.shape, found.dtype, Link(True, False, link.flats | {(name, span)}), found.known
+    )
+
+
+def steady(found: Any) -> Any:
+    """A value that was not recorded."""
+    if isinstance(found, tuple):
+        return tuple(map(steady, found))
+    return Value(found.shape, found.dtype, known=found.known) if isinstance(found, Value) else found

@@ -1,0 +1,208 @@
+"""Lists as a walk over shapes knows them: what is in them, who shares them, what becomes of them.
+
+A change that is sure to happen, once, is followed to the letter. Any other, and any of a list that
+may be one of several, only widens what an item may be. A list that gets out of sight may hold
+anything from then on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from gradcli.engine.static.value import UNSURE, Link, Value, joined, unknown
+
+
+class List:
+    """One list: its `items`, or None and what any item is (`item`) where their number is not known.
+    `family` are the lists of which a name may mean any.
+    """
+
+    def __init__(self, items: list[Any] | None, item: Any, age: int) -> None:
+        self.items = items
+        self.item = item
+        self.age = age
+        self.family = [self]
+
+    @property
+    def any(self) -> Any:
+        """The items where they are known, else what any of them is."""
+        return [self.item] if self.items is None else self.items
+
+
+class Lists:
+    """All lists of one walk, counted in the order in which they were made.
+
+    Fields:
+        since: number of the first list made in the present stretch of the program, one that may
+            not be reached, or be gone through again.
+        oldest: the smallest number of a list that was widened.
+    """
+
+    def __init__(self) -> None:
+        self._made: list[List] = []
+        self.since = 0
+        self.oldest = 0
+        self._lost = False
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return len(self._made)
+
+    def new(self, items: Sequence[Any] | None, item: Any = None) -> List:
+        """A new list of these items, or of any number of such an item."""
+        made = List(None if items is None else list(items), item or unknown(), self.count)
+        if self._lost:
+            made.items, made.item = None, unknown(linked(made.any))
+        self._made.append(made)
+        return made
+
+    # --- changes -----------------------------------------------------------------------
+
+    def append(self, to: List, item: Any) -> None:
+        """`to.append(item)`."""
+        if self._is_sure(to) and to.items is not None:
+            to.items.append(item)
+        else:
+            self._widen(to, [item])
+
+    def extend(self, to: List, item: Any) -> None:
+        """`to.extend` of any number of such items."""
+        self._widen(to, [item])
+
+    def pop(self, of: List, at: Any) -> Any:
+        """`of.pop(at)`."""
+        if self._is_sure(of) and of.items is not None and type(at) is int:
+            return of.items.pop(at)
+        self._widen(of, [])
+        return of.item
+
+    def put(self, into: List, at: Any, item: Any) -> None:
+        """`into[at] = item`."""
+        if self._is_sure(into) and into.items is not None and type(at) is int:
+            into.items[at] = item
+            return
+        for member in into.family:
+            before = member.any
+            after = [self.merged(old, item) for old in before]
+            self._note(member, same(before, after))
+            if member.items is None:
+                member.item = after[0]
+            else:
+                member.items = after
+
+    def lose(self, value: Any) -> None:
+        """A value gets out of sight: the lists in it may be changed by anyone."""
+        if isinstance(value, (list, tuple)):
+            for part in value:
+                self.lose(part)
+        elif isinstance(value, List):
+            for member in value.family:
+                parts = member.any
+                lost = unknown(linked(parts))
+                self._note(member, member.items is None and same(member.item, lost))
+                member.items, member.item = None, lost
+                self.lose(parts)
+
+    def lose_all(self) -> None:
+        """Any list may have been changed."""
+        for made in self._made:
+            self.lose(made)
+
+    def lose_forever(self) -> None:
+        """Any list, also one that is made later, may be changed at any time."""
+        self._lost = True
+        self.lose_all()
+
+    def _is_sure(self, changed: List) -> bool:
+        return changed.age >= self.since and len(changed.family) == 1
+
+    def _widen(self, changed: List, items: list[Any]) -> None:
+        """Any number of what is there and of these items."""
+        for member in changed.family:
+            after = self.all_merged([*member.any, *items])
+            self._note(member, member.items is None and same(member.item, after))
+            member.items, member.item = None, after
+
+    def _note(self, changed: List, unchanged: bool) -> None:
+        if not unchanged:
+            self.oldest = min(self.oldest, changed.age)
+
+    # --- one of several ----------------------------------------------------------------
+
+    def merged(self, a: Any, b: Any) -> Any:
+        """What is known whichever of the two a value is."""
+        if a is b:
+            return a
+        if isinstance(a, List) and isinstance(b, List):
+            return self._related(a, b)
+        if isinstance(a, Value) and isinstance(b, Value):
+            return Value(
+                a.shape if a.shape == b.shape else None,
+                a.dtype if a.dtype == b.dtype else None,
+                joined((a.link, b.link)),
+                a.known if _equal(a.known, b.known) else UNSURE,
+            )
+        if type(a) is tuple and type(b) is tuple and len(a) == len(b):
+            return tuple(self.merged(x, y) for x, y in zip(a, b, strict=True))
+        self.lose((a, b))
+        return unknown(linked((a, b)))
+
+    def all_merged(self, values: Iterable[Any]) -> Any:
+        """What is known whichever of the values one is."""
+        found: Any = None
+        for value in values:
+            found = value if found is None else self.merged(found, value)
+        return found or unknown()
+
+    def _related(self, a: List, b: List) -> List:
+        if a.items is not None and b.items is not None and len(a.items) == len(b.items):
+            pairs = zip(a.items, b.items, strict=True)
+            both = self.new([self.merged(x, y) for x, y in pairs])
+        else:
+            both = self.new(None, self.all_merged([*a.any, *b.any]))
+        family = list({id(m): m for m in (*a.family, *b.family, both)}.values())
+        for member in family:
+            member.family = family
+        return both
+
+
+def plain(value: Any) -> Any:
+    """A value with its lists as Python's; one whose number of items is not known is unknown."""
+    if isinstance(value, List):
+        return unknown(linked([value])) if value.items is None else [plain(v) for v in value.items]
+    return tuple(map(plain, value)) if type(value) is tuple else value
+
+
+def linked(values: Iterable[Any]) -> Link:
+    """How any of the values, or an item in them, hangs on what is differentiated."""
+    return joined(_links(values))
+
+
+def _links(values: Iterable[Any]) -> Iterable[Link]:
+    for value in values:
+        if isinstance(value, Value):
+            yield value.link
+        elif isinstance(value, List):
+            yield from _links(value.any)
+        elif isinstance(value, (list, tuple)):
+            yield from _links(value)
+
+
+def same(a: Any, b: Any) -> bool:
+    """Whether the same is known of two values."""
+    if a is b:
+        return True
+    if isinstance(a, Value) and isinstance(b, Value):
+        known = _equal(a.known, b.known)
+        return known and (a.shape, a.dtype, a.link) == (b.shape, b.dtype, b.link)
+    if isinstance(a, List) and isinstance(b, List):
+        return (a.items is None) == (b.items is None) and same(a.any, b.any)
+    if isinstance(a, (list, tuple)) and type(a) is type(b):
+        return len(a) == len(b) and all(map(same, a, b))
+    return False
+
+
+def _equal(a: Any, b: Any) -> bool:
+    return a is b or (type(a) is type(b) and bool(a == b))

@@ -1,0 +1,330 @@
+"""What operations, items and methods give for what is known of their operands."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from gradcli import ir
+from gradcli.engine.ops.registry import ops
+from gradcli.engine.run import members, operators
+from gradcli.engine.run.session import Session
+from gradcli.engine.static.findings import Findings
+from gradcli.engine.static.inference import READERS, indexed, result, stacked, stand_in, static
+from gradcli.engine.static.kinds import (
+    FUNCTIONS,
+    Each,
+    attribute,
+    constants,
+    example,
+    flattened,
+    identical,
+    is_text,
+    parts,
+    steady,
+)
+from gradcli.engine.static.lists import List, Lists, linked, plain
+from gradcli.engine.static.value import (
+    LINKED,
+    UNSURE,
+    Link,
+    Value,
+    constant,
+    is_flat,
+    joined,
+    unknown,
+)
+from gradcli.engine.values.dtypes import DType, dtype_name
+from gradcli.errors import GradError, run_error
+from gradcli.source import Span
+
+_CERTAIN = frozenset(
+    [
+        *("shape-mismatch", "index-out-of-range", "bad-argument", "dtype-mismatch", "ragged-list"),
+        *("needs-cotangent", "needs-float", "wrong-count", "not-callable", "ambiguous-condition"),
+    ]
+)
+_MORE_THAN_SHAPES = (
+    TypeError, ValueError, AttributeError, LookupError, ArithmeticError, AssertionError,
+)  # fmt: skip
+"""What an entry of the table raises that reads numbers."""
+_SHAPE_METHODS = frozenset({"size", "dim", "numel", "item"})
+_KEEPING = frozenset({"double", "float", "contiguous", "cpu", "requires_grad_", "retain_grad"})
+_CASTS = {"long": "int64", "float": "float64", "double": "float64"}
+
+
+class Operations:
+    """The operations of one walk. `recording` is off inside `no_grad`."""
+
+    def __init__(self, findings: Findings, lists: Lists) -> None:
+        self.findings = findings
+        self.lists = lists
+        self.session = Session()
+        self.recording = True
+
+    def applied(
+        self,
+        name: str,
+        args: list[Any],
+        keywords: dict[str, Any],
+        span: Span,
+        operands: Sequence[ir.Operand] = (),
+    ) -> Any:
+        """What a built-in gives; `operands` are the arguments as they are written."""
+        link = linked([*args, *keywords.values()])
+        try:
+            found = self._given(name, args, keywords, span)
+        except GradError as error:
+            if error.diagnostics[0].code in _CERTAIN:
+                self.findings.refuse(error, span, self.findings.labels(operands, args))
+            return unknown(link if self.recording else Link())
+        except _MORE_THAN_SHAPES:
+            return unknown(link if self.recording else Link())
+        if name == "int" or (name in ops and is_flat(ops[name])):
+            found = flattened(found, name, span, args)
+        return found if self.recording else steady(found)
+
+    def _given(self, name: str, args: list[Any], keywords: dict[str, Any], span: Span) -> Any:
+        match name, args:
+            case "getitem", [List() | tuple(), _]:
+                return self._item_of(args[0], args[1])
+            case "getitem" | "set_at", [*tensors, index]:
+                return indexed(name, [plain(t) for t in tensors], plain(index))
+            case "add", [left, right] if is_text(left) or is_text(right):
+                return self._joined(example(left), example(right), span)
+            case "add", [tuple() as left, tuple() as right]:
+                return left + right
+            case "not", [value]:
+                truth = self.truth(value, span)
+                opposite = Value((), "bool", linked(args).cut())
+                return opposite if truth is UNSURE else constant(not truth)
+            case "is" | "is not", [left, right]:
+                return identical(left, right, name)
+            case "in" | "not in", _:
+                return Value((), "bool", linked(args).cut())
+            case (("eq" | "ne"), [Value() as left, Value() as right]):
+                self._compared(name, left, right, span)
+                if UNSURE not in (left.known, right.known) and None in (left.shape, right.shape):
+                    return constant((left.known == right.known) is (name == "eq"))
+            case "zip" | "enumerate", _:
+                return self._each(name, args)
+        if name not in READERS and name in ops and ops[name].host is not None:
+            self.out_of_sight([*args, *keywords.values()])
+        return result(name, [plain(a) for a in args], {k: plain(v) for k, v in keywords.items()})
+
+    def _joined(self, left: Any, right: Any, span: Span) -> Any:
+        """`left + right` of examples of which one is a string; None where nothing is known."""
+        if left is None or right is None:
+            return unknown()
+        asked = self.findings.ask(lambda: operators.joined(left, right), span)
+        return constant(asked[0]) if asked else unknown()
+
+    def _compared(self, name: str, left: Value, right: Value, span: Span) -> None:
+        floats = {left.dtype, right.dtype} & {"float64", "float32"}
+        if floats and UNSURE in (left.known, right.known) and None not in (left.dtype, right.dtype):
+            self.findings.warn(
+                "float-equality",
+                f"`{'==' if name == 'eq' else '!='}` of floats: rounding decides it",
+                span,
+                "compare a distance, as in `abs(a - b) < 1e-9`, or use `isclose`",
+            )
+
+    def _item_of(self, value: Any, index: Any) -> Any:
+        """An item of a list or tuple, a part of one, or an item of the tensor that it becomes."""
+        at = static(plain(index))
+        items = value.items if isinstance(value, List) else value
+        if type(at) in (int, slice) and items is not None:
+            found = operators.item(self.session, items, at, None)
+            return self.lists.new(found) if type(found) is list else found
+        if type(at) is slice:
+            return self.lists.new(None, value.item)
+        if isinstance(index, Value) and (at is UNSURE or type(at) is int):
+            return self.lists.all_merged(value.any if isinstance(value, List) else value)
+        return indexed("getitem", [plain(value)], plain(index))
+
+    def _each(self, name: str, args: list[Any]) -> Any:
+        start = static(args[1]) if len(args) > 1 else 0
+        if name == "enumerate" and type(start) is int:
+            return Each(args[:1], start)
+        return Each(args, None) if name == "zip" else unknown(linked(args))
+
+    def check_items(self, value: Any, span: Span) -> None:
+        """Tell of a number or 0-d tensor that is gone through."""
+        if isinstance(value, Value) and value.shape == ():
+            self.findings.ask(lambda: self.session.iterate(example(value)), span)
+
+    def items(self, value: Any) -> tuple[Any, int | None]:
+        """What going through a value gives, any of it, and how many times."""
+        if isinstance(value, List):
+            count = None if value.items is None else len(value.items)
+            return self.lists.all_merged(value.any), count
+        if type(value) is tuple:
+            return self.lists.all_merged(value), len(value)
+        if isinstance(value, Each):
+            sides = [self.items(part) for part in value.parts]
+            known = [count for _, count in sides if count is not None]
+            numbers = () if value.start is None else (Value((), "int64"),)
+            count = min(known, default=0) if len(known) == len(sides) else None
+            return (*numbers, *(item for item, _ in sides)), count
+        if isinstance(value, Value) and value.shape:
+            return Value(value.shape[1:], value.dtype, value.link), value.shape[0]
+        if isinstance(value, Value) and isinstance(value.known, range):
+            return Value((), "int64"), len(value.known)
+        return unknown(linked([value])), None
+
+    def nth(self, value: Any, number: int) -> Any:
+        """The item of that number, None behind the last one, UNSURE if that is not known."""
+        if isinstance(value, Each):
+            sides = [self.nth(part, number) for part in value.parts]
+            if any(side is None for side in sides):
+                return None
+            return UNSURE if UNSURE in sides else (*value.numbers(number), *sides)
+        items = parts(value)
+        if items is not None:
+            return items[number] if number < len(items) else None
+        if isinstance(value, Value) and isinstance(value.known, range):
+            return constant(value.known[number]) if number < len(value.known) else None
+        if isinstance(value, Value) and value.shape:
+            row = Value(value.shape[1:], value.dtype, value.link)
+            return row if number < value.shape[0] else None
+        return UNSURE
+
+    def changed(
+        self,
+        name: str,
+        args: list[Any],
+        keywords: dict[str, Any],
+        span: Span,
+        operands: Sequence[ir.Operand],
+    ) -> Any:
+        """What `x += e` and `x.add_(e)` give: the tensor itself, or another number."""
+        x = args[0]
+        found = self.applied(name.removesuffix("_"), args, keywords, span, operands)
+        if not isinstance(x, Value) or not x.shape:
+            return found
+        if isinstance(found, Value):
+            if found.shape is not None and found.shape != x.shape:
+                message = (
+                    f"the result of shape {list(found.shape)} does not fit into the tensor of "
+                    f"shape {list(x.shape)} that is changed in place"
+                )
+                error = run_error("shape-mismatch", message)
+                self.findings.refuse(error, span, self.findings.labels(operands, args))
+            x.link = joined((x.link, found.link))
+        return x
+
+    def built(self, kind: str, items: list[Any]) -> Any:
+        """A list, tuple, slice or text of items."""
+        if kind == "list":
+            return self.lists.new(items)
+        if kind == "text":
+            return unknown()
+        if kind != "slice":
+            return tuple(items)
+        ends = [static(plain(item)) for item in items]
+        return unknown() if UNSURE in ends else constant(slice(*ends))
+
+    def out_of_sight(self, values: Sequence[Any]) -> None:
+        """Values are kept by what is not followed: functions among them may run at any time."""
+        self.lists.lose(tuple(values))
+        if any(isinstance(v, FUNCTIONS) for v in values):
+            self.lists.lose_forever()
+
+    def list_method(self, receiver: List, name: str, args: list[Any], span: Span) -> Any:
+        """`receiver.name(args)` of a list."""
+        match name, args:
+            case "append", [item]:
+                self.lists.append(receiver, item)
+                return constant(None)
+            case "extend", [more]:
+                item, count = self.items(more)
+                if count is None or parts(more) is None:
+                    self.lists.extend(receiver, item)
+                for part in parts(more) or ():
+                    self.lists.append(receiver, part)
+                return constant(None)
+            case "pop", _:
+                at = static(args[0]) if args else -1
+                if receiver.items is not None and type(at) is int:
+                    items = list(receiver.items)
+                    if not self.findings.ask(
+                        lambda: members.call(self.session, None, items, "pop", (at,), {}),
+                        span,
+                    ):
+                        return unknown()
+                return self.lists.pop(receiver, at)
+        if name not in members.names_of([]):
+            self.findings.ask(lambda: members.call(self.session, None, [], name, (), {}), span)
+        self.out_of_sight([receiver])
+        return unknown()
+
+    def attribute(self, receiver: Any, name: str, span: Span) -> Any:
+        """`receiver.name`."""
+        if isinstance(receiver, List):
+            self.findings.ask(lambda: members.get(self.session, [], name), span)
+        return attribute(receiver, name)
+
+    def tensor_method(
+        self, x: Value, name: str, args: list[Any], keywords: dict[str, Any], span: Span
+    ) -> Any:
+        """`x.name(args)` of a tensor."""
+        tensor = stand_in(x)
+        params = [static(a) for a in args]
+        if tensor is not None and name in _SHAPE_METHODS and UNSURE not in params and not keywords:
+            asked = self.findings.ask(
+                lambda: members.call(self.session, None, tensor, name, params, {}), span
+            )
+            if asked and name != "item":
+                return constants(asked[0])
+        match name:
+            case "backward":
+                weights = stand_in(args[0]) if args else None
+                if tensor is not None and not keywords and (weights is not None or not args):
+                    self.findings.ask(lambda: members.seed(tensor, weights, name), span)
+                self.findings.tell_flat(x.link)
+                return constant(None)
+            case "requires_grad_":
+                if x.dtype in ("int64", "bool") and not (args or keywords) and tensor is not None:
+                    self.findings.ask(
+                        lambda: members.call(self.session, None, tensor, name, (), {}), span
+                    )
+                x.link = LINKED
+            case "detach":
+                return Value(x.shape, x.dtype)
+            case "item":
+                return Value((), x.dtype, x.link.cut())
+            case "to" | "type" | "long" | "float" | "double":
+                return self._cast(x, name, params, span)
+        return x if name in _KEEPING else unknown()
+
+    def _cast(self, x: Value, name: str, params: list[Any], span: Span) -> Any:
+        asked = [dtype_name(p) for p in params if isinstance(p, DType)]
+        dtype = _CASTS.get(name) or (asked[0] if len(asked) == len(params) == 1 else None)
+        made = Value(x.shape, dtype, x.link)
+        return flattened(made, name, span, [x]) if dtype in ("int64", "bool") else made
+
+    def truth(self, value: Any, span: Span) -> Any:
+        """The truth of a condition where it is known, else UNSURE."""
+        if isinstance(value, List):
+            return UNSURE if value.items is None else bool(value.items)
+        if type(value) is tuple:
+            return bool(value)
+        if not isinstance(value, Value):
+            return UNSURE
+        tensor = stand_in(value)
+        if tensor is not None and tensor.data.size != 1:
+            self.findings.ask(lambda: self.session.truth(tensor), span)
+        return UNSURE if value.known is UNSURE else bool(value.known)
+
+    def point(self, value: Any) -> Any:
+        """What a function that is differentiated gets."""
+        if isinstance(value, (List, tuple)):
+            items = value.any if isinstance(value, List) else value
+            if isinstance(value, List) and all(getattr(v, "shape", None) == () for v in items):
+                return stacked(plain(value)) if value.items is not None else unknown(LINKED)
+            made = [self.point(v) for v in items]
+            if isinstance(value, List) and value.items is None:
+                return self.lists.new(None, made[0])
+            return self.lists.new(made)
+        shape = value.shape if isinstance(value, Value) else None
+        return Value(shape, "float64", LINKED)

@@ -1,0 +1,175 @@
+"""What is known of values before a program runs: shapes, dtypes, constants, dependence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from gradcli.engine.ops.registry import Op
+from gradcli.engine.tape.tensor import Abstract, Tensor
+from gradcli.engine.values.data import NUMBERS, dtype_of
+from gradcli.engine.values.sizes import Shape, broadcast
+from gradcli.source import Span
+
+UNSURE = object()
+"""The known value of what has none."""
+
+_BOOLS = frozenset(
+    [
+        *("eq", "ne", "lt", "le", "gt", "ge", "isnan", "isinf", "isfinite", "isclose"),
+        *("logical_and", "logical_or", "logical_not", "logical_xor", "all", "any"),
+    ]
+)
+_INTS = frozenset(
+    [
+        *("argmax", "argmin", "argsort", "count_nonzero"),
+        *("nonzero", "searchsorted", "bucketize"),
+    ]
+)
+_PLACES = frozenset({"argmax", "argmin"})
+_KEEPING = frozenset({"add", "sub", "mul", "neg", "floor_divide", "remainder", "clone"})
+
+
+class Link(NamedTuple):
+    """How a value hangs on what is differentiated: whether it does at all, whether a gradient goes
+    through it, and which flat operations, by name and place, are on the way.
+    """
+
+    varies: bool = False
+    smooth: bool = False
+    flats: frozenset[tuple[str, Span]] = frozenset()
+
+    def cut(self) -> Link:
+        """Of a value made from this one by a way that no gradient goes."""
+        return Link(self.varies)
+
+
+UNLINKED = Link()
+LINKED = Link(True, True)
+
+
+class Value(Abstract):
+    """What is known of a value. `shape` and `dtype` are None where they are not known, `known` is
+    its value where it is a constant.
+    """
+
+    __slots__ = ("dtype", "known", "link", "shape")
+
+    def __init__(
+        self,
+        shape: Shape | None = None,
+        dtype: str | None = None,
+        link: Link = UNLINKED,
+        known: Any = UNSURE,
+    ) -> None:
+        self.shape = shape
+        self.dtype = dtype
+        self.link = link
+        self.known = known
+
+    @property
+    def ndim(self) -> int:
+        assert self.shape is not None
+        return len(self.shape)
+
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        """Refused, so that nothing takes this for an array of one object."""
+        raise TypeError("there are no numbers to read")
+
+    def apply(self, op: Op, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
+        """What the op gives, of which the shape at most is known."""
+        return inferred(op, args, params)
+
+
+def unknown(link: Link = UNLINKED) -> Value:
+    """A value of which no more is known."""
+    return Value(link=link)
+
+
+def constant(value: Any) -> Value:
+    """A value that is known."""
+    if type(value) in NUMBERS:
+        return Value((), dtype_of(value), known=value)
+    return Value(known=value)
+
+
+def joined(links: Iterable[Link]) -> Link:
+    """How a value hangs on what is differentiated by any of several ways."""
+    found = UNLINKED
+    for varies, smooth, flats in links:
+        found = Link(found.varies or varies, found.smooth or smooth, found.flats | flats)
+    return found
+
+
+def of_data(data: Any, link: Link) -> Any:
+    """What is known of a value from outside: of a tensor or a float not its numbers."""
+    if isinstance(data, Tensor):
+        data = data.data
+    if type(data) in NUMBERS:
+        known = UNSURE if link.varies or type(data) is float else data
+        return Value((), dtype_of(data), link, known)
+    if hasattr(data, "dtype"):
+        return Value(
+            tuple(data.shape), dtype_of(data), link if data.dtype.kind == "f" else UNLINKED
+        )
+    return constant(data) if isinstance(data, str) or data is None else unknown(link)
+
+
+def inferred(op: Op, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
+    """What an op gives for what is known of its arguments.
+
+    Raises:
+        GradError: If the sizes cannot fit, whatever the values.
+    """
+    link = joined(a.link for a in args if isinstance(a, Value))
+    if op.name in _BOOLS or op.name in _INTS:
+        link = link.cut()
+    plain = [_known(a) for a in args]
+    if op.number is not None and not link.varies and all(type(p) in NUMBERS for p in plain):
+        return constant(op.number(*plain, **params))
+    shapes = [_shape_of(a) for a in args]
+    if any(s is None and a is not None for s, a in zip(shapes, args, strict=True)):
+        return unknown(link)
+    if op.body is not None:
+        return op.body(*args, **params)
+    if not op.differentiable:
+        link = link.cut()
+    shape: Any = None
+    if op.shape is not None:
+        shape = op.shape(*shapes, **params)
+    elif op.elementwise:
+        shape = broadcast(*(s for s in shapes if s is not None))
+    if isinstance(shape, tuple) and shape and isinstance(shape[0], tuple):
+        return tuple(Value(s, None, link) for s in shape)
+    if not isinstance(shape, tuple):
+        return unknown(link)
+    return Value(shape, _dtype(op, args), link)
+
+
+def is_flat(op: Op) -> bool:
+    """Whether an op is constant between jumps: its derivative is zero, or it tells a place."""
+    partials = op.partials or ()
+    return op.name in _PLACES or (bool(partials) and all(p == 0.0 for p in partials))
+
+
+def _dtype(op: Op, args: Sequence[Any]) -> str | None:
+    if op.name in _BOOLS:
+        return "bool"
+    if op.name in _INTS:
+        return "int64"
+    kinds = [a.dtype if isinstance(a, Value) else dtype_of(a) for a in args if a is not None]
+    for kind in ("float64", "float32"):
+        if kind in kinds:
+            return kind
+    keeps = op.view or op.name in _KEEPING
+    return kinds[0] if keeps and len(set(kinds)) == 1 else None
+
+
+def _known(a: Any) -> Any:
+    return a.known if isinstance(a, Value) else a if type(a) in NUMBERS else UNSURE
+
+
+def _shape_of(a: Any) -> tuple[int, ...] | None:
+    if isinstance(a, Value):
+        return a.shape
+    return () if type(a) in NUMBERS else getattr(a, "shape", None)

@@ -102,7 +102,7 @@ class Symbol(Abstract):
             return Symbol(f"{left} {sign} {right}", shape, binding)
         if op.name in _SAID:
             return Symbol(_SAID[op.name](_grouped(args[0], _ATOM), **params), shape)
-        if ops.families[op.name].startswith("internal"):
+        if ".internal." in ops.families[op.name]:
             raise _Unnamed
         words = [*(_grouped(a, 0) for a in args), *(f"{k}={written(v)}" for k, v in said.items())]
         return Symbol(f"{op.name}({', '.join(words)})", shape)

@@ -18,7 +18,7 @@ from gradcli.grammar.transform import Transform
 from gradcli.grammar.unparse import unparse
 from gradcli.source import Span
 
-SAMPLES = sorted(Path(__file__).parents[1].joinpath("samples").rglob("*.grad"))
+SAMPLES = sorted(Path(__file__).parents[2].joinpath("samples").rglob("*.grad"))
 GRAMMAR = build.grammar()
 
 PROGRAMS = [

@@ -7,18 +7,13 @@ import json
 
 import numpy as np
 import pytest
+from derivative_checks import check_first, check_second, told
 from oracles import (
-    ATOL,
-    RTOL,
-    Case,
     Poison,
     Run,
-    central_differences,
     flat,
     floating,
     forward,
-    jacobian_forward,
-    jacobian_reverse,
     reverse,
     split,
     table,
@@ -73,84 +68,18 @@ BAD = [
 ]
 
 
-def told(entry: Op, s, got, expected) -> str:
-    return f"{entry.name}{s.args} {s.params}: got\n{got}\nexpected\n{expected}"
-
-
-def agree(got, expected, entry: Op, s, rtol: float = RTOL, atol: float = ATOL) -> None:
-    fits = np.shape(got) == np.shape(expected) and np.allclose(
-        got, expected, rtol=rtol, atol=atol, equal_nan=True
-    )
-    assert fits, told(entry, s, got, expected)
-
-
-# --- first order -------------------------------------------------------------------------
+# --- both orders -------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("entry", "s"), SMOOTH)
 def test_both_modes_agree_with_central_differences(entry, s):
-    case = Case(entry, s)
-    expected = central_differences(case.value, case.point)
-    agree(jacobian_reverse(case.run), expected, entry, s)
-    agree(jacobian_forward(case.run), expected, entry, s)
-
-
-# --- second order ------------------------------------------------------------------------
+    check_first(entry, s)
 
 
 @pytest.mark.parametrize(("entry", "s"), SMOOTH)
 def test_second_derivatives_agree_with_central_differences(entry, s):
-    case = Case(entry, s)
-    rng = np.random.default_rng(0)
-    along = rng.standard_normal(case.point.size)
-    weights = rng.standard_normal(flat(case.run.outs).size)
+    check_second(entry, s)
 
-    def slope(x):
-        run = case.at(x)
-        tangents = forward(run.outs, split(along, run.leaves), run.leaves)
-        return np.array([np.dot(weights, flat(tangents))])
-
-    expected = central_differences(slope, case.point)[0]
-    for name, second in SECOND.items():
-        got = second(case.run, along, weights)
-        fits = np.allclose(got, expected, rtol=RTOL, atol=ATOL)
-        assert fits, f"{name} of {told(entry, s, got, expected)}"
-
-
-def _connected(tensors):
-    return [t if isinstance(t, Tensor) else Tensor(t) for t in tensors]
-
-
-def reverse_over_reverse(run: Run, along, weights):
-    pulled = _connected(reverse(run.outs, split(weights, run.outs), run.leaves, graph=True))
-    return flat(reverse(pulled, split(along, run.leaves), run.leaves))
-
-
-def reverse_over_forward(run: Run, along, weights):
-    pushed = _connected(forward(run.outs, split(along, run.leaves), run.leaves, graph=True))
-    return flat(reverse(pushed, split(weights, run.outs), run.leaves))
-
-
-def forward_over_reverse(run: Run, along, weights):
-    pulled = _connected(reverse(run.outs, split(weights, run.outs), run.leaves, graph=True))
-    return flat(forward(pulled, split(along, run.leaves), run.leaves))
-
-
-def forward_over_forward(run: Run, along, weights):
-    pushed = _connected(forward(run.outs, split(along, run.leaves), run.leaves, graph=True))
-    result = []
-    for unit in np.eye(along.size):
-        twice = forward(pushed, split(unit, run.leaves), run.leaves)
-        result.append(np.dot(weights, flat(twice)))
-    return np.array(result)
-
-
-SECOND = {
-    "reverse over reverse": reverse_over_reverse,
-    "reverse over forward": reverse_over_forward,
-    "forward over reverse": forward_over_reverse,
-    "forward over forward": forward_over_forward,
-}
 
 # --- exact values ------------------------------------------------------------------------
 

@@ -14,7 +14,7 @@ import pytest
 from gradcli.engine.run.call import Builtins
 from gradcli.program import operation, operations
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 
 
 def gradcli(*arguments, cwd=None, status=0):
@@ -167,7 +167,7 @@ def test_the_tables_of_tests_hold_the_entry(with_cube):
     done = subprocess.run(
         [
             *(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"),
-            *("tests/test_ops.py", "-k", "cube or index_is_fresh"),
+            *("tests/ops/test_entries.py", "-k", "cube or index_is_fresh"),
         ],
         cwd=with_cube,
         env={**os.environ, "PYTHONPATH": f"{with_cube}{os.pathsep}{with_cube / 'tests'}"},

@@ -13,7 +13,7 @@ from gradcli.errors import GradError
 from gradcli.program import constant, load_source
 from gradcli.source import Source
 
-PAGE = (Path(__file__).parent.parent / "docs" / "kinks.md").read_text("utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "kinks.md").read_text("utf-8")
 
 
 def rows():

@@ -13,7 +13,7 @@ from gradcli.errors import GradError
 from gradcli.program import Given, check_source, load
 from gradcli.source import Source
 
-SAMPLES = sorted((Path(__file__).parent.parent / "samples").glob("*.grad"))
+SAMPLES = sorted((Path(__file__).parents[2] / "samples").glob("*.grad"))
 
 
 def found(text, wrt=None, **given):

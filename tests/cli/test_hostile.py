@@ -15,7 +15,7 @@ from gradcli.errors import GradError
 from gradcli.program import load_source
 from gradcli.source import Source
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 SCRIPT = Path(sys.executable).with_name("gradcli")
 GRADCLI = [str(SCRIPT)] if SCRIPT.exists() else [sys.executable, "-P", "-m", "gradcli"]
 

@@ -1,8 +1,8 @@
-"""Record what PyTorch computes: `python tests/reference/record.py`, with PyTorch 2.13 installed.
+"""Record what PyTorch computes: `python tests/ops/reference/record.py`, with PyTorch 2.13 installed.
 
 For every operation that a program can name and PyTorch has: its arguments, result, the gradient of
 a weighed result and the derivative along a direction, at the operation's own samples, near them,
-in float32, and at its known kinks. One file a family; `tests/test_reference.py` compares with it.
+in float32, and at its known kinks. One file a family; `tests/ops/test_reference.py` compares with it.
 Rows are made from the samples by a fixed seed, so that recording twice gives the same bytes. What
 PyTorch refuses is listed in `absent.json`.
 """
@@ -21,7 +21,7 @@ import numpy as np
 import torch
 
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE.parent))
+sys.path.insert(0, str(HERE.parents[1]))
 
 from oracles import table, values  # noqa: E402  # beside this folder
 
@@ -334,7 +334,7 @@ def main() -> None:
     families: dict[str, list[Any]] = {}
     absent: dict[str, list[str]] = {}
     for op in table().values():
-        family = ops.families[op.name]
+        family = ops.families[op.name].rpartition(".")[2]
         part = op.name in PARTS or op.name == "contraction"
         if family.startswith("internal") and not part:
             continue

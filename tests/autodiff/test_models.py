@@ -8,7 +8,7 @@ import pytest
 
 from gradcli.program import load
 
-SAMPLES = Path(__file__).parent.parent / "samples"
+SAMPLES = Path(__file__).parents[2] / "samples"
 
 
 @pytest.mark.parametrize("point", [(-1.2, 1.0), (0.0, 0.0), (1.0, 1.0), (3.5, -2.25)])

@@ -7,6 +7,12 @@ import pytest
 
 HOUSE = Path(__file__).parent.parent / "gradcli"
 
+ENGINE = [  # its floors from the ground up; rooms of one floor do not know each other
+    *("engine.values", "engine.numerics", "engine.tape", "engine.ops", "engine.autodiff"),
+    *("engine.run", "engine.report", "engine.builtins", "engine.gradcheck", "engine.static"),
+]
+_PLAIN = {"source", "errors", "record"}  # which know nothing of the others
+
 MAY_IMPORT = {
     "__init__": {"program", "errors", "results"},
     "__main__": {"cli", "errors"},
@@ -15,15 +21,21 @@ MAY_IMPORT = {
     "errors": {"source", "record"},
     "ir": {"source", "record"},
     "results": {"source", "record", "errors"},
-    "grammar": {"source", "errors", "ir", "record"},
-    "engine": {"source", "errors", "ir", "results", "record"},
+    "grammar": {*_PLAIN, "ir"},
+    "engine.values": _PLAIN,
+    "engine.numerics": {*_PLAIN, "engine.values"},
+    "engine.tape": {*_PLAIN, "engine.values"},
+    "engine.ops": {*_PLAIN, "ir", "results", *ENGINE[:3]},
+    "engine.autodiff": {*_PLAIN, *ENGINE[:4]},
+    "engine.run": {*_PLAIN, "ir", *ENGINE[:5]},
+    "engine.report": {*_PLAIN, "results", *ENGINE[:5]},
+    "engine.builtins": {*_PLAIN, *ENGINE[:6]},
+    "engine.gradcheck": {*_PLAIN, "results", *ENGINE[:6]},
+    "engine.static": {*_PLAIN, "ir", *ENGINE[:6]},
     "formats": {"source", "errors", "results"},
-    "runs": {"source", "errors", "record", "engine"},
-    "questions": {"source", "errors", "ir", "results", "engine", "runs"},
-    "program": {
-        *("source", "errors", "ir", "results", "record"),
-        *("grammar", "engine", "formats", "runs", "questions"),
-    },
+    "runs": {"source", "errors", "record", *ENGINE},
+    "questions": {"source", "errors", "ir", "results", "runs", *ENGINE},
+    "program": {*_PLAIN, "ir", "results", "grammar", "formats", "runs", "questions", *ENGINE},
     "render": {"source", "errors", "results"},
     "cli": {"errors", "results", "program", "formats", "render"},
 }
@@ -34,11 +46,13 @@ OUTSIDE = {  # packages that only some rooms may name
     "typer": {"cli", "__main__"},
 }
 
-MODULES = sorted(HOUSE.rglob("*.py"))
+MODULES = [m for m in sorted(HOUSE.rglob("*.py")) if m != HOUSE / "engine" / "__init__.py"]
 
 
 def room(module):
-    return module.relative_to(HOUSE).parts[0].removesuffix(".py")
+    """The room of a module: a file or folder of the house, or of the engine."""
+    parts = module.relative_to(HOUSE).with_suffix("").parts
+    return ".".join(parts[:2]) if parts[0] == "engine" and len(parts) > 2 else parts[0]
 
 
 def imports(text):
@@ -50,7 +64,8 @@ def imports(text):
             assert node.level == 0, f"relative import in line {node.lineno}"
             assert node.module is not None
             names = [alias.name for alias in node.names]
-            whole = [f"gradcli.{n}" for n in names] if node.module == "gradcli" else [node.module]
+            bare = node.module in ("gradcli", "gradcli.engine")
+            whole = [f"{node.module}.{n}" for n in names] if bare else [node.module]
             yield from ((name, node.lineno) for name in whole)
 
 
@@ -58,12 +73,13 @@ def wrong_imports(home, text):
     """What a module of room `home` imports and may not."""
     for name, line in imports(text):
         package, _, rest = name.partition(".")
-        target = rest.partition(".")[0]
+        first, _, inner = rest.partition(".")
+        target = f"engine.{inner.partition('.')[0]}" if first == "engine" else first
         if package == "gradcli":
             version = target.startswith("__")
             allowed = version or target == home or target in MAY_IMPORT[home]
         else:
-            allowed = home in OUTSIDE.get(package, {home})
+            allowed = home.partition(".")[0] in OUTSIDE.get(package, {home.partition(".")[0]})
         if not allowed:
             yield f"line {line}: {name}"
 
@@ -72,8 +88,18 @@ def test_every_room_is_listed():
     assert {room(m) for m in MODULES} == set(MAY_IMPORT)
 
 
+UPWARD = {  # modules that still import from a floor above theirs
+    *("engine/autodiff/backward.py", "engine/autodiff/derivatives.py"),
+    *("engine/autodiff/directions.py", "engine/autodiff/forward.py", "engine/autodiff/jacobian.py"),
+    *("engine/autodiff/transforms.py", "engine/tape/apply.py", "engine/tape/graph.py"),
+    "engine/values/sizes.py",
+}
+
+
 @pytest.mark.parametrize("module", MODULES, ids=lambda m: str(m.relative_to(HOUSE)))
-def test_imports_point_one_way(module):
+def test_imports_point_one_way(module, request):
+    if str(module.relative_to(HOUSE)) in UPWARD:
+        request.applymarker(pytest.mark.xfail(reason="to be turned"))
     found = list(wrong_imports(room(module), module.read_text("utf-8")))
     assert not found, f"{module.relative_to(HOUSE)} imports {found}"
 
@@ -83,10 +109,12 @@ def test_imports_point_one_way(module):
     [
         ("grammar", "from gradcli.engine import execute", 1),
         ("grammar", "def f():\n    import gradcli.engine.ops", 1),
-        ("engine", "from gradcli import program", 1),
-        ("engine", "import numpy as np, lark", 1),
+        ("engine.run", "from gradcli import program", 1),
+        ("engine.ops", "import numpy as np, lark", 1),
         ("render", "from gradcli.program import load", 1),
-        ("engine", "from gradcli.engine.tape.tensor import Tensor\nimport math", 0),
+        ("engine.run", "from gradcli.engine.tape.tensor import Tensor\nimport math", 0),
+        ("engine.tape", "from gradcli.engine.ops import rules", 1),
+        ("engine.ops", "from gradcli.engine import autodiff", 1),
         ("program", "from gradcli.grammar.parser import parse", 0),
     ],
 )

@@ -334,7 +334,9 @@ def main() -> None:
     families: dict[str, list[Any]] = {}
     absent: dict[str, list[str]] = {}
     for op in table().values():
-        family = ops.families[op.name].rpartition(".")[2]
+        room, _, family = ops.families[op.name].rpartition(".")
+        if room.endswith("internal"):
+            family = f"internal_{family}"
         part = op.name in PARTS or op.name == "contraction"
         if family.startswith("internal") and not part:
             continue

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from gradcli.engine.autodiff import backward
-from gradcli.engine.ops.build import FAMILIES
+from gradcli.engine.ops.build import families
 from gradcli.engine.ops.registry import Op, Sample, entries, ops
 from gradcli.engine.ops.rules import push
 from gradcli.engine.tape.graph import AccumulateGrad
@@ -20,8 +19,7 @@ EPS, ATOL, RTOL = 1e-6, 1e-5, 1e-3
 def table() -> dict[str, Op]:
     """Every op of every family by its name, aliases left out."""
     found: dict[str, Op] = {}
-    for family in FAMILIES:
-        module = import_module(f"gradcli.engine.{family}")
+    for module in families().values():
         found.update({op.name: op for op in entries(vars(module)).values()})
     return found
 

@@ -107,10 +107,29 @@ cube: Op = elementwise(
 )
 """
 
+FAMILY = '''"""Powers."""
+
+from typing import Any
+
+from gradcli.engine.ops.registry import Op, composite, ops, sample
+
+FAMILY = 15, "Powers of numbers"
+
+fourth: Op = composite(
+    "fourth",
+    lambda x: ops.square(ops.square(x)),
+    args=("input",),
+    doc="Fourth power of input.",
+    samples=lambda: (sample(2.0),),
+)
+'''
+
 
 @pytest.fixture(scope="module")
 def with_cube(tmp_path_factory):
-    """A copy of the project with one entry more, and the two commands of the recipe run."""
+    """A copy of the project with one entry and one family more, and the two commands of the recipe
+    run.
+    """
     copy = tmp_path_factory.mktemp("recipe")
     for part in ("gradcli", "tests"):
         ignored = shutil.ignore_patterns("__pycache__", "reference")
@@ -118,6 +137,7 @@ def with_cube(tmp_path_factory):
     (copy / "docs").mkdir()
     with (copy / "gradcli/engine/ops/families/arithmetic.py").open("a", encoding="utf-8") as family:
         family.write(ENTRY)
+    (copy / "gradcli/engine/ops/families/powers.py").write_text(FAMILY, "utf-8")
     for module in ("build", "pages.docs"):
         assert f"python -m gradcli.engine.ops.{module}" in (ROOT / "CONTRIBUTING.md").read_text()
         done = subprocess.run(
@@ -154,6 +174,13 @@ def test_the_entry_is_described(with_cube):
     assert row in page
     out, _ = gradcli("ops", "cube", cwd=with_cube)
     assert "kink.cube(0)\tinput 0.0\n" in out
+
+
+def test_a_family_is_one_file(with_cube):
+    assert gradcli("run", "-e", "fourth(3.0)", cwd=with_cube)[0] == "81.0\n"
+    page = (with_cube / "docs/ops.md").read_text("utf-8")
+    headings = [line for line in page.splitlines() if line.startswith("## ")]
+    assert headings[:3] == ["## Arithmetic", "## Powers of numbers", "## Rounding"]
 
 
 def test_the_checks_know_the_entry(with_cube):

@@ -13,6 +13,8 @@ from gradcli.engine.values.limits import check_memory
 from gradcli.engine.values.sizes import describe, sizes, whole
 from gradcli.errors import run_error
 
+FAMILY = 310, "Making tensors"
+
 OPTIONS: dict[str, Any] = {"dtype": None, "device": None, "requires_grad": False}
 """What every creation function takes."""
 

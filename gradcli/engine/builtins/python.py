@@ -14,6 +14,8 @@ from gradcli.engine.values.data import INT64_MAX, INT64_MIN, NUMBERS
 from gradcli.engine.values.sizes import describe
 from gradcli.errors import run_error
 
+FAMILY = 330, "Python's own"
+
 _PYTHON = "Python"
 
 
@@ -186,6 +188,7 @@ int_: Op = host(
     args=("*values=None",),
     doc="The int of a number, cut off towards zero, or of a one-element tensor: a constant. As a "
     "dtype it is int64.",
+    flat=True,
     source=_PYTHON,
 )
 

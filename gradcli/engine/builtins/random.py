@@ -13,6 +13,8 @@ from gradcli.engine.values.limits import check_memory
 from gradcli.engine.values.sizes import broadcast, describe, sizes, whole
 from gradcli.errors import run_error
 
+FAMILY = 320, "Random numbers"
+
 
 def _drawn(session: Any, size: Any, draw: str, options: dict[str, Any]) -> Tensor:
     size = sizes(size)

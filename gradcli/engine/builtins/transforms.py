@@ -8,6 +8,8 @@ from gradcli.engine.autodiff import transforms
 from gradcli.engine.ops.registry import Op, host
 from gradcli.errors import run_error
 
+FAMILY = 340, "Transforms of functions"
+
 
 def _grad(
     session: Any, outputs: Any, inputs: Any, grad_outputs: Any, argnums: Any, **options: Any

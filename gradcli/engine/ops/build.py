@@ -1,66 +1,47 @@
-"""Write `index.json` anew from the entries: `python -m gradcli.engine.ops.build`."""
+"""Write `index.json` anew from the entries: `python -m gradcli.engine.ops.build`.
+
+A family is a file of one of the rooms below that holds entries. What programs may name has a
+heading, and stands in the pages in the order of its number: `FAMILY = 70, "Comparison and logic"`.
+"""
 
 from __future__ import annotations
 
 import json
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 from gradcli.engine.ops.registry import entries
 
-FAMILIES = (
-    "ops.families.arithmetic",
-    "ops.families.rounding",
-    "ops.families.exponential",
-    "ops.families.trigonometric",
-    "ops.families.special",
-    "ops.families.special_scipy",
-    "ops.families.compare",
-    "ops.families.choice",
-    "ops.families.reduce",
-    "ops.families.extreme",
-    "ops.families.statistics",
-    "ops.families.norm",
-    "ops.families.cumulative",
-    "ops.families.ordering",
-    "ops.families.shape",
-    "ops.families.arrange",
-    "ops.families.diagonal",
-    "ops.families.join",
-    "ops.families.index",
-    "ops.families.scatter",
-    "ops.families.linalg",
-    "ops.families.product",
-    "ops.families.solve",
-    "ops.families.decompose",
-    "ops.families.matrix_function",
-    "ops.families.nn",
-    "ops.families.activation",
-    "ops.families.loss",
-    "ops.families.layer",
-    "ops.families.convolution",
-    "builtins.create",
-    "builtins.random",
-    "builtins.python",
-    "builtins.transforms",
-    "ops.internal.core",
-    "ops.internal.index",
-    "ops.internal.reduce",
-    "ops.internal.window",
-    "ops.internal.solve",
-    "ops.internal.decompose",
-    "ops.internal.contraction",
-    "ops.internal.special",
-)
+ENGINE = Path(__file__).parent.parent
+ROOMS = ("ops.families", "builtins", "ops.internal")
 INDEX = Path(__file__).with_name("index.json")
 
 
+def families() -> dict[str, ModuleType]:
+    """The modules that hold entries, in the order of their pages; then those without a heading."""
+    names = [
+        f"{room}.{path.stem}"
+        for room in ROOMS
+        for path in sorted(ENGINE.joinpath(*room.split(".")).glob("*.py"))
+    ]
+    modules = {name: import_module(f"gradcli.engine.{name}") for name in names}
+    found = {name: module for name, module in modules.items() if entries(vars(module))}
+    return dict(sorted(found.items(), key=lambda item: _place(item[1])))
+
+
+def _place(family: ModuleType) -> float:
+    return family.FAMILY[0] if hasattr(family, "FAMILY") else float("inf")
+
+
 def index() -> str:
-    """Text of the index: the names of each family, and the names of results' fields."""
-    found = {f: entries(vars(import_module(f"gradcli.engine.{f}"))) for f in FAMILIES}
-    fields = {field for family in found.values() for op in family.values() for field in op.fields}
+    """Text of the index: headings, the names of each family, and the names of results' fields."""
+    found = families()
+    named = {family: entries(vars(module)) for family, module in found.items()}
+    fields = {field for ops in named.values() for op in ops.values() for field in op.fields}
     text = {
-        "families": {family: sorted(names) for family, names in found.items()},
+        "titles": {f: m.FAMILY[1] for f, m in found.items() if hasattr(m, "FAMILY")},
+        "families": {family: sorted(names) for family, names in named.items()},
         "fields": sorted(fields),
     }
     return json.dumps(text, indent=1) + "\n"

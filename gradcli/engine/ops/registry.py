@@ -103,10 +103,16 @@ class Op:
         saves: which of the arguments' values (and "out") the rules read; shapes are always there.
             A mapping tells it for the rule of each argument, where these differ.
         node: PyTorch's name of the recorded node, or a function (args, params) to it.
+        flat: constant between jumps, so that its derivative is zero, or the place of something;
+            told by the partials where they are all zero.
         view: the result may share its first argument's memory.
         body: the op made of other ops, see `composite`.
         host: works on the program's own values, see `host`.
         by: names of the ops that a host op does its work by: their derivatives are its own.
+        infix: the operator that stands for the op, and how tightly it binds; before its operand
+            where there is only one.
+        said: how a formula says the op, of the symbols of its arguments: a text or one of them;
+            None: as a call.
     """
 
     __slots__ = (
@@ -121,7 +127,9 @@ class Op:
         "constant",
         "doc",
         "fields",
+        "flat",
         "host",
+        "infix",
         "inplace",
         "jvp",
         "known",
@@ -134,6 +142,7 @@ class Op:
         "partials",
         "reads",
         "pure",
+        "said",
         "samples",
         "saves",
         "saves_out",
@@ -163,6 +172,7 @@ class Op:
         saves: Sequence[str] | Mapping[str, Sequence[str]] = (),
         node: str | Callable[..., str] | None = None,
         fields: Sequence[str] = (),
+        flat: bool = False,
         view: bool = False,
         method: bool = True,
         inplace: bool = False,
@@ -170,6 +180,8 @@ class Op:
         body: Callable[..., Any] | None = None,
         host: Callable[..., Any] | None = None,
         by: Sequence[str] = (),
+        infix: tuple[str, int] | None = None,
+        said: Callable[..., Any] | None = None,
         constant: Any = REQUIRED,
         samples: Callable[[], Sequence[Sample]] = none,
         known: Callable[[], Sequence[Known]] = none,
@@ -201,6 +213,7 @@ class Op:
         self.saves_out = any("out" in read for read in by_rule.values())
         self._node = node
         self.fields = tuple(fields)
+        self.flat = flat or (bool(self.partials) and all(p == 0.0 for p in self.partials or ()))
         self.view = view
         self.method = method
         self.inplace = inplace
@@ -208,6 +221,8 @@ class Op:
         self.body = body
         self.host = host
         self.by = tuple(by)
+        self.infix = infix
+        self.said = said
         self.constant = constant
         self.samples = samples
         self.known = known
@@ -335,6 +350,12 @@ class Catalog:
             found = self._index()["families"]
             self._families = {name: f for f, names in found.items() for name in names}
         return self._families
+
+    @property
+    def titles(self) -> dict[str, str]:
+        """Heading of each family of which programs may name the ops, in the order of the pages."""
+        titles: dict[str, str] = self._index()["titles"]
+        return titles
 
     @property
     def fields(self) -> frozenset[str]:

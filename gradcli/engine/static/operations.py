@@ -30,7 +30,6 @@ from gradcli.engine.static.value import (
     Link,
     Value,
     constant,
-    is_flat,
     joined,
     unknown,
 )
@@ -80,7 +79,7 @@ class Operations:
             return unknown(link if self.recording else Link())
         except _MORE_THAN_SHAPES:
             return unknown(link if self.recording else Link())
-        if name == "int" or (name in ops and is_flat(ops[name])):
+        if name in ops and ops[name].flat:
             found = flattened(found, name, span, args)
         return found if self.recording else steady(found)
 

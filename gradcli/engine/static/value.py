@@ -26,7 +26,6 @@ _INTS = frozenset(
         *("nonzero", "searchsorted", "bucketize"),
     ]
 )
-_PLACES = frozenset({"argmax", "argmin"})
 _KEEPING = frozenset({"add", "sub", "mul", "neg", "floor_divide", "remainder", "clone"})
 
 
@@ -144,12 +143,6 @@ def inferred(op: Op, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
     if not isinstance(shape, tuple):
         return unknown(link)
     return Value(shape, _dtype(op, args), link)
-
-
-def is_flat(op: Op) -> bool:
-    """Whether an op is constant between jumps: its derivative is zero, or it tells a place."""
-    partials = op.partials or ()
-    return op.name in _PLACES or (bool(partials) and all(p == 0.0 for p in partials))
 
 
 def _dtype(op: Op, args: Sequence[Any]) -> str | None:

@@ -22,6 +22,8 @@ from gradcli.engine.values.data import Data, np, shape_of
 from gradcli.engine.values.sizes import axis
 from gradcli.errors import run_error
 
+FAMILY = 270, "Activations"
+
 SELU_ALPHA = 1.6732632423543772
 SELU_SCALE = 1.0507009873554805
 _DENSITY = 1.0 / math.sqrt(2.0 * math.pi)

@@ -10,6 +10,8 @@ from gradcli.engine.ops.families import points
 from gradcli.engine.ops.registry import Op, bad, elementwise, known, ops, sample
 from gradcli.engine.values.data import NUMBERS, Data, np
 
+FAMILY = 10, "Arithmetic"
+
 NAN, INF = float("nan"), float("inf")
 UNFIT = bad((2,), (3,), says="broadcast")
 
@@ -52,6 +54,7 @@ add: Op = elementwise(
     args=("input", "other"),
     params={"alpha": 1},
     doc="Sum input + alpha other.",
+    infix=("+", 6),
     number=ieee.add,
     array=exact.add,
     partials=(1.0, lambda out, x, y, alpha=1: float(alpha)),
@@ -75,6 +78,7 @@ sub: Op = elementwise(
     params={"alpha": 1},
     aliases=("subtract",),
     doc="Difference input - alpha other.",
+    infix=("-", 6),
     number=ieee.sub,
     array=exact.sub,
     partials=(1.0, lambda out, x, y, alpha=1: -float(alpha)),
@@ -99,6 +103,7 @@ mul: Op = elementwise(
     aliases=("multiply",),
     doc="Product of input and other.",
     source="product rule",
+    infix=("*", 7),
     number=ieee.mul,
     array=exact.times,
     partials=(lambda out, x, y: y, lambda out, x, y: x),
@@ -125,6 +130,7 @@ div: Op = elementwise(
     doc="Quotient input / other. rounding_mode 'trunc' or 'floor' rounds it, and then its "
     "derivative is zero.",
     source="quotient rule",
+    infix=("/", 7),
     number=ieee.div,
     array=exact.div,
     partials=(
@@ -157,6 +163,7 @@ neg: Op = elementwise(
     args=("input",),
     aliases=("negative",),
     doc="The negative -input.",
+    infix=("-", 8),
     number=ieee.neg,
     array=exact.neg,
     partials=(-1.0,),
@@ -204,6 +211,7 @@ pow_: Op = elementwise(
     "input ** exponent log(input); both are 0 where both are 0, the second wherever the base is 0 "
     "and the exponent is not negative.",
     source="DLMF 4.2.26; at a base of 0 the value of the power does not depend on the exponent",
+    infix=("**", 9),
     number=ieee.power,
     array=exact.power,
     partials=(_power_base, _power_exponent),

@@ -14,6 +14,8 @@ from gradcli.engine.values.limits import check_memory
 from gradcli.engine.values.sizes import Shape, axis, describe, sizes, whole, wholes
 from gradcli.errors import run_error
 
+FAMILY = 160, "Repeating, turning and rolling"
+
 _VIEW = "PyTorch: views"
 
 # other shapes -------------------------------------------------------------------------------------

@@ -13,6 +13,8 @@ from gradcli.engine.values.data import NUMBERS, SCALARS, Data, np, shape_of
 from gradcli.engine.values.sizes import broadcast
 from gradcli.errors import run_error
 
+FAMILY = 80, "Choice and clamping"
+
 NAN, INF = float("nan"), float("inf")
 UNFIT = bad((2,), (3,), says="broadcast")
 

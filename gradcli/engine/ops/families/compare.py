@@ -13,6 +13,8 @@ from gradcli.engine.tape.tensor import data_of
 from gradcli.engine.values.data import Data, np, shape_of
 from gradcli.errors import run_error
 
+FAMILY = 70, "Comparison and logic"
+
 NAN, INF = float("nan"), float("inf")
 UNFIT = bad((2,), (3,), says="broadcast")
 
@@ -38,13 +40,20 @@ def _test(name: str, number: Callable[..., bool], function: str, doc: str, **fie
     )
 
 
-eq: Op = _test("eq", lambda x, y: x == y, "equal", "Whether input and other are equal.")
+eq: Op = _test(
+    "eq",
+    lambda x, y: x == y,
+    "equal",
+    "Whether input and other are equal.",
+    infix=("==", 3),
+)
 ne: Op = _test(
     "ne",
     lambda x, y: x != y,
     "not_equal",
     "Whether input and other differ.",
     aliases=("not_equal",),
+    infix=("!=", 3),
 )
 lt: Op = _test(
     "lt",
@@ -52,6 +61,7 @@ lt: Op = _test(
     "less",
     "Whether input is below other.",
     aliases=("less",),
+    infix=("<", 3),
 )
 le: Op = _test(
     "le",
@@ -59,6 +69,7 @@ le: Op = _test(
     "less_equal",
     "Whether input is other or below.",
     aliases=("less_equal",),
+    infix=("<=", 3),
 )
 gt: Op = _test(
     "gt",
@@ -66,6 +77,7 @@ gt: Op = _test(
     "greater",
     "Whether input is above other.",
     aliases=("greater",),
+    infix=(">", 3),
 )
 ge: Op = _test(
     "ge",
@@ -73,6 +85,7 @@ ge: Op = _test(
     "greater_equal",
     "Whether input is other or above.",
     aliases=("greater_equal",),
+    infix=(">=", 3),
 )
 
 # Tests of one operand
@@ -115,12 +128,14 @@ logical_and: Op = _test(
     lambda x, y: bool(x) and bool(y),
     "logical_and",
     "Whether input and other are both not zero.",
+    infix=("&", 5),
 )
 logical_or: Op = _test(
     "logical_or",
     lambda x, y: bool(x) or bool(y),
     "logical_or",
     "Whether one of input and other is not zero.",
+    infix=("|", 4),
 )
 logical_xor: Op = _test(
     "logical_xor",

@@ -12,6 +12,8 @@ from gradcli.engine.values.limits import check_memory
 from gradcli.engine.values.sizes import Shape, whole, wholes
 from gradcli.errors import run_error
 
+FAMILY = 300, "Convolution and pooling"
+
 
 def _several(value: Any, rank: int, name: str, least: int) -> Shape:
     """One number for each dimension, from one or several."""

@@ -13,6 +13,8 @@ from gradcli.engine.values.dtypes import dtype_name
 from gradcli.engine.values.sizes import Shape, axis, whole
 from gradcli.errors import run_error
 
+FAMILY = 130, "Cumulative"
+
 _PARAMS: dict[str, Any] = {"dim": REQUIRED, "dtype": None}
 
 

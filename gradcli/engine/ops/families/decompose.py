@@ -14,6 +14,8 @@ from gradcli.engine.tape.tensor import Fields
 from gradcli.engine.values.data import dtype_of, np, shape_of
 from gradcli.errors import run_error
 
+FAMILY = 240, "Decompositions of matrices"
+
 _SYMMETRIC = (
     "Of a matrix only one triangle is read; the gradient is symmetric, as PyTorch's is: it takes "
     "the matrix to stay symmetric."

@@ -9,6 +9,8 @@ from gradcli.engine.values.data import Data, np, shape_of
 from gradcli.engine.values.sizes import Shape, axis, whole
 from gradcli.errors import run_error
 
+FAMILY = 170, "Diagonals and triangles"
+
 _ADJOINT = "a linear map; the cotangent goes back by its transpose"
 _PLANE: dict[str, Any] = {"offset": 0, "dim1": 0, "dim2": 1}
 

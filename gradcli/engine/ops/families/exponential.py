@@ -10,6 +10,8 @@ from gradcli.engine.ops.families import points
 from gradcli.engine.ops.registry import Op, bad, elementwise, known, ops, sample
 from gradcli.engine.values.data import Data, np
 
+FAMILY = 30, "Exponential"
+
 NAN, INF = float("nan"), float("inf")
 UNFIT = bad((2,), (3,), says="broadcast")
 

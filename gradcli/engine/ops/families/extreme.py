@@ -12,6 +12,8 @@ from gradcli.engine.values.data import NUMBERS, Data, np
 from gradcli.engine.values.sizes import axes, axis, describe, reduced, whole
 from gradcli.errors import run_error
 
+FAMILY = 100, "Largest and smallest"
+
 
 def _extreme(x: Data, dim: Any, keepdim: Any, name: str) -> Data:
     x = np.asarray(x)
@@ -124,6 +126,7 @@ def _argument_op(name: str, word: str) -> Op:
         doc=f"Place of the {word} element, the first of several: in the flat tensor, or along the "
         "dimension `dim`.",
         source=f"PyTorch: {name}",
+        flat=True,
         array=lambda x, dim=None, keepdim=False: place_of(x, dim, keepdim, name),
         shape=lambda x, dim=None, keepdim=False: reduced(x, dim, keepdim),
         bad=lambda: (

@@ -30,6 +30,8 @@ from gradcli.engine.values.data import Data, dtype_of, np, shape_of
 from gradcli.engine.values.sizes import Shape, axis, broadcast, common_dtype, whole
 from gradcli.errors import run_error
 
+FAMILY = 190, "Picking elements"
+
 _ADJOINT = "a linear map; the cotangent goes back by its transpose"
 
 

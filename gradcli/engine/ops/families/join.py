@@ -9,6 +9,8 @@ from gradcli.engine.values.data import Data, np, shape_of
 from gradcli.engine.values.sizes import Shape, axis, common_dtype, unsqueezed, whole, wholes
 from gradcli.errors import run_error
 
+FAMILY = 180, "Joining and splitting"
+
 _VIEW = "PyTorch: views"
 _ADJOINT = "a linear map; the cotangent goes back by its transpose"
 

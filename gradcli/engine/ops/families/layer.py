@@ -11,6 +11,8 @@ from gradcli.engine.values.limits import check_memory
 from gradcli.engine.values.sizes import broadcast, describe, whole, wholes
 from gradcli.errors import run_error
 
+FAMILY = 290, "Layers and distances"
+
 # distances ----------------------------------------------------------------------------------------
 
 

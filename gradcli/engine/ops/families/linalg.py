@@ -10,6 +10,8 @@ from gradcli.engine.values.data import INT64_MAX, INT64_MIN, Data, np, shape_of
 from gradcli.engine.values.sizes import Shape, broadcast
 from gradcli.errors import run_error
 
+FAMILY = 210, "Matrix products and transposes"
+
 _GILES = "Giles, Collected matrix derivative results for forward and reverse mode AD, 2008, 2.2.2"
 
 
@@ -104,6 +106,7 @@ matmul: Op = op(
     doc="Matrix product a @ b: of vectors the inner product, of tensors the product of the "
     "matrices in the last two dimensions, with the others broadcast.",
     source=_GILES,
+    infix=("@", 7),
     array=_product,
     shape=_product_shape,
     vjp=(

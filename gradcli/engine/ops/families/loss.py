@@ -10,6 +10,8 @@ from gradcli.engine.tape.tensor import data_of
 from gradcli.engine.values.data import np, shape_of
 from gradcli.errors import run_error
 
+FAMILY = 280, "Losses"
+
 _HALF_LOG_TWO_PI = 0.5 * math.log(2.0 * math.pi)
 _REDUCTION: dict[str, Any] = {"reduction": "mean"}
 

@@ -19,6 +19,8 @@ from gradcli.engine.values.data import NUMBERS, Data, dtype_of, np, shape_of
 from gradcli.engine.values.sizes import axes, whole
 from gradcli.errors import run_error
 
+FAMILY = 250, "Functions and norms of matrices"
+
 # --- exponential -------------------------------------------------------------------------
 
 _ORDER, _RADIUS = (

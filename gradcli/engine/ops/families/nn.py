@@ -10,6 +10,8 @@ from gradcli.engine.values.data import Data, np, shape_of
 from gradcli.engine.values.sizes import axes
 from gradcli.errors import run_error
 
+FAMILY = 260, "Neural networks"
+
 # softmax ----------------------------------------------------------------------------------------
 
 

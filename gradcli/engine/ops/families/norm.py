@@ -21,6 +21,8 @@ from gradcli.engine.values.data import NUMBERS, Data, np
 from gradcli.engine.values.sizes import axes, describe, reduced
 from gradcli.errors import run_error
 
+FAMILY = 120, "Norms and distances"
+
 
 def _order(p: Any) -> float:
     if p is None or p == "fro":

@@ -10,6 +10,8 @@ from gradcli.engine.values.data import Data, np, shape_of
 from gradcli.engine.values.sizes import Shape, axis, whole
 from gradcli.errors import run_error
 
+FAMILY = 140, "Sorting and searching"
+
 _PICKS = "values are picked elements; the cotangent goes back to their places"
 
 

@@ -11,6 +11,8 @@ from gradcli.engine.values.limits import check_memory
 from gradcli.engine.values.sizes import Shape, axis, broadcast, whole, wholes
 from gradcli.errors import run_error
 
+FAMILY = 220, "Products"
+
 # vectors ------------------------------------------------------------------------------------------
 
 

@@ -20,6 +20,8 @@ from gradcli.engine.values.data import INT64_MAX, INT64_MIN, Data, np
 from gradcli.engine.values.dtypes import dtype_name
 from gradcli.engine.values.sizes import Shape, axes, reduced
 
+FAMILY = 90, "Sums and other reductions"
+
 # sum, mean, prod ----------------------------------------------------------------------------------
 
 

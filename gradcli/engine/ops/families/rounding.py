@@ -11,6 +11,8 @@ from gradcli.engine.ops.registry import Op, elementwise, known, sample
 from gradcli.engine.tape.tensor import Number
 from gradcli.engine.values.data import NUMBERS, Data, np
 
+FAMILY = 20, "Rounding"
+
 
 def _rounding(name: str) -> Function:
     return lambda x: getattr(np, name)(x) if x.dtype.kind == "f" else x

@@ -12,6 +12,8 @@ from gradcli.engine.values.data import Data, np, shape_of
 from gradcli.engine.values.sizes import Shape, axis, broadcast, whole
 from gradcli.errors import run_error
 
+FAMILY = 200, "Writing elements at places"
+
 _ADJOINT = "a linear map; the cotangent goes back by its transpose"
 
 

@@ -21,6 +21,8 @@ from gradcli.engine.tape.tensor import Fields
 from gradcli.engine.values.data import Data, dtype_of, np, shape_of
 from gradcli.errors import run_error
 
+FAMILY = 230, "Determinants, inverses and linear equations"
+
 _MINORS = 5  # up to this size cofactors are determinants of minors
 
 

@@ -23,6 +23,8 @@ from gradcli.engine.ops.registry import (
 from gradcli.engine.values.sizes import whole
 from gradcli.errors import run_error
 
+FAMILY = 50, "Error and gamma functions"
+
 INF, NAN = float("inf"), float("nan")
 TWO_OVER_SQRT_PI = 2.0 / sqrt(pi)
 SQRT_TWO, SQRT_HALF = sqrt(2.0), sqrt(0.5)

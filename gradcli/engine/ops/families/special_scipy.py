@@ -10,6 +10,8 @@ from gradcli.engine.numerics.scipy_functions import scipy_function
 from gradcli.engine.ops.families import points
 from gradcli.engine.ops.registry import Op, elementwise, known, ops, sample
 
+FAMILY = 60, "Special functions of the extra `special`"
+
 INF, NAN = float("inf"), float("nan")
 HALF_SQRT_PI, SQRT_TWO_PI = 0.5 * sqrt(pi), sqrt(2.0 * pi)
 

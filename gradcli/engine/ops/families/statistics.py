@@ -21,6 +21,8 @@ from gradcli.engine.values.dtypes import dtype_name
 from gradcli.engine.values.sizes import axes, axis, reduced, whole
 from gradcli.errors import run_error
 
+FAMILY = 110, "Statistics"
+
 _PICKS = "values are picked elements; the cotangent goes back to their places"
 _ALONG: dict[str, Any] = {"dim": -1, "keepdim": False}
 

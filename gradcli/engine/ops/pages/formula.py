@@ -3,33 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gradcli.engine.ops.registry import REQUIRED, Op, Sample, ops
 from gradcli.engine.tape.tensor import Abstract
-from gradcli.engine.values.data import SCALARS, np, shape_of
+from gradcli.engine.values.data import SCALARS, np
 from gradcli.engine.values.sizes import broadcast
 from gradcli.errors import GradError
 
-_INFIX = {
-    "logical_or": ("|", 4),
-    "logical_and": ("&", 5),
-    "eq": ("==", 3),
-    "ne": ("!=", 3),
-    "lt": ("<", 3),
-    "le": ("<=", 3),
-    "gt": (">", 3),
-    "ge": (">=", 3),
-    "add": ("+", 6),
-    "sub": ("-", 6),
-    "mul": ("*", 7),
-    "weigh": ("*", 7),
-    "gate": ("*", 7),
-    "div": ("/", 7),
-    "matmul": ("@", 7),
-    "pow": ("**", 9),
-}
 _CONSTANTS = {
     math.log(2): "log(2)",
     math.log(10): "log(10)",
@@ -40,17 +22,6 @@ _CONSTANTS = {
     math.pi / 180: "pi / 180",
     180 / math.pi: "180 / pi",
 }
-
-
-def _density(x: str, share: float = 1.0) -> str:
-    return f"exp(-{x} ** 2)" if share == 1 else f"exp(-{share:g} * {x} ** 2)"
-
-
-_SAID: dict[str, Callable[..., str]] = {
-    "exp_neg_square": _density,
-    "polygamma_of": lambda x, n: f"polygamma({n}, {x})",
-}
-"""Internal operations in the words of the language."""
 
 _UNARY = 8
 _ATOM = 10
@@ -82,30 +53,40 @@ class Symbol(Abstract):
     def ndim(self) -> int:
         return len(self.shape)
 
+    def __str__(self) -> str:
+        """The text as an operand of anything."""
+        return _grouped(self, _ATOM)
+
+    def shaped(self, shape: tuple[int, ...]) -> Symbol:
+        """The same formula of another shape."""
+        return Symbol(self.text, shape, self.binding)
+
     def apply(self, op: Op, args: Sequence[Any], params: Mapping[str, Any]) -> Symbol:
         """The formula of an op on symbols and numbers."""
         shape = _shape(op, args, params)
-        if op.name == "zeros_of":
-            return Symbol("0", shape)
-        if op.name in ("cast", "sum_to", "expand") and shape == shape_of(args[0]):
-            return Symbol(args[0].text, shape, args[0].binding)
-        if op.name == "neg":
-            return Symbol(f"-{_grouped(args[0], _UNARY)}", shape, _UNARY)
+        own = None if op.said is None else op.said(*args, **params)
+        if own is not None:
+            made: Symbol = Symbol(own, shape) if isinstance(own, str) else own.shaped(shape)
+            return made
         said = {k: v for k, v in params.items() if v is not op.params.get(k)}
-        if op.name in ("mul", "weigh") and args[1] == 1.0:
-            return Symbol(args[0].text, shape, args[0].binding)
-        if op.name in _INFIX and len(args) == 2 and not said:
-            sign, binding = _INFIX[op.name]
-            right_first = op.name == "pow"
-            left = _grouped(args[0], binding + right_first)
-            right = _grouped(args[1], binding + (not right_first))
-            return Symbol(f"{left} {sign} {right}", shape, binding)
-        if op.name in _SAID:
-            return Symbol(_SAID[op.name](_grouped(args[0], _ATOM), **params), shape)
+        if op.infix is not None and not said:
+            return _operation(*op.infix, args, shape)
         if ".internal." in ops.families[op.name]:
             raise _Unnamed
         words = [*(_grouped(a, 0) for a in args), *(f"{k}={written(v)}" for k, v in said.items())]
         return Symbol(f"{op.name}({', '.join(words)})", shape)
+
+
+def _operation(sign: str, binding: int, args: Sequence[Any], shape: tuple[int, ...]) -> Symbol:
+    """Operands with the sign between them, or before the only one."""
+    if len(args) == 1:
+        return Symbol(f"{sign}{_grouped(args[0], binding)}", shape, binding)
+    if sign == "*" and args[1] == 1.0:
+        left: Symbol = args[0]
+        return left.shaped(shape)
+    right_first = sign == "**"
+    sides = _grouped(args[0], binding + right_first), _grouped(args[1], binding + (not right_first))
+    return Symbol(f" {sign} ".join(sides), shape, binding)
 
 
 def cotangents(op: Op) -> dict[str, str]:

@@ -17,7 +17,7 @@ from oracles import (
     split,
 )
 
-from gradcli.engine.ops.registry import Op
+from gradcli.engine.ops.op import Op
 from gradcli.engine.tape.tensor import Tensor
 
 

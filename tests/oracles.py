@@ -8,10 +8,12 @@ import numpy as np
 
 from gradcli.engine.autodiff import backward
 from gradcli.engine.ops.build import families
-from gradcli.engine.ops.registry import Op, Sample, entries, ops
+from gradcli.engine.ops.catalog import ops
+from gradcli.engine.ops.op import Op, Sample, entries
 from gradcli.engine.ops.rules import push
 from gradcli.engine.tape.graph import AccumulateGrad
-from gradcli.engine.tape.tensor import Like, Tensor, data_of, leaf
+from gradcli.engine.tape.tensor import Tensor, leaf
+from gradcli.engine.values.carrier import Like, data_of
 
 EPS, ATOL, RTOL = 1e-6, 1e-5, 1e-3
 

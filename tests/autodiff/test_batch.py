@@ -7,7 +7,7 @@ import pytest
 from oracles import Run, flat, floating, jacobian_forward, jacobian_reverse, table, values
 
 from gradcli.engine.autodiff.jacobian import columns, rows
-from gradcli.engine.ops.registry import ops
+from gradcli.engine.ops.catalog import ops
 from gradcli.engine.tape.tensor import leaf
 from gradcli.engine.values.data import Quiet
 

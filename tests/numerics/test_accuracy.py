@@ -8,8 +8,8 @@ import pytest
 import scipy.special
 from oracles import Run, forward, reverse, table
 
-from gradcli.engine.ops.registry import ops
-from gradcli.engine.tape.tensor import data_of
+from gradcli.engine.ops.catalog import ops
+from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import Quiet
 
 BOUND = 2e-15

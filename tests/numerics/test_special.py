@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from oracles import Run, forward, reverse
 
-from gradcli.engine.ops.registry import ops
-from gradcli.engine.tape.tensor import data_of
+from gradcli.engine.ops.catalog import ops
+from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import Quiet, dtype_of
 from gradcli.errors import RunError
 from gradcli.program import load
@@ -280,7 +280,7 @@ def test_numbers_need_no_numpy():
     program = "\n".join(
         [
             "import sys",
-            "from gradcli.engine.ops.registry import ops",
+            "from gradcli.engine.ops.catalog import ops",
             f"for name in {names}:",
             "    for x in (0.3, -1.5, 20.0, float('inf'), float('nan')):",
             "        ops[name](x)",

@@ -22,9 +22,11 @@ from oracles import (
 )
 
 from gradcli.engine.ops import build
-from gradcli.engine.ops.registry import REQUIRED, Op, elementwise, op, ops, sample
+from gradcli.engine.ops.catalog import ops
+from gradcli.engine.ops.op import REQUIRED, Op, elementwise, op, sample
 from gradcli.engine.ops.rules import pull, push
-from gradcli.engine.tape.tensor import Tensor, data_of
+from gradcli.engine.tape.tensor import Tensor
+from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import NUMBERS, Quiet, dtype_of, shape_of
 from gradcli.engine.values.sizes import broadcast
 from gradcli.errors import GradError, RunError

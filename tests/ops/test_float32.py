@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from oracles import Run, forward, reverse, table, values
 
-from gradcli.engine.tape.tensor import Tensor, data_of
+from gradcli.engine.tape.tensor import Tensor
+from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import Quiet, dtype_of
 
 FLOAT64 = {"float_power": "PyTorch: it is calculated in float64"}

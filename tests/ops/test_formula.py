@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from oracles import Run, reverse, split, table, values
 
+from gradcli.engine.ops.catalog import ops as catalog
 from gradcli.engine.ops.pages.formula import cotangents
-from gradcli.engine.ops.registry import ops as catalog
 from gradcli.engine.ops.rules import fit
-from gradcli.engine.tape.tensor import Tensor, data_of
+from gradcli.engine.tape.tensor import Tensor
+from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import Quiet
 from gradcli.program import load_source
 from gradcli.source import Source

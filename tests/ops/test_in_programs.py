@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from oracles import Run, flat, floating, reverse, table, values
 
-from gradcli.engine.ops.registry import ops
-from gradcli.engine.tape.tensor import data_of
+from gradcli.engine.ops.catalog import ops
+from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import NUMBERS, Quiet, plain
 from gradcli.program import load_source
 from gradcli.source import Source

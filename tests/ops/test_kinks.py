@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from oracles import flat, forward, reverse, zeros
 
-from gradcli.engine.ops.registry import ops
-from gradcli.engine.tape.tensor import Tensor, data_of, leaf
+from gradcli.engine.ops.catalog import ops
+from gradcli.engine.tape.tensor import Tensor, leaf
+from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import Quiet
 
 NAN, INF = float("nan"), float("inf")

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from derivative_checks import check_first, check_second
 
-from gradcli.engine.ops.registry import composite, ops, sample
+from gradcli.engine.ops.catalog import ops
+from gradcli.engine.ops.op import composite, sample
 from gradcli.engine.values.data import Quiet
 from gradcli.errors import GradError
 

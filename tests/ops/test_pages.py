@@ -111,7 +111,8 @@ FAMILY = '''"""Powers."""
 
 from typing import Any
 
-from gradcli.engine.ops.registry import Op, composite, ops, sample
+from gradcli.engine.ops.op import Op, composite, sample
+from gradcli.engine.ops.catalog import ops
 
 FAMILY = 15, "Powers of numbers"
 

@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 from oracles import Run, forward, reverse, table
 
-from gradcli.engine.ops.registry import REQUIRED, ops
-from gradcli.engine.tape.tensor import Tensor, data_of
+from gradcli.engine.ops.catalog import ops
+from gradcli.engine.ops.op import REQUIRED
+from gradcli.engine.tape.tensor import Tensor
+from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import Quiet, dtype_of
 
 HERE = Path(__file__).parent / "reference"

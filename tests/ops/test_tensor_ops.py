@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 from gradcli.engine.autodiff.backward import cotangents
+from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.families.places import static_index
-from gradcli.engine.ops.registry import ops
+from gradcli.engine.ops.inplace import apply_inplace
 from gradcli.engine.run.session import Session
 from gradcli.engine.run.text import text
-from gradcli.engine.tape.apply import apply, apply_inplace
-from gradcli.engine.tape.tensor import Fields, Number, Tensor, leaf
+from gradcli.engine.tape.tensor import Fields, Number, Tensor, apply, leaf
 from gradcli.engine.values import dtypes, limits
 from gradcli.engine.values.data import Quiet, plain
 from gradcli.engine.values.sizes import axes, axis, broadcast, whole

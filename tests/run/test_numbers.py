@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from gradcli.engine.numerics import ieee
-from gradcli.engine.ops.registry import ops
+from gradcli.engine.ops.catalog import ops
 from gradcli.engine.run.call import way
 from gradcli.engine.run.session import Session
 from gradcli.engine.tape.tensor import Number, Tensor
@@ -284,7 +284,7 @@ def test_round_in_a_program_is_python_s_on_numbers_and_the_op_on_tensors():
 def test_numbers_need_no_numpy():
     code = (
         "import sys\n"
-        "from gradcli.engine.ops.registry import ops\n"
+        "from gradcli.engine.ops.catalog import ops\n"
         "for n in 'add sub mul div pow maximum hypot atan2 xlogy logaddexp fmod'.split():\n"
         "    ops[n](1.5, 2.5)\n"
         "for n in 'exp log sin tanh sqrt sigmoid sinc abs floor isnan'.split():\n"

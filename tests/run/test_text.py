@@ -9,7 +9,7 @@ from math import inf, nan, prod
 import numpy as np
 import pytest
 
-from gradcli.engine.ops.registry import ops
+from gradcli.engine.ops.catalog import ops
 from gradcli.engine.run.text import format_value, repr_text, text
 from gradcli.engine.tape.graph import Watchpoint
 from gradcli.engine.tape.tensor import Fields, Number, Tensor, leaf

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from gradcli.engine.ops.registry import ops
-from gradcli.engine.ops.rules import pull
+from gradcli.engine.ops.catalog import ops
 from gradcli.engine.run import scalars
 from gradcli.engine.run.own import OwnRule
 from gradcli.engine.tape.graph import GONE, SPENT, AccumulateGrad, Node, Version, settle
-from gradcli.engine.tape.tensor import Like, Tensor, like_of, node_of, version_of
+from gradcli.engine.tape.tensor import Tensor, like_of, node_of, version_of
+from gradcli.engine.values.carrier import Like
 from gradcli.engine.values.data import np
 from gradcli.errors import Diagnostic, Label, RunError, run_error
 
@@ -120,7 +120,7 @@ def _pulled(node: Node, g: Any, create_graph: bool, live: set[Node]) -> Sequence
     args, out = saved_values(node, create_graph)
     g = _whole(node, g)
     wanted = [under in live for under in node.edges]
-    return pull(op, g, out, args, node.params, wanted)
+    return op.pull(g, out, args, node.params, wanted)
 
 
 def saved_values(node: Node, connected: bool) -> tuple[Sequence[Any], Any]:

@@ -11,12 +11,12 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from gradcli.engine.tape.tensor import Abstract
+from gradcli.engine.values.carrier import Carrier
 from gradcli.engine.values.data import dtype_of, np, shape_of
 from gradcli.engine.values.sizes import axes, axis, broadcast, unsqueezed
 
 
-class Batch(Abstract):
+class Batch(Carrier):
     """Values of one shape: `data` has the shape (count, *shape)."""
 
     __slots__ = ("data",)

@@ -10,7 +10,8 @@ from gradcli.engine.autodiff.backward import cotangents
 from gradcli.engine.run.members import seed
 from gradcli.engine.run.session import Session, kind_of
 from gradcli.engine.tape.graph import AccumulateGrad, Node
-from gradcli.engine.tape.tensor import Tensor, data_of, node_of
+from gradcli.engine.tape.tensor import Tensor, node_of
+from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import NUMBERS, np, shape_of
 from gradcli.errors import Diagnostic, InputError, RunError, UsageError, nearest
 from gradcli.ir import Program

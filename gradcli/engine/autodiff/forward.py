@@ -11,8 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gradcli.engine.autodiff.backward import check_versions, leading_to, reachable, saved_values
-from gradcli.engine.ops.registry import ops
-from gradcli.engine.ops.rules import push
+from gradcli.engine.ops.catalog import ops
 from gradcli.engine.run.own import OwnRule
 from gradcli.engine.tape.graph import Node
 
@@ -63,4 +62,4 @@ def _pushed(node: Node, dots: Sequence[Any], create_graph: bool) -> Any:
     assert op is not None
     check_versions(node)
     args, out = saved_values(node, create_graph)
-    return push(op, dots, node.like if out is None else out, args, node.params)
+    return op.push(dots, node.like if out is None else out, args, node.params)

@@ -9,7 +9,8 @@ from typing import Any
 from gradcli.engine.autodiff.backward import cotangents, reachable
 from gradcli.engine.autodiff.forward import tangents
 from gradcli.engine.tape.graph import Node
-from gradcli.engine.tape.tensor import Tensor, data_of, node_of
+from gradcli.engine.tape.tensor import Tensor, node_of
+from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import dtype_of, np, shape_of
 
 _EPS = {"float64": 2.0**-52, "float32": 2.0**-23}

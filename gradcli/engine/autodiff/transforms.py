@@ -12,11 +12,12 @@ from typing import Any
 
 from gradcli.engine.autodiff.backward import cotangents, reachable
 from gradcli.engine.autodiff.forward import tangents
-from gradcli.engine.ops.registry import ops
+from gradcli.engine.ops.catalog import ops
 from gradcli.engine.run.members import seed
 from gradcli.engine.run.session import Session, kind_of
 from gradcli.engine.tape.graph import Node, Watchpoint
-from gradcli.engine.tape.tensor import Number, Tensor, data_of, node_of
+from gradcli.engine.tape.tensor import Number, Tensor, node_of
+from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import NUMBERS, np, shape_of
 from gradcli.errors import run_error
 

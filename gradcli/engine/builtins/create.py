@@ -5,8 +5,9 @@ from __future__ import annotations
 from math import isfinite
 from typing import Any
 
-from gradcli.engine.ops.registry import REQUIRED, Op, host
-from gradcli.engine.tape.tensor import Tensor, data_of, leaf
+from gradcli.engine.ops.op import REQUIRED, Op, host
+from gradcli.engine.tape.tensor import Tensor, leaf
+from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import NUMBERS, Data, dtype_of, np, plain, shape_of
 from gradcli.engine.values.dtypes import dtype_name
 from gradcli.engine.values.limits import check_memory

@@ -6,10 +6,11 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from gradcli.engine.ops.registry import Op, constant, host
+from gradcli.engine.ops.op import Op, constant, host
 from gradcli.engine.run.text import text
-from gradcli.engine.tape.tensor import Number, Tensor, data_of
+from gradcli.engine.tape.tensor import Number, Tensor
 from gradcli.engine.values import dtypes
+from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import INT64_MAX, INT64_MIN, NUMBERS
 from gradcli.engine.values.sizes import describe
 from gradcli.errors import run_error
@@ -301,7 +302,7 @@ id_: Op = host(
 
 
 def _dir(session: Any, value: Any) -> list[str]:
-    from gradcli.engine.ops.registry import ops
+    from gradcli.engine.ops.catalog import ops
     from gradcli.engine.run.members import names_of
 
     names = set(names_of(value))

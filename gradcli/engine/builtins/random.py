@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from gradcli.engine.builtins.create import OPTIONS, made
-from gradcli.engine.ops.registry import REQUIRED, Op, host
-from gradcli.engine.tape.tensor import Tensor, data_of
+from gradcli.engine.ops.op import REQUIRED, Op, host
+from gradcli.engine.tape.tensor import Tensor
+from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import NUMBERS, dtype_of, np, plain, shape_of
 from gradcli.engine.values.dtypes import dtype_name
 from gradcli.engine.values.limits import check_memory

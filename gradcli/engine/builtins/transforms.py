@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gradcli.engine.autodiff import transforms
-from gradcli.engine.ops.registry import Op, host
+from gradcli.engine.ops.op import Op, host
 from gradcli.errors import run_error
 
 FAMILY = 340, "Transforms of functions"

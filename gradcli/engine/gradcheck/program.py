@@ -10,7 +10,8 @@ from gradcli.engine.gradcheck.compare import Check, Function, gradcheck
 from gradcli.engine.run.own import OwnFunction
 from gradcli.engine.run.session import Session
 from gradcli.engine.tape.graph import Site, Watchpoint
-from gradcli.engine.tape.tensor import Number, Tensor, data_of, node_of
+from gradcli.engine.tape.tensor import Number, Tensor, node_of
+from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import NUMBERS, dtype_of, is_floating, shape_of
 from gradcli.errors import GradError
 from gradcli.results import Checked

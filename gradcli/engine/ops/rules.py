@@ -7,10 +7,13 @@ order) and under forward mode alike.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from gradcli.engine.ops.registry import Op, ops
+from gradcli.engine.ops.catalog import ops
 from gradcli.engine.values.data import NUMBERS, dtype_of, shape_of
+
+if TYPE_CHECKING:
+    from gradcli.engine.ops.op import Op
 
 
 def pull(

@@ -7,7 +7,8 @@ from typing import Any
 
 from gradcli.engine.autodiff.backward import cotangents
 from gradcli.engine.tape.graph import Node
-from gradcli.engine.tape.tensor import Tensor, data_of, node_of
+from gradcli.engine.tape.tensor import Tensor, node_of
+from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import NUMBERS, is_floating, np
 from gradcli.errors import Diagnostic
 from gradcli.source import Source, Span

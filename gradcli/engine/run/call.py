@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from gradcli.engine.ops.registry import REQUIRED, Op, ops
+from gradcli.engine.ops.catalog import ops
+from gradcli.engine.ops.inplace import apply_inplace
+from gradcli.engine.ops.op import REQUIRED, Op
 from gradcli.engine.run import scalars
 from gradcli.engine.run.session import Session, kind_of
-from gradcli.engine.tape.apply import apply_inplace
 from gradcli.engine.tape.graph import Site
-from gradcli.engine.tape.tensor import Abstract, Tensor
+from gradcli.engine.tape.tensor import Tensor
+from gradcli.engine.values.carrier import Carrier
 from gradcli.engine.values.data import NUMBERS
 from gradcli.errors import RunError, counted, run_error
 from gradcli.ir import Signature
@@ -220,7 +222,7 @@ def _check_params(op: Op, params: Mapping[str, Any]) -> None:
 
 
 def _is_array(value: Any) -> bool:
-    return hasattr(value, "dtype") and not isinstance(value, Abstract)
+    return hasattr(value, "dtype") and not isinstance(value, Carrier)
 
 
 def check_kinds(op: Op, args: Sequence[Any]) -> None:

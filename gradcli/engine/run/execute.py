@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping
 from types import CodeType, FrameType, FunctionType, TracebackType
 from typing import Any, TypeAlias
 
-from gradcli.engine.ops.registry import REQUIRED, ops
+from gradcli.engine.ops.catalog import ops
+from gradcli.engine.ops.op import REQUIRED
 from gradcli.engine.run import call, members, operators
 from gradcli.engine.run.inputs import Given, Inputs
 from gradcli.engine.run.messages import call_note, operand_label, shortened, turn_note

@@ -6,12 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 from gradcli.engine.autodiff.backward import cotangents
-from gradcli.engine.ops.registry import ops
+from gradcli.engine.ops.catalog import ops
+from gradcli.engine.ops.inplace import apply_inplace
 from gradcli.engine.run.own import OWN_NAMES
 from gradcli.engine.run.session import Session, as_numbers, kind_of
-from gradcli.engine.tape.apply import apply_inplace, shared
 from gradcli.engine.tape.graph import AccumulateGrad, Node, Site, seen
-from gradcli.engine.tape.tensor import Fields, Tensor, data_of, like_of, node_of
+from gradcli.engine.tape.tensor import Fields, Tensor, like_of, node_of, shared
+from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import NUMBERS, np
 from gradcli.engine.values.dtypes import DTYPES, dtype_name
 from gradcli.errors import RunError, run_error

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradcli.engine.ops.registry import ops
+from gradcli.engine.ops.catalog import ops
 from gradcli.engine.run.call import static
 from gradcli.engine.run.session import Session, kind_of
 from gradcli.engine.tape.graph import Site
@@ -129,8 +129,8 @@ def set_item(session: Session, receiver: Any, index: Any, value: Any, site: Site
         return
     if type(receiver) is not Tensor:
         raise run_error("wrong-type", f"items of {kind_of(receiver)} cannot be set")
+    from gradcli.engine.ops.inplace import apply_inplace
     from gradcli.engine.run.call import check_kinds
-    from gradcli.engine.tape.apply import apply_inplace
 
     value = session.tensor(value, site)
     check_kinds(ops.set_at, [receiver, value])

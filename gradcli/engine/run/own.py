@@ -9,7 +9,8 @@ from typing import Any
 from gradcli.engine.ops.rules import fit
 from gradcli.engine.run.session import Session, kind_of
 from gradcli.engine.tape.graph import Node, Site, Watchpoint
-from gradcli.engine.tape.tensor import Like, Number, Tensor, data_of, like_of, node_of, version_of
+from gradcli.engine.tape.tensor import Number, Tensor, like_of, node_of, version_of
+from gradcli.engine.values.carrier import Like, data_of
 from gradcli.engine.values.data import NUMBERS, Data, is_floating, np, shape_of
 from gradcli.errors import Diagnostic, GradError, RunError, run_error
 from gradcli.source import Source, Span

@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from gradcli.engine.ops.registry import Op, ops
+from gradcli.engine.ops.catalog import ops
+from gradcli.engine.ops.op import Op
 from gradcli.engine.run.session import Session
 from gradcli.engine.tape.graph import Node, Site, Version
-from gradcli.engine.tape.tensor import SCALAR, Number, Tensor
+from gradcli.engine.tape.tensor import Number, Tensor
+from gradcli.engine.values.carrier import SCALAR
 from gradcli.engine.values.data import NUMBERS
 
 _FIRST = (0,)
@@ -128,7 +130,7 @@ def spread(node: Node, g: float, pending: dict[Node, Any], live: set[Node]) -> b
 
     Returns False, having added nothing, where one is not: then the long way is taken.
     """
-    op = node.op
+    op: Any = node.op
     if op is None or node.like is not SCALAR or op.partials is None:
         return False
     args = []

@@ -6,10 +6,19 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from gradcli.engine.ops.registry import Op, ops
-from gradcli.engine.tape.apply import apply, shared, unrecorded
+from gradcli.engine.ops.catalog import ops
+from gradcli.engine.ops.op import Op
 from gradcli.engine.tape.graph import AccumulateGrad, Node, Site, Watchpoint, settle
-from gradcli.engine.tape.tensor import Fields, Number, Tensor, leaf, node_of
+from gradcli.engine.tape.tensor import (
+    Fields,
+    Number,
+    Tensor,
+    apply,
+    leaf,
+    node_of,
+    shared,
+    unrecorded,
+)
 from gradcli.engine.values.data import NUMBERS, SCALARS, np
 from gradcli.errors import RunError, run_error
 

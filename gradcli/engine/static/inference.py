@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from gradcli.engine.ops.registry import REQUIRED, ops
+from gradcli.engine.ops.catalog import ops
+from gradcli.engine.ops.op import REQUIRED
 from gradcli.engine.run.call import bind
 from gradcli.engine.run.session import Session
 from gradcli.engine.static.lists import linked

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from gradcli import ir
-from gradcli.engine.ops.registry import ops
+from gradcli.engine.ops.catalog import ops
 from gradcli.engine.run import members, operators
 from gradcli.engine.run.session import Session
 from gradcli.engine.static.findings import Findings

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from gradcli.engine.ops.registry import Op
-from gradcli.engine.tape.tensor import Abstract, Tensor
+from gradcli.engine.ops.op import Op
+from gradcli.engine.tape.tensor import Tensor
+from gradcli.engine.values.carrier import Carrier
 from gradcli.engine.values.data import NUMBERS, dtype_of
 from gradcli.engine.values.sizes import Shape, broadcast
 from gradcli.source import Span
@@ -47,7 +48,7 @@ UNLINKED = Link()
 LINKED = Link(True, True)
 
 
-class Value(Abstract):
+class Value(Carrier):
     """What is known of a value. `shape` and `dtype` are None where they are not known, `known` is
     its value where it is a constant.
     """

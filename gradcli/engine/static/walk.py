@@ -15,7 +15,8 @@ from enum import Flag
 from typing import Any, NamedTuple
 
 from gradcli import ir
-from gradcli.engine.ops.registry import REQUIRED, ops
+from gradcli.engine.ops.catalog import ops
+from gradcli.engine.ops.op import REQUIRED
 from gradcli.engine.run import members, operators
 from gradcli.engine.run.inputs import Given, Inputs, misfit
 from gradcli.engine.run.messages import call_note, turn_note

@@ -2,17 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 from weakref import ref
 
 if TYPE_CHECKING:
-    from gradcli.engine.ops.registry import Op
     from gradcli.engine.tape.tensor import Tensor
     from gradcli.source import Span
 
 _clock = count(1).__next__
+
+
+class Recordable(Protocol):
+    """What recording wants of an op: its value on plain data, what is saved of a call, and the
+    rules that its node will ask for.
+    """
+
+    name: str
+    fields: tuple[str, ...]
+    number: Callable[..., Any] | None
+    body: Callable[..., Any] | None
+    view: bool
+    variadic: bool
+    reads: tuple[tuple[bool, ...], ...]
+    saves: tuple[bool, ...]
+    saves_out: bool
+
+    @property
+    def differentiable(self) -> bool: ...
+
+    def value(self, args: Sequence[Any], params: Mapping[str, Any]) -> Any: ...
+
+    def node_name(self, args: tuple[Any, ...], params: dict[str, Any]) -> str: ...
+
+    def pull(
+        self,
+        g: Any,
+        out: Any,
+        args: Sequence[Any],
+        params: Mapping[str, Any],
+        wanted: Sequence[bool],
+    ) -> Sequence[Any]: ...
+
+    def push(
+        self, dots: Sequence[Any], out: Any, args: Sequence[Any], params: Mapping[str, Any]
+    ) -> Any: ...
 
 
 class Site:
@@ -75,7 +110,7 @@ class Node:
 
     def __init__(
         self,
-        op: Op | None,
+        op: Recordable | None,
         edges: tuple[Node | None, ...],
         outputs: tuple[int, ...],
         args: Any,

@@ -1,43 +1,25 @@
-"""Tensors and numbers that are being differentiated."""
+"""Tensors and numbers that are being differentiated, and doing ops on them.
+
+An op is recorded when one of its arguments is connected to a leaf and its result is floating. This
+room knows no derivatives; the rules know no recording.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from gradcli.engine.tape.graph import AccumulateGrad, Node, Version, seen
-from gradcli.engine.values.data import NUMBERS, Data, dtype_of, np, shape_of
-
-
-class Like:
-    """Shape and dtype of a value whose numbers nobody needs: what a rule gets for an argument
-    that its op does not save.
-    """
-
-    __slots__ = ("dtype", "shape")
-
-    def __init__(self, shape: tuple[int, ...], dtype: str) -> None:
-        self.shape = shape
-        self.dtype = dtype
-
-    @property
-    def ndim(self) -> int:
-        return len(self.shape)
-
-
-SCALAR = Like((), "float64")
-
-
-class Abstract:
-    """A value without numbers, of which something else is known: its name, or its shape. Ops done
-    on it are done by it.
-    """
-
-    __slots__ = ()
-
-    def apply(self, op: Any, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
-        """What the op makes of the arguments, this being one of them."""
-        raise NotImplementedError
+from gradcli.engine.tape.graph import AccumulateGrad, Node, Recordable, Site, Version, seen
+from gradcli.engine.values.carrier import SCALAR, Carrier, Like
+from gradcli.engine.values.data import (
+    NUMBERS,
+    SCALARS,
+    Data,
+    dtype_of,
+    is_floating,
+    np,
+    shape_of,
+)
 
 
 class View:
@@ -49,14 +31,14 @@ class View:
 
     __slots__ = ("op", "params", "parent", "seen")
 
-    def __init__(self, parent: Tensor, op: Any, params: dict[str, Any], seen: int) -> None:
+    def __init__(self, parent: Tensor, op: Recordable, params: dict[str, Any], seen: int) -> None:
         self.parent = parent
         self.op = op
         self.params = params
         self.seen = seen
 
 
-class Tensor:
+class Tensor(Carrier):
     """An array with its place in the recorded graph.
 
     `data` is plain data; `node` the op that made it (an `AccumulateGrad` for a leaf that requires
@@ -74,6 +56,14 @@ class Tensor:
         self.version: Version | None = None
         self.view: View | None = None
         self.grad: Tensor | None = None
+
+    def apply(self, op: Recordable, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
+        """What the op makes of the arguments, recorded where that is wanted."""
+        return apply(op, args, params, None) if op.body is None else op.body(*args, **params)
+
+    def plain(self) -> Data:
+        """The array or number that it holds."""
+        return self.data
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -167,11 +157,6 @@ def array_of(x: Tensor) -> Any:
     return x.data
 
 
-def data_of(x: Value) -> Data:
-    """Plain data of a value."""
-    return x.data if isinstance(x, Tensor) else x
-
-
 def like_of(x: Value) -> Like:
     """Shape and dtype of a value."""
     if type(x) in NUMBERS:
@@ -189,3 +174,167 @@ def leaf(data: Data) -> Tensor:
     tensor = Tensor(data)
     tensor.node = AccumulateGrad(tensor)
     return tensor
+
+
+# doing ops ----------------------------------------------------------------------------------------
+
+
+def apply(op: Recordable, args: Sequence[Any], params: Mapping[str, Any], site: Site | None) -> Any:
+    """Do an op on values of which one at least is a tensor; record it where that is wanted.
+
+    Returns:
+        A `Number` when every argument is a number, else a `Tensor`; a tuple of them for an op of
+        several outputs.
+    """
+    out, kind = evaluated(op, args, params)
+    if type(out) is tuple:
+        return _record_many(op, args, params, out, site)
+    result = kind(out)
+    if op.differentiable and is_floating(out):
+        node = record(op, args, params, site)
+        if node is not None:
+            keep_result(node, op, result)
+            result.node = node
+    if op.view and type(out) not in NUMBERS:
+        _share(result, args[0], op, params)
+    return result
+
+
+def unrecorded(op: Recordable, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
+    """Do an op without recording it, under `no_grad`; views still share their memory."""
+    out, kind = evaluated(op, args, params)
+    if type(out) is tuple:
+        return named(op, map(Tensor, out))
+    result = kind(out)
+    if op.view and type(out) not in NUMBERS and _shares(out, args[0]):
+        result.version = shared(args[0])
+    return result
+
+
+def named(op: Recordable, results: Iterable[Any]) -> tuple[Any, ...]:
+    """Several results, with their names where the op gives any."""
+    return (
+        Fields(op.name.removesuffix("_along"), op.fields, results) if op.fields else tuple(results)
+    )
+
+
+def record(
+    op: Recordable, args: Sequence[Any], params: Mapping[str, Any], site: Site | None
+) -> Node | None:
+    """The node of an op on these arguments, or None where no argument is connected."""
+    edges: list[Node | None] = []
+    outputs = []
+    connected = visible = False
+    for a in args:
+        node = node_of(a) if isinstance(a, Tensor) else None
+        edges.append(node)
+        if node is None:
+            outputs.append(0)
+        else:
+            outputs.append(a.index)
+            connected = True
+            visible = visible or node.visible
+    if not connected:
+        return None
+    saves = op.saves * len(args) if op.variadic else _kept(op, edges)
+    saved = tuple(
+        a if kept or not isinstance(a, Tensor) else like_of(a)
+        for a, kept in zip(args, saves, strict=False)
+    )
+    node = Node(op, tuple(edges), tuple(outputs), saved, dict(params), visible, site)
+    node.versions = tuple(version_of(a) if isinstance(a, Tensor) else 0 for a in saved)
+    node.keeps = any(under is not None and under.keeps for under in edges)
+    return node
+
+
+def _kept(op: Recordable, edges: Sequence[Node | None]) -> Sequence[bool]:
+    """Which arguments the rules of the connected ones read."""
+    reads = [read for read, under in zip(op.reads, edges, strict=True) if under is not None]
+    return reads[0] if len(reads) == 1 else [any(column) for column in zip(*reads, strict=True)]
+
+
+def evaluated(
+    op: Recordable, args: Sequence[Any], params: Mapping[str, Any]
+) -> tuple[Any, type[Tensor]]:
+    """The op's plain result, a tuple for several, and what it becomes: a number or a tensor."""
+    kind: type[Tensor] = Number if op.number is not None else Tensor
+    data = []
+    for a in args:
+        if isinstance(a, Tensor):
+            if type(a) is Tensor:
+                kind = Tensor
+            data.append(array_of(a) if op.view else a.data)
+        else:
+            if type(a) not in SCALARS:
+                kind = Tensor
+            data.append(a)
+    return op.value(data, params), kind
+
+
+def keep_result(node: Node, op: Recordable, result: Tensor) -> None:
+    """Let a new node note its result: shape and dtype, and the value where the rules read it."""
+    data = result.data
+    if type(data) is float:
+        node.out = data
+        node.like = SCALAR
+    else:
+        node.like = Like(data.shape, dtype_of(data))
+        if op.saves_out or node.keeps:
+            node.out = data.copy() if node.keeps else data
+    if op.saves_out:
+        if result.version is None:
+            result.version = Version()
+        node.cell = result.version
+        node.versions = (*(node.versions or ()), result.version.count)
+
+
+def _record_many(
+    op: Recordable,
+    args: Sequence[Any],
+    params: Mapping[str, Any],
+    out: tuple[Data, ...],
+    site: Site | None,
+) -> tuple[Any, ...]:
+    results = tuple(map(Tensor, out))
+    floating = tuple(map(is_floating, out))
+    node = record(op, args, params, site) if op.differentiable and any(floating) else None
+    if node is not None:
+        node.like = tuple(map(like_of, results))
+        if op.saves_out or node.keeps:
+            node.out = out
+        for i, result in enumerate(results):
+            if floating[i]:
+                result.node = node
+                result.index = i
+    if op.view:
+        for result in results:
+            if _shares(result.data, args[0]):
+                result.version = shared(args[0])
+    return named(op, results)
+
+
+def _share(result: Tensor, base: Tensor, op: Recordable, params: Mapping[str, Any]) -> None:
+    if not _shares(result.data, base):
+        return
+    result.version = shared(base)
+    result.view = View(base, op, dict(params), result.version.count)
+
+
+def _shares(data: Data, base: Tensor) -> bool:
+    if type(data) in NUMBERS or type(base.data) in NUMBERS:
+        return False
+    return data is base.data or bool(np.may_share_memory(data, base.data))
+
+
+def counter(x: Tensor) -> Version:
+    """The version counter of a tensor's memory, made at its first use."""
+    if x.version is None:
+        x.version = Version()
+    return x.version
+
+
+def shared(x: Tensor) -> Version:
+    """The version counter of memory on which another tensor will lie, too."""
+    version = counter(x)
+    version.shared = True
+    return version

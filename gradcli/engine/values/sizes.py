@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from gradcli.engine.tape.tensor import data_of
+from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import NUMBERS, Data, dtype_of, np
 from gradcli.errors import run_error
 

@@ -25,7 +25,8 @@ sys.path.insert(0, str(HERE.parents[1]))
 
 from oracles import table, values  # noqa: E402  # beside this folder
 
-from gradcli.engine.ops.registry import REQUIRED, Op, Sample, ops, sample  # noqa: E402
+from gradcli.engine.ops.catalog import ops  # noqa: E402
+from gradcli.engine.ops.op import REQUIRED, Op, Sample, sample  # noqa: E402
 
 LONGEST = 6000  # characters of a row
 NEAR = 0.01

@@ -7,17 +7,8 @@ from math import inf, isnan, nan
 from typing import Any
 
 from gradcli.engine.numerics import ieee
-from gradcli.engine.ops.registry import (
-    REQUIRED,
-    Op,
-    Sample,
-    bad,
-    composite,
-    elementwise,
-    known,
-    ops,
-    sample,
-)
+from gradcli.engine.ops.catalog import ops
+from gradcli.engine.ops.op import REQUIRED, Op, Sample, bad, composite, elementwise, known, sample
 from gradcli.engine.values.data import Data, np, shape_of
 from gradcli.engine.values.sizes import axis
 from gradcli.errors import run_error

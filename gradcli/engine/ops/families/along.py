@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradcli.engine.ops.registry import Sample, ops, sample
+from gradcli.engine.ops.catalog import ops
+from gradcli.engine.ops.op import Sample, sample
 from gradcli.engine.values.data import NUMBERS, Data, dtype_of, np
 from gradcli.engine.values.sizes import Shape, axes, reduced
 from gradcli.errors import run_error

@@ -6,8 +6,9 @@ from typing import Any
 
 from gradcli.engine.numerics import exact, ieee
 from gradcli.engine.numerics.ufunc import formula, real
+from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.families import points
-from gradcli.engine.ops.registry import Op, bad, elementwise, known, ops, sample
+from gradcli.engine.ops.op import Op, bad, elementwise, known, sample
 from gradcli.engine.values.data import NUMBERS, Data, np
 
 FAMILY = 10, "Arithmetic"

@@ -6,9 +6,10 @@ from itertools import combinations as _subsets
 from itertools import combinations_with_replacement
 from typing import Any
 
+from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.families.places import EVERY
-from gradcli.engine.ops.registry import REQUIRED, Op, bad, composite, op, ops, sample
-from gradcli.engine.tape.tensor import data_of
+from gradcli.engine.ops.op import REQUIRED, Op, bad, composite, op, sample
+from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import Data, dtype_of, np, shape_of
 from gradcli.engine.values.limits import check_memory
 from gradcli.engine.values.sizes import Shape, axis, describe, sizes, whole, wholes

@@ -7,8 +7,9 @@ from typing import Any
 
 from gradcli.engine.numerics import ieee
 from gradcli.engine.numerics.ufunc import alike, formula, real, ufunc, unfit
+from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.families import points
-from gradcli.engine.ops.registry import Op, bad, elementwise, known, op, ops, sample
+from gradcli.engine.ops.op import Op, bad, elementwise, known, op, sample
 from gradcli.engine.values.data import NUMBERS, SCALARS, Data, np, shape_of
 from gradcli.engine.values.sizes import broadcast
 from gradcli.errors import run_error

@@ -8,8 +8,8 @@ from typing import Any
 
 from gradcli.engine.numerics import ieee
 from gradcli.engine.numerics.ufunc import formula, integral, ufunc
-from gradcli.engine.ops.registry import Op, bad, elementwise, host, sample
-from gradcli.engine.tape.tensor import data_of
+from gradcli.engine.ops.op import Op, bad, elementwise, host, sample
+from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import Data, np, shape_of
 from gradcli.errors import run_error
 

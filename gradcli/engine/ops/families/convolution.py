@@ -5,8 +5,9 @@ from __future__ import annotations
 from math import inf, prod
 from typing import Any
 
+from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.internal.window import counts
-from gradcli.engine.ops.registry import REQUIRED, Op, bad, composite, known, ops, sample
+from gradcli.engine.ops.op import REQUIRED, Op, bad, composite, known, sample
 from gradcli.engine.values.data import dtype_of, np, shape_of
 from gradcli.engine.values.limits import check_memory
 from gradcli.engine.values.sizes import Shape, whole, wholes

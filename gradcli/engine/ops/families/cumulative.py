@@ -5,9 +5,10 @@ from __future__ import annotations
 from math import inf, nan
 from typing import Any
 
+from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.families.along import floats, shaped
 from gradcli.engine.ops.families.places import EVERY
-from gradcli.engine.ops.registry import REQUIRED, Op, bad, composite, known, op, ops, sample
+from gradcli.engine.ops.op import REQUIRED, Op, bad, composite, known, op, sample
 from gradcli.engine.values.data import Data, dtype_of, np, shape_of
 from gradcli.engine.values.dtypes import dtype_name
 from gradcli.engine.values.sizes import Shape, axis, whole

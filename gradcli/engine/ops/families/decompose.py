@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.families.matrices import (
     GILES,
     checked,
     transposed,
 )
-from gradcli.engine.ops.registry import Op, bad, composite, ops, sample
+from gradcli.engine.ops.op import Op, bad, composite, sample
 from gradcli.engine.tape.tensor import Fields
 from gradcli.engine.values.data import dtype_of, np, shape_of
 from gradcli.errors import run_error

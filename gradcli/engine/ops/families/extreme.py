@@ -5,8 +5,9 @@ from __future__ import annotations
 from math import nan
 from typing import Any
 
+from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.families.along import DIMS, check_some, dim_samples, shaped, share, spread
-from gradcli.engine.ops.registry import Op, bad, host, known, op, ops
+from gradcli.engine.ops.op import Op, bad, host, known, op
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.data import NUMBERS, Data, np
 from gradcli.engine.values.sizes import axes, axis, describe, reduced, whole

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import nan
 from typing import Any
 
+from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.families.places import (
     EVERY,
     complete,
@@ -14,18 +15,8 @@ from gradcli.engine.ops.families.places import (
     taken,
     taken_shape,
 )
-from gradcli.engine.ops.registry import (
-    REQUIRED,
-    Op,
-    bad,
-    composite,
-    elementwise,
-    known,
-    op,
-    ops,
-    sample,
-)
-from gradcli.engine.tape.tensor import data_of
+from gradcli.engine.ops.op import REQUIRED, Op, bad, composite, elementwise, known, op, sample
+from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import Data, dtype_of, np, shape_of
 from gradcli.engine.values.sizes import Shape, axis, broadcast, common_dtype, whole
 from gradcli.errors import run_error

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradcli.engine.ops.registry import REQUIRED, Op, bad, composite, op, ops, sample
+from gradcli.engine.ops.catalog import ops
+from gradcli.engine.ops.op import REQUIRED, Op, bad, composite, op, sample
 from gradcli.engine.values.data import Data, np, shape_of
 from gradcli.engine.values.sizes import Shape, axis, common_dtype, unsqueezed, whole, wholes
 from gradcli.errors import run_error

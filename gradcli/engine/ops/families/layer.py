@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradcli.engine.ops.registry import REQUIRED, Op, bad, composite, host, known, op, ops, sample
-from gradcli.engine.tape.tensor import Tensor, data_of
+from gradcli.engine.ops.catalog import ops
+from gradcli.engine.ops.op import REQUIRED, Op, bad, composite, host, known, op, sample
+from gradcli.engine.tape.tensor import Tensor
+from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import Data, np, shape_of
 from gradcli.engine.values.limits import check_memory
 from gradcli.engine.values.sizes import broadcast, describe, whole, wholes

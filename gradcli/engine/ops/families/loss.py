@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from gradcli.engine.ops.registry import Op, Sample, bad, composite, known, ops, sample
-from gradcli.engine.tape.tensor import data_of
+from gradcli.engine.ops.catalog import ops
+from gradcli.engine.ops.op import Op, Sample, bad, composite, known, sample
+from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import np, shape_of
 from gradcli.errors import run_error
 

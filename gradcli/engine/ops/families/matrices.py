@@ -5,8 +5,8 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-from gradcli.engine.ops.registry import ops
-from gradcli.engine.tape.tensor import data_of
+from gradcli.engine.ops.catalog import ops
+from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import NUMBERS, Data, dtype_of, np, shape_of
 from gradcli.errors import run_error
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import factorial, inf, prod
 from typing import Any
 
+from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.families.matrices import (
     GILES,
     checked,
@@ -13,7 +14,7 @@ from gradcli.engine.ops.families.matrices import (
     triangle,
 )
 from gradcli.engine.ops.internal.decompose import unit_lower
-from gradcli.engine.ops.registry import Op, bad, composite, op, ops, sample
+from gradcli.engine.ops.op import Op, bad, composite, op, sample
 from gradcli.engine.tape.tensor import Fields
 from gradcli.engine.values.data import NUMBERS, Data, dtype_of, np, shape_of
 from gradcli.engine.values.sizes import axes, whole

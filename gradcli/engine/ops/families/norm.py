@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import inf
 from typing import Any
 
+from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.families.along import (
     DIMS,
     check_some,
@@ -15,7 +16,7 @@ from gradcli.engine.ops.families.along import (
     share,
     spread,
 )
-from gradcli.engine.ops.registry import Op, Sample, bad, known, op, ops, sample
+from gradcli.engine.ops.op import Op, Sample, bad, known, op, sample
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.data import NUMBERS, Data, np
 from gradcli.engine.values.sizes import axes, describe, reduced

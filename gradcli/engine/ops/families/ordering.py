@@ -5,7 +5,8 @@ from __future__ import annotations
 from math import nan
 from typing import Any
 
-from gradcli.engine.ops.registry import REQUIRED, Op, bad, composite, known, op, ops, sample
+from gradcli.engine.ops.catalog import ops
+from gradcli.engine.ops.op import REQUIRED, Op, bad, composite, known, op, sample
 from gradcli.engine.values.data import Data, np, shape_of
 from gradcli.engine.values.sizes import Shape, axis, whole
 from gradcli.errors import run_error

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradcli.engine.tape.tensor import Tensor, data_of
+from gradcli.engine.tape.tensor import Tensor
+from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import Data, np
 from gradcli.engine.values.sizes import Shape, broadcast, describe, filled, whole
 from gradcli.errors import RunError, run_error

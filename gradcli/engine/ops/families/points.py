@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gradcli.engine.ops.registry import Sample, sample
+from gradcli.engine.ops.op import Sample, sample
 
 Samples = tuple[Sample, ...]
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-from gradcli.engine.ops.registry import REQUIRED, Op, Sample, bad, composite, host, ops, sample
+from gradcli.engine.ops.catalog import ops
+from gradcli.engine.ops.op import REQUIRED, Op, Sample, bad, composite, host, sample
 from gradcli.engine.values.data import dtype_of, np, shape_of
 from gradcli.engine.values.limits import check_memory
 from gradcli.engine.values.sizes import Shape, axis, broadcast, whole, wholes

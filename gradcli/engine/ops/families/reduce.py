@@ -6,6 +6,7 @@ from math import nan
 from typing import Any
 
 from gradcli.engine.numerics import ieee
+from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.families.along import (
     DIMS,
     count_over,
@@ -15,7 +16,7 @@ from gradcli.engine.ops.families.along import (
     shaped,
     spread,
 )
-from gradcli.engine.ops.registry import Op, bad, known, op, ops, sample
+from gradcli.engine.ops.op import Op, bad, known, op, sample
 from gradcli.engine.values.data import INT64_MAX, INT64_MIN, Data, np
 from gradcli.engine.values.dtypes import dtype_name
 from gradcli.engine.values.sizes import Shape, axes, reduced

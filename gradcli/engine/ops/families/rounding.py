@@ -7,7 +7,7 @@ from typing import Any
 from gradcli.engine.numerics import ieee
 from gradcli.engine.numerics.ufunc import Function
 from gradcli.engine.ops.families import points
-from gradcli.engine.ops.registry import Op, elementwise, known, sample
+from gradcli.engine.ops.op import Op, elementwise, known, sample
 from gradcli.engine.tape.tensor import Number
 from gradcli.engine.values.data import NUMBERS, Data, np
 

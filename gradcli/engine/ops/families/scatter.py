@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.families.places import EVERY, check_range, places_of, static_index
 from gradcli.engine.ops.internal.index import grid
-from gradcli.engine.ops.registry import REQUIRED, Op, bad, composite, known, op, ops, sample
-from gradcli.engine.tape.tensor import data_of
+from gradcli.engine.ops.op import REQUIRED, Op, bad, composite, known, op, sample
+from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import Data, np, shape_of
 from gradcli.engine.values.sizes import Shape, axis, broadcast, whole
 from gradcli.errors import run_error

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradcli.engine.ops.registry import REQUIRED, Op, bad, composite, known, op, sample
-from gradcli.engine.tape.tensor import data_of
+from gradcli.engine.ops.op import REQUIRED, Op, bad, composite, known, op, sample
+from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import Data, np, shape_of
 from gradcli.engine.values.sizes import Shape, axis, unsqueezed, wholes
 from gradcli.errors import run_error

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.families.matrices import (
     GILES,
     checked,
@@ -16,7 +17,7 @@ from gradcli.engine.ops.families.matrices import (
     square_rule,
     transposed,
 )
-from gradcli.engine.ops.registry import REQUIRED, Op, Sample, bad, composite, known, op, ops, sample
+from gradcli.engine.ops.op import REQUIRED, Op, Sample, bad, composite, known, op, sample
 from gradcli.engine.tape.tensor import Fields
 from gradcli.engine.values.data import Data, dtype_of, np, shape_of
 from gradcli.errors import run_error

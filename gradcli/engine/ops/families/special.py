@@ -9,17 +9,9 @@ from typing import Any
 from gradcli.engine.numerics import error as error_functions
 from gradcli.engine.numerics import gamma as gamma_functions
 from gradcli.engine.numerics.piecewise import on_array, on_number
+from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.families import points
-from gradcli.engine.ops.registry import (
-    REQUIRED,
-    Op,
-    bad,
-    composite,
-    elementwise,
-    known,
-    ops,
-    sample,
-)
+from gradcli.engine.ops.op import REQUIRED, Op, bad, composite, elementwise, known, sample
 from gradcli.engine.values.sizes import whole
 from gradcli.errors import run_error
 

@@ -7,8 +7,9 @@ from typing import Any
 
 from gradcli.engine.numerics.piecewise import on_array, on_number
 from gradcli.engine.numerics.scipy_functions import scipy_function
+from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.families import points
-from gradcli.engine.ops.registry import Op, elementwise, known, ops, sample
+from gradcli.engine.ops.op import Op, elementwise, known, sample
 
 FAMILY = 60, "Special functions of the extra `special`"
 

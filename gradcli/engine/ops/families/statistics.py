@@ -6,6 +6,7 @@ from collections.abc import Callable
 from math import nan
 from typing import Any
 
+from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.families.along import (
     DIMS,
     check_some,
@@ -14,8 +15,9 @@ from gradcli.engine.ops.families.along import (
     shaped,
 )
 from gradcli.engine.ops.families.ordering import order_of
-from gradcli.engine.ops.registry import REQUIRED, Op, bad, composite, host, known, op, ops, sample
-from gradcli.engine.tape.tensor import Fields, data_of
+from gradcli.engine.ops.op import REQUIRED, Op, bad, composite, host, known, op, sample
+from gradcli.engine.tape.tensor import Fields
+from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import Data, dtype_of, np, shape_of
 from gradcli.engine.values.dtypes import dtype_name
 from gradcli.engine.values.sizes import axes, axis, reduced, whole

@@ -5,7 +5,8 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-from gradcli.engine.ops.registry import REQUIRED, Op, bad, composite, ops, sample
+from gradcli.engine.ops.catalog import ops
+from gradcli.engine.ops.op import REQUIRED, Op, bad, composite, sample
 from gradcli.engine.values.data import shape_of
 from gradcli.engine.values.limits import check_memory
 from gradcli.engine.values.sizes import broadcast

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradcli.engine.ops.registry import Op, elementwise, op, ops, sample
+from gradcli.engine.ops.catalog import ops
+from gradcli.engine.ops.op import Op, elementwise, op, sample
 from gradcli.engine.values.data import Data, dtype_of, np, shape_of
 
 Chain = tuple[tuple[Op, dict[str, Any]], ...]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.families.matrices import (
     GILES,
     checked,
@@ -17,7 +18,7 @@ from gradcli.engine.ops.families.matrices import (
     triangle,
     which,
 )
-from gradcli.engine.ops.registry import Op, op, ops
+from gradcli.engine.ops.op import Op, op
 from gradcli.engine.values.data import Data, np, shape_of
 from gradcli.engine.values.sizes import Shape
 from gradcli.errors import run_error

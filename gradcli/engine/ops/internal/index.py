@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.families.places import (
     check_range,
     fitting,
@@ -13,8 +14,8 @@ from gradcli.engine.ops.families.places import (
     taken,
     taken_shape,
 )
-from gradcli.engine.ops.registry import REQUIRED, Op, bad, known, op, ops, sample
-from gradcli.engine.tape.tensor import Like
+from gradcli.engine.ops.op import REQUIRED, Op, bad, known, op, sample
+from gradcli.engine.values.carrier import Like
 from gradcli.engine.values.data import Data, dtype_of, np, shape_of
 from gradcli.engine.values.sizes import Shape, axis
 from gradcli.errors import run_error

@@ -5,11 +5,12 @@ from __future__ import annotations
 from math import nan
 from typing import Any
 
+from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.families.along import floats, reshaped
 from gradcli.engine.ops.families.extreme import extreme_op, place_of
 from gradcli.engine.ops.families.norm import peak
 from gradcli.engine.ops.families.statistics import median_all_op, median_along_op
-from gradcli.engine.ops.registry import Op, bad, known, op, ops, sample
+from gradcli.engine.ops.op import Op, bad, known, op, sample
 from gradcli.engine.values.data import Data, dtype_of, np
 from gradcli.engine.values.sizes import axes, axis, reduced
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
+from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.families.matrices import (
     GILES,
     checked,
@@ -18,7 +19,7 @@ from gradcli.engine.ops.families.matrices import (
     triangle,
     which,
 )
-from gradcli.engine.ops.registry import REQUIRED, Op, op, ops
+from gradcli.engine.ops.op import REQUIRED, Op, op
 from gradcli.engine.values.data import Data, np
 from gradcli.engine.values.sizes import Shape, broadcast
 from gradcli.errors import run_error

@@ -10,8 +10,9 @@ from gradcli.engine.numerics import error as error_functions
 from gradcli.engine.numerics import gamma as gamma_functions
 from gradcli.engine.numerics.piecewise import on_array, on_number, pieces
 from gradcli.engine.numerics.scipy_functions import scipy_function
+from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.families import points
-from gradcli.engine.ops.registry import Op, elementwise, ops, sample
+from gradcli.engine.ops.op import Op, elementwise, sample
 
 _ndtri = scipy_function("ndtri")
 

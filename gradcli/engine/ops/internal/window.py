@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradcli.engine.ops.registry import REQUIRED, Op, op, sample
+from gradcli.engine.ops.op import REQUIRED, Op, op, sample
 from gradcli.engine.values.data import Data, dtype_of, np
 from gradcli.engine.values.sizes import Shape
 

@@ -6,8 +6,9 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gradcli.engine.ops.registry import REQUIRED, Op, Sample, ops
-from gradcli.engine.tape.tensor import Abstract
+from gradcli.engine.ops.catalog import ops
+from gradcli.engine.ops.op import REQUIRED, Op, Sample
+from gradcli.engine.values.carrier import Carrier
 from gradcli.engine.values.data import SCALARS, np
 from gradcli.engine.values.sizes import broadcast
 from gradcli.errors import GradError
@@ -38,7 +39,7 @@ class _Extent(tuple[int, ...]):
     name: str
 
 
-class Symbol(Abstract):
+class Symbol(Carrier):
     """A value of which only its name is known, and its shape: ops on it give longer formulas."""
 
     __slots__ = ("binding", "dtype", "shape", "text")

@@ -1,19 +1,16 @@
-"""The form of an op's table entry, and the table.
+"""The form of an op's table entry.
 
 All about an op stands in its entry; lookup, methods, arity checks, docs and tests derive from it.
-Entries live in one file a family. A family is imported when a program names one of its ops:
-`index.json`, made from the entries by `python -m gradcli.engine.ops.build`, tells which.
+Entries live in one file a family.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from importlib import import_module
-from pathlib import Path
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from gradcli.engine.tape.apply import apply
-from gradcli.engine.tape.tensor import Abstract, Tensor
+from gradcli.engine.ops import rules
+from gradcli.engine.values.carrier import Carrier
 from gradcli.engine.values.data import SCALARS, Data, np, plain
 from gradcli.record import Record
 
@@ -272,8 +269,12 @@ class Op:
         out = self.array(*args, **params)
         return tuple(map(plain, out)) if type(out) is tuple else plain(out)
 
+    pull = rules.pull
+    push = rules.push
+
     def __call__(self, *args: Any, **params: Any) -> Any:
-        """The op on plain data, lists or tensors; recorded where a tensor is.
+        """The op on plain data and lists, or done by the first argument that is a carrier: a tensor
+        records it.
 
         This is how rules and tests call it: tensor arguments by place, parameters by name.
         """
@@ -287,18 +288,17 @@ class Op:
             else:
                 return number(*args, **params)
         for a in args:
-            if isinstance(a, Tensor):
-                return apply(self, args, params, None)
-            if isinstance(a, Abstract):
+            if isinstance(a, Carrier):
                 return a.apply(self, args, params)
         return self.value([np.asarray(a) if isinstance(a, list) else a for a in args], params)
 
     def _composed(self, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
-        for a in args:
-            if isinstance(a, Abstract):
-                return a.apply(self, args, params)
         assert self.body is not None
-        return self.body(*args, **{**self._defaults, **params})
+        params = {**self._defaults, **params}
+        for a in args:
+            if isinstance(a, Carrier):
+                return a.apply(self, args, params)
+        return self.body(*args, **params)
 
     def __repr__(self) -> str:
         return f"<op {self.name}>"
@@ -336,63 +336,6 @@ def constant(name: str, value: Any, doc: str, **fields: Any) -> Op:
     return Op(name, constant=value, doc=doc, method=False, **fields)
 
 
-class Catalog:
-    """The table of ops by name: `ops["sin"]`, `ops.sin`. Loads a family when it is named."""
-
-    def __init__(self) -> None:
-        self._ops: dict[str, Op] = {}
-        self._families: dict[str, str] | None = None
-
-    @property
-    def families(self) -> dict[str, str]:
-        """Family of every built-in name."""
-        if self._families is None:
-            found = self._index()["families"]
-            self._families = {name: f for f, names in found.items() for name in names}
-        return self._families
-
-    @property
-    def titles(self) -> dict[str, str]:
-        """Heading of each family of which programs may name the ops, in the order of the pages."""
-        titles: dict[str, str] = self._index()["titles"]
-        return titles
-
-    @property
-    def fields(self) -> frozenset[str]:
-        """Names of the fields that results have, `values` and the like."""
-        return frozenset(self._index()["fields"])
-
-    def _index(self) -> dict[str, Any]:
-        import json
-
-        index: dict[str, Any] = json.loads(
-            Path(__file__).with_name("index.json").read_text("utf-8")
-        )
-        return index
-
-    def __contains__(self, name: object) -> bool:
-        return name in self.families
-
-    def __getitem__(self, name: str) -> Op:
-        found = self._ops.get(name)
-        if found is None:
-            family = import_module(f"gradcli.engine.{self.families[name]}")
-            self._ops.update(entries(vars(family)))
-            found = self._ops[name]
-        return found
-
-    def __getattr__(self, name: str) -> Op:
-        """An op of another family, in rules: `ops.where`."""
-        if name.startswith("__"):
-            raise AttributeError(name)
-        found = self[name]
-        self.__dict__[name] = found
-        return found
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.families)
-
-
 def entries(namespace: Mapping[str, Any]) -> dict[str, Op]:
     """The ops that a family's module defines, by name and alias.
 
@@ -404,6 +347,3 @@ def entries(namespace: Mapping[str, Any]) -> dict[str, Op]:
         if isinstance(entry, Op)
         for name in (entry.name, *entry.aliases)
     }
-
-
-ops = Catalog()

@@ -1,0 +1,149 @@
+"""Changing a tensor in place to what an op makes of it, and recording that."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from gradcli.engine.ops.catalog import ops
+from gradcli.engine.ops.op import Op
+from gradcli.engine.tape.graph import AccumulateGrad, Node, Site
+from gradcli.engine.tape.tensor import (
+    Tensor,
+    counter,
+    evaluated,
+    keep_result,
+    like_of,
+    node_of,
+    record,
+)
+from gradcli.engine.values.carrier import data_of
+from gradcli.engine.values.data import NUMBERS, Data, is_floating
+from gradcli.errors import run_error
+
+
+def apply_inplace(
+    op: Op,
+    x: Tensor,
+    args: Sequence[Any],
+    params: Mapping[str, Any],
+    site: Site | None,
+    *,
+    recording: bool,
+) -> Tensor:
+    """Change `x` to the op's result on `x` and `args`, in place, and return it.
+
+    Raises:
+        RunError: If `x` is a leaf that requires grad (or a view of one) and recording is on, if the
+            result does not fit into its shape or dtype, or if its memory overlaps itself.
+    """
+    old = Tensor(x.data, node_of(x), x.index)  # what the rules see as the argument
+    args = [_snapshot(a, x) for a in args]
+    if recording:
+        _refuse_leaf(x)
+    out, _ = evaluated(op, (x, *args), params)
+    own = getattr(out, "base", None) is None
+    fresh = own and all(out is not a and out is not data_of(a) for a in args)
+    _write(x, out, op, old, site, fresh)
+    if not recording:
+        return x
+    node = None
+    if op.differentiable and is_floating(x.data):
+        node = record(op, (old, *args), params, site)
+    if node is not None:
+        keep_result(node, op, x)
+    if node is not None or node_of(x) is not None:
+        _rebase(x, node, site)
+    return x
+
+
+def _refuse_leaf(x: Tensor) -> None:
+    if type(node_of(x)) is AccumulateGrad:
+        raise run_error(
+            "leaf-in-place",
+            "a leaf tensor that requires grad is changed in place",
+            help="put the update under `with no_grad():`, or assign a new tensor",
+        )
+    view = x.view
+    while view is not None:
+        if type(view.parent.node) is AccumulateGrad:
+            raise run_error(
+                "leaf-in-place",
+                "a view of a leaf tensor that requires grad is changed in place",
+                help="put the update under `with no_grad():`, or change a `clone()` of it",
+            )
+        view = view.parent.view
+
+
+def _snapshot(a: Any, x: Tensor) -> Any:
+    """An argument as it was, if it lies on the memory that is about to change."""
+    if not isinstance(a, Tensor) or not (
+        a is x or (a.version is not None and a.version is x.version)
+    ):
+        return a
+    data = a.data if type(a.data) in NUMBERS else a.data.copy()
+    return Tensor(data, node_of(a), a.index)
+
+
+def _write(x: Tensor, out: Data, op: Op, old: Tensor, site: Site | None, fresh: bool) -> None:
+    """Put the result `out` into `x`; `fresh` tells that it is no argument of the op."""
+    before, after = like_of(x), like_of(out)
+    if before.shape != after.shape:
+        raise run_error(
+            "shape-mismatch",
+            f"the result of shape {list(after.shape)} does not fit into the tensor of shape "
+            f"{list(before.shape)} that is changed in place",
+        )
+    if before.dtype != after.dtype and _RANK[after.dtype] > _RANK[before.dtype]:
+        raise run_error(
+            "dtype-mismatch",
+            f"a result of dtype {after.dtype} cannot be put into a tensor of dtype {before.dtype}",
+        )
+    if type(x.data) in NUMBERS:
+        x.data = type(x.data)(out)
+    else:
+        if any(n > 1 and s == 0 for n, s in zip(x.data.shape, x.data.strides, strict=True)):
+            raise run_error(
+                "overlapping-memory",
+                "several elements of this expanded tensor share one memory place, so it cannot be "
+                "changed in place",
+                help="change a `clone()` of it",
+            )
+        version = x.version
+        if before.dtype == after.dtype and fresh and (version is None or not version.shared):
+            x.data = out  # nobody else looks at the old memory
+        else:
+            if op.saves[0]:
+                old.data = x.data.copy()
+            x.data[...] = out
+    version = counter(x)
+    version.count += 1
+    version.site = site
+
+
+_RANK = {"bool": 0, "int64": 1, "float32": 2, "float64": 2}
+
+
+def _rebase(x: Tensor, node: Node | None, site: Site | None) -> None:
+    """Make `node` the origin of `x`; of a view, the origin of its part of the base.
+
+    The node of a changed view, and of every other view of that base, is made anew from the base's
+    when it is next asked for: the version has moved on.
+    """
+    if x.view is None:
+        x.node = node
+        x.index = 0
+        return
+    part = Tensor(x.data, node)
+    chain = []
+    base = x
+    while base.view is not None:
+        chain.append((base.view.op, base.view.params))
+        base = base.view.parent
+    params = {"chain": tuple(reversed(chain))}
+    under = Tensor(base.data, base.node, base.index)
+    made = record(ops.view_update, (under, part), params, site)
+    if made is not None:
+        made.like = like_of(base)
+    base.node = made
+    base.index = 0

@@ -1,0 +1,48 @@
+"""Values that do the ops they are arguments of, and the shape that a value leaves behind."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from gradcli.engine.values.data import Data
+
+
+class Carrier:
+    """A value that is no plain data: a recorded tensor, several directions at once, a shape or a
+    name alone. An op that meets one asks it to do the op.
+    """
+
+    __slots__ = ()
+
+    def apply(self, op: Any, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
+        """What the op makes of the arguments, this being the first carrier among them."""
+        raise NotImplementedError
+
+    def plain(self) -> Any:
+        """The plain data that it holds; itself where it holds none."""
+        return self
+
+
+class Like:
+    """Shape and dtype of a value whose numbers nobody needs: what a rule gets for an argument
+    that its op does not save.
+    """
+
+    __slots__ = ("dtype", "shape")
+
+    def __init__(self, shape: tuple[int, ...], dtype: str) -> None:
+        self.shape = shape
+        self.dtype = dtype
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+
+SCALAR = Like((), "float64")
+
+
+def data_of(x: Any) -> Data:
+    """Plain data of a value."""
+    return x.plain() if isinstance(x, Carrier) else x

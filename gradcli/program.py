@@ -25,13 +25,14 @@ from gradcli.grammar.lower import lower
 from gradcli.grammar.names import analyse, is_constant
 from gradcli.grammar.parser import parse, parse_expression
 from gradcli.grammar.text import decode
-from gradcli.questions import Program, declared
+from gradcli.questions.check import declared
+from gradcli.questions.program import Program
+from gradcli.questions.request import Options
 from gradcli.results import (
     CheckResult,
     Declared,
     Operation,
 )
-from gradcli.runs import Options
 from gradcli.source import Source
 
 __all__ = [

@@ -33,15 +33,14 @@ MAY_IMPORT = {
     "engine.gradcheck": {*_PLAIN, "results", *ENGINE[:6]},
     "engine.static": {*_PLAIN, "ir", *ENGINE[:6]},
     "formats": {"source", "errors", "results"},
-    "runs": {"source", "errors", "record", *ENGINE},
-    "questions": {"source", "errors", "ir", "results", "runs", *ENGINE},
-    "program": {*_PLAIN, "ir", "results", "grammar", "formats", "runs", "questions", *ENGINE},
+    "questions": {*_PLAIN, "ir", "results", *ENGINE},
+    "program": {*_PLAIN, "ir", "results", "grammar", "questions", *ENGINE},
     "render": {"source", "errors", "results"},
     "cli": {"errors", "results", "program", "formats", "render"},
 }
 OUTSIDE = {  # packages that only some rooms may name
     "lark": {"grammar"},
-    "numpy": {"engine", "formats", "results", "program", "render"},
+    "numpy": {"engine", "formats", "results", "render"},
     "rich": {"render", "cli"},
     "typer": {"cli", "__main__"},
 }

@@ -51,3 +51,59 @@ def test_every_name_is_there():
     assert all(hasattr(gradcli, name) for name in gradcli.__all__)
     with pytest.raises(AttributeError, match="nothing"):
         gradcli.nothing  # noqa: B018
+
+
+class Loud:
+    """A value that tells when its text is made."""
+
+    def __init__(self):
+        self.written = 0
+
+    def __repr__(self):
+        self.written += 1
+        return "loud"
+
+
+def test_how_a_value_was_given_is_written_for_a_message_only():
+    value = Loud()
+    program = gradcli.load("input x = 1.0\nx")
+    with pytest.raises(gradcli.GradError) as caught:
+        program.run(x=value)
+    assert caught.value.diagnostics[0].notes == ("given as x=loud",)
+    assert value.written == 1
+
+    unused = gradcli.load("input a = 1.0\ninput b = 1.0\na / len(b)")
+    with pytest.raises(gradcli.GradError) as caught:
+        unused.run(a=[[1.0], [2.0, 3.0]], b=value)
+    assert "a=[[1.0], [2.0, 3.0]]" in str(caught.value)
+    assert value.written == 1
+
+
+class Array(np.ndarray):
+    """An array that cannot be taken apart into Python's numbers."""
+
+    def tolist(self):
+        raise AssertionError("taken apart")
+
+
+def test_cotangents_and_directions_are_taken_as_arrays():
+    program = gradcli.load("input x = [1.0, 2.0]\nx * x")
+    ones = np.array([1, 1], dtype=np.float32).view(Array)
+    assert program.vjp(cotangent=ones).vjp["x"].tolist() == [2.0, 4.0]
+    assert program.jvp(tangents={"x": ones}).jvp.tolist() == [2.0, 4.0]
+    weights = np.array([True, False]).view(Array)
+    assert program.hvp(cotangent=weights, tangents={"x": ones}).hvp["x"].tolist() == [2.0, 0.0]
+
+
+def test_a_cotangent_of_no_elements_keeps_its_shape():
+    program = gradcli.load("input x = zeros(0, 3)\nx * x")
+    assert program.vjp(cotangent=np.ones((0, 3))).vjp["x"].shape == (0, 3)
+
+
+def test_an_array_that_is_no_cotangent_is_refused():
+    program = gradcli.load("input x = [1.0, 2.0]\nx * x")
+    for wrong in (np.ones(3), np.array(["a", "b"]), np.ones(2, complex)):
+        with pytest.raises(gradcli.GradError):
+            program.vjp(cotangent=wrong)
+    for least in (np.float64(2.0), np.array(2.0), 2):
+        assert gradcli.load("x * x").vjp(cotangent=least, x=3.0).vjp == {"x": 12.0}

@@ -13,7 +13,7 @@ from gradcli.engine.run.session import Session
 from gradcli.engine.tape.tensor import Tensor, node_of
 from gradcli.errors import RunError
 from gradcli.program import load
-from gradcli.runs import given_values
+from gradcli.questions.request import given_values
 
 SEED = 20
 CHUNK = 50
@@ -27,7 +27,7 @@ def derivatives(text, given):
 
 def by_forward(text, given, directions):
     """The derivative along the directions of the inputs, pushed through one recorded run."""
-    program = load(text)._program
+    program = load(text)._loaded.program
     session = Session(watched=frozenset(directions))
     _, out = Executable(program).run(session, given_values(given, {}))
     node = node_of(out) if isinstance(out, Tensor) else None

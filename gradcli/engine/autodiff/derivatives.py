@@ -1,96 +1,19 @@
-"""What a command differentiates, and the gradients of a finished run."""
+"""Cotangents and directions from outside, and the gradients of a finished run."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from gradcli.engine.autodiff.backward import cotangents
 from gradcli.engine.run.members import seed
 from gradcli.engine.run.session import Session, kind_of
-from gradcli.engine.tape.graph import AccumulateGrad, Node
+from gradcli.engine.tape.graph import Node
 from gradcli.engine.tape.tensor import Tensor, node_of
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import NUMBERS, np, shape_of
-from gradcli.errors import Diagnostic, InputError, RunError, UsageError, nearest
-from gradcli.ir import Program
-
-
-def asked(program: Program, wrt: str | Sequence[str], flag: str = "--wrt") -> list[str]:
-    """The names of `--wrt`, or of another flag, each once.
-
-    Raises:
-        UsageError: If one is no input and not assigned exactly once.
-    """
-    given = [wrt] if isinstance(wrt, str) else wrt
-    names = list(dict.fromkeys(part.strip() for name in given for part in name.split(",")))
-    known = [name for name in program.names if name in program.watchable]
-    for name in names:
-        if name in known:
-            continue
-        if name in program.names:
-            message = f"`{name}` is not assigned exactly once, so no one value can be meant"
-        else:
-            message = f"{flag} names `{name}`, which the program does not have"
-        help = nearest(name, known) or (f"it has {', '.join(known)}" if known else None)
-        raise UsageError(Diagnostic("unknown-name", message, help=help))
-    return names
-
-
-def candidates(program: Program) -> list[str]:
-    """Names that may be meant where none is asked for; the run tells which of them are.
-
-    The params; if there are none, the inputs that are not int or bool; if none, what the top level
-    holds.
-    """
-    params = [i.name for i in program.inputs if i.kind == "param"]
-    inputs = [
-        i.name
-        for i in program.inputs
-        if i.kind in ("input", "free") and (i.type is None or i.type[0] == "float")
-    ]
-    return params or inputs or [name for name in program.names if name in program.watchable]
-
-
-def differentiated(
-    program: Program, session: Session, names: list[str] | None, values: Mapping[str, Any]
-) -> list[str]:
-    """The names to differentiate with respect to, after the run.
-
-    Args:
-        program: The program.
-        session: Its finished run.
-        names: Those asked for; None: those candidates that turned out to be floats, of constants
-            only if no name holds a leaf that requires grad.
-        values: Top-level names and their values.
-
-    Raises:
-        RunError: If one that was asked for holds no number or tensor.
-        UsageError: If there is none.
-    """
-    points = session.points
-    if names is not None:
-        for name in names:
-            if name not in points:
-                what = f"it is {kind_of(values[name])}" if name in values else "it was not reached"
-                message = f"cannot differentiate by `{name}`: {what}"
-                raise RunError(Diagnostic("not-differentiable", message))
-        return names
-    kinds = {i.name: i.kind for i in program.inputs}
-    found = [name for name in program.names if name in points]
-    if all(kinds.get(name, "constant") == "constant" for name in found):
-        leaves = [name for name in found if type(session.watchpoints[name][0]) is AccumulateGrad]
-        found = leaves or found
-    if not found:
-        raise UsageError(
-            Diagnostic(
-                "nothing-to-differentiate",
-                "the program has no input, param or float constant to differentiate by",
-                help="name one with --wrt, or declare `param x = 1.0`",
-            )
-        )
-    return found
+from gradcli.errors import Diagnostic, InputError, RunError
 
 
 def starting_cotangent(output: Any, cotangent: Any) -> Any:

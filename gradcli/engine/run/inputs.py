@@ -18,11 +18,13 @@ _MOST = 2**63 - 1  # the largest int
 
 
 class Given(Record):
-    """A value from outside and how the user wrote it, such as `x=2`."""
+    """A value from outside and how the user wrote it, such as `x=2`: a text, or what gives it when
+    a message shows it.
+    """
 
     __slots__ = ("value", "origin")
     value: Any
-    origin: str
+    origin: object
 
 
 def check_names(given: Mapping[str, Given], program: Program) -> None:

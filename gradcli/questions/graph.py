@@ -1,0 +1,47 @@
+"""The graph that a run recorded."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradcli.engine.report.graph import recorded_graph
+from gradcli.engine.report.nonfinite import is_finite
+from gradcli.engine.report.values import plain_value
+from gradcli.engine.tape.tensor import Tensor, node_of
+from gradcli.errors import Diagnostic, RunError
+from gradcli.questions.loaded import Done, Loaded
+from gradcli.questions.request import Request
+from gradcli.questions.wanted import differentiated
+from gradcli.questions.warnings import non_finite
+from gradcli.results import Graph, GraphResult
+
+
+def graph(loaded: Loaded, request: Request) -> GraphResult:
+    """The graph behind the result, with values and derivatives."""
+    watch = loaded.watch(request.wrt).keeping()
+    done = loaded.execute(request.given, request.options, watch)
+    name, output = loaded.output(done, request.of)
+    warnings = () if is_finite(output) else (non_finite(loaded, request, done, watch),)
+    differentiated(loaded.program, done.session, watch.asked, done.values)
+    return GraphResult(
+        output=name,
+        value=plain_value(output),
+        graph=graph_of(loaded, done, output),
+        printed=done.lines,
+        warnings=warnings,
+    )
+
+
+def graph_of(loaded: Loaded, done: Done, output: Any) -> Graph:
+    """The graph behind a value of a run.
+
+    Raises:
+        RunError: If there is none.
+    """
+    if not isinstance(output, Tensor) or node_of(output) is None:
+        message = "the result depends on nothing that is differentiated: there is no graph"
+        help = "name an input with --wrt, or make a leaf by `tensor(..., requires_grad=True)`"
+        raise RunError(Diagnostic("nothing-recorded", message, help=help))
+    weight = 1.0 if output.shape == () else None
+    with loaded.passing():
+        return recorded_graph(output, weight, done.values, loaded.source)

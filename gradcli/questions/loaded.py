@@ -1,0 +1,154 @@
+"""A program made ready, one run of it, and what the run gave."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from gradcli import ir
+from gradcli.engine.report.values import is_data
+from gradcli.engine.run.execute import Executable
+from gradcli.engine.run.inputs import Given, check_names
+from gradcli.engine.run.session import Session, kind_of
+from gradcli.engine.tape.tensor import Tensor
+from gradcli.engine.values.data import NUMBERS, Quiet, dtype_of
+from gradcli.errors import Diagnostic, RunError, UsageError
+from gradcli.questions.request import Options
+from gradcli.questions.wanted import candidates, named, no_such_result
+from gradcli.record import Record
+from gradcli.source import Source, Span
+
+
+class Watch:
+    """What a run watches: the names, whether the user `asked` for them (then in their order), and
+    whether it keeps values.
+    """
+
+    def __init__(
+        self, watched: Iterable[str], *, asked: list[str] | None = None, keep: bool = False
+    ) -> None:
+        self.watched = frozenset(watched)
+        self.asked = asked
+        self.keep = keep
+
+    def keeping(self) -> Watch:
+        """The same, keeping values, for a run that is to be explained."""
+        return Watch(self.watched, asked=self.asked, keep=True)
+
+
+class Done(Record):
+    """A finished run."""
+
+    __slots__ = ("session", "values", "result", "printed")
+    session: Session
+    values: dict[str, Any]
+    result: Any
+    printed: list[str]
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """What the program printed, line by line."""
+        text = "".join(self.printed).removesuffix("\n")
+        return tuple(text.split("\n")) if self.printed else ()
+
+
+class Loaded:
+    """A program with its text, ready to be run any number of times."""
+
+    def __init__(self, source: Source, program: ir.Program) -> None:
+        self.source = source
+        self.program = program
+        self._executable = Executable(program)
+
+    def watch(self, wrt: Any) -> Watch:
+        """What a run watches for the names that are asked for, or for None."""
+        if wrt is None:
+            return Watch(candidates(self.program))
+        names = named(self.program, wrt)
+        return Watch(names, asked=names)
+
+    def execute(
+        self, given: Mapping[str, Given], options: Options, watch: Watch, **more: Any
+    ) -> Done:
+        """Run the program once; `more` is of `Session`."""
+        check_names(given, self.program)
+        printed: list[str] = []
+
+        def echo(text: str) -> None:
+            printed.append(text)
+            options.echo(text)
+
+        session = Session(
+            watched=watch.watched,
+            explicit=watch.asked is not None,
+            keep=watch.keep,
+            seed=options.seed,
+            echo=echo,
+            **more,
+        )
+        values, result = self._executable.run(session, given)
+        return Done(session, values, result, printed)
+
+    def output(self, done: Done, of: str | None) -> tuple[str, Any]:
+        """Name and value of what is asked about: a top-level name, or the program's result.
+
+        Raises:
+            UsageError: If the program has none.
+            RunError: If it is no number or tensor.
+        """
+        if of is None:
+            if done.result is None:
+                raise self._no_result()
+            name, value = self.program.output, done.result
+        else:
+            if of not in done.values:
+                raise no_such_result(of, [n for n, v in done.values.items() if is_data(v)])
+            name, value = of, done.values[of]
+        value = done.session.tensor(value)
+        if not isinstance(value, Tensor) and type(value) not in NUMBERS:
+            message = f"`{name}` is {kind_of(value)}, not a number or tensor"
+            help = "a list of numbers becomes a tensor: `[x, y]` for `(x, y)`"
+            raise RunError(
+                Diagnostic(
+                    "not-differentiable",
+                    message,
+                    *self.place(of),
+                    help=help if isinstance(value, tuple) else None,
+                )
+            )
+        return name, value
+
+    def _no_result(self) -> UsageError:
+        message = "the program does not end in an expression, so it has no result"
+        help = "end it in one, or name one of its values with --of"
+        if not self.source.text.strip():
+            message, help = "the program is empty", "end it in an expression"
+        return UsageError(Diagnostic("no-result", message, help=help))
+
+    def float_output(self, done: Done, of: str | None) -> tuple[str, Any]:
+        """Likewise of what is differentiated, which must be floating."""
+        name, output = self.output(done, of)
+        if not dtype_of(output).startswith("float"):
+            message = f"`{name}` has dtype {dtype_of(output)}: only floats have derivatives"
+            help = "differentiate a float: `x[argmax(x)]` for `argmax(x)`, `7.0` for `7`"
+            raise RunError(Diagnostic("needs-float", message, *self.place(of), help=help))
+        return name, output
+
+    def place(self, of: str | None) -> tuple[Source | None, Span | None]:
+        """Where the program says what is asked about, if that is its result."""
+        result = self.program.result
+        return (self.source, result.span) if of is None and result is not None else (None, None)
+
+    @contextmanager
+    def passing(self) -> Iterator[None]:
+        """A pass of the command: what it refuses gets a place in the program."""
+        try:
+            with Quiet():
+                yield
+        except Exception as error:
+            placed = self._executable.placed(error)
+            first = placed.diagnostics[0] if isinstance(placed, RunError) else None
+            if first is not None and first.source is None and first.labels:
+                first.source, first.span = self.source, first.labels[-1].span
+            raise placed from None

@@ -1,0 +1,69 @@
+"""Products: of a cotangent or a direction with the Jacobian, of a direction with the Hessian."""
+
+from __future__ import annotations
+
+from gradcli.engine.autodiff import directions
+from gradcli.engine.report.values import plain_value
+from gradcli.engine.tape.tensor import Tensor
+from gradcli.questions.asked import ask, plain
+from gradcli.questions.gradient import gradient
+from gradcli.questions.loaded import Loaded, Watch
+from gradcli.questions.request import Request
+from gradcli.questions.wanted import named
+from gradcli.questions.warnings import second_warnings, warnings
+from gradcli.results import HvpResult, JvpResult, VjpResult
+
+
+def vjp(loaded: Loaded, request: Request) -> VjpResult:
+    """The gradient, as the product of the cotangent with the Jacobian."""
+    found = gradient(loaded, request)
+    return VjpResult(
+        found.output, found.value, found.grad, found.inputs, found.printed, found.warnings
+    )
+
+
+def jvp(loaded: Loaded, request: Request) -> JvpResult:
+    """The derivative of the result along the direction, by forward mode."""
+    names = _along(loaded, request)
+    asked = ask(loaded, request, Watch(names, asked=names))
+    dots = asked.direction()
+    with loaded.passing():
+        found = directions.directional(asked.session, asked.output, dots)
+    return JvpResult(
+        output=asked.name,
+        value=plain_value(asked.output),
+        jvp=plain_value(Tensor(found)),
+        printed=asked.done.lines,
+        warnings=warnings(asked, found, asked.unused),
+    )
+
+
+def hvp(loaded: Loaded, request: Request) -> HvpResult:
+    """The gradient, and its derivative along the direction."""
+    along = _along(loaded, request)
+    rows = along if request.wrt is None else named(loaded.program, request.wrt)
+    both = list(dict.fromkeys([*rows, *along]))
+    asked = ask(loaded, request, Watch(both, asked=both))
+    weight = asked.weight()
+    dots = asked.direction()
+    mode = request.mode
+    if mode == "auto":  # forward mode makes all rows in one pass, but runs no hook
+        mode = "reverse" if directions.hooked(asked.output) else "forward"
+    with loaded.passing():
+        slopes, products = directions.hessian_product(
+            asked.session, asked.output, weight, rows, dots, mode
+        )
+    grad, found = plain(slopes), plain(products)
+    return HvpResult(
+        output=asked.name,
+        value=plain_value(asked.output),
+        grad=grad,
+        hvp=found,
+        mode=mode,
+        printed=asked.done.lines,
+        warnings=second_warnings(asked, grad, found),
+    )
+
+
+def _along(loaded: Loaded, request: Request) -> list[str]:
+    return named(loaded.program, list(request.tangents), "--tangent")

@@ -1,0 +1,259 @@
+"""A program and what can be asked of it: one method a question."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from gradcli import ir
+from gradcli.engine.run.inputs import Given, check_names
+from gradcli.questions.loaded import Loaded
+from gradcli.questions.request import Options, request
+from gradcli.questions.wanted import watchable
+from gradcli.results import (
+    CheckResult,
+    GradcheckResult,
+    GradResult,
+    GraphResult,
+    HessianResult,
+    HvpResult,
+    JacobianResult,
+    JvpResult,
+    RunResult,
+    VjpResult,
+)
+from gradcli.source import Source
+
+
+class Program:
+    """A program, ready to be run and differentiated any number of times."""
+
+    def __init__(self, source: Source, program: ir.Program) -> None:
+        self.source = source
+        self._loaded = Loaded(source, program)
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """Names that may be given from outside."""
+        return tuple(i.name for i in self._loaded.program.inputs)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Top-level names, in order of first assignment."""
+        return tuple(self._loaded.program.names)
+
+    @property
+    def watchable(self) -> tuple[str, ...]:
+        """The names that a derivative can be taken by."""
+        return tuple(watchable(self._loaded.program))
+
+    @property
+    def required(self) -> tuple[str, ...]:
+        """The inputs without a default."""
+        return tuple(i.name for i in self._loaded.program.inputs if i.default is None)
+
+    def check_given(self, given: Mapping[str, Given]) -> None:
+        """Refuse values for names that are no inputs.
+
+        Raises:
+            InputError: Naming the inputs that there are.
+        """
+        check_names(given, self._loaded.program)
+
+    def run(
+        self,
+        inputs: Mapping[str, Any] | None = None,
+        *,
+        options: Options | None = None,
+        **named: Any,
+    ) -> RunResult:
+        """Run the program.
+
+        Args:
+            inputs: Values by name: numbers, lists or NumPy arrays.
+            options: How to run.
+            **named: More values by name.
+
+        Raises:
+            GradError: Of the kind of what went wrong.
+        """
+        from gradcli.questions.run import run
+
+        return run(self._loaded, request(inputs, named, options))
+
+    def grad(
+        self,
+        inputs: Mapping[str, Any] | None = None,
+        *,
+        wrt: str | Sequence[str] | None = None,
+        of: str | None = None,
+        cotangent: Any = None,
+        options: Options | None = None,
+        **named: Any,
+    ) -> GradResult:
+        """Value of the result and its gradient.
+
+        Args:
+            inputs: Values by name: numbers, lists or NumPy arrays.
+            wrt: Names to differentiate with respect to; None: the params, or else what
+                docs/language.md says.
+            of: Top-level name to differentiate; None: the program's result.
+            cotangent: Weight of each element of a result that is not scalar.
+            options: How to run.
+            **named: More values by name.
+
+        Raises:
+            GradError: Of the kind of what went wrong.
+        """
+        from gradcli.questions.gradient import gradient
+
+        asked = request(inputs, named, options, wrt=wrt, of=of, cotangent=cotangent)
+        return gradient(self._loaded, asked)
+
+    def vjp(
+        self,
+        inputs: Mapping[str, Any] | None = None,
+        *,
+        cotangent: Any = None,
+        wrt: str | Sequence[str] | None = None,
+        of: str | None = None,
+        options: Options | None = None,
+        **named: Any,
+    ) -> VjpResult:
+        """Product of a cotangent with the Jacobian: the gradient of the result weighed by it.
+        Arguments as of `grad`.
+        """
+        from gradcli.questions.product import vjp
+
+        asked = request(inputs, named, options, wrt=wrt, of=of, cotangent=cotangent)
+        return vjp(self._loaded, asked)
+
+    def jvp(
+        self,
+        inputs: Mapping[str, Any] | None = None,
+        *,
+        tangents: Mapping[str, Any],
+        of: str | None = None,
+        options: Options | None = None,
+        **named: Any,
+    ) -> JvpResult:
+        """Product of the Jacobian with a direction, by forward mode.
+
+        Args:
+            inputs: Values by name: numbers, lists or NumPy arrays.
+            tangents: The direction by name, shaped as the names' values; zero by the others.
+            of: Top-level name to differentiate; None: the program's result.
+            options: How to run.
+            **named: More values by name.
+
+        Raises:
+            GradError: Of the kind of what went wrong.
+        """
+        from gradcli.questions.product import jvp
+
+        return jvp(self._loaded, request(inputs, named, options, of=of, tangents=tangents))
+
+    def jacobian(
+        self,
+        inputs: Mapping[str, Any] | None = None,
+        *,
+        wrt: str | Sequence[str] | None = None,
+        of: str | None = None,
+        mode: str = "auto",
+        options: Options | None = None,
+        **named: Any,
+    ) -> JacobianResult:
+        """Value of the result and its Jacobian. Arguments as of `grad`; `mode` is "forward",
+        "reverse", or "auto" for the one of fewer directions.
+        """
+        from gradcli.questions.matrix import jacobian
+
+        return jacobian(self._loaded, request(inputs, named, options, wrt=wrt, of=of, mode=mode))
+
+    def hessian(
+        self,
+        inputs: Mapping[str, Any] | None = None,
+        *,
+        wrt: str | Sequence[str] | None = None,
+        of: str | None = None,
+        cotangent: Any = None,
+        diagonal: bool = False,
+        mode: str = "auto",
+        options: Options | None = None,
+        **named: Any,
+    ) -> HessianResult:
+        """Value, gradient and second derivatives of the result. Arguments as of `grad`; with
+        `diagonal` only the second derivatives by one element twice. `mode` tells how the gradient
+        is differentiated: "forward", "reverse", or "auto" for the one that costs less.
+        """
+        from gradcli.questions import matrix
+
+        question = matrix.hessian_diagonal if diagonal else matrix.hessian
+        asked = request(inputs, named, options, wrt=wrt, of=of, cotangent=cotangent, mode=mode)
+        return question(self._loaded, asked)
+
+    def hvp(
+        self,
+        inputs: Mapping[str, Any] | None = None,
+        *,
+        tangents: Mapping[str, Any],
+        wrt: str | Sequence[str] | None = None,
+        of: str | None = None,
+        cotangent: Any = None,
+        mode: str = "auto",
+        options: Options | None = None,
+        **named: Any,
+    ) -> HvpResult:
+        """Value, gradient, and the product of the Hessian with a direction. Arguments as of
+        `hessian` and, for the direction, of `jvp`; `wrt` names the rows of the product that are
+        wanted, without it those of the direction.
+        """
+        from gradcli.questions.product import hvp
+
+        weighed = {"wrt": wrt, "of": of, "cotangent": cotangent}
+        asked = request(inputs, named, options, tangents=tangents, mode=mode, **weighed)
+        return hvp(self._loaded, asked)
+
+    def graph(
+        self,
+        inputs: Mapping[str, Any] | None = None,
+        *,
+        wrt: str | Sequence[str] | None = None,
+        of: str | None = None,
+        options: Options | None = None,
+        **named: Any,
+    ) -> GraphResult:
+        """The graph that the run recorded, with values and derivatives. Arguments as of `grad`."""
+        from gradcli.questions.graph import graph
+
+        return graph(self._loaded, request(inputs, named, options, wrt=wrt, of=of))
+
+    def gradcheck(
+        self,
+        inputs: Mapping[str, Any] | None = None,
+        *,
+        wrt: str | Sequence[str] | None = None,
+        of: str | None = None,
+        order: int = 1,
+        options: Options | None = None,
+        **named: Any,
+    ) -> GradcheckResult:
+        """Compare derivatives with central differences and both modes with each other, and each
+        own rule by itself. Arguments as of `grad`; `order` 2 checks second derivatives, too.
+        """
+        from gradcli.questions.gradcheck import gradcheck
+
+        return gradcheck(self._loaded, request(inputs, named, options, wrt=wrt, of=of), order)
+
+    def check(
+        self,
+        inputs: Mapping[str, Any] | None = None,
+        *,
+        wrt: str | Sequence[str] | None = None,
+        of: str | None = None,
+        **named: Any,
+    ) -> CheckResult:
+        """Findings of a walk on shapes and dtypes alone. Arguments as of `grad`."""
+        from gradcli.questions.check import check
+
+        return check(self._loaded, request(inputs, named, wrt=wrt, of=of))

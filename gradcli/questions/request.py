@@ -1,0 +1,96 @@
+"""What is asked of a program: values for its inputs, what is differentiated, and how to run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar
+
+from gradcli.engine.run.inputs import Given
+from gradcli.record import Record
+
+
+class Options:
+    """How to run.
+
+    `seed` makes random numbers repeatable, `echo` gets each text as it is printed, line ends
+    included, `check_nan` turns the warning about nan and infinity into an error, `graph` asks for
+    the recorded graph, `progress` is told how much of long work is done, and of how much.
+    """
+
+    __slots__ = ("check_nan", "echo", "graph", "progress", "seed")
+
+    def __init__(
+        self,
+        seed: int | None = None,
+        echo: Callable[[str], None] = lambda text: None,
+        check_nan: bool = False,
+        graph: bool = False,
+        progress: Callable[[int, int | None], None] = lambda done, total: None,
+    ) -> None:
+        self.seed = seed
+        self.echo = echo
+        self.check_nan = check_nan
+        self.graph = graph
+        self.progress = progress
+
+
+class Request(Record):
+    """All that a question may depend on beside the program.
+
+    Fields:
+        given: Values by name.
+        options: How to run.
+        wrt: Names to differentiate with respect to; None: those that `wanted.candidates` gives.
+        of: Top-level name to differentiate; None: the program's result.
+        cotangent: Weight of each element of a result that is not scalar.
+        tangents: A direction by name.
+        mode: "forward", "reverse", or "auto" for the one that costs less.
+    """
+
+    __slots__ = ("given", "options", "wrt", "of", "cotangent", "tangents", "mode")
+    _defaults: ClassVar[dict[str, Any]] = {
+        "wrt": None,
+        "of": None,
+        "cotangent": None,
+        "tangents": {},
+        "mode": "auto",
+    }
+    given: Mapping[str, Given]
+    options: Options
+    wrt: str | Sequence[str] | None
+    of: str | None
+    cotangent: Any
+    tangents: Mapping[str, Any]
+    mode: str
+
+
+def request(
+    inputs: Mapping[str, Any] | None,
+    named: Mapping[str, Any],
+    options: Options | None = None,
+    **asked: Any,
+) -> Request:
+    """A request of the Python API: values from a mapping and from keywords, which win, and what is
+    asked by its field.
+    """
+    return Request(given_values(inputs, named), options or Options(), **asked)
+
+
+def given_values(inputs: Mapping[str, Any] | None, named: Mapping[str, Any]) -> dict[str, Given]:
+    """Values by name from a mapping and from keywords, which win."""
+    values = {**(inputs or {}), **named}
+    return {
+        name: value if isinstance(value, Given) else Given(value, _Keyword(name, value))
+        for name, value in values.items()
+    }
+
+
+class _Keyword(Record):
+    """How a value is given by its name: `x=2`, written out when a message shows it."""
+
+    __slots__ = ("name", "value")
+    name: str
+    value: Any
+
+    def __str__(self) -> str:
+        return f"{self.name}={self.value!r}"

@@ -1,0 +1,50 @@
+"""A run of the program: what it gives and prints."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradcli.engine.report.nonfinite import is_finite
+from gradcli.engine.report.values import binding, is_data, is_numeric, plain_value
+from gradcli.errors import Diagnostic, RunError
+from gradcli.questions.loaded import Done, Loaded, Watch
+from gradcli.questions.request import Request
+from gradcli.questions.wanted import candidates
+from gradcli.results import Graph, RunResult
+
+
+def run(loaded: Loaded, request: Request) -> RunResult:
+    """The result of a run, its top-level values and, if the options ask for it, its graph."""
+    graph = request.options.graph
+    watched = candidates(loaded.program) if graph else ()
+    done = loaded.execute(request.given, request.options, Watch(watched, keep=graph))
+    try:
+        return _result(loaded, request, done)
+    except RecursionError:
+        message = "a list is nested too deeply to be a value of the program"
+        raise RunError(Diagnostic("nested-too-deep", message)) from None
+
+
+def _result(loaded: Loaded, request: Request, done: Done) -> RunResult:
+    """What a finished run found, as plain data."""
+    result = done.session.tensor(done.result) if is_numeric(done.result) else done.result
+    warnings = []
+    if not is_finite(result):
+        from gradcli.questions.warnings import non_finite
+
+        everything = Watch(loaded.program.watchable, keep=True)
+        warnings.append(non_finite(loaded, request, done, everything))
+    return RunResult(
+        output=loaded.program.output,
+        result=plain_value(result) if is_data(result) else None,
+        bindings=tuple(binding(n, value) for n, value in done.values.items() if is_data(value)),
+        printed=done.lines,
+        warnings=tuple(warnings),
+        graph=_graph(loaded, done, result) if request.options.graph else None,
+    )
+
+
+def _graph(loaded: Loaded, done: Done, result: Any) -> Graph:
+    from gradcli.questions.graph import graph_of
+
+    return graph_of(loaded, done, result)

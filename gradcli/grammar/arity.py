@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Generic, TypeVar
 
 from gradcli.grammar import ast
 from gradcli.grammar.faults import Fault
 from gradcli.grammar.suggest import nearest
 from gradcli.ir import Signature
 from gradcli.record import Record
+
+T = TypeVar("T")
 
 
 class Callee(Record):
@@ -45,48 +48,99 @@ def of_function(function: ast.Def) -> Callee:
     return Callee(function.name, names, required, (), False, {})
 
 
+class Bound(Record, Generic[T]):
+    """Arguments bound to names.
+
+    Fields:
+        named: the arguments by name, in the order in which they are written.
+        extra: those by place for which there is no name.
+        unknown: those by a name, as it is written, that the callee does not have.
+        twice: those by a name, as it is written, that another has had before.
+        both: those by the name of one by place.
+        missing: names that must be given and are not.
+    """
+
+    __slots__ = ("named", "extra", "unknown", "twice", "both", "missing")
+    named: dict[str, T]
+    extra: tuple[T, ...]
+    unknown: tuple[tuple[str, T], ...]
+    twice: tuple[tuple[str, T], ...]
+    both: tuple[tuple[str, T], ...]
+    missing: tuple[str, ...]
+
+    @property
+    def fits(self) -> bool:
+        """Whether the arguments are such as the callee takes."""
+        return not (self.extra or self.unknown or self.twice or self.both or self.missing)
+
+
+def bind(
+    callee: Callee,
+    args: Sequence[T],
+    keywords: Sequence[tuple[str, T]],
+    receiver: Sequence[T] = (),
+) -> Bound[T]:
+    """Bind the arguments of a call by place and by name; `receiver` is what stands before the dot
+    of a method, if it is one.
+    """
+    places = callee.positional
+    first = callee.aliases.get("self", places[0] if places else "")
+    if receiver:
+        places = tuple(name for name in places if name != first)
+    by_place = dict(zip((first, *places) if receiver else places, (*receiver, *args), strict=False))
+    by_name: dict[str, T] = {}
+    unknown, twice = [], []
+    for written, value in keywords:
+        name = callee.aliases.get(written, written)
+        if name in by_name:
+            twice.append((written, value))
+        elif name not in callee.positional and name not in callee.keywords:
+            unknown.append((written, value))
+        by_name[name] = value
+    named = {**by_place, **by_name}
+    return Bound(
+        named=named,
+        extra=tuple(args[len(places) :]),
+        unknown=tuple(unknown),
+        twice=tuple(twice),
+        both=tuple((name, by_name[name]) for name in by_place if name in by_name),
+        missing=tuple(name for name in callee.required if name not in named),
+    )
+
+
 def arity_faults(call: ast.Call, callee: Callee, *, method: bool = False) -> Iterator[Fault]:
     """What is wrong with the arguments. A method's first argument stands before the dot; how many
     others it takes by place may differ from the function's, so only keywords are held to it.
     """
-    given: dict[str, ast.Keyword] = {}
-    for keyword in call.keywords:
-        name = callee.aliases.get(keyword.name, keyword.name)
-        if name in given:
-            message = f"the argument `{keyword.name}` is given twice"
-            yield Fault("duplicate-name", message, *keyword.span)
-        elif name not in callee.positional and name not in callee.keywords:
-            yield _unknown(keyword, callee)
-        given[name] = keyword
+    args: Sequence[ast.Node] = call.args
+    bound = bind(callee, args, [(keyword.name, keyword) for keyword in call.keywords])
+    for written, keyword in bound.twice:
+        yield Fault("duplicate-name", f"the argument `{written}` is given twice", *keyword.span)
+    for written, keyword in bound.unknown:
+        yield _unknown(written, keyword.span.start, callee)
     if method:
         return
-    count = len(call.args)
-    for name in callee.positional[:count]:
-        if name in given:
-            message = f"`{callee.name}` gets its argument `{name}` by place and by name"
-            yield Fault("duplicate-name", message, *given[name].span)
-    if count > len(callee.positional) and not callee.variadic:
-        extra = call.args[len(callee.positional)].span
-        message = f"`{callee.name}` takes {_takes(callee)}, got {count}"
-        yield Fault("wrong-arity", message, extra.start, call.args[-1].span.end)
-    missing = [name for name in callee.required if name not in callee.positional[:count]]
-    missing = [name for name in missing if name not in given]
-    if missing:
-        named = ", ".join(f"`{name}`" for name in missing)
-        noun = "argument" if len(missing) == 1 else "arguments"
+    for name, keyword in bound.both:
+        message = f"`{callee.name}` gets its argument `{name}` by place and by name"
+        yield Fault("duplicate-name", message, *keyword.span)
+    if bound.extra and not callee.variadic:
+        message = f"`{callee.name}` takes {_takes(callee)}, got {len(args)}"
+        yield Fault("wrong-arity", message, bound.extra[0].span.start, args[-1].span.end)
+    if bound.missing:
+        named = ", ".join(f"`{name}`" for name in bound.missing)
+        noun = "argument" if len(bound.missing) == 1 else "arguments"
         message = f"`{callee.name}` lacks its {noun} {named}"
         yield Fault("wrong-arity", message, *call.span)
 
 
-def _unknown(keyword: ast.Keyword, callee: Callee) -> Fault:
+def _unknown(written: str, start: int, callee: Callee) -> Fault:
     known = (*callee.positional, *callee.keywords)
-    start = keyword.span.start
-    message = f"`{callee.name}` takes no argument `{keyword.name}`"
-    help = nearest(keyword.name, (*known, *callee.aliases))
+    message = f"`{callee.name}` takes no argument `{written}`"
+    help = nearest(written, (*known, *callee.aliases))
     notes: tuple[str, ...] = ()
     if known and help is None:
         notes = (f"it takes {', '.join(f'`{name}`' for name in known)}",)
-    end = start + len(keyword.name)
+    end = start + len(written)
     return Fault("wrong-arity", message, start, end, notes=notes, help=help)
 
 

@@ -7,24 +7,9 @@ from typing import assert_never
 
 from gradcli import ir
 from gradcli.grammar import ast
+from gradcli.grammar.arity import bind, of_builtin
 from gradcli.grammar.names import Names, Scope, function_scope, local_names, target_names, walk
 from gradcli.source import Source, Span
-
-OPERATORS = {
-    "+": "add",
-    "-": "sub",
-    "*": "mul",
-    "/": "div",
-    "//": "floor_divide",
-    "%": "remainder",
-    "**": "pow",
-    "@": "matmul",
-    "&": "bitwise_and",
-    "|": "bitwise_or",
-    "^": "bitwise_xor",
-}
-UNARY = {"-": "neg", "+": "positive", "~": "bitwise_not", "not": "not"}
-COMPARISONS = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge", "==": "eq", "!=": "ne"}
 
 
 def lower(module: ast.Module, names: Names, source: Source) -> ir.Program:
@@ -43,7 +28,13 @@ class _Function:
         self.context = context  # the ctx parameter of an own function's method, else ""
         self.slots: dict[str, int] = {}
         self.temporaries: list[int] = []
+        self.captures: dict[int, None] = {}
         self.busy = 0
+
+    @property
+    def locals(self) -> tuple[int, ...]:
+        """Its own slots."""
+        return (*self.slots.values(), *self.temporaries)
 
 
 class _Lowering:
@@ -74,7 +65,8 @@ class _Lowering:
                 output = last.value.id
         else:
             self.block_into(self.out, body)
-        main = ir.Function("<program>", (), self.out, Span(0, len(self.source.text)))
+        whole = Span(0, len(self.source.text))
+        main = ir.Function("<program>", (), self.out, self.function.locals, (), whole)
         slots = self.function.slots
         named = (*self.names.free, *self.names.top)
         watchable = {*self.names.free, *self.names.declared, *self.names.once}
@@ -119,10 +111,15 @@ class _Lowering:
         return function.temporaries[function.busy - 1]
 
     def slot_of(self, name: str) -> int | None:
+        inner: list[_Function] = []
         function: _Function | None = self.function
         while function is not None:
-            if name in function.slots:
-                return function.slots[name]
+            slot = function.slots.get(name)
+            if slot is not None:
+                for user in inner:
+                    user.captures[slot] = None
+                return slot
+            inner.append(function)
             function = function.outer
         return None
 
@@ -255,28 +252,27 @@ class _Lowering:
                 self.store(item, ir.Slot(slot, item.span), span)
 
     def update(self, s: ast.Update) -> None:
-        op = OPERATORS[s.op]
         target = s.target
         match target:
             case ast.Name():
                 slot = self.slot_of(target.id)
                 assert slot is not None
                 value = self.expression(s.value)
-                self.emit(ir.Inplace(s.span, slot, op, ir.Slot(slot, target.span), value))
+                self.emit(ir.Augment(s.span, slot, s.op, ir.Slot(slot, target.span), value))
             case ast.Attribute():
                 receiver = self.expression(target.value)
                 old, new = self.temporary(), self.temporary()
                 self.emit(ir.GetAttribute(target.span, old, receiver, target.name))
                 value = self.expression(s.value)
-                self.emit(ir.Inplace(s.span, new, op, ir.Slot(old, target.span), value))
+                self.emit(ir.Augment(s.span, new, s.op, ir.Slot(old, target.span), value))
                 made = ir.Slot(new, s.span)
                 self.emit(ir.SetAttribute(s.span, receiver, target.name, made))
             case ast.Index():
                 receiver, index = self.expression(target.value), self.index(target.index)
                 old, new = self.temporary(), self.temporary()
-                self.emit(ir.Apply(target.span, old, "getitem", (receiver, index), ()))
+                self.emit(ir.Operator(target.span, old, "[]", (receiver, index)))
                 value = self.expression(s.value)
-                self.emit(ir.Inplace(s.span, new, op, ir.Slot(old, target.span), value))
+                self.emit(ir.Augment(s.span, new, s.op, ir.Slot(old, target.span), value))
                 self.emit(ir.SetItem(s.span, receiver, index, ir.Slot(new, s.span)))
             case _:
                 raise AssertionError(f"{type(target).__name__} cannot be updated")
@@ -342,8 +338,9 @@ class _Lowering:
             self.emit(ir.Return(made.body.span, value))
         else:
             self.block_into(self.out, made.body)
-        body, self.out, self.function = self.out, outside, outer
-        return ir.Function(name, parameters, body, made.span)
+        here, self.function = self.function, outer
+        body, self.out = self.out, outside
+        return ir.Function(name, parameters, body, here.locals, tuple(here.captures), made.span)
 
     def rule(self, s: ast.Class) -> None:
         methods = []
@@ -371,7 +368,7 @@ class _Lowering:
                     value = e.operand.value
                     if isinstance(value, (int, float)) and not isinstance(value, bool):
                         return ir.Const(-value, e.span)
-                return self.apply(e.span, UNARY[e.op], (e.operand,), into)
+                return self.operator(e.span, e.op, (e.operand,), into)
             case ast.Compare():
                 return self.compare(e, into)
             case ast.Boolean():
@@ -384,7 +381,7 @@ class _Lowering:
                 busy = self.function.busy
                 operands = (self.expression(e.value), self.index(e.index))
                 target = self.target(busy, into)
-                self.emit(ir.Apply(e.span, target, "getitem", operands, ()))
+                self.emit(ir.Operator(e.span, target, "[]", operands))
                 return ir.Slot(target, e.span)
             case ast.Attribute():
                 builtin = self.names.builtin(e, self.function.scope)
@@ -424,11 +421,13 @@ class _Lowering:
         assert builtin is not None, e.id
         return ir.Builtin(builtin, e.span)
 
-    def apply(self, span: Span, op: str, args: Sequence[ast.Expr], into: int | None) -> ir.Operand:
+    def operator(
+        self, span: Span, sign: str, args: Sequence[ast.Expr], into: int | None
+    ) -> ir.Operand:
         busy = self.function.busy
         operands = tuple(self.expression(a) for a in args)
         target = self.target(busy, into)
-        self.emit(ir.Apply(span, target, op, operands, ()))
+        self.emit(ir.Operator(span, target, sign, operands))
         return ir.Slot(target, span)
 
     def binary(self, e: ast.Binary, into: int | None) -> ir.Operand:
@@ -442,56 +441,67 @@ class _Lowering:
             node = chain.pop()
             operands = (left, self.expression(node.right))
             target = self.target(busy, into if not chain else None)
-            self.emit(ir.Apply(node.span, target, OPERATORS[node.op], operands, ()))
+            self.emit(ir.Operator(node.span, target, node.op, operands))
             left = ir.Slot(target, node.span)
         return left
 
     def compare(self, e: ast.Compare, into: int | None) -> ir.Operand:
         if len(e.ops) == 1:
-            op = COMPARISONS.get(e.ops[0], e.ops[0])
-            return self.apply(e.span, op, (e.first, e.rest[0]), into)
-        made = self.temporary()
+            return self.operator(e.span, e.ops[0], (e.first, e.rest[0]), into)
         left = self.expression(e.first)
-        outside = self.out
-        for i, (op, node) in enumerate(zip(e.ops, e.rest, strict=True)):
+        tests = []
+        blocks = [self.out]
+        for op, node in zip(e.ops, e.rest, strict=True):
             right = self.expression(node)
-            self.emit(ir.Apply(e.span, made, COMPARISONS.get(op, op), (left, right), ()))
-            if i < len(e.ops) - 1:
-                then: list[ir.Instruction] = []
-                self.emit(ir.Branch(e.span, ir.Slot(made, e.span), then, []))
-                self.out = then
-            left = right
-        self.out = outside
-        return ir.Slot(made, e.span)
+            test = ir.Slot(self.temporary(), e.span)
+            self.emit(ir.Operator(e.span, test.index, op, (left, right)))
+            tests.append(test)
+            left, self.out = right, []
+            blocks.append(self.out)
+        return self.choices(e.span, "chain", tests, blocks)
 
     def boolean(self, e: ast.Boolean) -> ir.Operand:
-        made = self.temporary()
-        outside = self.out
-        for i, value in enumerate(e.values):
-            busy = self.function.busy
-            self.emit(ir.Copy(value.span, made, self.expression(value)))
+        busy = self.function.busy
+        tests = []
+        blocks = [self.out]
+        for value in e.values:
+            tests.append(self.expression(value))
             self.function.busy = busy
-            if i < len(e.values) - 1:
-                rest: list[ir.Instruction] = []
-                then, orelse = (rest, []) if e.op == "and" else ([], rest)
-                self.emit(ir.Branch(value.span, ir.Slot(made, value.span), then, orelse))
-                self.out = rest
-        self.out = outside
-        return ir.Slot(made, e.span)
+            self.out = []
+            blocks.append(self.out)
+        return self.choices(e.span, e.op, tests, blocks)
+
+    def choices(
+        self, span: Span, kind: str, tests: Sequence[ir.Operand], blocks: Sequence[ir.Body]
+    ) -> ir.Operand:
+        """The last of several tests that is come to: each is made in a block of its own, and the
+        one behind it is come to if it is true, for "or" if it is false.
+        """
+        self.out = blocks[0]
+        made = self.temporary()
+        value = tests[-1]
+        steps = zip(tests[:-1], blocks[:-2], blocks[1:], strict=False)
+        for test, block, rest in reversed(list(steps)):
+            rest.append(ir.Yield(value.span, value))
+            here: ir.Body = [ir.Yield(test.span, test)]
+            then, orelse = (here, rest) if kind == "or" else (rest, here)
+            block.append(ir.Choice(span, made, kind, test, then, orelse))
+            value = ir.Slot(made, span)
+        return value
 
     def choice(self, e: ast.IfElse) -> ir.Operand:
         made = self.temporary()
         test = self.expression(e.test)
-        branches = []
-        outside = self.out
-        for value in (e.then, e.orelse):
+        blocks: list[ir.Body] = []
+        outside, busy = self.out, self.function.busy
+        for side in (e.then, e.orelse):
             self.out = []
-            busy = self.function.busy
-            self.emit(ir.Copy(value.span, made, self.expression(value)))
+            value = self.expression(side)
+            self.emit(ir.Yield(value.span, value))
             self.function.busy = busy
-            branches.append(self.out)
+            blocks.append(self.out)
         self.out = outside
-        self.emit(ir.Branch(e.span, test, branches[0], branches[1]))
+        self.emit(ir.Choice(e.span, made, "if", test, *blocks))
         return ir.Slot(made, e.span)
 
     def call(self, e: ast.Call, into: int | None) -> ir.Operand:
@@ -501,18 +511,14 @@ class _Lowering:
         if builtin is not None:
             args, keywords = self.arguments(e)
             target = self.target(busy, into)
-            self.emit(ir.Apply(e.span, target, builtin, args, keywords))
+            self.emit(self.application(e.span, target, builtin, args, keywords))
         elif isinstance(function, ast.Attribute):
             receiver = self.expression(function.value)
             args, keywords = self.arguments(e)
             target = self.target(busy, into)
             name = function.name
             if self.is_operation(function):
-                if self.receiver_comes_first(name):
-                    args = (receiver, *args)
-                else:
-                    keywords = (("self", receiver), *keywords)
-                self.emit(ir.Apply(e.span, target, name, args, keywords))
+                self.emit(self.application(e.span, target, name, args, keywords, (receiver,)))
             else:
                 self.emit(ir.Method(e.span, target, receiver, name, args, keywords))
         else:
@@ -521,6 +527,33 @@ class _Lowering:
             target = self.target(busy, into)
             self.emit(ir.Call(e.span, target, callee, args, keywords))
         return ir.Slot(target, e.span)
+
+    def application(
+        self,
+        span: Span,
+        target: int,
+        name: str,
+        args: tuple[ir.Operand, ...],
+        keywords: ir.Named,
+        receiver: tuple[ir.Operand, ...] = (),
+    ) -> ir.Instruction:
+        """A built-in applied, as a method of the receiver if there is one; its arguments bound to
+        their names, where the signature tells what they are.
+        """
+        signatures = self.names.signatures
+        inplace = name not in signatures
+        op = name.removesuffix("_") if inplace else name
+        signature = signatures[op]
+        if not signature.variadic:
+            bound = bind(of_builtin(signature), args, keywords, receiver)
+            if bound.fits:
+                kind = ir.Inplace if inplace else ir.Apply
+                return kind(span, target, op, tuple(bound.named.items()))
+        if signature.aliases.get("self") in (None, *signature.positional[:1]):
+            args = (*receiver, *args)
+        else:
+            keywords = (*(("self", operand) for operand in receiver), *keywords)
+        return ir.CallBuiltin(span, target, name, args, keywords)
 
     def is_operation(self, function: ast.Attribute) -> bool:
         """Whether a method is a built-in function, or the in-place twin of one."""
@@ -533,15 +566,7 @@ class _Lowering:
                 return True
         return False
 
-    def receiver_comes_first(self, name: str) -> bool:
-        """Whether what stands before the dot of a method is the function's first argument."""
-        signatures = self.names.signatures
-        signature = signatures[name if name in signatures else name.removesuffix("_")]
-        return signature.aliases.get("self") in (None, *signature.positional[:1])
-
-    def arguments(
-        self, e: ast.Call
-    ) -> tuple[tuple[ir.Operand, ...], tuple[tuple[str, ir.Operand], ...]]:
+    def arguments(self, e: ast.Call) -> tuple[tuple[ir.Operand, ...], ir.Named]:
         args = tuple(self.expression(a) for a in e.args)
         return args, tuple((k.name, self.expression(k.value)) for k in e.keywords)
 

@@ -34,7 +34,7 @@ def array(*values) -> np.ndarray:
 
 def called(name: str, *args, session: Session | None = None, **keywords):
     """A host op as a program calls it."""
-    from gradcli.engine.run.call import bind_host
+    from gradcli.engine.ops.binding import bind_host
 
     op = ops[name]
     bound, params = bind_host(op, args, keywords)
@@ -650,10 +650,10 @@ def test_dtypes_print_and_compare():
 
 
 def test_a_built_in_function_stands_for_its_dtype():
-    from gradcli.engine.run.call import function
+    from gradcli.engine.run.call import value
 
     for name, dtype in (("float", "float64"), ("int", "int64"), ("bool", "bool")):
-        made = function(ops[name], Session(), None)
+        made = value(ops[name], Session())
         assert dtypes.dtype_name(made) == dtype, name
 
 

@@ -1,10 +1,11 @@
-"""How the program calls ops: arguments bound by place and name, and a function for each place."""
+"""How the program calls built-ins: a function for each place, which a run gives its session."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
+from gradcli.engine.ops.binding import bind, bind_host, check_params, signature, static
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.inplace import apply_inplace
 from gradcli.engine.ops.op import REQUIRED, Op
@@ -12,50 +13,12 @@ from gradcli.engine.run import scalars
 from gradcli.engine.run.session import Session, kind_of
 from gradcli.engine.tape.graph import Site
 from gradcli.engine.tape.tensor import Tensor
-from gradcli.engine.values.carrier import Carrier
 from gradcli.engine.values.data import NUMBERS
-from gradcli.errors import RunError, counted, run_error
-from gradcli.ir import Signature
+from gradcli.errors import RunError, run_error
+from gradcli.ir import Const, Named, Signature
 
-SPELLINGS = {"axis": "dim", "axes": "dim", "keepdims": "keepdim", "self": "input"}
-"""Keyword names that are accepted for others."""
-
-
-def signature(op: Op) -> Signature:
-    """How an op may be called, for the checks before a run."""
-    params = [p.removeprefix("*") for p in op.params]
-    names = [*op.args, *params]
-    several = any(p.startswith("*") for p in op.params)
-    variadic = op.variadic or several
-    by_place = len(names)
-    if several:  # what stands behind "*size" is given by name only
-        by_place = len(op.args) + 1
-    elif op.variadic and op.host is not None:
-        by_place = len(op.args)
-    required = len(op.args) - op.optional
-    required += sum(v is REQUIRED and not p.startswith("*") for p, v in op.params.items())
-    if op.order:
-        names = list(op.order)
-        by_place = len(names)
-        optional = {*op.args[len(op.args) - op.optional :]}
-        optional.update(p for p, v in op.params.items() if v is not REQUIRED)
-        required = next((i for i, n in enumerate(names) if n in optional), len(names))
-    aliases = {given: name for given, name in SPELLINGS.items() if name in names}
-    if op.args:
-        aliases["self"] = op.args[0]
-        if "input" not in names:
-            aliases["input"] = op.args[0]
-    return Signature(
-        aliases=aliases,
-        constant=op.constant is not REQUIRED,
-        keywords=tuple(names[by_place:]),
-        method=op.method,
-        name=op.name,
-        positional=tuple(names[:by_place]),
-        pure=op.pure,
-        required=required,
-        variadic=variadic,
-    )
+Function: TypeAlias = Callable[..., Any]
+"""What a place of the program calls: with the session of the run, then the operands' values."""
 
 
 def _is_internal(family: str) -> bool:
@@ -89,142 +52,6 @@ class Builtins:
         return members.attributes().union(twins)
 
 
-def bind(
-    op: Op, args: Sequence[Any], keywords: Mapping[str, Any]
-) -> tuple[list[Any], dict[str, Any]]:
-    """Arguments and static parameters of an op from what a call gives by place and by name.
-
-    Raises:
-        RunError: If one is missing, unknown, given twice, or too many are given.
-    """
-    if op.order:
-        args, keywords = (), _ordered(op, args, keywords)
-    given = list(args)
-    bound: list[Any] = []
-    params: dict[str, Any] = {}
-    named = {_spelling(op, name): value for name, value in keywords.items()}
-    if op.variadic:
-        first = given.pop(0) if given else named.pop(op.args[0], ())
-        if isinstance(first, (list, tuple)):
-            bound.extend(first)
-        else:
-            bound.append(first)
-            while given and isinstance(given[0], Tensor):
-                bound.append(given.pop(0))
-    else:
-        for i, name in enumerate(op.args):
-            if i < len(given):
-                bound.append(given[i])
-            elif name in named:
-                bound.append(named.pop(name))
-            elif i >= len(op.args) - op.optional:
-                bound.append(None)
-            else:
-                raise _missing(op, name)
-        given = given[len(op.args) :]
-    for key, default in op.params.items():
-        name = key.removeprefix("*")
-        if name in named:
-            params[name] = static(named.pop(name))
-        elif key.startswith("*"):
-            if given or default is REQUIRED:
-                params[name] = _several(given)
-            else:
-                params[name] = default
-            given = []
-        elif given:
-            params[name] = static(given.pop(0))
-        elif default is REQUIRED:
-            raise _missing(op, name)
-        else:
-            params[name] = default
-    if given:
-        raise _too_many(op, len(op.args) + len(op.params), len(args) + len(keywords))
-    if named:
-        raise run_error(
-            "wrong-arity",
-            f"`{op.name}` has no argument `{next(iter(named))}`",
-            notes=(f"it is called as {op.usage}",),
-        )
-    if op.host is None:  # which takes values of its own kinds
-        _check_params(op, params)
-    return bound, params
-
-
-def _ordered(op: Op, args: Sequence[Any], keywords: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments of a call by name, of an op whose places mix arguments and parameters. The
-    receiver of a method call comes as `self`.
-    """
-    places = [name for name in op.order if "self" not in keywords or name != op.args[0]]
-    if len(args) > len(places):
-        raise _too_many(op, len(op.order), len(args) + len(keywords))
-    named = dict(zip(places, args, strict=False))
-    for name, value in keywords.items():
-        if _spelling(op, name) in named:
-            raise run_error("wrong-arity", f"`{op.name}` gets `{name}` by place and by name")
-        named[_spelling(op, name)] = value
-    return named
-
-
-def _too_many(op: Op, most: int, got: int) -> RunError:
-    return run_error(
-        "wrong-arity", f"`{op.name}` takes at most {counted(most, 'argument')}, got {got}"
-    )
-
-
-def _spelling(op: Op, name: str) -> str:
-    names = {*op.args, *(p.removeprefix("*") for p in op.params)}
-    if name in names:
-        return name
-    if name in ("input", "self") and op.args:
-        return op.args[0]
-    other = SPELLINGS.get(name, name)
-    if other not in names and name == "dim" and "axis" in names:
-        return "axis"
-    return other
-
-
-def _missing(op: Op, name: str) -> Exception:
-    return run_error(
-        "wrong-arity", f"`{op.name}` needs `{name}`", notes=(f"it is called as {op.usage}",)
-    )
-
-
-def _several(given: Sequence[Any]) -> tuple[Any, ...]:
-    if len(given) == 1 and isinstance(given[0], (list, tuple)):
-        given = given[0]
-    return tuple(map(static, given))
-
-
-def static(value: Any) -> Any:
-    """A static parameter: tensors and differentiated numbers as plain data, lists as tuples."""
-    if isinstance(value, Tensor):
-        return value.data
-    if isinstance(value, (list, tuple)):
-        return tuple(map(static, value))
-    return value
-
-
-def _check_params(op: Op, params: Mapping[str, Any]) -> None:
-    """Refuse what cannot be a parameter, as far as the kind of its default tells: arrays where it
-    is one value, text where it is a number, and nothing or several where it is a float or bool.
-    """
-    for name, default in op.params.items():
-        kind, value = type(default), params.get(name, default)
-        number = kind in NUMBERS
-        if (
-            ((number or kind is str) and _is_array(value) and value.ndim)
-            or (number and type(value) is str)
-            or (kind in (float, bool) and (value is None or type(value) is tuple))
-        ):
-            what = "one number" if number else "one text or number"
-            raise run_error("wrong-type", f"`{op.name}` needs {what} as `{name}`")
-
-
-def _is_array(value: Any) -> bool:
-    return hasattr(value, "dtype") and not isinstance(value, Carrier)
-
-
 def check_kinds(op: Op, args: Sequence[Any]) -> None:
     """Refuse what is neither number nor tensor where an op needs one of these."""
     required = len(op.args) - op.optional
@@ -237,99 +64,220 @@ def check_kinds(op: Op, args: Sequence[Any]) -> None:
         )
 
 
-def function(op: Op, session: Session, site: Site | None) -> Callable[..., Any]:
-    """The op as the program calls it, with arguments by place and name."""
-    return _general(op, session, site) if op.host is None else _host(op, session)
+# with arguments that are bound to their names ----------------------------------------------------
 
 
-def way(op: Op, count: int) -> Callable[[Session, Site | None], Callable[..., Any]]:
-    """How the op goes at places where it is called with `count` arguments, all by place.
+def bound(op: Op, arguments: Named, site: Site) -> Function:
+    """The op at a place, called with the values of the arguments in their order.
 
     Element-wise ops on numbers, the steps of scalar loops, get a short way of their own.
     """
-    optional = REQUIRED not in op.params.values()
-    simple = op.number is not None and op.host is None and not op.variadic and not op.order
-    if simple and optional and len(op.args) == count:
-        if count == 2:
-            return lambda session, site: scalars.binary(
-                op, session, site, _general(op, session, site)
-            )
-        if count == 1:
-            return lambda session, site: scalars.unary(
-                op, session, site, _general(op, session, site)
-            )
-    return lambda session, site: function(op, session, site)
+    names = tuple(name for name, _ in arguments)
+    if op.host is None and names == op.args and _has_short_way(op):
+        return by_place(op, site)
+    if not _is_complete(op, names):
+        free = by_name(op, site)
+        return lambda session, *values: free(session, **dict(zip(names, values, strict=True)))
+    gather = _gathered(op, names)
+    parameters = _parameters(op, arguments)
+    host = op.host
+    if host is not None:
+
+        def on_values(session: Session, *values: Any) -> Any:
+            return host(session, *gather(values), **parameters(values))
+
+        return on_values
+
+    def on_tensors(session: Session, *values: Any) -> Any:
+        params = parameters(values)
+        return _done(op, session, gather(values), params, site)
+
+    return on_tensors
 
 
-def _host(op: Op, session: Session) -> Callable[..., Any]:
-    call = op.host
-    assert call is not None
+def twin(op: Op, arguments: Named, site: Site) -> Function:
+    """The method `name_` that does the op in place, where it has one; bound like the op."""
+    if not op.inplace:
+        return lambda session, *values: _refuse_inplace(op)
+    names = tuple(name for name, _ in arguments)
+    plain = bound(op, arguments, site)
+    if not _is_complete(op, names):
+        return plain
+    first = names.index(op.args[0])
+    gather = _gathered(op, names)
+    parameters = _parameters(op, arguments)
 
-    def on_values(*args: Any, **keywords: Any) -> Any:
-        bound, params = bind_host(op, args, keywords)
-        return call(session, *bound, **params)
-
-    on_values.__name__ = op.name
-    return on_values
-
-
-def bind_host(
-    op: Op, args: Sequence[Any], keywords: Mapping[str, Any]
-) -> tuple[list[Any], dict[str, Any]]:
-    """Arguments of a host op: its "*values" take any number, everything as it was written."""
-    if op.variadic:
-        keywords = {_spelling(op, name): value for name, value in keywords.items()}
-        params = {k: keywords.get(k, d) for k, d in op.params.items()}
-        unknown = [k for k in keywords if k not in op.params]
-        if unknown:
-            raise run_error("wrong-arity", f"`{op.name}` has no argument `{unknown[0]}`")
-        return list(args), params
-    return bind(op, args, keywords)
-
-
-def _general(op: Op, session: Session, site: Site | None) -> Callable[..., Any]:
-    def general(*args: Any, **keywords: Any) -> Any:
-        bound, params = bind(op, args, keywords)
-        for i, a in enumerate(bound):
-            if type(a) is list:
-                bound[i] = session.tensor(a, site)
-        check_kinds(op, bound)
-        return session.do(op, bound, params, site)
-
-    general.__name__ = op.name
-    return general
-
-
-def inplace(
-    op: Op, session: Session, site: Site | None, plain: Callable[..., Any]
-) -> Callable[..., Any]:
-    """The op as an update of its first argument: a tensor is changed in place, any other value is
-    replaced by what `plain`, the op as an operator, makes of it.
-    """
-
-    def update(x: Any, *args: Any, **keywords: Any) -> Any:
-        if type(x) is not Tensor:
-            return plain(x, *args, **keywords)
-        bound, params = bind(op, (x, *args), keywords)
-        rest = [session.tensor(a, site) for a in bound[1:]]
-        if op.body is None:
-            check_kinds(op, rest)
-        else:  # worked out beside x, then written into it
-            check_kinds(op, [x, *rest])
-            before = session.do(ops.clone, [x], {}, site)
-            rest, params = [session.do(op, [before, *rest], params, site)], {}
-        if session.keep:
-            session.mark([x, *rest])
-        kind = op if op.body is None else ops.fill
-        return apply_inplace(kind, x, rest, params, site, recording=session.recording)
+    def update(session: Session, *values: Any) -> Any:
+        if type(values[first]) is not Tensor:
+            return plain(session, *values)
+        params = parameters(values)
+        x, *rest = gather(values)
+        return _changed(op, session, x, rest, params, site)
 
     return update
 
 
-def twin(op: Op, session: Session, site: Site | None) -> Callable[..., Any]:
-    """The method `name_` that does the op in place, where it has one."""
+def _is_complete(op: Op, names: Sequence[str]) -> bool:
+    """Whether all is there that must be: a signature cannot tell where both kinds mix."""
+    required = [*op.args[: len(op.args) - op.optional]]
+    required += [name for name, default in op.params.items() if default is REQUIRED]
+    return all(name in names for name in required)
 
-    def refused(*args: Any, **keywords: Any) -> Any:
-        raise run_error("unknown-attribute", f"`{op.name}` does not work in place")
 
-    return inplace(op, session, site, function(op, session, site)) if op.inplace else refused
+def _gathered(op: Op, names: Sequence[str]) -> Callable[[Sequence[Any]], list[Any]]:
+    """How the op's arguments are taken from the values; what is left out is None."""
+    count = len(op.args)
+    if tuple(names[:count]) == op.args:
+        return lambda values: [*values[:count]]
+    places = [names.index(name) if name in names else -1 for name in op.args]
+
+    def gather(values: Sequence[Any]) -> list[Any]:
+        return [None if at < 0 else values[at] for at in places]
+
+    return gather
+
+
+def _parameters(op: Op, arguments: Named) -> Callable[[Sequence[Any]], dict[str, Any]]:
+    """How the op's parameters are taken from the values. Those that the program writes as constants
+    are looked at once.
+    """
+    fixed = dict(op.params)
+    varying = []
+    for at, (name, operand) in enumerate(arguments):
+        if name not in fixed:
+            continue
+        if isinstance(operand, Const):
+            fixed[name] = operand.value
+        else:
+            varying.append((name, at))
+    checked = op.host is None
+
+    def parameters(values: Sequence[Any]) -> dict[str, Any]:
+        params = dict(fixed)
+        for name, at in varying:
+            params[name] = static(values[at])
+        if checked:
+            check_params(op, params)
+        return params
+
+    if varying:
+        return parameters
+    try:
+        parameters(())
+    except RunError:
+        return parameters  # which refuses them when it comes to it
+    return lambda values: fixed
+
+
+# with arguments as they come ----------------------------------------------------------------------
+
+
+def by_place(op: Op, site: Site | None) -> Function:
+    """The op called with exactly its arguments by place, as operators do."""
+    general = by_name(op, site)
+    if _has_short_way(op):
+        if len(op.args) == 2:
+            return scalars.binary(op, site, general)
+        if len(op.args) == 1:
+            return scalars.unary(op, site, general)
+    return general
+
+
+def _has_short_way(op: Op) -> bool:
+    simple = op.number is not None and op.host is None and not op.variadic and not op.order
+    return simple and REQUIRED not in op.params.values() and len(op.args) in (1, 2)
+
+
+def by_name(op: Op, site: Site | None) -> Function:
+    """The op called with any arguments by place and name, which are bound at each call."""
+    host = op.host
+    if host is not None:
+
+        def on_values(session: Session, *args: Any, **keywords: Any) -> Any:
+            bound, params = bind_host(op, args, keywords)
+            return host(session, *bound, **params)
+
+        return on_values
+
+    def on_tensors(session: Session, *args: Any, **keywords: Any) -> Any:
+        bound, params = bind(op, args, keywords)
+        return _done(op, session, bound, params, site)
+
+    return on_tensors
+
+
+def twin_by_name(op: Op, site: Site) -> Function:
+    """The method `name_` called with any arguments, which are bound at each call."""
+    if not op.inplace:
+        return lambda session, *args, **keywords: _refuse_inplace(op)
+    plain = by_name(op, site)
+
+    def update(session: Session, x: Any, *args: Any, **keywords: Any) -> Any:
+        if type(x) is not Tensor:
+            return plain(session, x, *args, **keywords)
+        bound, params = bind(op, (x, *args), keywords)
+        return _changed(op, session, x, bound[1:], params, site)
+
+    return update
+
+
+def augmented(op: Op, plain: Function, site: Site) -> Function:
+    """`x += e`: a tensor is changed in place, any other value is replaced by what `plain`, the
+    operator, makes of it.
+    """
+
+    def update(session: Session, x: Any, value: Any) -> Any:
+        if type(x) is not Tensor:
+            return plain(session, x, value)
+        return _changed(op, session, x, [value], op.params, site)
+
+    return update
+
+
+def value(op: Op, session: Session) -> Callable[..., Any]:
+    """The op as a value of the program."""
+    free = by_name(op, None)
+
+    def function(*args: Any, **keywords: Any) -> Any:
+        return free(session, *args, **keywords)
+
+    function.__name__ = op.name
+    return function
+
+
+# doing it -----------------------------------------------------------------------------------------
+
+
+def _done(
+    op: Op, session: Session, args: list[Any], params: Mapping[str, Any], site: Site | None
+) -> Any:
+    for i, a in enumerate(args):
+        if type(a) is list:
+            args[i] = session.tensor(a, site)
+    check_kinds(op, args)
+    return session.do(op, args, params, site)
+
+
+def _changed(
+    op: Op,
+    session: Session,
+    x: Tensor,
+    rest: Sequence[Any],
+    params: Mapping[str, Any],
+    site: Site,
+) -> Tensor:
+    rest = [session.tensor(a, site) for a in rest]
+    if op.body is None:
+        check_kinds(op, rest)
+    else:  # worked out beside x, then written into it
+        check_kinds(op, [x, *rest])
+        before = session.do(ops.clone, [x], {}, site)
+        rest, params = [session.do(op, [before, *rest], params, site)], {}
+    if session.keep:
+        session.mark([x, *rest])
+    kind = op if op.body is None else ops.fill
+    return apply_inplace(kind, x, rest, params, site, recording=session.recording)
+
+
+def _refuse_inplace(op: Op) -> None:
+    raise run_error("unknown-attribute", f"`{op.name}` does not work in place")

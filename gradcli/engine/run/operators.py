@@ -1,11 +1,17 @@
-"""Operators of the language that are no operations on arrays: text, identity, items."""
+"""The operators of the language: the op that each does, and what it knows beside it: text, tuples,
+identity, items.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+from gradcli.engine.ops.binding import static
 from gradcli.engine.ops.catalog import ops
-from gradcli.engine.run.call import static
+from gradcli.engine.ops.inplace import apply_inplace
+from gradcli.engine.run.call import Function, augmented, by_place, check_kinds
+from gradcli.engine.run.members import Size
 from gradcli.engine.run.session import Session, kind_of
 from gradcli.engine.tape.graph import Site
 from gradcli.engine.tape.tensor import Fields, Number, Tensor
@@ -13,6 +19,72 @@ from gradcli.engine.values.data import NUMBERS
 from gradcli.errors import run_error
 
 _SEQUENCES = (tuple, str, range, Fields)
+
+OPS = {
+    ("+", 2): "add",
+    ("-", 2): "sub",
+    ("*", 2): "mul",
+    ("/", 2): "div",
+    ("@", 2): "matmul",
+    ("//", 2): "floor_divide",
+    ("%", 2): "remainder",
+    ("**", 2): "pow",
+    ("&", 2): "bitwise_and",
+    ("|", 2): "bitwise_or",
+    ("^", 2): "bitwise_xor",
+    ("+", 1): "positive",
+    ("-", 1): "neg",
+    ("~", 1): "bitwise_not",
+    ("<", 2): "lt",
+    ("<=", 2): "le",
+    (">", 2): "gt",
+    (">=", 2): "ge",
+    ("==", 2): "eq",
+    ("!=", 2): "ne",
+    ("[]", 2): "getitem",
+}
+"""The op that an operator does on numbers and tensors, by its sign and its number of operands."""
+
+
+def function(sign: str, count: int, site: Site) -> Function:
+    """What an operator of so many operands does at a place."""
+    made = _LANGUAGE.get(sign) if count == 2 or sign == "not" else None
+    if made is not None:
+        return made(site)
+    return by_place(ops[OPS[sign, count]], site)
+
+
+def update(sign: str, site: Site) -> Function:
+    """What `x += e` and its like do at a place."""
+    return augmented(ops[OPS[sign, 2]], function(sign, 2, site), site)
+
+
+def _plus(site: Site) -> Function:
+    """`+`, which joins text and tuples and adds anything else."""
+    plain = by_place(ops.add, site)
+
+    def add(session: Session, x: Any, y: Any) -> Any:
+        if type(x) in _TEXTS or type(y) in _TEXTS:
+            return joined(x, y)
+        return plain(session, x, y)
+
+    return add
+
+
+_TEXTS = frozenset({str, tuple, Size})
+
+_LANGUAGE: dict[str, Callable[[Site], Function]] = {
+    "+": _plus,
+    "not": lambda site: negation,
+    "is": lambda site: lambda session, x, y: identity(x, y),
+    "is not": lambda site: lambda session, x, y: not identity(x, y),
+    "in": lambda site: membership,
+    "not in": lambda site: lambda session, x, y: not membership(session, x, y),
+    "==": lambda site: lambda session, x, y: equality(session, x, y, site),
+    "!=": lambda site: lambda session, x, y: inequality(session, x, y, site),
+    "[]": lambda site: lambda session, x, i: item(session, x, i, site),
+}
+"""Operators that know more than numbers and tensors."""
 
 
 def negation(session: Session, value: Any) -> bool:
@@ -129,9 +201,6 @@ def set_item(session: Session, receiver: Any, index: Any, value: Any, site: Site
         return
     if type(receiver) is not Tensor:
         raise run_error("wrong-type", f"items of {kind_of(receiver)} cannot be set")
-    from gradcli.engine.ops.inplace import apply_inplace
-    from gradcli.engine.run.call import check_kinds
-
     value = session.tensor(value, site)
     check_kinds(ops.set_at, [receiver, value])
     apply_inplace(

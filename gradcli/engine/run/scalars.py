@@ -21,9 +21,7 @@ _FIRST = (0,)
 _FIRSTS = (0, 0)
 
 
-def unary(
-    op: Op, session: Session, site: Site | None, general: Callable[..., Any]
-) -> Callable[[Any], Any]:
+def unary(op: Op, site: Site | None, general: Callable[..., Any]) -> Callable[[Session, Any], Any]:
     """The op of one argument at one place of the program; `general` is the long way."""
     number = op.number
     assert number is not None
@@ -32,7 +30,7 @@ def unary(
     (saves_x,) = op.saves
     saves_out = op.saves_out
 
-    def call(x: Any) -> Any:
+    def call(session: Session, x: Any) -> Any:
         kind = type(x)
         if kind in NUMBERS:
             return number(x)
@@ -55,14 +53,14 @@ def unary(
                             made.versions = (*made.versions, 0)
                     result.node = made
                 return result
-        return general(x)
+        return general(session, x)
 
     return call
 
 
 def binary(
-    op: Op, session: Session, site: Site | None, general: Callable[..., Any]
-) -> Callable[[Any, Any], Any]:
+    op: Op, site: Site | None, general: Callable[..., Any]
+) -> Callable[[Session, Any, Any], Any]:
     """The op of two arguments at one place of the program; `general` is the long way."""
     number = op.number
     assert number is not None
@@ -71,37 +69,37 @@ def binary(
     (left_x, left_y), (right_x, right_y) = op.reads
     short = partials is not None and not op.saves_out
 
-    def call(x: Any, y: Any) -> Any:
+    def call(session: Session, x: Any, y: Any) -> Any:
         kind_x, other = type(x), type(y)
         kind = kind_x
         if kind in NUMBERS:
             if other in NUMBERS:
                 return number(x, y)
             if not short or (other is not Number and other is not Tensor) or y.view is not None:
-                return general(x, y)
+                return general(session, x, y)
             a, b = x, y.data
             left, right = None, y.node
             outputs = _FIRSTS if y.index == 0 else (0, y.index)
             kind = other
         else:
             if not short or (kind is not Number and kind is not Tensor) or x.view is not None:
-                return general(x, y)
+                return general(session, x, y)
             a, left = x.data, x.node
             if other in NUMBERS:
                 b, right = y, None
                 outputs = _FIRSTS if x.index == 0 else (x.index, 0)
             else:
                 if (other is not Number and other is not Tensor) or y.view is not None:
-                    return general(x, y)
+                    return general(session, x, y)
                 b, right = y.data, y.node
                 outputs = _FIRSTS if x.index == 0 == y.index else (x.index, y.index)
                 if other is Tensor:
                     kind = Tensor
         if type(a) not in NUMBERS or type(b) not in NUMBERS:
-            return general(x, y)
+            return general(session, x, y)
         out = number(a, b)
         if type(out) is not float or not session.recording:
-            return general(x, y)
+            return general(session, x, y)
         result = kind(out)
         if left is not None or right is not None:
             visible = (left is not None and left.visible) or (right is not None and right.visible)

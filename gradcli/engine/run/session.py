@@ -39,6 +39,7 @@ class Session:
         moved: plain data that take the place of what watched names hold: of a run elsewhere.
         transparent: `no_grad`, `detach` and their like cut nothing, to tell what they cut.
         own_calls: is told each call of an own function: the function, its arguments, its place.
+        functions: built-ins that the program uses as values, by name.
     """
 
     def __init__(
@@ -65,6 +66,7 @@ class Session:
         self.keep = keep
         self.echo = echo
         self.seed_used = int.from_bytes(os.urandom(8)) if seed is None else seed
+        self.functions: dict[str, Callable[..., Any]] = {}
         self._rng: Any = None
 
     @property

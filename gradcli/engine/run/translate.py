@@ -1,26 +1,33 @@
 """From the ops program to Python code: each function once, positions kept.
 
 Loops, branches, calls and closures become Python's own, an op becomes one call of a function that
-the session binds to its place, and a failing op is found by the positions that the code object
-carries. Nothing of the user's text is in that code but names of variables; names that start with
-`%` and `@` cannot be written in a program: `%` marks temporaries, `@` what the session provides.
+is bound to its place, and a failing op is found by the positions that the code object carries.
+What differs from run to run, its session and its inputs, the main function gets and hands on.
+Nothing of the user's text is in that code but names of variables; names that start with `%` and `@`
+cannot be written in a program: `%` marks temporaries, `@` what the engine provides.
 """
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from types import CodeType
 from typing import Any
 
+from gradcli.engine.ops.catalog import ops
+from gradcli.engine.ops.op import REQUIRED
 from gradcli.errors import Diagnostic, ProgramError
 from gradcli.ir import (
     Apply,
     Assert,
+    Augment,
     Branch,
     Break,
     Build,
     Builtin,
     Call,
+    CallBuiltin,
+    Choice,
     Const,
     Continue,
     Copy,
@@ -35,7 +42,9 @@ from gradcli.ir import (
     Instruction,
     Method,
     Mode,
+    Named,
     Operand,
+    Operator,
     Program,
     Return,
     SetAttribute,
@@ -44,6 +53,7 @@ from gradcli.ir import (
     Unpack,
     Watch,
     While,
+    Yield,
 )
 from gradcli.record import Record
 from gradcli.source import Span
@@ -53,7 +63,7 @@ MOST_BLOCKS = 12  # Python refuses more than 20 nested loops and with-blocks in 
 
 
 class Place(Record):
-    """A call that the session binds before the program runs: `name` is how the code calls it."""
+    """A call of a function that is made for one place: `name` is how the code calls it."""
 
     __slots__ = ("name", "instruction", "variable")
     name: str
@@ -63,13 +73,13 @@ class Place(Record):
 
 class Code(Record):
     """A translated program: `code` defines its main function, `places` is what it calls and
-    `builtins` which built-in names it uses as values.
+    `constants` which built-in constants it reads.
     """
 
-    __slots__ = ("code", "places", "builtins")
+    __slots__ = ("code", "places", "constants")
     code: CodeType
     places: tuple[Place, ...]
-    builtins: tuple[str, ...]
+    constants: tuple[str, ...]
 
 
 def translate(program: Program) -> Code:
@@ -87,7 +97,7 @@ def translate(program: Program) -> Code:
             "nested-too-deep", "the program is nested too deeply", program.source, Span(0, 0)
         )
         raise ProgramError(place) from None
-    return Code(code, tuple(translator.places), tuple(sorted(translator.builtins)))
+    return Code(code, tuple(translator.places), tuple(sorted(translator.constants)))
 
 
 class _Translator:
@@ -95,7 +105,7 @@ class _Translator:
         self.program = program
         self.source = program.source
         self.places: list[Place] = []
-        self.builtins: set[str] = set()
+        self.constants: set[str] = set()
         self.count = 0
         self.blocks = 0  # nested Python blocks at this point of the current Python function
         self.wrapped = 0  # > 0 inside blocks moved into functions of their own
@@ -103,7 +113,7 @@ class _Translator:
 
     def module(self) -> ast.Module:
         program = self.program
-        main = self.function(program.main, "@main", [])
+        main = self.function(program.main, "@main", [], ("@session", "@inputs"))
         span = program.main.span
         result: ast.expr = ast.Constant(None, **self.at(span))
         if program.result is not None:
@@ -144,24 +154,36 @@ class _Translator:
         if isinstance(operand, Const):
             value: Any = operand.value
             return ast.Constant(value, **self.at(operand.span))
-        self.builtins.add(operand.name)
-        return self.name(f"@builtin {operand.name}", operand.span)
+        if ops[operand.name].constant is REQUIRED:
+            return self.ask("@builtin", operand.span, [self.constant(operand.name, operand.span)])
+        self.constants.add(operand.name)
+        return self.name(f"@constant {operand.name}", operand.span)
 
     def store(self, name: str, value: ast.expr, span: Span) -> ast.stmt:
         return ast.Assign([ast.Name(name, ast.Store(), **self.at(span))], value, **self.at(span))
 
     def call(
         self,
-        function: str | ast.expr,
+        function: ast.expr,
         span: Span,
-        args: tuple[Operand, ...] | list[ast.expr] = (),
-        keywords: tuple[tuple[str, Operand], ...] = (),
+        args: Sequence[Operand | ast.expr] = (),
+        keywords: Named = (),
     ) -> ast.expr:
-        if isinstance(function, str):
-            function = self.name(function, span)
         loaded = [a if isinstance(a, ast.expr) else self.load(a) for a in args]
         named = [ast.keyword(k, self.load(v), **self.at(span)) for k, v in keywords]
         return ast.Call(function, loaded, named, **self.at(span))
+
+    def ask(
+        self,
+        function: str,
+        span: Span,
+        args: Sequence[Operand | ast.expr] = (),
+        keywords: Named = (),
+        *,
+        of: str = "@session",
+    ) -> ast.expr:
+        """A call of what the engine provides, with the run's session, or another thing `of` it."""
+        return self.call(self.name(function, span), span, [self.name(of, span), *args], keywords)
 
     def constant(self, value: Any, span: Span) -> ast.expr:
         return ast.Constant(value, **self.at(span))
@@ -179,19 +201,24 @@ class _Translator:
         value = self.load(operand)
         kind = ast.Attribute(self.load(operand), "__class__", ast.Load(), **self.at(span))
         is_bool = ast.Compare(kind, [ast.Is()], [self.name("@bool", span)], **self.at(span))
-        asked = self.call("@truth", span, [self.load(operand)])
+        asked = self.ask("@truth", span, (operand,))
         return ast.IfExp(is_bool, value, asked, **self.at(span))
 
     # --- functions and blocks ----------------------------------------------------------
 
-    def function(self, function: Function, name: str, defaults: list[ast.expr]) -> ast.FunctionDef:
+    def function(
+        self,
+        function: Function,
+        name: str,
+        defaults: list[ast.expr],
+        first: tuple[str, ...] = (),
+    ) -> ast.FunctionDef:
         outside = self.blocks, self.wrapped
         self.blocks = self.wrapped = 0
         body = self.body(function.body, function.span)
         self.blocks, self.wrapped = outside
-        params = [
-            ast.arg(self.variable(p.slot), **self.at(function.span)) for p in function.parameters
-        ]
+        names = [*first, *(self.variable(p.slot) for p in function.parameters)]
+        params = [ast.arg(name, **self.at(function.span)) for name in names]
         arguments = ast.arguments([], params, None, [], [], None, defaults)
         return ast.FunctionDef(name, arguments, body, [], **_LATER, **self.at(function.span))
 
@@ -228,7 +255,7 @@ class _Translator:
         out: list[ast.stmt] = []
         if never:
             out.append(ast.If(self.constant(False, span), never, [], **self.at(span)))
-        out += [made_function, self.store(result, self.call(name, span), span)]
+        out += [made_function, self.store(result, self.call(self.name(name, span), span), span)]
         returned = self.name(result, span)
         if self.wrapped == 0:
             returned = ast.Subscript(returned, self.constant(0, span), ast.Load(), **self.at(span))
@@ -244,8 +271,8 @@ class _Translator:
         span = instruction.span
         if isinstance(instruction, Mode):
             before = self.fresh("mode")
-            enter = self.call("@enter", span, [self.constant(instruction.mode, span)])
-            leave = self.call("@leave", span, [self.name(before, span)])
+            enter = self.ask("@enter", span, [self.constant(instruction.mode, span)])
+            leave = self.ask("@leave", span, [self.name(before, span)])
             return [
                 self.store(before, enter, span),
                 ast.Try(
@@ -267,7 +294,7 @@ class _Translator:
         if isinstance(instruction, For):
             loop: ast.stmt = ast.For(
                 ast.Name(self.variable(instruction.target), ast.Store(), **self.at(span)),
-                self.call("@iterate", instruction.iterable.span, (instruction.iterable,)),
+                self.ask("@iterate", instruction.iterable.span, (instruction.iterable,)),
                 [count, *self.body(instruction.body, span)],
                 [],
                 **self.at(span),
@@ -296,27 +323,33 @@ class _Translator:
         match i:
             case Copy():
                 return [self.store(self.variable(i.target), self.load(i.value), span)]
-            case Apply():
-                value = self.call(self.place(i), span, i.args, i.keywords)
+            case Operator():
+                value = self.ask(self.place(i), span, i.args)
                 return [self.store(self.variable(i.target), value, span)]
-            case Inplace():
-                value = self.call(self.place(i), span, (i.receiver, i.value))
+            case Augment():
+                value = self.ask(self.place(i), span, (i.receiver, i.value))
+                return [self.store(self.variable(i.target), value, span)]
+            case Apply() | Inplace():
+                value = self.ask(self.place(i), span, [operand for _, operand in i.arguments])
+                return [self.store(self.variable(i.target), value, span)]
+            case CallBuiltin():
+                value = self.ask(self.place(i), span, i.args, i.keywords)
                 return [self.store(self.variable(i.target), value, span)]
             case Call():
                 value = self.call(self.callee(i.function), span, i.args, i.keywords)
                 return [self.store(self.variable(i.target), value, span)]
             case Method():
-                value = self.call(self.place(i), span, (i.receiver, *i.args), i.keywords)
+                value = self.ask(self.place(i), span, (i.receiver, *i.args), i.keywords)
                 return [self.store(self.variable(i.target), value, span)]
             case GetAttribute():
                 asked = [self.load(i.receiver), self.constant(i.name, span)]
-                value = self.call("@get", span, asked)
+                value = self.ask("@get", span, asked)
                 return [self.store(self.variable(i.target), value, span)]
             case SetAttribute():
                 given = [self.load(i.receiver), self.constant(i.name, span), self.load(i.value)]
-                return [ast.Expr(self.call("@set", span, given), **self.at(span))]
+                return [ast.Expr(self.ask("@set", span, given), **self.at(span))]
             case SetItem():
-                value = self.call(self.place(i), span, (i.receiver, i.index, i.value))
+                value = self.ask(self.place(i), span, (i.receiver, i.index, i.value))
                 return [ast.Expr(value, **self.at(span))]
             case Build():
                 return [self.store(self.variable(i.target), self.build(i), span)]
@@ -326,14 +359,13 @@ class _Translator:
                     self.constant(i.conversion, span),
                     self.load(i.spec),
                 ]
-                return [
-                    self.store(self.variable(i.target), self.call("@format", span, asked), span)
-                ]
+                value = self.call(self.name("@format", span), span, asked)
+                return [self.store(self.variable(i.target), value, span)]
             case Unpack():
                 targets: list[ast.expr] = [
                     ast.Name(self.variable(t), ast.Store(), **self.at(span)) for t in i.targets
                 ]
-                value = self.call(
+                value = self.ask(
                     "@unpack", span, [self.load(i.value), self.constant(len(targets), span)]
                 )
                 pattern = ast.Tuple(targets, ast.Store(), **self.at(span))
@@ -342,6 +374,8 @@ class _Translator:
                 then = self.body(i.then, span)
                 orelse = self.body(i.orelse, span) if i.orelse else []
                 return [ast.If(self.truth(i.test), then, orelse, **self.at(i.test.span))]
+            case Choice():
+                return [self.choice(i)]
             case For() | While() | Mode():
                 return self.block(i)
             case Break():
@@ -363,11 +397,25 @@ class _Translator:
                 return self.input(i)
             case Watch():
                 name = self.variable(i.slot)
-                value = self.call(
+                value = self.ask(
                     "@watch", span, [self.constant(i.name, span), self.name(name, span)]
                 )
                 return [self.store(name, value, span)]
         raise AssertionError(f"no translation of {type(i).__name__}")
+
+    def choice(self, i: Choice) -> ast.stmt:
+        """An `if` whose sides put what they yield into the target."""
+        sides = []
+        for *body, last in (i.then, i.orelse):
+            assert isinstance(last, Yield)
+            made = [s for inner in body for s in self.statements(inner)]
+            if not (isinstance(last.value, Slot) and last.value.index == i.target):
+                value = self.load(last.value)
+                made.append(self.store(self.variable(i.target), value, last.span))
+            sides.append(made)
+        then, orelse = sides
+        then = then or [ast.Pass(**self.at(i.span))]
+        return ast.If(self.truth(i.test), then, orelse, **self.at(i.test.span))
 
     def callee(self, function: Operand) -> ast.expr:
         """`f if f.__class__ is @function else @callee(f)`: own functions cost no extra call."""
@@ -376,7 +424,7 @@ class _Translator:
             return self.load(function)
         kind = ast.Attribute(self.load(function), "__class__", ast.Load(), **self.at(span))
         plain = ast.Compare(kind, [ast.Is()], [self.name("@function", span)], **self.at(span))
-        asked = self.call("@callee", span, (function,))
+        asked = self.ask("@callee", span, (function,))
         return ast.IfExp(plain, self.load(function), asked, **self.at(span))
 
     def build(self, i: Build) -> ast.expr:
@@ -385,12 +433,13 @@ class _Translator:
             return ast.List(items, ast.Load(), **self.at(i.span))
         if i.kind == "tuple":
             return ast.Tuple(items, ast.Load(), **self.at(i.span))
-        return self.call(f"@{i.kind}", i.span, items)
+        return self.call(self.name(f"@{i.kind}", i.span), i.span, items)
 
     def assertion(self, i: Assert) -> ast.stmt:
         span = i.span
         message = self.constant(None, span) if i.message is None else self.load(i.message)
-        failed = ast.Raise(self.call("@assertion", span, [message]), None, **self.at(span))
+        asked = self.call(self.name("@assertion", span), span, [message])
+        failed = ast.Raise(asked, None, **self.at(span))
         before = [s for inner in i.body for s in self.statements(inner)]
         false = ast.UnaryOp(ast.Not(), self.truth(i.test), **self.at(i.test.span))
         return ast.If(false, [*before, failed], [], **self.at(span))
@@ -412,23 +461,25 @@ class _Translator:
             name = f"{i.name}.{method.name}"
             out.append(self.function(method, name, defaults))
             loaded.append(self.name(name, i.span))
-        made = self.call(self.place(i), i.span, loaded)
+        made = self.ask(self.place(i), i.span, loaded)
         return [*out, self.store(self.variable(i.target), made, i.span)]
 
     def input(self, i: Input) -> list[ast.stmt]:
         span, target = i.span, self.variable(i.target)
         bind = self.place(i)
         default = self.constant(None, span) if i.default is None else self.load(i.default)
-        bound: list[ast.stmt] = [self.store(target, self.call(bind, span, [default]), span)]
+        value = self.ask(bind, span, [default], of="@inputs")
+        bound: list[ast.stmt] = [self.store(target, value, span)]
         if i.body and i.type is None:  # the default tells the type
             bound = [*(s for inner in i.body for s in self.statements(inner)), *bound]
         elif i.body:
-            needs = self.call("@needs", span, [self.constant(i.name, span)])
-            without = self.store(target, self.call(bind, span, [self.constant(None, span)]), span)
+            needs = self.ask("@needs", span, [self.constant(i.name, span)], of="@inputs")
+            nothing = self.ask(bind, span, [self.constant(None, span)], of="@inputs")
+            without = self.store(target, nothing, span)
             made = [s for inner in i.body for s in self.statements(inner)]
             bound = [ast.If(needs, [*made, *bound], [without], **self.at(span))]
         for name, slot in i.sizes:
-            size = self.call("@size", span, [self.constant(name, span)])
+            size = self.ask("@size", span, [self.constant(name, span)], of="@inputs")
             bound.append(self.store(self.variable(slot), size, span))
         return bound
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from gradcli.engine.ops.binding import bind, check_params, signature
 from gradcli.engine.ops.catalog import ops
-from gradcli.engine.ops.op import REQUIRED
-from gradcli.engine.run.call import bind
+from gradcli.engine.ops.op import REQUIRED, Op
 from gradcli.engine.run.session import Session
 from gradcli.engine.static.lists import linked
 from gradcli.engine.static.value import LINKED, UNLINKED, UNSURE, Value, constant, inferred, unknown
@@ -35,6 +35,33 @@ def result(name: str, args: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
         return unknown(linked(everything))
     given = list(args) if op.variadic else [_tensor(a) for a in args]
     bound, params = bind(op, given, keywords)
+    return _result(op, bound, params)
+
+
+def bound_result(name: str, named: Mapping[str, Any]) -> Any:
+    """What a built-in gives for arguments that are bound to their names.
+
+    Raises:
+        GradError: If it cannot work, whatever the values are that are not known.
+    """
+    op = ops[name]
+    if op.host is not None:
+        return result(name, *unbound(name, named))
+    params = {n: named.get(n, default) for n, default in op.params.items()}
+    if REQUIRED in params.values():
+        return unknown(linked(named.values()))
+    check_params(op, params)
+    return _result(op, [_tensor(named.get(a)) for a in op.args], params)
+
+
+def unbound(name: str, named: Mapping[str, Any]) -> tuple[list[Any], dict[str, Any]]:
+    """Bound arguments by place, as far as they are there in order, and the others by name."""
+    places = signature(ops[name]).positional
+    by_place = [n for n, place in zip(named, places, strict=False) if n == place]
+    return [named[n] for n in by_place], {n: named[n] for n in named if n not in by_place}
+
+
+def _result(op: Op, bound: list[Any], params: Mapping[str, Any]) -> Any:
     link = linked(bound)
     bound = [None if isinstance(a, Value) and a.known is None else _tensor(a) for a in bound]
     clean = {k: static(v) for k, v in params.items()}

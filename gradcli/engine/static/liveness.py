@@ -5,16 +5,20 @@ Source of the method: Aho, Lam, Sethi, Ullman, Compilers, 2nd edition, 9.2.5 (li
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeAlias
 
 from gradcli import ir
 from gradcli.errors import Diagnostic
+from gradcli.ir import visit
 from gradcli.source import Source, Span
 
 Slots: TypeAlias = frozenset[int]
 _NONE: Slots = frozenset()
-_ASSIGNMENTS = (ir.Copy, ir.Apply, ir.Call, ir.Method, ir.Build, ir.GetAttribute)
+_ASSIGNMENTS = (
+    *(ir.Copy, ir.Operator, ir.Apply, ir.Inplace, ir.CallBuiltin),
+    *(ir.Call, ir.Method, ir.Build, ir.GetAttribute),
+)
 
 
 def unread(program: ir.Program, source: Source, result: ir.Operand | None) -> list[Diagnostic]:
@@ -22,7 +26,7 @@ def unread(program: ir.Program, source: Source, result: ir.Operand | None) -> li
     program without a result gives all its top-level names, so that their last values are read.
     """
     top = frozenset(program.names.values())
-    at_end = top if result is None else frozenset(_slots(result))
+    at_end = top if result is None else _read((result,))
     search = _Search()
     search.function(program.main, at_end)
     inputs = {i.target: i for i in program.inputs}
@@ -68,9 +72,9 @@ class _Search:
 
     def function(self, function: ir.Function, at_end: Slots) -> None:
         """Go through a function at whose end these slots are read."""
-        inner = list(_functions(function.body))
+        inner = list(visit.functions_in(function.body))
         outer = self._captured
-        self._captured = frozenset(slot for f in inner for slot in _slots(f.body))
+        self._captured = frozenset().union(*map(_read_in, inner))
         self.read |= at_end
         self._block(function.body, at_end, _NONE, _NONE)
         for f in inner:
@@ -90,10 +94,15 @@ class _Search:
     def _before(self, i: ir.Instruction, after: Slots, at_break: Slots, at_next: Slots) -> Slots:
         """The slots live before an instruction."""
         match i:
-            case ir.Branch():
+            case ir.Branch() | ir.Choice():
+                after = after.difference(visit.writes(i))
                 then = self._block(i.then, after, at_break, at_next)
                 orelse = self._block(i.orelse, after, at_break, at_next)
                 return self._reading(then | orelse, i.test)
+            case ir.Watch():  # no part of what the program computes
+                return after
+            case ir.Yield():
+                return self._reading(after, i.value)
             case ir.While():
 
                 def turn(head: Slots) -> Slots:
@@ -123,24 +132,23 @@ class _Search:
             case ir.Input():
                 after -= {i.target, *(slot for _, slot in i.sizes)}
                 return self._block(i.body, self._reading(after, i.default), _NONE, _NONE)
-            case ir.Inplace() if isinstance(i.receiver, ir.Slot) and i.receiver.index == i.target:
+            case ir.Augment() if isinstance(i.receiver, ir.Slot) and i.receiver.index == i.target:
                 self.updated.add(i.target)
                 return self._reading(after, i.value) | {i.target}
-            case ir.Unpack():
-                return self._reading(after.difference(i.targets), i.value)
-            case ir.Define():
-                return self._reading(after, i.function)
-            case ir.DefineRule():
-                return self._reading(after, i.methods)
-        target = getattr(i, "target", None)
+            case ir.Define() | ir.DefineRule():
+                for function in visit.functions(i):
+                    found = _read_in(function)
+                    self.read |= found
+                    after |= found
+                return self._reading(after, *visit.operands(i))
         if isinstance(i, _ASSIGNMENTS):
             self.assignments.setdefault(i.target, {})[id(i)] = i
             if i.target in after or i.target in self._captured:
                 self.live.add(id(i))
-        return self._reading(after - {target}, i)
+        return self._reading(after.difference(visit.writes(i)), *visit.operands(i))
 
-    def _reading(self, after: Slots, part: Any) -> Slots:
-        found = frozenset(_slots(part))
+    def _reading(self, after: Slots, *operands: ir.Operand | None) -> Slots:
+        found = _read(operands)
         self.read |= found
         return after | found
 
@@ -153,27 +161,16 @@ def _settled(turn: Callable[[Slots], Slots], start: Slots) -> Slots:
     return head
 
 
-def _slots(part: Any) -> Iterator[int]:
-    """The slots that a part of a program reads anywhere in it."""
-    stack = [part]
-    while stack:
-        part = stack.pop()
-        if isinstance(part, ir.Slot):
-            yield part.index
-        elif isinstance(part, (ir.Instruction, ir.Function, ir.Parameter)):
-            stack.extend(getattr(part, name) for name in type(part)._fields)
-        elif isinstance(part, (list, tuple)):
-            stack.extend(part)
+def _read(operands: Iterable[ir.Operand | None]) -> Slots:
+    """The slots among operands."""
+    return frozenset(operand.index for operand in operands if isinstance(operand, ir.Slot))
 
 
-def _functions(body: Sequence[ir.Instruction]) -> Iterator[ir.Function]:
-    """The functions that a block defines, not those inside them."""
-    stack: list[Any] = list(body)
-    while stack:
-        part = stack.pop()
-        if isinstance(part, ir.Function):
-            yield part
-        elif isinstance(part, ir.Instruction):
-            stack.extend(getattr(part, name) for name in type(part)._fields)
-        elif isinstance(part, (list, tuple)):
-            stack.extend(part)
+def _read_in(function: ir.Function) -> Slots:
+    """The slots that are read anywhere in a function, by those in it, too."""
+    return frozenset(
+        slot.index
+        for inner in visit.all_functions(function)
+        for i in visit.instructions(inner.body)
+        for slot in visit.reads(i)
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from gradcli import ir
@@ -10,7 +10,15 @@ from gradcli.engine.ops.catalog import ops
 from gradcli.engine.run import members, operators
 from gradcli.engine.run.session import Session
 from gradcli.engine.static.findings import Findings
-from gradcli.engine.static.inference import READERS, indexed, result, stacked, stand_in, static
+from gradcli.engine.static.inference import (
+    READERS,
+    bound_result,
+    indexed,
+    result,
+    stacked,
+    stand_in,
+    static,
+)
 from gradcli.engine.static.kinds import (
     FUNCTIONS,
     Each,
@@ -34,7 +42,7 @@ from gradcli.engine.static.value import (
     unknown,
 )
 from gradcli.engine.values.dtypes import DType, dtype_name
-from gradcli.errors import GradError, run_error
+from gradcli.errors import GradError, Label, run_error
 from gradcli.source import Span
 
 _CERTAIN = frozenset(
@@ -61,6 +69,13 @@ class Operations:
         self.session = Session()
         self.recording = True
 
+    def operated(
+        self, sign: str, args: list[Any], span: Span, operands: Sequence[ir.Operand]
+    ) -> Any:
+        """What an operator gives."""
+        name = operators.OPS.get((sign, len(args)), sign)
+        return self._asked(lambda: self._of_operator(name, args, span), name, args, span, operands)
+
     def applied(
         self,
         name: str,
@@ -69,26 +84,47 @@ class Operations:
         span: Span,
         operands: Sequence[ir.Operand] = (),
     ) -> Any:
-        """What a built-in gives; `operands` are the arguments as they are written."""
-        link = linked([*args, *keywords.values()])
+        """What a built-in gives; `operands` are the arguments by place as they are written."""
+        values = [*args, *keywords.values()]
+        return self._asked(
+            lambda: self._given(name, args, keywords, span), name, values, span, operands
+        )
+
+    def bound(
+        self, name: str, named: Mapping[str, Any], span: Span, operands: Sequence[ir.Operand]
+    ) -> Any:
+        """What a built-in gives for arguments bound to their names."""
+        values = [*named.values()]
+        return self._asked(lambda: self._of_bound(name, named, span), name, values, span, operands)
+
+    def _asked(
+        self,
+        question: Callable[[], Any],
+        name: str,
+        values: list[Any],
+        span: Span,
+        operands: Sequence[ir.Operand],
+    ) -> Any:
+        """The answer to what a built-in gives for values, of which the first are `operands`."""
+        link = linked(values)
         try:
-            found = self._given(name, args, keywords, span)
+            found = question()
         except GradError as error:
             if error.diagnostics[0].code in _CERTAIN:
-                self.findings.refuse(error, span, self.findings.labels(operands, args))
+                self.findings.refuse(error, span, self.findings.labels(operands, values))
             return unknown(link if self.recording else Link())
         except _MORE_THAN_SHAPES:
             return unknown(link if self.recording else Link())
         if name in ops and ops[name].flat:
-            found = flattened(found, name, span, args)
+            found = flattened(found, name, span, values)
         return found if self.recording else steady(found)
 
-    def _given(self, name: str, args: list[Any], keywords: dict[str, Any], span: Span) -> Any:
+    def _of_operator(self, name: str, args: list[Any], span: Span) -> Any:
         match name, args:
             case "getitem", [List() | tuple(), _]:
                 return self._item_of(args[0], args[1])
-            case "getitem" | "set_at", [*tensors, index]:
-                return indexed(name, [plain(t) for t in tensors], plain(index))
+            case "getitem", [value, index]:
+                return indexed(name, [plain(value)], plain(index))
             case "add", [left, right] if is_text(left) or is_text(right):
                 return self._joined(example(left), example(right), span)
             case "add", [tuple() as left, tuple() as right]:
@@ -101,15 +137,29 @@ class Operations:
                 return identical(left, right, name)
             case "in" | "not in", _:
                 return Value((), "bool", linked(args).cut())
+        return self._given(name, args, {}, span)
+
+    def _of_bound(self, name: str, named: Mapping[str, Any], span: Span) -> Any:
+        if name in ("eq", "ne", "enumerate"):
+            return self._given(name, [*named.values()], {}, span)
+        self._let_go(name, named.values())
+        return bound_result(name, {k: plain(v) for k, v in named.items()})
+
+    def _given(self, name: str, args: list[Any], keywords: dict[str, Any], span: Span) -> Any:
+        match name, args:
             case (("eq" | "ne"), [Value() as left, Value() as right]):
                 self._compared(name, left, right, span)
                 if UNSURE not in (left.known, right.known) and None in (left.shape, right.shape):
                     return constant((left.known == right.known) is (name == "eq"))
             case "zip" | "enumerate", _:
                 return self._each(name, args)
-        if name not in READERS and name in ops and ops[name].host is not None:
-            self.out_of_sight([*args, *keywords.values()])
+        self._let_go(name, [*args, *keywords.values()])
         return result(name, [plain(a) for a in args], {k: plain(v) for k, v in keywords.items()})
+
+    def _let_go(self, name: str, values: Iterable[Any]) -> None:
+        """What a built-in on the program's own values may keep gets out of sight."""
+        if name not in READERS and name in ops and ops[name].host is not None:
+            self.out_of_sight([*values])
 
     def _joined(self, left: Any, right: Any, span: Span) -> Any:
         """`left + right` of examples of which one is a string; None where nothing is known."""
@@ -188,17 +238,10 @@ class Operations:
             return row if number < value.shape[0] else None
         return UNSURE
 
-    def changed(
-        self,
-        name: str,
-        args: list[Any],
-        keywords: dict[str, Any],
-        span: Span,
-        operands: Sequence[ir.Operand],
-    ) -> Any:
-        """What `x += e` and `x.add_(e)` give: the tensor itself, or another number."""
-        x = args[0]
-        found = self.applied(name.removesuffix("_"), args, keywords, span, operands)
+    def changed(self, x: Any, found: Any, span: Span, labels: Sequence[Label]) -> Any:
+        """What `x += e` and `x.add_(e)` give where the op gives `found`: the tensor itself, or
+        another number.
+        """
         if not isinstance(x, Value) or not x.shape:
             return found
         if isinstance(found, Value):
@@ -207,10 +250,17 @@ class Operations:
                     f"the result of shape {list(found.shape)} does not fit into the tensor of "
                     f"shape {list(x.shape)} that is changed in place"
                 )
-                error = run_error("shape-mismatch", message)
-                self.findings.refuse(error, span, self.findings.labels(operands, args))
+                self.findings.refuse(run_error("shape-mismatch", message), span, labels)
             x.link = joined((x.link, found.link))
         return x
+
+    def put(self, receiver: Value, value: Any, index: Any, span: Span) -> None:
+        """`receiver[index] = value` of a tensor."""
+        values = [receiver, value, index]
+        tensors = [plain(receiver), plain(value)]
+        self._asked(lambda: indexed("set_at", tensors, plain(index)), "set_at", values, span, ())
+        if self.recording:
+            receiver.link = joined((receiver.link, linked([value])))
 
     def built(self, kind: str, items: list[Any]) -> Any:
         """A list, tuple, slice or text of items."""

@@ -22,7 +22,7 @@ from gradcli.engine.run.inputs import Given, Inputs, misfit
 from gradcli.engine.run.messages import call_note, turn_note
 from gradcli.engine.run.session import kind_of
 from gradcli.engine.static.findings import Findings
-from gradcli.engine.static.inference import stacked, stand_in, static
+from gradcli.engine.static.inference import stacked, stand_in, static, unbound
 from gradcli.engine.static.kinds import (
     FUNCTIONS,
     Closure,
@@ -48,6 +48,7 @@ from gradcli.engine.static.value import (
     unknown,
 )
 from gradcli.errors import Diagnostic, GradError, run_error
+from gradcli.ir import visit
 from gradcli.source import Source, Span
 
 _DEEPEST = 12  # calls within calls that are followed
@@ -212,12 +213,23 @@ class _Walk:
         match i:
             case ir.Copy():
                 return self._read(i.value, slots)
+            case ir.Operator():
+                args = [self._read(a, slots) for a in i.args]
+                return self._operations.operated(i.operator, args, i.span, i.args)
+            case ir.Augment():
+                operands = (i.receiver, i.value)
+                args = [self._read(a, slots) for a in operands]
+                found = self._operations.operated(i.operator, args, i.span, operands)
+                labels = self.findings.labels(operands, args)
+                return self._operations.changed(args[0], found, i.span, labels)
             case ir.Apply():
                 return self._apply(i, slots)
             case ir.Inplace():
-                operands = (i.receiver, i.value)
-                args = [self._read(a, slots) for a in operands]
-                return self._operations.changed(i.op, args, {}, i.span, operands)
+                return self._inplace(i, slots)
+            case ir.CallBuiltin():
+                return self._call_builtin(i, slots)
+            case ir.Choice():
+                return self._choice(i, slots)
             case ir.Call():
                 return self._call(i, slots)
             case ir.Method():
@@ -297,13 +309,29 @@ class _Walk:
     # --- operations --------------------------------------------------------------------
 
     def _apply(self, i: ir.Apply, slots: Slots) -> Any:
+        named = {name: self._read(operand, slots) for name, operand in i.arguments}
+        if i.op in _TRANSFORMS and isinstance(next(iter(named.values())), FUNCTIONS):
+            return self._derivative(i.op, *unbound(i.op, named), i.span)
+        return self._operations.bound(i.op, named, i.span, [o for _, o in i.arguments])
+
+    def _inplace(self, i: ir.Inplace, slots: Slots) -> Any:
+        named = {name: self._read(operand, slots) for name, operand in i.arguments}
+        operands = [operand for _, operand in i.arguments]
+        found = self._operations.bound(i.op, named, i.span, operands)
+        labels = self.findings.labels(operands, [*named.values()])
+        return self._operations.changed(named[ops[i.op].args[0]], found, i.span, labels)
+
+    def _call_builtin(self, i: ir.CallBuiltin, slots: Slots) -> Any:
         args = [self._read(a, slots) for a in i.args]
         keywords = {k: self._read(v, slots) for k, v in i.keywords}
-        if i.op in _TRANSFORMS and args and isinstance(args[0], FUNCTIONS):
-            return self._derivative(i.op, args, keywords, i.span)
-        if i.op not in ops and i.op.endswith("_") and args:
-            return self._operations.changed(i.op, args, keywords, i.span, i.args)
-        return self._operations.applied(i.op, args, keywords, i.span, i.args)
+        if i.name in _TRANSFORMS and args and isinstance(args[0], FUNCTIONS):
+            return self._derivative(i.name, args, keywords, i.span)
+        if i.name in ops or not args:
+            return self._operations.applied(i.name, args, keywords, i.span, i.args)
+        name = i.name.removesuffix("_")
+        found = self._operations.applied(name, args, keywords, i.span, i.args)
+        labels = self.findings.labels(i.args, args)
+        return self._operations.changed(args[0], found, i.span, labels)
 
     def _set_item(self, i: ir.SetItem, slots: Slots) -> None:
         receiver, value = self._read(i.receiver, slots), self._read(i.value, slots)
@@ -318,9 +346,7 @@ class _Walk:
                     return
             self._lists.put(receiver, at, value)
         elif isinstance(receiver, Value) and receiver.shape:
-            self._operations.applied("set_at", [receiver, value, index], {}, i.span)
-            if self._operations.recording:
-                receiver.link = joined((receiver.link, linked([value])))
+            self._operations.put(receiver, value, index, i.span)
         else:
             self._operations.out_of_sight([value])
 
@@ -484,8 +510,7 @@ class _Walk:
 
     def _branch(self, i: ir.Branch, slots: Slots) -> _Ways:
         value = self._read(i.test, slots)
-        short = self._is_short_circuit(i)
-        truth = (self._operations.truth if short else self._decided)(value, i.test.span)
+        truth = self._decided(value, i.test.span)
         if truth is not UNSURE:
             return self.block(i.then if truth else i.orelse, slots)
         before = dict(slots.maps[0])
@@ -499,22 +524,37 @@ class _Walk:
             if _Ways.ON in found:
                 sides.append(dict(slots.maps[0]))
         _set(slots, self._any_of(sides))
-        if short and isinstance(i.test, ir.Slot):
-            both = slots[i.test.index]
-            if isinstance(both, Value) and isinstance(value, Value):
-                link = joined((both.link, value.link.cut()))
-                slots[i.test.index] = Value(both.shape, both.dtype, link, both.known)
         return ways
 
-    def _is_short_circuit(self, i: ir.Branch) -> bool:
-        """Whether a branch is that of `and`, `or` or a chain of comparisons: to evaluate what
-        follows, into the place that it tests.
+    def _choice(self, i: ir.Choice, slots: Slots) -> Any:
+        """What a choice gives. One that is written by an operator hangs on its test as a value
+        does, so that a branch on it is one on what the test depends on.
         """
-        if not isinstance(i.test, ir.Slot) or i.test.index in self._program.variables:
-            return False
-        sides = [side for side in (i.then, i.orelse) if side]
-        at = i.test.index
-        return len(sides) == 1 and any(getattr(step, "target", None) == at for step in sides[0])
+        value = self._read(i.test, slots)
+        by_operator = i.kind != "if"
+        truth = (self._operations.truth if by_operator else self._decided)(value, i.test.span)
+        if truth is not UNSURE:
+            return self._side(i.then if truth else i.orelse, slots)
+        before = dict(slots.maps[0])
+        states, found = [], []
+        for body in (i.then, i.orelse):
+            _set(slots, before)
+            with self._stretch(reached=False):
+                found.append(self._side(body, slots))
+            states.append(dict(slots.maps[0]))
+        _set(slots, self._any_of(states))
+        both = self._lists.all_merged(found)
+        if by_operator and isinstance(both, Value) and isinstance(value, Value):
+            link = joined((both.link, value.link.cut()))
+            both = Value(both.shape, both.dtype, link, both.known)
+        return both
+
+    def _side(self, body: ir.Body, slots: Slots) -> Any:
+        """What a block of a choice yields."""
+        *steps, last = body
+        assert isinstance(last, ir.Yield)
+        self.block(steps, slots)
+        return self._read(last.value, slots)
 
     def _loop(self, i: ir.For | ir.While, slots: Slots) -> _Ways:
         """Follow a loop turn by turn as long as there is another for sure; then the rest of it."""
@@ -665,15 +705,10 @@ def _watched(value: Any, link: Link, floats: bool) -> Any:
     return Value(value.shape, "float64", link)
 
 
-def _may_change_lists(body: Sequence[ir.Instruction]) -> bool:
+def _may_change_lists(body: ir.Body) -> bool:
     """Whether a block, or what it calls, changes a list."""
-    stack: list[Any] = list(body)
-    while stack:
-        part = stack.pop()
-        if isinstance(part, (ir.SetItem, ir.Call)):
-            return True
-        if isinstance(part, ir.Method) and part.name in ("append", "extend", "pop"):
-            return True
-        for name in ("then", "orelse", "condition", "body"):
-            stack.extend(getattr(part, name, ()))
-    return False
+    return any(
+        isinstance(i, (ir.SetItem, ir.Call))
+        or (isinstance(i, ir.Method) and i.name in ("append", "extend", "pop"))
+        for i in visit.instructions(body)
+    )

@@ -4,60 +4,17 @@ A program is a tree of functions; a function is a list of structured instruction
 slots. Slots are numbered once for the whole program, so a function that uses a slot of an outer
 one simply names it (a closure). Every instruction writes its result to one slot and takes slots or
 constants, never another instruction: deep expressions become long lists, not deep trees.
+
+What a field is to the program its type says: an operand is read, a target written, a body done.
+`visit` knows all records by that.
 """
 
 from __future__ import annotations
 
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
 from gradcli.record import Record
 from gradcli.source import Source, Span
-
-
-class Signature(Record):
-    """How a built-in may be called, for checks before anything runs.
-
-    `positional` are the names that may be given by place, in order; the first `required` of them
-    (by place or by name) must be. `keywords` may be given by name only. `variadic`: further
-    positional arguments are taken. `aliases` maps other accepted keyword names to these.
-    `constant` marks a name that is a value (`pi`), not a function. `pure` is false where calling
-    has an effect or draws random numbers. `method` says whether `x.name(...)` works too.
-    """
-
-    __slots__ = (
-        "name",
-        "positional",
-        "required",
-        "keywords",
-        "variadic",
-        "aliases",
-        "constant",
-        "pure",
-        "method",
-    )
-    name: str
-    positional: tuple[str, ...]
-    required: int
-    keywords: tuple[str, ...]
-    variadic: bool
-    aliases: dict[str, str]
-    constant: bool
-    pure: bool
-    method: bool
-
-
-class Signatures(Protocol):
-    """The built-in names, handed to the checker and the lowering by `program`."""
-
-    def __contains__(self, name: object) -> bool: ...
-    def __getitem__(self, name: str) -> Signature: ...
-    def names(self) -> list[str]: ...
-
-    def attributes(self) -> frozenset[str]:
-        """Attribute and method names of tensors, lists, graph nodes that are not built-in
-        functions (`grad`, `shape`, `backward`, `append`, ...).
-        """
-        ...
 
 
 class Slot(Record):
@@ -89,6 +46,12 @@ class Builtin(Record):
 
 Operand: TypeAlias = Slot | Const | Builtin
 
+Target: TypeAlias = int
+"""The number of a slot that is written."""
+
+Named: TypeAlias = tuple[tuple[str, Operand], ...]
+"""Operands by name."""
+
 
 class Instruction(Record):
     """Base of the instructions; `span` is the program text that asks for it."""
@@ -98,64 +61,101 @@ class Instruction(Record):
     span: Span
 
 
+Body: TypeAlias = list[Instruction]
+"""Instructions that are done one after the other."""
+
+
 class Copy(Instruction):
     """target = value."""
 
     __slots__ = ("target", "value")
-    target: int
+    target: Target
+    value: Operand
+
+
+class Operator(Instruction):
+    """target = what an operator of the language gives, by its sign: "+", "-" (of one operand or of
+    two), "[]", "not", "in", "==" and so on. It is not the built-in of its name: `+` joins text.
+    """
+
+    __slots__ = ("target", "operator", "args")
+    target: Target
+    operator: str
+    args: tuple[Operand, ...]
+
+
+class Augment(Instruction):
+    """target = receiver updated by an operator with `value` (`x += e`): a tensor is changed in
+    place, any other value replaced, as in Python.
+    """
+
+    __slots__ = ("target", "operator", "receiver", "value")
+    target: Target
+    operator: str
+    receiver: Operand
     value: Operand
 
 
 class Apply(Instruction):
-    """target = the built-in `op` of the arguments. Operators are applied by their op's name
-    (`add`, `pow`, `getitem`, `not`, ...), and so are methods that are built-ins (`x.sum()`).
+    """target = the built-in `op` (`sum(x)`, `x.sum()`), its arguments bound to their names: in the
+    order in which they are evaluated, aliases resolved, defaults left out.
     """
 
-    __slots__ = ("target", "op", "args", "keywords")
-    target: int
+    __slots__ = ("target", "op", "arguments")
+    target: Target
     op: str
-    args: tuple[Operand, ...]
-    keywords: tuple[tuple[str, Operand], ...]
+    arguments: Named
 
 
 class Inplace(Instruction):
-    """target = receiver updated in place by the op `op` with `value` (`x += e`): a tensor is
-    changed, any other value replaced, as in Python.
+    """target = the first argument of the built-in `op`, changed in place by it (`x.add_(y)`). The
+    arguments are bound as those of `Apply`.
     """
 
-    __slots__ = ("target", "op", "receiver", "value")
-    target: int
+    __slots__ = ("target", "op", "arguments")
+    target: Target
     op: str
-    receiver: Operand
-    value: Operand
+    arguments: Named
+
+
+class CallBuiltin(Instruction):
+    """target = the built-in called with arguments as they are written: one that takes any number of
+    them, or a method's that fit no signature, which running it tells.
+    """
+
+    __slots__ = ("target", "name", "args", "keywords")
+    target: Target
+    name: str
+    args: tuple[Operand, ...]
+    keywords: Named
 
 
 class Call(Instruction):
     """target = function(args), where function is a value of the program."""
 
     __slots__ = ("target", "function", "args", "keywords")
-    target: int
+    target: Target
     function: Operand
     args: tuple[Operand, ...]
-    keywords: tuple[tuple[str, Operand], ...]
+    keywords: Named
 
 
 class Method(Instruction):
     """target = receiver.name(args), a method that is no built-in function (`x.backward()`)."""
 
     __slots__ = ("target", "receiver", "name", "args", "keywords")
-    target: int
+    target: Target
     receiver: Operand
     name: str
     args: tuple[Operand, ...]
-    keywords: tuple[tuple[str, Operand], ...]
+    keywords: Named
 
 
 class GetAttribute(Instruction):
     """target = receiver.name."""
 
     __slots__ = ("target", "receiver", "name")
-    target: int
+    target: Target
     receiver: Operand
     name: str
 
@@ -182,7 +182,7 @@ class Build(Instruction):
     """target = a new `kind`: "list", "tuple", "slice" (start, stop, step) of the items."""
 
     __slots__ = ("target", "kind", "items")
-    target: int
+    target: Target
     kind: str
     items: tuple[Operand, ...]
 
@@ -191,7 +191,7 @@ class Format(Instruction):
     """target = the text of `value` in an f-string, by conversion ("", "r", "s", "a") and spec."""
 
     __slots__ = ("target", "value", "conversion", "spec")
-    target: int
+    target: Target
     value: Operand
     conversion: str
     spec: Operand
@@ -201,7 +201,7 @@ class Unpack(Instruction):
     """targets = the items of value: as many as there are targets."""
 
     __slots__ = ("targets", "value")
-    targets: tuple[int, ...]
+    targets: tuple[Target, ...]
     value: Operand
 
 
@@ -210,26 +210,47 @@ class Branch(Instruction):
 
     __slots__ = ("test", "then", "orelse")
     test: Operand
-    then: list[Instruction]
-    orelse: list[Instruction]
+    then: Body
+    orelse: Body
+
+
+class Choice(Instruction):
+    """target = what `then` yields if the test is true, else what `orelse` yields. `kind` is how it
+    is written: "and", "or", "chain" (`a < b < c`), "if" (`a if c else b`). Each block ends in its
+    only `Yield`.
+    """
+
+    __slots__ = ("target", "kind", "test", "then", "orelse")
+    target: Target
+    kind: str
+    test: Operand
+    then: Body
+    orelse: Body
+
+
+class Yield(Instruction):
+    """The value of a block of a choice."""
+
+    __slots__ = ("value",)
+    value: Operand
 
 
 class While(Instruction):
     """Evaluate `condition`, leave when `test` is false, run body, again."""
 
     __slots__ = ("condition", "test", "body")
-    condition: list[Instruction]
+    condition: Body
     test: Operand
-    body: list[Instruction]
+    body: Body
 
 
 class For(Instruction):
     """For every item of `iterable`: put it in `target` and run body."""
 
     __slots__ = ("target", "iterable", "body")
-    target: int
+    target: Target
     iterable: Operand
-    body: list[Instruction]
+    body: Body
 
 
 class Break(Instruction):
@@ -250,7 +271,7 @@ class Assert(Instruction):
 
     __slots__ = ("test", "body", "message")
     test: Operand
-    body: list[Instruction]
+    body: Body
     message: Operand | None
 
 
@@ -259,7 +280,7 @@ class Mode(Instruction):
 
     __slots__ = ("mode", "body")
     mode: str
-    body: list[Instruction]
+    body: Body
 
 
 class Parameter(Record):
@@ -267,17 +288,22 @@ class Parameter(Record):
 
     __slots__ = ("name", "slot", "default")
     name: str
-    slot: int
+    slot: Target
     default: Operand | None
 
 
 class Function(Record):
-    """A function's code. `name` is "<lambda>" for a lambda and "<program>" for the main one."""
+    """A function's code. `name` is "<lambda>" for a lambda and "<program>" for the main one.
+    `locals` are the slots that are its own, `captures` those of functions around it that it, or a
+    function in it, reads.
+    """
 
-    __slots__ = ("name", "parameters", "body", "span")
+    __slots__ = ("name", "parameters", "body", "locals", "captures", "span")
     name: str
     parameters: tuple[Parameter, ...]
-    body: list[Instruction]
+    body: Body
+    locals: tuple[int, ...]
+    captures: tuple[int, ...]
     span: Span
 
 
@@ -285,7 +311,7 @@ class Define(Instruction):
     """target = the function, closed over the slots around it."""
 
     __slots__ = ("target", "function")
-    target: int
+    target: Target
     function: Function
 
 
@@ -293,7 +319,7 @@ class DefineRule(Instruction):
     """target = an own differentiable function made of methods: forward, backward, jvp."""
 
     __slots__ = ("target", "name", "methods")
-    target: int
+    target: Target
     name: str
     methods: tuple[Function, ...]
 
@@ -308,12 +334,12 @@ class Input(Instruction):
     """
 
     __slots__ = ("target", "name", "kind", "type", "sizes", "body", "default")
-    target: int
+    target: Target
     name: str
     kind: str
     type: tuple[str, tuple[object, ...] | None] | None
-    sizes: tuple[tuple[str, int], ...]
-    body: list[Instruction]
+    sizes: tuple[tuple[str, Target], ...]
+    body: Body
     default: Operand | None
 
 
@@ -323,7 +349,7 @@ class Watch(Instruction):
     """
 
     __slots__ = ("slot", "name")
-    slot: int
+    slot: Target
     name: str
 
 

@@ -1,0 +1,207 @@
+"""How ops are called: their signatures, and arguments bound to their names by place and by name.
+
+What a program writes is bound when it is lowered, by the signature. What is bound here is called
+with arguments that only a run knows: of built-ins that are values, or that take any number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from gradcli.engine.ops.op import REQUIRED, Op
+from gradcli.engine.tape.tensor import Tensor
+from gradcli.engine.values.carrier import Carrier
+from gradcli.engine.values.data import NUMBERS
+from gradcli.errors import RunError, counted, run_error
+from gradcli.ir import Signature
+
+SPELLINGS = {"axis": "dim", "axes": "dim", "keepdims": "keepdim", "self": "input"}
+"""Keyword names that are accepted for others."""
+
+
+def signature(op: Op) -> Signature:
+    """How an op may be called, for the checks before a run."""
+    params = [p.removeprefix("*") for p in op.params]
+    names = [*op.args, *params]
+    several = any(p.startswith("*") for p in op.params)
+    variadic = op.variadic or several
+    by_place = len(names)
+    if several:  # what stands behind "*size" is given by name only
+        by_place = len(op.args) + 1
+    elif op.variadic and op.host is not None:
+        by_place = len(op.args)
+    required = len(op.args) - op.optional
+    required += sum(v is REQUIRED and not p.startswith("*") for p, v in op.params.items())
+    if op.order:
+        names = list(op.order)
+        by_place = len(names)
+        optional = {*op.args[len(op.args) - op.optional :]}
+        optional.update(p for p, v in op.params.items() if v is not REQUIRED)
+        required = next((i for i, n in enumerate(names) if n in optional), len(names))
+    aliases = {given: name for given, name in SPELLINGS.items() if name in names}
+    if op.args:
+        aliases["self"] = op.args[0]
+        if "input" not in names:
+            aliases["input"] = op.args[0]
+    return Signature(
+        aliases=aliases,
+        constant=op.constant is not REQUIRED,
+        keywords=tuple(names[by_place:]),
+        method=op.method,
+        name=op.name,
+        positional=tuple(names[:by_place]),
+        pure=op.pure,
+        required=required,
+        variadic=variadic,
+    )
+
+
+def bind(
+    op: Op, args: Sequence[Any], keywords: Mapping[str, Any]
+) -> tuple[list[Any], dict[str, Any]]:
+    """Arguments and static parameters of an op from what a call gives by place and by name.
+
+    Raises:
+        RunError: If one is missing, unknown, given twice, or too many are given.
+    """
+    if op.order:
+        args, keywords = (), _ordered(op, args, keywords)
+    given = list(args)
+    bound: list[Any] = []
+    params: dict[str, Any] = {}
+    named = {_spelling(op, name): value for name, value in keywords.items()}
+    if op.variadic:
+        first = given.pop(0) if given else named.pop(op.args[0], ())
+        if isinstance(first, (list, tuple)):
+            bound.extend(first)
+        else:
+            bound.append(first)
+            while given and isinstance(given[0], Tensor):
+                bound.append(given.pop(0))
+    else:
+        for i, name in enumerate(op.args):
+            if i < len(given):
+                bound.append(given[i])
+            elif name in named:
+                bound.append(named.pop(name))
+            elif i >= len(op.args) - op.optional:
+                bound.append(None)
+            else:
+                raise _missing(op, name)
+        given = given[len(op.args) :]
+    for key, default in op.params.items():
+        name = key.removeprefix("*")
+        if name in named:
+            params[name] = static(named.pop(name))
+        elif key.startswith("*"):
+            if given or default is REQUIRED:
+                params[name] = _several(given)
+            else:
+                params[name] = default
+            given = []
+        elif given:
+            params[name] = static(given.pop(0))
+        elif default is REQUIRED:
+            raise _missing(op, name)
+        else:
+            params[name] = default
+    if given:
+        raise _too_many(op, len(op.args) + len(op.params), len(args) + len(keywords))
+    if named:
+        raise run_error(
+            "wrong-arity",
+            f"`{op.name}` has no argument `{next(iter(named))}`",
+            notes=(f"it is called as {op.usage}",),
+        )
+    if op.host is None:  # which takes values of its own kinds
+        check_params(op, params)
+    return bound, params
+
+
+def bind_host(
+    op: Op, args: Sequence[Any], keywords: Mapping[str, Any]
+) -> tuple[list[Any], dict[str, Any]]:
+    """Arguments of a host op: its "*values" take any number, everything as it was written."""
+    if op.variadic:
+        keywords = {_spelling(op, name): value for name, value in keywords.items()}
+        params = {k: keywords.get(k, d) for k, d in op.params.items()}
+        unknown = [k for k in keywords if k not in op.params]
+        if unknown:
+            raise run_error("wrong-arity", f"`{op.name}` has no argument `{unknown[0]}`")
+        return list(args), params
+    return bind(op, args, keywords)
+
+
+def _ordered(op: Op, args: Sequence[Any], keywords: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of a call by name, of an op whose places mix arguments and parameters. The
+    receiver of a method call comes as `self`.
+    """
+    places = [name for name in op.order if "self" not in keywords or name != op.args[0]]
+    if len(args) > len(places):
+        raise _too_many(op, len(op.order), len(args) + len(keywords))
+    named = dict(zip(places, args, strict=False))
+    for name, value in keywords.items():
+        if _spelling(op, name) in named:
+            raise run_error("wrong-arity", f"`{op.name}` gets `{name}` by place and by name")
+        named[_spelling(op, name)] = value
+    return named
+
+
+def _too_many(op: Op, most: int, got: int) -> RunError:
+    return run_error(
+        "wrong-arity", f"`{op.name}` takes at most {counted(most, 'argument')}, got {got}"
+    )
+
+
+def _spelling(op: Op, name: str) -> str:
+    names = {*op.args, *(p.removeprefix("*") for p in op.params)}
+    if name in names:
+        return name
+    if name in ("input", "self") and op.args:
+        return op.args[0]
+    other = SPELLINGS.get(name, name)
+    if other not in names and name == "dim" and "axis" in names:
+        return "axis"
+    return other
+
+
+def _missing(op: Op, name: str) -> Exception:
+    return run_error(
+        "wrong-arity", f"`{op.name}` needs `{name}`", notes=(f"it is called as {op.usage}",)
+    )
+
+
+def _several(given: Sequence[Any]) -> tuple[Any, ...]:
+    if len(given) == 1 and isinstance(given[0], (list, tuple)):
+        given = given[0]
+    return tuple(map(static, given))
+
+
+def static(value: Any) -> Any:
+    """A static parameter: tensors and differentiated numbers as plain data, lists as tuples."""
+    if isinstance(value, Tensor):
+        return value.data
+    if isinstance(value, (list, tuple)):
+        return tuple(map(static, value))
+    return value
+
+
+def check_params(op: Op, params: Mapping[str, Any]) -> None:
+    """Refuse what cannot be a parameter, as far as the kind of its default tells: arrays where it
+    is one value, text where it is a number, and nothing or several where it is a float or bool.
+    """
+    for name, default in op.params.items():
+        kind, value = type(default), params.get(name, default)
+        number = kind in NUMBERS
+        if (
+            ((number or kind is str) and _is_array(value) and value.ndim)
+            or (number and type(value) is str)
+            or (kind in (float, bool) and (value is None or type(value) is tuple))
+        ):
+            what = "one number" if number else "one text or number"
+            raise run_error("wrong-type", f"`{op.name}` needs {what} as `{name}`")
+
+
+def _is_array(value: Any) -> bool:
+    return hasattr(value, "dtype") and not isinstance(value, Carrier)

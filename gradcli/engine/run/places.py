@@ -1,0 +1,169 @@
+"""Where in the program a run failed: the place, the operands there, the turns and calls around."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from types import FrameType, FunctionType, TracebackType
+from typing import Any
+
+from gradcli.engine.run.messages import call_note, operand_label, shortened, turn_note
+from gradcli.engine.run.translate import FILENAME
+from gradcli.engine.tape.tensor import Number, Tensor
+from gradcli.errors import Diagnostic, GradError, Label, LimitError, counted, run_error
+from gradcli.ir import (
+    Apply,
+    Augment,
+    Call,
+    CallBuiltin,
+    Inplace,
+    Instruction,
+    Operand,
+    Operator,
+    Program,
+    Slot,
+    visit,
+)
+from gradcli.source import Source, Span
+
+MOST_CALLS = 1000
+"""How deeply functions may call each other."""
+
+
+def placed(error: Exception, program: Program) -> Exception:
+    """The error with the place in the program that was running, if it was: in a pass of the command
+    that is an own derivative rule.
+    """
+    frames = _frames(error.__traceback__)
+    if not frames:
+        return error
+    frame, span = frames[-1][0], _span(frames[-1], program.source)
+    known = _known(error, frame, span, program)
+    if known is None:
+        return error
+    first, *others = known.diagnostics
+    if first.span is not None:
+        return known
+    notes = [*first.notes, *_turns(frame, span, program.source)]
+    notes += _callers(frames[:-1], program.source)
+    placed = Diagnostic(
+        first.code,
+        first.message,
+        program.source,
+        span,
+        labels=first.labels or _operands(frame, span, program),
+        notes=notes,
+        help=first.help,
+    )
+    return type(known)(placed, *others)
+
+
+def _known(error: Exception, frame: FrameType, span: Span, program: Program) -> GradError | None:
+    if isinstance(error, GradError):
+        return error
+    written = program.source.text[span.start : span.end]
+    if isinstance(error, NameError):
+        return run_error("used-before-assigned", f"`{written}` is used before it has a value")
+    if isinstance(error, RecursionError):
+        return LimitError(
+            Diagnostic("recursion-limit", f"functions call each other more than {MOST_CALLS} deep")
+        )
+    if isinstance(error, MemoryError):
+        return LimitError(Diagnostic("memory-limit", "there is not enough memory for this value"))
+    if isinstance(error, TypeError):
+        return _wrong_call(frame, span, program)
+    return None
+
+
+def _wrong_call(frame: FrameType, span: Span, program: Program) -> GradError | None:
+    """The error for a call of an own function with the wrong arguments."""
+    i = _instruction(program, span, Call)
+    if not isinstance(i, Call) or not isinstance(i.function, Slot):
+        return None
+    value = _value(frame, i.function, program)
+    if not isinstance(value, FunctionType):
+        return None
+    code = value.__code__
+    names = code.co_varnames[: code.co_argcount]
+    defaults = len(value.__defaults__ or ())
+    required = len(names) - defaults
+    takes = f"{required} to " if defaults else ""
+    takes += counted(len(names), "argument")
+    unknown = [k for k, _ in i.keywords if k not in names]
+    message = (
+        f"`{value.__name__}` has no parameter `{unknown[0]}`"
+        if unknown
+        else f"`{value.__name__}` takes {takes}, got {len(i.args) + len(i.keywords)}"
+    )
+    return run_error("wrong-arity", message, notes=(f"its parameters are {', '.join(names)}",))
+
+
+Frame = tuple[FrameType, int]
+
+
+def _frames(trace: TracebackType | None) -> list[Frame]:
+    found = []
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == FILENAME:
+            found.append((trace.tb_frame, trace.tb_lasti))
+        trace = trace.tb_next
+    return found
+
+
+def _span(frame: Frame, source: Source) -> Span:
+    positions = list(frame[0].f_code.co_positions())
+    line, end_line, column, end_column = positions[frame[1] // 2]
+    if line is None or end_line is None or column is None or end_column is None:
+        return Span(0, 0)
+    return Span(source.offset(line, column + 1), source.offset(end_line, end_column + 1))
+
+
+def _turns(frame: FrameType, span: Span, source: Source) -> list[str]:
+    """In which turn of the loops around it a place failed, the innermost first."""
+    notes = []
+    for name, turn in frame.f_locals.items():
+        if name.startswith("%turn "):
+            start, end = map(int, name.split()[1:])
+            if start <= span.start and span.end <= end and turn:
+                line, _ = source.position(start)
+                notes.append((start, turn_note(turn, line)))
+    return [note for _, note in sorted(notes, reverse=True)]
+
+
+def _callers(frames: list[Frame], source: Source) -> list[str]:
+    lines = []
+    for frame in reversed(frames):
+        span = _span(frame, source)
+        if not frame[0].f_code.co_name.startswith("%"):
+            lines.append(call_note(source.position(span.start)[0]))
+        lines += _turns(frame[0], span, source)
+    return shortened(lines)
+
+
+def _operands(frame: FrameType, span: Span, program: Program) -> tuple[Label, ...]:
+    """What the operands of the failed op were, where they are written as names."""
+    i = _instruction(program, span, Operator, Augment, Apply, Inplace, CallBuiltin)
+    if isinstance(i, CallBuiltin):
+        operands: Iterable[Operand] = i.args
+    else:
+        operands = () if i is None else visit.operands(i)
+    labels = []
+    for operand in operands:
+        if isinstance(operand, Slot):
+            value = _value(frame, operand, program)
+            if isinstance(value, (Tensor, list)) and not isinstance(value, Number):
+                labels.append(operand_label(program.source, operand.span, value))
+    return tuple(labels)
+
+
+def _value(frame: FrameType, slot: Slot, program: Program) -> Any:
+    name = program.variables.get(slot.index) or f"%{slot.index}"
+    return frame.f_locals.get(name)
+
+
+def _instruction(program: Program, span: Span, *kinds: type[Any]) -> Instruction | None:
+    """The last instruction of one of these kinds at a place."""
+    found = None
+    for i in visit.everything(program):
+        if isinstance(i, kinds) and i.span == span:
+            found = i
+    return found

@@ -1,0 +1,53 @@
+"""How built-ins may be called: what the grammar is told of them."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from gradcli.record import Record
+
+
+class Signature(Record):
+    """How a built-in may be called, for checks before anything runs.
+
+    `positional` are the names that may be given by place, in order; the first `required` of them
+    (by place or by name) must be. `keywords` may be given by name only. `variadic`: further
+    positional arguments are taken. `aliases` maps other accepted keyword names to these.
+    `constant` marks a name that is a value (`pi`), not a function. `pure` is false where calling
+    has an effect or draws random numbers. `method` says whether `x.name(...)` works too.
+    """
+
+    __slots__ = (
+        "name",
+        "positional",
+        "required",
+        "keywords",
+        "variadic",
+        "aliases",
+        "constant",
+        "pure",
+        "method",
+    )
+    name: str
+    positional: tuple[str, ...]
+    required: int
+    keywords: tuple[str, ...]
+    variadic: bool
+    aliases: dict[str, str]
+    constant: bool
+    pure: bool
+    method: bool
+
+
+class Signatures(Protocol):
+    """The built-in names, handed to the checker and the lowering by `program`."""
+
+    def __contains__(self, name: object) -> bool: ...
+    def __getitem__(self, name: str) -> Signature: ...
+    def names(self) -> list[str]: ...
+
+    def attributes(self) -> frozenset[str]:
+        """Attribute and method names of tensors, lists, graph nodes that are not built-in
+        functions (`grad`, `shape`, `backward`, `append`, ...).
+        """
+        ...

@@ -1,0 +1,74 @@
+"""Operators and the built-ins of their names."""
+
+import pytest
+
+from gradcli.errors import RunError
+from gradcli.program import load
+
+
+def result(text):
+    return load(text).run().result
+
+
+def printed(text):
+    return list(load(text).run().printed)
+
+
+@pytest.mark.parametrize("name", ["add", "sub", "eq", "ne"])
+@pytest.mark.parametrize("values", ["'a', 'b'", "(1, 2), (3, 4)"])
+def test_a_built_in_is_not_the_operator_of_its_name(name, values):
+    with pytest.raises(RunError) as caught:
+        load(f"print({name}({values}))").run()
+    first = caught.value.diagnostics[0]
+    assert first.code == "wrong-type", first.message
+    assert first.message.startswith(f"`{name}` needs a number or tensor as `input`, got a "), name
+
+
+def test_operators_join_and_compare_what_is_no_number():
+    assert printed('print("a" + "b", (1, 2) + (3,), "a" == "a", (1, 2) != (1, 2))') == [
+        "ab (1, 2, 3) True False"
+    ]
+    assert printed('s = "a"\ns += "b"\nprint(s)') == ["ab"]
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("1 < 3 < 2", False),
+        ("1 < 2 < 3", True),
+        ("3 > 1 < 2", True),
+        ("1 < 3 > 2 > 1", True),
+        ("1 < 3 > 2 < 2", False),
+        ("0 == 0 != 1 == 1", True),
+    ],
+)
+def test_a_chain_compares_neighbours(text, wanted):
+    assert result(f"1.0 if {text} else 0.0") == float(wanted), text
+
+
+def test_a_chain_and_the_words_stop_at_what_decides():
+    text = """
+def f(x):
+    print(x)
+    return x
+a = f(1) < f(0) < f(2)
+b = f(0) and f(3)
+c = f(4) or f(5)
+d = f(6) if f(0) else f(7)
+e = f(8) and f(0) or f(9)
+print(a, b, c, d, e)
+"""
+    lines = ["1", "0", "0", "4", "0", "7", "8", "0", "9", "False 0 4 7 9"]
+    assert printed(text) == lines
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [("-7.5 % 2.0", 0.5), ("7.5 % -2.0", -0.5), ("-7 % 3", 2), ("-0.5 % 3.0", 2.5)],
+)
+def test_the_remainder_has_the_sign_of_the_divisor(text, wanted):
+    assert result(text) == wanted, text
+    left, _, right = text.partition(" % ")
+    assert result(f"(tensor({left}) % tensor({right})).item()") == wanted, text
+    assert result(f"(tensor([{left}]) % {right}).sum().item()") == wanted, text
+    assert result(f"x = {left}\nx %= {right}\nx") == wanted, text

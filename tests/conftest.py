@@ -10,12 +10,20 @@ from gradcli.__main__ import _run
 
 @pytest.fixture
 def cli(monkeypatch):
-    """Runs a command line in this process; gives status, standard output and standard error."""
+    """Runs a command line in this process, given standard input; gives status, standard output and
+    standard error.
+    """
 
-    def run(*arguments):
-        out, err = io.StringIO(), io.StringIO()
-        monkeypatch.setattr(sys, "stdout", out)
-        monkeypatch.setattr(sys, "stderr", err)
-        return _run(arguments), out.getvalue(), err.getvalue()
+    def run(*arguments, stdin=""):
+        data = stdin if isinstance(stdin, bytes) else stdin.encode("utf-8", "surrogateescape")
+        streams = [io.TextIOWrapper(io.BytesIO(b), "utf-8") for b in (data, b"", b"")]
+        with monkeypatch.context() as patched:
+            for name, stream in zip(("stdin", "stdout", "stderr"), streams, strict=True):
+                patched.setattr(sys, name, stream)
+            status = _run([str(a) for a in arguments])
+        _, out, err = streams
+        out.flush()
+        err.flush()
+        return status, out.buffer.getvalue().decode(), err.buffer.getvalue().decode()
 
     return run

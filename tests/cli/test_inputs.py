@@ -1,37 +1,20 @@
-"""Values from files and from standard input, as real processes see them."""
+"""Values from files and from standard input."""
 
 from __future__ import annotations
 
 import io
 import json
-import os
-import subprocess
-import sys
 import zipfile
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-ROOT = Path(__file__).parents[2]
-
 
 @pytest.fixture
-def shell(tmp_path):
+def shell(cli, tmp_path, monkeypatch):
     """Run a command line in a folder of files, with standard input."""
-
-    def run(*arguments, stdin=b""):
-        done = subprocess.run(
-            [sys.executable, "-m", "gradcli", *arguments],
-            cwd=tmp_path,
-            env={**os.environ, "PYTHONPATH": str(ROOT)},
-            input=stdin,
-            capture_output=True,
-            check=False,
-        )
-        return done.returncode, done.stdout.decode(), done.stderr.decode()
-
-    return run
+    monkeypatch.chdir(tmp_path)
+    return cli
 
 
 def npy(array) -> bytes:

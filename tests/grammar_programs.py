@@ -1,14 +1,13 @@
-"""Generated syntax trees and the built-ins that the tests of the grammar pretend to have."""
+"""Random texts in all forms of the language, and the built-ins that the tests of the grammar pretend
+to have.
+"""
 
-from hypothesis import strategies as st
+import random
 
-from gradcli.grammar import ast
 from gradcli.ir import Signature
 from gradcli.source import Source, Span
 
 AT = Span(0, 0)
-BINARY = ["+", "-", "*", "/", "//", "%", "**", "@", "&", "|", "^"]
-COMPARISONS = ["<", "<=", ">", ">=", "==", "!=", "is", "in", "is not", "not in"]
 
 
 def source(text):
@@ -71,144 +70,136 @@ class FakeSignatures:
         return frozenset({"grad", "shape", "backward", "append", "saved_tensors", "apply", "data"})
 
 
-# --- expressions ---------------------------------------------------------------------------------
+# --- texts ---------------------------------------------------------------------------------------
 
-names = st.sampled_from(["x", "y", "w1", "_a", "input", "param", "f", "iffy", "\u03b1"])
-texts = st.text(
-    st.one_of(
-        st.sampled_from("ab {}\\'\"\n\r\t\0#\u202e\u00e9\U0001f600"),
-        st.characters(exclude_categories=("Cs",)),
-    ),
-    max_size=6,
-)
-numbers = st.one_of(st.integers(0, 2**63 - 1), st.floats(0, allow_nan=False, allow_infinity=False))
-literals = st.builds(
-    ast.Literal, st.just(AT), st.one_of(numbers, texts, st.sampled_from([True, False, None, ...]))
-)
-leaves = st.one_of(literals, st.builds(ast.Name, st.just(AT), names))
+NAMES = ["x", "y", "w1", "_a", "input", "param", "f", "iffy", "\u03b1"]
+LITERALS = ["0", "1_000", "0x1F", "0b1_0", "2.5e-3", ".5", "5.", "True", "False", "None", "..."]
+STRINGS = ["''", "\"a\" 'b'", r"r'\d'", "'''a\n\"b'''", r"'\x41\q'", '"# {}"', "'a\\\nb'"]
+BINARY = ["+", "-", "*", "/", "//", "%", "**", "@", "&", "|", "^"]
+COMPARISONS = ["<", "<=", ">", ">=", "==", "!=", "is", "in", "is not", "not in"]
 
 
-def node(kind, *fields):
-    return st.builds(kind, st.just(AT), *fields)
+class Text:
+    """Writes one random program in all forms of the language, which need not make sense."""
+
+    def __init__(self, seed: int) -> None:
+        self.rng = random.Random(seed)
+
+    def program(self) -> str:
+        """Its text."""
+        return "".join(self.statement(2) for _ in range(self.rng.randint(0, 4)))
+
+    # expressions: any, one that may stand beside an operator, one that may be called
+
+    def test(self, depth: int) -> str:
+        a = self.operand(depth)
+        if depth <= 0:
+            return a
+        b, c = self.operand(depth - 1), self.operand(depth - 1)
+        forms = [
+            a, a, a, f"{a} if {b} else {c}", f"lambda {self.parameters(depth)}: {a}",
+            f"{a} or {b} and {c}", f"not {a}", f"{a} {self.one(COMPARISONS)} {b}",
+            f"{a} {self.one(COMPARISONS)} {b} {self.one(COMPARISONS)} {c}",
+        ]  # fmt: skip
+        return self.one(forms)
+
+    def operand(self, depth: int) -> str:
+        a = self.atom(depth)
+        if depth <= 0:
+            return a
+        b, gap = self.operand(depth - 1), self.one(["", " ", " \\\n "])
+        return self.one([a, f"{a} {self.one(BINARY)}{gap}{b}", f"{self.one('+-~')}{gap}{b}"])
+
+    def atom(self, depth: int) -> str:
+        leaf = self.one([*NAMES, *NAMES, *LITERALS, self.one(STRINGS)])
+        if depth <= 0:
+            return leaf
+        name, other = self.one(NAMES), self.one(NAMES)
+        forms = [
+            leaf, f"({self.test(depth - 1)})", f"({self.several(depth)})", "()", "[]",
+            f"[{self.several(depth)}]", f"({leaf}).{name}", f"{name}.{other}",
+            f"{name}({self.arguments(depth)})", f"{name}[{self.subscripts(depth)}]",
+            f"f'{self.replaced()}'",
+        ]  # fmt: skip
+        return self.one(forms)
+
+    def several(self, depth: int) -> str:
+        """One or more, in brackets, where a line may end anywhere."""
+        gap = self.one([" ", "\n  ", "  # c\n"])
+        parts = [self.test(depth - 1) for _ in range(self.rng.randint(1, 3))]
+        return f",{gap}".join(parts) + self.one(["", ",", f",{gap}"])
+
+    def arguments(self, depth: int) -> str:
+        parts = [self.test(depth - 1) for _ in range(self.rng.randint(0, 2))]
+        parts += [f"{name}={self.test(depth - 1)}" for name in NAMES[: self.rng.randint(0, 2)]]
+        return ", ".join(parts) + self.one(["", "," if parts else ""])
+
+    def subscripts(self, depth: int) -> str:
+        a, b = self.test(depth - 1), self.test(depth - 1)
+        forms = [a, f"{a}:", f":{b}", ":", "::", f"{a}:{b}", f"{a}:{b}:{a}", f"::{b}", "..."]
+        first, second = self.one(forms), self.one(forms)
+        return self.one([first, first, f"{first}, {second}", f"{first},"])
+
+    def replaced(self) -> str:
+        """The inside of an f-string in single quotes."""
+        value = self.one([*NAMES, "x + y", "x[1:]", '"a"', "(lambda: 1)", "x != y", "x,"])
+        after = self.one(["", "=", " = ", "!r", "!s:>3", "=!r", ":.3f", ":>{w}.3f"])
+        return f"{self.one(['', 'a', '{{'])}{{{value}{after}}}{self.one(['', '}}', '{x}'])}"
+
+    def parameters(self, depth: int) -> str:
+        parts = [f"p{i}" for i in range(self.rng.randint(0, 2))]
+        parts += [f"q{i}={self.test(depth - 1)}" for i in range(self.rng.randint(0, 1))]
+        return ", ".join(parts)
+
+    # statements, each with the ends of its lines
+
+    def statement(self, depth: int, indent: str = "") -> str:
+        if depth > 0 and self.rng.random() < 0.5:
+            return self.compound(depth, indent)
+        parts = [self.simple() for _ in range(self.one([1, 1, 2]))]
+        end = self.one(["\n", "\n", ";\n", "  # c\n", "\r\n", "\n\n  # d\n"])
+        return indent + "; ".join(parts) + end
+
+    def simple(self) -> str:
+        a, b, name = self.test(2), self.test(2), self.one(NAMES)
+        forms = [
+            a, f"{a}, {b}", f"{name} = {a}", f"{name} = {name}.y = {a}", f"{name}, y = {a}, {b}",
+            f"{name}[{self.subscripts(1)}] = {a}", f"{name} {self.one(BINARY)}= {a}", "pass",
+            "break", "continue", f"assert {a}", f"assert {a}, {b}", "return", f"return {a}",
+            f"return {a}, {b}", "input x", f"param w: {self.declared()}", f"input k = {a}",
+            f"param w: {self.declared()} = {a}, {b}", "import torch", "import math as m, torch",
+            "import torch.nn.functional as F", "from math import *", "from math import pi as p, e",
+            "from torch.nn import (\n  relu,\n)",
+        ]  # fmt: skip
+        return self.one(forms)
+
+    def declared(self) -> str:
+        return self.one(["float", "int[n]", "bool[...]", "float[3, n,]", "float[2]"])
+
+    def compound(self, depth: int, indent: str) -> str:
+        a, b, name = self.test(1), self.test(1), self.one(NAMES)
+        block, other = self.block(depth, indent), self.block(depth, indent)
+        function = f"def {name}({self.parameters(1)}):{block}"
+        forms = [
+            f"if {a}:{block}", f"if {a}:{block}{indent}else:{other}",
+            f"if {a}:{block}{indent}elif {b}:{other}{indent}else:{block}", function,
+            f"while {a}:{block}", f"for {name} in {a}, {b}:{block}", f"with {a}:{block}",
+            f"for i, (j, {name}) in {a}:{block}", f"@staticmethod\n{indent}{function}",
+            f"class F(Function):{block}",
+        ]  # fmt: skip
+        return indent + self.one(forms)
+
+    def block(self, depth: int, indent: str) -> str:
+        if self.rng.random() < 0.3:
+            return f" {self.simple()}\n"
+        inner = indent + self.one([" ", "    ", "\t"])
+        statements = [self.statement(depth - 1, inner) for _ in range(self.rng.randint(1, 2))]
+        return self.one(["\n", "  # c\n", "\n\n"]) + "".join(statements)
+
+    def one(self, forms):
+        return self.rng.choice(forms)
 
 
-def tuples(values, least=0, most=3):
-    return st.lists(values, min_size=least, max_size=most).map(tuple)
-
-
-def params(values):
-    return tuples(node(ast.Param, names, st.none() | values))
-
-
-def compare(values):
-    ops = st.sampled_from(COMPARISONS)
-    pairs = st.lists(st.tuples(ops, values), min_size=1, max_size=2)
-    return st.builds(
-        lambda first, rest: ast.Compare(
-            AT, first, tuple(op for op, _ in rest), tuple(value for _, value in rest)
-        ),
-        values,
-        pairs,
-    )
-
-
-def merged(parts):
-    """Texts of an f-string as the parser leaves them: none empty, no two side by side."""
-    kept = []
-    for part in parts:
-        if isinstance(part, ast.Literal) and kept and isinstance(kept[-1], ast.Literal):
-            kept[-1] = ast.Literal(AT, kept[-1].value + part.value)
-        elif not (isinstance(part, ast.Literal) and part.value == ""):
-            kept.append(part)
-    return tuple(kept)
-
-
-pieces = node(ast.Literal, texts)
-
-
-def formatted(values, spec):
-    return node(ast.Formatted, values, st.just(""), st.sampled_from(["", "r", "s", "a"]), spec)
-
-
-def fstrings(values):
-    simple = formatted(values, st.just(()))
-    spec = st.lists(st.one_of(pieces, simple), max_size=2).map(merged)
-    parts = st.lists(st.one_of(pieces, formatted(values, spec)), max_size=3).map(merged)
-    return node(ast.FString, parts)
-
-
-def indices(values):
-    bounds = st.none() | values
-    one = st.one_of(values, node(ast.Slice, bounds, bounds, bounds))
-    return st.one_of(one, node(ast.Tuple, tuples(one, 1)))
-
-
-def inner(values):
-    keywords = tuples(node(ast.Keyword, names, values), 0, 2)
-    binary = st.sampled_from(BINARY)
-    return st.one_of(
-        node(ast.List, tuples(values)),
-        node(ast.Tuple, tuples(values)),
-        node(ast.Unary, st.sampled_from(["+", "-", "~", "not"]), values),
-        node(ast.Binary, binary, values, values),
-        compare(values),
-        node(ast.Boolean, st.sampled_from(["and", "or"]), tuples(values, 2)),
-        node(ast.IfElse, values, values, values),
-        node(ast.Call, values, tuples(values, 0, 2), keywords),
-        node(ast.Index, values, indices(values)),
-        node(ast.Attribute, values, names),
-        node(ast.Lambda, params(values), values),
-    )
-
-
-plain = st.recursive(leaves, inner, max_leaves=10)
-expressions = st.one_of(
-    plain, st.recursive(st.one_of(leaves, fstrings(leaves)), inner, max_leaves=8)
-)
-
-# --- statements ----------------------------------------------------------------------------------
-
-types = node(
-    ast.Type,
-    st.sampled_from(["float", "int", "bool"]),
-    st.one_of(st.none(), st.just((...,)), tuples(st.one_of(st.integers(0, 99), names), 1)),
-)
-modules = st.sampled_from(["torch", "torch.nn.functional", "math"])
-aliases = st.sampled_from(["", "T"])
-imports = st.one_of(
-    node(ast.Import, modules, st.tuples(st.tuples(st.just(""), aliases))),
-    node(ast.Import, modules, tuples(st.tuples(names, aliases), 1)),
-    node(ast.Import, modules, st.just((("*", ""),))),
-)
-simple = st.one_of(
-    node(ast.Assign, tuples(expressions, 1, 2), expressions),
-    node(ast.Update, expressions, st.sampled_from(BINARY), expressions),
-    node(ast.ExprStatement, expressions),
-    st.sampled_from([ast.Break(AT), ast.Continue(AT), ast.Pass(AT)]),
-    node(ast.Assert, expressions, st.none() | expressions),
-    node(ast.Return, st.none() | expressions),
-    node(
-        ast.Declaration,
-        st.sampled_from(["input", "param"]),
-        names,
-        st.none() | types,
-        st.none() | expressions,
-    ),
-    imports,
-)
-
-
-def compound(statements):
-    body = tuples(statements, 1, 2)
-    return st.one_of(
-        node(ast.If, expressions, body, st.one_of(st.just(()), body)),
-        node(ast.While, expressions, body),
-        node(ast.For, expressions, expressions, body),
-        node(ast.With, expressions, body),
-        node(ast.Def, names, params(expressions), body, tuples(st.just("staticmethod"), 0, 1)),
-        node(ast.Class, names, expressions, body),
-    )
-
-
-statements = st.recursive(simple, compound, max_leaves=4)
-programs = node(ast.Module, tuples(statements, 0, 3))
+def text(seed: int) -> str:
+    """A random program in all forms of the language."""
+    return Text(seed).program()

@@ -7,19 +7,19 @@ from pathlib import Path
 
 import lark
 import pytest
-from grammar_programs import programs, source
-from hypothesis import HealthCheck, given, settings
+from amounts import chunks
+from grammar_programs import source, text
 
 from gradcli.grammar import build
 from gradcli.grammar.layout import layout
 from gradcli.grammar.parser import parse, parse_expression
 from gradcli.grammar.tables import load
 from gradcli.grammar.transform import Transform
-from gradcli.grammar.unparse import unparse
 from gradcli.source import Span
 
 SAMPLES = sorted(Path(__file__).parents[2].joinpath("samples").rglob("*.grad"))
 GRAMMAR = build.grammar()
+GRAMMAR.lexer = GRAMMAR._build_lexer()  # else `lex` makes one for each text
 
 PROGRAMS = [
     "",
@@ -84,15 +84,15 @@ def test_driver_agrees_with_lark_on_samples(path):
     assert parse(source(text)) == lark_parse(text)
 
 
-@given(programs)
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-def test_driver_agrees_with_lark_on_generated_programs(tree):
-    text = unparse(tree)
+@pytest.mark.parametrize("first", chunks(150, 5_000, 50))
+def test_driver_agrees_with_lark_on_random_texts(first):
+    for seed in range(first, first + 50):
+        program = text(seed)
 
-    assert parse(source(text)) == lark_parse(text), text
+        assert parse(source(program)) == lark_parse(program), f"seed {seed}\n{program}"
 
 
-@pytest.mark.parametrize("seed", ["0", "1", "42"])
+@pytest.mark.parametrize("seed", ["0", "1"])
 def test_tables_are_fresh_whatever_the_hash_seed(seed):
     code = "import sys; from gradcli.grammar import build; sys.stdout.write(build.tables())"
     made = subprocess.run(

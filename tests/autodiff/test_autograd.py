@@ -204,6 +204,32 @@ REFUSED = {
         "wrong-rule",
         4,
     ),
+    "a forward of fewer arguments": (
+        "class F(Function):\n    def forward(ctx):\n        return ones(2)\n"
+        "    def backward(ctx, g):\n        return g\nF.apply(1.0)",
+        "wrong-rule",
+        2,
+    ),
+    "a forward of more arguments": (
+        "class F(Function):\n    def forward(ctx, a, b):\n        return a\n"
+        "    def backward(ctx, g):\n        return g\nF.apply(1.0)",
+        "wrong-rule",
+        2,
+    ),
+    "a backward without a gradient": (
+        "class F(Function):\n    def forward(ctx, a):\n        return a * 2\n"
+        "    def backward(ctx):\n        return ones(2)\n"
+        "F.apply(tensor(2.0, requires_grad=True)).backward()",
+        "wrong-rule",
+        4,
+    ),
+    "a jvp of more tangents": (
+        "class F(Function):\n    def forward(ctx, a):\n        return a * 2\n"
+        "    def backward(ctx, g):\n        return g * 2\n"
+        "    def jvp(ctx, t, u):\n        return t * 2\njvp(F.apply, 2.0, 1.0)",
+        "wrong-rule",
+        6,
+    ),
     "a gradient of the wrong shape": (
         "class F(Function):\n    def forward(ctx, a):\n        return a.sum()\n"
         "    def backward(ctx, g):\n        return ones(3)\n"

@@ -12,7 +12,7 @@ from gradcli.engine.tape.graph import Node, Site, Watchpoint
 from gradcli.engine.tape.tensor import Number, Tensor, like_of, node_of, version_of
 from gradcli.engine.values.carrier import Like, data_of
 from gradcli.engine.values.data import NUMBERS, Data, is_floating, np, shape_of
-from gradcli.errors import Diagnostic, GradError, RunError, run_error
+from gradcli.errors import Diagnostic, GradError, RunError, counted, run_error
 from gradcli.source import Source, Span
 
 OWN_NAMES = frozenset(
@@ -163,7 +163,7 @@ class OwnFunction:
         context = Context(tuple(n is not None for n in nodes))
         before, session.recording = session.recording, False
         try:
-            out = self.methods["forward"](context, *args)
+            out = self._taking("forward", len(args))(context, *args)
         finally:
             session.recording = before
         several = isinstance(out, tuple)
@@ -217,7 +217,7 @@ class OwnFunction:
         wrapped = [None if c is None else _tensor(c) for c in (g if type(g) is tuple else (g,))]
         before, session.recording = session.recording, create_graph
         try:
-            returned = self.methods["backward"](rule.context, *wrapped)
+            returned = self._taking("backward", len(wrapped))(rule.context, *wrapped)
         finally:
             session.recording = before
         pulled = list(returned) if isinstance(returned, tuple) else [returned]
@@ -245,7 +245,7 @@ class OwnFunction:
         ]
         before, session.recording = session.recording, create_graph
         try:
-            returned = self.methods["jvp"](rule.context, *given)
+            returned = self._taking("jvp", len(given))(rule.context, *given)
         finally:
             session.recording = before
         several = type(rule.results) is tuple
@@ -336,6 +336,15 @@ class OwnFunction:
             return fit(c, like)
         except (GradError, ValueError):
             raise wrong from None
+
+    def _taking(self, method: str, count: int) -> Callable[..., Any]:
+        """A method that takes so many arguments behind `ctx`."""
+        found = self.methods[method]
+        most = found.__code__.co_argcount - 1
+        if not most - len(found.__defaults__ or ()) <= count <= most:
+            takes = counted(max(most, 0), "argument")
+            raise self._wrong(method, f"takes {takes} behind `ctx`, and gets {count}")
+        return found
 
     def _wrong(self, method: str, what: str) -> RunError:
         message = f"`{method}` of `{self.name}` {what}"

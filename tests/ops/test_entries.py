@@ -23,12 +23,11 @@ from oracles import (
 
 from gradcli.engine.ops import build
 from gradcli.engine.ops.catalog import ops
-from gradcli.engine.ops.op import REQUIRED, Op, elementwise, op, sample
+from gradcli.engine.ops.op import Op, elementwise, op, sample
 from gradcli.engine.ops.rules import pull, push
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import NUMBERS, Quiet, dtype_of, shape_of
-from gradcli.engine.values.sizes import broadcast
 from gradcli.errors import GradError, RunError
 
 OPS = table()
@@ -236,26 +235,6 @@ def _fails_without(entry: Op, args, out, params, place: int) -> bool:
 
 def _ones(a):
     return 1.0 if type(a) in NUMBERS else np.ones(a.shape, a.dtype)
-
-
-@pytest.mark.parametrize(("entry", "s"), CASES)
-def test_shape_rule_tells_the_shape(entry, s):
-    args = values(s.args)
-    out = entry(*args, **s.params)
-    shapes = [None if a is None else shape_of(a) for a in args]
-    if entry.shape is None:
-        if entry.partials is None and entry.number is None:
-            return
-        expected = broadcast(*(x for x in shapes if x is not None))
-    else:
-        expected = entry.shape(*shapes, **defaults(entry, s.params), **s.params)
-    got = tuple(map(shape_of, out)) if isinstance(out, tuple) else shape_of(out)
-    assert got == expected, told(entry, s, got, expected)
-
-
-def defaults(entry: Op, given) -> dict:
-    names = {k.removeprefix("*"): v for k, v in entry.params.items()}
-    return {k: v for k, v in names.items() if v is not REQUIRED and k not in given}
 
 
 # --- numbers and dtypes ------------------------------------------------------------------

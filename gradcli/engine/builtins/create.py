@@ -7,11 +7,10 @@ from typing import Any
 
 from gradcli.engine.ops.op import REQUIRED, Op, host
 from gradcli.engine.tape.tensor import Tensor, leaf
-from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import NUMBERS, Data, dtype_of, np, plain, shape_of
 from gradcli.engine.values.dtypes import dtype_name
 from gradcli.engine.values.limits import check_memory
-from gradcli.engine.values.sizes import describe, sizes, whole
+from gradcli.engine.values.sizes import describe, number, sizes, whole
 from gradcli.errors import run_error
 
 FAMILY = 310, "Making tensors"
@@ -172,7 +171,7 @@ device: Op = host(
 def _full(session: Any, size: Any, value: Any, **options: Any) -> Tensor:
     size = sizes(size)
     check_memory(size)
-    value = _number(value, "fill_value")
+    value = number(value, "fill_value")
     name = dtype_name(options["dtype"]) or dtype_of(value)
     return made(session, plain(np.full(size, value, name)), **options)
 
@@ -255,20 +254,11 @@ eye: Op = host(
 # ranges -----------------------------------------------------------------------------------------
 
 
-def _number(value: Any, name: str) -> Any:
-    data = data_of(value)
-    if type(data) not in NUMBERS and getattr(data, "shape", None) == ():
-        data = data.item()
-    if type(data) not in NUMBERS:
-        raise run_error("bad-argument", f"`{name}` must be a number, got {describe(value)}")
-    return data
-
-
 def _arange(session: Any, start: Any, end: Any, step: Any, **options: Any) -> Tensor:
     if end is None:
         start, end = 0, start
-    first, last = _number(start, "start"), _number(end, "end")
-    by = _number(1 if step is None else step, "step")
+    first, last = number(start, "start"), number(end, "end")
+    by = number(1 if step is None else step, "step")
     if float in (type(first), type(last), type(by)):
         first = float(first)
     if by == 0:
@@ -296,7 +286,7 @@ arange: Op = host(
 def _linspace(session: Any, start: Any, end: Any, steps: Any, **options: Any) -> Tensor:
     (count,) = sizes((whole(steps, "steps"),), "steps")
     check_memory((count,))
-    first, last = float(_number(start, "start")), float(_number(end, "end"))
+    first, last = float(number(start, "start")), float(number(end, "end"))
     return made(session, np.linspace(first, last, count), **options)
 
 
@@ -315,9 +305,9 @@ def _logspace(
 ) -> Tensor:
     (count,) = sizes((whole(steps, "steps"),), "steps")
     check_memory((count,))
-    first, last = float(_number(start, "start")), float(_number(end, "end"))
+    first, last = float(number(start, "start")), float(number(end, "end"))
     exponents = np.linspace(first, last, count)
-    return made(session, np.power(float(_number(base, "base")), exponents), **options)
+    return made(session, np.power(float(number(base, "base")), exponents), **options)
 
 
 logspace: Op = host(

@@ -6,7 +6,8 @@ from typing import Any
 
 from gradcli.engine.numerics import ieee
 from gradcli.engine.numerics.ufunc import Function, alike, integral, real, ufunc
-from gradcli.engine.values.data import INT64_MIN, Data, np
+from gradcli.engine.values.data import INT64_MIN, Data, np, plain
+from gradcli.engine.values.sizes import number
 from gradcli.errors import run_error
 
 __all__ = [
@@ -81,13 +82,13 @@ _raised = ufunc("power")
 
 def add(x: Data, y: Data, alpha: Any = 1) -> Data:
     """Sum x + alpha y."""
-    return plus(x, y if alpha == 1 else times(y, alpha))
+    return plus(x, y if alpha == 1 else plain(times(y, number(alpha, "alpha"))))
 
 
 def sub(x: Data, y: Data, alpha: Any = 1) -> Data:
     """Difference x - alpha y."""
     _refuse_bool(x, y)
-    return _minus(x, y if alpha == 1 else times(y, alpha))
+    return _minus(x, y if alpha == 1 else plain(times(y, number(alpha, "alpha"))))
 
 
 def neg(x: Data) -> Data:

@@ -11,6 +11,7 @@ from math import copysign, inf, nan
 from typing import Any, TypeAlias
 
 from gradcli.engine.values.data import INT64_MAX, INT64_MIN
+from gradcli.engine.values.sizes import number
 from gradcli.errors import RunError, run_error
 
 Num: TypeAlias = Any
@@ -47,12 +48,12 @@ def zero_divisor(name: str) -> RunError:
 
 
 def add(x: Num, y: Num, alpha: Num = 1) -> Num:
-    r = x + y if alpha == 1 else x + alpha * y
+    r = x + y if alpha == 1 else x + number(alpha, "alpha") * y
     return r if type(r) is float else whole(r)
 
 
 def sub(x: Num, y: Num, alpha: Num = 1) -> Num:
-    r = x - y if alpha == 1 else x - alpha * y
+    r = x - y if alpha == 1 else x - number(alpha, "alpha") * y
     return r if type(r) is float else whole(r)
 
 

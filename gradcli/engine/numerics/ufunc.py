@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-from gradcli.engine.values.data import NUMBERS, Data, np, shape_of
+from gradcli.engine.values.data import NUMBERS, SCALARS, Data, np, shape_of
 from gradcli.engine.values.sizes import broadcast
 from gradcli.errors import RunError
 
@@ -41,27 +41,46 @@ def real(name: str) -> Function:
 
 
 def formula(function: Function) -> Function:
-    """A value made of several NumPy functions: bools count as the numbers 0 and 1."""
+    """A value made of several NumPy functions: bools count as the numbers 0 and 1, and beside
+    float32 numbers are of it, so that what is made of numbers alone stays so.
+    """
 
     def call(*args: Data, **params: Any) -> Data:
         try:
-            return function(*map(counted, alike(args)), **params)
+            return function(*map(counted, single(alike(args))), **params)
         except ValueError as error:
             raise unfit(args, error) from None
 
     return call
 
 
+def on_numbers(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The value of such a formula on Python's numbers."""
+    return lambda *args: function(*map(counted, args))
+
+
 def alike(args: tuple[Data, ...]) -> tuple[Data, ...]:
-    """Operands in which float32 meets no int64, of which NumPy would make float64."""
-    for a in args:
-        if type(a) not in NUMBERS and a is not None and a.dtype.char == "f":
-            return tuple(_float32(a) for a in args)
-    return args
+    """Operands in which float32 meets no int64, of which NumPy would make float64, and where it
+    has dimensions no float64 without any.
+    """
+    narrow = [a for a in args if type(a) not in SCALARS and a.dtype.char == "f"]
+    if not narrow:
+        return args
+    sized = any(a.ndim for a in narrow)
+    return tuple(a if type(a) in SCALARS else _beside_float32(a, sized) for a in args)
 
 
-def _float32(a: Data) -> Data:
-    return a.astype(np.float32) if type(a) not in NUMBERS and a.dtype.kind in "ib" else a
+def _beside_float32(a: Data, sized: bool) -> Data:
+    if a.dtype.kind in "ib":
+        return a.astype(np.float32)
+    return a.item() if sized and not a.ndim and a.dtype.char == "d" else a
+
+
+def single(args: tuple[Data, ...]) -> tuple[Data, ...]:
+    """Operands with numbers as float32 where all arrays are of it."""
+    if {a.dtype.char for a in args if type(a) not in SCALARS} != {"f"}:
+        return args
+    return tuple(np.float32(a) if type(a) in NUMBERS else a for a in args)
 
 
 def counted(a: Data) -> Data:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from gradcli.engine.ops import rules
+from gradcli.engine.ops.promotion import promoted
 from gradcli.engine.values.carrier import Carrier
 from gradcli.engine.values.data import SCALARS, Data, np, plain
 from gradcli.record import Record
@@ -91,8 +92,10 @@ class Op:
         number: value on Python numbers, None where there is none without NumPy.
         array: value on plain data, with the static parameters by name; a tuple for several results.
         fields: names of the results where there are several ("values", "indices").
-        shape: shapes of the arguments (and parameters) to the shape of the result; None:
-            broadcast of the arguments.
+        shape: shapes of the arguments (and parameters) to the shape of the result, or to a list of
+            them where there are several; None: broadcast of the arguments.
+        dtype: rule for the dtype of the result, see `promotion`; a list where there are several
+            results, of a rule for each or of one for all.
         partials: one per argument, `partial(out, *args, **params)` or a constant: element-wise ops.
         vjp: one per argument, `rule(g, out, *args, **params)`; None: not differentiable there.
             With "*tensors" the one rule is `rule(g, out, i, *args, **params)` for argument i.
@@ -123,6 +126,7 @@ class Op:
         "by",
         "constant",
         "doc",
+        "dtype",
         "fields",
         "flat",
         "host",
@@ -163,6 +167,7 @@ class Op:
         number: Callable[..., Any] | None = None,
         array: Callable[..., Any] | None = None,
         shape: Callable[..., Any] | None = None,
+        dtype: Rule | list[Rule] = promoted,
         partials: Sequence[Partial | None] | None = None,
         vjp: Sequence[Rule | None] | None = None,
         jvp: Sequence[Rule | None] | None = None,
@@ -201,6 +206,7 @@ class Op:
         self.number = number
         self.array = array
         self.shape = shape
+        self.dtype = dtype
         self.partials = None if partials is None else tuple(partials)
         self.vjp = None if vjp is None else tuple(vjp)
         self.jvp = None if jvp is None else tuple(jvp)

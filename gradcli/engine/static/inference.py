@@ -50,7 +50,6 @@ def bound_result(name: str, named: Mapping[str, Any]) -> Any:
     params = {n: named.get(n, default) for n, default in op.params.items()}
     if REQUIRED in params.values():
         return unknown(linked(named.values()))
-    check_params(op, params)
     return _result(op, [_tensor(named.get(a)) for a in op.args], params)
 
 
@@ -67,6 +66,7 @@ def _result(op: Op, bound: list[Any], params: Mapping[str, Any]) -> Any:
     clean = {k: static(v) for k, v in params.items()}
     if UNSURE in clean.values() or any(a is not None and type(a) is not Value for a in bound):
         return unknown(link)
+    check_params(op, clean)
     return inferred(op, bound, clean)
 
 

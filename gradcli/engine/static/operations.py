@@ -51,10 +51,6 @@ _CERTAIN = frozenset(
         *("needs-cotangent", "needs-float", "wrong-count", "not-callable", "ambiguous-condition"),
     ]
 )
-_MORE_THAN_SHAPES = (
-    TypeError, ValueError, AttributeError, LookupError, ArithmeticError, AssertionError,
-)  # fmt: skip
-"""What an entry of the table raises that reads numbers."""
 _SHAPE_METHODS = frozenset({"size", "dim", "numel", "item"})
 _KEEPING = frozenset({"double", "float", "contiguous", "cpu", "requires_grad_", "retain_grad"})
 _CASTS = {"long": "int64", "float": "float64", "double": "float64"}
@@ -112,8 +108,6 @@ class Operations:
         except GradError as error:
             if error.diagnostics[0].code in _CERTAIN:
                 self.findings.refuse(error, span, self.findings.labels(operands, values))
-            return unknown(link if self.recording else Link())
-        except _MORE_THAN_SHAPES:
             return unknown(link if self.recording else Link())
         if name in ops and ops[name].flat:
             found = flattened(found, name, span, values)

@@ -15,20 +15,6 @@ from gradcli.source import Span
 UNSURE = object()
 """The known value of what has none."""
 
-_BOOLS = frozenset(
-    [
-        *("eq", "ne", "lt", "le", "gt", "ge", "isnan", "isinf", "isfinite", "isclose"),
-        *("logical_and", "logical_or", "logical_not", "logical_xor", "all", "any"),
-    ]
-)
-_INTS = frozenset(
-    [
-        *("argmax", "argmin", "argsort", "count_nonzero"),
-        *("nonzero", "searchsorted", "bucketize"),
-    ]
-)
-_KEEPING = frozenset({"add", "sub", "mul", "neg", "floor_divide", "remainder", "clone"})
-
 
 class Link(NamedTuple):
     """How a value hangs on what is differentiated: whether it does at all, whether a gradient goes
@@ -122,41 +108,44 @@ def inferred(op: Op, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
         GradError: If the sizes cannot fit, whatever the values.
     """
     link = joined(a.link for a in args if isinstance(a, Value))
-    if op.name in _BOOLS or op.name in _INTS:
-        link = link.cut()
     plain = [_known(a) for a in args]
     if op.number is not None and not link.varies and all(type(p) in NUMBERS for p in plain):
         return constant(op.number(*plain, **params))
     shapes = [_shape_of(a) for a in args]
-    if any(s is None and a is not None for s, a in zip(shapes, args, strict=True)):
-        return unknown(link)
-    if op.body is not None:
-        return op.body(*args, **params)
-    if not op.differentiable:
-        link = link.cut()
+    sized = all(s is not None or a is None for s, a in zip(shapes, args, strict=True))
+    if op.body is not None and op.shape is None:
+        return _composed(op, args, params) if sized else unknown(link)
     shape: Any = None
-    if op.shape is not None:
+    if sized and op.shape is not None:
         shape = op.shape(*shapes, **params)
-    elif op.elementwise:
+    elif sized and op.elementwise:
         shape = broadcast(*(s for s in shapes if s is not None))
-    if isinstance(shape, tuple) and shape and isinstance(shape[0], tuple):
-        return tuple(Value(s, None, link) for s in shape)
-    if not isinstance(shape, tuple):
+    if not isinstance(op.dtype, list):
+        return _result(op, shape, op.dtype(*args, **params), link)
+    if shape is None:
         return unknown(link)
-    return Value(shape, _dtype(op, args), link)
+    rules = op.dtype * len(shape) if len(op.dtype) == 1 else op.dtype
+    return tuple(
+        _result(op, s, rule(*args, **params), link) for s, rule in zip(shape, rules, strict=True)
+    )
 
 
-def _dtype(op: Op, args: Sequence[Any]) -> str | None:
-    if op.name in _BOOLS:
-        return "bool"
-    if op.name in _INTS:
-        return "int64"
-    kinds = [a.dtype if isinstance(a, Value) else dtype_of(a) for a in args if a is not None]
-    for kind in ("float64", "float32"):
-        if kind in kinds:
-            return kind
-    keeps = op.view or op.name in _KEEPING
-    return kinds[0] if keeps and len(set(kinds)) == 1 else None
+def _composed(op: Op, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
+    """What an op made of others gives; what they make of no argument is known."""
+    assert op.body is not None
+    found = op.body(*args, **params)
+    parts = found if isinstance(found, tuple) else (found,)
+    if all(isinstance(p, Value) for p in parts):
+        return found
+    made = tuple(p if isinstance(p, Value) else of_data(p, UNLINKED) for p in parts)
+    return made if isinstance(found, tuple) else made[0]
+
+
+def _result(op: Op, shape: Shape | None, dtype: str | None, link: Link) -> Value:
+    """One result of an op; a gradient goes through it only if it is of floats."""
+    ways = op.differentiable or op.body is not None
+    smooth = ways and dtype not in ("int64", "bool")
+    return Value(shape, dtype, link if smooth else link.cut())
 
 
 def _known(a: Any) -> Any:

@@ -79,12 +79,14 @@ def shape_of(x: Any) -> tuple[int, ...]:
 
 
 def dtype_of(x: Any) -> str:
-    """Dtype name of plain data, a tensor or a `Like`."""
+    """Dtype name of plain data, a tensor or a `Like`; None where a value's is not known."""
     name = _DTYPES.get(type(x))
     if name is not None:
         return name
     dtype = x.dtype
-    return dtype if type(dtype) is str else _CHARS.get(dtype.char) or str(dtype)
+    if dtype is None or type(dtype) is str:
+        return dtype  # type: ignore[return-value]  # what reads it asks
+    return _CHARS.get(dtype.char) or str(dtype)
 
 
 def is_floating(x: Data) -> bool:

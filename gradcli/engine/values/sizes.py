@@ -22,6 +22,16 @@ def whole(value: Any, name: str) -> int:
     raise run_error("bad-argument", f"`{name}` must be an integer, got {describe(value)}")
 
 
+def number(value: Any, name: str) -> Any:
+    """A Python number from an argument that must be one: a number or a 0-d tensor."""
+    data = data_of(value)
+    if type(data) not in NUMBERS and getattr(data, "shape", None) == ():
+        data = data.item()
+    if type(data) not in NUMBERS:
+        raise run_error("bad-argument", f"`{name}` must be a number, got {describe(value)}")
+    return data
+
+
 def describe(value: Any) -> str:
     """A value in the words of a message: a number itself, of the rest the kind."""
     data = data_of(value)

@@ -9,6 +9,7 @@ from typing import Any
 from gradcli.engine.numerics import ieee
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import REQUIRED, Op, Sample, bad, composite, elementwise, known, sample
+from gradcli.engine.ops.promotion import counted, floating
 from gradcli.engine.values.data import Data, np, shape_of
 from gradcli.engine.values.sizes import axis
 from gradcli.errors import run_error
@@ -78,8 +79,9 @@ relu6: Op = elementwise(
     args=("input",),
     doc="min(max(x, 0), 6). The derivatives at 0 and at 6 are 0.",
     source="definition",
-    number=lambda x: _clip_number(x, 0, 6),
+    number=lambda x: _clip_number(+x, 0, 6),
     array=lambda x: np.clip(x, 0, 6),
+    dtype=counted,
     partials=(lambda out, x: _within(x, 0.0, 6.0),),
     saves=("input",),
     samples=_points,
@@ -94,6 +96,7 @@ hardtanh: Op = elementwise(
     source="definition",
     number=lambda x, min_val=-1.0, max_val=1.0: _clip_number(float(x), min_val, max_val),
     array=lambda x, min_val=-1.0, max_val=1.0: np.clip(_floating(x), min_val, max_val),
+    dtype=floating,
     partials=(lambda out, x, min_val=-1.0, max_val=1.0: _within(x, min_val, max_val),),
     saves=("input",),
     samples=lambda: (*_points(), sample([1.5, -0.5], min_val=-0.75, max_val=2.0)),
@@ -115,6 +118,7 @@ leaky_relu: Op = elementwise(
     array=lambda x, negative_slope=0.01: np.where(
         np.greater(x, 0), x, np.multiply(x, float(negative_slope))
     ),
+    dtype=floating,
     partials=(lambda out, x, negative_slope=0.01: _leaky(x, negative_slope),),
     saves=("input",),
     samples=lambda: (*_points(), sample(-2.0, negative_slope=0.5)),
@@ -166,6 +170,7 @@ hardsigmoid: Op = elementwise(
     source="definition",
     number=lambda x: _clip_number(float(x) + 3.0, 0.0, 6.0) / 6.0,
     array=lambda x: np.clip(_floating(x) + 3.0, 0.0, 6.0) / 6.0,
+    dtype=floating,
     partials=(lambda out, x: ops.mul(_within(x, -3.0, 3.0), 1.0 / 6.0),),
     saves=("input",),
     samples=_points,
@@ -193,6 +198,7 @@ hardswish: Op = elementwise(
         np.zeros((), _floating(x).dtype),
         _floating(x) * np.clip(_floating(x) + 3.0, 0.0, 6.0) / 6.0,
     ),
+    dtype=floating,
     partials=(lambda out, x: _hardswish_slope(x),),
     saves=("input",),
     samples=_points,
@@ -234,6 +240,7 @@ softshrink: Op = elementwise(
     source="definition",
     number=_softshrink_number,
     array=_softshrink,
+    dtype=floating,
     partials=(lambda out, x, lambd=0.5: ops.where(ops.le(ops.abs(x), lambd), 0.0, 1.0),),
     saves=("input",),
     inplace=False,
@@ -289,6 +296,7 @@ elu: Op = elementwise(
     source="definition",
     number=lambda x, alpha=1.0: _elu_number(float(x), float(alpha)),
     array=lambda x, alpha=1.0: _elu(x, float(alpha)),
+    dtype=floating,
     partials=(lambda out, x, alpha=1.0: _elu_slope(x, float(alpha), 1.0, 1.0),),
     saves=("input",),
     samples=lambda: (*_points(), sample([-1.0, 2.0], alpha=0.5)),
@@ -303,6 +311,7 @@ selu: Op = elementwise(
     source="Klambauer and others, Self-normalizing neural networks, 2017",
     number=lambda x: _elu_number(float(x), SELU_ALPHA, SELU_SCALE),
     array=lambda x: _elu(x, SELU_ALPHA, SELU_SCALE),
+    dtype=floating,
     partials=(lambda out, x: _elu_slope(x, SELU_ALPHA, SELU_SCALE, 1.0),),
     saves=("input",),
     samples=_points,
@@ -317,6 +326,7 @@ celu: Op = elementwise(
     source="definition",
     number=lambda x, alpha=1.0: _elu_number(float(x), float(alpha), 1.0, 1.0 / alpha),
     array=lambda x, alpha=1.0: _elu(x, float(alpha), 1.0, 1.0 / alpha),
+    dtype=floating,
     partials=(lambda out, x, alpha=1.0: _elu_slope(x, float(alpha), 1.0, 1.0 / alpha),),
     saves=("input",),
     samples=lambda: (*_points(), sample([-1.0, 2.0], alpha=0.5)),
@@ -352,6 +362,7 @@ softplus: Op = elementwise(
     source="definition",
     number=_softplus_number,
     array=_softplus,
+    dtype=floating,
     partials=(lambda out, x, beta=1.0, threshold=20.0: _softplus_slope(x, beta, threshold),),
     saves=("input",),
     inplace=False,
@@ -371,6 +382,7 @@ logsigmoid: Op = elementwise(
     source="definition",
     number=lambda x: _logsigmoid_number(float(x)),
     array=lambda x: np.minimum(_floating(x), 0) - np.log1p(np.exp(-np.abs(_floating(x)))),
+    dtype=floating,
     partials=(lambda out, x: ops.sigmoid(ops.neg(x)),),
     saves=("input",),
     node="LogSigmoidBackward0",
@@ -402,6 +414,7 @@ silu: Op = elementwise(
     source="definition",
     number=lambda x: -0.0 if x == -inf else float(x) * ieee.sigmoid(x),
     array=lambda x: _stepped(_floating(x), ops.sigmoid(_floating(x))),
+    dtype=floating,
     partials=(lambda out, x: _silu_slope(x),),
     saves=("input",),
     samples=_points,
@@ -461,6 +474,7 @@ gelu: Op = elementwise(
     source="Hendrycks and Gimpel, Gaussian error linear units, 2016",
     number=lambda x, approximate="none": _gelu_number(float(x), approximate),
     array=lambda x, approximate="none": _gelu(x, approximate),
+    dtype=floating,
     partials=(lambda out, x, approximate="none": _gelu_slope(x, approximate),),
     saves=("input",),
     inplace=False,
@@ -517,6 +531,7 @@ mish: Op = elementwise(
     source="Misra, Mish: a self regularized non-monotonic activation function, 2019",
     number=lambda x: _mish_number(float(x)),
     array=_mish,
+    dtype=floating,
     partials=(lambda out, x: _mish_slope(x),),
     saves=("input",),
     samples=_points,
@@ -535,8 +550,9 @@ softsign: Op = elementwise(
     source="definition",
     number=lambda x: float(x) / (1.0 + abs(x)) if abs(x) != inf else math.copysign(1.0, x),
     array=lambda x: np.where(
-        np.isinf(_floating(x)), np.sign(x), _floating(x) / (1 + np.abs(_floating(x)))
+        np.isinf(_floating(x)), np.sign(_floating(x)), _floating(x) / (1 + np.abs(_floating(x)))
     ),
+    dtype=floating,
     partials=(lambda out, x: _softsign_slope(x),),
     saves=("input",),
     inplace=False,
@@ -577,6 +593,7 @@ tanhshrink: Op = elementwise(
     source="DLMF 4.33.1 and 4.33.2",
     number=lambda x: _tanhshrink_number(float(x)),
     array=_tanhshrink,
+    dtype=floating,
     partials=(lambda out, x: ops.square(ops.tanh(x)),),
     saves=("input",),
     inplace=False,

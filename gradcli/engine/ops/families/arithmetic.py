@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from gradcli.engine.numerics import exact, ieee
-from gradcli.engine.numerics.ufunc import formula, real
+from gradcli.engine.numerics.ufunc import alike, formula, on_numbers, real
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.families import points
 from gradcli.engine.ops.op import Op, bad, elementwise, known, sample
-from gradcli.engine.values.data import NUMBERS, Data, np
+from gradcli.engine.ops.promotion import arithmetic, counted, floating, promoted, real_numbers
+from gradcli.engine.values.data import NUMBERS, Data, np, plain, shape_of
+from gradcli.engine.values.sizes import number
 
 FAMILY = 10, "Arithmetic"
 
@@ -35,13 +37,23 @@ def _lerp(x: Data, end: Data, weight: Data) -> Data:
     return np.where(np.abs(weight) < 0.5, from_start, from_end)
 
 
+def _scaled(*terms: Any, scale: Any, name: str) -> str | None:
+    """Of terms of which the last is scaled by a parameter."""
+    return arithmetic(*terms) if scale == 1 else promoted(*terms, number(scale, name))
+
+
 def _addcmul(x: Data, a: Data, b: Data, value: Any = 1) -> Data:
-    product = exact.times(a, b)
-    return exact.plus(x, product if value == 1 else exact.times(product, value))
+    value = number(value, "value")
+    x, a, b = alike((x, a, b))
+    product = plain(exact.times(a, b))
+    return exact.plus(x, product if value == 1 else plain(exact.times(product, value)))
 
 
 def _addcdiv(x: Data, a: Data, b: Data, value: Any = 1) -> Data:
-    return exact.plus(x, exact.quotient(a if value == 1 else exact.times(a, value), b))
+    value = number(value, "value")
+    x, a, b = alike((x, a, b))
+    top = a if value == 1 else plain(exact.times(a, value))
+    return exact.plus(x, plain(exact.quotient(top, b)))
 
 
 def _sign(x: Data) -> Data:
@@ -58,6 +70,7 @@ add: Op = elementwise(
     infix=("+", 6),
     number=ieee.add,
     array=exact.add,
+    dtype=lambda x, y, alpha=1: _scaled(x, y, scale=alpha, name="alpha"),
     partials=(1.0, lambda out, x, y, alpha=1: float(alpha)),
     samples=lambda: (
         sample(1.5, -2.0),
@@ -82,6 +95,7 @@ sub: Op = elementwise(
     infix=("-", 6),
     number=ieee.sub,
     array=exact.sub,
+    dtype=lambda x, y, alpha=1: counted(x, y, number(alpha, "alpha")),
     partials=(1.0, lambda out, x, y, alpha=1: -float(alpha)),
     node=lambda args, params: "RsubBackward1" if type(args[0]) in NUMBERS else "SubBackward0",
     samples=lambda: (
@@ -107,6 +121,7 @@ mul: Op = elementwise(
     infix=("*", 7),
     number=ieee.mul,
     array=exact.times,
+    dtype=arithmetic,
     partials=(lambda out, x, y: y, lambda out, x, y: x),
     saves={"input": ("other",), "other": ("input",)},
     samples=lambda: (
@@ -134,6 +149,7 @@ div: Op = elementwise(
     infix=("/", 7),
     number=ieee.div,
     array=exact.div,
+    dtype=lambda x, y, rounding_mode=None: (floating if rounding_mode is None else counted)(x, y),
     partials=(
         lambda out, x, y, rounding_mode=None: reciprocal(y) if rounding_mode is None else 0.0,
         lambda out, x, y, rounding_mode=None: (
@@ -167,6 +183,7 @@ neg: Op = elementwise(
     infix=("-", 8),
     number=ieee.neg,
     array=exact.neg,
+    dtype=counted,
     partials=(-1.0,),
     samples=points.any_sign,
     bad=lambda: (bad([True, False], says="bool"),),
@@ -178,6 +195,7 @@ positive: Op = elementwise(
     doc="The operand itself, +input.",
     number=ieee.positive,
     array=lambda x: x,
+    dtype=arithmetic,
     partials=(1.0,),
     inplace=False,
     samples=points.any_sign,
@@ -205,6 +223,12 @@ def _power_exponent(out: Any, x: Any, y: Any) -> Any:
     return ops.where(at_zero, 0.0, mul(pow_(x, y), ops.log(x)))
 
 
+def _power_dtype(x: Any, y: Any) -> str | None:
+    """Of numbers that are ints the exponent's sign decides."""
+    name = counted(x, y)
+    return None if name == "int64" and not (shape_of(x) or shape_of(y)) else name
+
+
 pow_: Op = elementwise(
     "pow",
     args=("input", "exponent"),
@@ -215,6 +239,7 @@ pow_: Op = elementwise(
     infix=("**", 9),
     number=ieee.power,
     array=exact.power,
+    dtype=_power_dtype,
     partials=(_power_base, _power_exponent),
     saves=("input", "exponent"),
     node=_power_node,
@@ -239,6 +264,7 @@ square: Op = elementwise(
     source="product rule",
     number=ieee.square,
     array=lambda x: exact.times(x, x),
+    dtype=arithmetic,
     partials=(lambda out, x: mul(x, 2.0),),
     saves=("input",),
     node="PowBackward0",
@@ -252,6 +278,7 @@ sqrt: Op = elementwise(
     doc="Square root of input; nan below 0. Its derivative 1 / (2 sqrt(input)) is inf at 0.",
     number=ieee.sqrt,
     array=real("sqrt"),
+    dtype=floating,
     partials=(lambda out, x: div(0.5, out),),
     saves=("out",),
     samples=points.positive,
@@ -264,6 +291,7 @@ rsqrt: Op = elementwise(
     doc="1 / sqrt(input); inf at 0, nan below. Its derivative is -1/2 input ** (-3/2).",
     number=ieee.rsqrt,
     array=_rsqrt,
+    dtype=floating,
     partials=(lambda out, x: mul(mul(out, out), mul(out, -0.5)),),
     saves=("out",),
     samples=points.positive,
@@ -276,6 +304,7 @@ reciprocal: Op = elementwise(
     doc="1 / input. Its derivative -1 / input ** 2 is -inf at 0.",
     number=ieee.reciprocal,
     array=_reciprocal,
+    dtype=floating,
     partials=(lambda out, x: neg(mul(out, out)),),
     saves=("out",),
     samples=lambda: (*points.positive(), sample(-0.5), sample([-3.0, 2.0])),
@@ -290,6 +319,7 @@ abs_: Op = elementwise(
     source="midpoint of the subdifferential at 0",
     number=ieee.absolute,
     array=exact.absolute,
+    dtype=arithmetic,
     partials=(lambda out, x: sign(x),),
     saves=("input",),
     samples=points.off_whole,
@@ -306,6 +336,7 @@ sign: Op = elementwise(
     doc="1, -1 or 0, as input is above, below or 0. Its derivative is 0 everywhere.",
     number=ieee.sign,
     array=_sign,
+    dtype=arithmetic,
     partials=(0.0,),
     samples=points.off_whole,
     known=lambda: (known(0.0, grad=(0.0,)), known([-3.0, 0.0, 2.0], grad=([0.0, 0.0, 0.0],))),
@@ -318,6 +349,7 @@ floor_divide: Op = elementwise(
     "none for it.",
     number=ieee.floor_divide,
     array=exact.floor_divide,
+    dtype=counted,
     partials=(0.0, 0.0),
     samples=points.quotients,
     known=lambda: (known(6.0, 3.0, grad=(0.0, 0.0)), known(-5.0, 3.0, grad=(0.0, 0.0))),
@@ -331,6 +363,7 @@ remainder: Op = elementwise(
     "input % other. Its derivatives are 1 and -floor(input / other).",
     number=ieee.remainder,
     array=exact.remainder,
+    dtype=counted,
     partials=(1.0, lambda out, x, y: neg(floor_divide(x, y))),
     saves=("input", "other"),
     node=lambda args, params: f"RemainderBackward{int(type(args[1]) not in NUMBERS)}",
@@ -350,6 +383,7 @@ fmod: Op = elementwise(
     "derivatives are 1 and -trunc(input / other).",
     number=ieee.fmod,
     array=exact.fmod,
+    dtype=counted,
     partials=(1.0, lambda out, x, y: neg(div(x, y, rounding_mode="trunc"))),
     saves=("input", "other"),
     node=lambda args, params: f"FmodBackward{int(type(args[1]) not in NUMBERS)}",
@@ -369,6 +403,7 @@ float_power: Op = elementwise(
     source="as pow",
     number=ieee.float_power,
     array=exact.float_power,
+    dtype=lambda x, y: "float64",
     partials=(_power_base, _power_exponent),
     saves=("input", "exponent"),
     node=_power_node,
@@ -391,6 +426,7 @@ hypot: Op = elementwise(
     source="chain rule",
     number=ieee.hypot,
     array=real("hypot"),
+    dtype=floating,
     partials=(lambda out, x, y: _leg(x, out), lambda out, x, y: _leg(y, out)),
     saves=("input", "other", "out"),
     samples=lambda: (
@@ -414,8 +450,9 @@ lerp: Op = elementwise(
     "lerp",
     args=("input", "end", "weight"),
     doc="Point between input and end: input + weight (end - input).",
-    number=ieee.lerp,
+    number=on_numbers(ieee.lerp),
     array=_lerp,
+    dtype=real_numbers,
     partials=(
         lambda out, x, end, weight: sub(1.0, weight),
         lambda out, x, end, weight: weight,
@@ -443,8 +480,9 @@ addcmul: Op = elementwise(
     params={"value": 1},
     doc="input + value tensor1 tensor2.",
     source="product rule",
-    number=lambda x, a, b, value=1: ieee.add(x, ieee.mul(ieee.mul(a, b), value)),
+    number=lambda x, a, b, value=1: ieee.add(x, ieee.mul(ieee.mul(a, b), number(value, "value"))),
     array=_addcmul,
+    dtype=lambda x, a, b, value=1: _scaled(x, a, b, scale=value, name="value"),
     partials=(
         1.0,
         lambda out, x, a, b, value=1: mul(b, value),
@@ -462,8 +500,9 @@ addcdiv: Op = elementwise(
     params={"value": 1},
     doc="input + value tensor1 / tensor2.",
     source="quotient rule",
-    number=lambda x, a, b, value=1: ieee.add(x, ieee.div(ieee.mul(a, value), b)),
+    number=lambda x, a, b, value=1: ieee.add(x, ieee.div(ieee.mul(a, number(value, "value")), b)),
     array=_addcdiv,
+    dtype=lambda x, a, b, value=1: floating(x, a, b, number(value, "value")),
     partials=(
         1.0,
         lambda out, x, a, b, value=1: div(float(value), b),

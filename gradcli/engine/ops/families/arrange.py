@@ -12,7 +12,7 @@ from gradcli.engine.ops.op import REQUIRED, Op, bad, composite, op, sample
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import Data, dtype_of, np, shape_of
 from gradcli.engine.values.limits import check_memory
-from gradcli.engine.values.sizes import Shape, axis, describe, sizes, whole, wholes
+from gradcli.engine.values.sizes import Shape, axis, describe, number, sizes, whole, wholes
 from gradcli.errors import run_error
 
 FAMILY = 160, "Repeating, turning and rolling"
@@ -222,6 +222,8 @@ tile: Op = composite(
 def _interleaved(x: Any, repeats: Any, dim: Any) -> Any:
     if dim is None:
         x, dim = ops.reshape(x, shape=(-1,)), 0
+    if not shape_of(x):
+        raise run_error("shape-mismatch", "a 0-d tensor has no dimension to repeat along")
     at = axis(dim, len(shape_of(x)))
     counts = np.asarray(data_of(repeats) if not isinstance(repeats, (list, tuple)) else repeats)
     size = shape_of(x)[at]
@@ -417,7 +419,7 @@ def _padded(x: Any, pad: Any, mode: Any, value: Any) -> Any:
             slice(max(-before, 0), n - max(-after, 0))
             for n, (before, after) in zip(shape, margins, strict=True)
         )
-        filler = np.full(size, 0 if value is None else data_of(value), dtype_of(x))
+        filler = np.full(size, 0 if value is None else number(value, "value"), dtype_of(x))
         return ops.set_at(filler, ops.getitem(x, index=kept), index=inner)
     if mode not in _EDGES:
         raise run_error(
@@ -553,8 +555,8 @@ def _combinations(x: Any, r: Any, with_replacement: Any) -> Any:
     if count < 0:
         raise run_error("bad-argument", f"`r` cannot be negative, got {count}")
     chosen = combinations_with_replacement if with_replacement else _subsets
-    places = np.array(list(chosen(range(shape_of(x)[0]), count)), np.int64)
-    return ops.getitem(x, index=places.reshape(-1, count))
+    rows = list(chosen(range(shape_of(x)[0]), count))
+    return ops.getitem(x, index=np.array(rows, np.int64).reshape(len(rows), count))
 
 
 combinations: Op = composite(

@@ -6,11 +6,12 @@ import math
 from typing import Any
 
 from gradcli.engine.numerics import ieee
-from gradcli.engine.numerics.ufunc import alike, formula, real, ufunc, unfit
+from gradcli.engine.numerics.ufunc import alike, formula, on_numbers, real, ufunc, unfit
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.families import points
 from gradcli.engine.ops.op import Op, bad, elementwise, known, op, sample
-from gradcli.engine.values.data import NUMBERS, SCALARS, Data, np, shape_of
+from gradcli.engine.ops.promotion import floating, promoted, real_numbers
+from gradcli.engine.values.data import NUMBERS, SCALARS, Data, np, plain, shape_of
 from gradcli.engine.values.sizes import broadcast
 from gradcli.errors import run_error
 
@@ -146,6 +147,7 @@ where: Op = op(
     number=lambda c, x, y: ieee.like(x if c else y, x, y),
     array=_where,
     shape=broadcast,
+    dtype=lambda condition, x, y: promoted(x, y),
     vjp=(
         None,
         lambda g, out, c, x, y: where(c, g, 0.0),
@@ -175,8 +177,9 @@ where: Op = op(
 def _clamp(x: Data, low: Data = None, high: Data = None) -> Data:
     if low is None and high is None:
         raise _no_bound()
+    x, low, high = alike((x, low, high))
     if low is not None:
-        x = _larger(x, low)
+        x = plain(_larger(x, low))
     return x if high is None else _smaller(x, high)
 
 
@@ -282,8 +285,9 @@ heaviside: Op = elementwise(
     args=("input", "values"),
     doc="0 where input is below 0, 1 where above, values where it is 0. Its derivative with "
     "respect to input is 0.",
-    number=ieee.heaviside,
+    number=on_numbers(ieee.heaviside),
     array=_heaviside,
+    dtype=real_numbers,
     partials=(0.0, lambda out, x, values: ops.eq(x, 0)),
     saves=("input",),
     samples=lambda: (*points.pairs(), sample([0, 2], [0.5, 0.25])),
@@ -299,6 +303,7 @@ copysign: Op = elementwise(
     source="PyTorch",
     number=math.copysign,
     array=real("copysign"),
+    dtype=floating,
     partials=(lambda out, x, y: ops.mul(ops.sign(x), copysign(1.0, y)), 0.0),
     saves=("input", "other"),
     samples=points.pairs,

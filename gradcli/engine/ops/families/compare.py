@@ -9,6 +9,7 @@ from typing import Any
 from gradcli.engine.numerics import ieee
 from gradcli.engine.numerics.ufunc import formula, integral, ufunc
 from gradcli.engine.ops.op import Op, bad, elementwise, host, sample
+from gradcli.engine.ops.promotion import boolean
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import Data, np, shape_of
 from gradcli.errors import run_error
@@ -27,6 +28,7 @@ def _test(name: str, number: Callable[..., bool], function: str, doc: str, **fie
         doc=doc,
         number=number,
         array=ufunc(function),
+        dtype=boolean,
         inplace=False,
         samples=lambda: (
             sample(1.0, 2.0),
@@ -99,6 +101,7 @@ def _kind(name: str, number: Callable[..., bool], array: Any, doc: str, **fields
         doc=doc,
         number=number,
         array=array,
+        dtype=boolean,
         inplace=False,
         samples=lambda: (
             sample(1.0),
@@ -249,6 +252,7 @@ isclose: Op = elementwise(
     source="PyTorch",
     number=ieee.isclose,
     array=_isclose,
+    dtype=boolean,
     inplace=False,
     samples=lambda: (
         sample(1.0, 1.0 + 1e-9),

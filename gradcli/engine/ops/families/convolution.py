@@ -10,7 +10,7 @@ from gradcli.engine.ops.internal.window import counts
 from gradcli.engine.ops.op import REQUIRED, Op, bad, composite, known, sample
 from gradcli.engine.values.data import dtype_of, np, shape_of
 from gradcli.engine.values.limits import check_memory
-from gradcli.engine.values.sizes import Shape, whole, wholes
+from gradcli.engine.values.sizes import Shape, number, whole, wholes
 from gradcli.errors import run_error
 
 FAMILY = 300, "Convolution and pooling"
@@ -312,8 +312,8 @@ def _max_pooled(rank: int, name: str) -> Any:
         sizes = shape_of(batch)[-rank:]
         numbers = np.arange(prod(sizes), dtype=np.float64).reshape((1, 1, *sizes))
         where = np.broadcast_to(pool.windows(numbers, -1.0), shape_of(seen))
-        picked = np.expand_dims(np.asarray(getattr(chosen, "data", chosen)), -1)
-        indices = np.take_along_axis(where, picked, -1)[..., 0].astype(np.int64)
+        picked = ops.pick(where, ops.unsqueeze(chosen, dim=-1), dim=-1)
+        indices = ops.cast(ops.squeeze(picked, dim=-1), dtype="int64")
         return _unbatched(values, x, rank), _unbatched(indices, x, rank)
 
     return pooled
@@ -398,17 +398,18 @@ def _averaged(rank: int, name: str) -> Any:
         pool = _Pool(batch, rank, name, kernel_size, stride, padding, 1, ceil_mode)
         total = ops.sum(pool.windows(batch, 0.0), dim=-1)
         if divisor_override is not None:
-            if divisor_override == 0:
+            divisor = float(number(divisor_override, "divisor_override"))
+            if divisor == 0:
                 raise run_error("bad-argument", "`divisor_override` cannot be 0")
-            return _unbatched(ops.div(total, float(divisor_override)), x, rank)
+            return _unbatched(ops.div(total, divisor), x, rank)
         ones = np.ones((1, 1, *shape_of(batch)[-rank:]), dtype_of(batch))
         if count_include_pad:
             ones = np.ones(
                 (1, 1, *(n + 2 * p for n, p in zip(ones.shape[2:], pool.padding, strict=True)))
             ).astype(ones.dtype)
             pool.margins = [(0, after - before) for before, after in pool.margins]
-        number = np.sum(pool.windows(ones, 0.0), axis=-1)
-        return _unbatched(ops.div(total, number), x, rank)
+        count = np.sum(pool.windows(ones, 0.0), axis=-1)
+        return _unbatched(ops.div(total, count), x, rank)
 
     return averaged
 

@@ -9,9 +9,10 @@ from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.families.along import floats, shaped
 from gradcli.engine.ops.families.places import EVERY
 from gradcli.engine.ops.op import REQUIRED, Op, bad, composite, known, op, sample
+from gradcli.engine.ops.promotion import counted, floating, integer, of_first
 from gradcli.engine.values.data import Data, dtype_of, np, shape_of
 from gradcli.engine.values.dtypes import dtype_name
-from gradcli.engine.values.sizes import Shape, axis, whole
+from gradcli.engine.values.sizes import Shape, axis, number, whole
 from gradcli.errors import run_error
 
 FAMILY = 130, "Cumulative"
@@ -64,6 +65,7 @@ cumsum: Op = op(
     source="a linear map; the cotangent goes back by its transpose, the running sum from the end",
     array=lambda x, dim, dtype=None: _accumulated(x, dim, dtype, "cumsum"),
     shape=_kept,
+    dtype=counted,
     vjp=(lambda g, out, x, dim, dtype=None: _backwards(g, dim),),
     jvp=(lambda dot, out, x, dim, dtype=None: cumsum(dot, dim=dim),),
     inplace=True,
@@ -122,6 +124,7 @@ cumprod: Op = op(
     source="definition; p[k] = x[k] p[k - 1] differentiated, a linear recurrence",
     array=lambda x, dim, dtype=None: _accumulated(x, dim, dtype, "cumprod"),
     shape=_kept,
+    dtype=counted,
     vjp=(_cumprod_pull,),
     jvp=(_cumprod_push,),
     saves=("input",),
@@ -167,7 +170,8 @@ def _running_op(name: str, word: str) -> Op:
         "one is taken and gets the gradient.",
         source=f"PyTorch: {name}",
         array=lambda x, dim: _running(x, dim, name),
-        shape=lambda x, dim: (_kept(x, dim),) * 2,
+        shape=lambda x, dim: [_kept(x, dim)] * 2,
+        dtype=[of_first, integer],
         vjp=(
             lambda g, out, x, dim: (
                 ops.place(g[0], out[1], dim=dim, size=x.shape) if x.shape else g[0]
@@ -244,6 +248,7 @@ logcumsumexp: Op = op(
     source="definition; the derivative of logsumexp is softmax",
     array=_log_sums,
     shape=_kept,
+    dtype=floating,
     vjp=(_log_sums_pull,),
     jvp=(_log_sums_push,),
     saves=("input", "out"),
@@ -312,7 +317,7 @@ def _panels(y: Any, x: Any, dx: Any, dim: Any) -> tuple[Any, int]:
     at = axis(dim, len(shape_of(y)))
     ends = ops.add(_part(y, at, slice(1, None)), _part(y, at, slice(0, -1)))
     if x is None:
-        return ops.mul(ends, 0.5 * (1.0 if dx is None else float(dx))), at
+        return ops.mul(ends, 0.5 * (1.0 if dx is None else float(number(dx, "dx")))), at
     size = shape_of(y)[at]
     if len(shape_of(x)) == 1:
         if shape_of(x)[0] != size:

@@ -9,6 +9,7 @@ from gradcli.engine.numerics.ufunc import formula, real
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.families import points
 from gradcli.engine.ops.op import Op, bad, elementwise, known, sample
+from gradcli.engine.ops.promotion import floating
 from gradcli.engine.values.data import Data, np
 
 FAMILY = 30, "Exponential"
@@ -37,10 +38,12 @@ def _times_log(x: Data, y: Data, log: Data) -> Data:
     return np.where(zero, np.zeros((), np.result_type(log)), np.multiply(x, log))
 
 
+@formula
 def _xlogy(x: Data, y: Data) -> Data:
     return _times_log(x, y, real("log")(y))
 
 
+@formula
 def _xlog1py(x: Data, y: Data) -> Data:
     return _times_log(x, y, real("log1p")(y))
 
@@ -67,6 +70,7 @@ exp: Op = elementwise(
     source="DLMF 4.20 and 4.2.19: the exponential is its own derivative",
     number=ieee.exp,
     array=real("exp"),
+    dtype=floating,
     partials=(lambda out, x: out,),
     saves=("out",),
     samples=points.any_sign,
@@ -79,6 +83,7 @@ exp2: Op = elementwise(
     doc="2 ** input. Its derivative is 2 ** input log(2).",
     number=ieee.exp2,
     array=real("exp2"),
+    dtype=floating,
     partials=(lambda out, x: ops.mul(out, ieee.LN2),),
     saves=("out",),
     samples=points.any_sign,
@@ -92,6 +97,7 @@ expm1: Op = elementwise(
     "expm1(input) + 1, PyTorch's way, loses all digits below -37.",
     number=ieee.expm1,
     array=real("expm1"),
+    dtype=floating,
     partials=(lambda out, x: exp(x),),
     saves=("input",),
     samples=points.any_sign,
@@ -108,6 +114,7 @@ log: Op = elementwise(
     source="DLMF 4.2.18",
     number=ieee.log,
     array=real("log"),
+    dtype=floating,
     partials=(lambda out, x: _one_over(x),),
     saves=("input",),
     samples=points.positive,
@@ -124,6 +131,7 @@ log2: Op = elementwise(
     doc="Logarithm of input to the base 2. Its derivative is 1 / (input log(2)).",
     number=ieee.log2,
     array=real("log2"),
+    dtype=floating,
     partials=(lambda out, x: ops.div(_one_over(x), ieee.LN2),),
     saves=("input",),
     samples=points.positive,
@@ -136,6 +144,7 @@ log10: Op = elementwise(
     doc="Logarithm of input to the base 10. Its derivative is 1 / (input log(10)).",
     number=ieee.log10,
     array=real("log10"),
+    dtype=floating,
     partials=(lambda out, x: ops.div(_one_over(x), ieee.LN10),),
     saves=("input",),
     samples=points.positive,
@@ -148,6 +157,7 @@ log1p: Op = elementwise(
     doc="log(1 + input), exact for small input. Its derivative is 1 / (1 + input).",
     number=ieee.log1p,
     array=real("log1p"),
+    dtype=floating,
     partials=(lambda out, x: _one_over(ops.add(x, 1.0)),),
     saves=("input",),
     samples=lambda: (*points.positive(), sample(0.0), sample([-0.5, 1e-9])),
@@ -170,6 +180,7 @@ logaddexp: Op = elementwise(
     source="chain rule",
     number=ieee.logaddexp,
     array=real("logaddexp"),
+    dtype=floating,
     partials=(lambda out, x, y: _softer(x, y, 1.0), lambda out, x, y: _softer(y, x, 1.0)),
     saves=("input", "other"),
     inplace=False,
@@ -189,6 +200,7 @@ logaddexp2: Op = elementwise(
     source="chain rule",
     number=ieee.logaddexp2,
     array=real("logaddexp2"),
+    dtype=floating,
     partials=(
         lambda out, x, y: _softer(x, y, ieee.LN2),
         lambda out, x, y: _softer(y, x, ieee.LN2),
@@ -208,6 +220,7 @@ xlogy: Op = elementwise(
     source="product rule",
     number=ieee.xlogy,
     array=_xlogy,
+    dtype=floating,
     partials=(
         lambda out, x, y: ops.where(ops.logical_and(ops.eq(x, 0), ops.le(y, 0)), 0.0, log(y)),
         lambda out, x, y: ops.div(x, y),
@@ -226,6 +239,7 @@ xlog1py: Op = elementwise(
     source="product rule",
     number=ieee.xlog1py,
     array=_xlog1py,
+    dtype=floating,
     partials=(
         lambda out, x, y: ops.where(ops.logical_and(ops.eq(x, 0), ops.le(y, -1)), 0.0, log1p(y)),
         lambda out, x, y: ops.div(x, ops.add(y, 1.0)),
@@ -244,6 +258,7 @@ entr: Op = elementwise(
     source="product rule",
     number=ieee.entr,
     array=_entr,
+    dtype=floating,
     partials=(lambda out, x: ops.sub(ops.neg(log(x)), 1.0),),
     saves=("input",),
     inplace=False,
@@ -260,6 +275,7 @@ sigmoid: Op = elementwise(
     source="chain rule",
     number=ieee.sigmoid,
     array=_sigmoid,
+    dtype=floating,
     partials=(lambda out, x: ops.mul(out, sigmoid(ops.neg(x))),),
     saves=("input", "out"),
     samples=points.any_sign,
@@ -284,6 +300,7 @@ logit: Op = elementwise(
     source="quotient rule",
     number=ieee.logit,
     array=_logit,
+    dtype=floating,
     partials=(_logit_slope,),
     saves=("input",),
     samples=lambda: (

@@ -8,6 +8,7 @@ from typing import Any
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.families.along import DIMS, check_some, dim_samples, shaped, share, spread
 from gradcli.engine.ops.op import Op, bad, host, known, op
+from gradcli.engine.ops.promotion import integer
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.data import NUMBERS, Data, np
 from gradcli.engine.values.sizes import axes, axis, describe, reduced, whole
@@ -127,9 +128,10 @@ def _argument_op(name: str, word: str) -> Op:
         doc=f"Place of the {word} element, the first of several: in the flat tensor, or along the "
         "dimension `dim`.",
         source=f"PyTorch: {name}",
-        flat=True,
         array=lambda x, dim=None, keepdim=False: place_of(x, dim, keepdim, name),
         shape=lambda x, dim=None, keepdim=False: reduced(x, dim, keepdim),
+        dtype=integer,
+        flat=True,
         bad=lambda: (
             bad((0,), says="of no elements"),
             bad((2, 3), dim=2, says="no dimension 2"),

@@ -16,6 +16,7 @@ from gradcli.engine.ops.families.places import (
     taken_shape,
 )
 from gradcli.engine.ops.op import REQUIRED, Op, bad, composite, elementwise, known, op, sample
+from gradcli.engine.ops.promotion import of_first, promoted
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import Data, dtype_of, np, shape_of
 from gradcli.engine.values.sizes import Shape, axis, broadcast, common_dtype, whole
@@ -190,6 +191,7 @@ masked_fill: Op = elementwise(
     doc="The input with `value` where the mask is true.",
     source="definition",
     array=_masked_fill,
+    dtype=lambda x, mask, value: promoted(x, value),
     partials=(
         lambda out, x, mask, value: ops.cast(ops.logical_not(mask), dtype="float64"),
         None,
@@ -220,6 +222,8 @@ def _masked_select(x: Any, mask: Any) -> Any:
 masked_select: Op = composite(
     "masked_select",
     _masked_select,
+    shape=lambda x, mask: (broadcast(x, mask), None)[1],  # the mask's numbers tell
+    dtype=lambda x, mask: of_first(x),
     args=("input", "mask"),
     doc="The elements of the input at which the mask is true, as a flat tensor.",
     source="PyTorch: masked_select",
@@ -247,6 +251,7 @@ fill: Op = elementwise(
         np.asarray(value, dtype_of(x)), _expandable(shape_of(value), shape_of(x))
     ).copy(),
     shape=lambda x, value: _expandable(value, x),
+    dtype=of_first,
     partials=(0.0, 1.0),
     samples=lambda: (
         sample([1.0, 2.0], 5.0),

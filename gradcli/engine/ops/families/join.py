@@ -6,6 +6,8 @@ from typing import Any
 
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import REQUIRED, Op, bad, composite, op, sample
+from gradcli.engine.ops.promotion import common, of_first
+from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import Data, np, shape_of
 from gradcli.engine.values.sizes import Shape, axis, common_dtype, unsqueezed, whole, wholes
 from gradcli.errors import run_error
@@ -73,6 +75,7 @@ cat: Op = op(
     source=_ADJOINT,
     array=_cat,
     shape=_cat_shape,
+    dtype=common,
     vjp=(lambda g, out, i, *tensors, dim: _cat_part(g, i, tensors, dim),),
     jvp=(lambda dot, out, i, *tensors, dim: _cat_tangent(dot, i, tensors, dim),),
     samples=lambda: (
@@ -133,6 +136,7 @@ stack: Op = op(
     source=_ADJOINT,
     array=_stack,
     shape=_stack_shape,
+    dtype=common,
     vjp=(lambda g, out, i, *tensors, dim: select(g, dim=dim, index=i),),
     jvp=(lambda dot, out, i, *tensors, dim: _stack_tangent(dot, i, tensors, dim),),
     samples=lambda: (
@@ -276,11 +280,11 @@ narrow: Op = composite(
 )
 
 
-def _unbound(shape: Shape, dim: Any) -> tuple[Shape, ...]:
+def _unbound(shape: Shape, dim: Any) -> list[Shape]:
     if not shape:
         raise run_error("shape-mismatch", "a 0-d tensor has no rows to take apart")
     at = axis(dim, len(shape))
-    return ((*shape[:at], *shape[at + 1 :]),) * shape[at]
+    return [(*shape[:at], *shape[at + 1 :])] * shape[at]
 
 
 def _unbind(x: Data, dim: Any) -> tuple[Data, ...]:
@@ -297,6 +301,7 @@ unbind: Op = op(
     source=_ADJOINT,
     array=_unbind,
     shape=_unbound,
+    dtype=[of_first],
     vjp=(lambda g, out, x, dim: stack(*g, dim=dim) if g else ops.zeros_of(like=x),),
     jvp=(lambda dot, out, x, dim: unbind(dot, dim=dim),),
     view=True,
@@ -331,12 +336,12 @@ def _split_sizes(size: int, asked: Any) -> Shape:
     return tuple(min(step, size - i) for i in range(0, size, step))
 
 
-def _split_shapes(shape: Shape, split_size_or_sections: Any, dim: Any) -> tuple[Shape, ...]:
+def _split_shapes(shape: Shape, split_size_or_sections: Any, dim: Any) -> list[Shape]:
     if not shape:
         raise run_error("shape-mismatch", "a 0-d tensor cannot be split")
     at = axis(dim, len(shape))
     sizes = _split_sizes(shape[at], split_size_or_sections)
-    return tuple((*shape[:at], n, *shape[at + 1 :]) for n in sizes)
+    return [(*shape[:at], n, *shape[at + 1 :]) for n in sizes]
 
 
 def _split(x: Data, split_size_or_sections: Any, dim: Any) -> tuple[Data, ...]:
@@ -358,6 +363,7 @@ split: Op = op(
     source=_ADJOINT,
     array=_split,
     shape=_split_shapes,
+    dtype=[of_first],
     vjp=(lambda g, out, x, split_size_or_sections, dim: cat(*g, dim=dim),),
     jvp=(
         lambda dot, out, x, split_size_or_sections, dim: split(
@@ -422,7 +428,7 @@ def _tensor_split(x: Any, indices_or_sections: Any, dim: Any) -> Any:
     at = axis(dim, len(shape_of(x)))
     size = shape_of(x)[at]
     asked = indices_or_sections
-    if isinstance(asked, (list, tuple)) or shape_of(asked):
+    if isinstance(asked, (list, tuple)) or getattr(data_of(asked), "shape", None):
         cuts = [min(max(n + size if n < 0 else n, 0), size) for n in wholes(asked, "indices")]
     else:
         count = whole(asked, "sections")

@@ -6,11 +6,12 @@ from typing import Any
 
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import REQUIRED, Op, bad, composite, host, known, op, sample
+from gradcli.engine.ops.promotion import floating, of_first
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import Data, np, shape_of
 from gradcli.engine.values.limits import check_memory
-from gradcli.engine.values.sizes import broadcast, describe, whole, wholes
+from gradcli.engine.values.sizes import Shape, broadcast, describe, whole, wholes
 from gradcli.errors import run_error
 
 FAMILY = 290, "Layers and distances"
@@ -177,7 +178,7 @@ layer_norm: Op = composite(
 
 def _rms_norm(x: Any, weight: Any, normalized_shape: Any, eps: Any) -> Any:
     dims = _last(x, normalized_shape)
-    least = float(np.finfo(np.asarray(data_of(x)).dtype).eps) if eps is None else eps
+    least = float(np.finfo(floating(x) or "float64").eps) if eps is None else eps
     spread = ops.mean(ops.square(x), dim=dims, keepdim=True)
     return _scaled(ops.mul(x, ops.rsqrt(ops.add(spread, least))), weight, None, dims)
 
@@ -267,20 +268,27 @@ one_hot: Op = op(
 )
 
 
+def _rows_of(weight: Shape) -> Shape:
+    if len(weight) != 2:
+        raise run_error(
+            "shape-mismatch", f"`weight` must be a matrix, got the shape {list(weight)}"
+        )
+    return weight
+
+
 def _embedding(input: Any, weight: Any) -> Any:
     places = np.asarray(data_of(input))
     if places.dtype.kind != "i":
         raise run_error("dtype-mismatch", f"`embedding` needs row numbers, got {places.dtype.name}")
-    if len(shape_of(weight)) != 2:
-        raise run_error(
-            "shape-mismatch", f"`weight` must be a matrix, got the shape {list(shape_of(weight))}"
-        )
+    _rows_of(shape_of(weight))
     return ops.getitem(weight, index=places)
 
 
 embedding: Op = composite(
     "embedding",
     _embedding,
+    shape=lambda input, weight: (*input, *_rows_of(weight)[1:]),
+    dtype=lambda input, weight: of_first(weight),
     args=("input", "weight"),
     doc="The rows of a matrix that the input numbers.",
     source="PyTorch: nn.functional.embedding",

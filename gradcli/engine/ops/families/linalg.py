@@ -7,6 +7,7 @@ from typing import Any
 from gradcli.engine.numerics import ieee
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import Op, bad, composite, op, sample
+from gradcli.engine.ops.promotion import counted
 from gradcli.engine.values.data import INT64_MAX, INT64_MIN, Data, np, shape_of
 from gradcli.engine.values.sizes import Shape, broadcast
 from gradcli.errors import run_error
@@ -110,6 +111,7 @@ matmul: Op = op(
     infix=("@", 7),
     array=_product,
     shape=_product_shape,
+    dtype=counted,
     vjp=(
         lambda g, out, a, b: matmul(_matrices(g, a, b), _transposed(_columns(b))),
         lambda g, out, a, b: _right(g, a, b),

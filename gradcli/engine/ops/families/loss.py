@@ -7,8 +7,10 @@ from typing import Any
 
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import Op, Sample, bad, composite, known, sample
+from gradcli.engine.ops.promotion import floating
 from gradcli.engine.values.carrier import data_of
-from gradcli.engine.values.data import np, shape_of
+from gradcli.engine.values.data import dtype_of, np, shape_of
+from gradcli.engine.values.sizes import Shape, broadcast
 from gradcli.errors import run_error
 
 FAMILY = 280, "Losses"
@@ -26,6 +28,11 @@ def reduced(loss: Any, reduction: Any) -> Any:
             "bad-argument", f"`reduction` must be 'mean', 'sum' or 'none', got {reduction!r}"
         )
     return ops.mean(loss) if reduction == "mean" else ops.sum(loss)
+
+
+def _left(shape: Shape, reduction: Any) -> Shape:
+    """The shape of a loss of this shape, reduced."""
+    return shape if reduction == "none" else ()
 
 
 def _weighted(loss: Any, weight: Any) -> Any:
@@ -146,13 +153,6 @@ huber_loss: Op = composite(
 
 
 def _cross_entropy_terms(x: Any, target: Any, weight: Any, reduction: Any) -> Any:
-    data = np.asarray(data_of(x))
-    if not ((data >= 0) & (data <= 1) | np.isnan(data)).all():
-        raise run_error(
-            "bad-argument",
-            "`binary_cross_entropy` needs probabilities, between 0 and 1",
-            help="`binary_cross_entropy_with_logits` takes any numbers",
-        )
     return reduced(_weighted(ops.bernoulli_loss(x, target), weight), reduction)
 
 
@@ -215,32 +215,35 @@ binary_cross_entropy_with_logits: Op = composite(
 )
 
 
-def _classes(x: Any, target: Any, weight: Any, name: str) -> tuple[int, Any]:
-    """The dimension of the classes, and the target as an array of their numbers."""
-    shape = shape_of(x)
+def _classes(shape: Shape, target: Shape, weight: Shape | None, name: str) -> int:
+    """The dimension of the classes."""
     if not shape:
         raise run_error("shape-mismatch", f"`{name}` needs a score for each class, got a number")
     at = 0 if len(shape) == 1 else 1
-    places = np.asarray(data_of(target))
     wanted = (*shape[:at], *shape[at + 1 :])
-    if places.shape != wanted:
+    if target != wanted:
         raise run_error(
             "shape-mismatch",
             f"for scores of shape {list(shape)} the target has the shape {list(wanted)}, got "
-            f"{list(places.shape)}",
+            f"{list(target)}",
         )
-    if weight is not None and shape_of(weight) != (shape[at],):
+    if weight is not None and weight != (shape[at],):
         raise run_error(
             "shape-mismatch",
             f"`weight` has one element for each of the {shape[at]} classes, got the shape "
-            f"{list(shape_of(weight))}",
+            f"{list(weight)}",
         )
-    return at, places
+    return at
+
+
+def _shapes(x: Any, target: Any, weight: Any) -> tuple[Shape, Shape, Shape | None]:
+    return shape_of(x), shape_of(target), None if weight is None else shape_of(weight)
 
 
 def _picked(x: Any, target: Any, weight: Any, ignore: Any, name: str) -> tuple[Any, Any, Any, int]:
     """Of each target the score, its weight and whether it counts; and the dimension of classes."""
-    at, places = _classes(x, target, weight, name)
+    at = _classes(*_shapes(x, target, weight), name)
+    places = np.asarray(data_of(target))
     if places.dtype.kind != "i":
         raise run_error("dtype-mismatch", f"`{name}` needs class numbers, got {places.dtype.name}")
     counts = places != ignore
@@ -265,6 +268,24 @@ def _settled(losses: Any, each: Any, counts: Any, reduction: Any) -> Any:
         return reduced(losses, reduction)
     total = ops.sum(ops.where(counts, each, 0.0))
     return ops.div(ops.sum(losses), total)
+
+
+def _nll_shape(
+    x: Shape, target: Shape, weight: Shape | None, *, reduction: Any, **params: Any
+) -> Shape:
+    _classes(x, target, weight, "nll_loss")
+    return _left(target, reduction)
+
+
+def _scored(x: Any, target: Any, weight: Any, *, reduction: Any, **params: Any) -> str | None:
+    return _weighed(dtype_of(x), x, weight, reduction)
+
+
+def _weighed(scores: str | None, x: Any, weight: Any, reduction: Any) -> str | None:
+    """The dtype of a loss from that of the scores and their weight."""
+    if weight is None or {scores, dtype_of(weight)} != {"float64", "float32"}:
+        return floating(x, weight)
+    return None if reduction == "mean" else "float64"  # which of two sums is a number decides
 
 
 def _nll(x: Any, target: Any, weight: Any, ignore_index: Any, reduction: Any) -> Any:
@@ -299,6 +320,8 @@ def _class_refusals(**params: Any) -> Any:
 nll_loss: Op = composite(
     "nll_loss",
     _nll,
+    shape=_nll_shape,
+    dtype=_scored,
     args=("input", "target", "weight=None"),
     params={"ignore_index": -100, **_REDUCTION},
     doc="Mean of -input at the class that the target names, for logarithms of probabilities of the "
@@ -311,6 +334,24 @@ nll_loss: Op = composite(
         bad((2, 3), [0.5, 1.0], None, ignore_index=-100, reduction="mean", says="class numbers"),
     ),
 )
+
+
+def _cross_entropy_shape(
+    x: Shape, target: Shape, weight: Shape | None, *, reduction: Any, **params: Any
+) -> Shape:
+    if x and target == x:  # probabilities
+        return _left((*x[:1], *x[2:]) if len(x) > 1 else (), reduction)
+    at = _classes(x, target, weight, "cross_entropy")
+    return _left((*x[:at], *x[at + 1 :]), reduction)
+
+
+def _cross_entropy_dtype(
+    x: Any, target: Any, weight: Any, *, reduction: Any, **params: Any
+) -> str | None:
+    logs = floating(x)
+    if shape_of(target) == shape_of(x):  # probabilities
+        return logs if logs == "float64" else floating(x, target, weight)
+    return logs if weight is None else _weighed(logs, x, weight, reduction)
 
 
 def _cross_entropy(
@@ -328,7 +369,7 @@ def _cross_entropy(
     spread = None
     if weight is not None and shape_of(weight) == (shape[at],):
         spread = ops.reshape(weight, shape=(shape[at], *(1,) * (len(shape) - at - 1)))
-    if np.asarray(data_of(target)).dtype.kind == "f" and shape_of(target) == shape:
+    if dtype_of(target).startswith("float") and shape_of(target) == shape:
         return _of_probabilities(logs, target, spread, at, reduction, label_smoothing)
     scores, each, counts, _ = _picked(logs, target, weight, ignore_index, "cross_entropy")
     losses = ops.neg(scores if weight is None else ops.mul(scores, each))
@@ -354,6 +395,8 @@ def _of_probabilities(
 cross_entropy: Op = composite(
     "cross_entropy",
     _cross_entropy,
+    shape=_cross_entropy_shape,
+    dtype=_cross_entropy_dtype,
     args=("input", "target", "weight=None"),
     params={"ignore_index": -100, **_REDUCTION, "label_smoothing": 0.0},
     doc="Mean of -log(softmax(input)) at the class that the target names, or weighed by the "
@@ -451,21 +494,31 @@ poisson_nll_loss: Op = composite(
 )
 
 
-def _gaussian(x: Any, target: Any, var: Any, full: Any, eps: Any, reduction: Any) -> Any:
-    shape, given = shape_of(x), shape_of(var)
+def _variances(shape: Shape, given: Shape) -> Shape:
+    """The shape of the variances, brought beside that of the input."""
     if given and given != shape:
         if given == shape[:-1]:
-            var = ops.unsqueeze(var, dim=-1)
-        elif given != (*shape[:-1], 1):
+            return (*given, 1)
+        if given != (*shape[:-1], 1):
             raise run_error(
                 "shape-mismatch",
                 f"`var` has the shape {list(shape)} of the input, or of that without its last "
                 f"dimension, got {list(given)}",
             )
+    return given
+
+
+def _gaussian_shape(x: Shape, target: Shape, var: Shape, *, reduction: Any, **params: Any) -> Shape:
+    return _left(broadcast(x, target, _variances(x, var)), reduction)
+
+
+def _gaussian(x: Any, target: Any, var: Any, full: Any, eps: Any, reduction: Any) -> Any:
+    if _variances(shape_of(x), shape_of(var)) != shape_of(var):
+        var = ops.unsqueeze(var, dim=-1)
     data = np.asarray(data_of(var))
     if (data < 0).any():
         raise run_error("bad-argument", "`var` cannot be negative")
-    lift = np.maximum(eps - data, 0).astype(data.dtype if data.dtype.kind == "f" else np.float64)
+    lift = np.maximum(eps - data, 0).astype(floating(x, target, var) or np.float64)
     safe = ops.add(var, lift if lift.ndim else float(lift))  # as PyTorch: no corner at eps
     gap = ops.square(ops.sub(x, target))
     losses = ops.mul(ops.add(ops.log(safe), ops.div(gap, safe)), 0.5)
@@ -475,6 +528,8 @@ def _gaussian(x: Any, target: Any, var: Any, full: Any, eps: Any, reduction: Any
 gaussian_nll_loss: Op = composite(
     "gaussian_nll_loss",
     _gaussian,
+    shape=_gaussian_shape,
+    dtype=floating,
     args=("input", "target", "var"),
     params={"full": False, "eps": 1e-6, **_REDUCTION},
     doc="Mean of (log(var) + (input - target) ** 2 / var) / 2, the negative logarithm of the "

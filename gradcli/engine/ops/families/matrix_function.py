@@ -16,7 +16,7 @@ from gradcli.engine.ops.families.matrices import (
 from gradcli.engine.ops.internal.decompose import unit_lower
 from gradcli.engine.ops.op import Op, bad, composite, op, sample
 from gradcli.engine.tape.tensor import Fields
-from gradcli.engine.values.data import NUMBERS, Data, dtype_of, np, shape_of
+from gradcli.engine.values.data import NUMBERS, Data, np, shape_of
 from gradcli.engine.values.sizes import axes, whole
 from gradcli.errors import run_error
 
@@ -219,26 +219,10 @@ cond: Op = composite(
 # --- LU ----------------------------------------------------------------------------------
 
 
-def _order_of(pivots: Data, m: int) -> Data:
-    """The order of the rows that the swaps (from 1, as LAPACK's) lead to."""
-    size = np.shape(pivots)
-    swaps = np.asarray(pivots).reshape(prod(size[:-1]), size[-1]) - 1
-    rows = np.tile(np.arange(m), (len(swaps), 1))
-    for line, steps in zip(rows, swaps, strict=True):
-        for j, at in enumerate(steps):
-            line[[j, at]] = line[[at, j]]
-    return rows.reshape(*np.shape(pivots)[:-1], m)
-
-
-def _permutation(pivots: Any, m: int, dtype: str) -> Data:
-    """P with P A the rows of A in the order of elimination."""
-    return np.eye(m, dtype=dtype)[_order_of(each(pivots), m)]
-
-
 def _factored(name: str, a: Any) -> tuple[Any, Any, Any]:
     checked(name, a, square=True)
     pivots = ops.lu_pivots(a)
-    p = _permutation(pivots, shape_of(a)[-1], dtype_of(a))
+    p = ops.permutation(pivots, like=a)
     return ops.eliminate(ops.matmul(p, a)), pivots, p
 
 
@@ -265,7 +249,7 @@ lu_factor: Op = composite(
 
 def _lu(a: Any) -> Any:
     packed, _, p = _factored("lu", a)
-    parts = (np.swapaxes(p, -1, -2), unit_lower(packed), triangle(packed, True))
+    parts = (ops.transpose(p, dim0=-1, dim1=-2), unit_lower(packed), triangle(packed, True))
     return Fields("lu", ("P", "L", "U"), parts)
 
 
@@ -284,7 +268,7 @@ linalg_lu: Op = composite(
 def _lu_solve(b: Any, packed: Any, pivots: Any) -> Any:
     checked("lu_solve", b)
     checked("lu_solve", packed, square=True)
-    p = _permutation(pivots, shape_of(packed)[-1], dtype_of(packed))
+    p = ops.permutation(pivots, like=packed)
     half = ops.substitute(unit_lower(packed), ops.matmul(p, b), upper=False)
     return ops.substitute(triangle(packed, True), half, upper=True)
 

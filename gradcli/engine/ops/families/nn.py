@@ -7,6 +7,7 @@ from typing import Any
 
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import Op, bad, composite, known, op, sample
+from gradcli.engine.ops.promotion import floating
 from gradcli.engine.values.data import Data, np, shape_of
 from gradcli.engine.values.sizes import axes
 from gradcli.errors import run_error
@@ -58,6 +59,7 @@ softmax: Op = op(
     source="definition",
     array=lambda x, dim=None: _softmax(x, dim),
     shape=lambda x, dim=None: _same(x, dim),
+    dtype=floating,
     vjp=(_softmax_pull,),
     jvp=(_softmax_pull,),  # its Jacobian is symmetric
     saves=("out",),
@@ -103,6 +105,7 @@ log_softmax: Op = op(
     source="definition",
     array=lambda x, dim=None: _log_softmax(x, dim),
     shape=lambda x, dim=None: _same(x, dim),
+    dtype=floating,
     vjp=(_log_softmax_pull,),
     jvp=(_log_softmax_push,),
     saves=("out",),

@@ -17,6 +17,7 @@ from gradcli.engine.ops.families.along import (
     spread,
 )
 from gradcli.engine.ops.op import Op, Sample, bad, known, op, sample
+from gradcli.engine.ops.promotion import floating
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.data import NUMBERS, Data, np
 from gradcli.engine.values.sizes import axes, describe, reduced
@@ -95,6 +96,7 @@ norm: Op = op(
     ),
     array=_norm,
     shape=lambda x, p=2, dim=None, keepdim=False: reduced(x, dim, keepdim),
+    dtype=floating,
     vjp=(
         lambda g, out, x, p=2, dim=None, keepdim=False: ops.mul(
             spread(g, shaped(x), dim, keepdim), _norm_slope(x, out, p, dim, keepdim)
@@ -158,6 +160,7 @@ logsumexp: Op = op(
     number=lambda x, dim=None, keepdim=False: float(x),
     array=lambda x, dim=None, keepdim=False: _logsumexp(x, dim, keepdim),
     shape=lambda x, dim=None, keepdim=False: reduced(x, dim, keepdim),
+    dtype=floating,
     vjp=(
         lambda g, out, x, dim=None, keepdim=False: ops.mul(
             spread(g, shaped(x), dim, keepdim), ops.exp_weights(x, dim=dim)

@@ -7,6 +7,7 @@ from typing import Any
 
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import REQUIRED, Op, bad, composite, known, op, sample
+from gradcli.engine.ops.promotion import integer, of_first
 from gradcli.engine.values.data import Data, np, shape_of
 from gradcli.engine.values.sizes import Shape, axis, whole
 from gradcli.errors import run_error
@@ -55,6 +56,7 @@ sort: Op = op(
     source=_PICKS,
     array=lambda x, dim, descending=False, stable=False: _ordered(x, dim, descending),
     shape=lambda x, dim, descending=False, stable=False: _same(x, dim),
+    dtype=[of_first, integer],
     vjp=(lambda g, out, x, dim, descending=False, stable=False: back(g, out, x, dim),),
     jvp=(lambda dot, out, x, dim, descending=False, stable=False: along(dot, out, dim),),
     saves=("out",),
@@ -76,9 +78,9 @@ sort: Op = op(
 )
 
 
-def _same(x: Shape, dim: Any) -> tuple[Shape, Shape]:
+def _same(x: Shape, dim: Any) -> list[Shape]:
     axis(dim, len(x))
-    return x, x
+    return [x, x]
 
 
 argsort: Op = op(
@@ -89,6 +91,7 @@ argsort: Op = op(
     source="PyTorch: argsort",
     array=lambda x, dim=-1, descending=False, stable=False: _ordered(x, dim, descending)[1],
     shape=lambda x, dim=-1, descending=False, stable=False: _same(x, dim)[0],
+    dtype=integer,
     samples=lambda: (sample([3.0, -2.0, 1.0], dim=-1),),
     bad=lambda: (bad((2, 3), dim=2, says="no dimension 2"),),
 )
@@ -107,14 +110,14 @@ msort: Op = composite(
 )
 
 
-def _top_shape(x: Shape, k: Any, dim: Any) -> tuple[Shape, Shape]:
+def _top_shape(x: Shape, k: Any, dim: Any) -> list[Shape]:
     at = axis(dim, len(x))
     count = whole(k, "k")
     size = x[at] if x else 1
     if not 0 <= count <= size:
         raise run_error("index-out-of-range", f"`k` is between 0 and {size}, got {count}")
     shape = (*x[:at], count, *x[at + 1 :]) if x else ()
-    return shape, shape
+    return [shape, shape]
 
 
 def _top(x: Data, k: Any, dim: Any, largest: Any) -> tuple[Any, Any]:
@@ -137,6 +140,7 @@ topk: Op = op(
     source=_PICKS,
     array=lambda x, k, dim=-1, largest=True, sorted=True: _top(x, k, dim, largest),
     shape=lambda x, k, dim=-1, largest=True, sorted=True: _top_shape(x, k, dim),
+    dtype=[of_first, integer],
     vjp=(lambda g, out, x, k, dim=-1, largest=True, sorted=True: back(g, out, x, dim),),
     jvp=(lambda dot, out, x, k, dim=-1, largest=True, sorted=True: along(dot, out, dim),),
     saves=("out",),
@@ -195,6 +199,7 @@ searchsorted: Op = op(
     source="PyTorch: searchsorted",
     array=lambda s, x, right=False, side=None: _found(s, x, _side(right, side)),
     shape=lambda s, x, right=False, side=None: x,
+    dtype=integer,
     samples=lambda: (sample([1.0, 2.0, 3.0], [2.0, 5.0]),),
     bad=lambda: (
         bad((2,), (2,), side="middle", says="'left' or 'right'"),
@@ -212,6 +217,7 @@ bucketize: Op = op(
     source="PyTorch: bucketize",
     array=lambda x, boundaries, right=False: _found(_vector(boundaries), x, _side(right, None)),
     shape=lambda x, boundaries, right=False: x,
+    dtype=integer,
     samples=lambda: (sample([2.0, 5.0], [1.0, 2.0, 3.0]),),
     bad=lambda: (bad((2,), (2, 2), says="a vector"),),
 )

@@ -7,9 +7,10 @@ from typing import Any
 
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import REQUIRED, Op, Sample, bad, composite, host, sample
+from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import dtype_of, np, shape_of
 from gradcli.engine.values.limits import check_memory
-from gradcli.engine.values.sizes import Shape, axis, broadcast, whole, wholes
+from gradcli.engine.values.sizes import Shape, axis, broadcast, describe, number, whole, wholes
 from gradcli.errors import run_error
 
 FAMILY = 220, "Products"
@@ -130,6 +131,7 @@ linalg_cross: Op = _cross_op("linalg_cross", -1, "")
 
 
 def _sum(x: Any, product: Any, beta: Any, alpha: Any) -> Any:
+    beta, alpha = number(beta, "beta"), number(alpha, "alpha")
     scaled = ops.mul(product, alpha) if alpha != 1 else product
     if beta == 0:  # what is left out may be nan
         return scaled
@@ -343,7 +345,9 @@ kron: Op = composite(
 
 def _dims(a: Any, b: Any, dims: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
     ranks = len(shape_of(a)), len(shape_of(b))
-    if isinstance(dims, (list, tuple)) or shape_of(dims):
+    if isinstance(dims, (list, tuple)) or getattr(data_of(dims), "shape", None):
+        if len(dims) != 2:
+            raise run_error("bad-argument", f"`dims` is a number or a pair, got {describe(dims)}")
         first, second = dims
         left = tuple(axis(d, ranks[0]) for d in wholes(first, "dims"))
         right = tuple(axis(d, ranks[1]) for d in wholes(second, "dims"))
@@ -354,7 +358,7 @@ def _dims(a: Any, b: Any, dims: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
                 "bad-argument", f"`dims` is between 0 and {min(ranks)} dimensions, got {count}"
             )
         left, right = tuple(range(ranks[0] - count, ranks[0])), tuple(range(count))
-    sizes = [tuple(shape_of(t)[d] for d in ds) for t, ds in ((a, left), (b, right))]
+    sizes = [tuple((shape_of(t) or (1,))[d] for d in ds) for t, ds in ((a, left), (b, right))]
     if sizes[0] != sizes[1]:
         raise run_error(
             "shape-mismatch",

@@ -17,9 +17,10 @@ from gradcli.engine.ops.families.along import (
     spread,
 )
 from gradcli.engine.ops.op import Op, bad, known, op, sample
+from gradcli.engine.ops.promotion import boolean, counted, floating
 from gradcli.engine.values.data import INT64_MAX, INT64_MIN, Data, np
 from gradcli.engine.values.dtypes import dtype_name
-from gradcli.engine.values.sizes import Shape, axes, reduced
+from gradcli.engine.values.sizes import Shape, axes, number, reduced
 
 FAMILY = 90, "Sums and other reductions"
 
@@ -78,6 +79,7 @@ sum_: Op = op(
     number=_one,
     array=lambda x, dim=None, keepdim=False, dtype=None: _reduce(x, dim, keepdim, dtype, "sum"),
     shape=lambda x, dim=None, keepdim=False, dtype=None: reduced(x, dim, keepdim),
+    dtype=lambda x, dim=None, keepdim=False, dtype=None: dtype_name(dtype) or counted(x),
     vjp=(lambda g, out, x, dim=None, keepdim=False, dtype=None: spread(g, x, dim, keepdim),),
     jvp=(
         lambda dot, out, x, dim=None, keepdim=False, dtype=None: sum_(
@@ -111,6 +113,7 @@ mean: Op = op(
     number=lambda x, dim=None, keepdim=False, dtype=None: float(_one(x, dim)),
     array=_mean,
     shape=lambda x, dim=None, keepdim=False, dtype=None: reduced(x, dim, keepdim),
+    dtype=lambda x, dim=None, keepdim=False, dtype=None: dtype_name(dtype) or floating(x),
     vjp=(
         lambda g, out, x, dim=None, keepdim=False, dtype=None: spread(
             ops.div(g, float(count_over(x.shape, dim))), x, dim, keepdim
@@ -179,6 +182,7 @@ prod: Op = op(
     number=_one,
     array=lambda x, dim=None, keepdim=False, dtype=None: _reduce(x, dim, keepdim, dtype, "prod"),
     shape=lambda x, dim=None, keepdim=False, dtype=None: reduced(x, dim, keepdim),
+    dtype=lambda x, dim=None, keepdim=False, dtype=None: dtype_name(dtype) or counted(x),
     vjp=(
         lambda g, out, x, dim=None, keepdim=False, dtype=None: ops.mul(
             spread(g, shaped(x), dim, keepdim), _prod_slope(shaped(x), dim)
@@ -222,7 +226,7 @@ class _Spread:
             dim, unbiased = None, dim
         self.dim = dim
         self.keepdim = bool(keepdim)
-        self.correction = 1.0 if correction is None else float(correction)
+        self.correction = 1.0 if correction is None else float(number(correction, "correction"))
         if unbiased is not None:
             self.correction = 1.0 if unbiased else 0.0
 
@@ -278,6 +282,7 @@ var: Op = op(
     source="definition",
     array=_var,
     shape=lambda x, **params: _Spread(**params).shape(x),
+    dtype=floating,
     vjp=(lambda g, out, x, **params: _Spread(**params).pull(g, out, x, False),),
     jvp=(lambda dot, out, x, **params: _Spread(**params).push(dot, out, x, False),),
     saves=("input",),
@@ -304,6 +309,7 @@ std: Op = op(
     source="definition",
     array=lambda x, **params: np.sqrt(_var(x, **params)),
     shape=lambda x, **params: _Spread(**params).shape(x),
+    dtype=floating,
     vjp=(lambda g, out, x, **params: _Spread(**params).pull(g, out, x, True),),
     jvp=(lambda dot, out, x, **params: _Spread(**params).push(dot, out, x, True),),
     saves=("input", "out"),
@@ -339,6 +345,7 @@ all_: Op = op(
     number=lambda x, dim=None, keepdim=False: bool(x),
     array=lambda x, dim=None, keepdim=False: _truth(x, dim, keepdim, "all"),
     shape=lambda x, dim=None, keepdim=False: reduced(x, dim, keepdim),
+    dtype=boolean,
     bad=lambda: (bad((2, 3), dim=2, says="no dimension 2"),),
 )
 
@@ -350,5 +357,6 @@ any_: Op = op(
     number=lambda x, dim=None, keepdim=False: bool(x),
     array=lambda x, dim=None, keepdim=False: _truth(x, dim, keepdim, "any"),
     shape=lambda x, dim=None, keepdim=False: reduced(x, dim, keepdim),
+    dtype=boolean,
     bad=lambda: (bad((2, 3), dim=2, says="no dimension 2"),),
 )

@@ -8,6 +8,7 @@ from gradcli.engine.numerics import ieee
 from gradcli.engine.numerics.ufunc import Function
 from gradcli.engine.ops.families import points
 from gradcli.engine.ops.op import Op, elementwise, known, sample
+from gradcli.engine.ops.promotion import arithmetic
 from gradcli.engine.tape.tensor import Number
 from gradcli.engine.values.data import NUMBERS, Data, np
 
@@ -70,6 +71,7 @@ frac: Op = elementwise(
     doc="Fraction input - trunc(input), which has the sign of input. Its derivative is 1.",
     number=ieee.frac,
     array=_frac,
+    dtype=arithmetic,
     partials=(1.0,),
     samples=points.off_whole,
     known=lambda: (known([-1.0, 0.0, 2.0, 2.5], grad=([1.0, 1.0, 1.0, 1.0],)),),

@@ -8,6 +8,7 @@ from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.families.places import EVERY, check_range, places_of, static_index
 from gradcli.engine.ops.internal.index import grid
 from gradcli.engine.ops.op import REQUIRED, Op, bad, composite, known, op, sample
+from gradcli.engine.ops.promotion import integer, of_first
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import Data, np, shape_of
 from gradcli.engine.values.sizes import Shape, axis, broadcast, whole
@@ -336,6 +337,8 @@ def _masked_scatter(x: Any, mask: Any, source: Any) -> Any:
 masked_scatter: Op = composite(
     "masked_scatter",
     _masked_scatter,
+    shape=lambda x, mask, source: broadcast(x, mask),
+    dtype=of_first,
     args=("input", "mask", "source"),
     doc="The input with the elements of `source`, in their order, written where the mask is true.",
     source="PyTorch: masked_scatter",
@@ -424,6 +427,7 @@ nonzero: Op = op(
     "each dimension, which together are an index.",
     source="PyTorch: nonzero",
     array=lambda x, as_tuple=False: _nonzero(x, as_tuple),
+    dtype=integer,
     samples=lambda: (sample([1.0, 0.0]),),
 )
 

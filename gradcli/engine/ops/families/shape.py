@@ -479,6 +479,7 @@ def _contiguous(x: Any) -> Any:
 contiguous: Op = composite(
     "contiguous",
     _contiguous,
+    shape=lambda x: x,
     args=("input",),
     doc="The input itself when its elements lie in order in memory, else a copy.",
     source="PyTorch: contiguous",

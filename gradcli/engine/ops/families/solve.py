@@ -18,8 +18,10 @@ from gradcli.engine.ops.families.matrices import (
     transposed,
 )
 from gradcli.engine.ops.op import REQUIRED, Op, Sample, bad, composite, known, op, sample
+from gradcli.engine.ops.promotion import integer, of_first, promoted
 from gradcli.engine.tape.tensor import Fields
 from gradcli.engine.values.data import Data, dtype_of, np, shape_of
+from gradcli.engine.values.sizes import Shape, broadcast
 from gradcli.errors import run_error
 
 FAMILY = 230, "Determinants, inverses and linear equations"
@@ -311,22 +313,34 @@ matrix_rank: Op = op(
     source="PyTorch: linalg.matrix_rank",
     array=_rank,
     shape=lambda a: (checked("matrix_rank", a), a[:-2])[1],
+    dtype=integer,
 )
+
+
+def _lstsq_shapes(a: Shape, b: Shape) -> list[Shape | None]:
+    checked("lstsq", a)
+    checked("lstsq", b, rank=1)
+    m, n = a[-2:]
+    columns = (*b, 1) if len(b) == 1 else b
+    if columns[-2] != m:
+        raise run_error(
+            "shape-mismatch",
+            f"`lstsq` needs as many rows on both sides, got the shapes {list(a)} and "
+            f"{list(columns)}",
+        )
+    x = (*broadcast(a[:-2], columns[:-2]), n, columns[-1])
+    residuals = (0,) if m <= n else None  # where there are more rows the rank decides
+    return [x[:-1] if len(b) == 1 else x, residuals, a[:-2], (*a[:-2], min(m, n))]
 
 
 def _lstsq(a: Any, b: Any) -> Any:
     checked("lstsq", a)
     checked("lstsq", b, rank=1)
+    _lstsq_shapes(shape_of(a), shape_of(b))
     m, n = shape_of(a)[-2:]
-    vector = _is_vector(a, b) and len(shape_of(b)) == 1
+    vector = len(shape_of(b)) == 1
     if vector:
         b = ops.unsqueeze(b, dim=-1)
-    if shape_of(b)[-2] != m:
-        raise run_error(
-            "shape-mismatch",
-            f"`lstsq` needs as many rows on both sides, got the shapes {list(shape_of(a))} and "
-            f"{list(shape_of(b))}",
-        )
     x = ops.matmul(pinv(a), b)
     rank = matrix_rank(a)
     if m > n and bool(np.all(np.asarray(each(rank)) == n)):
@@ -342,6 +356,8 @@ def _lstsq(a: Any, b: Any) -> Any:
 lstsq: Op = composite(
     "lstsq",
     _lstsq,
+    shape=_lstsq_shapes,
+    dtype=[promoted, promoted, integer, of_first],
     aliases=("linalg_lstsq",),
     args=("A", "B"),
     fields=("solution", "residuals", "rank", "singular_values"),

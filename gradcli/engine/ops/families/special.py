@@ -12,6 +12,7 @@ from gradcli.engine.numerics.piecewise import on_array, on_number
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.families import points
 from gradcli.engine.ops.op import REQUIRED, Op, bad, composite, elementwise, known, sample
+from gradcli.engine.ops.promotion import floating
 from gradcli.engine.values.sizes import whole
 from gradcli.errors import run_error
 
@@ -52,6 +53,7 @@ erf: Op = elementwise(
     source="DLMF 7.2.1",
     number=math.erf,
     array=on_array(error_functions.erf),
+    dtype=floating,
     partials=(lambda out, x: ops.mul(ops.exp_neg_square(x), TWO_OVER_SQRT_PI),),
     saves=("input",),
     samples=points.any_sign,
@@ -69,6 +71,7 @@ erfc: Op = elementwise(
     source="DLMF 7.2.2",
     number=math.erfc,
     array=on_array(error_functions.erfc),
+    dtype=floating,
     partials=(lambda out, x: ops.mul(ops.exp_neg_square(x), -TWO_OVER_SQRT_PI),),
     saves=("input",),
     samples=points.any_sign,
@@ -87,6 +90,7 @@ erfcx: Op = elementwise(
     source="DLMF 7.18.2 and 7.18.7: integrals of erfc",
     number=on_number(error_functions.erfcx),
     array=on_array(error_functions.erfcx),
+    dtype=floating,
     partials=(lambda out, x: ops.mul(ops.mul(out, -2.0), ops.erfc_ratio(x, n=1)),),
     saves=("input", "out"),
     inplace=False,
@@ -103,6 +107,7 @@ ndtr: Op = elementwise(
     source="DLMF 7.2.2: erfc(-input / sqrt(2)) / 2",
     number=on_number(error_functions.ndtr),
     array=on_array(error_functions.ndtr),
+    dtype=floating,
     partials=(lambda out, x: _density(x),),
     saves=("input",),
     inplace=False,
@@ -121,6 +126,7 @@ log_ndtr: Op = elementwise(
     source="chain rule",
     number=on_number(error_functions.log_ndtr),
     array=on_array(error_functions.log_ndtr),
+    dtype=floating,
     partials=(_hazard,),
     saves=("input",),
     inplace=False,
@@ -144,6 +150,7 @@ lgamma: Op = elementwise(
     source="DLMF 5.2.1, 5.11.1; below 0 DLMF 5.5.3",
     number=on_number(gamma_functions.lgamma),
     array=on_array(gamma_functions.lgamma),
+    dtype=floating,
     partials=(lambda out, x: digamma(x),),
     saves=("input",),
     samples=points.off_whole,
@@ -163,6 +170,7 @@ digamma: Op = elementwise(
     source="DLMF 5.2.2, 5.11.2; below 0 DLMF 5.5.4",
     number=on_number(gamma_functions.digamma),
     array=on_array(gamma_functions.digamma),
+    dtype=floating,
     partials=(lambda out, x: ops.polygamma_of(x, n=1),),
     saves=("input",),
     samples=points.off_whole,
@@ -240,6 +248,7 @@ mvlgamma: Op = elementwise(
     source="DLMF 35.3.4",
     number=lambda x, p=1: _mvlgamma_number(x, p=_dimension(p)),
     array=lambda x, p=1: _mvlgamma_array(x, p=_dimension(p)),
+    dtype=floating,
     partials=(_mvdigamma,),
     saves=("input",),
     samples=lambda: (

@@ -10,6 +10,7 @@ from gradcli.engine.numerics.scipy_functions import scipy_function
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.families import points
 from gradcli.engine.ops.op import Op, elementwise, known, sample
+from gradcli.engine.ops.promotion import floating
 
 FAMILY = 60, "Special functions of the extra `special`"
 
@@ -41,6 +42,7 @@ erfinv: Op = elementwise(
     source="derivative of an inverse; DLMF 7.17",
     number=on_number(_erfinv),
     array=on_array(_erfinv),
+    dtype=floating,
     partials=(lambda out, x: ops.erfinv_slope(x),),
     saves=("input",),
     samples=points.below_one,
@@ -59,6 +61,7 @@ ndtri: Op = elementwise(
     source="derivative of an inverse",
     number=on_number(_ndtri),
     array=on_array(_ndtri),
+    dtype=floating,
     partials=(lambda out, x: ops.ndtri_slope(x),),
     saves=("input",),
     inplace=False,
@@ -94,6 +97,7 @@ i0: Op = elementwise(
     source="DLMF 10.29.3",
     number=on_number(_i0),
     array=on_array(_i0),
+    dtype=floating,
     partials=(lambda out, x: i1(x),),
     saves=("input",),
     samples=points.any_sign,
@@ -108,6 +112,7 @@ i1: Op = elementwise(
     source="DLMF 10.29.1",
     number=on_number(_i1),
     array=on_array(_i1),
+    dtype=floating,
     partials=(_i1_slope,),
     saves=("input",),
     inplace=False,
@@ -147,6 +152,7 @@ i0e: Op = elementwise(
     source="DLMF 10.32.1",
     number=on_number(_i0e),
     array=on_array(_i0e),
+    dtype=floating,
     partials=(_i0e_slope,),
     saves=("input",),
     inplace=False,
@@ -163,6 +169,7 @@ i1e: Op = elementwise(
     source="DLMF 10.32.3",
     number=on_number(_i1e),
     array=on_array(_i1e),
+    dtype=floating,
     partials=(_i1e_slope,),
     saves=("input",),
     inplace=False,

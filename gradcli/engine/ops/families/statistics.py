@@ -16,11 +16,12 @@ from gradcli.engine.ops.families.along import (
 )
 from gradcli.engine.ops.families.ordering import order_of
 from gradcli.engine.ops.op import REQUIRED, Op, bad, composite, host, known, op, sample
+from gradcli.engine.ops.promotion import integer, of_first
 from gradcli.engine.tape.tensor import Fields
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import Data, dtype_of, np, shape_of
 from gradcli.engine.values.dtypes import dtype_name
-from gradcli.engine.values.sizes import axes, axis, reduced, whole
+from gradcli.engine.values.sizes import Shape, axes, axis, number, reduced, whole
 from gradcli.errors import run_error
 
 FAMILY = 110, "Statistics"
@@ -64,7 +65,8 @@ def picked_op(
         doc=doc,
         source=_PICKS,
         array=array,
-        shape=lambda x, dim=-1, keepdim=False, **rest: (reduced(x, dim, bool(keepdim)),) * 2,
+        shape=lambda x, dim=-1, keepdim=False, **rest: [reduced(x, dim, bool(keepdim))] * 2,
+        dtype=[of_first, integer],
         vjp=(
             lambda g, out, x, dim=-1, keepdim=False, **rest: ops.place(
                 _wide(g[0], x, dim), _wide(out[1], x, dim), dim=dim, size=x.shape
@@ -294,30 +296,48 @@ def _between(ordered: Any, rank: Any, interpolation: str) -> Any:
     return ops.where(weight == 0, first, ops.lerp(first, second, weight))
 
 
-def _quantile(x: Any, q: Any, dim: Any, keepdim: Any, interpolation: Any, skip: bool) -> Any:
+def _fractions(q: Any, interpolation: Any) -> Any:
     if interpolation not in _INTERPOLATIONS:
         raise run_error(
             "bad-argument",
             f"`interpolation` must be one of {', '.join(_INTERPOLATIONS)}, got {interpolation!r}",
         )
-    fractions = np.asarray(q, np.float64)
+    several = isinstance(q, (list, tuple)) or getattr(data_of(q), "shape", None)
+    fractions = np.asarray(q if several else number(q, "q"), np.float64)
     if fractions.ndim > 1 or not ((fractions >= 0) & (fractions <= 1)).all():
         raise run_error("bad-argument", "`q` must be a number between 0 and 1, or several")
+    return fractions
+
+
+def _quantile_shape(shape: Shape, q: Any, dim: Any, keepdim: Any, interpolation: Any) -> Shape:
+    fractions = _fractions(q, interpolation)
+    kept = reduced(shape, dim, bool(keepdim))
+    check_some(shape, dim, "quantile")
+    return (*fractions.shape, *kept)
+
+
+def _of_floats(x: Any, **params: Any) -> Any:
+    if dtype_of(x) in ("int64", "bool"):
+        raise run_error(
+            "dtype-mismatch",
+            f"`quantile` needs floats, got {dtype_of(x)}",
+            help="write `.double()` behind the tensor",
+        )
+    return dtype_of(x)
+
+
+def _quantile(x: Any, q: Any, dim: Any, keepdim: Any, interpolation: Any, skip: bool) -> Any:
     shape = shape_of(x)
+    _quantile_shape(shape, q, dim, keepdim, interpolation)
+    _of_floats(x)
+    fractions = _fractions(q, interpolation)
     kept = reduced(shape, dim, bool(keepdim))
     if dim is None or not shape:
         x, at = ops.reshape(x, shape=(-1,)), 0
     else:
         at = axis(dim, len(shape))
-    check_some(shape_of(x), at, "quantile")
     moved = ops.transpose(x, dim0=at, dim1=-1)
     data = np.asarray(data_of(moved))
-    if data.dtype.kind != "f":
-        raise run_error(
-            "dtype-mismatch",
-            f"`quantile` needs floats, got {data.dtype.name}",
-            help="write `.double()` behind the tensor",
-        )
     ordered = ops.sort(moved, dim=-1)[0]
     found = [
         ops.reshape(
@@ -339,6 +359,8 @@ def _quantile_op(name: str, skip: bool) -> Op:
         ),
         args=("input",),
         params={"q": REQUIRED, "dim": None, "keepdim": False, "interpolation": "linear"},
+        shape=_quantile_shape,
+        dtype=_of_floats,
         doc="The q-th quantile of the elements, or of those along the dimension `dim`, q between 0 "
         "and 1 or several; between two elements by `interpolation`: linear, lower, higher, "
         "midpoint or nearest. "
@@ -384,17 +406,7 @@ nanquantile: Op = _quantile_op("nanquantile", True)
 
 
 def _without(x: Any) -> Any:
-    return ops.where(ops.isnan(x), 0.0, x) if _floating(x) else x
-
-
-def _floating(x: Any) -> bool:
-    data = data_of(x)
-    return type(data) is float or getattr(data, "dtype", np.dtype(bool)).kind == "f"
-
-
-def _present(x: Any, dim: Any, keepdim: Any) -> Any:
-    data = np.asarray(data_of(x), np.float64)
-    return np.sum(~np.isnan(data), axis=axes(dim, data.ndim), keepdims=bool(keepdim))
+    return x if dtype_of(x) in ("int64", "bool") else ops.where(ops.isnan(x), 0.0, x)
 
 
 def _nan_samples() -> Any:
@@ -415,15 +427,9 @@ nansum: Op = composite(
 
 
 def _nanmean(x: Any, dim: Any, keepdim: Any) -> Any:
-    number = _present(x, dim, keepdim).astype(np.float64)
-    return ops.div(nansum(x, dim=dim, keepdim=keepdim), _like(number, x))
-
-
-def _like(number: Any, x: Any) -> Any:
-    data = data_of(x)
-    if getattr(data, "dtype", None) == np.float32:
-        return np.asarray(number, np.float32)
-    return number if number.ndim else float(number)
+    present = ops.logical_not(ops.isnan(x))
+    number = ops.sum(present, dim=dim, keepdim=keepdim)
+    return ops.div(nansum(x, dim=dim, keepdim=keepdim), number)
 
 
 nanmean: Op = composite(
@@ -447,6 +453,7 @@ count_nonzero: Op = op(
     number=lambda x, dim=None: int(x != 0),
     array=lambda x, dim=None: np.count_nonzero(x, axis=axes(dim, np.ndim(x))),
     shape=lambda x, dim=None: reduced(x, dim, False),
+    dtype=integer,
     samples=lambda: (sample([1.0, 0.0]),),
     bad=lambda: (bad((2, 3), dim=2, says="no dimension 2"),),
 )

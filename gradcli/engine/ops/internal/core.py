@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from gradcli.engine.numerics.ufunc import formula
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import Op, elementwise, op, sample
+from gradcli.engine.ops.promotion import counted, floating
 from gradcli.engine.values.data import Data, dtype_of, np, shape_of
+from gradcli.errors import run_error
 
 Chain = tuple[tuple[Op, dict[str, Any]], ...]
 
@@ -29,6 +32,7 @@ weigh: Op = op(
     infix=("*", 7),
     number=lambda g, p: 0.0 if g == 0 else float(g * p),
     array=_weigh,
+    dtype=floating,
     vjp=(lambda c, out, g, p: weigh(c, p), lambda c, out, g, p: gate(c, g)),
     jvp=(lambda dot, out, g, p: weigh(dot, p), lambda dot, out, g, p: gate(dot, g)),
     saves=("g", "p"),
@@ -53,6 +57,7 @@ gate: Op = op(
     infix=("*", 7),
     number=lambda x, y: 0.0 if x == 0 or y == 0 else float(x * y),
     array=_gate,
+    dtype=floating,
     vjp=(lambda c, out, x, y: gate(c, y), lambda c, out, x, y: gate(c, x)),
     jvp=(lambda dot, out, x, y: gate(dot, y), lambda dot, out, x, y: gate(dot, x)),
     saves=("x", "y"),
@@ -79,6 +84,7 @@ sum_to: Op = op(
     said=lambda x, size: x if shape_of(x) == size else None,
     array=_sum_to,
     shape=lambda x, size: size,
+    dtype=counted,
     vjp=(lambda g, out, x, size: ops.expand(g, size=x.shape),),
     jvp=(lambda dot, out, x, size: sum_to(dot, size=size),),
     node="SumBackward1",
@@ -135,6 +141,7 @@ zeros_of: Op = op(
     said=lambda like: "0",
     array=_zeros_of,
     shape=lambda like: like.shape,
+    dtype=lambda like: like.dtype,
     method=False,
 )
 
@@ -146,6 +153,7 @@ cast: Op = op(
     said=lambda x, dtype: x,
     array=lambda x, dtype: np.asarray(x).astype(dtype),
     shape=lambda x, dtype: x,
+    dtype=lambda x, dtype: dtype,
     vjp=(lambda g, out, x, dtype: g,),
     jvp=(lambda dot, out, x, dtype: cast(dot, dtype=dtype),),
     node="ToCopyBackward0",
@@ -160,7 +168,15 @@ _LEAST = -100.0  # the least logarithm, as in PyTorch
 _FLAT = 1e-12
 
 
+@formula
 def _bernoulli_loss(p: Data, t: Data) -> Data:
+    p = np.asarray(p)
+    if not ((p >= 0) & (p <= 1) | np.isnan(p)).all():
+        raise run_error(
+            "bad-argument",
+            "`binary_cross_entropy` needs probabilities, between 0 and 1",
+            help="`binary_cross_entropy_with_logits` takes any numbers",
+        )
     yes, no = np.maximum(np.log(p), _LEAST), np.maximum(np.log1p(np.negative(p)), _LEAST)
     return np.negative(np.multiply(t, yes) + np.multiply(np.subtract(1, t), no))
 
@@ -182,6 +198,7 @@ bernoulli_loss: Op = elementwise(
     doc="-t log(p) - (1 - t) log(1 - p) with logarithms of at least -100.",
     source="PyTorch: nn.functional.binary_cross_entropy",
     array=_bernoulli_loss,
+    dtype=floating,
     partials=(
         lambda out, p, t: _bernoulli_slope(p, t),
         lambda out, p, t: _bernoulli_logs(p),

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
+from gradcli.engine.numerics.ufunc import integral
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.families.matrices import (
     GILES,
@@ -18,8 +20,9 @@ from gradcli.engine.ops.families.matrices import (
     triangle,
     which,
 )
-from gradcli.engine.ops.op import Op, op
-from gradcli.engine.values.data import Data, np, shape_of
+from gradcli.engine.ops.op import REQUIRED, Op, op
+from gradcli.engine.ops.promotion import integer, of_first
+from gradcli.engine.values.data import Data, dtype_of, np, shape_of
 from gradcli.engine.values.sizes import Shape
 from gradcli.errors import run_error
 
@@ -125,7 +128,8 @@ symmetric_eigen: Op = op(
     doc="Eigenvalues and eigenvectors of a symmetric matrix.",
     source=f"{GILES}, 3.1",
     array=_eigh_array,
-    shape=lambda a, upper: (checked("eigh", a, square=True), (a[:-1], a))[1],
+    shape=lambda a, upper: (checked("eigh", a, square=True), [a[:-1], a])[1],
+    dtype=[of_first],
     vjp=(lambda g, out, a, upper: _eigh_vjp(g, out),),
     jvp=(lambda dot, out, a, upper: _eigh_jvp(dot, out),),
     saves=("out",),
@@ -134,10 +138,10 @@ symmetric_eigen: Op = op(
 )
 
 
-def _svd_shape(a: Shape) -> tuple[Shape, ...]:
+def _svd_shape(a: Shape) -> list[Shape]:
     checked("svd", a)
     k = min(a[-2:])
-    return (*a[:-1], k), (*a[:-2], k), (*a[:-2], a[-1], k)
+    return [(*a[:-1], k), (*a[:-2], k), (*a[:-2], a[-1], k)]
 
 
 def _svd_array(x: Data) -> tuple[Data, ...]:
@@ -202,6 +206,7 @@ reduced_svd: Op = op(
     source=f"{GILES}, 3.2",
     array=_svd_array,
     shape=_svd_shape,
+    dtype=[of_first],
     vjp=(lambda g, out, a: _svd_vjp(g, out),),
     jvp=(lambda dot, out, a: _svd_jvp(dot, out),),
     saves=("out",),
@@ -233,7 +238,8 @@ full_bases: Op = op(
     doc="The square matrices of singular vectors.",
     source="definition",
     array=_full_array,
-    shape=lambda a: ((*a[:-1], a[-2]), (*a[:-2], a[-1], a[-1])),
+    shape=lambda a: [(*a[:-1], a[-2]), (*a[:-2], a[-1], a[-1])],
+    dtype=[of_first],
     vjp=(_no_slope,),
     jvp=(_no_slope,),
     method=False,
@@ -274,7 +280,8 @@ tall_qr: Op = op(
     source="Walter, Lehmann and Lamour 2012, On evaluating higher-order derivatives of the QR "
     "decomposition",
     array=_qr_array,
-    shape=lambda a: (a, (*a[:-2], a[-1], a[-1])),
+    shape=lambda a: [a, (*a[:-2], a[-1], a[-1])],
+    dtype=[of_first],
     vjp=(lambda g, out, a: _qr_vjp(g, out),),
     jvp=(lambda dot, out, a: _qr_jvp(dot, out),),
     saves=("out",),
@@ -306,7 +313,8 @@ full_qr: Op = op(
     doc="Q and R with a square Q.",
     source="definition",
     array=_full_qr,
-    shape=lambda a: ((*a[:-1], a[-2]), a),
+    shape=lambda a: [(*a[:-1], a[-2]), a],
+    dtype=[of_first],
     vjp=(_no_full_slope,),
     jvp=(_no_full_slope,),
     method=False,
@@ -319,6 +327,41 @@ lu_pivots: Op = op(
     doc="Rows met at each step of elimination, from 1.",
     array=lambda x: lu_parts(x)[1] + 1,
     shape=lambda a: (*a[:-2], min(a[-2:])),
+    dtype=integer,
+    method=False,
+)
+
+
+def _order_of(pivots: Data, m: int) -> Data:
+    """The order of the rows that the swaps (from 1, as LAPACK's) lead to."""
+    if not integral(pivots):
+        raise run_error("dtype-mismatch", f"pivots must be ints, got {dtype_of(pivots)}")
+    size = np.shape(pivots)
+    swaps = np.asarray(pivots).reshape(prod(size[:-1]), size[-1]) - 1
+    rows = np.tile(np.arange(m), (len(swaps), 1))
+    for line, steps in zip(rows, swaps, strict=True):
+        for j, at in enumerate(steps):
+            line[[j, at]] = line[[at, j]]
+    return rows.reshape(*np.shape(pivots)[:-1], m)
+
+
+def _permuted(pivots: Shape, like: Any) -> Shape:
+    rows = like.shape[-1]
+    if pivots[-1:] != (rows,):
+        raise run_error("shape-mismatch", f"{rows} pivots are needed, got the shape {list(pivots)}")
+    return (*pivots, rows)
+
+
+permutation: Op = op(
+    "permutation",
+    args=("pivots",),
+    params={"like": REQUIRED},
+    doc="P with P A the rows of A in the order of elimination, of the dtype of `like`, A's.",
+    array=lambda pivots, like: np.eye(_permuted(shape_of(pivots), like)[-1], dtype=dtype_of(like))[
+        _order_of(pivots, like.shape[-1])
+    ],
+    shape=_permuted,
+    dtype=lambda pivots, like: dtype_of(like),
     method=False,
 )
 

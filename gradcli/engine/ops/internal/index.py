@@ -15,6 +15,7 @@ from gradcli.engine.ops.families.places import (
     taken_shape,
 )
 from gradcli.engine.ops.op import REQUIRED, Op, bad, known, op, sample
+from gradcli.engine.ops.promotion import of_first
 from gradcli.engine.values.carrier import Like
 from gradcli.engine.values.data import Data, dtype_of, np, shape_of
 from gradcli.engine.values.sizes import Shape, axis
@@ -179,6 +180,7 @@ set_at: Op = op(
     source=_ADJOINT,
     array=_set_at,
     shape=_set_shape,
+    dtype=of_first,
     vjp=(
         lambda g, out, x, value, index: set_at(g, 0.0, index=index),
         lambda g, out, x, value, index: _value_cotangent(g, value, index),
@@ -265,6 +267,7 @@ pick: Op = op(
     source=_ADJOINT,
     array=_pick,
     shape=_picked_shape,
+    dtype=of_first,
     vjp=(lambda g, out, x, index, dim: place(g, index, dim=dim, size=x.shape), None),
     jvp=(lambda dot, out, x, index, dim: pick(dot, index, dim=dim), None),
     saves=("index",),
@@ -286,6 +289,7 @@ place: Op = op(
     source=_ADJOINT,
     array=_place,
     shape=lambda g, index, dim, size: size,
+    dtype=of_first,
     vjp=(lambda g, out, x, index, dim, size: pick(g, index, dim=dim), None),
     jvp=(lambda dot, out, x, index, dim, size: place(dot, index, dim=dim, size=size), None),
     saves=("index",),

@@ -11,6 +11,7 @@ from gradcli.engine.ops.families.extreme import extreme_op, place_of
 from gradcli.engine.ops.families.norm import peak
 from gradcli.engine.ops.families.statistics import median_all_op, median_along_op
 from gradcli.engine.ops.op import Op, bad, known, op, sample
+from gradcli.engine.ops.promotion import floating, integer, of_first
 from gradcli.engine.values.data import Data, dtype_of, np
 from gradcli.engine.values.sizes import axes, axis, reduced
 
@@ -45,7 +46,8 @@ def _along_op(name: str, word: str, function: str, node: str) -> Op:
         "is taken and alone gets the gradient.",
         source=f"PyTorch: {function}",
         array=lambda x, dim, keepdim: _extreme_along(x, dim, keepdim, function),
-        shape=lambda x, dim, keepdim: (reduced(x, dim, keepdim),) * 2,
+        shape=lambda x, dim, keepdim: [reduced(x, dim, keepdim)] * 2,
+        dtype=[of_first, integer],
         vjp=(
             lambda g, out, x, dim, keepdim: ops.place(
                 _kept(g[0], x, dim), _kept(out[1], x, dim), dim=dim, size=x.shape
@@ -121,6 +123,7 @@ exp_weights: Op = op(
     source="derivative of logsumexp",
     array=_weights,
     shape=lambda x, dim: x,
+    dtype=floating,
     vjp=(_weights_pull,),
     jvp=(_weights_pull,),
     saves=("out",),

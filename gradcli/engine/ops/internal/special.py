@@ -13,6 +13,7 @@ from gradcli.engine.numerics.scipy_functions import scipy_function
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.families import points
 from gradcli.engine.ops.op import Op, elementwise, sample
+from gradcli.engine.ops.promotion import floating
 
 _ndtri = scipy_function("ndtri")
 
@@ -31,6 +32,7 @@ exp_neg_square: Op = elementwise(
     said=lambda x, share=1.0: f"exp(-{x} ** 2)" if share == 1 else f"exp(-{share:g} * {x} ** 2)",
     number=on_number(error_functions.exp_neg_square),
     array=on_array(error_functions.exp_neg_square),
+    dtype=floating,
     partials=(_falling,),
     saves=("input", "out"),
     method=False,
@@ -52,6 +54,7 @@ erfc_ratio: Op = elementwise(
     source="DLMF 7.18.2 and 7.18.7",
     number=on_number(error_functions.erfc_ratio),
     array=on_array(error_functions.erfc_ratio),
+    dtype=floating,
     partials=(_ratio_slope,),
     saves=("input", "out"),
     method=False,
@@ -73,6 +76,7 @@ polygamma_of: Op = elementwise(
     said=lambda x, n: f"polygamma({n}, {x})",
     number=on_number(gamma_functions.polygamma),
     array=on_array(gamma_functions.polygamma),
+    dtype=floating,
     partials=(lambda out, x, n=1: polygamma_of(x, n=n + 1),),
     saves=("input",),
     node="PolygammaBackward0",
@@ -89,6 +93,7 @@ bessel_moment: Op = elementwise(
     source="DLMF 10.32.1 and 10.40.1",
     number=on_number(bessel_functions.moment),
     array=on_array(bessel_functions.moment),
+    dtype=floating,
     partials=(lambda out, x, n=0: ops.mul(ops.neg(ops.sign(x)), bessel_moment(x, n=n + 1)),),
     saves=("input",),
     method=False,
@@ -113,6 +118,7 @@ bessel_i: Op = elementwise(
     source="DLMF 10.29.1",
     number=on_number(_bessel),
     array=on_array(_bessel),
+    dtype=floating,
     partials=(
         lambda out, x, n=2: ops.mul(
             ops.add(ops.i1(x) if n == 2 else bessel_i(x, n=n - 1), bessel_i(x, n=n + 1)), 0.5
@@ -179,6 +185,7 @@ ndtri_slope: Op = elementwise(
     source="derivative of an inverse",
     number=on_number(_ndtri_slope),
     array=on_array(_ndtri_slope),
+    dtype=floating,
     partials=(lambda out, x: ops.mul(ops.mul(out, out), ops.ndtri(x)),),
     saves=("input", "out"),
     method=False,
@@ -192,6 +199,7 @@ erfinv_slope: Op = elementwise(
     source="derivative of an inverse",
     number=on_number(_erfinv_slope),
     array=on_array(_erfinv_slope),
+    dtype=floating,
     partials=(lambda out, x: ops.mul(ops.mul(out, out), ops.mul(ops.erfinv(x), 2.0)),),
     saves=("input", "out"),
     method=False,

@@ -117,7 +117,7 @@ def _formula(op: Op, place: int) -> str | None:
     params = {k: v for k, v in op.params.items() if v is not REQUIRED} | point.params
     try:
         shape = _shape(op, args, params)
-        many = isinstance(shape, tuple) and bool(shape) and isinstance(shape[0], tuple)
+        many = isinstance(shape, list)
         out = _results("out", op, shape) if many else Symbol("out", shape)
         g = _results("g", op, shape) if many else Symbol("g", shape)
         if op.partials is not None:

@@ -1,0 +1,155 @@
+"""What an entry says of its op's results, shape and dtype, is what the op gives: every op, at every
+sample, with every dtype that it takes.
+"""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from oracles import table, values
+
+from gradcli.engine.ops.catalog import ops
+from gradcli.engine.ops.op import sample
+from gradcli.engine.static.inference import result
+from gradcli.engine.static.value import UNLINKED, Value, constant, inferred, of_data
+from gradcli.engine.values.data import NUMBERS, Quiet, dtype_of, shape_of
+from gradcli.errors import GradError
+
+KINDS = ("float64", "float32", "int64", "bool")
+INTERNAL = {"view_update", "zeros_of"}  # they take functions or shapes, not values
+HANGING = {
+    "unique",
+    "nonzero",
+    "argwhere",
+    "one_hot",
+    "masked_select",
+    "lstsq",
+}  # on values: how large the result is
+SQUARE = [[4.0, 1.0], [1.0, 3.0]]
+MORE = {  # of ops that have no samples, for their derivatives are tested elsewhere
+    **dict.fromkeys(("all", "any"), (sample([[1.0, 0.0]], dim=1), sample([1.0]), sample(1.0))),
+    **dict.fromkeys(("argmax", "argmin"), (sample([[1.0, 2.0]], dim=0, keepdim=True), sample(2.0))),
+    **dict.fromkeys(("slogdet", "matrix_rank", "cholesky", "eigh", "eigvalsh"), (sample(SQUARE),)),
+    **dict.fromkeys(("argwhere", "nonzero"), (sample([[1.0, 0.0]]),)),
+    "lstsq": (sample(SQUARE, [[1.0], [2.0]]), sample([*SQUARE, [1.0, 1.0]], [[1.0], [2.0], [0.5]])),
+}
+RULES = {n for n, family in ops.families.items() if ".internal." in family}
+"""Ops that derivative rules alone call, on floats of one dtype."""
+
+
+def samples(op):
+    return [*op.samples(), *MORE.get(op.name, ())]
+
+
+OPS = [
+    pytest.param(op, id=name)
+    for name, op in table().items()
+    if (op.array or op.body) and name not in INTERNAL and samples(op)
+]
+
+
+def cast(a, kind):
+    """An argument with another dtype; a number stays one, but float32 has none."""
+    if a is None:
+        return None
+    if type(a) in NUMBERS and kind != "float32":
+        return {"float64": float, "int64": int, "bool": bool}[kind](a)
+    return np.asarray(a).astype(kind)
+
+
+def variants(args):
+    """The arguments as they are, of one dtype each, and of every pair of dtypes."""
+    finite = all(a is None or np.all(np.isfinite(a)) for a in args)
+    given = [i for i, a in enumerate(args) if a is not None]
+    floats = [i for i in given if dtype_of(args[i]).startswith("float")]
+    yield args
+    chosen = [*(dict.fromkeys(some, kind) for kind in KINDS for some in (given, floats))]
+    if len(given) in (2, 3):
+        chosen += [
+            dict(zip(given, k, strict=True)) for k in itertools.product(KINDS, repeat=len(given))
+        ]
+    for kinds in chosen:
+        if finite or not {"int64", "bool"} & {*kinds.values()}:
+            yield [cast(a, kinds[i]) if i in kinds else a for i, a in enumerate(args)]
+
+
+def mixed(args):
+    """Whether float32 meets what may be a number, at some step of the op."""
+    dtypes = {dtype_of(a) for a in args if a is not None}
+    return "float32" in dtypes and len(dtypes) > 1
+
+
+def parts(out):
+    return out if isinstance(out, tuple) else (out,)
+
+
+@pytest.mark.parametrize("op", OPS)
+def test_what_is_inferred_is_what_is_given(op):
+    taken = 0
+    for s in samples(op):
+        params = {k.removeprefix("*"): v for k, v in {**op.params, **s.params}.items()}
+        given = values(s.args)
+        for args in [given] if op.name in RULES else variants(given):
+            with Quiet():
+                try:
+                    out = op(*args, **params)
+                except GradError:
+                    continue  # it does not take these dtypes
+            taken += 1
+            known = [None if a is None else of_data(a, UNLINKED) for a in args]
+            found = inferred(op, known, params)
+            told = f"{op.name}{[(k.shape, k.dtype) for k in known if k]} {s.params}"
+            assert isinstance(found, tuple) == isinstance(out, tuple), told
+            for value, real in zip(parts(found), parts(out), strict=True):
+                got, expected = (value.shape, value.dtype), (shape_of(real), dtype_of(real))
+                if got[0] is None and op.name in HANGING:
+                    expected = (None, expected[1])
+                scalars = () in (expected[0], *(shape_of(a) for a in args if a is not None))
+                if got[1] is None and scalars and (mixed(args) or op.name == "pow"):
+                    expected = (expected[0], None)
+                assert got == expected, f"{told}: inferred {got}, is {expected}"
+    assert taken
+
+
+# what does not fit is refused ---------------------------------------------------------------------
+
+ODD = (None, "x", 1.5, -1, 5, 0, (0, 1), [], True)
+SHAPES = ((), (2,), (0,), (2, 3), (2, 2, 2))
+CALLED = [c for c in OPS if c.id not in RULES]
+
+
+def known(value):
+    """A parameter as the program writes it, known to the walk."""
+    if isinstance(value, (list, tuple)):
+        return type(value)(map(known, value))
+    return constant(value) if type(value) in NUMBERS else Value(known=value)
+
+
+def refused(op, args, params):
+    """Do the op on what is known of its arguments; a refusal is an answer."""
+    given = [Value(known=None) if a is None else a for a in args]
+    params = {k: v if k == "index" else known(v) for k, v in params.items()}
+    try:
+        with Quiet():
+            result(op.name, [given] if op.variadic else given, params)
+    except GradError:
+        return
+
+
+@pytest.mark.parametrize("op", CALLED)
+def test_what_does_not_fit_is_refused_in_words(op):
+    if op.name == "getitem":
+        return  # whose index is no parameter; see `indexed`
+    bad = [
+        ([np.ones(a) if isinstance(a, tuple) else a for a in b.args], b.params) for b in op.bad()
+    ]
+    for args, params in [*((s.args, s.params) for s in samples(op)[:4]), *bad]:
+        kinds = [None if a is None else of_data(a, UNLINKED) for a in values(args)]
+        refused(op, kinds, params)
+        for i in range(len(kinds)):
+            for shape, dtype in itertools.product(SHAPES, (*KINDS, None)):
+                refused(op, [*kinds[:i], Value(shape, dtype), *kinds[i + 1 :]], params)
+        for name, odd in itertools.product(op.params, ODD):
+            refused(op, kinds, {**params, name.removeprefix("*"): odd})

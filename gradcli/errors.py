@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from gradcli.record import Record
 from gradcli.source import Source, Span
@@ -136,12 +136,17 @@ def run_error(
     return RunError(Diagnostic(code, message, notes=notes, help=help))
 
 
-def nearest(name: str, known: Sequence[str]) -> str | None:
-    """A help line for a name that is not there: "did you mean", or None where none is near."""
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """A help line for a name that is not there: "did you mean", or None where none is near. Dashes
+    before options do not count.
+    """
     from difflib import get_close_matches
 
-    found = [k for k in known if k.lower() == name.lower()] or get_close_matches(name, known, 1)
-    return f"did you mean `{found[0]}`?" if found else None
+    bare = {k.lstrip("-"): k for k in sorted(known) if k != name}
+    wanted = name.lstrip("-")
+    same = [k for k in bare if k.lower() == wanted.lower()]
+    found = same or get_close_matches(wanted, bare, 1)
+    return f"did you mean `{bare[found[0]]}`?" if found else None
 
 
 def counted(n: int, noun: str) -> str:

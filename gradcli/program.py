@@ -25,7 +25,7 @@ from gradcli.grammar.lower import lower
 from gradcli.grammar.names import analyse, is_constant
 from gradcli.grammar.parser import parse, parse_expression
 from gradcli.grammar.text import decode
-from gradcli.questions.check import declared
+from gradcli.questions.declared import declared
 from gradcli.questions.program import Program
 from gradcli.questions.request import Options
 from gradcli.results import (

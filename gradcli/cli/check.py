@@ -4,9 +4,12 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from gradcli.cli import options as o
-from gradcli.cli.inputs import load_source, split_names
+from gradcli.cli.arguments import split_names
+from gradcli.cli.command import command
+from gradcli.cli.inputs import load_source
+from gradcli.cli.options import MESSAGES, PROGRAM, Line
 from gradcli.cli.output import Target, choose, resolve_auto
+from gradcli.formats.forms import LISTS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -14,23 +17,12 @@ if TYPE_CHECKING:
     from gradcli.errors import Diagnostic
     from gradcli.results import CheckResult
 
-_SUFFIXES = {".json": "json", ".txt": "plain"}
 
-
-def check(
-    arguments: o.Arguments = None,
-    expression: o.Expressions = None,
-    values_file: o.ValuesFile = None,
-    wrt: o.Wrt = None,
-    of: o.Of = None,
-    form: o.ListFormat = o.ListFormatName.AUTO,
-    json: o.Json = False,
-    output: o.Output = None,
-    quiet: o.Quiet = False,
-    verbose: o.Verbose = False,
-    color: o.Color = o.ColorChoice.AUTO,
-    diagnostics: o.Diagnostics = o.DiagnosticsForm.FULL,
-) -> None:
+@command(
+    *(*PROGRAM, "wrt", "of", "form", "json", "output", "quiet", *MESSAGES),
+    forms=LISTS,
+)
+def check(line: Line) -> None:
     """What can be known of a program without running it; status 1 for warnings, 3 for errors.
 
     Examples:
@@ -39,13 +31,12 @@ def check(
     """
     from gradcli.program import check_source
 
-    target = choose(form.value, json=json, output=output, color=color.value, suffixes=_SUFFIXES)
-    target = resolve_auto(target)
-    names = split_names(wrt, "--wrt")
-    source, inputs = load_source(arguments, expression, values_file)
-    result = check_source(source, inputs, wrt=names, of=of)
-    shown = [f for f in result.findings if f.severity == "error" or not quiet]
-    target.write(_text(result, shown, target, diagnostics.value))
+    target = resolve_auto(choose(line, LISTS))
+    names = split_names(line.wrt, "--wrt")
+    source, inputs = load_source(line)
+    result = check_source(source, inputs, wrt=names, of=line.of)
+    shown = [f for f in result.findings if f.severity == "error" or not line.quiet]
+    target.write(_text(result, shown, target, line.diagnostics))
     if result.findings:
         raise typer.Exit(3 if any(f.severity == "error" for f in result.findings) else 1)
 

@@ -42,7 +42,8 @@ def operations(incomplete: str) -> list[str]:
 
 def _program(ctx: Any) -> Program | None:
     """The program that the command line names so far, if it can be read."""
-    from gradcli.cli.inputs import read_program, split
+    from gradcli.cli.arguments import split
+    from gradcli.cli.reading import read_program
     from gradcli.errors import GradError
     from gradcli.program import decode, load_source
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from gradcli.errors import Diagnostic, UsageError
 
 
@@ -37,15 +35,6 @@ def bug(error: Exception) -> Diagnostic:
         f"a bug in gradcli: {type(error).__name__}: {error}{where}",
         help="please report it to gradcli's authors, with the program and the command",
     )
-
-
-def did_you_mean(name: str, known: Iterable[str]) -> str | None:
-    """A help line with the nearest of the known names, or None."""
-    from difflib import get_close_matches
-
-    bare = {candidate.lstrip("-"): candidate for candidate in known}
-    near = get_close_matches(name.lstrip("-"), list(bare), n=1)
-    return f"did you mean `{bare[near[0]]}`?" if near else None
 
 
 def _lower_first(text: str) -> str:

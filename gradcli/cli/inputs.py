@@ -3,55 +3,42 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from gradcli.cli.failures import unreadable, usage
-from gradcli.cli.terminal import is_terminal
+from gradcli.cli.arguments import split
+from gradcli.cli.failures import usage
+from gradcli.cli.reading import read_program
 from gradcli.errors import ProgramError
 
 if TYPE_CHECKING:
+    from gradcli.cli.options import Line
     from gradcli.cli.records import Batch
     from gradcli.formats.read import Values
     from gradcli.program import Given, Program
 
-_LONGEST_PROGRAM = 64 * 2**20  # bytes; /dev/zero has no end
 
-
-def load(
-    arguments: Sequence[str] | None,
-    expressions: Sequence[str] | None,
-    values_file: str | None = None,
-    records: Batch | None = None,
-    beside: Iterable[str] = (),
-) -> tuple[Program, dict[str, Given]]:
-    """The program that the arguments name and the values that they give it.
+def load(line: Line, records: Batch | None) -> tuple[Program, dict[str, Given]]:
+    """The program that a command line names and the values that it gives.
 
     Args:
-        arguments: FILE and NAME=VALUE.
-        expressions: The texts of -e.
-        values_file: The file of -i; what the arguments give counts more.
+        line: The command line; what its arguments give counts more than the file of -i.
         records: The rows that give values later.
-        beside: Options that take values, as they were written; read after these.
     """
     from gradcli import program
 
-    source, texts, values = _asked(arguments, expressions, values_file, records, beside)
+    source, texts, values = _asked(line, records)
     names = {*texts, *(() if values is None else values.declared)}
     names.update(() if records is None else records.rows.names)
     loaded = program.load_source(source, frozenset(names))
     return loaded, _given(values, loaded) | constants(texts)
 
 
-def load_source(
-    arguments: Sequence[str] | None,
-    expressions: Sequence[str] | None,
-    values_file: str | None = None,
-) -> tuple[Any, dict[str, Given]]:
+def load_source(line: Line) -> tuple[Any, dict[str, Given]]:
     """The text of the program, for a command that looks at it alone, and the values given."""
     from gradcli import program
 
-    source, texts, values = _asked(arguments, expressions, values_file, None, ())
+    source, texts, values = _asked(line, None)
     if values is None:
         return source, constants(texts)
     try:
@@ -71,27 +58,25 @@ def _given(values: Values | None, loaded: Program) -> dict[str, Given]:
     return {name: program.Given(value, f"{name} in {values.name}") for name, value in found.items()}
 
 
-def _asked(
-    arguments: Sequence[str] | None,
-    expressions: Sequence[str] | None,
-    values_file: str | None,
-    records: Batch | None,
-    beside: Iterable[str],
-) -> tuple[Any, dict[str, str], Values | None]:
+def _asked(line: Line, records: Batch | None) -> tuple[Any, dict[str, str], Values | None]:
     """The program's text, the texts of NAME=VALUE, and what -i gives."""
     from gradcli import program
 
-    file, texts = split(arguments or ())
+    file, texts = split(line.arguments or ())
     takers = [f"{name}=@-" for name, text in texts.items() if text == "@-"]
-    takers += ["-i -"] if values_file == "-" else []
+    takers += ["-i -"] if line.values_file == "-" else []
     takers += ["--rows -"] if records is not None and records.rows.name == "<stdin>" else []
+    beside = [
+        f"--cotangent {line.cotangent}",
+        *(f"--tangent {text}" for text in line.tangent or ()),
+    ]
     takers += [option for option in beside if option.endswith(("=@-", " @-"))]
     if len(takers) > 1:
         raise usage(f"`{takers[0]}` and `{takers[1]}` both read standard input")
-    if takers and not expressions and file in (None, "-"):
+    if takers and not line.expression and file in (None, "-"):
         raise usage(f"the program and `{takers[0]}` both read standard input", "name a FILE")
-    source = program.decode(*read_program(file, expressions))
-    return source, texts, None if values_file is None else _values(values_file)
+    source = program.decode(*read_program(file, line.expression))
+    return source, texts, None if line.values_file is None else _values(line.values_file)
 
 
 def _values(name: str) -> Values:
@@ -154,75 +139,3 @@ def directions(options: Sequence[str] | None) -> dict[str, Given]:
         name: _constant(text, f"the tangent of `{name}`", f"--tangent {name}={text}")
         for name, text in texts.items()
     }
-
-
-def split(arguments: Sequence[str]) -> tuple[str | None, dict[str, str]]:
-    """FILE, if there is one, and the texts of the inputs by name; the last of a name counts."""
-    file = None
-    texts = {}
-    for argument in arguments:
-        name, equals, text = argument.partition("=")
-        if equals and name.isidentifier():
-            texts[name] = text
-        elif file is None:
-            file = argument
-        else:
-            raise usage(
-                f"two programs, `{file}` and `{argument}`", "an input is written NAME=VALUE"
-            )
-    return file, texts
-
-
-def split_names(options: Sequence[str] | None, flag: str) -> list[str] | None:
-    """The names of a repeatable option that takes `NAME,..`, each once; None without one."""
-    if not options:
-        return None
-    names = [name.strip() for option in options for name in option.split(",")]
-    if not all(names):
-        raise usage(f"an empty name in {flag}", f"names are written {flag} a,b")
-    return list(dict.fromkeys(names))
-
-
-def read_program(file: str | None, expressions: Sequence[str] | None) -> tuple[str, bytes]:
-    """Name and bytes of the program, from the one place that the command line names."""
-    if expressions:
-        if file is not None:
-            raise usage(
-                f"a program in -e and another in `{file}`", "an input is written NAME=VALUE"
-            )
-        return "<expr>", "\n".join(expressions).encode("utf-8", "surrogateescape")
-    if file is None or file == "-":
-        return "<stdin>", _standard_input(asked_for=file == "-")
-    return file, _file(file)
-
-
-def _standard_input(*, asked_for: bool) -> bytes:
-    if sys.stdin is None:
-        raise usage("no program: standard input is closed", "name a FILE or give -e TEXT")
-    if not asked_for and is_terminal(sys.stdin):
-        raise usage(
-            "no program", "name a FILE, give -e TEXT, or pipe a program into standard input"
-        )
-    try:
-        return _bounded(sys.stdin.buffer.read(_LONGEST_PROGRAM + 1), "standard input")
-    except OSError as error:
-        raise unreadable("standard input", error.strerror or str(error)) from None
-
-
-def _file(name: str) -> bytes:
-    try:
-        with open(name, "rb") as file:
-            return _bounded(file.read(_LONGEST_PROGRAM + 1), f"`{name}`")
-    except OSError as error:
-        hint = None
-        if "=" in name:
-            hint = f"an input is NAME=VALUE, and `{name.partition('=')[0]}` is no name"
-        raise unreadable(f"`{name}`", error.strerror or str(error), hint) from None
-    except ValueError:
-        raise unreadable(f"`{name}`", "the name holds a null character") from None
-
-
-def _bounded(data: bytes, name: str) -> bytes:
-    if len(data) > _LONGEST_PROGRAM:
-        raise unreadable(name, f"longer than {_LONGEST_PROGRAM // 2**20} MiB")
-    return data

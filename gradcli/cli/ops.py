@@ -1,40 +1,19 @@
 """`gradcli ops`."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from gradcli.cli import completion
-from gradcli.cli import options as o
+from gradcli.cli.command import command
+from gradcli.cli.options import MESSAGES, Line
 from gradcli.cli.output import Target, choose, resolve_auto
+from gradcli.formats.forms import LISTS
 
 if TYPE_CHECKING:
     from gradcli.results import Operation
 
-_SUFFIXES = {".json": "json", ".txt": "plain"}
 
-Name = Annotated[
-    str | None,
-    typer.Argument(
-        metavar="[NAME]",
-        help="An operation; all without it.",
-        show_default=False,
-        autocompletion=completion.operations,
-    ),
-]
-
-
-def ops(
-    name: Name = None,
-    form: o.ListFormat = o.ListFormatName.AUTO,
-    json: o.Json = False,
-    output: o.Output = None,
-    precision: o.Precision = 6,
-    verbose: o.Verbose = False,
-    color: o.Color = o.ColorChoice.AUTO,
-    diagnostics: o.Diagnostics = o.DiagnosticsForm.FULL,
-) -> None:
+@command("name", "form", "json", "output", "precision", *MESSAGES, forms=LISTS)
+def ops(line: Line) -> None:
     """The built-in operations: meaning, derivative, values at kinks.
 
     Examples:
@@ -44,10 +23,9 @@ def ops(
     """
     from gradcli import program
 
-    target = choose(form.value, json=json, output=output, color=color.value, suffixes=_SUFFIXES)
-    target = resolve_auto(target)
-    found = program.operations() if name is None else (program.operation(name),)
-    target.write(_text(found, target, precision, alone=name is not None))
+    target = resolve_auto(choose(line, LISTS))
+    found = program.operations() if line.name is None else (program.operation(line.name),)
+    target.write(_text(found, target, line.precision, alone=line.name is not None))
 
 
 def _text(found: Sequence["Operation"], target: Target, precision: int, alone: bool) -> str:

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 from gradcli.cli.failures import unwritable, usage
 from gradcli.cli.terminal import is_terminal, wants_colour, width, write_output
+from gradcli.formats.forms import FORMS, Parts, fits, suffixes
 
 if TYPE_CHECKING:
-    from gradcli.render.text import Line
+    from gradcli.cli.options import Line
+    from gradcli.render.text import Line as Drawn
 
 _WIDTH = 80  # where no terminal says
-_TEXT_FORMS = frozenset({"human", "plain", "raw", "tree"})  # of one suffix, .txt
-_JSON_FORMS = frozenset({"json", "ndjson"})
 
 
 class Target(NamedTuple):
@@ -25,6 +25,12 @@ class Target(NamedTuple):
     form: str
     path: str | None
     color: str
+
+    def whole(self, parts: Parts) -> str | bytes:
+        """A result as a whole, in a form that is not drawn for people."""
+        writer = FORMS[self.form].whole
+        assert writer is not None, f"`{self.form}` is drawn"
+        return writer(parts, self.path or "")
 
     def write(self, content: str | bytes) -> None:
         """Write the whole of a result, or the last of what goes to standard output."""
@@ -64,7 +70,7 @@ class Target(NamedTuple):
         except OSError as error:
             raise unwritable(f"`{self.path}`", error.strerror or str(error)) from None
 
-    def draw(self, lines: list[Line]) -> str:
+    def draw(self, lines: list[Drawn]) -> str:
         """Lines as the text to write, coloured if the target takes colour."""
         from gradcli.render.theme import text_of
 
@@ -77,52 +83,40 @@ class Target(NamedTuple):
         return width(None if self.path else sys.stdout, _WIDTH)
 
 
-def choose(
-    form: str,
-    *,
-    json: bool,
-    raw: bool = False,
-    output: str | None,
-    color: str,
-    suffixes: Mapping[str, str],
-) -> Target:
-    """The target that the options ask for.
+def choose(line: Line, forms: Sequence[str]) -> Target:
+    """The target that a command line asks for.
 
     Args:
-        form: Value of --format.
-        json: Whether --json was given.
-        raw: Whether --raw was given.
-        output: The file of --output.
-        color: Value of --color.
-        suffixes: The form that each known suffix of a file stands for.
+        line: What it asks for.
+        forms: The forms of the command.
 
     Raises:
         UsageError: If the options contradict each other or the suffix is unknown.
     """
-    asked = {"json": "--json"} if json else {}
-    if raw:
+    asked = {"json": "--json"} if line.json else {}
+    if line.raw:
         asked["raw"] = "--raw"
-    if form != "auto":
-        asked[form] = f"--format {form}"
+    if line.form != "auto":
+        asked[line.form] = f"--format {line.form}"
     if len(asked) > 1:
         first, second, *_ = asked.values()
         raise usage(f"`{first}` and `{second}` exclude each other")
-    chosen = next(iter(asked), "auto")
-    if output is None:
-        return Target(chosen, None, color)
-    suffix = os.path.splitext(output)[1].lower()
-    if suffix not in suffixes:
+    chosen, path = next(iter(asked), "auto"), line.output
+    if path is None:
+        return Target(chosen, None, line.color)
+    suffix = os.path.splitext(path)[1].lower()
+    known = suffixes(forms)
+    if suffix not in known:
         raise usage(
-            f"`{output}` does not say what to write: its suffix is "
+            f"`{path}` does not say what to write: its suffix is "
             + (f"`{suffix}`" if suffix else "missing"),
-            f"known suffixes are {', '.join(suffixes)}",
+            f"known suffixes are {', '.join(known)}",
         )
-    fits = any(
-        chosen in forms and suffixes[suffix] in forms for forms in (_TEXT_FORMS, _JSON_FORMS)
-    )
-    if chosen not in ("auto", suffixes[suffix]) and not fits:
-        raise usage(f"`{asked[chosen]}` does not go with a file named `{output}`")
-    return Target(chosen if fits else suffixes[suffix], output, color)
+    if chosen == "auto":
+        return Target(known[suffix], path, line.color)
+    if not fits(chosen, suffix):
+        raise usage(f"`{asked[chosen]}` does not go with a file named `{path}`")
+    return Target(chosen, path, line.color)
 
 
 def resolve_auto(target: Target) -> Target:

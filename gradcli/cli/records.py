@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from gradcli.cli.arguments import split_names
 from gradcli.cli.failures import usage
-from gradcli.cli.inputs import split_names
+from gradcli.cli.options import Line
 from gradcli.cli.output import Target
+from gradcli.formats.forms import FORMS, alternatives, row_names
 
 if TYPE_CHECKING:
     from gradcli.formats.rows import Rows
@@ -22,29 +23,27 @@ class Batch(NamedTuple):
     jobs: int
 
 
-def batch(
-    rows: str | None, columns: Sequence[str] | None, on_error: str, jobs: int
-) -> Batch | None:
+def batch(line: Line) -> Batch | None:
     """The records that the options name; None without --rows.
 
     Raises:
         UsageError: If an option stands without --rows.
         InputError: If the file cannot be read or has no header.
     """
-    names = split_names(columns, "--columns")
-    if rows is None:
-        if names or on_error != "stop" or jobs != 1:
+    names = split_names(line.columns, "--columns")
+    if line.rows is None:
+        if names or line.on_error != "stop" or line.jobs != 1:
             raise usage("`--columns`, `--on-error` and `--jobs` go with `--rows`")
         return None
     from gradcli.formats.rows import open_rows
 
-    if names and len(names) < sum(option.count(",") + 1 for option in columns or ()):
+    if names and len(names) < sum(option.count(",") + 1 for option in line.columns or ()):
         raise usage("two columns of `--columns` have the same name")
     stdin = None if sys.stdin is None else sys.stdin.buffer
-    found = open_rows(rows, stdin, names)
+    found = open_rows(line.rows, stdin, names)
     if names and found.form == "ndjson":
         raise usage("`--columns` names the columns of a CSV; JSON objects have names")
-    return Batch(found, on_error, jobs)
+    return Batch(found, line.on_error, line.jobs)
 
 
 def row_form(target: Target, asked: Batch) -> str:
@@ -53,12 +52,13 @@ def row_form(target: Target, asked: Batch) -> str:
     Raises:
         UsageError: If they cannot be written as the target asks.
     """
-    form = "ndjson" if target.form == "json" else target.form
-    if form == "auto":
+    if target.form == "auto":
         return asked.rows.form
-    if form not in ("csv", "tsv", "ndjson", "raw"):
-        what = f"`{target.path}`" if target.path else f"`--format {form}`"
-        raise usage(f"{what} does not go with `--rows`", "rows are csv, tsv, json or raw")
+    form = FORMS[target.form].rows
+    if not form:
+        what = f"`{target.path}`" if target.path else f"`--format {target.form}`"
+        help = f"rows are {alternatives(row_names())}"
+        raise usage(f"{what} does not go with `--rows`", help)
     if form == "raw" and asked.on_error == "record":
         raise usage("`--raw` has no place for an error", "take `--on-error skip`, or another form")
     return form

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -19,6 +19,7 @@ from gradcli.cli.terminal import is_terminal
 from gradcli.cli.workers import workers
 from gradcli.errors import Diagnostic, GradError, InputError, UsageError
 from gradcli.formats.delimited import cells, header
+from gradcli.formats.forms import Parts
 from gradcli.formats.literal import numbers
 from gradcli.formats.rows import Row, Rows, taken
 from gradcli.program import Given
@@ -27,24 +28,16 @@ if TYPE_CHECKING:
     from gradcli.program import Program
 
 
-class Form(NamedTuple):
-    """How results are written: their named values, or their JSON fields, or their numbers."""
-
-    fields: Callable[[Any], dict[str, Any]]
-    json: Callable[[Any], dict[str, str]]
-    numbers: Callable[[Any], Iterable[Any]]
-
-
 def answer_rows(
     question: Callable[[Mapping[str, Given]], Any],
     program: Program,
     inputs: Mapping[str, Given],
     asked: Batch,
-    form: Form,
+    parts: Callable[[Any], Parts],
     target: Target,
     telling: Telling,
 ) -> None:
-    """Ask the question of every row.
+    """Ask the question of every row, and write each answer from its parts.
 
     Raises:
         typer.Exit: With the status of the first bad row, its error told.
@@ -54,7 +47,7 @@ def answer_rows(
     kind = row_form(target, asked)
 
     def ask(row: Row) -> Answer:
-        return _asked(question, inputs, names, row, form, kind)
+        return _asked(question, inputs, names, row, parts, kind)
 
     gc.enable()  # many rows make many cycles
     told: set[str] = set()
@@ -122,7 +115,7 @@ def _asked(
     inputs: Mapping[str, Given],
     names: frozenset[str],
     row: Row,
-    form: Form,
+    parts: Callable[[Any], Parts],
     kind: str,
 ) -> Answer:
     origin = f"in row {row.number}"
@@ -138,10 +131,10 @@ def _asked(
     texts: list[str] = []
     json: dict[str, str] = {}
     if kind == "ndjson":
-        json = form.json(result)
+        json = parts(result).json()
     elif kind == "raw":
-        texts = [text for value in form.numbers(result) for text in numbers(value)]
+        texts = [text for value in parts(result).found().values() for text in numbers(value)]
     else:
-        found = form.fields(result)
+        found = parts(result).fields()
         columns, texts = header(found), cells(found)
     return Answer(row.number, row.line, columns, texts, json, result.warnings, (), 0)

@@ -1,50 +1,28 @@
 """`gradcli run`."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from gradcli.cli import options as o
-from gradcli.cli.emit import SUFFIXES, one_array
-from gradcli.cli.failures import did_you_mean, usage
-from gradcli.cli.inputs import load, split_names
-from gradcli.cli.messages import Telling
-from gradcli.cli.output import Echo, Target, choose, resolve_auto
-from gradcli.cli.records import batch, row_form
+from gradcli.cli.command import command
+from gradcli.cli.failures import usage
+from gradcli.cli.inquiry import Inquiry
+from gradcli.cli.options import MESSAGES, PROGRAM, RESULT, ROWS, Line
+from gradcli.cli.output import Echo, Target, resolve_auto
+from gradcli.cli.records import row_form
 from gradcli.cli.terminal import write_message, write_output
-from gradcli.errors import Diagnostic, UsageError
+from gradcli.errors import Diagnostic, UsageError, nearest
+from gradcli.formats.forms import RESULTS, Parts
 
 if TYPE_CHECKING:
-    from gradcli.cli.rows import Form
-    from gradcli.program import Given
-    from gradcli.render.text import Line
+    from gradcli.render.text import Line as Drawn
     from gradcli.results import RunResult, Value
 
 _WITH_PRINTED = ("human", "plain")  # forms that begin with what the program printed
 _WITH_GRAPH = ("human", "plain", "json", "ndjson")
 
 
-def run(
-    arguments: o.Arguments = None,
-    expression: o.Expressions = None,
-    values_file: o.ValuesFile = None,
-    rows: o.Rows = None,
-    columns: o.Columns = None,
-    on_error: o.OnError = o.OnErrorName.STOP,
-    jobs: o.Jobs = 1,
-    show: o.Show = None,
-    graph: o.Graph = False,
-    form: o.Format = o.FormatName.AUTO,
-    json: o.Json = False,
-    raw: o.Raw = False,
-    output: o.Output = None,
-    precision: o.Precision = 6,
-    check_nan: o.CheckNan = False,
-    seed: o.Seed = None,
-    quiet: o.Quiet = False,
-    verbose: o.Verbose = False,
-    color: o.Color = o.ColorChoice.AUTO,
-    diagnostics: o.Diagnostics = o.DiagnosticsForm.FULL,
-) -> None:
+@command(*PROGRAM, *ROWS, "show", "graph", *RESULT, *MESSAGES, forms=RESULTS)
+def run(line: Line) -> None:
     """Run a program: print what it prints, then its result.
 
     Examples:
@@ -54,40 +32,31 @@ def run(
       gradcli run cooling.grad --rows many.csv --on-error skip --jobs 4 > results.csv
       gradcli run -e 'x = 3' -e 'x ** 2'
     """
-    from gradcli.program import Options
-
-    telling = Telling(quiet, diagnostics.value, color.value)
-    target = choose(
-        form.value, json=json, raw=raw, output=output, color=color.value, suffixes=SUFFIXES
-    )
-    shown = split_names(show, "--show")
-    records = batch(rows, columns, on_error.value, jobs)
+    inquiry = Inquiry(line, RESULTS)
+    shown, records = inquiry.shown, inquiry.records
     if records is not None:
-        _refuse_graph(graph, "--rows")
-        target = target._replace(form=row_form(target, records))
+        _refuse_graph(line.graph, "--rows")
+        target = inquiry.target._replace(form=row_form(inquiry.target, records))
     else:
-        target = resolve_auto(target)
+        target = resolve_auto(inquiry.target)
     if target.form not in _WITH_GRAPH:
-        _refuse_graph(graph, f"{target.form} output")
-    program, inputs = load(arguments, expression, values_file, records)
+        _refuse_graph(line.graph, f"{target.form} output")
+    program = inquiry.load()
     kept: list[str] = []
     echo = Echo(_destination(target, kept))
-    settings = Options(seed=seed, echo=echo, check_nan=check_nan, graph=graph)
+    settings = inquiry.settings(echo)
     if records is not None:
-        from gradcli.cli.rows import answer_rows
-
-        def question(given: "Mapping[str, Given]") -> "RunResult":
-            return program.run(given, options=settings)
-
-        answer_rows(question, program, inputs, records, _form(shown), target, telling)
+        inquiry.answer_rows(
+            lambda given: program.run(given, options=settings), lambda result: _parts(result, shown)
+        )
         return
-    result = program.run(inputs, options=settings)
-    content = _content(result, target, shown, precision)
+    result = program.run(inquiry.inputs, options=settings)
+    content = _content(result, target, shown, line.precision)
     if isinstance(content, str) and target.form in _WITH_PRINTED:
         blank = echo.begun and content and target.form == "human"
         content = "".join([*kept, "\n" * (echo.unfinished + bool(blank)), content])
     target.write(content)
-    telling.warn(result.warnings)
+    inquiry.telling.warn(result.warnings)
 
 
 def _refuse_graph(graph: bool, beside: str) -> None:
@@ -95,16 +64,18 @@ def _refuse_graph(graph: bool, beside: str) -> None:
         raise usage(f"`--graph` does not go with {beside}", "`gradcli graph` draws it alone")
 
 
-def _form(shown: Sequence[str] | None) -> "Form":
-    """How a row's result is written."""
-    from gradcli.cli.rows import Form
-    from gradcli.formats.json_text import json_fields
+def _parts(result: "RunResult", shown: Sequence[str] | None) -> Parts:
+    """What a result is written from: the names of --show, else the result."""
 
-    return Form(
-        lambda result: _values(result, shown),
-        lambda result: json_fields(_restricted(result, shown)),
-        lambda result: _values(result, shown).values(),
-    )
+    def values() -> "dict[str, Value]":
+        return _values(result, shown)
+
+    def json() -> dict[str, str]:
+        from gradcli.formats.json_text import json_fields
+
+        return json_fields(_restricted(result, shown))
+
+    return Parts(values, values, json)
 
 
 def _destination(target: Target, kept: list[str]) -> Callable[[str], object]:
@@ -119,30 +90,13 @@ def _destination(target: Target, kept: list[str]) -> Callable[[str], object]:
 def _content(
     result: "RunResult", target: Target, shown: Sequence[str] | None, precision: int
 ) -> str | bytes:
-    match target.form:
-        case "json" | "ndjson":
-            from gradcli.formats.json_text import json_text
-
-            return f"{json_text(_restricted(result, shown))}\n"
-        case "human":
-            return _human(result, target, shown, precision)
-        case "plain":
-            return _plain(result, target, shown, precision)
-        case "csv" | "tsv":
-            from gradcli.formats.delimited import DELIMITERS, delimited
-
-            return delimited(_values(result, shown), DELIMITERS[target.form])
-        case "npy":
-            from gradcli.formats.arrays import npy
-
-            return npy(one_array(_values(result, shown), target.path or ""))
-        case "npz":
-            from gradcli.formats.arrays import npz
-
-            return npz(_values(result, shown))
-    from gradcli.formats.raw import raw
-
-    return raw([] if result.result is None and shown is None else _values(result, shown).values())
+    if target.form == "human":
+        return _human(result, target, shown, precision)
+    if target.form == "plain":
+        return _plain(result, target, shown, precision)
+    if target.form == "raw" and result.result is None and shown is None:
+        return ""
+    return target.whole(_parts(result, shown))
 
 
 def _values(result: "RunResult", shown: Sequence[str] | None) -> "dict[str, Value]":
@@ -169,7 +123,7 @@ def _restricted(result: "RunResult", shown: Sequence[str] | None) -> "RunResult"
         if name not in bindings:
             raise usage(
                 f"`{name}` in --show is no top-level value of the program",
-                did_you_mean(name, bindings),
+                nearest(name, bindings),
             )
     kept = tuple(bindings[name] for name in shown)
     return RunResult(
@@ -196,7 +150,7 @@ def _human(result: "RunResult", target: Target, shown: Sequence[str] | None, pre
     return target.draw(lines)
 
 
-def _graph(result: "RunResult", target: Target, precision: int) -> "Iterator[list[Line]]":
+def _graph(result: "RunResult", target: Target, precision: int) -> "Iterator[list[Drawn]]":
     """The graph as lines, if there is one."""
     if result.graph is not None:
         from gradcli.render.graph import graph_view

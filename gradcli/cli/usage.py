@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradcli.cli.failures import did_you_mean
-from gradcli.errors import Diagnostic
+from gradcli.errors import Diagnostic, nearest
 
 
 def usage_diagnostic(error: Any) -> Diagnostic:
@@ -17,11 +16,11 @@ def usage_diagnostic(error: Any) -> Diagnostic:
     if hasattr(error, "possibilities") and hasattr(error, "option_name"):
         message = f"no such option `{error.option_name}`"
         known = [name for p in context.command.get_params(context) for name in p.opts]
-        hint = did_you_mean(error.option_name, known)
+        hint = nearest(error.option_name, known)
     elif message.startswith("No such command"):
         name = message.removeprefix("No such command").strip(" '.")
         message = f"no such command `{name}`"
-        hint = did_you_mean(name, context.command.list_commands(context))
+        hint = nearest(name, context.command.list_commands(context))
     elif message.startswith("Missing command"):
         message = "no command"
         hint = f"commands are {', '.join(context.command.list_commands(context))}"

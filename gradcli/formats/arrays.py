@@ -7,6 +7,7 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from gradcli.errors import Diagnostic, UsageError
 from gradcli.formats.refusal import refused
 from gradcli.results import Value
 
@@ -27,6 +28,20 @@ def npy(value: Value) -> bytes:
     buffer = io.BytesIO()
     np.save(buffer, np.asarray(value), allow_pickle=False)
     return buffer.getvalue()
+
+
+def one_array(values: Mapping[str, Value], path: str) -> Value:
+    """The only value of several by name.
+
+    Raises:
+        UsageError: If there is more than one, or none.
+    """
+    if len(values) != 1:
+        names = ", ".join(values) or "nothing"
+        message = f"`{path}` holds one array, and the result has {names}"
+        help = f"`{path.removesuffix('.npy')}.npz` holds several"
+        raise UsageError(Diagnostic("usage", message, help=help))
+    return next(iter(values.values()))
 
 
 def npz(values: Mapping[str, Value]) -> bytes:

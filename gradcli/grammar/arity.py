@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Generic, TypeVar
 
+from gradcli.errors import nearest
 from gradcli.grammar import ast
 from gradcli.grammar.faults import Fault
-from gradcli.grammar.suggest import nearest
 from gradcli.ir import Signature
 from gradcli.record import Record
 

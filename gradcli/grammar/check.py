@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cached_property
 
-from gradcli.errors import Diagnostic, Label
+from gradcli.errors import Diagnostic, Label, nearest
 from gradcli.grammar import ast
 from gradcli.grammar.arity import Callee, arity_faults, of_builtin, of_function
 from gradcli.grammar.faults import Fault
 from gradcli.grammar.names import PREFIXES, Names, Scope, analyse, assigned, function_scope, walk
 from gradcli.grammar.placement import parameter_faults, placement_faults
-from gradcli.grammar.suggest import nearest
 from gradcli.ir import Signatures
 from gradcli.source import Source, Span
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from gradcli.errors import Label
+from gradcli.errors import Label, nearest
 from gradcli.grammar import ast
 from gradcli.grammar.faults import Fault
 from gradcli.grammar.names import Names, Scope, function_scope
-from gradcli.grammar.suggest import nearest
 from gradcli.source import Span
 
 _TYPES = ("float", "int", "bool")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from gradcli.engine.run.inputs import check_names
 from gradcli.engine.static.walk import examine
+from gradcli.questions.declared import declared
 from gradcli.questions.loaded import Loaded
 from gradcli.questions.request import Request
 from gradcli.questions.wanted import candidates, named, no_such_result
-from gradcli.results import CheckResult, Declared
-from gradcli.source import Source, Span
+from gradcli.results import CheckResult
 
 
 def check(loaded: Loaded, request: Request) -> CheckResult:
@@ -24,24 +24,3 @@ def check(loaded: Loaded, request: Request) -> CheckResult:
         for i in program.inputs
     )
     return CheckResult(tuple(findings), tuple(inputs))
-
-
-def declared(
-    source: Source,
-    span: Span,
-    name: str,
-    kind: str,
-    type: tuple[str, tuple[object, ...] | None] | None,
-    *,
-    has_default: bool,
-) -> Declared:
-    """An input as it is declared at a place."""
-    element, sizes = type or ("", None)
-    written = "" if sizes is None else f"[{', '.join(map(_size, sizes))}]"
-    text = source.text[span.start : span.end]
-    default = text.partition("=")[2].strip() if has_default else ""
-    return Declared(name, kind, f"{element}{written}", default)
-
-
-def _size(size: object) -> str:
-    return "..." if size is Ellipsis else str(size)

@@ -1,0 +1,93 @@
+"""A command line from its options to its answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from gradcli.cli.arguments import split_names
+from gradcli.cli.inputs import load
+from gradcli.cli.messages import Telling
+from gradcli.cli.options import Line
+from gradcli.cli.output import choose, resolve_auto
+from gradcli.cli.records import batch
+from gradcli.cli.terminal import write_message
+from gradcli.formats.forms import Parts
+
+if TYPE_CHECKING:
+    from gradcli.formats.fields import Derivatives
+    from gradcli.program import Given, Options, Program
+
+
+class Inquiry:
+    """What a command line asks for.
+
+    Fields:
+        telling: How warnings are told.
+        target: Where the answer goes, and in which form.
+        names: Those of --wrt.
+        shown: Those of --show.
+        records: Those of --rows.
+        program: The program, once it is loaded.
+        inputs: The values that it is given.
+
+    Raises:
+        UsageError: If options contradict each other.
+    """
+
+    def __init__(self, line: Line, forms: Sequence[str]) -> None:
+        self._line = line
+        self.telling = Telling(line.quiet, line.diagnostics, line.color)
+        self.target = choose(line, forms)
+        self.names = split_names(line.wrt, "--wrt")
+        self.shown = split_names(line.show, "--show")
+        self.records = batch(line)
+
+    def load(self) -> Program:
+        """The program that the line names."""
+        self.program, self.inputs = load(self._line, self.records)
+        return self.program
+
+    def settings(self, echo: Callable[[str], None] = write_message, **more: Any) -> Options:
+        """How the line wants the program to be run."""
+        from gradcli.program import Options
+
+        line = self._line
+        return Options(
+            seed=line.seed, echo=echo, check_nan=line.check_nan, graph=line.graph, **more
+        )
+
+    def answer(self, question: Callable[[Mapping[str, Given]], Derivatives]) -> None:
+        """Ask for derivatives at the inputs, or at every row, and write them."""
+        if self.records is not None:
+            self.answer_rows(question, _parts)
+            return
+        result = question(self.inputs)
+        target = resolve_auto(self.target)
+        if target.form == "human":
+            from gradcli.render.derivatives import derivative_view
+
+            precision = self._line.precision
+            view = derivative_view(result, precision=precision, width=target.width)
+            target.write(target.draw(view))
+        else:
+            target.write(target.whole(_parts(result)))
+        self.telling.warn(result.warnings)
+
+    def answer_rows(
+        self, question: Callable[[Mapping[str, Given]], Any], parts: Callable[[Any], Parts]
+    ) -> None:
+        """Ask the question of every row, and write each answer from its parts."""
+        from gradcli.cli.rows import answer_rows
+
+        assert self.records is not None, "no --rows"
+        answer_rows(
+            question, self.program, self.inputs, self.records, parts, self.target, self.telling
+        )
+
+
+def _parts(result: Derivatives) -> Parts:
+    from gradcli.formats.fields import derivative, fields
+    from gradcli.formats.json_text import json_fields
+
+    return Parts(lambda: fields(result), lambda: derivative(result), lambda: json_fields(result))

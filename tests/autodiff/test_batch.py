@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from oracles import Run, flat, floating, jacobian_forward, jacobian_reverse, table, values
 
+from gradcli.engine.autodiff.batch import Batch
 from gradcli.engine.autodiff.jacobian import columns, rows
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.tape.tensor import leaf
@@ -76,3 +79,36 @@ def test_the_columns_of_many_inputs_take_one_pass(monkeypatch):
     assert len(passes) == 1
     assert np.array_equal(np.stack([found[x.node][0] for x in xs]), np.eye(20))
     assert np.allclose(found[v.node], np.cos(v.data)[:, None] * np.ones(20), rtol=1e-15)
+
+
+IN_ONE = [case for case in CASES if case.values[0].batch] + [
+    pytest.param(op, s, id=f"{op.name}-{i}")
+    for op in (ops.cast, ops.unindex, ops.sum_to, ops.where)
+    for i, s in enumerate(op.samples())
+]
+
+
+def test_the_linear_ops_that_rules_are_made_of_have_a_way_in_one_piece():
+    names = {case.values[0].name for case in IN_ONE}
+    assert {"reshape", "sum", "sum_to", "expand", "permute", "getitem", "unindex"} <= names
+    assert {"cat", "stack", "matmul", "cast", "clone"} <= names
+
+
+@pytest.mark.parametrize(("op", "s"), IN_ONE)
+def test_in_one_piece_is_one_by_one(op, s):
+    """Of any of the arguments there may be several."""
+    given = values(s.args)
+    floats = [i for i, a in enumerate(given) if floating(a)]
+    for count in (1, 3):
+        for some in itertools.chain.from_iterable(
+            itertools.combinations(floats, n) for n in range(1, len(floats) + 1)
+        ):
+            wide = [
+                np.stack([np.asarray(a) * f for f in (1.0, -0.5, 3.0)[:count]]) if i in some else a
+                for i, a in enumerate(given)
+            ]
+            together = op(*(Batch(a) if i in some else a for i, a in enumerate(wide)), **s.params)
+            for k in range(count):
+                alone = op(*(a[k] if i in some else a for i, a in enumerate(wide)), **s.params)
+                assert np.array_equal(together.data[k], alone), f"{op.name}{s.args} {s.params}"
+                assert together.shape == np.shape(alone)

@@ -96,6 +96,9 @@ class Op:
             them where there are several; None: broadcast of the arguments.
         dtype: rule for the dtype of the result, see `promotion`; a list where there are several
             results, of a rule for each or of one for all.
+        batch: the value of a linear op for several directions in one piece: arguments and result
+            have one more axis in front, of size 1 where an argument is one for all. None of it
+            where it has no way for these arguments.
         partials: one per argument, `partial(out, *args, **params)` or a constant: element-wise ops.
         vjp: one per argument, `rule(g, out, *args, **params)`; None: not differentiable there.
             With "*tensors" the one rule is `rule(g, out, i, *args, **params)` for argument i.
@@ -121,6 +124,7 @@ class Op:
         "aliases",
         "args",
         "array",
+        "batch",
         "bad",
         "body",
         "by",
@@ -168,6 +172,7 @@ class Op:
         array: Callable[..., Any] | None = None,
         shape: Callable[..., Any] | None = None,
         dtype: Rule | list[Rule] = promoted,
+        batch: Callable[..., Any] | None = None,
         partials: Sequence[Partial | None] | None = None,
         vjp: Sequence[Rule | None] | None = None,
         jvp: Sequence[Rule | None] | None = None,
@@ -207,6 +212,7 @@ class Op:
         self.array = array
         self.shape = shape
         self.dtype = dtype
+        self.batch = batch
         self.partials = None if partials is None else tuple(partials)
         self.vjp = None if vjp is None else tuple(vjp)
         self.jvp = None if jvp is None else tuple(jvp)

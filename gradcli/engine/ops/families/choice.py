@@ -12,7 +12,6 @@ from gradcli.engine.ops.families import points
 from gradcli.engine.ops.op import Op, bad, elementwise, known, op, sample
 from gradcli.engine.ops.promotion import floating, promoted, real_numbers
 from gradcli.engine.values.data import NUMBERS, SCALARS, Data, np, plain, shape_of
-from gradcli.engine.values.sizes import broadcast
 from gradcli.errors import run_error
 
 FAMILY = 80, "Choice and clamping"
@@ -146,7 +145,6 @@ where: Op = op(
     source="definition; PyTorch has nan where a zero gradient meets an inf",
     number=lambda c, x, y: ieee.like(x if c else y, x, y),
     array=_where,
-    shape=broadcast,
     dtype=lambda condition, x, y: promoted(x, y),
     vjp=(
         None,

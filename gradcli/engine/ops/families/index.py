@@ -8,6 +8,7 @@ from typing import Any
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.families.places import (
     EVERY,
+    behind,
     complete,
     fitting,
     places_of,
@@ -55,6 +56,11 @@ def _is_whole(entry: slice, size: int) -> bool:
     return entry.start in (None, 0) and entry.stop in (None, size) and entry.step in (None, 1)
 
 
+def _each_item(x: Data, index: Any) -> Data | None:
+    basic = behind(index)
+    return None if basic is None else x[basic]
+
+
 getitem: Op = op(
     "getitem",
     args=("input",),
@@ -65,6 +71,7 @@ getitem: Op = op(
     source=_ADJOINT,
     array=taken,
     shape=taken_shape,
+    batch=_each_item,
     vjp=(lambda g, out, x, index: ops.unindex(g, index=index, size=x.shape),),
     jvp=(lambda dot, out, x, index: getitem(dot, index=index),),
     node=_getitem_node,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from gradcli.engine.ops.catalog import ops
@@ -66,6 +67,16 @@ def _cat_tangent(dot: Any, i: int, tensors: Any, dim: Any) -> Any:
     return cat(*(dot if k == i else ops.zeros_of(like=x) for k, x in enumerate(tensors)), dim=dim)
 
 
+def _for_all(values: Sequence[Data]) -> list[Data]:
+    """Values with an axis in front, repeated along it to one size."""
+    count = max(map(len, values))
+    return [np.broadcast_to(x, (count, *x.shape[1:])) for x in values]
+
+
+def _cat_each(*tensors: Data, dim: Any) -> Data:
+    return np.concatenate(_for_all(tensors), axis(dim, tensors[0].ndim - 1) + 1)
+
+
 cat: Op = op(
     "cat",
     aliases=("concat", "concatenate"),
@@ -76,6 +87,7 @@ cat: Op = op(
     array=_cat,
     shape=_cat_shape,
     dtype=common,
+    batch=_cat_each,
     vjp=(lambda g, out, i, *tensors, dim: _cat_part(g, i, tensors, dim),),
     jvp=(lambda dot, out, i, *tensors, dim: _cat_tangent(dot, i, tensors, dim),),
     samples=lambda: (
@@ -128,6 +140,10 @@ def _stack_tangent(dot: Any, i: int, tensors: Any, dim: Any) -> Any:
     return stack(*(dot if k == i else ops.zeros_of(like=x) for k, x in enumerate(tensors)), dim=dim)
 
 
+def _stack_each(*tensors: Data, dim: Any) -> Data:
+    return np.stack(_for_all(tensors), _stack_at(tensors[0].ndim - 1, dim) + 1)
+
+
 stack: Op = op(
     "stack",
     args=("*tensors",),
@@ -137,6 +153,7 @@ stack: Op = op(
     array=_stack,
     shape=_stack_shape,
     dtype=common,
+    batch=_stack_each,
     vjp=(lambda g, out, i, *tensors, dim: select(g, dim=dim, index=i),),
     jvp=(lambda dot, out, i, *tensors, dim: _stack_tangent(dot, i, tensors, dim),),
     samples=lambda: (

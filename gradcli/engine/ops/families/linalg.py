@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 from gradcli.engine.numerics import ieee
@@ -102,6 +103,27 @@ _NODES: dict[tuple[int, ...], str] = {
 }
 
 
+def _matmul_each(a: Data, b: Data) -> Data:
+    """Several products. What is one for all is multiplied by all others together."""
+    left, right = a.ndim - 1, b.ndim - 1
+    if len(b) == 1 and left <= 2 and right <= 2:
+        tall = np.reshape(a, (prod(a.shape[:-1]), a.shape[-1]))
+        return np.reshape(np.matmul(tall, b[0]), (*a.shape[:-1], *b.shape[2:]))
+    if len(a) == 1 and left == 2 and right == 1:
+        return np.matmul(b, np.swapaxes(a[0], 0, 1))
+    ranks = max(left, right, 2)
+    out = np.matmul(_each_matrix(a, -2, ranks), _each_matrix(b, -1, ranks))
+    if left == 1:
+        out = out[..., 0, :]
+    return out[..., 0] if right == 1 else out
+
+
+def _each_matrix(x: Data, unit: int, ranks: int) -> Data:
+    """Values as matrices of so many dimensions, a vector as a row (unit -2) or column."""
+    x = np.expand_dims(x, unit) if x.ndim == 2 else x
+    return np.reshape(x, (len(x), *(1,) * (ranks + 1 - x.ndim), *x.shape[1:]))
+
+
 matmul: Op = op(
     "matmul",
     args=("input", "other"),
@@ -112,6 +134,7 @@ matmul: Op = op(
     array=_product,
     shape=_product_shape,
     dtype=counted,
+    batch=_matmul_each,
     vjp=(
         lambda g, out, a, b: matmul(_matrices(g, a, b), _transposed(_columns(b))),
         lambda g, out, a, b: _right(g, a, b),

@@ -139,6 +139,13 @@ def _span(entry: Any) -> int:
     return int(entry.ndim)
 
 
+def behind(index: Any) -> tuple[Any, ...] | None:
+    """An index of ints and slices alone behind an axis in front; None for any other."""
+    parts = index if type(index) is tuple else (index,)
+    basic = all(type(p) in (int, slice, type(None), type(Ellipsis)) for p in parts)
+    return (EVERY, *parts) if basic else None
+
+
 def complete(entries: tuple[Any, ...], shape: Shape) -> tuple[Any, ...]:
     """The index with its `...` written out."""
     places = [i for i, entry in enumerate(entries) if entry is Ellipsis]

@@ -70,6 +70,11 @@ def _one(x: Any, dim: Any = None, keepdim: Any = False, dtype: Any = None) -> An
     return {"int64": int, "bool": bool}.get(name, float)(x)
 
 
+def _sum_each(x: Data, dim: Any = None, keepdim: Any = False, dtype: Any = None) -> Data:
+    dims = tuple(i + 1 for i in axes(dim, x.ndim - 1))
+    return np.sum(x, axis=dims, keepdims=bool(keepdim))
+
+
 sum_: Op = op(
     "sum",
     args=("input",),
@@ -80,6 +85,7 @@ sum_: Op = op(
     array=lambda x, dim=None, keepdim=False, dtype=None: _reduce(x, dim, keepdim, dtype, "sum"),
     shape=lambda x, dim=None, keepdim=False, dtype=None: reduced(x, dim, keepdim),
     dtype=lambda x, dim=None, keepdim=False, dtype=None: dtype_name(dtype) or counted(x),
+    batch=_sum_each,
     vjp=(lambda g, out, x, dim=None, keepdim=False, dtype=None: spread(g, x, dim, keepdim),),
     jvp=(
         lambda dot, out, x, dim=None, keepdim=False, dtype=None: sum_(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from gradcli.engine.ops.op import REQUIRED, Op, bad, composite, known, op, sample
@@ -42,6 +43,11 @@ def _reshaped(old: Shape, shape: Any) -> Shape:
     return tuple(count // rest if n < 0 else n for n in asked)
 
 
+def _each_in_shape(rule: Callable[..., Shape]) -> Callable[..., Data]:
+    """Several values, each in the shape that the rule makes of its own."""
+    return lambda x, **params: np.reshape(x, (len(x), *rule(x.shape[1:], **params)))
+
+
 def _reshape(x: Data, shape: Any) -> Data:
     return np.reshape(x, _reshaped(shape_of(x), shape))
 
@@ -55,6 +61,7 @@ reshape: Op = op(
     source=_VIEW,
     array=_reshape,
     shape=_reshaped,
+    batch=_each_in_shape(_reshaped),
     vjp=(lambda g, out, x, shape: reshape(g, shape=x.shape),),
     jvp=(lambda dot, out, x, shape: reshape(dot, shape=shape),),
     node="ViewBackward0",
@@ -97,6 +104,7 @@ view: Op = op(
     source=_VIEW,
     array=_viewed,
     shape=_reshaped,
+    batch=_each_in_shape(_reshaped),
     vjp=(lambda g, out, x, shape: reshape(g, shape=x.shape),),
     jvp=(lambda dot, out, x, shape: reshape(dot, shape=shape),),
     view=True,
@@ -133,6 +141,7 @@ flatten: Op = op(
     source=_VIEW,
     array=lambda x, start_dim, end_dim: np.reshape(x, _flattened(np.shape(x), start_dim, end_dim)),
     shape=_flattened,
+    batch=_each_in_shape(_flattened),
     vjp=(lambda g, out, x, start_dim, end_dim: reshape(g, shape=x.shape),),
     jvp=(
         lambda dot, out, x, start_dim, end_dim: flatten(dot, start_dim=start_dim, end_dim=end_dim),
@@ -171,6 +180,7 @@ squeeze: Op = op(
     source=_VIEW,
     array=lambda x, dim: np.reshape(x, _squeezed(np.shape(x), dim)),
     shape=_squeezed,
+    batch=_each_in_shape(_squeezed),
     vjp=(lambda g, out, x, dim: reshape(g, shape=x.shape),),
     jvp=(lambda dot, out, x, dim: squeeze(dot, dim=dim),),
     node=lambda args, params: f"SqueezeBackward{0 if params['dim'] is None else 1}",
@@ -197,6 +207,7 @@ unsqueeze: Op = op(
     source=_VIEW,
     array=lambda x, dim: np.reshape(x, unsqueezed(np.shape(x), dim)),
     shape=unsqueezed,
+    batch=_each_in_shape(unsqueezed),
     vjp=(lambda g, out, x, dim: reshape(g, shape=x.shape),),
     jvp=(lambda dot, out, x, dim: unsqueeze(dot, dim=dim),),
     view=True,
@@ -231,6 +242,11 @@ def _inverse(order: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(sorted(range(len(order)), key=order.__getitem__))
 
 
+def _behind(order: tuple[int, ...]) -> tuple[int, ...]:
+    """The same order behind an axis in front."""
+    return (0, *(d + 1 for d in order))
+
+
 permute: Op = op(
     "permute",
     args=("input",),
@@ -239,6 +255,7 @@ permute: Op = op(
     source=_VIEW,
     array=lambda x, dims: np.transpose(x, _order(np.ndim(x), dims)),
     shape=lambda x, dims: tuple(x[d] for d in _order(len(x), dims)),
+    batch=lambda x, dims: np.transpose(x, _behind(_order(x.ndim - 1, dims))),
     vjp=(lambda g, out, x, dims: permute(g, dims=_inverse(_order(x.ndim, dims))),),
     jvp=(lambda dot, out, x, dims: permute(dot, dims=dims),),
     view=True,
@@ -277,6 +294,7 @@ transpose: Op = op(
     source=_VIEW,
     array=lambda x, dim0, dim1: np.transpose(x, _swap(np.ndim(x), dim0, dim1)),
     shape=lambda x, dim0, dim1: tuple(x[d] for d in _swap(len(x), dim0, dim1)),
+    batch=lambda x, dim0, dim1: np.transpose(x, _behind(_swap(x.ndim - 1, dim0, dim1))),
     vjp=(lambda g, out, x, dim0, dim1: transpose(g, dim0=dim0, dim1=dim1),),
     jvp=(lambda dot, out, x, dim0, dim1: transpose(dot, dim0=dim0, dim1=dim1),),
     view=True,
@@ -311,6 +329,7 @@ t: Op = op(
     source=_VIEW,
     array=lambda x: np.transpose(x, _backwards(np.ndim(x))),
     shape=lambda x: tuple(x[d] for d in _backwards(len(x))),
+    batch=lambda x: np.transpose(x, _behind(_backwards(x.ndim - 1))),
     vjp=(lambda g, out, x: t(g),),
     jvp=(lambda dot, out, x: t(dot),),
     view=True,
@@ -355,6 +374,12 @@ def _expand(x: Data, size: Any) -> Data:
     return out
 
 
+def _expand_each(x: Data, size: Any) -> Data:
+    size = _expanded(x.shape[1:], size)
+    lead = (1,) * (len(size) + 1 - x.ndim)
+    return np.broadcast_to(np.reshape(x, (len(x), *lead, *x.shape[1:])), (len(x), *size))
+
+
 expand: Op = op(
     "expand",
     args=("input",),
@@ -365,6 +390,7 @@ expand: Op = op(
     said=lambda x, size: x if shape_of(x) == _expanded(shape_of(x), size) else None,
     array=_expand,
     shape=_expanded,
+    batch=_expand_each,
     vjp=(lambda g, out, x, size: g,),  # fitted to x by the caller: summed over the copies
     jvp=(lambda dot, out, x, size: expand(dot, size=size),),
     view=True,
@@ -455,6 +481,7 @@ clone: Op = op(
     number=lambda x: x,
     array=lambda x: np.array(x, order="C"),
     shape=lambda x: x,
+    batch=lambda x: x,
     vjp=(lambda g, out, x: g,),
     jvp=(lambda dot, out, x: dot,),
     samples=lambda: (

@@ -75,6 +75,13 @@ def _sum_to(x: Data, size: tuple[int, ...]) -> Data:
     return x.reshape(size)
 
 
+def _sum_each_to(x: Data, size: tuple[int, ...]) -> Data:
+    shape = x.shape[1:]
+    lead = len(shape) - len(size)
+    gone = [i for i, n in enumerate(shape) if i < lead or (size[i - lead] == 1 and n != 1)]
+    return x.sum(axis=tuple(i + 1 for i in gone)).reshape((len(x), *size))
+
+
 sum_to: Op = op(
     "sum_to",
     args=("x",),
@@ -85,6 +92,7 @@ sum_to: Op = op(
     array=_sum_to,
     shape=lambda x, size: size,
     dtype=counted,
+    batch=_sum_each_to,
     vjp=(lambda g, out, x, size: ops.expand(g, size=x.shape),),
     jvp=(lambda dot, out, x, size: sum_to(dot, size=size),),
     node="SumBackward1",
@@ -154,6 +162,7 @@ cast: Op = op(
     array=lambda x, dtype: np.asarray(x).astype(dtype),
     shape=lambda x, dtype: x,
     dtype=lambda x, dtype: dtype,
+    batch=lambda x, dtype: x.astype(dtype),
     vjp=(lambda g, out, x, dtype: g,),
     jvp=(lambda dot, out, x, dtype: cast(dot, dtype=dtype),),
     node="ToCopyBackward0",

@@ -6,6 +6,7 @@ from typing import Any
 
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.families.places import (
+    behind,
     check_range,
     fitting,
     has_repeats,
@@ -36,6 +37,15 @@ def _unindex(g: Data, index: Any, size: Shape) -> Data:
     return out
 
 
+def _unindex_each(g: Data, index: Any, size: Shape) -> Data | None:
+    basic = behind(index)
+    if basic is None:
+        return None
+    out = np.zeros((len(g), *size), g.dtype)
+    out[basic] = g
+    return out
+
+
 unindex: Op = op(
     "unindex",
     args=("g",),
@@ -44,6 +54,7 @@ unindex: Op = op(
     source=_ADJOINT,
     array=_unindex,
     shape=lambda g, index, size: size,
+    batch=_unindex_each,
     vjp=(lambda g, out, x, index, size: ops.getitem(g, index=index),),
     jvp=(lambda dot, out, x, index, size: unindex(dot, index=index, size=size),),
     method=False,

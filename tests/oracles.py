@@ -12,7 +12,7 @@ from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import Op, Sample, entries
 from gradcli.engine.ops.rules import push
 from gradcli.engine.tape.graph import AccumulateGrad
-from gradcli.engine.tape.tensor import Tensor, leaf
+from gradcli.engine.tape.tensor import OpNode, Tensor, leaf
 from gradcli.engine.values.carrier import Like, data_of
 
 EPS, ATOL, RTOL = 1e-6, 1e-5, 1e-3
@@ -50,7 +50,9 @@ class Poison(Like):
 def poison(outs: list[Tensor]) -> None:
     """See to it that a rule that reads what its op does not save fails."""
     for node in {n for o in outs if o.node is not None for n in _below(o.node)}:
-        node.args = tuple(Poison(a.shape, a.dtype) if type(a) is Like else a for a in node.args)
+        if isinstance(node, OpNode):
+            args = (Poison(a.shape, a.dtype) if type(a) is Like else a for a in node.args)
+            node.args = tuple(args)
 
 
 class Run:
@@ -83,7 +85,8 @@ def reverse(outs: list[Tensor], gs: list[Any], leaves: list[Tensor], *, graph: b
     """Cotangents of the leaves; zeros for what the results do not depend on."""
     poison(outs)
     roots = [(o.node, o.index, g) for o, g in zip(outs, gs, strict=True) if o.node is not None]
-    found = backward.cotangents(roots, [x.node for x in leaves], create_graph=graph, retain=True)
+    pull = backward.recorded_cotangents if graph else backward.cotangents
+    found = pull(roots, [x.node for x in leaves])
     return [found.get(x.node, zeros(x)) for x in leaves]
 
 

@@ -9,15 +9,16 @@ from math import inf, nan
 import numpy as np
 import pytest
 
-from gradcli.engine.autodiff.backward import cotangents
+from gradcli.engine.autodiff.backward import cotangents, recorded_cotangents
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.families.places import static_index
 from gradcli.engine.ops.inplace import apply_inplace
 from gradcli.engine.run.session import Session
 from gradcli.engine.run.text import text
-from gradcli.engine.tape.tensor import Fields, Number, Tensor, apply, leaf
+from gradcli.engine.tape.tensor import Number, Tensor, apply, leaf
 from gradcli.engine.values import dtypes, limits
 from gradcli.engine.values.data import Quiet, plain
+from gradcli.engine.values.fields import Fields
 from gradcli.engine.values.sizes import axes, axis, broadcast, whole
 from gradcli.errors import LimitError, RunError
 
@@ -256,18 +257,14 @@ def test_product_of_the_others_at_any_length(n):
 
 def test_second_derivative_of_a_product_with_zeros():
     x = leaf(array(0, 0, 3))
-    first = cotangents([(ops.prod(x).node, 0, 1.0)], [x.node], create_graph=True, retain=True)[
-        x.node
-    ]
+    first = recorded_cotangents([(ops.prod(x).node, 0, 1.0)], [x.node])[x.node]
     second = gradient(first, x, array(1, 0, 0))
     assert second.tolist() == [0, 3, 0], second
 
 
 def test_second_derivative_of_the_norm_at_zero():
     x = leaf(array(0, 0))
-    first = cotangents([(ops.norm(x).node, 0, 1.0)], [x.node], create_graph=True, retain=True)[
-        x.node
-    ]
+    first = recorded_cotangents([(ops.norm(x).node, 0, 1.0)], [x.node])[x.node]
     second = gradient(first, x, array(1, 1))
     assert second.tolist() == [0, 0], second
 

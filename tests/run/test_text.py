@@ -12,8 +12,9 @@ import pytest
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.run.text import format_value, repr_text, text
 from gradcli.engine.tape.graph import Watchpoint
-from gradcli.engine.tape.tensor import Fields, Number, Tensor, leaf
+from gradcli.engine.tape.tensor import Number, Tensor, leaf
 from gradcli.engine.values.data import plain
+from gradcli.engine.values.fields import Fields
 from gradcli.errors import RunError
 
 # what the tensor of it looks like

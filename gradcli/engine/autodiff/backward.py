@@ -1,154 +1,260 @@
-"""Reverse mode: from the cotangent of results to the cotangents of what they were made from."""
+"""Reverse mode: from the cotangent of results to the cotangents of what they were made from.
+
+Two passes go through the graph. The program's own, `backward` or `gradients`, meets what an earlier
+one has freed and frees nodes itself. A command's look at the graph, or a transform's, `cotangents`,
+disturbs nothing and passes what only the program takes for freed.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Collection, Iterable, Sequence
+from operator import attrgetter
+from typing import Any, NamedTuple, TypeAlias
 
 from gradcli.engine.ops.catalog import ops
-from gradcli.engine.run import scalars
-from gradcli.engine.run.own import OwnRule
-from gradcli.engine.tape.graph import GONE, SPENT, AccumulateGrad, Node, Version, settle
-from gradcli.engine.tape.tensor import Tensor, like_of, node_of, version_of
-from gradcli.engine.values.carrier import Like
-from gradcli.engine.values.data import np
-from gradcli.errors import Diagnostic, Label, RunError, run_error
+from gradcli.engine.ops.inplace import apply_inplace
+from gradcli.engine.tape.graph import GONE, LIVE, SPENT, AccumulateGrad, Node, settle
+from gradcli.engine.tape.tensor import Tensor, node_of
+from gradcli.engine.values.carrier import data_of, like_of
+from gradcli.engine.values.data import NUMBERS, np
+from gradcli.errors import RunError, run_error
+
+Root: TypeAlias = tuple[Node, int, Any]
+"""A node, which of its results is meant, and the cotangent of that."""
+
+age = attrgetter("seq")
+"""Sorting key of nodes: the oldest first is a topological order."""
 
 
-def cotangents(
-    roots: Sequence[tuple[Node, int, Any]],
-    targets: Iterable[Node] | None = None,
-    *,
-    create_graph: bool = False,
-    retain: bool = False,
-    keep: bool = False,
-    visible_only: bool = True,
-    spent: bool = False,
-    every: bool = False,
-) -> dict[Node, Any]:
-    """Cotangents of nodes, from those of `roots`, visiting each node once, the newest first.
+class _Way(NamedTuple):
+    """How a pass goes through the nodes: whether it is recorded, how far a node that it meets may
+    be freed, and what it leaves of it.
+    """
 
-    Args:
-        roots: Node, number of its output, and the cotangent of that output.
-        targets: Nodes whose cotangents are wanted; only paths to them are visited. None: all
-            leaves.
-        create_graph: Record the pass, so that its results can be differentiated.
-        retain: Keep what the nodes saved, so that the graph can be passed again.
-        keep: Keep it all the same for a pass of the command; to the program it is freed.
-        visible_only: Leave out nodes that only the command differentiates.
-        spent: Pass through nodes that only the program takes for freed.
-        every: Return the cotangent of every node that was reached.
+    recorded: bool
+    passes: int
+    leaves: int
+
+
+_LOOK, _RECORDED_LOOK = _Way(False, SPENT, LIVE), _Way(True, SPENT, LIVE)
+
+
+# --- a look at the graph -------------------------------------------------------------------
+
+
+def cotangents(roots: Sequence[Root], targets: Collection[Node]) -> dict[Node, Any]:
+    """Cotangents of targets from those of roots, as plain data.
+
+    Nodes are visited once, the newest first, and only on the paths to the targets; they stay as
+    they are.
 
     Returns:
-        The cotangent of each reached target (of a node with several outputs a tuple), as plain
-        data, or as tensors with `create_graph`.
+        The cotangent of each target that was reached; of a node with several results a sequence.
 
     Raises:
-        RunError: If a needed node has been freed by an earlier pass, or a value that it saved has
-            been changed in place since.
+        RunError: If the saved values of a needed node are gone, or one has been changed in place
+            since.
     """
-    reached = reachable([node for node, _, _ in roots], visible_only)
-    order = sorted(reached, key=_seq)
-    ends = None if targets is None else set(targets)
-    live = reached if ends is None else leading_to(order, ends)
-    pending: dict[Node, Any] = {}
+    order, live = paths(roots, targets)
+    return _swept(roots, order, live, set(targets), _LOOK)
+
+
+def recorded_cotangents(roots: Sequence[Root], targets: Collection[Node]) -> dict[Node, Any]:
+    """As `cotangents`, made of recorded ops, so that they can be differentiated again."""
+    order, live = paths(roots, targets)
+    return _swept(roots, order, live, set(targets), _RECORDED_LOOK)
+
+
+def all_cotangents(roots: Sequence[Root]) -> dict[Node, Any]:
+    """As `cotangents`, of every node that the roots were made from."""
+    live = reachable(node for node, _, _ in roots)
+    return _swept(roots, sorted(live, key=age), live, live, _LOOK)
+
+
+# --- the program's own pass ----------------------------------------------------------------
+
+
+def backward(
+    x: Tensor, g: Any, inputs: Collection[Tensor] | None, *, create_graph: bool, left: int
+) -> None:
+    """Add gradients to the `grad` of leaves: the program's `backward`.
+
+    Args:
+        x: The tensor that is differentiated, connected to a leaf.
+        g: Its cotangent.
+        inputs: The leaves whose gradients are wanted; None: all.
+        create_graph: Record the pass, so that the gradients can be differentiated.
+        left: What becomes of the nodes on the way: `LIVE`, `SPENT` or `GONE`.
+
+    Raises:
+        RunError: If an earlier pass has freed a needed node, or a value that it saved has been
+            changed in place since.
+    """
+    root = node_of(x)
+    assert root is not None
+    live = visible([root])
+    ends = {node for node in live if not node.edges}
+    roots = [(root, x.index, g)]
+    found = _swept(roots, sorted(live, key=age), live, ends, _Way(create_graph, LIVE, left))
+    wanted = None if inputs is None else set(map(id, inputs))
+    for node, c in found.items():
+        leaf = node.variable if isinstance(node, AccumulateGrad) else None
+        if leaf is not None and (wanted is None or id(leaf) in wanted):
+            accumulate(leaf, c, create_graph)
+
+
+def gradients(
+    roots: Sequence[Root], targets: Collection[Node], *, create_graph: bool, left: int
+) -> dict[Node, Any]:
+    """Cotangents of targets: the program's `grad` of tensors. Arguments as of `backward`."""
+    order, live = paths(roots, targets)
+    return _swept(roots, order, live, set(targets), _Way(create_graph, LIVE, left))
+
+
+def seed(x: Tensor, gradient: Any, what: str) -> Any:
+    """The cotangent to start from: the one given, or 1 for a value of one element."""
+    like = like_of(x)
+    if gradient is None:
+        if like.shape not in ((), (1,)) and int(np.prod(like.shape)) != 1:
+            raise run_error(
+                "needs-cotangent",
+                f"`{what}` of a value of shape {list(like.shape)} needs a gradient of that shape",
+                help="reduce it, as in `.sum()`, or pass a gradient such as `ones_like(y)`",
+            )
+        return 1.0 if like.shape == () else np.ones(like.shape, like.dtype)
+    if type(gradient) in NUMBERS:
+        gradient = float(gradient)
+    given = like_of(gradient)
+    if given.shape != like.shape:
+        raise run_error(
+            "shape-mismatch",
+            f"a gradient of shape {list(given.shape)} was given for a value of shape "
+            f"{list(like.shape)}",
+        )
+    if not given.dtype.startswith("float"):
+        data = data_of(gradient)
+        return float(data) if type(data) in NUMBERS else data.astype(like.dtype)
+    return gradient
+
+
+def accumulate(x: Tensor, c: Any, create_graph: bool) -> None:
+    """Add a gradient to `x.grad`: in place, or as a new tensor when the pass was recorded.
+
+    The gradient never shares memory with the cotangent or with another leaf's gradient.
+    """
+    if x.grad is None:
+        if isinstance(c, Tensor):
+            x.grad = c if node_of(c) is not None else Tensor(_copy(c.data))
+        else:
+            x.grad = Tensor(_copy(c))
+    elif create_graph:
+        x.grad = ops.add(x.grad, c)
+    else:
+        apply_inplace(ops.add, x.grad, [c], {}, None, recording=False)
+
+
+def _copy(data: Any) -> Any:
+    return data if type(data) in NUMBERS else data.copy()
+
+
+# --- which nodes ---------------------------------------------------------------------------
+
+
+def reachable(roots: Iterable[Node], oldest: int = 0) -> set[Node]:
+    """The roots and the nodes from which they were made, none older than number `oldest`."""
+    seen = set(roots)
+    stack = list(seen)
+    while stack:
+        for under in stack.pop().edges:
+            if under is not None and under not in seen and under.seq >= oldest:
+                seen.add(under)
+                stack.append(under)
+    return seen
+
+
+def visible(roots: Iterable[Node]) -> set[Node]:
+    """The roots and the nodes from which they were made, as far as the program sees them."""
+    seen = set(roots)
+    stack = list(seen)
+    while stack:
+        for under in stack.pop().edges:
+            if under is not None and under not in seen and under.visible:
+                seen.add(under)
+                stack.append(under)
+    return seen
+
+
+def between(roots: Iterable[Node], ends: Collection[Node]) -> tuple[list[Node], set[Node]]:
+    """The nodes from which the roots were made, the oldest first, and those of them that were made
+    from the ends, with these.
+
+    What is older than the oldest end can not have been made from any, and is left out.
+    """
+    oldest = min((end.seq for end in ends), default=0)
+    order = sorted(reachable(roots, oldest), key=age)
+    live = set(ends)
+    for node in order:
+        if not live.isdisjoint(node.edges):
+            live.add(node)
+    return order, live
+
+
+def paths(roots: Sequence[Root], ends: Collection[Node]) -> tuple[list[Node], set[Node]]:
+    """Likewise, for a pass that starts with cotangents."""
+    return between((node for node, _, _ in roots), ends)
+
+
+# --- visiting them -------------------------------------------------------------------------
+
+
+def _swept(
+    roots: Sequence[Root],
+    order: list[Node],
+    live: Collection[Node],
+    ends: Collection[Node],
+    way: _Way,
+) -> dict[Node, Any]:
+    """Cotangents of the ends, after a visit of the nodes in order, the newest first."""
+    recorded, passes, leaves = way
+    is_live = live.__contains__
+    found: dict[Node, Any] = {}
+    pending: dict[Any, Any] = {}
     for node, index, g in roots:
         _add(pending, node, index, g)
-    found: dict[Node, Any] = {}
     while order:
         node = order.pop()
         g = pending.pop(node, None)
         if g is None:
             continue
         if node.hooks is not None:
-            g = _hooked(node, g, create_graph)
-        if every or (type(node) is AccumulateGrad if ends is None else node in ends):
+            g = _hooked(node, g, recorded)
+        if node in ends:
             found[node] = g
-        if live.isdisjoint(node.edges):
+        wanted = [*map(is_live, node.edges)]
+        if True not in wanted:
             continue
-        if node.freed == GONE or (node.freed and not spent):
-            _refuse_freed(node)
-        if type(g) is float and not create_graph and scalars.spread(node, g, pending, live):
-            check_versions(node)
-        else:
-            pulled = [g] if node.op is None else _pulled(node, g, create_graph, live)
-            if create_graph and node.site is not None:
-                for c in pulled:
-                    settle(node_of(c) if isinstance(c, Tensor) else None, (), node.site)
-            for under, index, c in zip(node.edges, node.outputs, pulled, strict=True):
-                if c is not None and under in live:
-                    assert under is not None
-                    _add(pending, under, index, c)
-        if not retain and node.op is not None:
+        if node.freed > passes and node.saves:
+            raise _freed(node)
+        pulled = _recorded(node, g, wanted) if recorded else node.pull(g, wanted)
+        edges: Any = node.edges  # of which those that are None pull None
+        for under, index, c in zip(edges, node.outputs, pulled, strict=True):
+            if c is None:
+                continue
+            before = pending.get(under)
+            if before is None and type(under.like) is not tuple:
+                pending[under] = c
+            elif type(before) is float and type(c) is float:
+                pending[under] = before + c
+            else:
+                _add(pending, under, index, c)
+        if leaves == GONE:
+            node.free()
+        elif leaves == SPENT:
             node.freed = SPENT
-            if not keep:
-                _free(node)
     return found
 
 
-def _seq(node: Node) -> int:
-    return node.seq
-
-
-def reachable(roots: Sequence[Node], visible_only: bool = False) -> set[Node]:
-    """The nodes from which the roots were made, and the roots."""
-    seen = set(roots)
-    stack = list(seen)
-    while stack:
-        for under in stack.pop().edges:
-            if under is not None and under not in seen and (under.visible or not visible_only):
-                seen.add(under)
-                stack.append(under)
-    return seen
-
-
-def leading_to(order: Sequence[Node], ends: set[Node]) -> set[Node]:
-    """The ends, and the nodes made from them, of a list sorted from the oldest."""
-    live = set(ends)
-    for node in order:
-        if not live.isdisjoint(node.edges):
-            live.add(node)
-    return live
-
-
-def _pulled(node: Node, g: Any, create_graph: bool, live: set[Node]) -> Sequence[Any]:
-    op = node.op
-    assert op is not None
-    if isinstance(op, OwnRule):
-        return op.pull(node, _whole(node, g), create_graph)
-    check_versions(node)
-    args, out = saved_values(node, create_graph)
-    g = _whole(node, g)
-    wanted = [under in live for under in node.edges]
-    return op.pull(g, out, args, node.params, wanted)
-
-
-def saved_values(node: Node, connected: bool) -> tuple[Sequence[Any], Any]:
-    """Arguments and result as the rules want them: plain data, or tensors in the graph."""
-    args, out = node.args, node.out
-    if not connected:
-        return [a.data if isinstance(a, Tensor) else a for a in args], out
-    if type(out) is tuple:
-        out = tuple(Tensor(o, node, i) for i, o in enumerate(out))
-    elif out is not None:
-        out = Tensor(out, node)
-    return args, out
-
-
-def _whole(node: Node, g: Any) -> Any:
-    """The cotangents of a node's results, zeros for the results that nobody used."""
-    if type(node.like) is not tuple:
-        return g
-    return tuple(_zeros(like) if c is None else c for c, like in zip(g, node.like, strict=True))
-
-
-def _zeros(like: Like) -> Any:
-    if not like.dtype.startswith("float"):
-        return None
-    return 0.0 if like.shape == () else np.zeros(like.shape, like.dtype)
-
-
-def _add(pending: dict[Node, Any], node: Node, index: int, c: Any) -> None:
+def _add(pending: dict[Any, Any], node: Any, index: int, c: Any) -> None:
     if type(node.like) is tuple:
         slots = pending.setdefault(node, [None] * len(node.like))
         slots[index] = c if slots[index] is None else ops.add(slots[index], c)
@@ -157,62 +263,27 @@ def _add(pending: dict[Node, Any], node: Node, index: int, c: Any) -> None:
     pending[node] = c if before is None else ops.add(before, c)
 
 
-def _hooked(node: Node, g: Any, create_graph: bool) -> Any:
-    if create_graph and type(g) is not list and not isinstance(g, Tensor):
+def _recorded(node: Node, g: Any, wanted: Sequence[bool]) -> Sequence[Any]:
+    """What a node pulls by recorded ops, which stand at its own place in the program."""
+    pulled = node.pull_recorded(g, wanted)
+    if node.site is not None:
+        for c in pulled:
+            settle(node_of(c) if isinstance(c, Tensor) else None, (), node.site)
+    return pulled
+
+
+def _hooked(node: Node, g: Any, recorded: bool) -> Any:
+    """What hooks make of a cotangent: of a recorded pass they get tensors, to record, too."""
+    if recorded and type(g) is not list and not isinstance(g, Tensor):
         g = Tensor(g)
     for hook in node.hooks or ():
         g = hook(g)
     return g
 
 
-def _free(node: Node) -> None:
-    """Let go of what a visited node saved."""
-    node.freed = GONE
-    if isinstance(node.op, OwnRule):
-        node.op.free()
-        return
-    node.args = tuple(like_of(a) if isinstance(a, Tensor) else a for a in node.args)
-    if type(node.out) is not float:
-        node.out = None
-
-
-def _refuse_freed(node: Node) -> None:
-    op = node.op
-    if op is not None and (op.saves_out or any(op.saves)):
-        raise run_error(
-            "backward-twice",
-            f"`backward` needs what {node.name()} saved, and an earlier `backward` has freed it",
-            help="pass retain_graph=True to the first `backward`",
-        )
-
-
-def check_versions(node: Node) -> None:
-    """Refuse a node that saved a value which has been changed in place since.
-
-    Raises:
-        RunError: With the place of the op that saved it and of the change.
-    """
-    versions = node.versions
-    if versions is None:
-        return
-    for a, before in zip(node.args, versions, strict=False):
-        if isinstance(a, Tensor) and version_of(a) != before:
-            raise _changed(node, a.version)
-    if node.cell is not None and node.cell.count != versions[-1]:
-        raise _changed(node, node.cell)
-
-
-def _changed(node: Node, version: Version | None) -> RunError:
-    labels = []
-    if node.site is not None:
-        labels.append(Label(node.site.span, f"{node.name()} saved it here"))
-    if version is not None and version.site is not None:
-        labels.append(Label(version.site.span, "it is changed here"))
-    return RunError(
-        Diagnostic(
-            "changed-in-place",
-            f"a value that {node.name()} saved for the gradient has been changed in place since",
-            labels=labels,
-            help="change a `clone()` of it, or make the update before the value is used",
-        )
+def _freed(node: Node) -> RunError:
+    return run_error(
+        "backward-twice",
+        f"`backward` needs what {node.name()} saved, and an earlier `backward` has freed it",
+        help="pass retain_graph=True to the first `backward`",
     )

@@ -6,8 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from gradcli.engine.autodiff.backward import cotangents
-from gradcli.engine.run.members import seed
+from gradcli.engine.autodiff.backward import cotangents, seed
 from gradcli.engine.run.session import Session, kind_of
 from gradcli.engine.tape.graph import Node
 from gradcli.engine.tape.tensor import Tensor, node_of
@@ -86,7 +85,7 @@ def gradients(
     targets = {name: session.watchpoints[name][0] for name in names}
     if node is not None:
         start = [(node, output.index, cotangent)]
-        found = cotangents(start, targets.values(), retain=True, visible_only=False, spent=True)
+        found = cotangents(start, targets.values())
     result = {}
     unused = []
     for name in names:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gradcli.engine.autodiff.backward import cotangents, reachable
+from gradcli.engine.autodiff.backward import cotangents, reachable, recorded_cotangents
 from gradcli.engine.autodiff.forward import tangents
 from gradcli.engine.autodiff.jacobian import (
     Output,
@@ -185,7 +185,7 @@ def hessian_product(
         targets = _targets(session, names)
         roots = {name: _root(slopes[name], session.points[name]) for name in dots}
         start = [(node, index, dots[name]) for name, (node, index, _) in roots.items()]
-        found = cotangents(start, targets, retain=True, visible_only=False, spent=True)
+        found = cotangents(start, targets)
         for name in names:
             target = session.watchpoints[name][0]
             second[name] = _shaped(found.get(target), targets[target])
@@ -203,14 +203,7 @@ def recorded_gradients(
     targets = {name: session.watchpoints[name][0] for name in names}
     if node is not None:
         start = [(node, output.index, cotangent)]
-        found = cotangents(
-            start,
-            targets.values(),
-            create_graph=True,
-            retain=True,
-            visible_only=False,
-            spent=True,
-        )
+        found = recorded_cotangents(start, targets.values())
     slopes = {name: found.get(target) for name, target in targets.items()}
     return {
         name: slope if slope is None or isinstance(slope, Tensor) else Tensor(slope)

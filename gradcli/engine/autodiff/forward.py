@@ -7,59 +7,54 @@ outputs, so nested calls never mix up theirs.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from gradcli.engine.autodiff.backward import check_versions, leading_to, reachable, saved_values
+from gradcli.engine.autodiff.backward import between
 from gradcli.engine.ops.catalog import ops
-from gradcli.engine.run.own import OwnRule
 from gradcli.engine.tape.graph import Node
 
 
-def tangents(
-    outputs: Sequence[Node], seeds: Mapping[Node, Any], *, create_graph: bool = False
-) -> dict[Node, Any]:
-    """Tangents of the nodes between seeds and outputs, visiting each once.
+def tangents(outputs: Iterable[Node], seeds: Mapping[Node, Any]) -> dict[Node, Any]:
+    """Tangents of the nodes between seeds and outputs, as plain data, visiting each once.
 
     Args:
         outputs: Nodes whose tangents are wanted.
         seeds: Nodes of inputs with their tangents, shaped as their values. If one is made from
             another, its own tangent is what is added to what it has of that.
-        create_graph: Record the pass, so that its results can be differentiated.
 
     Returns:
-        The tangent of every node that a seed reaches, as plain data, or as tensors with
-        `create_graph`; of a node with several results a tuple.
+        The tangent of every node that a seed reaches; of a node with several results a tuple.
 
     Raises:
         RunError: If a value that a node saved has been changed in place since.
     """
+    return _swept(outputs, seeds, lambda node, dots: node.push(dots))
+
+
+def recorded_tangents(outputs: Iterable[Node], seeds: Mapping[Node, Any]) -> dict[Node, Any]:
+    """As `tangents`, made of recorded ops, so that they can be differentiated again."""
+    return _swept(outputs, seeds, lambda node, dots: node.push_recorded(dots))
+
+
+def _swept(
+    outputs: Iterable[Node],
+    seeds: Mapping[Node, Any],
+    push: Callable[[Node, Sequence[Any]], Any],
+) -> dict[Node, Any]:
     found: dict[Node, Any] = dict(seeds)
-    ends = set(seeds)
-    order = sorted(leading_to(sorted(reachable(outputs), key=_seq), ends), key=_seq)
+    order, live = between(outputs, seeds.keys())
     for node in order:
+        if node not in live:
+            continue
         dots = []
         for under, index in zip(node.edges, node.outputs, strict=True):
             dot = None if under is None else found.get(under)
             dots.append(dot[index] if type(dot) is tuple else dot)
         if all(dot is None for dot in dots):
             continue
-        dot = dots[0] if node.op is None else _pushed(node, dots, create_graph)
+        dot = push(node, dots)
         if dot is not None:
             # a seed may be made from others: then it moves with them, too
-            found[node] = ops.add(found[node], dot) if node in ends else dot
+            found[node] = ops.add(found[node], dot) if node in seeds else dot
     return found
-
-
-def _seq(node: Node) -> int:
-    return node.seq
-
-
-def _pushed(node: Node, dots: Sequence[Any], create_graph: bool) -> Any:
-    op = node.op
-    if isinstance(op, OwnRule):
-        return op.push(node, dots, create_graph)
-    assert op is not None
-    check_versions(node)
-    args, out = saved_values(node, create_graph)
-    return op.push(dots, node.like if out is None else out, args, node.params)

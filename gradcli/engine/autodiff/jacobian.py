@@ -9,7 +9,6 @@ from typing import Any
 from gradcli.engine.autodiff.backward import cotangents, reachable
 from gradcli.engine.autodiff.batch import Batch, units
 from gradcli.engine.autodiff.forward import tangents
-from gradcli.engine.run.own import OwnRule
 from gradcli.engine.tape.graph import Node
 from gradcli.engine.values.data import np
 
@@ -66,9 +65,7 @@ def row_blocks(
     """The rows of `rows` in blocks of bounded size, each with the number of its first."""
     start = 0
     for batch in _directions(shape, root):
-        pulled = cotangents(
-            [(root, index, _one(batch))], targets, retain=True, visible_only=False, spent=True
-        )
+        pulled = cotangents([(root, index, _one(batch))], targets)
         yield (
             start,
             {n: _whole(pulled.get(n), batch.count, size) for n, size in targets.items()},
@@ -152,7 +149,7 @@ def _together(nodes: Iterable[Node], count: int) -> int:
     """How many directions to push together: one where user's functions would see them."""
     largest = 1
     for node in nodes:
-        if node.hooks is not None or isinstance(node.op, OwnRule):
+        if node.hooks is not None or not node.takes_batches:
             return 1
         likes = node.like if type(node.like) is tuple else (node.like,)
         for like in likes:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from gradcli.engine.autodiff.backward import cotangents, reachable
+from gradcli.engine.autodiff.backward import cotangents, reachable, recorded_cotangents
 from gradcli.engine.autodiff.forward import tangents
 from gradcli.engine.tape.graph import Node
 from gradcli.engine.tape.tensor import Tensor, node_of
@@ -99,14 +99,7 @@ class Trace:
             if node is not None:
                 v = part.reshape(shape).astype(out.dtype) if shape else float(part[0])
                 start.append((node, out.index, v))
-        return cotangents(
-            start,
-            self.nodes,
-            create_graph=create_graph,
-            retain=True,
-            visible_only=False,
-            spent=True,
-        )
+        return (recorded_cotangents if create_graph else cotangents)(start, self.nodes)
 
 
 def _flat(parts: Sequence[Any]) -> Any:

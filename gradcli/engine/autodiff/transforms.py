@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from gradcli.engine.autodiff.backward import cotangents, reachable
-from gradcli.engine.autodiff.forward import tangents
+from gradcli.engine.autodiff.backward import cotangents, reachable, recorded_cotangents, seed
+from gradcli.engine.autodiff.backward import gradients as pass_back
+from gradcli.engine.autodiff.forward import recorded_tangents, tangents
 from gradcli.engine.ops.catalog import ops
-from gradcli.engine.run.members import seed
 from gradcli.engine.run.session import Session, kind_of
 from gradcli.engine.tape.graph import Node, Watchpoint
 from gradcli.engine.tape.tensor import Number, Tensor, node_of
@@ -111,14 +111,10 @@ class Traced:
         found: dict[Node, Any] = {}
         node = node_of(out) if isinstance(out, Tensor) else None
         if node is not None:
-            found = cotangents(
-                [(node, out.index, g if self.connected else data_of(g))],
-                self.points,
-                create_graph=self.connected,
-                retain=True,
-                visible_only=False,
-                spent=True,
-            )
+            if self.connected:
+                found = recorded_cotangents([(node, out.index, g)], self.points)
+            else:
+                found = cotangents([(node, out.index, data_of(g))], self.points)
         return [self._gradient(a, found) for a in self.arguments]
 
     def _gradient(self, argument: Any, found: dict[Node, Any]) -> Any:
@@ -137,7 +133,8 @@ class Traced:
         node = node_of(out) if isinstance(out, Tensor) else None
         dot = None
         if node is not None:
-            dot = tangents([node], seeds, create_graph=self.connected).get(node)
+            pushed = recorded_tangents if self.connected else tangents
+            dot = pushed([node], seeds).get(node)
             if type(dot) is tuple:
                 dot = dot[out.index]
         return _as_value(dot, out)
@@ -362,14 +359,7 @@ def gradients(
         if node is None:
             raise run_error("no-graph", f"{kind_of(x)} that does not require grad has no gradient")
         targets.append(node)
-    found = cotangents(
-        roots,
-        targets,
-        create_graph=create,
-        retain=retain,
-        keep=session.keeps_buffers,
-        visible_only=False,
-    )
+    found = pass_back(roots, targets, create_graph=create, left=session.left(retain))
     result = []
     for i, (x, node) in enumerate(zip(wanted, targets, strict=True)):
         g = found.get(node)

@@ -8,16 +8,8 @@ from typing import Any
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import Op
 from gradcli.engine.tape.graph import AccumulateGrad, Node, Site
-from gradcli.engine.tape.tensor import (
-    Tensor,
-    counter,
-    evaluated,
-    keep_result,
-    like_of,
-    node_of,
-    record,
-)
-from gradcli.engine.values.carrier import data_of
+from gradcli.engine.tape.tensor import Tensor, counter, evaluated, keep_result, node_of, record
+from gradcli.engine.values.carrier import data_of, like_of
 from gradcli.engine.values.data import NUMBERS, Data, is_floating
 from gradcli.errors import run_error
 

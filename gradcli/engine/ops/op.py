@@ -264,7 +264,7 @@ class Op:
             words.sort(key=lambda word: self.order.index(word.partition("=")[0]))
         return f"{self.name}({', '.join(words)})"
 
-    def node_name(self, args: tuple[Any, ...], params: dict[str, Any]) -> str:
+    def node_name(self, args: tuple[Any, ...], params: Mapping[str, Any]) -> str:
         """PyTorch's name of the node that this op records."""
         if callable(self._node):
             return self._node(args, params)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gradcli.engine.autodiff.backward import cotangents
+from gradcli.engine.autodiff.backward import all_cotangents
 from gradcli.engine.report.values import plain_value
 from gradcli.engine.tape.graph import AccumulateGrad, Node, Watchpoint
 from gradcli.engine.tape.tensor import Tensor, node_of
@@ -31,7 +31,7 @@ def recorded_graph(
     found = {}
     if cotangent is not None:
         start = [(root, output.index, cotangent)]
-        found = cotangents(start, retain=True, visible_only=False, spent=True, every=True)
+        found = all_cotangents(start)
     names = {id(value): name for name, value in values.items() if isinstance(value, Tensor)}
     ids = {node: i for i, node in enumerate(order)}
     nodes = []
@@ -71,7 +71,7 @@ def _node(node: Node, number: int, grad: Any, names: dict[int, str], source: Sou
         line, column = source.position(node.site.span.start)
     return GraphNode(
         id=number,
-        op=node.op.name if node.op is not None else "",
+        op=node.op_name,
         name=node.name(),
         variable=variable,
         shape=_shape(value, node),

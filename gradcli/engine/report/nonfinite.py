@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from gradcli.engine.autodiff.backward import cotangents
+from gradcli.engine.autodiff.backward import all_cotangents
 from gradcli.engine.tape.graph import Node
 from gradcli.engine.tape.tensor import Tensor, node_of
 from gradcli.engine.values.carrier import data_of
@@ -43,8 +43,7 @@ def non_finite_warning(output: Any, cotangent: Any, source: Source) -> Diagnosti
         what = "derivative" if is_finite(output) else "result"
         return _warning(f"the {what} is not finite", source, None)
     node, _ = found
-    assert node.op is not None
-    message = f"the result is not finite: `{node.op.name}` made it from finite values"
+    message = f"the result is not finite: `{node.op_name}` made it from finite values"
     return _warning(message, source, node)
 
 
@@ -65,8 +64,7 @@ def second_warning(slopes: Iterable[Any], source: Source) -> Diagnostic:
 
 
 def _blamed(node: Node, what: str, source: Source) -> Diagnostic:
-    assert node.op is not None
-    message = f"the {what} is not finite: the derivative of `{node.op.name}` is not, here"
+    message = f"the {what} is not finite: the derivative of `{node.op_name}` is not, here"
     return _warning(message, source, node)
 
 
@@ -82,16 +80,16 @@ def _origin(output: Tensor, cotangent: Any) -> tuple[Node, str] | None:
     root = node_of(output)
     assert root is not None
     start = [(root, output.index, cotangent)]
-    found = cotangents(start, retain=True, visible_only=False, spent=True, every=True)
+    found = all_cotangents(start)
     order = sorted(found, key=lambda node: node.seq)
     for node in order:
-        if node.op is not None and not is_finite(node.out):
+        if node.op_name and not is_finite(node.out):
             inputs = [under.out for under in node.edges if under is not None]
-            constants = [a for a in node.args if type(a) in NUMBERS]
+            constants = node.constants
             if all(value is None or is_finite(value) for value in (*inputs, *constants)):
                 return node, "result"
     for node in reversed(order):
-        if node.op is not None and is_finite(found[node]):
+        if node.op_name and is_finite(found[node]):
             below = (found[under] for under in node.edges if under in found)
             if not all(map(is_finite, below)):
                 return node, "gradient"

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from gradcli.engine.autodiff.backward import cotangents
+from gradcli.engine.autodiff.backward import accumulate, backward, seed
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.inplace import apply_inplace
 from gradcli.engine.run.own import OWN_NAMES
 from gradcli.engine.run.session import Session, as_numbers, kind_of
 from gradcli.engine.tape.graph import AccumulateGrad, Node, Site, seen
-from gradcli.engine.tape.tensor import Fields, Tensor, like_of, node_of, shared
+from gradcli.engine.tape.tensor import Tensor, node_of, shared
 from gradcli.engine.values.carrier import data_of
-from gradcli.engine.values.data import NUMBERS, np
+from gradcli.engine.values.data import NUMBERS
 from gradcli.engine.values.dtypes import DTYPES, dtype_name
+from gradcli.engine.values.fields import Fields
 from gradcli.errors import RunError, run_error
 
 Member = Callable[..., Any]
@@ -118,66 +119,12 @@ def _backward(
         )
     g = seed(x, session.tensor(gradient), "backward")
     create = bool(create_graph) or session.transparent
-    found = cotangents(
-        [(node, x.index, g if create else data_of(g))],
-        create_graph=create,
-        retain=create if retain_graph is None else bool(retain_graph),
-        keep=session.keeps_buffers,
-    )
+    retain = create if retain_graph is None else bool(retain_graph)
     wanted = None
     if inputs is not None:
-        given = inputs if isinstance(inputs, (list, tuple)) else [inputs]
-        wanted = {id(t) for t in given}
-    for leaf_node, c in found.items():
-        leaf = leaf_node.variable if isinstance(leaf_node, AccumulateGrad) else None
-        if leaf is not None and (wanted is None or id(leaf) in wanted):
-            accumulate(leaf, c, create)
-
-
-def seed(x: Tensor, gradient: Any, what: str) -> Any:
-    """The cotangent to start from: the one given, or 1 for a value of one element."""
-    like = like_of(x)
-    if gradient is None:
-        if like.shape not in ((), (1,)) and int(np.prod(like.shape)) != 1:
-            raise run_error(
-                "needs-cotangent",
-                f"`{what}` of a value of shape {list(like.shape)} needs a gradient of that shape",
-                help="reduce it, as in `.sum()`, or pass a gradient such as `ones_like(y)`",
-            )
-        return 1.0 if like.shape == () else np.ones(like.shape, like.dtype)
-    if type(gradient) in NUMBERS:
-        gradient = float(gradient)
-    given = like_of(gradient)
-    if given.shape != like.shape:
-        raise run_error(
-            "shape-mismatch",
-            f"a gradient of shape {list(given.shape)} was given for a value of shape "
-            f"{list(like.shape)}",
-        )
-    if not given.dtype.startswith("float"):
-        data = data_of(gradient)
-        return float(data) if type(data) in NUMBERS else data.astype(like.dtype)
-    return gradient
-
-
-def accumulate(x: Tensor, c: Any, create_graph: bool) -> None:
-    """Add a gradient to `x.grad`: in place, or as a new tensor when the pass was recorded.
-
-    The gradient never shares memory with the cotangent or with another leaf's gradient.
-    """
-    if x.grad is None:
-        if isinstance(c, Tensor):
-            x.grad = c if node_of(c) is not None else Tensor(_copy(c.data))
-        else:
-            x.grad = Tensor(_copy(c))
-    elif create_graph:
-        x.grad = ops.add(x.grad, c)
-    else:
-        apply_inplace(ops.add, x.grad, [c], {}, None, recording=False)
-
-
-def _copy(data: Any) -> Any:
-    return data if type(data) in NUMBERS else data.copy()
+        wanted = inputs if isinstance(inputs, (list, tuple)) else [inputs]
+    g = g if create else data_of(g)
+    backward(x, g, wanted, create_graph=create, left=session.left(retain))
 
 
 def _detach(session: Session, site: Site | None, x: Tensor) -> Tensor:

@@ -6,11 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from types import FunctionType
 from typing import Any
 
+from gradcli.engine.autodiff.backward import cotangents, recorded_cotangents
 from gradcli.engine.ops.rules import fit
 from gradcli.engine.run.session import Session, kind_of
-from gradcli.engine.tape.graph import Node, Site, Watchpoint
-from gradcli.engine.tape.tensor import Number, Tensor, like_of, node_of, version_of
-from gradcli.engine.values.carrier import Like, data_of
+from gradcli.engine.tape.graph import GONE, Node, Site, Watchpoint, whole
+from gradcli.engine.tape.tensor import Number, Tensor, node_of, version_of
+from gradcli.engine.values.carrier import Like, data_of, like_of
 from gradcli.engine.values.data import NUMBERS, Data, is_floating, np, shape_of
 from gradcli.errors import Diagnostic, GradError, RunError, counted, run_error
 from gradcli.source import Source, Span
@@ -88,44 +89,75 @@ class Context:
         )
 
 
-class OwnRule:
-    """One call of an own function, in the place that an op has in a recorded node."""
+class OwnNode(Node):
+    """One recorded call of an own function."""
+
+    __slots__ = ("_saves", "context", "function", "inputs")
+
+    takes_batches = False
 
     def __init__(
-        self, function: OwnFunction, context: Context, inputs: tuple[Like, ...], results: Any
+        self,
+        function: OwnFunction,
+        context: Context,
+        edges: tuple[Node | None, ...],
+        outputs: tuple[int, ...],
+        inputs: tuple[Like, ...],
+        site: Site | None,
     ) -> None:
+        visible = any(under is not None and under.visible for under in edges)
+        super().__init__(edges, outputs, visible, site)
         self.function = function
         self.context = context
         self.inputs = inputs
-        self.results = results
-        self.count = len(inputs)
-        self.name = function.name
-        self.saves = (bool(context.saved),)
-        self.saves_out = False
+        self._saves = bool(context.saved)
 
-    def node_name(self, args: tuple[Any, ...], params: Mapping[str, Any]) -> str:
+    def name(self) -> str:
         """`CubeBackward` for a class `Cube`."""
-        return f"{self.name}Backward"
+        return f"{self.function.name}Backward"
 
-    def pull(self, node: Node, g: Any, create_graph: bool) -> list[Any]:
-        """Cotangents of the inputs: what the program's `backward` returns, checked."""
-        self.context.node = node
-        try:
-            return self.function.pull(self, g, create_graph)
-        finally:
-            self.context.node = None
+    @property
+    def op_name(self) -> str:
+        return self.function.name
 
-    def push(self, node: Node, dots: Sequence[Any], create_graph: bool) -> Any:
-        """Tangents of the results: what the program's `jvp` returns, or by `backward`."""
-        self.context.node = node
-        try:
-            return self.function.push(self, dots, create_graph)
-        finally:
-            self.context.node = None
+    @property
+    def saves(self) -> bool:
+        return self._saves
+
+    def pull(self, g: Any, wanted: Sequence[bool]) -> Sequence[Any]:
+        """What the program's `backward` returns, checked."""
+        return self._pulled(g, wanted, recorded=False)
+
+    def pull_recorded(self, g: Any, wanted: Sequence[bool]) -> Sequence[Any]:
+        return self._pulled(g, wanted, recorded=True)
+
+    def push(self, dots: Sequence[Any]) -> Any:
+        """What the program's `jvp` returns, or by `backward`."""
+        return self._pushed(dots, recorded=False)
+
+    def push_recorded(self, dots: Sequence[Any]) -> Any:
+        return self._pushed(dots, recorded=True)
 
     def free(self) -> None:
-        """Let go of what `forward` saved."""
+        self.freed = GONE
         self.context.saved = None if self.context.saved else ()
+
+    def _pulled(self, g: Any, wanted: Sequence[bool], *, recorded: bool) -> list[Any]:
+        if type(self.like) is tuple:
+            g = whole(g, self.like)
+        self.context.node = self
+        try:
+            pulled = self.function.pull(self, g, recorded)
+        finally:
+            self.context.node = None
+        return [c if want else None for c, want in zip(pulled, wanted, strict=True)]
+
+    def _pushed(self, dots: Sequence[Any], *, recorded: bool) -> Any:
+        self.context.node = self
+        try:
+            return self.function.push(self, dots, recorded)
+        finally:
+            self.context.node = None
 
 
 class OwnFunction:
@@ -198,39 +230,37 @@ class OwnFunction:
         context: Context,
         site: Site | None,
     ) -> Node:
-        shapes = tuple(map(like_of, args))
-        likes = tuple(map(like_of, results))
-        rule: Any = OwnRule(self, context, shapes, likes if several else likes[0])
         outputs = tuple(a.index if n is not None else 0 for a, n in zip(args, nodes, strict=True))
-        visible = any(n is not None and n.visible for n in nodes)
-        node = Node(rule, tuple(nodes), outputs, shapes, {}, visible, site)
-        node.like = rule.results
+        inputs = tuple(map(like_of, args))
+        node = OwnNode(self, context, tuple(nodes), outputs, inputs, site)
+        likes = tuple(map(like_of, results))
+        node.like = likes if several else likes[0]
         if self.session.keep:
             node.out = tuple(r.data for r in results) if several else results[0].data
         return node
 
-    def pull(self, rule: OwnRule, g: Any, create_graph: bool) -> list[Any]:
+    def pull(self, node: OwnNode, g: Any, recorded: bool) -> list[Any]:
         """Cotangents of the inputs from those of the results."""
         if "backward" not in self.methods:
             raise self._wrong("forward", "has no `backward` beside it, so it has no derivative")
         session = self.session
         wrapped = [None if c is None else _tensor(c) for c in (g if type(g) is tuple else (g,))]
-        before, session.recording = session.recording, create_graph
+        before, session.recording = session.recording, recorded
         try:
-            returned = self._taking("backward", len(wrapped))(rule.context, *wrapped)
+            returned = self._taking("backward", len(wrapped))(node.context, *wrapped)
         finally:
             session.recording = before
         pulled = list(returned) if isinstance(returned, tuple) else [returned]
-        if len(pulled) > rule.count and all(c is None for c in pulled[rule.count :]):
-            del pulled[rule.count :]
-        if len(pulled) != rule.count:
+        if len(pulled) > len(node.inputs) and all(c is None for c in pulled[len(node.inputs) :]):
+            del pulled[len(node.inputs) :]
+        if len(pulled) != len(node.inputs):
             raise self._wrong(
                 "backward",
-                f"returns {len(pulled)} gradients, and `forward` has {rule.count} inputs",
+                f"returns {len(pulled)} gradients, and `forward` has {len(node.inputs)} inputs",
             )
-        return [self._checked(c, i, rule, create_graph) for i, c in enumerate(pulled)]
+        return [self._checked(c, i, node, recorded) for i, c in enumerate(pulled)]
 
-    def push(self, rule: OwnRule, dots: Sequence[Any], create_graph: bool) -> Any:
+    def push(self, node: OwnNode, dots: Sequence[Any], recorded: bool) -> Any:
         """Tangents of the results from those of the inputs (None for zero).
 
         Without a `jvp` of the program's, J v is the derivative of the linear map u -> J'u in the
@@ -238,30 +268,30 @@ class OwnFunction:
         """
         session = self.session
         if "jvp" not in self.methods:
-            return self._push_by_backward(rule, dots, create_graph)
+            return self._push_by_backward(node, dots, recorded)
         given = [
             _zeros(like) if dot is None else _tensor(dot)
-            for dot, like in zip(dots, rule.inputs, strict=True)
+            for dot, like in zip(dots, node.inputs, strict=True)
         ]
-        before, session.recording = session.recording, create_graph
+        before, session.recording = session.recording, recorded
         try:
-            returned = self._taking("jvp", len(given))(rule.context, *given)
+            returned = self._taking("jvp", len(given))(node.context, *given)
         finally:
             session.recording = before
-        several = type(rule.results) is tuple
+        several = type(node.like) is tuple
         made = returned if isinstance(returned, tuple) else (returned,)
-        likes = rule.results if several else (rule.results,)
+        likes = node.like if several else (node.like,)
         if len(made) != len(likes):
             raise self._wrong(
                 "jvp", f"returns {len(made)} tangents, and `forward` has {len(likes)} results"
             )
         out = tuple(
-            self._tangent(dot, like, i, create_graph)
+            self._tangent(dot, like, i, recorded)
             for i, (dot, like) in enumerate(zip(made, likes, strict=True))
         )
         return out if several else out[0]
 
-    def _tangent(self, dot: Any, like: Like, i: int, create_graph: bool) -> Any:
+    def _tangent(self, dot: Any, like: Like, i: int, recorded: bool) -> Any:
         if dot is None:
             return None
         dot = self.session.tensor(dot)
@@ -271,19 +301,17 @@ class OwnFunction:
                 f"returns a tangent of shape {list(shape_of(dot))} for result {i} of shape "
                 f"{list(like.shape)}",
             )
-        return dot if create_graph else _floating(data_of(dot))
+        return dot if recorded else _floating(data_of(dot))
 
-    def _push_by_backward(self, rule: OwnRule, dots: Sequence[Any], create_graph: bool) -> Any:
-        from gradcli.engine.autodiff.backward import cotangents
-
-        several = type(rule.results) is tuple
-        likes = rule.results if several else (rule.results,)
+    def _push_by_backward(self, node: OwnNode, dots: Sequence[Any], recorded: bool) -> Any:
+        several = type(node.like) is tuple
+        likes = node.like if several else (node.like,)
         ones = [_ones(like) for like in likes]
         points = [None if u is None else Watchpoint("", None, 0, None) for u in ones]
         for u, point in zip(ones, points, strict=True):
             if u is not None:
                 u.node = point
-        pulled = self.pull(rule, tuple(ones) if several else ones[0], True)
+        pulled = self.pull(node, tuple(ones) if several else ones[0], True)
         for c, dot in zip(pulled, dots, strict=True):
             if dot is not None and self._is_cut(c):
                 raise self._wrong(
@@ -291,19 +319,13 @@ class OwnFunction:
                     "cuts its gradient, as by `detach`, so forward mode needs a `jvp` beside it",
                 )
         roots = [
-            (node_of(c), c.index, dot if create_graph else data_of(dot))
+            (node_of(c), c.index, dot if recorded else data_of(dot))
             for c, dot in zip(pulled, dots, strict=True)
             if dot is not None and isinstance(c, Tensor) and node_of(c) is not None
         ]
         targets = [point for point in points if point is not None]
-        found = cotangents(
-            roots,  # type: ignore[arg-type]  # nodes that are None have been left out
-            targets,
-            create_graph=create_graph,
-            retain=True,
-            visible_only=False,
-            spent=True,
-        )
+        pass_back = recorded_cotangents if recorded else cotangents
+        found = pass_back(roots, targets)  # type: ignore[arg-type]  # nodes that are None are left out
         out = tuple(None if point is None else found.get(point) for point in points)
         return out if several else out[0]
 
@@ -314,14 +336,14 @@ class OwnFunction:
         data = None if c is None else data_of(c)
         return data is not None and bool(data != 0 if type(data) in NUMBERS else data.any())
 
-    def _checked(self, c: Any, i: int, rule: OwnRule, create_graph: bool) -> Any:
+    def _checked(self, c: Any, i: int, node: OwnNode, recorded: bool) -> Any:
         if c is None:
             return None
         c = self.session.tensor(c)
         if not isinstance(c, Tensor) and type(c) not in NUMBERS:
             raise self._wrong("backward", f"returns {kind_of(c)} as gradient {i}")
-        c = c if create_graph else _floating(data_of(c))
-        return self._fitted(c, rule.inputs[i], i) if rule.context.needs_input_grad[i] else c
+        c = c if recorded else _floating(data_of(c))
+        return self._fitted(c, node.inputs[i], i) if node.context.needs_input_grad[i] else c
 
     def _fitted(self, c: Any, like: Like, i: int) -> Any:
         """A gradient summed to the shape of its input."""

@@ -1,6 +1,6 @@
 """The short way for element-wise ops on numbers and 0-d tensors: the steps of scalar loops.
 
-What is done here is what `call`, `apply` and `backward` do for values of any kind, without looking
+What is done here is what `call` and `apply` do for values of any kind, without looking
 at what cannot be: a test holds the two ways together.
 """
 
@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import Op
 from gradcli.engine.run.session import Session
-from gradcli.engine.tape.graph import Node, Site, Version
-from gradcli.engine.tape.tensor import Number, Tensor
+from gradcli.engine.tape.graph import Site, Version
+from gradcli.engine.tape.tensor import Number, OpNode, Tensor
 from gradcli.engine.values.carrier import SCALAR
 from gradcli.engine.values.data import NUMBERS
 
@@ -42,7 +41,7 @@ def unary(op: Op, site: Site | None, general: Callable[..., Any]) -> Callable[[S
                 if under is not None:
                     outputs = _FIRST if x.index == 0 else (x.index,)
                     saved = (x,) if saves_x else (SCALAR,)
-                    made = Node(op, (under,), outputs, saved, params, under.visible, site)
+                    made = OpNode(op, (under,), outputs, saved, params, under.visible, site)
                     made.out = out
                     made.like = SCALAR
                     if saves_x or saves_out:
@@ -109,7 +108,7 @@ def binary(
                 x if saves_x or kind_x in NUMBERS else SCALAR,
                 y if saves_y or other in NUMBERS else SCALAR,
             )
-            made = Node(op, (left, right), outputs, saved, params, visible, site)
+            made = OpNode(op, (left, right), outputs, saved, params, visible, site)
             made.out = out
             made.like = SCALAR
             if saves_x or saves_y:
@@ -121,40 +120,3 @@ def binary(
         return result
 
     return call
-
-
-def spread(node: Node, g: float, pending: dict[Node, Any], live: set[Node]) -> bool:
-    """Add an op's cotangents to those pending for its arguments, if all its values are numbers.
-
-    Returns False, having added nothing, where one is not: then the long way is taken.
-    """
-    op: Any = node.op
-    if op is None or node.like is not SCALAR or op.partials is None:
-        return False
-    args = []
-    for a in node.args:
-        if isinstance(a, Tensor):
-            if type(a.data) is not float:
-                return False
-            args.append(a.data)
-        else:
-            args.append(a)
-    pulled = []
-    for partial, under in zip(op.partials, node.edges, strict=True):
-        if under is None or under not in live or partial is None:
-            continue
-        if type(under.like) is tuple:
-            return False
-        p = partial(node.out, *args, **node.params) if callable(partial) else partial
-        if type(p) is not float:
-            return False
-        pulled.append((under, 0.0 if g == 0.0 or partial == 0.0 else g * p))
-    for under, c in pulled:
-        before = pending.get(under)
-        if before is None:
-            pending[under] = c
-        elif type(before) is float:
-            pending[under] = before + c
-        else:
-            pending[under] = ops.add(before, c)
-    return True

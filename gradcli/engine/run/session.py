@@ -8,18 +8,19 @@ from typing import Any
 
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import Op
-from gradcli.engine.tape.graph import AccumulateGrad, Node, Site, Watchpoint, settle
-from gradcli.engine.tape.tensor import (
-    Fields,
-    Number,
-    Tensor,
-    apply,
-    leaf,
-    node_of,
-    shared,
-    unrecorded,
+from gradcli.engine.tape.graph import (
+    GONE,
+    LIVE,
+    SPENT,
+    AccumulateGrad,
+    Node,
+    Site,
+    Watchpoint,
+    settle,
 )
+from gradcli.engine.tape.tensor import Number, Tensor, apply, leaf, node_of, shared, unrecorded
 from gradcli.engine.values.data import NUMBERS, SCALARS, np
+from gradcli.engine.values.fields import Fields
 from gradcli.errors import RunError, run_error
 
 NOTHING: Mapping[str, Any] = {}
@@ -69,10 +70,13 @@ class Session:
         self.functions: dict[str, Callable[..., Any]] = {}
         self._rng: Any = None
 
-    @property
-    def keeps_buffers(self) -> bool:
-        """Whether what the program's `backward` frees is still needed for another derivative."""
-        return bool(self.watched) or self.transforms > 0
+    def left(self, retain: bool) -> int:
+        """What a `backward` of the program leaves of the nodes that it visits: what it frees may
+        still be needed for another derivative.
+        """
+        if retain:
+            return LIVE
+        return SPENT if self.watched or self.transforms > 0 else GONE
 
     # --- random numbers ----------------------------------------------------------------
 

@@ -6,8 +6,9 @@ from math import isfinite
 from typing import Any
 
 from gradcli.engine.tape.graph import Node, Watchpoint
-from gradcli.engine.tape.tensor import Fields, Number, Tensor
+from gradcli.engine.tape.tensor import Number, Tensor
 from gradcli.engine.values.data import NUMBERS, Data, dtype_of, np, shape_of
+from gradcli.engine.values.fields import Fields
 from gradcli.errors import run_error
 
 _PRECISION = 4

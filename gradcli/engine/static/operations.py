@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from gradcli import ir
+from gradcli.engine.autodiff.backward import seed
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.run import members, operators
 from gradcli.engine.run.session import Session
@@ -323,7 +324,7 @@ class Operations:
             case "backward":
                 weights = stand_in(args[0]) if args else None
                 if tensor is not None and not keywords and (weights is not None or not args):
-                    self.findings.ask(lambda: members.seed(tensor, weights, name), span)
+                    self.findings.ask(lambda: seed(tensor, weights, name), span)
                 self.findings.tell_flat(x.link)
                 return constant(None)
             case "requires_grad_":

@@ -15,9 +15,10 @@ from enum import Flag
 from typing import Any, NamedTuple
 
 from gradcli import ir
+from gradcli.engine.autodiff.backward import seed
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import REQUIRED
-from gradcli.engine.run import members, operators
+from gradcli.engine.run import operators
 from gradcli.engine.run.inputs import Given, Inputs, misfit
 from gradcli.engine.run.messages import call_note, turn_note
 from gradcli.engine.run.session import kind_of
@@ -452,7 +453,7 @@ class _Walk:
         if made.name in _SCALAR and not isinstance(made.function, Derivative):
             tensor = stand_in(found)
             if tensor is not None:
-                self.findings.ask(lambda: members.seed(tensor, None, "grad"), span)
+                self.findings.ask(lambda: seed(tensor, None, "grad"), span)
         link = linked(args)
         like = made.name == "grad" and isinstance(point, Value)
         return Value(point.shape, "float64", link) if like else unknown(link)

@@ -7,11 +7,15 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, Protocol
 from weakref import ref
 
+from gradcli.engine.values.carrier import Like
+from gradcli.engine.values.data import np
+
 if TYPE_CHECKING:
     from gradcli.engine.tape.tensor import Tensor
     from gradcli.source import Span
 
-_clock = count(1).__next__
+clock = count(1).__next__
+"""Numbers the nodes in the order of recording: all the state that this house has."""
 
 
 class Recordable(Protocol):
@@ -34,7 +38,7 @@ class Recordable(Protocol):
 
     def value(self, args: Sequence[Any], params: Mapping[str, Any]) -> Any: ...
 
-    def node_name(self, args: tuple[Any, ...], params: dict[str, Any]) -> str: ...
+    def node_name(self, args: tuple[Any, ...], params: Mapping[str, Any]) -> str: ...
 
     def pull(
         self,
@@ -78,57 +82,50 @@ class Version:
 
 
 class Node:
-    """One recorded op.
+    """A place of the recorded graph, where a value was made that somebody may want to
+    differentiate.
 
-    `edges` are the nodes of its arguments (None where no gradient is wanted) and `outputs` which of
-    their results the arguments were. `args` are the arguments as the rules want them: what the
-    rules read is kept (with `versions`, the state in which it was), of the rest only a `Like`.
-    `out` is the op's plain value where the rules read it, `cell` that value's version counter.
-    `seq` grows in the order of recording, so that sorting by it is a topological order. `freed`
-    tells what a `backward` has freed, `keeps` that its value, and those of the ops above, are kept
-    for a picture of the graph. `visible` is false for a node that only the command differentiates,
-    not the program.
+    `edges` are the nodes of the values that it was made of (None where no gradient is wanted) and
+    `outputs` which of their results these were. `like` is shape and dtype of its value, a tuple of
+    them for several, and `out` the plain value where the rules read it. `seq` grows in the order of
+    recording, so that sorting by it is a topological order. `freed` tells what a `backward` has
+    freed, `keeps` that its value, and those of the ops above, are kept for a picture of the graph.
+    `visible` is false for a node that only the command differentiates, not the program.
+
+    A kind of node knows its derivative, so that no pass asks what kind it meets: `pull` and `push`
+    give plain data of plain data, `pull_recorded` and `push_recorded` what can be differentiated
+    again.
     """
 
     __slots__ = (
-        "args",
-        "cell",
         "edges",
         "freed",
         "hooks",
         "keeps",
         "like",
-        "op",
         "out",
         "outputs",
-        "params",
         "seq",
         "site",
-        "versions",
         "visible",
     )
 
+    takes_batches = True
+    """Whether several directions may come at once: no function of the program sees them."""
+
     def __init__(
         self,
-        op: Recordable | None,
         edges: tuple[Node | None, ...],
         outputs: tuple[int, ...],
-        args: Any,
-        params: dict[str, Any],
         visible: bool,
         site: Site | None,
     ) -> None:
-        self.op = op
         self.edges = edges
         self.outputs = outputs
-        self.args = args
-        self.params = params
         self.visible = visible
         self.site = site
-        self.seq = _clock()
+        self.seq = clock()
         self.out: Any = None
-        self.cell: Version | None = None
-        self.versions: tuple[int, ...] | None = None
         self.like: Any = None
         self.hooks: list[Any] | None = None
         self.freed = LIVE
@@ -136,8 +133,46 @@ class Node:
 
     def name(self) -> str:
         """The name that PyTorch prints, such as `MulBackward0`."""
-        assert self.op is not None
-        return self.op.node_name(self.args, self.params)
+        raise NotImplementedError
+
+    @property
+    def op_name(self) -> str:
+        """Name of the op that it records, "" for none."""
+        return ""
+
+    @property
+    def saves(self) -> bool:
+        """Whether its derivative reads values that it saved."""
+        return False
+
+    @property
+    def constants(self) -> Sequence[Any]:
+        """The numbers that its value was made of besides those of its edges."""
+        return ()
+
+    def pull(self, g: Any, wanted: Sequence[bool]) -> Sequence[Any]:
+        """Cotangents of its edges, None where one is not wanted, from that of its value: a list for
+        several results, None in the place of one that nobody used.
+        """
+        raise NotImplementedError
+
+    def pull_recorded(self, g: Any, wanted: Sequence[bool]) -> Sequence[Any]:
+        """Likewise, made of recorded ops."""
+        return self.pull(g, wanted)
+
+    def push(self, dots: Sequence[Any]) -> Any:
+        """Tangent of its value, a tuple for several results, from those of its edges (None for
+        zero).
+        """
+        raise NotImplementedError
+
+    def push_recorded(self, dots: Sequence[Any]) -> Any:
+        """Likewise, made of recorded ops."""
+        return self.push(dots)
+
+    def free(self) -> None:
+        """Let go of what it saved."""
+        self.freed = GONE
 
     def __repr__(self) -> str:
         return f"<{self.name()}>"
@@ -153,7 +188,7 @@ class AccumulateGrad(Node):
     __slots__ = ("_variable",)
 
     def __init__(self, variable: Tensor) -> None:
-        super().__init__(None, (), (), (), {}, True, None)
+        super().__init__((), (), True, None)
         self._variable = ref(variable)
 
     @property
@@ -164,6 +199,12 @@ class AccumulateGrad(Node):
     def name(self) -> str:
         return "AccumulateGrad"
 
+    def pull(self, g: Any, wanted: Sequence[bool]) -> Sequence[Any]:
+        return ()
+
+    def push(self, dots: Sequence[Any]) -> Any:
+        return None
+
 
 class Watchpoint(Node):
     """A place where the command, unseen by the program, takes a derivative: the identity."""
@@ -173,11 +214,17 @@ class Watchpoint(Node):
     def __init__(self, variable: str, under: Node | None, output: int, site: Site | None) -> None:
         edges = () if under is None else (under,)
         outputs = () if under is None else (output,)
-        super().__init__(None, edges, outputs, (), {}, under is not None and under.visible, site)
+        super().__init__(edges, outputs, under is not None and under.visible, site)
         self.variable = variable
 
     def name(self) -> str:
         return "Input"
+
+    def pull(self, g: Any, wanted: Sequence[bool]) -> Sequence[Any]:
+        return (g,)
+
+    def push(self, dots: Sequence[Any]) -> Any:
+        return dots[0]
 
 
 def seen(node: Node | None) -> Node | None:
@@ -187,6 +234,17 @@ def seen(node: Node | None) -> Node | None:
     return node if node is not None and node.visible else None
 
 
+def whole(gs: Sequence[Any], likes: Sequence[Like]) -> tuple[Any, ...]:
+    """The cotangents of several results, zeros for those that nobody used."""
+    return tuple(_zeros(like) if g is None else g for g, like in zip(gs, likes, strict=True))
+
+
+def _zeros(like: Like) -> Any:
+    if not like.dtype.startswith("float"):
+        return None
+    return 0.0 if like.shape == () else np.zeros(like.shape, like.dtype)
+
+
 def settle(node: Node | None, before: Collection[Node], site: Site) -> None:
     """Give the nodes that were made for an op of the program that op's place: those from which
     `node` was made, up to the nodes of before.
@@ -194,7 +252,7 @@ def settle(node: Node | None, before: Collection[Node], site: Site) -> None:
     stack = [node]
     while stack:
         node = stack.pop()
-        if node is None or node in before or node.site is not None or node.op is None:
+        if node is None or node in before or node.site is not None or not node.op_name:
             continue
         node.site = site
         stack.extend(node.edges)

@@ -9,8 +9,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from gradcli.engine.tape.graph import AccumulateGrad, Node, Recordable, Site, Version, seen
-from gradcli.engine.values.carrier import SCALAR, Carrier, Like
+from gradcli.engine.tape.graph import (
+    GONE,
+    LIVE,
+    AccumulateGrad,
+    Node,
+    Recordable,
+    Site,
+    Version,
+    clock,
+    seen,
+    whole,
+)
+from gradcli.engine.values.carrier import SCALAR, Carrier, Like, like_of
 from gradcli.engine.values.data import (
     NUMBERS,
     SCALARS,
@@ -18,8 +29,9 @@ from gradcli.engine.values.data import (
     dtype_of,
     is_floating,
     np,
-    shape_of,
 )
+from gradcli.engine.values.fields import Fields
+from gradcli.errors import Diagnostic, Label, RunError
 
 
 class View:
@@ -107,17 +119,124 @@ Value: TypeAlias = Any
 """What an op takes and gives: plain data or a `Tensor`."""
 
 
-class Fields(tuple[Any, ...]):
-    """Several results of one op, with names: `max(x, 0).values`."""
+class OpNode(Node):
+    """One recorded op.
 
-    name: str
-    names: tuple[str, ...]
+    `args` are the arguments as the rules want them: what the rules read is kept (with `versions`,
+    the state in which it was), of the rest only a `Like`. `cell` is the version counter of `out`
+    where the rules read that.
+    """
 
-    def __new__(cls, name: str, names: tuple[str, ...], values: Iterable[Any]) -> Fields:
-        made = super().__new__(cls, values)
-        made.name = name
-        made.names = names
-        return made
+    __slots__ = ("args", "cell", "op", "params", "versions")
+
+    def __init__(
+        self,
+        op: Recordable,
+        edges: tuple[Node | None, ...],
+        outputs: tuple[int, ...],
+        args: tuple[Any, ...],
+        params: Mapping[str, Any],
+        visible: bool,
+        site: Site | None,
+    ) -> None:
+        self.op = op  # all fields are set here: one call less in every step of a program
+        self.edges = edges
+        self.outputs = outputs
+        self.args = args
+        self.params = params
+        self.visible = visible
+        self.site = site
+        self.seq = clock()
+        self.out = None
+        self.cell: Version | None = None
+        self.versions: tuple[int, ...] | None = None
+        self.like = None
+        self.hooks = None
+        self.freed = LIVE
+        self.keeps = False
+
+    def name(self) -> str:
+        return self.op.node_name(self.args, self.params)
+
+    @property
+    def op_name(self) -> str:
+        return self.op.name
+
+    @property
+    def saves(self) -> bool:
+        return self.op.saves_out or any(self.op.saves)
+
+    @property
+    def constants(self) -> Sequence[Any]:
+        return [a for a in self.args if type(a) in NUMBERS]
+
+    def pull(self, g: Any, wanted: Sequence[bool]) -> Sequence[Any]:
+        args = self.args if self.versions is None else self._data()
+        if type(self.like) is tuple:
+            g = whole(g, self.like)
+        return self.op.pull(g, self.out, args, self.params, wanted)
+
+    def pull_recorded(self, g: Any, wanted: Sequence[bool]) -> Sequence[Any]:
+        self._data()
+        if type(self.like) is tuple:
+            g = whole(g, self.like)
+        return self.op.pull(g, self._result(), self.args, self.params, wanted)
+
+    def push(self, dots: Sequence[Any]) -> Any:
+        out = self.like if self.out is None else self.out
+        return self.op.push(dots, out, self._data(), self.params)
+
+    def push_recorded(self, dots: Sequence[Any]) -> Any:
+        self._data()
+        out = self.like if self.out is None else self._result()
+        return self.op.push(dots, out, self.args, self.params)
+
+    def free(self) -> None:
+        self.freed = GONE
+        self.args = tuple(like_of(a) if isinstance(a, Tensor) else a for a in self.args)
+        if type(self.out) is not float:
+            self.out = None
+
+    def _result(self) -> Any:
+        """The saved result as what it is in the graph."""
+        out = self.out
+        if type(out) is tuple:
+            return tuple(Tensor(o, self, i) for i, o in enumerate(out))
+        return None if out is None else Tensor(out, self)
+
+    def _data(self) -> Sequence[Any]:
+        """Plain data of the arguments.
+
+        Raises:
+            RunError: If a value that it saved has been changed in place since.
+        """
+        versions = self.versions
+        if versions is None:  # none was saved
+            return self.args
+        data = []
+        for a, before in zip(self.args, versions, strict=False):
+            if isinstance(a, Tensor):
+                version = a.version
+                if before != (0 if version is None else version.count):
+                    raise self._changed(version)
+                data.append(a.data)
+            else:
+                data.append(a)
+        if self.cell is not None and self.cell.count != versions[-1]:
+            raise self._changed(self.cell)
+        return data
+
+    def _changed(self, version: Version | None) -> RunError:
+        labels = []
+        if self.site is not None:
+            labels.append(Label(self.site.span, f"{self.name()} saved it here"))
+        if version is not None and version.site is not None:
+            labels.append(Label(version.site.span, "it is changed here"))
+        message = (
+            f"a value that {self.name()} saved for the gradient has been changed in place since"
+        )
+        help = "change a `clone()` of it, or make the update before the value is used"
+        return RunError(Diagnostic("changed-in-place", message, labels=labels, help=help))
 
 
 def node_of(x: Tensor) -> Node | None:
@@ -144,7 +263,7 @@ def _renew(x: Tensor) -> None:
             tensor.node = None
             continue
         args = (Like(parent.shape, parent.dtype),)
-        node = Node(view.op, (under,), (parent.index,), args, view.params, under.visible, None)
+        node = OpNode(view.op, (under,), (parent.index,), args, view.params, under.visible, None)
         node.like = Like(tensor.shape, tensor.dtype)
         tensor.node = node
         tensor.index = 0
@@ -155,13 +274,6 @@ def array_of(x: Tensor) -> Any:
     if type(x.data) in NUMBERS:
         x.data = np.asarray(x.data)
     return x.data
-
-
-def like_of(x: Value) -> Like:
-    """Shape and dtype of a value."""
-    if type(x) in NUMBERS:
-        return SCALAR if type(x) is float else Like((), dtype_of(x))
-    return Like(shape_of(x), dtype_of(x))
 
 
 def version_of(x: Tensor) -> int:
@@ -220,7 +332,7 @@ def named(op: Recordable, results: Iterable[Any]) -> tuple[Any, ...]:
 
 def record(
     op: Recordable, args: Sequence[Any], params: Mapping[str, Any], site: Site | None
-) -> Node | None:
+) -> OpNode | None:
     """The node of an op on these arguments, or None where no argument is connected."""
     edges: list[Node | None] = []
     outputs = []
@@ -241,7 +353,7 @@ def record(
         a if kept or not isinstance(a, Tensor) else like_of(a)
         for a, kept in zip(args, saves, strict=False)
     )
-    node = Node(op, tuple(edges), tuple(outputs), saved, dict(params), visible, site)
+    node = OpNode(op, tuple(edges), tuple(outputs), saved, dict(params), visible, site)
     node.versions = tuple(version_of(a) if isinstance(a, Tensor) else 0 for a in saved)
     node.keeps = any(under is not None and under.keeps for under in edges)
     return node
@@ -271,7 +383,7 @@ def evaluated(
     return op.value(data, params), kind
 
 
-def keep_result(node: Node, op: Recordable, result: Tensor) -> None:
+def keep_result(node: OpNode, op: Recordable, result: Tensor) -> None:
     """Let a new node note its result: shape and dtype, and the value where the rules read it."""
     data = result.data
     if type(data) is float:

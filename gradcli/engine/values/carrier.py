@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gradcli.engine.values.data import Data
+from gradcli.engine.values.data import NUMBERS, Data, dtype_of, shape_of
 
 
 class Carrier:
@@ -46,3 +46,10 @@ SCALAR = Like((), "float64")
 def data_of(x: Any) -> Data:
     """Plain data of a value."""
     return x.plain() if isinstance(x, Carrier) else x
+
+
+def like_of(x: Any) -> Like:
+    """Shape and dtype of a value."""
+    if type(x) in NUMBERS:
+        return SCALAR if type(x) is float else Like((), dtype_of(x))
+    return Like(shape_of(x), dtype_of(x))

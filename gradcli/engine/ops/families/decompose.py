@@ -11,8 +11,8 @@ from gradcli.engine.ops.families.matrices import (
     transposed,
 )
 from gradcli.engine.ops.op import Op, bad, composite, sample
-from gradcli.engine.tape.tensor import Fields
 from gradcli.engine.values.data import dtype_of, np, shape_of
+from gradcli.engine.values.fields import Fields
 from gradcli.errors import run_error
 
 FAMILY = 240, "Decompositions of matrices"

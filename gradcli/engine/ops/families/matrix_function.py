@@ -15,8 +15,8 @@ from gradcli.engine.ops.families.matrices import (
 )
 from gradcli.engine.ops.internal.decompose import unit_lower
 from gradcli.engine.ops.op import Op, bad, composite, op, sample
-from gradcli.engine.tape.tensor import Fields
 from gradcli.engine.values.data import NUMBERS, Data, np, shape_of
+from gradcli.engine.values.fields import Fields
 from gradcli.engine.values.sizes import axes, whole
 from gradcli.errors import run_error
 

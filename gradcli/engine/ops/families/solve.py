@@ -19,8 +19,8 @@ from gradcli.engine.ops.families.matrices import (
 )
 from gradcli.engine.ops.op import REQUIRED, Op, Sample, bad, composite, known, op, sample
 from gradcli.engine.ops.promotion import integer, of_first, promoted
-from gradcli.engine.tape.tensor import Fields
 from gradcli.engine.values.data import Data, dtype_of, np, shape_of
+from gradcli.engine.values.fields import Fields
 from gradcli.engine.values.sizes import Shape, broadcast
 from gradcli.errors import run_error
 

@@ -17,10 +17,10 @@ from gradcli.engine.ops.families.along import (
 from gradcli.engine.ops.families.ordering import order_of
 from gradcli.engine.ops.op import REQUIRED, Op, bad, composite, host, known, op, sample
 from gradcli.engine.ops.promotion import integer, of_first
-from gradcli.engine.tape.tensor import Fields
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import Data, dtype_of, np, shape_of
 from gradcli.engine.values.dtypes import dtype_name
+from gradcli.engine.values.fields import Fields
 from gradcli.engine.values.sizes import Shape, axes, axis, number, reduced, whole
 from gradcli.errors import run_error
 

@@ -1,0 +1,19 @@
+"""Several results of one op, with names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+
+class Fields(tuple[Any, ...]):
+    """Several results of one op, with names: `max(x, 0).values`."""
+
+    name: str
+    names: tuple[str, ...]
+
+    def __new__(cls, name: str, names: tuple[str, ...], values: Iterable[Any]) -> Fields:
+        made = super().__new__(cls, values)
+        made.name = name
+        made.names = names
+        return made

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gradcli.engine.run.inputs import check_names
-from gradcli.engine.static.walk import examine
+from gradcli.engine.static.check import examine
 from gradcli.questions.declared import declared
 from gradcli.questions.loaded import Loaded
 from gradcli.questions.request import Request

@@ -10,7 +10,16 @@ from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import REQUIRED, Op
 from gradcli.engine.run.session import Session
 from gradcli.engine.static.lists import linked
-from gradcli.engine.static.value import LINKED, UNLINKED, UNSURE, Value, constant, inferred, unknown
+from gradcli.engine.static.value import (
+    LINKED,
+    UNLINKED,
+    UNSURE,
+    Value,
+    constant,
+    inferred,
+    tensor,
+    unknown,
+)
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.data import NUMBERS
 from gradcli.engine.values.dtypes import dtype_name
@@ -142,7 +151,7 @@ def stacked(value: Any) -> Any:
     if not all(isinstance(v, Value) and v.shape is not None for v in items):
         return None
     if not items:
-        return Value((0,), "float64")
+        return tensor((0,), "float64")
     shapes = {v.shape for v in items}
     if len(shapes) > 1:
         shown = " and ".join(str(list(s)) for s in sorted(shapes)[:2])
@@ -152,7 +161,7 @@ def stacked(value: Any) -> Any:
         )
     floats = [v.dtype for v in items if v.dtype in ("float64", "float32")]
     dtype = floats[0] if floats else items[0].dtype
-    return Value((len(items), *items[0].shape), dtype, linked(items))
+    return tensor((len(items), *items[0].shape), dtype, linked(items))
 
 
 def _tensor(value: Any) -> Any:

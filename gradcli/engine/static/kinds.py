@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeAlias
 
 from gradcli import ir
 from gradcli.engine.static.inference import stand_in
 from gradcli.engine.static.lists import List, linked
-from gradcli.engine.static.value import UNSURE, Link, Value, constant, unknown
+from gradcli.engine.static.value import (
+    UNLINKED,
+    UNSURE,
+    Link,
+    Value,
+    constant,
+    number,
+    relinked,
+    unknown,
+    view,
+)
 from gradcli.source import Span
 
 State: TypeAlias = dict[int, Any]
@@ -60,6 +70,29 @@ FUNCTIONS = (Closure, Derivative, Rule)
 """What a program may call, besides built-ins."""
 
 
+def reached(values: Iterable[Any]) -> Iterator[ir.Function]:
+    """The functions of the program among the values, and those that they may call."""
+    met: set[int] = set()
+    stack = list(values)
+    while stack:
+        value = stack.pop()
+        if id(value) in met:
+            continue
+        met.add(id(value))
+        if isinstance(value, Closure):
+            yield value.function
+            stack += value.defaults.values()
+            stack += [value.slots[s] for s in value.function.captures if s in value.slots]
+        elif isinstance(value, Derivative):
+            stack.append(value.function)
+        elif isinstance(value, Rule):
+            stack += value.methods.values()
+        elif isinstance(value, List):
+            stack += value.any
+        elif isinstance(value, (tuple, Each)):
+            stack += value.parts if isinstance(value, Each) else value
+
+
 def example(value: Any) -> Any:
     """A value of the kind of one, for what asks for no more; None if nothing is known."""
     if isinstance(value, (List, tuple)):
@@ -81,7 +114,7 @@ def identical(left: Any, right: Any, name: str) -> Any:
         other = left if nones[1] else right
         if all(nones) or not isinstance(other, Value) or other.shape is not None:
             return constant(all(nones) is (name == "is"))
-    return Value((), "bool")
+    return number("bool")
 
 
 def attribute(value: Any, name: str) -> Any:
@@ -94,12 +127,12 @@ def attribute(value: Any, name: str) -> Any:
         case "ndim":
             return constant(len(value.shape))
         case "T":
-            return Value(value.shape[::-1], value.dtype, value.link)
+            return view(value, value.shape[::-1])
         case "mT" if len(value.shape) > 1:
             *rest, rows, columns = value.shape
-            return Value((*rest, columns, rows), value.dtype, value.link)
+            return view(value, (*rest, columns, rows))
         case "data":
-            return Value(value.shape, value.dtype)
+            return relinked(view(value, value.shape), UNLINKED)
     return unknown()
 
 
@@ -126,13 +159,11 @@ def flattened(found: Any, name: str, span: Span, args: Sequence[Any]) -> Any:
     numbers = all(isinstance(a, Value) and a.dtype in ("int64", "bool") for a in args)
     if not isinstance(found, Value) or not link.smooth or numbers:
         return found
-    return Value(
-        found.shape, found.dtype, Link(True, False, link.flats | {(name, span)}), found.known
-    )
+    return relinked(found, Link(True, False, link.flats | {(name, span)}))
 
 
 def steady(found: Any) -> Any:
     """A value that was not recorded."""
     if isinstance(found, tuple):
         return tuple(map(steady, found))
-    return Value(found.shape, found.dtype, known=found.known) if isinstance(found, Value) else found
+    return relinked(found, UNLINKED) if isinstance(found, Value) else found

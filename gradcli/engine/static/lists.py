@@ -10,15 +10,27 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from gradcli.engine.static.value import UNSURE, Link, Value, joined, unknown
+from gradcli.engine.static.value import (
+    HERE,
+    NEW,
+    UNSURE,
+    Link,
+    Memory,
+    Value,
+    agree,
+    joined,
+    unknown,
+)
 
 
 class List:
-    """One list: its `items`, or None and what any item is (`item`) where their number is not known.
-    `family` are the lists of which a name may mean any.
+    """One list: its `items`, or None and what any item is (`item`) if their number is not known.
+    `family` are the lists of which a name may mean any, `memory` the instructions of which one has
+    made it.
     """
 
-    def __init__(self, items: list[Any] | None, item: Any, age: int) -> None:
+    def __init__(self, items: list[Any] | None, item: Any, age: int, memory: Memory) -> None:
+        self.memory = memory
         self.items = items
         self.item = item
         self.age = age
@@ -37,12 +49,16 @@ class Lists:
         since: number of the first list made in the present stretch of the program, one that may
             not be reached, or be gone through again.
         oldest: the smallest number of a list that was widened.
+        at: the `id` of the instruction that is being followed.
+        lost: what has got out of sight besides lists.
     """
 
     def __init__(self) -> None:
         self._made: list[List] = []
         self.since = 0
         self.oldest = 0
+        self.at = HERE
+        self.lost: list[Any] = []
         self._lost = False
 
     @property
@@ -52,8 +68,10 @@ class Lists:
 
     def new(self, items: Sequence[Any] | None, item: Any = None) -> List:
         """A new list of these items, or of any number of such an item."""
-        made = List(None if items is None else list(items), item or unknown(), self.count)
+        at = frozenset({self.at})
+        made = List(None if items is None else list(items), item or unknown(), self.count, at)
         if self._lost:
+            self.lose(tuple(made.any))
             made.items, made.item = None, unknown(linked(made.any))
         self._made.append(made)
         return made
@@ -104,6 +122,8 @@ class Lists:
                 self._note(member, member.items is None and same(member.item, lost))
                 member.items, member.item = None, lost
                 self.lose(parts)
+        elif not isinstance(value, Value):
+            self.lost.append(value)
 
     def lose_all(self) -> None:
         """Any list may have been changed."""
@@ -142,7 +162,9 @@ class Lists:
                 a.shape if a.shape == b.shape else None,
                 a.dtype if a.dtype == b.dtype else None,
                 joined((a.link, b.link)),
-                a.known if _equal(a.known, b.known) else UNSURE,
+                a.known if agree(a.known, b.known) else UNSURE,
+                a.kind if a.kind == b.kind else None,
+                None if a.memory is None or b.memory is None else a.memory | b.memory,
             )
         if type(a) is tuple and type(b) is tuple and len(a) == len(b):
             return tuple(self.merged(x, y) for x, y in zip(a, b, strict=True))
@@ -163,8 +185,10 @@ class Lists:
         else:
             both = self.new(None, self.all_merged([*a.any, *b.any]))
         family = list({id(m): m for m in (*a.family, *b.family, both)}.values())
+        memory = (a.memory or NEW) | (b.memory or NEW)
         for member in family:
             member.family = family
+            member.memory = memory
         return both
 
 
@@ -195,14 +219,10 @@ def same(a: Any, b: Any) -> bool:
     if a is b:
         return True
     if isinstance(a, Value) and isinstance(b, Value):
-        known = _equal(a.known, b.known)
-        return known and (a.shape, a.dtype, a.link) == (b.shape, b.dtype, b.link)
+        ways = (a.kind, a.shape, a.dtype, a.link, a.memory)
+        return agree(a.known, b.known) and ways == (b.kind, b.shape, b.dtype, b.link, b.memory)
     if isinstance(a, List) and isinstance(b, List):
         return (a.items is None) == (b.items is None) and same(a.any, b.any)
     if isinstance(a, (list, tuple)) and type(a) is type(b):
         return len(a) == len(b) and all(map(same, a, b))
     return False
-
-
-def _equal(a: Any, b: Any) -> bool:
-    return a is b or (type(a) is type(b) and bool(a == b))

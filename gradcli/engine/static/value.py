@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from gradcli.engine.ops.op import Op
 from gradcli.engine.tape.tensor import Tensor
@@ -14,6 +14,11 @@ from gradcli.source import Span
 
 UNSURE = object()
 """The known value of what has none."""
+
+HERE = 0
+Memory: TypeAlias = frozenset[int] | None
+NEW: frozenset[int] = frozenset({HERE})
+"""Memory that nothing else lies on."""
 
 
 class Link(NamedTuple):
@@ -35,11 +40,14 @@ LINKED = Link(True, True)
 
 
 class Value(Carrier):
-    """What is known of a value. `shape` and `dtype` are None where they are not known, `known` is
-    its value where it is a constant.
+    """What is known of a value. `kind`, `shape` and `dtype` are None where they are not known, and
+    `known` is its value where it is a constant.
+
+    `memory` are the instructions, by `id`, of which one has made the memory that the value lies on;
+    it is None where that may be any, and holds `HERE` for the instruction whose result this is.
     """
 
-    __slots__ = ("dtype", "known", "link", "shape")
+    __slots__ = ("dtype", "kind", "known", "link", "memory", "shape")
 
     def __init__(
         self,
@@ -47,7 +55,11 @@ class Value(Carrier):
         dtype: str | None = None,
         link: Link = UNLINKED,
         known: Any = UNSURE,
+        kind: str | None = None,
+        memory: Memory = None,
     ) -> None:
+        self.kind = kind
+        self.memory = frozenset() if kind == "number" else memory
         self.shape = shape
         self.dtype = dtype
         self.link = link
@@ -64,7 +76,16 @@ class Value(Carrier):
 
     def apply(self, op: Op, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
         """What the op gives, of which the shape at most is known."""
-        return inferred(op, args, params)
+        found = inferred(op, args, params)
+        return found if op.number is not None else _as_part(found, args)
+
+
+def _as_part(found: Any, args: Sequence[Any]) -> Any:
+    """What an op gives inside another: a number, too, of numbers that nobody differentiates."""
+    numbers = all(not isinstance(a, Value) or a.kind != "tensor" for a in args)
+    if isinstance(found, Value) and found.kind == "tensor" and numbers:
+        return Value(found.shape, found.dtype, found.link, found.known, None, found.memory)
+    return found
 
 
 def unknown(link: Link = UNLINKED) -> Value:
@@ -75,8 +96,54 @@ def unknown(link: Link = UNLINKED) -> Value:
 def constant(value: Any) -> Value:
     """A value that is known."""
     if type(value) in NUMBERS:
-        return Value((), dtype_of(value), known=value)
-    return Value(known=value)
+        return number(dtype_of(value), UNLINKED, value)
+    return Value(known=value, kind=_KINDS.get(type(value)), memory=frozenset())
+
+
+def number(dtype: str | None, link: Link = UNLINKED, known: Any = UNSURE) -> Value:
+    """A Python number."""
+    return Value((), dtype, link, known, "number")
+
+
+def tensor(
+    shape: Shape | None, dtype: str | None, link: Link = UNLINKED, memory: Memory = NEW
+) -> Value:
+    """A tensor."""
+    return Value(shape, dtype, link, kind="tensor", memory=memory)
+
+
+def view(of: Value, shape: Shape | None) -> Value:
+    """A tensor on the memory of another."""
+    return tensor(shape, of.dtype, of.link, of.memory)
+
+
+def relinked(value: Value, link: Link) -> Value:
+    """A value that hangs otherwise on what is differentiated."""
+    return Value(value.shape, value.dtype, link, value.known, value.kind, value.memory)
+
+
+_KINDS = {
+    str: "text",
+    type(None): "none",
+    range: "range",
+    slice: "slice",
+    type(Ellipsis): "ellipsis",
+}
+
+
+def agree(a: Any, b: Any) -> bool:
+    """Whether two constants are one."""
+    return a is b or (type(a) is type(b) and bool(a == b))
+
+
+def placed(value: Any, at: int) -> Any:
+    """A value whose memory is `HERE` as the result of the instruction at a place."""
+    if type(value) is tuple:
+        return tuple(placed(part, at) for part in value)
+    if not isinstance(value, Value) or not value.memory or HERE not in value.memory:
+        return value
+    memory = value.memory - NEW | {at}
+    return Value(value.shape, value.dtype, value.link, value.known, value.kind, memory)
 
 
 def joined(links: Iterable[Link]) -> Link:
@@ -89,15 +156,15 @@ def joined(links: Iterable[Link]) -> Link:
 
 def of_data(data: Any, link: Link) -> Any:
     """What is known of a value from outside: of a tensor or a float not its numbers."""
+    kind = "tensor" if type(data) is Tensor else "number"
     if isinstance(data, Tensor):
         data = data.data
     if type(data) in NUMBERS:
         known = UNSURE if link.varies or type(data) is float else data
-        return Value((), dtype_of(data), link, known)
+        return Value((), dtype_of(data), link, known, kind, NEW)
     if hasattr(data, "dtype"):
-        return Value(
-            tuple(data.shape), dtype_of(data), link if data.dtype.kind == "f" else UNLINKED
-        )
+        smooth = link if data.dtype.kind == "f" else UNLINKED
+        return tensor(tuple(data.shape), dtype_of(data), smooth)
     return constant(data) if isinstance(data, str) or data is None else unknown(link)
 
 
@@ -110,7 +177,8 @@ def inferred(op: Op, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
     link = joined(a.link for a in args if isinstance(a, Value))
     plain = [_known(a) for a in args]
     if op.number is not None and not link.varies and all(type(p) in NUMBERS for p in plain):
-        return constant(op.number(*plain, **params))
+        found = constant(op.number(*plain, **params))
+        return Value((), found.dtype, found.link, found.known, _kind(op, args), NEW)
     shapes = [_shape_of(a) for a in args]
     sized = all(s is not None or a is None for s, a in zip(shapes, args, strict=True))
     if op.body is not None and op.shape is None:
@@ -121,12 +189,13 @@ def inferred(op: Op, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
     elif sized and op.elementwise:
         shape = broadcast(*(s for s in shapes if s is not None))
     if not isinstance(op.dtype, list):
-        return _result(op, shape, op.dtype(*args, **params), link)
+        return _result(op, args, shape, op.dtype(*args, **params), link)
     if shape is None:
         return unknown(link)
     rules = op.dtype * len(shape) if len(op.dtype) == 1 else op.dtype
     return tuple(
-        _result(op, s, rule(*args, **params), link) for s, rule in zip(shape, rules, strict=True)
+        _result(op, args, s, rule(*args, **params), link)
+        for s, rule in zip(shape, rules, strict=True)
     )
 
 
@@ -141,11 +210,23 @@ def _composed(op: Op, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
     return made if isinstance(found, tuple) else made[0]
 
 
-def _result(op: Op, shape: Shape | None, dtype: str | None, link: Link) -> Value:
+def _result(
+    op: Op, args: Sequence[Any], shape: Shape | None, dtype: str | None, link: Link
+) -> Value:
     """One result of an op; a gradient goes through it only if it is of floats."""
     ways = op.differentiable or op.body is not None
     smooth = ways and dtype not in ("int64", "bool")
-    return Value(shape, dtype, link if smooth else link.cut())
+    memory = args[0].memory if op.view and isinstance(args[0], Value) else NEW
+    kind = _kind(op, args)
+    return Value(shape, dtype, link if smooth else link.cut(), kind=kind, memory=memory)
+
+
+def _kind(op: Op, args: Sequence[Any]) -> str | None:
+    """Numbers where all arguments are and the op has a value on numbers, else tensors."""
+    kinds = {a.kind if isinstance(a, Value) else "number" for a in args if a is not None}
+    if "tensor" in kinds or op.number is None:
+        return "tensor"
+    return "number" if kinds <= {"number"} else None
 
 
 def _known(a: Any) -> Any:

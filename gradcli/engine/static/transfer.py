@@ -35,12 +35,18 @@ from gradcli.engine.static.kinds import (
 from gradcli.engine.static.lists import List, Lists, linked, plain
 from gradcli.engine.static.value import (
     LINKED,
+    NEW,
+    UNLINKED,
     UNSURE,
     Link,
     Value,
     constant,
     joined,
+    number,
+    relinked,
+    tensor,
     unknown,
+    view,
 )
 from gradcli.engine.values.dtypes import DType, dtype_name
 from gradcli.errors import GradError, Label, run_error
@@ -126,12 +132,12 @@ class Operations:
                 return left + right
             case "not", [value]:
                 truth = self.truth(value, span)
-                opposite = Value((), "bool", linked(args).cut())
+                opposite = number("bool", linked(args).cut())
                 return opposite if truth is UNSURE else constant(not truth)
             case "is" | "is not", [left, right]:
                 return identical(left, right, name)
             case "in" | "not in", _:
-                return Value((), "bool", linked(args).cut())
+                return number("bool", linked(args).cut())
         return self._given(name, args, {}, span)
 
     def _of_bound(self, name: str, named: Mapping[str, Any], span: Span) -> Any:
@@ -207,30 +213,30 @@ class Operations:
         if isinstance(value, Each):
             sides = [self.items(part) for part in value.parts]
             known = [count for _, count in sides if count is not None]
-            numbers = () if value.start is None else (Value((), "int64"),)
+            numbers = () if value.start is None else (number("int64"),)
             count = min(known, default=0) if len(known) == len(sides) else None
             return (*numbers, *(item for item, _ in sides)), count
         if isinstance(value, Value) and value.shape:
-            return Value(value.shape[1:], value.dtype, value.link), value.shape[0]
+            return view(value, value.shape[1:]), value.shape[0]
         if isinstance(value, Value) and isinstance(value.known, range):
-            return Value((), "int64"), len(value.known)
+            return number("int64"), len(value.known)
         return unknown(linked([value])), None
 
-    def nth(self, value: Any, number: int) -> Any:
+    def nth(self, value: Any, n: int) -> Any:
         """The item of that number, None behind the last one, UNSURE if that is not known."""
         if isinstance(value, Each):
-            sides = [self.nth(part, number) for part in value.parts]
+            sides = [self.nth(part, n) for part in value.parts]
             if any(side is None for side in sides):
                 return None
-            return UNSURE if UNSURE in sides else (*value.numbers(number), *sides)
+            return UNSURE if UNSURE in sides else (*value.numbers(n), *sides)
         items = parts(value)
         if items is not None:
-            return items[number] if number < len(items) else None
+            return items[n] if n < len(items) else None
         if isinstance(value, Value) and isinstance(value.known, range):
-            return constant(value.known[number]) if number < len(value.known) else None
+            return constant(value.known[n]) if n < len(value.known) else None
         if isinstance(value, Value) and value.shape:
-            row = Value(value.shape[1:], value.dtype, value.link)
-            return row if number < value.shape[0] else None
+            row = view(value, value.shape[1:])
+            return row if n < value.shape[0] else None
         return UNSURE
 
     def changed(self, x: Any, found: Any, span: Span, labels: Sequence[Label]) -> Any:
@@ -334,9 +340,9 @@ class Operations:
                     )
                 x.link = LINKED
             case "detach":
-                return Value(x.shape, x.dtype)
+                return relinked(view(x, x.shape), UNLINKED)
             case "item":
-                return Value((), x.dtype, x.link.cut())
+                return number(x.dtype, x.link.cut())
             case "to" | "type" | "long" | "float" | "double":
                 return self._cast(x, name, params, span)
         return x if name in _KEEPING else unknown()
@@ -344,7 +350,8 @@ class Operations:
     def _cast(self, x: Value, name: str, params: list[Any], span: Span) -> Any:
         asked = [dtype_name(p) for p in params if isinstance(p, DType)]
         dtype = _CASTS.get(name) or (asked[0] if len(asked) == len(params) == 1 else None)
-        made = Value(x.shape, dtype, x.link)
+        memory = None if x.memory is None else x.memory | NEW
+        made = tensor(x.shape, dtype, x.link, memory)
         return flattened(made, name, span, [x]) if dtype in ("int64", "bool") else made
 
     def truth(self, value: Any, span: Span) -> Any:
@@ -370,5 +377,8 @@ class Operations:
             if isinstance(value, List) and value.items is None:
                 return self.lists.new(None, made[0])
             return self.lists.new(made)
-        shape = value.shape if isinstance(value, Value) else None
-        return Value(shape, "float64", LINKED)
+        if not isinstance(value, Value):
+            return unknown(LINKED)
+        dtype = value.dtype if value.dtype in (None, "float32") else "float64"
+        memory = frozenset({self.lists.at})
+        return Value(value.shape, dtype, LINKED, kind=value.kind, memory=memory)

@@ -22,6 +22,7 @@ from gradcli.engine.run import operators
 from gradcli.engine.run.inputs import Given, Inputs, misfit
 from gradcli.engine.run.messages import call_note, turn_note
 from gradcli.engine.run.session import kind_of
+from gradcli.engine.static.facts import Facts, fact
 from gradcli.engine.static.findings import Findings
 from gradcli.engine.static.inference import stacked, stand_in, static, unbound
 from gradcli.engine.static.kinds import (
@@ -33,19 +34,24 @@ from gradcli.engine.static.kinds import (
     Slots,
     State,
     example,
+    reached,
     steady,
 )
 from gradcli.engine.static.lists import List, Lists, linked, plain, same
-from gradcli.engine.static.liveness import unread
-from gradcli.engine.static.operations import Operations
+from gradcli.engine.static.transfer import Operations
 from gradcli.engine.static.value import (
     LINKED,
+    NEW,
     UNSURE,
     Link,
     Value,
     constant,
     joined,
+    number,
     of_data,
+    placed,
+    relinked,
+    tensor,
     unknown,
 )
 from gradcli.errors import Diagnostic, GradError, run_error
@@ -73,30 +79,36 @@ class _Ways(Flag):
     RETURN = 8
 
 
-def examine(
+class Elaborated(NamedTuple):
+    """What is known of a program: facts of its instructions, and what was found on the way."""
+
+    facts: Facts
+    findings: list[Diagnostic]
+
+
+def elaborate(
     program: ir.Program,
     source: Source,
     given: Mapping[str, Given],
     varying: Sequence[str],
-    of: str | None,
-) -> list[Diagnostic]:
-    """What a walk over shapes finds, and what is never read.
+    result: ir.Operand | None,
+) -> Elaborated:
+    """Walk a program on what is known of its values.
 
     Args:
         program: The program.
         source: Its text.
-        given: Values from outside by name.
+        given: Values from outside by name, of which the shapes, dtypes and kinds count. Where none
+            is given the default stands for it.
         varying: Names that would be differentiated.
-        of: The top-level name that is taken as the result; None: the program's own.
+        result: What is taken as the result; None where there is none.
 
     Raises:
         InputError: If a value from outside does not fit its declaration.
     """
     walk = _Walk(program, source, given, varying)
-    results = program.result if of is None else ir.Slot(program.names[of], Span(0, 0))
-    walk.program(results)
-    found = walk.findings.found + unread(program, source, results)
-    return sorted(found, key=lambda d: d.span.start if d.span else 0)
+    walk.program(result)
+    return Elaborated(walk.facts, walk.findings.found)
 
 
 class _Turn(NamedTuple):
@@ -124,6 +136,7 @@ class _Walk:
         self._program = program
         self._varying = frozenset(varying)
         self.findings = Findings(source)
+        self.facts = Facts(program)
         self._lists = Lists()
         self._operations = Operations(self.findings, self._lists)
         self._inputs = Inputs(given, source, self._operations.session)
@@ -139,7 +152,11 @@ class _Walk:
         try:
             self.block(self._program.main.body, slots)
         except RecursionError:  # too deep to follow: what has been found is true
+            self.facts.lose(visit.all_functions(self._program.main))
             return
+        if self.findings.replaced:
+            self.facts.lose(visit.all_functions(self._program.main))
+        self.facts.lose(reached(self._lists.lost))
         if result is None:
             ends = [slots[s] for s in self._program.names.values() if s in slots]
         else:
@@ -172,11 +189,25 @@ class _Walk:
         return ways | _Ways.ON
 
     def _do(self, i: ir.Instruction, slots: Slots) -> _Ways:
+        """Follow an instruction, and take down what is known there; what ways lead out of it."""
+        self._lists.at = id(i)
+        if isinstance(i, (ir.While, ir.For)):
+            return self._loop(i, slots)
+        taken = [fact(self._held(operand, slots)) for operand in visit.operands(i)]
+        ways = self._done(i, slots)
+        self.facts.note(i, taken, [fact(slots.get(slot)) for slot in visit.writes(i)])
+        return ways
+
+    def _held(self, operand: ir.Operand, slots: Slots) -> Any:
+        """What an operand is, as far as it is known."""
+        if isinstance(operand, ir.Slot):
+            return slots.get(operand.index)
+        return self._read(operand, slots)
+
+    def _done(self, i: ir.Instruction, slots: Slots) -> _Ways:
         match i:
             case ir.Branch():
                 return self._branch(i, slots)
-            case ir.While() | ir.For():
-                return self._loop(i, slots)
             case ir.Return():
                 if self._returned:
                     self._returned[-1].append(self._read(i.value, slots))
@@ -206,7 +237,13 @@ class _Walk:
             case ir.Input():
                 self._input(i, slots)
             case _ if hasattr(i, "target"):
-                slots[i.target] = self._value(i, slots)
+                slots[i.target] = placed(self._value(i, slots), id(i))
+            case ir.Watch() if i.name in self._varying:  # an int that is asked for is made a float
+                found = slots.get(i.slot)
+                if isinstance(found, Value) and found.dtype == "int64" and found.kind != "none":
+                    slots[i.slot] = Value(
+                        found.shape, None, found.link, UNSURE, found.kind, found.memory
+                    )
         return _Ways.ON
 
     def _value(self, i: ir.Instruction, slots: Slots) -> Any:
@@ -278,7 +315,7 @@ class _Walk:
     # --- inputs ------------------------------------------------------------------------
 
     def _input(self, i: ir.Input, slots: Slots) -> None:
-        found = slots[i.target] = self._outside(i, slots)
+        found = slots[i.target] = placed(_declared(i, self._outside(i, slots)), id(i))
         sizes = None if i.type is None else i.type[1]
         if sizes and i.name not in self._inputs.given and getattr(found, "shape", None) is not None:
             wrong = misfit(i.name, found.shape, sizes, self._inputs.sizes)
@@ -286,7 +323,7 @@ class _Walk:
                 self.findings.tell("shape-mismatch", wrong, i.span)
         for name, slot in i.sizes:
             known = self._inputs.sizes.get(name)
-            slots[slot] = Value((), "int64") if known is None else constant(known[0])
+            slots[slot] = number("int64") if known is None else constant(known[0])
 
     def _outside(self, i: ir.Input, slots: Slots) -> Any:
         """An input's value, the one given or its default."""
@@ -411,6 +448,7 @@ class _Walk:
         fits = len(args) <= len(names) and set(given) == set(names)
         self._called += 1
         if not fits or self._depth >= _DEEPEST or self._called > _MOST_CALLS:
+            self._lists.lose(function)
             self._operations.out_of_sight([*args, *keywords.values()])
             self._lists.lose_all()
             return unknown(linked([*args, *keywords.values()]))
@@ -456,7 +494,10 @@ class _Walk:
                 self.findings.ask(lambda: seed(tensor, None, "grad"), span)
         link = linked(args)
         like = made.name == "grad" and isinstance(point, Value)
-        return Value(point.shape, "float64", link) if like else unknown(link)
+        if not like:
+            return unknown(link)
+        dtype = point.dtype if point.dtype in (None, "float32") else "float64"
+        return Value(point.shape, dtype, link, kind=point.kind)
 
     def _own(self, rule: Rule, args: list[Any], span: Span) -> Any:
         """What an own function gives: its `forward`, unrecorded, with a derivative of its own."""
@@ -466,6 +507,7 @@ class _Walk:
         given = [(stacked(plain(a)) if type(plain(a)) is list else a) or unknown() for a in args]
         link = linked(args)
         later = [m for name, m in rule.methods.items() if name != "forward"]
+        self._lists.lose(tuple(later))
         if any(_may_change_lists(m.function.body) for m in later):
             self._operations.out_of_sight(later)
         before, self._operations.recording = self._operations.recording, False
@@ -473,8 +515,13 @@ class _Walk:
         self._operations.recording = before
         own = Link(link.varies, link.smooth) if before else Link()
         parts = found if type(found) is tuple else (found,)
+        kinds = {p.kind if isinstance(p, Value) else None for p in parts}
+        kind = "tensor" if "tensor" in kinds else kinds.pop() if len(kinds) == 1 else None
         made = tuple(
-            Value(p.shape, p.dtype, own) if isinstance(p, Value) else unknown(own) for p in parts
+            Value(p.shape, p.dtype, own, kind=kind, memory=p.memory)
+            if isinstance(p, Value)
+            else unknown(own)
+            for p in parts
         )
         return made if type(found) is tuple else made[0]
 
@@ -547,7 +594,7 @@ class _Walk:
         both = self._lists.all_merged(found)
         if by_operator and isinstance(both, Value) and isinstance(value, Value):
             link = joined((both.link, value.link.cut()))
-            both = Value(both.shape, both.dtype, link, both.known)
+            both = relinked(both, link)
         return both
 
     def _side(self, body: ir.Body, slots: Slots) -> Any:
@@ -623,6 +670,7 @@ class _Walk:
                 break
         else:
             self._lists.lose_all()
+            self._lists.lose(tuple(slots.maps[0].values()))
             _set(slots, dict.fromkeys(slots.maps[0], unknown()))
         self.findings.silent -= 1
         self._lists.oldest = lowest
@@ -653,6 +701,9 @@ class _Walk:
         tested = dict(slots.maps[0])
         if isinstance(i, ir.For):
             slots[i.target] = item
+            self.facts.note(i, [fact(self._held(i.iterable, slots))], [fact(item)])
+        else:
+            self.facts.note(i, [fact(self._held(i.test, slots))], [])
         self._leaving.append((breaks, ends))
         with self._stretch(reached=entered) if repeated else nullcontext():
             ways = self.block(i.body, slots)
@@ -703,7 +754,18 @@ def _watched(value: Any, link: Link, floats: bool) -> Any:
     kept = not isinstance(value, Value) or (value.shape is None and value.known is not UNSURE)
     if kept or not (floats or (link.varies and value.dtype not in ("int64", "bool"))):
         return value
-    return Value(value.shape, "float64", link)
+    dtype = "float32" if value.dtype == "float32" else "float64"
+    return Value(value.shape, dtype, link, kind=value.kind, memory=value.memory)
+
+
+def _declared(i: ir.Input, value: Any) -> Any:
+    """What an input is by its declaration: a `param` is a tensor, and so is what has sizes."""
+    sizes = None if i.type is None else i.type[1]
+    if not isinstance(value, Value) or (i.kind != "param" and sizes is None):
+        return value
+    whole = i.kind == "param" and value.dtype in ("int64", "bool")
+    memory = None if value.memory is None else value.memory | NEW
+    return tensor(value.shape, "float64" if whole else value.dtype, value.link, memory)
 
 
 def _may_change_lists(body: ir.Body) -> bool:

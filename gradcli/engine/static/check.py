@@ -1,0 +1,37 @@
+"""What can be said of a program before it runs: what elaborating it finds, and what is never read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from gradcli import ir
+from gradcli.engine.run.inputs import Given
+from gradcli.engine.static.elaborate import elaborate
+from gradcli.engine.static.liveness import unread
+from gradcli.errors import Diagnostic
+from gradcli.source import Source, Span
+
+
+def examine(
+    program: ir.Program,
+    source: Source,
+    given: Mapping[str, Given],
+    varying: Sequence[str],
+    of: str | None,
+) -> list[Diagnostic]:
+    """The findings, in the order of the text.
+
+    Args:
+        program: The program.
+        source: Its text.
+        given: Values from outside by name.
+        varying: Names that would be differentiated.
+        of: The top-level name that is taken as the result; None: the program's own.
+
+    Raises:
+        InputError: If a value from outside does not fit its declaration.
+    """
+    result = program.result if of is None else ir.Slot(program.names[of], Span(0, 0))
+    found = elaborate(program, source, given, varying, result).findings
+    found += unread(program, source, result)
+    return sorted(found, key=lambda d: d.span.start if d.span else 0)

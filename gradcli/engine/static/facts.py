@@ -1,0 +1,122 @@
+"""What is known of a program's values, instruction by instruction: what `elaborate` gives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from gradcli import ir
+from gradcli.engine.static.kinds import FUNCTIONS, Each
+from gradcli.engine.static.lists import List
+from gradcli.engine.static.value import UNSURE, Value, agree
+from gradcli.ir import visit
+from gradcli.record import Record
+
+
+class Fact(Record):
+    """What is known of one value, whenever the program gets to where it is.
+
+    Fields:
+        kind: "number", "tensor", "text", "none", "list", "tuple", "function", "iterator" and so on;
+            None where it is not known, or one of several.
+        dtype: of a number or tensor, None where it is not known.
+        shape: likewise; of a number `()`.
+        constant: the value where it is always the same, else UNSURE.
+        memory: the instructions, by `id`, of which one has made the memory that the value lies on;
+            None where it may lie on any. Values whose memories have none in common share nothing.
+        items: facts of the items of a list or tuple whose number is known, else None.
+    """
+
+    __slots__ = ("kind", "dtype", "shape", "constant", "memory", "items")
+    kind: str | None
+    dtype: str | None
+    shape: tuple[int, ...] | None
+    constant: Any
+    memory: frozenset[int] | None
+    items: tuple[Fact, ...] | None
+
+
+NOTHING = Fact(None, None, None, UNSURE, None, None)
+"""What is known of a value of which nothing is."""
+
+
+class Known(Record):
+    """What is known of an instruction: of its operands, in the order of `visit.operands`, and of
+    what it puts into its targets.
+    """
+
+    __slots__ = ("operands", "targets")
+    operands: tuple[Fact, ...]
+    targets: tuple[Fact, ...]
+
+
+def fact(value: Any) -> Fact:
+    """What is known of a value of the walk."""
+    if isinstance(value, Value):
+        return Fact(value.kind, value.dtype, value.shape, value.known, value.memory, None)
+    if isinstance(value, List):
+        items = None if value.items is None else tuple(map(fact, value.items))
+        return Fact("list", None, None, UNSURE, value.memory, items)
+    if type(value) is tuple:
+        return Fact("tuple", None, None, UNSURE, frozenset(), tuple(map(fact, value)))
+    if isinstance(value, (*FUNCTIONS, ir.Builtin)):
+        return Fact("function", None, None, UNSURE, frozenset(), None)
+    return Fact("iterator", None, None, UNSURE, None, None) if isinstance(value, Each) else NOTHING
+
+
+def either(a: Fact, b: Fact) -> Fact:
+    """What is known whichever of two a value is."""
+    if a is b or a == b:
+        return a
+    items = None
+    if a.items is not None and b.items is not None and len(a.items) == len(b.items):
+        items = tuple(map(either, a.items, b.items))
+    return Fact(
+        a.kind if a.kind == b.kind else None,
+        a.dtype if a.dtype == b.dtype else None,
+        a.shape if a.shape == b.shape else None,
+        a.constant if agree(a.constant, b.constant) else UNSURE,
+        None if a.memory is None or b.memory is None else a.memory | b.memory,
+        items,
+    )
+
+
+class Facts:
+    """What is known of each instruction of a program, in all the ways that the walk has met it.
+
+    An instruction that it has not met is not reached, unless its function is one of the `lost`:
+    those are called in ways that are not followed.
+    """
+
+    def __init__(self, program: ir.Program) -> None:
+        self._program = program
+        self._known: dict[int, Known] = {}
+
+    def of(self, i: ir.Instruction) -> Known | None:
+        """What is known of an instruction; None for one that the program does not reach."""
+        return self._known.get(id(i))
+
+    def note(self, i: ir.Instruction, operands: Sequence[Fact], targets: Sequence[Fact]) -> None:
+        """Take down what the walk has met at an instruction."""
+        found = Known(tuple(operands), tuple(targets))
+        before = self._known.get(id(i))
+        self._known[id(i)] = found if before is None else _both(before, found)
+
+    def lose(self, functions: Iterable[ir.Function]) -> None:
+        """Nothing is known of what these functions do: they are called in ways not followed."""
+        for function in functions:
+            for i in visit.instructions(function.body):
+                operands = tuple(NOTHING for _ in visit.operands(i))
+                self._known[id(i)] = Known(operands, tuple(NOTHING for _ in visit.writes(i)))
+
+    def __iter__(self) -> Iterator[tuple[ir.Instruction, Known]]:
+        for i in visit.everything(self._program):
+            known = self._known.get(id(i))
+            if known is not None:
+                yield i, known
+
+
+def _both(a: Known, b: Known) -> Known:
+    return Known(
+        tuple(map(either, a.operands, b.operands)), tuple(map(either, a.targets, b.targets))
+    )

@@ -1,4 +1,4 @@
-"""What can be said of a program before it runs: what elaborating it finds, and what is never read."""
+"""What can be said of a program before it runs: what is met on the way, and what is never read."""
 
 from __future__ import annotations
 

@@ -27,6 +27,7 @@ from gradcli.engine.static.findings import Findings
 from gradcli.engine.static.inference import stacked, stand_in, static, unbound
 from gradcli.engine.static.kinds import (
     FUNCTIONS,
+    Applied,
     Closure,
     Derivative,
     Each,
@@ -273,7 +274,14 @@ class _Walk:
             case ir.Method():
                 return self._method(i, slots)
             case ir.GetAttribute():
-                return self._operations.attribute(self._read(i.receiver, slots), i.name, i.span)
+                receiver = self._read(i.receiver, slots)
+                if isinstance(receiver, Rule):
+                    return (
+                        Applied(receiver)
+                        if i.name == "apply"
+                        else receiver.methods.get(i.name) or unknown()
+                    )
+                return self._operations.attribute(receiver, i.name, i.span)
             case ir.Build():
                 return self._operations.built(i.kind, [self._read(item, slots) for item in i.items])
             case ir.Define():
@@ -431,6 +439,8 @@ class _Walk:
             return self._differentiated(function, args, span)
         if isinstance(function, Closure):
             return self._follow(function, args, keywords, span)
+        if isinstance(function, Applied) and not keywords:
+            return self._own(function.rule, args, span)
         if isinstance(function, (List, tuple)) or getattr(function, "shape", None) is not None:
             message = f"{kind_of(example(function))} is not a function"
             self.findings.refuse(run_error("not-callable", message), span)

@@ -52,6 +52,13 @@ class Rule:
         self.methods = methods
 
 
+class Applied:
+    """`NAME.apply` of an own differentiable function, as a value."""
+
+    def __init__(self, rule: Rule) -> None:
+        self.rule = rule
+
+
 class Each:
     """What `zip` and `enumerate` give, once: the items of the parts, behind a number from `start`
     on if there is one.
@@ -66,7 +73,7 @@ class Each:
         return [] if self.start is None else [constant(self.start + number)]
 
 
-FUNCTIONS = (Closure, Derivative, Rule)
+FUNCTIONS = (Closure, Derivative, Rule, Applied)
 """What a program may call, besides built-ins."""
 
 
@@ -87,6 +94,8 @@ def reached(values: Iterable[Any]) -> Iterator[ir.Function]:
             stack.append(value.function)
         elif isinstance(value, Rule):
             stack += value.methods.values()
+        elif isinstance(value, Applied):
+            stack.append(value.rule)
         elif isinstance(value, List):
             stack += value.any
         elif isinstance(value, (tuple, Each)):

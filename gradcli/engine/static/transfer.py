@@ -243,10 +243,12 @@ class Operations:
         """What `x += e` and `x.add_(e)` give where the op gives `found`: the tensor itself, or
         another number.
         """
-        if not isinstance(x, Value) or not x.shape:
+        if not isinstance(x, Value) or x.kind == "number":
             return found
+        if not x.shape and x.kind != "tensor":
+            return self.lists.merged(x, found) if x.kind is None else found
         if isinstance(found, Value):
-            if found.shape is not None and found.shape != x.shape:
+            if found.shape is not None and x.shape is not None and found.shape != x.shape:
                 message = (
                     f"the result of shape {list(found.shape)} does not fit into the tensor of "
                     f"shape {list(x.shape)} that is changed in place"

@@ -1,0 +1,231 @@
+"""A program as text that people read: a line an instruction, blocks indented, its place behind it.
+
+Slots that have a name are shown by it, with their number where several have the same; temporaries
+are `%3`. Nothing of it is read back.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import TypeAlias
+
+from gradcli.ir.program import (
+    Apply,
+    Assert,
+    Augment,
+    Branch,
+    Break,
+    Build,
+    Builtin,
+    Call,
+    CallBuiltin,
+    Choice,
+    Const,
+    Continue,
+    Copy,
+    Define,
+    DefineRule,
+    For,
+    Format,
+    Function,
+    GetAttribute,
+    Inplace,
+    Input,
+    Instruction,
+    Method,
+    Mode,
+    Named,
+    Operand,
+    Operator,
+    Program,
+    Return,
+    SetAttribute,
+    SetItem,
+    Slot,
+    Unpack,
+    Watch,
+    While,
+    Yield,
+)
+from gradcli.ir.visit import writes
+from gradcli.source import Source, Span
+
+Block: TypeAlias = "tuple[str, Sequence[Part]]"
+"""A line and what stands below it."""
+Part: TypeAlias = "str | Instruction | Block"
+
+_INDENT = "  "
+_COLUMN = 48  # where the places stand, if the line is not longer
+_CHOICES = {"and": "and", "or": "or", "chain": "chain", "if": "choose"}
+
+
+def text(program: Program) -> str:
+    """The program's text, with a newline at the end."""
+    return "".join(f"{line}\n" for line in _Printer(program).lines())
+
+
+def place(source: Source, span: Span) -> str:
+    """Lines and columns of a span: `2:5-2:10`."""
+    ends = (source.position(at) for at in (span.start, max(span.start, span.end)))
+    return "-".join(f"{line}:{column}" for line, column in ends)
+
+
+class _Printer:
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        names = Counter(program.variables.values())
+        self.several = {name for name, count in names.items() if count > 1}
+
+    def lines(self) -> Iterator[str]:
+        """The lines. What is inside another waits on a stack: programs nest deeply."""
+        program = self.program
+        result = [] if program.result is None else [f"result {self.operand(program.result)}"]
+        pending: list[tuple[int, Part]] = [(0, p) for p in [*self.inside(program.main), *result]]
+        pending.reverse()
+        while pending:
+            depth, part = pending.pop()
+            below: Sequence[Part] = ()
+            if isinstance(part, Instruction):
+                (head, below), *others = self.parts(part)
+                pending.extend((depth, other) for other in reversed(others))
+                at = place(program.source, part.span)
+                yield f"{_INDENT * depth}{head}".ljust(_COLUMN) + f"  # {at}"
+            elif isinstance(part, str):
+                yield f"{_INDENT * depth}{part}"
+            else:
+                head, below = part
+                yield f"{_INDENT * depth}{head}"
+            pending.extend((depth + 1, inner) for inner in reversed(below))
+
+    def inside(self, function: Function) -> list[Part]:
+        """What stands in a function: its slots, then its instructions."""
+        slots = [("locals", function.locals), ("captures", function.captures)]
+        named = [f"{word} {', '.join(map(self.slot, ours))}" for word, ours in slots if ours]
+        return [*named, *function.body]
+
+    def parts(self, i: Instruction) -> list[Block]:
+        """The lines of an instruction, each with what stands below it."""
+        match i:
+            case Branch():
+                sides: list[Block] = [(f"if {self.operand(i.test)}:", i.then)]
+                return [*sides, ("else:", i.orelse)] if i.orelse else sides
+            case Choice():
+                head = f"{self.slot(i.target)} = {_CHOICES[i.kind]} {self.operand(i.test)}:"
+                return [(head, i.then), ("else:", i.orelse)]
+            case While():
+                return [("while:", i.condition), (f"do if {self.operand(i.test)}:", i.body)]
+            case For():
+                return [(f"for {self.slot(i.target)} in {self.operand(i.iterable)}:", i.body)]
+            case Mode():
+                return [(f"with {i.mode}:", i.body)]
+            case Assert():
+                said = [] if i.message is None else [f"message {self.operand(i.message)}"]
+                return [(f"assert {self.operand(i.test)}", [*i.body, *said])]
+            case Define():
+                head = f"{self.slot(i.target)} = define {self.header(i.function)}"
+                return [(head, self.inside(i.function))]
+            case DefineRule():
+                methods = [(self.header(m), self.inside(m)) for m in i.methods]
+                return [(f"{self.slot(i.target)} = rule {i.name}:", methods)]
+            case Input():
+                default = [] if i.default is None else [f"default {self.operand(i.default)}"]
+                return [(self.declaration(i), [*i.body, *default])]
+            case _:
+                return [(self.line(i), ())]
+
+    def line(self, i: Instruction) -> str:
+        """An instruction with nothing inside."""
+        match i:
+            case SetAttribute():
+                return f"{self.operand(i.receiver)}.{i.name} = {self.operand(i.value)}"
+            case SetItem():
+                where = f"{self.operand(i.receiver)}[{self.operand(i.index)}]"
+                return f"{where} = {self.operand(i.value)}"
+            case Unpack():
+                return f"{', '.join(map(self.slot, i.targets))} = unpack {self.operand(i.value)}"
+            case Return() | Yield():
+                return f"{type(i).__name__.lower()} {self.operand(i.value)}"
+            case Break() | Continue():
+                return type(i).__name__.lower()
+            case Watch():
+                return f"watch {self.slot(i.slot)}"
+            case _:
+                (target,) = writes(i)
+                return f"{self.slot(target)} = {self.value(i)}"
+
+    def value(self, i: Instruction) -> str:
+        """What an instruction puts into its target."""
+        match i:
+            case Copy():
+                return self.operand(i.value)
+            case Operator(operator="[]", args=(value, index)):
+                return f"{self.operand(value)}[{self.operand(index)}]"
+            case Operator(args=(only,)):
+                return f"{i.operator} {self.operand(only)}"
+            case Operator(args=(left, right)):
+                return f"{self.operand(left)} {i.operator} {self.operand(right)}"
+            case Augment():
+                return f"{self.operand(i.receiver)} {i.operator}= {self.operand(i.value)}"
+            case Apply():
+                return f"apply {i.op}({self.named(i.arguments)})"
+            case Inplace():
+                return f"inplace {i.op}({self.named(i.arguments)})"
+            case CallBuiltin():
+                return f"builtin {i.name}({self.called(i.args, i.keywords)})"
+            case Call():
+                return f"call {self.operand(i.function)}({self.called(i.args, i.keywords)})"
+            case Method():
+                receiver = f"{self.operand(i.receiver)}.{i.name}"
+                return f"method {receiver}({self.called(i.args, i.keywords)})"
+            case GetAttribute():
+                return f"{self.operand(i.receiver)}.{i.name}"
+            case Build():
+                return f"build {i.kind}({self.called(i.items)})"
+            case Format():
+                form = f"{i.conversion!r}, {self.operand(i.spec)}"
+                return f"format {self.operand(i.value)}, {form}"
+        raise AssertionError(f"no text of {type(i).__name__}")
+
+    def declaration(self, i: Input) -> str:
+        """An input's line."""
+        text = f"{self.slot(i.target)} = {i.kind} {i.name}"
+        if i.type is not None:
+            element, sizes = i.type
+            shown = () if sizes is None else ("..." if s is ... else str(s) for s in sizes)
+            text += f": {element}" + ("" if sizes is None else f"[{', '.join(shown)}]")
+        return text + "".join(f", {name} into {self.slot(slot)}" for name, slot in i.sizes)
+
+    def header(self, function: Function) -> str:
+        """A function's name and parameters."""
+        shown = (
+            self.slot(p.slot) + ("" if p.default is None else f"={self.operand(p.default)}")
+            for p in function.parameters
+        )
+        return f"{function.name}({', '.join(shown)}):"
+
+    def called(self, args: Sequence[Operand], keywords: Named = ()) -> str:
+        """The arguments of a call."""
+        words = [*map(self.operand, args), self.named(keywords)]
+        return ", ".join(word for word in words if word)
+
+    def named(self, arguments: Named) -> str:
+        """Arguments by name."""
+        return ", ".join(f"{name}={self.operand(operand)}" for name, operand in arguments)
+
+    def operand(self, operand: Operand) -> str:
+        """What is read."""
+        match operand:
+            case Slot():
+                return self.slot(operand.index)
+            case Const(value=value):
+                return "..." if value is Ellipsis else repr(value)
+            case Builtin():
+                return f"builtin {operand.name}"
+
+    def slot(self, slot: int) -> str:
+        """A slot by its name."""
+        name = self.program.variables.get(slot)
+        if name is None:
+            return f"%{slot}"
+        return f"{name}.{slot}" if name in self.several else name

@@ -1,0 +1,159 @@
+"""Small programs that show each form of the language as it is lowered, and the golden files.
+
+`python tests/ir_programs.py` writes the golden files anew.
+"""
+
+from pathlib import Path
+
+from gradcli.engine.run.call import Builtins
+from gradcli.grammar.lower import lower
+from gradcli.grammar.names import analyse
+from gradcli.grammar.parser import parse
+from gradcli.ir.text import text
+from gradcli.source import Source
+
+HERE = Path(__file__).parent
+GOLDEN = HERE / "golden" / "ir"
+SAMPLES = HERE.parent / "samples"
+BUILTINS = Builtins()
+
+FORMS = {
+    "arguments": """
+x = tensor([[1.0, 2.0], [3.0, 4.0]])
+a = sum(x, 1, True)
+b = x.sum(axis=-1, keepdims=True)
+c = torch.sum(input=x)
+d = x.where(x > 0, 0.0)
+e = clamp(x, max=1)
+f = x.reshape(2, -1).permute(1, 0)
+g = max(a.sum(), b.sum())
+h = x.add_(1, alpha=2)
+i = x.softmax(0, 1, 2, 3)
+""",
+    "attributes": """
+x = tensor(2.0, requires_grad=True)
+y = x ** 2
+y.backward(retain_graph=True)
+x.grad.zero_()
+x.grad = None
+x.data *= 2
+y.grad_fn.next_functions[0]
+""",
+    "chains": """
+a < b < c
+a == b != c >= 1 > d
+print(f"{a < b < c}", [a < b, b < c < d][0])
+""",
+    "choices": """
+a = x and y
+b = x or y or 3
+c = x if y else z if a else b
+d = (a and b or c) if not (a or b) else x < y and y < 2
+print(a and b, 1 if c else d)
+""",
+    "functions": """
+k = 2.0
+def outer(a, b=k):
+    def inner(c):
+        return a * c + k
+    return inner(b)
+def count(n):
+    return 0 if n == 0 else 1 + count(n - 1)
+g = lambda t, u=k: t + u
+outer(1.0)(g(2.0), u=3.0) if k > count(3) else relu
+""",
+    "inputs": """
+input x: float[n, 2] = ones(3, 2)
+input flag: bool = True
+input v: int[...]
+param w = 0.5
+param q: float
+k = 3
+m = 2 * k - 1
+x.sum() * w + n
+""",
+    "items": """
+x = [1, 2, (3, 4)]
+y = tensor([[1.0, 2.0], [3.0, 4.0]])
+y[0, 1:] = x[0]
+y[::2][..., -1] += x[2][1]
+a, (b, c) = 1, (2, 3)
+p = q = y[None]
+p[0], r = 5, 6
+""",
+    "loops": """
+s = 0.0
+for i in range(3):
+    for a, b in zip(x, y):
+        if a > b:
+            continue
+        elif a == b:
+            break
+        else:
+            s += a * b
+while s > 1 and i > 0:
+    s = s / 2
+    i -= 1
+s
+""",
+    "operators": """
+a = -x + +y - ~z * -2 / 3 // 4 % 5 ** 6 @ w
+b = (1 & 2 | 3 ^ 4) == 5
+c = not x is None
+d = x is not y, x in [1], x not in y, x != y
+""",
+    "rules": """
+class Cube(Function):
+    @staticmethod
+    def forward(ctx, x, n=3):
+        ctx.save_for_backward(x)
+        ctx.n = n
+        return x ** n
+    @staticmethod
+    def backward(ctx, g):
+        (x,) = ctx.saved_tensors
+        return g * 3 * x ** 2, None
+Cube.apply(tensor(2.0))
+""",
+    "texts": """
+x = 1.5
+print(f"{x:.{2}f} and {x!r} {x=} {{}}", "a" "b", sep="")
+assert x > 1, f"small {x}"
+assert x
+s = f""
+""",
+    "with": """
+x = tensor(1.0, requires_grad=True)
+with torch.no_grad():
+    y = x * 2
+    with enable_grad():
+        y = x * 3
+y
+""",
+}
+
+
+def lowered(source):
+    """The ops program of a source that is right."""
+    module = parse(source)
+    return lower(module, analyse(module, BUILTINS, frozenset()), source)
+
+
+def sources():
+    """What has a golden file, by the file's name."""
+    for name, written in FORMS.items():
+        yield f"form-{name}", Source(f"{name}.grad", written.removeprefix("\n"))
+    for path in sorted(SAMPLES.glob("*.grad")):
+        yield path.stem, Source(path.name, path.read_text("utf-8"))
+
+
+def main():
+    """Write the golden files anew."""
+    for old in GOLDEN.glob("*.txt"):
+        old.unlink()
+    for name, source in sources():
+        (GOLDEN / f"{name}.txt").write_text(text(lowered(source)), "utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -46,6 +46,7 @@ __all__ = [
     "load_source",
     "operation",
     "operations",
+    "ops_text",
 ]
 
 _WORDS = ("True", "False", "nan", "inf", "pi")  # constants that have a name
@@ -119,6 +120,18 @@ def check_source(
     except ProgramError as error:
         return CheckResult(tuple(error.diagnostics), inputs)
     return program.check(given, wrt=wrt, of=of)
+
+
+def ops_text(source: Source, given: frozenset[str] = frozenset()) -> str:
+    """The program of ops that a text becomes, as text; empty if it is refused. Arguments as of
+    `load_source`.
+    """
+    from gradcli.ir.text import text
+
+    try:
+        return text(_lowered(parse(source), source, given))
+    except ProgramError:
+        return ""
 
 
 def _declarations(module: ast.Module, source: Source) -> Iterator[Declared]:

@@ -6,7 +6,9 @@ import typer
 
 from gradcli.cli.arguments import split_names
 from gradcli.cli.command import command
+from gradcli.cli.failures import usage
 from gradcli.cli.inputs import load_source
+from gradcli.cli.messages import report
 from gradcli.cli.options import MESSAGES, PROGRAM, Line
 from gradcli.cli.output import Target, choose, resolve_auto
 from gradcli.formats.forms import LISTS
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @command(
-    *(*PROGRAM, "wrt", "of", "form", "json", "output", "quiet", *MESSAGES),
+    *(*PROGRAM, "wrt", "of", "ir", "form", "json", "output", "quiet", *MESSAGES),
     forms=LISTS,
 )
 def check(line: Line) -> None:
@@ -28,15 +30,22 @@ def check(line: Line) -> None:
     Examples:
       gradcli check model.grad
       gradcli check model.grad x=@data.npy --diagnostics concise
+      gradcli check model.grad --ir
     """
-    from gradcli.program import check_source
+    from gradcli.program import check_source, ops_text
 
     target = resolve_auto(choose(line, LISTS))
     names = split_names(line.wrt, "--wrt")
     source, inputs = load_source(line)
     result = check_source(source, inputs, wrt=names, of=line.of)
     shown = [f for f in result.findings if f.severity == "error" or not line.quiet]
-    target.write(_text(result, shown, target, line.diagnostics))
+    if line.ir:
+        if target.form == "json":
+            raise usage("`--ir` prints text, not json")
+        report(shown, form=line.diagnostics, color=line.color)
+        target.write(ops_text(source, frozenset(inputs)))
+    else:
+        target.write(_text(result, shown, target, line.diagnostics))
     if result.findings:
         raise typer.Exit(3 if any(f.severity == "error" for f in result.findings) else 1)
 

@@ -82,6 +82,9 @@ class Line:
             autocompletion=completion.names,
         ),
     ] = None
+    ir: Annotated[
+        bool, typer.Option("--ir", help="Print the program of ops that the text becomes.")
+    ] = False
     graph: Annotated[bool, typer.Option("--graph", help="Also draw the recorded graph.")] = False
     tangent: Annotated[
         list[str] | None,

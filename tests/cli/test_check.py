@@ -372,3 +372,39 @@ def test_concise_and_json_diagnostics_are_a_line_each(cli):
         "unused-input",
         "flat-operation",
     ]
+
+
+# the program of ops -------------------------------------------------------------------------------
+
+
+def test_the_program_of_ops_is_printed_and_the_status_is_that_of_the_findings(cli):
+    assert cli("check", "-e", "y = x + 1", "-e", "y * 2", "--ir") == (
+        0,
+        "locals y, x, %3\n"
+        "x = free x                                        # 1:5-1:6\n"
+        "y = x + 1                                         # 1:5-1:10\n"
+        "watch y                                           # 1:1-1:10\n"
+        "%3 = y * 2                                        # 2:1-2:6\n"
+        "result %3\n",
+        "",
+    )
+    status, out, err = cli("check", "-e", "y = floor(x)", "-e", "y", "--ir", "--wrt", "x")
+    assert status == 1
+    assert "y = apply floor(input=x)" in out
+    assert "warning[flat-operation]" in err
+    status, out, err = cli("check", "-e", "y = ones(2) + ones(3)", "-e", "y", "--ir", "-q")
+    assert status == 3
+    assert out.endswith("result y\n")
+    assert "error[shape-mismatch]" in err
+
+
+def test_a_program_that_is_refused_has_no_ops(cli):
+    status, out, err = cli("check", "-e", "y = ", "--ir")
+    assert (status, out) == (3, "")
+    assert "error[" in err
+
+
+def test_the_program_of_ops_is_no_json(cli):
+    status, out, err = cli("check", "-e", "x", "--ir", "--json")
+    assert (status, out) == (2, "")
+    assert "`--ir` prints text, not json" in err

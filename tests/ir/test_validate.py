@@ -2,14 +2,14 @@
 
 import pytest
 from generated_programs import Writer, aliased
-from grammar_programs import programs
-from hypothesis import HealthCheck, given, settings
+from grammar_programs import FakeSignatures, text
 from ir_programs import BUILTINS, lowered, sources
 
 from gradcli import ir
 from gradcli.grammar.check import check
 from gradcli.grammar.lower import lower
 from gradcli.grammar.names import analyse
+from gradcli.grammar.parser import parse
 from gradcli.ir.validate import faults
 from gradcli.source import Source, Span
 
@@ -24,17 +24,23 @@ def test_samples_and_forms_keep_to_the_rules(name):
 
 def test_generated_programs_keep_to_the_rules():
     for seed in range(100):
-        for text in (Writer(seed).program(), aliased(seed)[0]):
-            assert faults(lowered(Source("t", text)), BUILTINS) == [], f"seed {seed}:\n{text}"
+        for program in (Writer(seed).program(), aliased(seed)[0]):
+            found = faults(lowered(Source("t", program)), BUILTINS)
+            assert found == [], f"seed {seed}:\n{program}"
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(programs)
-def test_generated_trees_that_pass_the_check_keep_to_the_rules(module):
-    source = Source("t", "")
-    names = analyse(module, BUILTINS, frozenset())
-    if all(f.severity != "error" for f in check(module, source, BUILTINS, frozenset(), names)):
-        assert faults(lower(module, names, source), BUILTINS) == []
+def test_random_texts_that_pass_the_check_keep_to_the_rules():
+    tried = 0
+    builtins = FakeSignatures()
+    for seed in range(200):
+        source = Source("t", text(seed))
+        module = parse(source)
+        names = analyse(module, builtins, frozenset())
+        found = check(module, source, builtins, frozenset(), names)
+        if all(finding.severity != "error" for finding in found):
+            tried += 1
+            assert faults(lower(module, names, source), builtins) == [], f"seed {seed}"
+    assert tried > 30, f"only {tried} texts pass the check"
 
 
 # each rule is broken -----------------------------------------------------------------------------
@@ -45,7 +51,7 @@ ONE = ir.Const(1, AT)
 NEVER = ir.Slot(9, AT)
 
 
-def program(*body, **changed):
+def made(*body, **changed):
     """A program of the slots x and y."""
     main = ir.Function("<program>", (), list(body), (1, 2), (), AT)
     fields = {
@@ -81,14 +87,14 @@ GIVES = ir.Yield(AT, ONE)
 INPUT = ir.Input(AT, 1, "x", "input", None, (), [], None)
 
 RIGHT = {
-    "nothing": program(),
-    "a copy": program(ir.Copy(AT, 1, ONE), ir.Copy(AT, 2, X), result=Y),
-    "a loop": program(ir.For(AT, 1, Y, [ir.Branch(AT, X, [ir.Break(AT)], [ir.Continue(AT)])])),
-    "a choice": program(choice([GIVES], [ir.Copy(AT, 1, ONE), GIVES])),
-    "a function": program(define(ir.Copy(AT, 3, X), ir.Return(AT, Y), captures=(1, 2))),
-    "an input": program(INPUT, ir.Watch(AT, 1, "x")),
-    "bound": program(ir.Apply(AT, 1, "sum", (("input", Y), ("dim", ONE)))),
-    "a sign": program(ir.Operator(AT, 1, "-", (Y,)), ir.Operator(AT, 1, "-", (Y, Y))),
+    "nothing": made(),
+    "a copy": made(ir.Copy(AT, 1, ONE), ir.Copy(AT, 2, X), result=Y),
+    "a loop": made(ir.For(AT, 1, Y, [ir.Branch(AT, X, [ir.Break(AT)], [ir.Continue(AT)])])),
+    "a choice": made(choice([GIVES], [ir.Copy(AT, 1, ONE), GIVES])),
+    "a function": made(define(ir.Copy(AT, 3, X), ir.Return(AT, Y), captures=(1, 2))),
+    "an input": made(INPUT, ir.Watch(AT, 1, "x")),
+    "bound": made(ir.Apply(AT, 1, "sum", (("input", Y), ("dim", ONE)))),
+    "a sign": made(ir.Operator(AT, 1, "-", (Y,)), ir.Operator(AT, 1, "-", (Y, Y))),
 }
 
 
@@ -98,79 +104,79 @@ def test_what_keeps_to_the_rules_is_passed(name):
 
 
 WRONG = {
-    "read from nowhere": (program(ir.Copy(AT, 1, NEVER)), "slot 9 is read and neither"),
-    "a result from nowhere": (program(result=NEVER), "slot 9 is read and neither"),
+    "read from nowhere": (made(ir.Copy(AT, 1, NEVER)), "slot 9 is read and neither"),
+    "a result from nowhere": (made(result=NEVER), "slot 9 is read and neither"),
     "a default from nowhere": (
-        program(define(parameters=(ir.Parameter("p", 3, NEVER),))),
+        made(define(parameters=(ir.Parameter("p", 3, NEVER),))),
         "slot 9 is read and neither",
     ),
-    "not captured": (program(define(ir.Return(AT, X))), "slot 1 is read and neither"),
-    "captured from nowhere": (program(define(captures=(9,))), "f captures 9"),
+    "not captured": (made(define(ir.Return(AT, X))), "slot 1 is read and neither"),
+    "captured from nowhere": (made(define(captures=(9,))), "f captures 9"),
     "written outside": (
-        program(define(ir.Copy(AT, 1, ONE), captures=(1,))),
+        made(define(ir.Copy(AT, 1, ONE), captures=(1,))),
         "slot 1 is written and is none of f",
     ),
-    "written nowhere": (program(ir.Copy(AT, 9, ONE)), "slot 9 is written and is none of"),
+    "written nowhere": (made(ir.Copy(AT, 9, ONE)), "slot 9 is written and is none of"),
     "a parameter elsewhere": (
-        program(define(parameters=(ir.Parameter("p", 4, None),))),
+        made(define(parameters=(ir.Parameter("p", 4, None),))),
         "the parameter p of f is no slot of its own",
     ),
-    "a slot of two": (program(define(own=(1,))), "slot 1 is owned twice"),
-    "main captures": (program(main=main(captures=(1,))), "main has parameters or captures"),
-    "a name without a slot": (program(names={"z": 7}), "the top-level name `z` has no slot"),
-    "a name of another": (program(variables={1: "y", 2: "x"}), "the top-level name `x` has no"),
-    "an input that is not listed": (program(INPUT, inputs=()), "the listed inputs are not"),
-    "an input in a function": (program(define(ir.Watch(AT, 3, "x"))), "an input in a function"),
-    "break": (program(ir.Break(AT)), "break outside a loop"),
+    "a slot of two": (made(define(own=(1,))), "slot 1 is owned twice"),
+    "main captures": (made(main=main(captures=(1,))), "main has parameters or captures"),
+    "a name without a slot": (made(names={"z": 7}), "the top-level name `z` has no slot"),
+    "a name of another": (made(variables={1: "y", 2: "x"}), "the top-level name `x` has no"),
+    "an input that is not listed": (made(INPUT, inputs=()), "the listed inputs are not"),
+    "an input in a function": (made(define(ir.Watch(AT, 3, "x"))), "an input in a function"),
+    "break": (made(ir.Break(AT)), "break outside a loop"),
     "continue": (
-        program(ir.Branch(AT, X, [ir.Continue(AT)], [])),
+        made(ir.Branch(AT, X, [ir.Continue(AT)], [])),
         "continue outside a loop",
     ),
     "break in a function in a loop": (
-        program(ir.For(AT, 2, X, [define(ir.Break(AT))])),
+        made(ir.For(AT, 2, X, [define(ir.Break(AT))])),
         "break outside a loop",
     ),
     "break in a condition": (
-        program(ir.While(AT, [ir.Break(AT)], X, [])),
+        made(ir.While(AT, [ir.Break(AT)], X, [])),
         "break outside a loop",
     ),
-    "return": (program(ir.Return(AT, ONE)), "return outside a function"),
-    "yield": (program(GIVES), "yield that does not end a block of a choice"),
+    "return": (made(ir.Return(AT, ONE)), "return outside a function"),
+    "yield": (made(GIVES), "yield that does not end a block of a choice"),
     "yield too early": (
-        program(choice([GIVES, GIVES], [GIVES])),
+        made(choice([GIVES, GIVES], [GIVES])),
         "yield that does not end a block of a choice",
     ),
-    "no yield": (program(choice([GIVES], [])), "a block of the choice does not yield"),
-    "a strange choice": (program(choice([GIVES], [GIVES], "xor")), "no choice `xor`"),
-    "a strange operator": (program(ir.Operator(AT, 1, "<>", (X, Y))), "no operator `<>` of 2"),
-    "an operator of three": (program(ir.Operator(AT, 1, "+", (X, Y, X))), "no operator `+` of 3"),
-    "a strange update": (program(ir.Augment(AT, 1, "not", X, Y)), "no operator `not` of 2"),
-    "a strange built-in": (program(ir.Apply(AT, 1, "nope", ())), "no built-in `nope`"),
-    "a strange value": (program(ir.Copy(AT, 1, ir.Builtin("nope", AT))), "no built-in `nope`"),
-    "a strange call": (program(ir.CallBuiltin(AT, 1, "nope_", (), ())), "no built-in `nope_`"),
+    "no yield": (made(choice([GIVES], [])), "a block of the choice does not yield"),
+    "a strange choice": (made(choice([GIVES], [GIVES], "xor")), "no choice `xor`"),
+    "a strange operator": (made(ir.Operator(AT, 1, "<>", (X, Y))), "no operator `<>` of 2"),
+    "an operator of three": (made(ir.Operator(AT, 1, "+", (X, Y, X))), "no operator `+` of 3"),
+    "a strange update": (made(ir.Augment(AT, 1, "not", X, Y)), "no operator `not` of 2"),
+    "a strange built-in": (made(ir.Apply(AT, 1, "nope", ())), "no built-in `nope`"),
+    "a strange value": (made(ir.Copy(AT, 1, ir.Builtin("nope", AT))), "no built-in `nope`"),
+    "a strange call": (made(ir.CallBuiltin(AT, 1, "nope_", (), ())), "no built-in `nope_`"),
     "an alias": (
-        program(ir.Apply(AT, 1, "sum", (("input", Y), ("axis", ONE)))),
+        made(ir.Apply(AT, 1, "sum", (("input", Y), ("axis", ONE)))),
         "arguments of `sum` that are not its own: input, axis",
     ),
     "an argument twice": (
-        program(ir.Apply(AT, 1, "sum", (("input", Y), ("input", X)))),
+        made(ir.Apply(AT, 1, "sum", (("input", Y), ("input", X)))),
         "arguments of `sum` that are not its own",
     ),
-    "an argument too few": (program(ir.Apply(AT, 1, "add", (("input", Y),))), "`add` lacks"),
+    "an argument too few": (made(ir.Apply(AT, 1, "add", (("input", Y),))), "`add` lacks"),
     "bound and variadic": (
-        program(ir.Apply(AT, 1, "reshape", (("input", Y), ("shape", X)))),
+        made(ir.Apply(AT, 1, "reshape", (("input", Y), ("shape", X)))),
         "the arguments of `reshape` cannot be bound",
     ),
     "a span outside": (
-        program(ir.Copy(Span(3, 100), 1, ONE)),
+        made(ir.Copy(Span(3, 100), 1, ONE)),
         "lies outside the text: 3-100",
     ),
-    "a span turned round": (program(ir.Copy(Span(3, 2), 1, ONE)), "lies outside the text: 3-2"),
+    "a span turned round": (made(ir.Copy(Span(3, 2), 1, ONE)), "lies outside the text: 3-2"),
     "an operand outside": (
-        program(ir.Copy(AT, 1, ir.Const(1, Span(-1, 2)))),
+        made(ir.Copy(AT, 1, ir.Const(1, Span(-1, 2)))),
         "an operand lies outside the text",
     ),
-    "a function outside": (program(main=main(span=Span(0, 99))), "lies outside the text: 0-99"),
+    "a function outside": (made(main=main(span=Span(0, 99))), "lies outside the text: 0-99"),
 }
 
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import isfinite
 from typing import Any
 
 from gradcli.engine.ops.op import REQUIRED, Op, host
+from gradcli.engine.ops.statics import UNSURE, Statics
 from gradcli.engine.tape.tensor import Tensor, leaf
 from gradcli.engine.values.data import NUMBERS, Data, dtype_of, np, plain, shape_of
 from gradcli.engine.values.dtypes import dtype_name
 from gradcli.engine.values.limits import check_memory
-from gradcli.engine.values.sizes import describe, number, sizes, whole
+from gradcli.engine.values.sizes import Shape, describe, number, sizes, whole
 from gradcli.errors import run_error
 
 FAMILY = 310, "Making tensors"
@@ -49,6 +51,18 @@ def check_device(device: Any) -> None:
     """Refuse devices that are not there."""
     if device is not None and not (isinstance(device, str) and device.split(":")[0] == "cpu"):
         raise run_error("bad-argument", f'the only device is "cpu", got {describe(device)}')
+
+
+def inferred(known: Statics, shape: Any, dtype: Any, options: Mapping[str, Any]) -> Any:
+    """What is known of a new tensor of that shape, with the options."""
+    leaf = known.static(options.get("requires_grad", False))
+    return known.made(shape, known.dtype(options.get("dtype"), dtype), leaf)
+
+
+def size_of(known: Statics, size: Any) -> Shape | None:
+    """A size, None where it is not known."""
+    asked = known.static(size)
+    return None if asked is UNSURE or asked is None else sizes(asked)
 
 
 # from values ------------------------------------------------------------------------------------
@@ -90,15 +104,36 @@ def _tensor(session: Any, data: Any, **options: Any) -> Any:
     return made(session, constant_data(data), **options)
 
 
+def _tensor_of(known: Statics, data: Any, **options: Any) -> Any:
+    value = known.tensor(data)
+    return inferred(known, *like(value), options)
+
+
+def like(value: Any) -> tuple[Any, Any]:
+    """Shape and dtype of a value, as far as they are known."""
+    return getattr(value, "shape", None), getattr(value, "dtype", None)
+
+
 tensor: Op = host(
     "tensor",
     _tensor,
     args=("data",),
     params=OPTIONS,
+    infer=_tensor_of,
     doc="A new tensor of a number, a list (of lists) of numbers, or a tensor's values. Ints make "
     "int64, floats float64, bools bool; `requires_grad=True` makes it a leaf to differentiate.",
     source="PyTorch: tensor",
 )
+
+
+def _as_tensor(known: Statics, data: Any, dtype: Any, device: Any) -> Any:
+    value = known.tensor(data)
+    shape, found = like(value)
+    asked = known.dtype(dtype, found)
+    if shape is None or found is None or asked is None:
+        return known.unknown(data)
+    return value if asked == found else known.made(shape, asked)
+
 
 as_tensor: Op = host(
     "as_tensor",
@@ -109,6 +144,7 @@ as_tensor: Op = host(
     ),
     args=("data",),
     params={"dtype": None, "device": None},
+    infer=_as_tensor,
     doc="The tensor itself, or a new one of a number or list.",
     source="PyTorch: as_tensor",
 )
@@ -120,11 +156,20 @@ def _variable(session: Any, data: Any, requires_grad: Any, volatile: Any) -> Ten
     return made(session, constant_data(data), None, None, requires_grad)
 
 
+def _variable_of(known: Statics, data: Any, requires_grad: Any, volatile: Any) -> Any:
+    value = known.tensor(data)
+    leaf = known.static(requires_grad)
+    if leaf is UNSURE or like(value)[0] is None:
+        return known.unknown(data)
+    return known.made(*like(value), leaf) if leaf else value
+
+
 variable: Op = host(
     "Variable",
     _variable,
     args=("data",),
     params={"requires_grad": False, "volatile": False},
+    infer=_variable_of,
     doc="Older name of making a tensor: `Variable(x, requires_grad=True)`. `volatile` has no "
     "effect, as in PyTorch today.",
     source="PyTorch: autograd.Variable",
@@ -140,10 +185,19 @@ def _float_tensor(session: Any, *values: Any) -> Tensor:
     return Tensor(plain(np.zeros(size)))
 
 
+def _floats_of(known: Statics, *values: Any) -> Any:
+    given = known.tensor(values[0]) if len(values) == 1 else None
+    if known.items(given) is None and getattr(given, "shape", None) == ():
+        given = None  # one number is a size
+    shape = like(given)[0] if given is not None else size_of(known, values)
+    return known.made(shape, "float64")
+
+
 float_tensor: Op = host(
     "FloatTensor",
     _float_tensor,
     args=("*values=None",),
+    infer=_floats_of,
     doc="Older name of a tensor of floats: `FloatTensor([1, 2])`, or of zeros: `FloatTensor(2, "
     "3)`. It is float64, as all floats of the language.",
     source="PyTorch: FloatTensor",
@@ -160,6 +214,7 @@ device: Op = host(
     "device",
     _device,
     args=("type",),
+    infer=lambda known, type: known.constant("cpu"),
     doc='The device "cpu", the only one.',
     source="PyTorch: device",
 )
@@ -176,11 +231,17 @@ def _full(session: Any, size: Any, value: Any, **options: Any) -> Tensor:
     return made(session, plain(np.full(size, value, name)), **options)
 
 
+def of_size(known: Statics, size: Any, **options: Any) -> Any:
+    """A new tensor of floats of the size."""
+    return inferred(known, size_of(known, size), "float64", options)
+
+
 def _filled(name: str, value: float, text: str) -> Op:
     return host(
         name,
         lambda session, size, **options: _full(session, size, value, **options),
         params={"*size": REQUIRED, **OPTIONS},
+        infer=of_size,
         doc=f"A new tensor of the size, {text}.",
         source=f"PyTorch: {name}",
     )
@@ -195,6 +256,9 @@ full: Op = host(
     _full,
     args=("size", "fill_value"),
     params=OPTIONS,
+    infer=lambda known, size, value, **options: inferred(
+        known, size_of(known, size), like(value)[1], options
+    ),
     doc="A new tensor of the size, filled with one number, whose dtype it gets.",
     source="PyTorch: full",
 )
@@ -209,12 +273,18 @@ def _full_like(session: Any, like: Any, value: Any, **options: Any) -> Tensor:
     return _full(session, shape_of(like), value, **options)
 
 
+def like_input(known: Statics, input: Any, *value: Any, **options: Any) -> Any:
+    """A new tensor of the input's size and dtype."""
+    return inferred(known, *like(known.tensor(input)), options)
+
+
 def _filled_like(name: str, value: float, text: str) -> Op:
     return host(
         name,
         lambda session, input, **options: _full_like(session, input, value, **options),
         args=("input",),
         params=OPTIONS,
+        infer=like_input,
         doc=f"A new tensor of the input's size and dtype, filled with {text}.",
         source=f"PyTorch: {name}",
         method=False,
@@ -230,15 +300,27 @@ full_like: Op = host(
     _full_like,
     args=("input", "fill_value"),
     params=OPTIONS,
+    infer=like_input,
     doc="A new tensor of the input's size and dtype, filled with one number.",
     source="PyTorch: full_like",
 )
 
 
+def _square(n: Any, m: Any) -> Shape:
+    return sizes((n, n if m is None else m), "n")
+
+
 def _eye(session: Any, n: Any, m: Any, **options: Any) -> Tensor:
-    rows, columns = sizes((n, n if m is None else m), "n")
+    rows, columns = _square(n, m)
     check_memory((rows, columns))
     return made(session, np.eye(rows, columns), **options)
+
+
+def _eye_of(known: Statics, n: Any, m: Any, **options: Any) -> Any:
+    rows = known.static(n)
+    columns = rows if m is None else known.static(m)
+    shape = None if UNSURE in (rows, columns) else _square(rows, columns)
+    return inferred(known, shape, "float64", options)
 
 
 eye: Op = host(
@@ -246,6 +328,7 @@ eye: Op = host(
     _eye,
     args=("n", "m=None"),
     params=OPTIONS,
+    infer=_eye_of,
     doc="The identity matrix of n rows (and m columns).",
     source="PyTorch: eye",
 )
@@ -254,7 +337,8 @@ eye: Op = host(
 # ranges -----------------------------------------------------------------------------------------
 
 
-def _arange(session: Any, start: Any, end: Any, step: Any, **options: Any) -> Tensor:
+def _count(start: Any, end: Any, step: Any) -> tuple[Any, Any, int]:
+    """The first number of a range, the step and how many there are."""
     if end is None:
         start, end = 0, start
     first, last = number(start, "start"), number(end, "end")
@@ -268,9 +352,22 @@ def _arange(session: Any, start: Any, end: Any, step: Any, **options: Any) -> Te
         raise run_error("bad-argument", f"there is no range from {first} to {last}")
     if span < 0:
         raise run_error("bad-argument", f"from {first} a step of {by} does not lead to {last}")
-    count = -int(-span // 1)
+    return first, by, -int(-span // 1)
+
+
+def _arange(session: Any, start: Any, end: Any, step: Any, **options: Any) -> Tensor:
+    first, by, count = _count(start, end, step)
     check_memory((count,))
     return made(session, np.asarray(first) + np.arange(count) * np.asarray(by), **options)
+
+
+def _arange_of(known: Statics, start: Any, end: Any, step: Any, **options: Any) -> Any:
+    given = [known.static(n) for n in (start, end, step)]
+    dtypes = {like(n)[1] for n in (start, end, step) if n is not None}
+    floats = any(str(dtype).startswith("float") for dtype in dtypes)
+    dtype = "float64" if floats else None if None in dtypes else "int64"
+    shape = None if UNSURE in given else (_count(*given)[2],)
+    return inferred(known, shape, dtype, options)
 
 
 arange: Op = host(
@@ -278,6 +375,7 @@ arange: Op = host(
     _arange,
     args=("start", "end=None", "step=None"),
     params=OPTIONS,
+    infer=_arange_of,
     doc="The numbers from `start` (0) on by `step` (1) up to `end`, without it. Ints make int64.",
     source="PyTorch: arange",
 )
@@ -290,11 +388,18 @@ def _linspace(session: Any, start: Any, end: Any, steps: Any, **options: Any) ->
     return made(session, np.linspace(first, last, count), **options)
 
 
+def _steps(known: Statics, start: Any, end: Any, steps: Any, **options: Any) -> Any:
+    count = known.static(steps)
+    shape = None if count is UNSURE else sizes((whole(count, "steps"),), "steps")
+    return inferred(known, shape, "float64", options)
+
+
 linspace: Op = host(
     "linspace",
     _linspace,
     args=("start", "end", "steps"),
     params=OPTIONS,
+    infer=_steps,
     doc="`steps` numbers at equal distances from `start` to `end`, with both.",
     source="PyTorch: linspace",
 )
@@ -315,6 +420,7 @@ logspace: Op = host(
     _logspace,
     args=("start", "end", "steps"),
     params={"base": 10.0, **OPTIONS},
+    infer=_steps,
     doc="`steps` powers of `base`, their exponents at equal distances from `start` to `end`.",
     source="PyTorch: logspace",
 )

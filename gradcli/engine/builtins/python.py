@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from gradcli.engine.ops.op import Op, constant, host
+from gradcli.engine.ops.statics import UNSURE, Statics
 from gradcli.engine.run.text import text
 from gradcli.engine.tape.tensor import Number, Tensor
 from gradcli.engine.values import dtypes
@@ -33,6 +34,7 @@ print_: Op = host(
     _print,
     args=("*values=None",),
     params={"sep": " ", "end": "\n", "flush": False},
+    infer=lambda known, *values, **options: known.constant(None),
     doc="Prints the values with `sep` between them and `end` behind, tensors as PyTorch does.",
     source=_PYTHON,
     pure=False,
@@ -42,6 +44,7 @@ str_: Op = host(
     "str",
     lambda session, *values: text(values[0]) if values else "",
     args=("*values=None",),
+    infer=lambda known, *values: known.text(),
     doc="The text of a value, as `print` shows it.",
     source=_PYTHON,
 )
@@ -59,10 +62,21 @@ def _len(session: Any, value: Any) -> int:
     raise run_error("wrong-type", f"{kind} has no length")
 
 
+def _length(known: Statics, value: Any) -> Any:
+    items = known.items(value)
+    if items is not None:
+        return known.constant(len(items))
+    shape, data = getattr(value, "shape", None), known.static(value)
+    if shape:
+        return known.constant(shape[0])
+    return known.constant(len(data)) if isinstance(data, (str, range)) else known.number("int64")
+
+
 len_: Op = host(
     "len",
     _len,
     args=("value",),
+    infer=_length,
     doc="Number of items of a list, tuple, string or range, of rows of a tensor.",
     source=_PYTHON,
 )
@@ -94,10 +108,16 @@ def _range(session: Any, *bounds: Any) -> range:
     return range(*ints)
 
 
+def _range_of(known: Statics, *bounds: Any) -> Any:
+    ints = known.static(bounds)
+    return known.unknown() if ints is UNSURE else known.constant(_range(None, *ints))
+
+
 range_: Op = host(
     "range",
     _range,
     args=("*bounds",),
+    infer=_range_of,
     doc="The ints from `start` (0) on by `step` (1) up to `stop`, without it: `range(stop)` or "
     "`range(start, stop, step)`.",
     source=_PYTHON,
@@ -113,6 +133,7 @@ enumerate_: Op = host(
     _enumerate,
     args=("iterable",),
     params={"start": 0},
+    infer=lambda known, values, start: known.each([values], start),
     doc="Pairs of a number from `start` on and an item.",
     source=_PYTHON,
 )
@@ -133,6 +154,7 @@ zip_: Op = host(
     _zip,
     args=("*iterables=None",),
     params={"strict": False},
+    infer=lambda known, *values, strict: known.each(values, None),
     doc="The first items of all values together, then the second ones, up to the shortest.",
     source=_PYTHON,
 )
@@ -183,6 +205,22 @@ def _parsed(value: str, kind: Any, name: str) -> Any:
         raise run_error("bad-argument", f"`{name}` cannot read {value!r}") from None
 
 
+def _scalar_of(call: Any, dtype: str) -> Any:
+    """What `int`, `float` or `bool` gives."""
+
+    def infer(known: Statics, *values: Any) -> Any:
+        if not values:
+            return known.constant(call(None))
+        value = values[0]
+        found = known.tried(call, value)
+        if found is not None:
+            return found
+        smooth = dtype == "float64" and getattr(value, "shape", None) == ()
+        return known.same_number(value, dtype) if smooth else known.number(dtype, value)
+
+    return infer
+
+
 int_: Op = host(
     "int",
     _int,
@@ -190,6 +228,7 @@ int_: Op = host(
     doc="The int of a number, cut off towards zero, or of a one-element tensor: a constant. As a "
     "dtype it is int64.",
     flat=True,
+    infer=_scalar_of(_int, "int64"),
     source=_PYTHON,
 )
 
@@ -199,13 +238,20 @@ float_: Op = host(
     args=("*values=None",),
     doc="The float of a number, or of a one-element tensor, whose gradient it leaves behind as in "
     "PyTorch. As a dtype it is float64.",
+    infer=_scalar_of(_float, "float64"),
     source=_PYTHON,
 )
 
+
+def _bool(session: Any, *values: Any) -> bool:
+    return bool(session.truth(values[0])) if values else False
+
+
 bool_: Op = host(
     "bool",
-    lambda session, *values: session.truth(values[0]) if values else False,
+    _bool,
     args=("*values=None",),
+    infer=_scalar_of(_bool, "bool"),
     doc="The truth of a value: not zero, not empty. As a dtype it is bool.",
     source=_PYTHON,
 )
@@ -248,6 +294,7 @@ type_: Op = host(
     "type",
     lambda session, value: kind_of(value),
     args=("value",),
+    infer=lambda known, value: known.unknown(),
     doc="The kind of a value, such as `<class 'torch.Tensor'>`.",
     source=_PYTHON,
 )
@@ -287,6 +334,7 @@ isinstance_: Op = host(
     "isinstance",
     _isinstance,
     args=("value", "kind"),
+    infer=lambda known, value, kind: known.number("bool"),
     doc="Whether a value is of a kind: int, float, bool, str, number, tensor, or a `type(x)`.",
     source=_PYTHON,
 )
@@ -295,6 +343,7 @@ id_: Op = host(
     "id",
     lambda session, value: id(value),
     args=("value",),
+    infer=lambda known, value: known.number("int64"),
     doc="A number that no other value has as long as this one lives.",
     source=_PYTHON,
     pure=False,
@@ -320,6 +369,7 @@ dir_: Op = host(
     "dir",
     _dir,
     args=("value",),
+    infer=lambda known, value: known.unknown(),
     doc="The names of a value's attributes and methods.",
     source=_PYTHON,
 )

@@ -4,8 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradcli.engine.builtins.create import OPTIONS, made
+from gradcli.engine.builtins.create import (
+    OPTIONS,
+    inferred,
+    like,
+    like_input,
+    made,
+    of_size,
+    size_of,
+)
 from gradcli.engine.ops.op import REQUIRED, Op, host
+from gradcli.engine.ops.statics import UNSURE, Statics
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import NUMBERS, dtype_of, np, plain, shape_of
@@ -31,6 +40,7 @@ def _of_size(name: str, draw: str, text: str) -> Op:
         name,
         lambda session, size, **options: _drawn(session, size, draw, options),
         params={"*size": REQUIRED, **OPTIONS},
+        infer=of_size,
         doc=f"A new tensor of random numbers, {text}.",
         source=f"PyTorch: {name}",
         pure=False,
@@ -56,6 +66,7 @@ def _of_size_like(name: str, draw: str, text: str) -> Op:
         lambda session, input, **options: _drawn_like(session, input, draw, options),
         args=("input",),
         params=OPTIONS,
+        infer=like_input,
         doc=f"Random numbers of the input's size and dtype, {text}.",
         source=f"PyTorch: {name}",
         pure=False,
@@ -84,11 +95,17 @@ def _randint(session: Any, *bounds: Any, size: Any, low: Any, high: Any, **optio
     return made(session, plain(np.asarray(session.rng.integers(first, last, size))), **options)
 
 
+def _ints_of(known: Statics, *bounds: Any, size: Any, low: Any, high: Any, **options: Any) -> Any:
+    given = bounds[-1] if size is None and bounds else size
+    return inferred(known, size_of(known, given), "int64", options)
+
+
 randint: Op = host(
     "randint",
     _randint,
     args=("*bounds=None",),
     params={"size": None, "low": None, "high": None, **OPTIONS},
+    infer=_ints_of,
     doc="Random ints from `low` (0) to below `high`, all equally likely: `randint(high, size)` or "
     "`randint(low, high, size)`.",
     source="PyTorch: randint",
@@ -107,6 +124,7 @@ randperm: Op = host(
     _randperm,
     args=("n",),
     params=OPTIONS,
+    infer=lambda known, n, **options: inferred(known, size_of(known, n), "int64", options),
     doc="The ints from 0 to n - 1 in a random order.",
     source="PyTorch: randperm",
     pure=False,
@@ -131,11 +149,20 @@ def _normal(session: Any, mean: Any, std: Any, size: Any, **options: Any) -> Ten
     return made(session, plain(np.asarray(session.rng.normal(mean, std, shape))), **options)
 
 
+def _normal_of(known: Statics, mean: Any, std: Any, size: Any, **options: Any) -> Any:
+    shapes = [() if type(v) is float else like(known.tensor(v))[0] for v in (mean, std)]
+    shape = size_of(known, size)
+    if shape is None and known.static(size) is None and None not in shapes:
+        shape = broadcast(*shapes)
+    return inferred(known, shape, "float64", options)
+
+
 normal: Op = host(
     "normal",
     _normal,
     args=("mean",),
     params={"std": 1.0, "size": None, **OPTIONS},
+    infer=_normal_of,
     doc="Random numbers, normal with the mean and standard deviation given, each a number or a "
     "tensor.",
     source="PyTorch: normal",
@@ -155,6 +182,7 @@ bernoulli: Op = host(
     "bernoulli",
     _bernoulli,
     args=("input",),
+    infer=lambda known, input: known.made(like(known.tensor(input))[0], "float64"),
     doc="Random zeros and ones: one with the chance that the input gives, for each element.",
     source="PyTorch: bernoulli",
     method=True,
@@ -181,11 +209,19 @@ def _multinomial(session: Any, input: Any, num_samples: Any, replacement: Any) -
     return Tensor(np.array(rows).reshape((*weights.shape[:-1], count)))
 
 
+def _places_of(known: Statics, input: Any, num_samples: Any, replacement: Any) -> Any:
+    shape, _ = like(known.tensor(input))
+    count = known.static(num_samples)
+    fits = shape and count is not UNSURE
+    return known.made((*shape[:-1], whole(count, "num_samples")) if fits else None, "int64")
+
+
 multinomial: Op = host(
     "multinomial",
     _multinomial,
     args=("input", "num_samples"),
     params={"replacement": False},
+    infer=_places_of,
     doc="Random places, each as likely as its weight in the input (a vector, or a matrix with one "
     "set of weights a row).",
     source="PyTorch: multinomial",
@@ -205,6 +241,7 @@ manual_seed: Op = host(
     "manual_seed",
     _manual_seed,
     args=("seed",),
+    infer=lambda known, seed: known.constant(None),
     doc="Starts the random numbers anew from a seed.",
     source="PyTorch: manual_seed",
     pure=False,

@@ -6,6 +6,7 @@ from typing import Any
 
 from gradcli.engine.autodiff import transforms
 from gradcli.engine.ops.op import Op, host
+from gradcli.engine.ops.statics import Statics
 from gradcli.errors import run_error
 
 FAMILY = 340, "Transforms of functions"
@@ -25,11 +26,29 @@ def _grad(
     return transforms.gradients(session, outputs, inputs, grad_outputs, **options)
 
 
+def _nothing(known: Statics, *args: Any, **params: Any) -> Any:
+    """Of a function that is not followed nothing is known."""
+    return known.unknown(*args, *params.values())
+
+
+def _gradients_of(known: Statics, outputs: Any, inputs: Any, *weights: Any, **params: Any) -> Any:
+    """Gradients of tensors are shaped as the inputs."""
+    several = known.items(inputs)
+    points = [inputs] if several is None else several
+    sure = known.static(params["allow_unused"]) is False
+    if not sure or any(getattr(x, "shape", None) is None for x in (outputs, *points)):
+        return _nothing(known, outputs, inputs, *weights)
+    return tuple(known.like([outputs, *points], x.shape, x.dtype) for x in points)
+
+
 grad: Op = host(
     "grad",
     _grad,
     args=("outputs", "inputs=None", "grad_outputs=None"),
     params={"retain_graph": None, "create_graph": False, "allow_unused": False, "argnums": 0},
+    transform="scalar",
+    infer=_gradients_of,
+    keeps=True,
     doc="Of a function: the function that gives its gradient by argument `argnums` (second place). "
     "Of tensors: their gradients by `inputs`, as a tuple.",
     source="PyTorch: func.grad, autograd.grad",
@@ -40,6 +59,9 @@ value_and_grad: Op = host(
     transforms.value_and_grad,
     args=("function",),
     params={"argnums": 0},
+    transform="scalar",
+    infer=_nothing,
+    keeps=True,
     doc="The function that gives value and gradient of a scalar function.",
     source="PyTorch: func.grad_and_value",
 )
@@ -63,6 +85,9 @@ jacobian: Op = host(
     "jacobian",
     _jacobian(False),
     **_JACOBIAN,
+    transform="any",
+    infer=_nothing,
+    keeps=True,
     doc="The function that gives the Jacobian: shape of the result, then shape of the argument. "
     "With `inputs` its value there.",
     source="PyTorch: autograd.functional.jacobian",
@@ -73,6 +98,9 @@ jacfwd: Op = host(
     "jacfwd",
     _jacobian(True),
     **_JACOBIAN,
+    transform="any",
+    infer=_nothing,
+    keeps=True,
     doc="As `jacobian`, column by column in forward mode.",
     source="PyTorch: func.jacfwd",
 )
@@ -87,6 +115,9 @@ hessian: Op = host(
     "hessian",
     _hessian,
     **_JACOBIAN,
+    transform="scalar",
+    infer=_nothing,
+    keeps=True,
     doc="The function that gives the matrix of second derivatives of a scalar function.",
     source="forward over reverse",
 )
@@ -95,6 +126,9 @@ hvp: Op = host(
     "hvp",
     transforms.hvp,
     args=("function", "inputs", "v"),
+    transform="scalar",
+    infer=_nothing,
+    keeps=True,
     doc="Value of a scalar function and the product of its Hessian with v.",
     source="Pearlmutter 1994: forward over reverse",
 )
@@ -103,6 +137,9 @@ jvp: Op = host(
     "jvp",
     transforms.jvp,
     args=("function", "primals", "tangents"),
+    transform="any",
+    infer=_nothing,
+    keeps=True,
     doc="Value of a function and its derivative in the direction of the tangents.",
     source="PyTorch: func.jvp",
 )
@@ -111,6 +148,9 @@ vjp: Op = host(
     "vjp",
     lambda session, function, *primals: transforms.vjp(session, function, primals),
     args=("*function",),
+    transform="any",
+    infer=_nothing,
+    keeps=True,
     doc="Value of a function, and the function from a cotangent to those of the primals.",
     source="PyTorch: func.vjp",
 )

@@ -111,6 +111,11 @@ class Op:
         view: the result may share its first argument's memory.
         body: the op made of other ops, see `composite`.
         host: works on the program's own values, see `host`.
+        infer: what a host gives for what is known of its arguments, `infer(known, *args, **params)`
+            with a `Statics` in the session's place.
+        keeps: a host's arguments, or what it gives for them, may be used later on.
+        transform: a host makes the derivative of a function: "scalar" of one with a single number
+            as its value, "any" of others, too.
         by: names of the ops that a host op does its work by: their derivatives are its own.
         infix: the operator that stands for the op, and how tightly it binds; before its operand
             where there is only one.
@@ -134,9 +139,11 @@ class Op:
         "fields",
         "flat",
         "host",
+        "infer",
         "infix",
         "inplace",
         "jvp",
+        "keeps",
         "known",
         "method",
         "name",
@@ -153,6 +160,7 @@ class Op:
         "saves_out",
         "shape",
         "source",
+        "transform",
         "variadic",
         "view",
         "vjp",
@@ -186,6 +194,9 @@ class Op:
         pure: bool = True,
         body: Callable[..., Any] | None = None,
         host: Callable[..., Any] | None = None,
+        infer: Callable[..., Any] | None = None,
+        keeps: bool = False,
+        transform: str | None = None,
         by: Sequence[str] = (),
         infix: tuple[str, int] | None = None,
         said: Callable[..., Any] | None = None,
@@ -229,6 +240,9 @@ class Op:
         self.pure = pure
         self.body = body
         self.host = host
+        self.infer = infer
+        self.keeps = keeps
+        self.transform = transform
         self.by = tuple(by)
         self.infix = infix
         self.said = said

@@ -64,10 +64,6 @@ _MOST_CALLS = 5000  # that are followed in all
 _TURNS = 40  # of a loop that are followed one by one
 _MOST_TURNS = 2000  # of all loops
 _ROUNDS = 20  # passes over a loop's body until nothing of it counts as known
-_SCALAR = frozenset({"grad", "value_and_grad", "hessian", "hvp"})
-_TRANSFORMS = frozenset(
-    ["grad", "value_and_grad", "jacobian", "jacfwd", "jacrev", "hessian", "hvp", "jvp", "vjp"]
-)
 
 
 class _Ways(Flag):
@@ -356,7 +352,7 @@ class _Walk:
 
     def _apply(self, i: ir.Apply, slots: Slots) -> Any:
         named = {name: self._read(operand, slots) for name, operand in i.arguments}
-        if i.op in _TRANSFORMS and isinstance(next(iter(named.values())), FUNCTIONS):
+        if self._is_transform(i.op) and isinstance(next(iter(named.values())), FUNCTIONS):
             return self._derivative(i.op, *unbound(i.op, named), i.span)
         return self._operations.bound(i.op, named, i.span, [o for _, o in i.arguments])
 
@@ -370,7 +366,7 @@ class _Walk:
     def _call_builtin(self, i: ir.CallBuiltin, slots: Slots) -> Any:
         args = [self._read(a, slots) for a in i.args]
         keywords = {k: self._read(v, slots) for k, v in i.keywords}
-        if i.name in _TRANSFORMS and args and isinstance(args[0], FUNCTIONS):
+        if self._is_transform(i.name) and args and isinstance(args[0], FUNCTIONS):
             return self._derivative(i.name, args, keywords, i.span)
         if i.name in ops or not args:
             return self._operations.applied(i.name, args, keywords, i.span, i.args)
@@ -432,7 +428,7 @@ class _Walk:
     ) -> Any:
         """What a call of a function that is a value gives."""
         if isinstance(function, ir.Builtin):
-            if function.name in _TRANSFORMS and args and isinstance(args[0], FUNCTIONS):
+            if self._is_transform(function.name) and args and isinstance(args[0], FUNCTIONS):
                 return self._derivative(function.name, args, keywords, span)
             return self._operations.applied(function.name, args, keywords, span)
         if isinstance(function, Derivative) and not keywords:
@@ -476,6 +472,9 @@ class _Walk:
             returned.append(constant(None))
         return self._lists.all_merged(returned)
 
+    def _is_transform(self, name: str) -> bool:
+        return name in ops and ops[name].transform is not None
+
     def _derivative(self, name: str, args: list[Any], keywords: dict[str, Any], span: Span) -> Any:
         """What a transform of a function gives: a function, or its derivative at a point."""
         function, *points = args
@@ -498,7 +497,7 @@ class _Walk:
         found = self._called_with(made.function, [self._operations.point(point), *others], {}, span)
         self._operations.recording = before
         self.findings.tell_flat(linked([found]))
-        if made.name in _SCALAR and not isinstance(made.function, Derivative):
+        if ops[made.name].transform == "scalar" and not isinstance(made.function, Derivative):
             tensor = stand_in(found)
             if tensor is not None:
                 self.findings.ask(lambda: seed(tensor, None, "grad"), span)

@@ -2,28 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gradcli.engine.ops.binding import bind, check_params, signature
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import REQUIRED, Op
-from gradcli.engine.run.session import Session
+from gradcli.engine.ops.promotion import common
 from gradcli.engine.static.lists import linked
-from gradcli.engine.static.value import (
-    LINKED,
-    UNLINKED,
-    UNSURE,
-    Value,
-    constant,
-    inferred,
-    tensor,
-    unknown,
-)
+from gradcli.engine.static.value import UNSURE, Value, inferred, tensor, unknown
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.data import NUMBERS
-from gradcli.engine.values.dtypes import dtype_name
-from gradcli.engine.values.sizes import filled, sizes
+from gradcli.engine.values.sizes import filled
 from gradcli.errors import run_error
 
 
@@ -33,15 +23,9 @@ def result(name: str, args: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
     Raises:
         GradError: If it cannot work, whatever the values are that are not known.
     """
-    everything = [*args, *keywords.values()]
-    special = _HOSTS.get(name)
-    if special is not None:
-        return special(list(args), dict(keywords))
     if name not in ops or ops[name].constant is not REQUIRED:
-        return unknown(linked(everything))
+        return unknown(linked([*args, *keywords.values()]))
     op = ops[name]
-    if op.host is not None:
-        return unknown(linked(everything))
     given = list(args) if op.variadic else [_tensor(a) for a in args]
     bound, params = bind(op, given, keywords)
     return _result(op, bound, params)
@@ -54,8 +38,6 @@ def bound_result(name: str, named: Mapping[str, Any]) -> Any:
         GradError: If it cannot work, whatever the values are that are not known.
     """
     op = ops[name]
-    if op.host is not None:
-        return result(name, *unbound(name, named))
     params = {n: named.get(n, default) for n, default in op.params.items()}
     if REQUIRED in params.values():
         return unknown(linked(named.values()))
@@ -159,164 +141,8 @@ def stacked(value: Any) -> Any:
             "ragged-list",
             f"a list becomes a tensor only if its rows are of one shape, got the shapes {shown}",
         )
-    floats = [v.dtype for v in items if v.dtype in ("float64", "float32")]
-    dtype = floats[0] if floats else items[0].dtype
-    return tensor((len(items), *items[0].shape), dtype, linked(items))
+    return tensor((len(items), *items[0].shape), common(*items), linked(items))
 
 
 def _tensor(value: Any) -> Any:
     return (stacked(value) or unknown(linked(value))) if isinstance(value, list) else value
-
-
-# built-ins that work on the program's own values ------------------------------------------------
-
-
-def _made(args: list[Any], keywords: dict[str, Any]) -> Any:
-    """A new tensor of a size that is written out."""
-    given = static(keywords.get("size", args))
-    leaf = static(keywords.get("requires_grad")) is True
-    link = LINKED if leaf else UNLINKED
-    return unknown(link) if given is UNSURE else Value(sizes(given), _dtype(keywords), link)
-
-
-def _dtype(keywords: Mapping[str, Any], other: str | None = "float64") -> str | None:
-    if "dtype" not in keywords:
-        return other
-    asked = keywords["dtype"]
-    known = asked.known if isinstance(asked, Value) else UNSURE
-    return None if known is UNSURE else dtype_name(known) or other
-
-
-def _copied(args: list[Any], keywords: dict[str, Any]) -> Any:
-    leaf = static(keywords.get("requires_grad")) is True
-    link = LINKED if leaf else UNLINKED
-    value = _tensor(args[0]) if args else None
-    if not isinstance(value, Value):
-        return unknown(link)
-    dtype = _dtype(keywords, value.dtype)
-    if leaf and dtype in ("int64", "bool"):
-        raise run_error(
-            "needs-float",
-            f"a tensor of dtype {dtype} cannot require grad: only floats have derivatives",
-            help="write its numbers with a point, as in `tensor([1.0, 2.0], requires_grad=True)`",
-        )
-    return Value(value.shape, dtype, link)
-
-
-def _like(args: list[Any], keywords: dict[str, Any]) -> Any:
-    found = _copied(args, keywords)
-    return Value(found.shape, None, found.link)
-
-
-def _range(args: list[Any], keywords: dict[str, Any]) -> Any:
-    ends = [static(a) for a in args]
-    fine = all(type(e) is int for e in ends) and 0 < len(ends) < 4
-    return Value(known=range(*ends)) if fine and 0 not in ends[2:] else unknown()
-
-
-def _length(args: list[Any], keywords: dict[str, Any]) -> Any:
-    value = args[0] if args else None
-    if isinstance(value, (list, tuple)):
-        return constant(len(value))
-    if isinstance(value, Value):
-        if value.shape:
-            return constant(value.shape[0])
-        if isinstance(value.known, (str, range)):
-            return constant(len(value.known))
-    return Value((), "int64")
-
-
-def _extreme(name: str) -> Callable[[list[Any], dict[str, Any]], Any]:
-    """`max` or `min`: of all elements, along a dimension, or of several values."""
-
-    def extreme(args: list[Any], keywords: dict[str, Any]) -> Any:
-        given = [_tensor(a) for a in args]
-        link = linked([*given, *keywords.values()])
-        if not given or not all(isinstance(a, Value) and a.shape is not None for a in given):
-            return unknown(link)
-        first, *others = given
-        by_place = bool(others) and others[0].dtype not in ("float64", "float32")
-        if by_place or (not others and "dim" in keywords):
-            dim = others[0] if others else keywords["dim"]
-            if not first.shape or type(static(dim)) is not int:
-                return unknown(link)  # a number's, or of a dimension that is not known
-            flags = {k: v for k, v in keywords.items() if k == "keepdim"}
-            values = result(f"{name}_along", [first], {"dim": dim, **flags})
-            if type(values) is not tuple:
-                return unknown(link)
-            return values[0], Value(values[1].shape, "int64", link.cut())
-        if keywords:
-            return unknown(link)
-        if not others:
-            return Value((), first.dtype, link)
-        found = first
-        for other in others:
-            found = result(f"{name}imum", [found, other], {})
-        return found
-
-    return extreme
-
-
-def _printed(args: list[Any], keywords: dict[str, Any]) -> Any:
-    return constant(None)
-
-
-def _scalar(name: str, dtype: str) -> Callable[[list[Any], dict[str, Any]], Any]:
-    """`int`, `float` or `bool` of a value."""
-
-    def scalar(args: list[Any], keywords: dict[str, Any]) -> Any:
-        value = args[0] if args else constant(0)
-        tensor = stand_in(value)
-        if tensor is not None:
-            _on(name, tensor)
-        if not isinstance(value, Value):
-            return Value((), dtype)
-        if type(value.known) in NUMBERS:
-            return constant(_on(name, value.known))
-        smooth = name == "float" and value.shape == ()
-        return Value((), dtype, value.link if smooth else value.link.cut())
-
-    return scalar
-
-
-def _on(name: str, value: Any) -> Any:
-    call = ops[name].host
-    assert call is not None
-    return call(Session(), value)
-
-
-def _einsum(args: list[Any], keywords: dict[str, Any]) -> Any:
-    equation, *tensors = args
-    if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)):
-        tensors = list(tensors[0])
-    return result("contraction", [tensors], {"equation": equation})
-
-
-def _round(args: list[Any], keywords: dict[str, Any]) -> Any:
-    value = _tensor(args[0]) if args else unknown()
-    return Value(value.shape, None, value.link) if isinstance(value, Value) else unknown()
-
-
-def _isinstance(args: list[Any], keywords: dict[str, Any]) -> Any:
-    return Value((), "bool")
-
-
-_HOSTS: dict[str, Callable[[list[Any], dict[str, Any]], Any]] = {
-    **dict.fromkeys(("zeros", "ones", "empty", "rand", "randn"), _made),
-    **dict.fromkeys(("tensor", "as_tensor"), _copied),
-    **dict.fromkeys(("zeros_like", "ones_like", "empty_like", "rand_like", "randn_like"), _like),
-    "max": _extreme("max"),
-    "min": _extreme("min"),
-    "range": _range,
-    "len": _length,
-    "print": _printed,
-    "int": _scalar("int", "int64"),
-    "float": _scalar("float", "float64"),
-    "bool": _scalar("bool", "bool"),
-    "round": _round,
-    "einsum": _einsum,
-    "isinstance": _isinstance,
-}
-
-READERS = frozenset({*_HOSTS, "str", "allclose", "equal", "type", "dir", "id", "median"})
-"""Built-ins on the program's own values that keep nothing of them."""

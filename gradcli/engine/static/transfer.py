@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from gradcli import ir
@@ -11,14 +11,15 @@ from gradcli.engine.ops.catalog import ops
 from gradcli.engine.run import members, operators
 from gradcli.engine.run.session import Session
 from gradcli.engine.static.findings import Findings
+from gradcli.engine.static.hosts import hosted
 from gradcli.engine.static.inference import (
-    READERS,
     bound_result,
     indexed,
     result,
     stacked,
     stand_in,
     static,
+    unbound,
 )
 from gradcli.engine.static.kinds import (
     FUNCTIONS,
@@ -141,9 +142,10 @@ class Operations:
         return self._given(name, args, {}, span)
 
     def _of_bound(self, name: str, named: Mapping[str, Any], span: Span) -> Any:
-        if name in ("eq", "ne", "enumerate"):
+        if name in ("eq", "ne"):
             return self._given(name, [*named.values()], {}, span)
-        self._let_go(name, named.values())
+        if ops[name].host is not None:
+            return self._given(name, *unbound(name, named), span)
         return bound_result(name, {k: plain(v) for k, v in named.items()})
 
     def _given(self, name: str, args: list[Any], keywords: dict[str, Any], span: Span) -> Any:
@@ -152,15 +154,11 @@ class Operations:
                 self._compared(name, left, right, span)
                 if UNSURE not in (left.known, right.known) and None in (left.shape, right.shape):
                     return constant((left.known == right.known) is (name == "eq"))
-            case "zip" | "enumerate", _:
-                return self._each(name, args)
-        self._let_go(name, [*args, *keywords.values()])
+        if name in ops and ops[name].host is not None:
+            if ops[name].keeps:
+                self.out_of_sight([*args, *keywords.values()])
+            return hosted(ops[name], args, keywords, self.session)
         return result(name, [plain(a) for a in args], {k: plain(v) for k, v in keywords.items()})
-
-    def _let_go(self, name: str, values: Iterable[Any]) -> None:
-        """What a built-in on the program's own values may keep gets out of sight."""
-        if name not in READERS and name in ops and ops[name].host is not None:
-            self.out_of_sight([*values])
 
     def _joined(self, left: Any, right: Any, span: Span) -> Any:
         """`left + right` of examples of which one is a string; None where nothing is known."""
@@ -191,12 +189,6 @@ class Operations:
         if isinstance(index, Value) and (at is UNSURE or type(at) is int):
             return self.lists.all_merged(value.any if isinstance(value, List) else value)
         return indexed("getitem", [plain(value)], plain(index))
-
-    def _each(self, name: str, args: list[Any]) -> Any:
-        start = static(args[1]) if len(args) > 1 else 0
-        if name == "enumerate" and type(start) is int:
-            return Each(args[:1], start)
-        return Each(args, None) if name == "zip" else unknown(linked(args))
 
     def check_items(self, value: Any, span: Span) -> None:
         """Tell of a number or 0-d tensor that is gone through."""

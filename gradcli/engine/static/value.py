@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
+from gradcli.engine.ops import statics
 from gradcli.engine.ops.op import Op
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.carrier import Carrier
@@ -12,7 +13,7 @@ from gradcli.engine.values.data import NUMBERS, dtype_of
 from gradcli.engine.values.sizes import Shape, broadcast
 from gradcli.source import Span
 
-UNSURE = object()
+UNSURE = statics.UNSURE
 """The known value of what has none."""
 
 HERE = 0

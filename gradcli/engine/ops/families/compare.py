@@ -10,8 +10,10 @@ from gradcli.engine.numerics import ieee
 from gradcli.engine.numerics.ufunc import formula, integral, ufunc
 from gradcli.engine.ops.op import Op, bad, elementwise, host, sample
 from gradcli.engine.ops.promotion import boolean
+from gradcli.engine.ops.statics import Statics
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import Data, np, shape_of
+from gradcli.engine.values.sizes import broadcast
 from gradcli.errors import run_error
 
 FAMILY = 70, "Comparison and logic"
@@ -270,11 +272,18 @@ def _allclose(session: Any, x: Any, y: Any, **params: Any) -> bool:
     return bool(np.all(close))
 
 
+def _both(known: Statics, x: Any, y: Any, **params: Any) -> Any:
+    shapes = [getattr(known.tensor(v), "shape", None) for v in (x, y)]
+    broadcast(*(shape for shape in shapes if shape is not None))
+    return known.number("bool")
+
+
 allclose: Op = host(
     "allclose",
     _allclose,
     args=("input", "other"),
     params={"rtol": 1e-5, "atol": 1e-8, "equal_nan": False},
+    infer=_both,
     doc="Whether all elements of input and other are close, as `isclose` says: one bool.",
     source="PyTorch",
     method=True,
@@ -290,6 +299,7 @@ equal: Op = host(
     "equal",
     _equal,
     args=("input", "other"),
+    infer=lambda known, x, y: known.number("bool"),
     doc="Whether input and other have one shape and equal elements: one bool.",
     source="PyTorch",
     method=True,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import reduce
 from math import nan
 from typing import Any
 
@@ -9,6 +10,7 @@ from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.families.along import DIMS, check_some, dim_samples, shaped, share, spread
 from gradcli.engine.ops.op import Op, bad, host, known, op
 from gradcli.engine.ops.promotion import integer
+from gradcli.engine.ops.statics import UNSURE, Statics
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.data import NUMBERS, Data, np
 from gradcli.engine.values.sizes import axes, axis, describe, reduced, whole
@@ -91,11 +93,30 @@ def _choose(session: Any, values: tuple[Any, ...], dim: Any, keepdim: Any, name:
 
 
 def _choice(name: str, word: str) -> Op:
+    def infer(known: Statics, *values: Any, dim: Any, keepdim: Any) -> Any:
+        given = [known.tensor(v) for v in values]
+        if not given or any(getattr(v, "shape", None) is None for v in given):
+            return known.unknown(*values)
+        first, *others = given
+        by_place = (
+            bool(others) and others[0].shape == () and others[0].dtype in ("int64", "bool", None)
+        )
+        at = known.static(others[0]) if by_place else known.static(dim)
+        kept = known.static(others[1] if by_place and len(others) > 1 else keepdim)
+        if by_place or (not others and at is not None):
+            if not first.shape or type(at) is not int or kept is UNSURE:
+                return known.unknown(*values)  # a number's, or of a dimension that is not known
+            return ops[f"{name}_along"](first, dim=at, keepdim=bool(kept))
+        if not others:
+            return ops[f"{name}_all"](first)
+        return reduce(ops[f"{name}imum"], given)
+
     return host(
         name,
         lambda session, *values, dim=None, keepdim=False: _choose(
             session, values, dim, keepdim, name
         ),
+        infer=infer,
         by=(f"{name}_all", f"{name}_along", f"{name}imum"),
         args=("*values",),
         params=DIMS,

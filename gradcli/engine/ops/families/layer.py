@@ -7,6 +7,7 @@ from typing import Any
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import REQUIRED, Op, bad, composite, host, known, op, sample
 from gradcli.engine.ops.promotion import floating, of_first
+from gradcli.engine.ops.statics import Statics
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import Data, np, shape_of
@@ -217,12 +218,22 @@ def _dropout(session: Any, input: Any, p: Any = 0.5, training: Any = True) -> An
     return session.do(ops.mul, [x, Tensor(weight) if weight.ndim else float(weight)], {})
 
 
+def _thinned(known: Statics, input: Any, p: Any, training: Any) -> Any:
+    x = known.tensor(input)
+    return known.like(input, getattr(x, "shape", None), _floats_of(x))
+
+
+def _floats_of(x: Any) -> str | None:
+    return floating(x) if hasattr(x, "dtype") else None
+
+
 dropout: Op = host(
     "dropout",
     _dropout,
     by=("mul",),
     args=("input",),
     params={"p": 0.5, "training": True},
+    infer=_thinned,
     doc="Each element with the probability p replaced by 0, the others divided by 1 - p; the input "
     "itself with `training=False`. `--seed` and `manual_seed` make the choice repeatable.",
     source="Srivastava and others, Dropout, 2014",

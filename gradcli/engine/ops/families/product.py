@@ -7,6 +7,7 @@ from typing import Any
 
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import REQUIRED, Op, Sample, bad, composite, host, sample
+from gradcli.engine.ops.statics import UNSURE, Statics
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import dtype_of, np, shape_of
 from gradcli.engine.values.limits import check_memory
@@ -439,9 +440,19 @@ def _einsum(session: Any, *given: Any) -> Any:
     return session.do(ops.contraction, tensors, {"equation": equation})
 
 
+def _einsum_of(known: Statics, *given: Any) -> Any:
+    equation = known.static(given[0]) if given else UNSURE
+    operands = known.items(given[1]) if len(given) == 2 else None
+    tensors = [known.tensor(x) for x in (given[1:] if operands is None else operands)]
+    if type(equation) is not str or any(getattr(x, "shape", None) is None for x in tensors):
+        return known.unknown(*given)
+    return ops.contraction(*tensors, equation=equation)
+
+
 einsum: Op = host(
     "einsum",
     _einsum,
+    infer=_einsum_of,
     by=("contraction",),
     args=("*equation_and_operands",),
     doc="Sum of products of elements by Einstein's convention: `einsum('ij,jk->ik', a, b)` is "

@@ -9,6 +9,7 @@ from gradcli.engine.numerics.ufunc import Function
 from gradcli.engine.ops.families import points
 from gradcli.engine.ops.op import Op, elementwise, known, sample
 from gradcli.engine.ops.promotion import arithmetic
+from gradcli.engine.ops.statics import Statics
 from gradcli.engine.tape.tensor import Number
 from gradcli.engine.values.data import NUMBERS, Data, np
 
@@ -86,11 +87,19 @@ def _round_value(session: Any, x: Any, decimals: Any = None) -> Any:
     return session.do(round_, [session.tensor(x)], {"decimals": decimals})
 
 
+def _rounded(known: Statics, x: Any, decimals: Any) -> Any:
+    value = known.tensor(x)
+    shape = getattr(value, "shape", None)
+    # without dimensions it may be a number, which becomes an int
+    return known.like(x, shape, value.dtype if shape else None)
+
+
 round_: Op = elementwise(
     "round",
     args=("input",),
     params={"decimals": None},
     host=_round_value,
+    infer=_rounded,
     doc="input rounded to a number of decimals, a half to the even side. Its derivative is 0. "
     "Of a number it is Python's: `round(2.5)` is the int 2.",
     source="IEEE 754, roundTiesToEven",

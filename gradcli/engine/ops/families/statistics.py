@@ -17,6 +17,7 @@ from gradcli.engine.ops.families.along import (
 from gradcli.engine.ops.families.ordering import order_of
 from gradcli.engine.ops.op import REQUIRED, Op, bad, composite, host, known, op, sample
 from gradcli.engine.ops.promotion import integer, of_first
+from gradcli.engine.ops.statics import UNSURE, Statics
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import Data, dtype_of, np, shape_of
 from gradcli.engine.values.dtypes import dtype_name
@@ -245,9 +246,18 @@ def _median_op(name: str, extra: str) -> Op:
         params = {"dim": whole(dim, "dim"), "keepdim": session.truth(keepdim)}
         return session.do(ops[f"{name}_along"], [x], params)
 
+    def infer(known: Statics, input: Any, dim: Any, keepdim: Any) -> Any:
+        x, at, kept = known.tensor(input), known.static(dim), known.static(keepdim)
+        if getattr(x, "shape", None) is None or UNSURE in (at, kept):
+            return known.unknown(input)
+        if dim is None or at is None:
+            return ops[f"{name}_all"](x)
+        return ops[f"{name}_along"](x, dim=whole(at, "dim"), keepdim=bool(kept))
+
     return host(
         name,
         median,
+        infer=infer,
         by=(f"{name}_all", f"{name}_along"),
         args=("input",),
         params={"dim": None, "keepdim": False},

@@ -1,0 +1,58 @@
+"""What the hosts' `infer` asks of a walk over shapes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+UNSURE: Any = object()
+"""The static value of what has none."""
+
+
+class Statics(Protocol):
+    """What is known of a program's values before it runs. A value has a `shape` and a `dtype`,
+    which are None where they are not known; a list may be one of the program's.
+    """
+
+    def static(self, value: Any) -> Any:
+        """A number, text, size and the like as Python's own; UNSURE where it is not known."""
+
+    def items(self, value: Any) -> Sequence[Any] | None:
+        """The items of a list or tuple, None where they are not known or it is none."""
+
+    def tensor(self, value: Any) -> Any:
+        """A list as the tensor that it becomes, anything else as it is."""
+
+    def dtype(self, asked: Any, other: str | None) -> str | None:
+        """The dtype that is asked for, the other one if none is."""
+
+    def constant(self, value: Any) -> Any:
+        """A value that is known."""
+
+    def unknown(self, *of: Any) -> Any:
+        """A value of which no more is known than what it is made of."""
+
+    def text(self) -> Any:
+        """A text that is not known."""
+
+    def number(self, dtype: str | None, *of: Any) -> Any:
+        """A number that is not known, made of others by a way that no gradient goes."""
+
+    def same_number(self, value: Any, dtype: str | None) -> Any:
+        """The number that another value holds, through which a gradient goes."""
+
+    def made(self, shape: Any, dtype: str | None, leaf: Any = False) -> Any:
+        """A new tensor; a leaf that requires grad if that is known to be true."""
+
+    def like(self, value: Any, shape: Any, dtype: str | None) -> Any:
+        """A value of that shape and dtype made of another one, a number of a number; a gradient
+        goes through it if it is of floats.
+        """
+
+    def each(self, values: Sequence[Any], start: Any) -> Any:
+        """What goes through several values at once, behind a number if there is a start."""
+
+    def tried(self, call: Any, value: Any) -> Any:
+        """What the host's own `call(session, value)` gives for a value that is known, None for any
+        other; it may refuse a shape, whatever the numbers are.
+        """

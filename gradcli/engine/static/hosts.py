@@ -1,0 +1,108 @@
+"""What built-ins that work on the program's own values give for what is known of these."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from gradcli import ir
+from gradcli.engine.ops.binding import bind_host
+from gradcli.engine.ops.op import Op
+from gradcli.engine.run.session import Session
+from gradcli.engine.static.inference import stacked, stand_in, static
+from gradcli.engine.static.kinds import Each, parts
+from gradcli.engine.static.lists import linked, plain
+from gradcli.engine.static.value import (
+    LINKED,
+    NEW,
+    UNSURE,
+    Value,
+    constant,
+    number,
+    tensor,
+    unknown,
+)
+from gradcli.engine.values.data import NUMBERS
+from gradcli.engine.values.dtypes import dtype_name
+from gradcli.errors import run_error
+
+
+def hosted(op: Op, args: Sequence[Any], keywords: Mapping[str, Any], session: Session) -> Any:
+    """What a host gives, by its `infer`.
+
+    Raises:
+        GradError: If it cannot work, whatever the values are that are not known.
+    """
+    assert op.infer is not None, f"`{op.name}` does not say what it gives"
+    bound, params = bind_host(op, args, keywords)
+    return op.infer(Known(session), *bound, **params)
+
+
+class Known:
+    """What hosts ask of the walk, a `Statics`."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def static(self, value: Any) -> Any:
+        return static(plain(value))
+
+    def items(self, value: Any) -> list[Any] | None:
+        return parts(value)
+
+    def tensor(self, value: Any) -> Any:
+        given = plain(value)
+        if isinstance(given, (list, tuple)):
+            return stacked(given) or unknown(linked([given]))
+        return constant(given) if type(given) in NUMBERS else given
+
+    def dtype(self, asked: Any, other: str | None) -> str | None:
+        if isinstance(asked, ir.Builtin):
+            return dtype_name(asked.name)
+        name = static(asked)
+        return None if name is UNSURE else dtype_name(name) or other
+
+    def constant(self, value: Any) -> Any:
+        return constant(value)
+
+    def unknown(self, *of: Any) -> Any:
+        return unknown(linked(of))
+
+    def text(self) -> Any:
+        return Value(kind="text", memory=frozenset())
+
+    def number(self, dtype: str | None, *of: Any) -> Any:
+        return number(dtype, linked(of).cut())
+
+    def same_number(self, value: Any, dtype: str | None) -> Any:
+        return number(dtype, linked([value]))
+
+    def made(self, shape: Any, dtype: str | None, leaf: Any = False) -> Any:
+        if leaf is not True:
+            return tensor(shape, dtype)
+        if dtype in ("int64", "bool"):
+            raise run_error(
+                "needs-float",
+                f"a tensor of dtype {dtype} cannot require grad: only floats have derivatives",
+                help="write its numbers with a point, as in `tensor([1.0, 2.0], "
+                "requires_grad=True)`",
+            )
+        return tensor(shape, dtype, LINKED)
+
+    def like(self, value: Any, shape: Any, dtype: str | None) -> Any:
+        link, kind = linked([value]), value.kind if isinstance(value, Value) else "tensor"
+        smooth = link.cut() if dtype in ("int64", "bool") else link
+        return Value(shape, dtype, smooth, kind=kind, memory=NEW)
+
+    def each(self, values: Sequence[Any], start: Any) -> Any:
+        first = None if start is None else static(start)
+        return unknown(linked(values)) if first is UNSURE else Each([*values], first)
+
+    def tried(self, call: Callable[..., Any], value: Any) -> Any:
+        data = self.static(value)
+        if type(data) in NUMBERS or isinstance(data, str):
+            return constant(call(self._session, data))
+        shaped = stand_in(value)
+        if shaped is not None:
+            call(self._session, shaped)
+        return None

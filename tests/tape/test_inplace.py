@@ -2,23 +2,45 @@
 
 import pytest
 
+from gradcli.errors import RunError
 from gradcli.program import load
 
+START = "param x = [[1.0, 2.0], [4.0, 3.0]]\nq, r = qr(x)\n"
 CHANGES = {
-    "the result itself": ("m *= 3.0", [1.5, 1.5]),
-    "a method": ("m.mul_(3.0)", [1.5, 1.5]),
-    "a view of it": ("v = m[0:1]\nv *= 3.0", [1.5, 0.5]),
-    "a view of a view": ("v = m[0:2][1:]\nv *= 3.0", [0.5, 1.5]),
-    "an item": ("m[1] *= 3.0", [0.5, 1.5]),
-    "an item that is set": ("m[1] = m[0] * 4", [2.5, 0.0]),
+    "the result itself": ("r *= 3.0", "r = r * 3.0"),
+    "a method": ("r.mul_(3.0)", "r = r * 3.0"),
+    "a view of it": ("v = r[0:1]\nv *= 3.0", "r = r * [[3.0], [1.0]]"),
+    "a view of a view": ("v = r[0:2][1:]\nv *= 3.0", "r = r * [[1.0], [3.0]]"),
+    "an item": ("r[1] *= 3.0", "r = r * [[1.0], [3.0]]"),
+    "an item that is set": ("r[1] = r[0] * 4", "r = stack([r[0], r[0] * 4])"),
 }
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_the_second_result_of_an_op_is_changed_in_place(change):
-    written, wanted = CHANGES[change]
-    text = f"input x = [[1.0, 2.0], [4.0, 3.0]]\ns, m = std_mean(x, dim=0)\n{written}\nm.sum()"
-    found = load(text).grad(wrt="x").grad["x"]
-    assert found.tolist() == [wanted, wanted], change
-    both = load(f"{text} + 0 * s.sum()").grad(wrt="x").grad["x"]
-    assert both.tolist() == [wanted, wanted], change
+def test_what_is_changed_in_place_is_the_first_result_of_the_change(change):
+    written, _ = CHANGES[change]
+    says = "print(r.sum().grad_fn.next_functions[0][1])"
+    assert load(f"{START}{says}").run().printed == ("1",), "no second result to change"
+    printed = load(f"{START}{written}\n{says}").run().printed
+    assert printed == ("0",), f"{change}: the sum is of another result of its node"
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize(
+    "saved", ["q, r = qr(x)", "r, q = qr(x)", "v, r = eigh(x)", "u, s, r = svd(x)"]
+)
+def test_a_result_that_the_rules_read_is_not_to_be_changed(change, saved):
+    written, _ = CHANGES[change]
+    text = f"param x = [[1.0, 2.0], [2.0, 3.0]]\n{saved}\n{written}\nr.sum()"
+    with pytest.raises(RunError) as caught:
+        load(text).grad()
+    assert caught.value.diagnostics[0].code == "changed-in-place"
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("picked", ["sort(x)", "topk(x, 2)", "cummax(x, 0)", "cummin(x, 1)"])
+def test_a_result_that_the_rules_do_not_read_gets_its_gradient(change, picked):
+    start = f"param x = [[1.0, 2.0], [4.0, 3.0]]\nr, at = {picked}\n"
+    inplace, apart = (load(f"{start}{text}\n(r * r).sum()").grad() for text in CHANGES[change])
+    assert inplace.value == apart.value, change
+    assert inplace.grad["x"].tolist() == apart.grad["x"].tolist(), change

@@ -103,7 +103,8 @@ class Op:
         vjp: one per argument, `rule(g, out, *args, **params)`; None: not differentiable there.
             With "*tensors" the one rule is `rule(g, out, i, *args, **params)` for argument i.
         jvp: one per argument, `rule(dot, out, *args, **params)`; likewise with i.
-        saves: which of the arguments' values (and "out") the rules read; shapes are always there.
+        saves: which of the arguments' values the rules read, and "out", or names of `fields` where
+            they read no others of several results; shapes are always there.
             A mapping tells it for the rule of each argument, where these differ.
         node: PyTorch's name of the recorded node, or a function (args, params) to it.
         flat: constant between jumps, so that its derivative is zero, or the place of something;
@@ -157,6 +158,7 @@ class Op:
         "said",
         "samples",
         "saves",
+        "saved_fields",
         "saves_out",
         "shape",
         "source",
@@ -230,7 +232,9 @@ class Op:
         by_rule = saves if isinstance(saves, Mapping) else dict.fromkeys(self.args, saves)
         self.reads = tuple(tuple(a in by_rule.get(r, ()) for a in self.args) for r in self.args)
         self.saves = tuple(map(any, zip(*self.reads, strict=True)))
-        self.saves_out = any("out" in read for read in by_rule.values())
+        read = {name for names in by_rule.values() for name in names}
+        self.saved_fields = tuple(i for i, name in enumerate(fields) if name in read)
+        self.saves_out = "out" in read or bool(self.saved_fields)
         self._node = node
         self.fields = tuple(fields)
         self.flat = flat or (bool(self.partials) and all(p == 0.0 for p in self.partials or ()))

@@ -48,7 +48,8 @@ def unary(op: Op, site: Site | None, general: Callable[..., Any]) -> Callable[[S
                         version = x.version
                         made.versions = (0 if version is None else version.count,)
                         if saves_out and kind is Tensor:
-                            made.cell = result.version = Version()
+                            result.version = Version()
+                            made.cells = (result.version,)
                             made.versions = (*made.versions, 0)
                     result.node = made
                 return result

@@ -32,6 +32,7 @@ class Recordable(Protocol):
     reads: tuple[tuple[bool, ...], ...]
     saves: tuple[bool, ...]
     saves_out: bool
+    saved_fields: tuple[int, ...]
 
     @property
     def differentiable(self) -> bool: ...

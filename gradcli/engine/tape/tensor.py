@@ -123,11 +123,11 @@ class OpNode(Node):
     """One recorded op.
 
     `args` are the arguments as the rules want them: what the rules read is kept (with `versions`,
-    the state in which it was), of the rest only a `Like`. `cell` is the version counter of `out`
-    where the rules read that.
+    the state in which it was), of the rest only a `Like`. `cells` are the version counters of
+    what the rules read of `out`.
     """
 
-    __slots__ = ("args", "cell", "op", "params", "versions")
+    __slots__ = ("args", "cells", "op", "params", "versions")
 
     def __init__(
         self,
@@ -148,7 +148,7 @@ class OpNode(Node):
         self.site = site
         self.seq = clock()
         self.out = None
-        self.cell: Version | None = None
+        self.cells: tuple[Version, ...] = ()
         self.versions: tuple[int, ...] | None = None
         self.like = None
         self.hooks = None
@@ -222,8 +222,9 @@ class OpNode(Node):
                 data.append(a.data)
             else:
                 data.append(a)
-        if self.cell is not None and self.cell.count != versions[-1]:
-            raise self._changed(self.cell)
+        for cell, before in zip(self.cells, versions[len(self.args) :], strict=True):
+            if cell.count != before:
+                raise self._changed(cell)
         return data
 
     def _changed(self, version: Version | None) -> RunError:
@@ -396,7 +397,7 @@ def keep_result(node: OpNode, op: Recordable, result: Tensor) -> None:
     if op.saves_out:
         if result.version is None:
             result.version = Version()
-        node.cell = result.version
+        node.cells = (result.version,)
         node.versions = (*(node.versions or ()), result.version.count)
 
 
@@ -414,6 +415,10 @@ def _record_many(
         node.like = tuple(map(like_of, results))
         if op.saves_out or node.keeps:
             node.out = out
+        if op.saves_out:
+            read = [results[i] for i in op.saved_fields] or results
+            node.cells = tuple(map(counter, read))
+            node.versions = (*(node.versions or ()), *(cell.count for cell in node.cells))
         for i, result in enumerate(results):
             if floating[i]:
                 result.node = node

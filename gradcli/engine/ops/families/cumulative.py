@@ -183,7 +183,7 @@ def _running_op(name: str, word: str) -> Op:
                 None,
             ),
         ),
-        saves=("out",),
+        saves=("indices",),
         samples=_samples,
         known=lambda: (
             known(

@@ -59,7 +59,7 @@ sort: Op = op(
     dtype=[of_first, integer],
     vjp=(lambda g, out, x, dim, descending=False, stable=False: back(g, out, x, dim),),
     jvp=(lambda dot, out, x, dim, descending=False, stable=False: along(dot, out, dim),),
-    saves=("out",),
+    saves=("indices",),
     samples=lambda: (
         sample([3.0, -2.0, 1.0], dim=-1),
         sample([3.0, -2.0, 1.0], dim=0, descending=True),
@@ -143,7 +143,7 @@ topk: Op = op(
     dtype=[of_first, integer],
     vjp=(lambda g, out, x, k, dim=-1, largest=True, sorted=True: back(g, out, x, dim),),
     jvp=(lambda dot, out, x, k, dim=-1, largest=True, sorted=True: along(dot, out, dim),),
-    saves=("out",),
+    saves=("indices",),
     samples=lambda: (
         sample([3.0, -2.0, 1.0], k=2),
         sample([3.0, -2.0, 1.0], k=2, largest=False),

@@ -82,7 +82,7 @@ def picked_op(
                 None,
             ),
         ),
-        saves=("out",),
+        saves=("indices",),
         **more,
     )
 

@@ -62,7 +62,7 @@ def _along_op(name: str, word: str, function: str, node: str) -> Op:
                 None,
             ),
         ),
-        saves=("out",),
+        saves=("indices",),
         node=node,
         method=False,
         samples=lambda: (

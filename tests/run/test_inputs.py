@@ -1,0 +1,26 @@
+"""Numbers from outside at the ends of their range."""
+
+import numpy as np
+import pytest
+
+from gradcli.errors import InputError
+from gradcli.program import load
+
+TOP, BOTTOM = 2**63 - 1, -(2**63)
+
+
+@pytest.mark.parametrize("value", [BOTTOM, BOTTOM + 1, TOP, float(BOTTOM), np.int64(BOTTOM)])
+def test_the_smallest_and_the_largest_int_are_taken(value):
+    assert load("input n: int\nn").run(n=value).result == int(value)
+    assert load("input n: int[1]\nn").run(n=[int(value)]).result.tolist() == [int(value)]
+
+
+@pytest.mark.parametrize("value", [BOTTOM - 1, TOP + 1, float(TOP + 1)])
+def test_an_int_beyond_them_is_refused(value):
+    with pytest.raises(InputError):
+        load("input n: int\nn").run(n=value)
+
+
+def test_the_smallest_int_is_computed_and_written():
+    assert load("-9223372036854775807 - 1").run().result == BOTTOM
+    assert load("x = [-9223372036854775807 - 1]\nsum(x)").run().result == BOTTOM

@@ -25,7 +25,6 @@ from gradcli.grammar.lower import lower
 from gradcli.grammar.names import analyse, is_constant
 from gradcli.grammar.parser import parse, parse_expression
 from gradcli.grammar.text import decode
-from gradcli.questions.declared import declared
 from gradcli.questions.program import Program
 from gradcli.questions.request import Options
 from gradcli.results import (
@@ -135,6 +134,8 @@ def ops_text(source: Source, given: frozenset[str] = frozenset()) -> str:
 
 
 def _declarations(module: ast.Module, source: Source) -> Iterator[Declared]:
+    from gradcli.questions.declared import declared
+
     for s in module.body:
         if isinstance(s, ast.Declaration):
             type = None if s.type is None else (s.type.kind, s.type.sizes)

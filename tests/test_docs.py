@@ -1,6 +1,5 @@
 """What the documentation shows is what happens, and nothing is missing from it."""
 
-import ast
 import os
 import re
 import shutil
@@ -14,13 +13,11 @@ import typer
 from gradcli.cli.app import app
 from gradcli.engine.ops.pages import docs
 from gradcli.engine.run.call import Builtins
-from gradcli.grammar.faults import CODES
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]
 PAGES += sorted((ROOT / "docs").glob("*.md"))
 COMMANDS = (ROOT / "docs" / "commands.md").read_text("utf-8")
-RAISERS = {"run_error", "Diagnostic", "Fault", "fault", "_refused", "_warn", "tell", "warn"}
 COLOUR = ("GRADCLI_COLOR", "NO_COLOR", "FORCE_COLOR")
 
 
@@ -36,29 +33,6 @@ def shown():
     for page in PAGES:
         for number, (command, output) in enumerate(transcripts(page.read_text("utf-8"))):
             yield pytest.param(command, output, id=f"{page.name}-{number}")
-
-
-def codes(text):
-    """The codes of the diagnostics that a module's text makes."""
-    for node in ast.walk(ast.parse(text)):
-        if not isinstance(node, ast.Call):
-            continue
-        called = node.func.attr if isinstance(node.func, ast.Attribute) else None
-        called = node.func.id if isinstance(node.func, ast.Name) else called
-        if called not in RAISERS:
-            continue
-        place = 1 if called == "_refused" else 0
-        if len(node.args) > place and isinstance(node.args[place], ast.Constant):
-            word = node.args[place].value
-            if isinstance(word, str) and re.fullmatch(r"bug|memory|usage|\w+(-\w+)+", word):
-                yield word
-
-
-def every_code():
-    found = set(CODES)
-    for module in (ROOT / "gradcli").rglob("*.py"):
-        found.update(codes(module.read_text("utf-8")))
-    return sorted(found)
 
 
 @pytest.mark.parametrize(("command", "output"), list(shown()))
@@ -129,21 +103,6 @@ def test_the_table_of_options_names_their_commands():
             if found.get(option) != expected:
                 wrong.append(f"{option}: {sorted(found.get(option, ()))}")
     assert not wrong, f"the table of options is wrong about {wrong}"
-
-
-def test_every_code_has_a_line():
-    missing = [code for code in every_code() if f"\n| `{code}` | " not in COMMANDS]
-    assert not missing, f"codes without a line in docs/commands.md: {missing}"
-
-
-def test_every_line_has_a_code():
-    described = re.findall(r"^\| `([\w-]+)` \|", COMMANDS.partition("## Codes")[2], re.MULTILINE)
-    assert sorted(described) == every_code()
-
-
-def test_codes_are_found():
-    text = 'run_error("a-b", "x")\nDiagnostic(\n    "c-d", "x")\nself._refused(i, "e-f", "x")\nf("g-h")'
-    assert list(codes(text)) == ["a-b", "c-d", "e-f"]
 
 
 def test_every_operation_is_described():

@@ -88,6 +88,10 @@ class Inquiry:
 
 def _parts(result: Derivatives) -> Parts:
     from gradcli.formats.fields import derivative, fields
-    from gradcli.formats.json_text import json_fields
 
-    return Parts(lambda: fields(result), lambda: derivative(result), lambda: json_fields(result))
+    def json() -> dict[str, str]:
+        from gradcli.formats.json_text import json_fields
+
+        return json_fields(result)
+
+    return Parts(lambda: fields(result), lambda: derivative(result), json)

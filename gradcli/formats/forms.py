@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
+
+from gradcli.record import Record
 
 if TYPE_CHECKING:
     from gradcli.results import Value
 
 
-class Parts(NamedTuple):
+class Parts(Record):
     """What a result is written from; each part is made when a form asks for it.
 
     Fields:
@@ -18,6 +20,7 @@ class Parts(NamedTuple):
         json: The fields of a JSON object, written.
     """
 
+    __slots__ = ("fields", "found", "json")
     fields: Callable[[], dict[str, Value]]
     found: Callable[[], dict[str, Value]]
     json: Callable[[], dict[str, str]]
@@ -68,7 +71,7 @@ def _npz(parts: Parts, path: str) -> bytes:
     return npz(parts.fields())
 
 
-class Form(NamedTuple):
+class Form(Record):
     """A form of output.
 
     Fields:
@@ -81,6 +84,7 @@ class Form(NamedTuple):
         rows: The form that rows have where this one is asked for; "" if rows have no such form.
     """
 
+    __slots__ = ("name", "named", "suffix", "also", "whole", "rows")
     name: str
     named: bool
     suffix: str

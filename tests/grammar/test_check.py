@@ -3,8 +3,8 @@
 import pytest
 from grammar_programs import FakeSignatures, source
 
+from gradcli.codes import CODES
 from gradcli.grammar.check import check
-from gradcli.grammar.faults import CODES
 from gradcli.grammar.names import analyse, is_constant
 from gradcli.grammar.parser import parse
 

@@ -3,8 +3,8 @@
 import pytest
 from grammar_programs import source
 
+from gradcli.codes import CODES
 from gradcli.errors import ProgramError
-from gradcli.grammar.faults import CODES
 from gradcli.grammar.parser import parse, parse_expression
 
 BAD = [

@@ -44,7 +44,7 @@ def run(line: Line) -> None:
     program = inquiry.load()
     kept: list[str] = []
     echo = Echo(_destination(target, kept))
-    settings = inquiry.settings(echo)
+    settings = inquiry.settings(echo, grad_fn=target.form == "human")
     if records is not None:
         inquiry.answer_rows(
             lambda given: program.run(given, options=settings), lambda result: _parts(result, shown)

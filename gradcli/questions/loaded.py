@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import cached_property
 from typing import Any
 
 from gradcli import ir
@@ -60,6 +61,20 @@ class Loaded:
         self.source = source
         self.program = program
         self._executable = Executable(program)
+
+    @cached_property
+    def sees_recording(self) -> bool:
+        """Whether a run may differ from one that is not recorded."""
+        from gradcli.engine.static.recording import sees_recording
+
+        return sees_recording(self.program)
+
+    @cached_property
+    def names_recorded(self) -> bool:
+        """Whether a value of a run may have a `grad_fn`."""
+        from gradcli.engine.static.recording import names_recorded
+
+        return names_recorded(self.program)
 
     def watch(self, wrt: Any) -> Watch:
         """What a run watches for the names that are asked for, or for None."""

@@ -14,10 +14,11 @@ class Options:
 
     `seed` makes random numbers repeatable, `echo` gets each text as it is printed, line ends
     included, `check_nan` turns the warning about nan and infinity into an error, `graph` asks for
-    the recorded graph, `progress` is told how much of long work is done, and of how much.
+    the recorded graph, `progress` is told how much of long work is done, and of how much, `grad_fn`
+    says whether anybody looks at that of a run's values.
     """
 
-    __slots__ = ("check_nan", "echo", "graph", "progress", "seed")
+    __slots__ = ("check_nan", "echo", "grad_fn", "graph", "progress", "seed")
 
     def __init__(
         self,
@@ -26,12 +27,14 @@ class Options:
         check_nan: bool = False,
         graph: bool = False,
         progress: Callable[[int, int | None], None] = lambda done, total: None,
+        grad_fn: bool = True,
     ) -> None:
         self.seed = seed
         self.echo = echo
         self.check_nan = check_nan
         self.graph = graph
         self.progress = progress
+        self.grad_fn = grad_fn
 
 
 class Request(Record):

@@ -15,9 +15,10 @@ from gradcli.results import Graph, RunResult
 
 def run(loaded: Loaded, request: Request) -> RunResult:
     """The result of a run, its top-level values and, if the options ask for it, its graph."""
-    graph = request.options.graph
-    watched = candidates(loaded.program) if graph else ()
-    done = loaded.execute(request.given, request.options, Watch(watched, keep=graph))
+    options = request.options
+    watch = Watch(candidates(loaded.program) if options.graph else (), keep=options.graph)
+    seen = options.graph or loaded.sees_recording or (options.grad_fn and loaded.names_recorded)
+    done = loaded.execute(request.given, options, watch, recording=seen)
     try:
         return _result(loaded, request, done)
     except RecursionError:

@@ -122,6 +122,7 @@ tensor: Op = host(
     infer=_tensor_of,
     doc="A new tensor of a number, a list (of lists) of numbers, or a tensor's values. Ints make "
     "int64, floats float64, bools bool; `requires_grad=True` makes it a leaf to differentiate.",
+    sees=False,
     source="PyTorch: tensor",
 )
 
@@ -146,6 +147,7 @@ as_tensor: Op = host(
     params={"dtype": None, "device": None},
     infer=_as_tensor,
     doc="The tensor itself, or a new one of a number or list.",
+    sees=False,
     source="PyTorch: as_tensor",
 )
 
@@ -172,6 +174,7 @@ variable: Op = host(
     infer=_variable_of,
     doc="Older name of making a tensor: `Variable(x, requires_grad=True)`. `volatile` has no "
     "effect, as in PyTorch today.",
+    sees=False,
     source="PyTorch: autograd.Variable",
 )
 
@@ -200,6 +203,7 @@ float_tensor: Op = host(
     infer=_floats_of,
     doc="Older name of a tensor of floats: `FloatTensor([1, 2])`, or of zeros: `FloatTensor(2, "
     "3)`. It is float64, as all floats of the language.",
+    sees=False,
     source="PyTorch: FloatTensor",
     aliases=("DoubleTensor", "Tensor"),
 )
@@ -216,6 +220,7 @@ device: Op = host(
     args=("type",),
     infer=lambda known, type: known.constant("cpu"),
     doc='The device "cpu", the only one.',
+    sees=False,
     source="PyTorch: device",
 )
 
@@ -243,6 +248,7 @@ def _filled(name: str, value: float, text: str) -> Op:
         params={"*size": REQUIRED, **OPTIONS},
         infer=of_size,
         doc=f"A new tensor of the size, {text}.",
+        sees=False,
         source=f"PyTorch: {name}",
     )
 
@@ -260,6 +266,7 @@ full: Op = host(
         known, size_of(known, size), like(value)[1], options
     ),
     doc="A new tensor of the size, filled with one number, whose dtype it gets.",
+    sees=False,
     source="PyTorch: full",
 )
 
@@ -286,6 +293,7 @@ def _filled_like(name: str, value: float, text: str) -> Op:
         params=OPTIONS,
         infer=like_input,
         doc=f"A new tensor of the input's size and dtype, filled with {text}.",
+        sees=False,
         source=f"PyTorch: {name}",
         method=False,
     )
@@ -302,6 +310,7 @@ full_like: Op = host(
     params=OPTIONS,
     infer=like_input,
     doc="A new tensor of the input's size and dtype, filled with one number.",
+    sees=False,
     source="PyTorch: full_like",
 )
 
@@ -330,6 +339,7 @@ eye: Op = host(
     params=OPTIONS,
     infer=_eye_of,
     doc="The identity matrix of n rows (and m columns).",
+    sees=False,
     source="PyTorch: eye",
 )
 
@@ -377,6 +387,7 @@ arange: Op = host(
     params=OPTIONS,
     infer=_arange_of,
     doc="The numbers from `start` (0) on by `step` (1) up to `end`, without it. Ints make int64.",
+    sees=False,
     source="PyTorch: arange",
 )
 
@@ -401,6 +412,7 @@ linspace: Op = host(
     params=OPTIONS,
     infer=_steps,
     doc="`steps` numbers at equal distances from `start` to `end`, with both.",
+    sees=False,
     source="PyTorch: linspace",
 )
 
@@ -422,5 +434,6 @@ logspace: Op = host(
     params={"base": 10.0, **OPTIONS},
     infer=_steps,
     doc="`steps` powers of `base`, their exponents at equal distances from `start` to `end`.",
+    sees=False,
     source="PyTorch: logspace",
 )

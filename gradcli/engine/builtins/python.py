@@ -78,6 +78,7 @@ len_: Op = host(
     args=("value",),
     infer=_length,
     doc="Number of items of a list, tuple, string or range, of rows of a tensor.",
+    sees=False,
     source=_PYTHON,
 )
 
@@ -120,6 +121,7 @@ range_: Op = host(
     infer=_range_of,
     doc="The ints from `start` (0) on by `step` (1) up to `stop`, without it: `range(stop)` or "
     "`range(start, stop, step)`.",
+    sees=False,
     source=_PYTHON,
 )
 
@@ -135,6 +137,7 @@ enumerate_: Op = host(
     params={"start": 0},
     infer=lambda known, values, start: known.each([values], start),
     doc="Pairs of a number from `start` on and an item.",
+    sees=False,
     source=_PYTHON,
 )
 
@@ -156,6 +159,7 @@ zip_: Op = host(
     params={"strict": False},
     infer=lambda known, *values, strict: known.each(values, None),
     doc="The first items of all values together, then the second ones, up to the shortest.",
+    sees=False,
     source=_PYTHON,
 )
 
@@ -229,6 +233,7 @@ int_: Op = host(
     "dtype it is int64.",
     flat=True,
     infer=_scalar_of(_int, "int64"),
+    sees=False,
     source=_PYTHON,
 )
 
@@ -239,6 +244,7 @@ float_: Op = host(
     doc="The float of a number, or of a one-element tensor, whose gradient it leaves behind as in "
     "PyTorch. As a dtype it is float64.",
     infer=_scalar_of(_float, "float64"),
+    sees=False,
     source=_PYTHON,
 )
 
@@ -253,6 +259,7 @@ bool_: Op = host(
     args=("*values=None",),
     infer=_scalar_of(_bool, "bool"),
     doc="The truth of a value: not zero, not empty. As a dtype it is bool.",
+    sees=False,
     source=_PYTHON,
 )
 

@@ -42,6 +42,7 @@ def _of_size(name: str, draw: str, text: str) -> Op:
         params={"*size": REQUIRED, **OPTIONS},
         infer=of_size,
         doc=f"A new tensor of random numbers, {text}.",
+        sees=False,
         source=f"PyTorch: {name}",
         pure=False,
     )
@@ -68,6 +69,7 @@ def _of_size_like(name: str, draw: str, text: str) -> Op:
         params=OPTIONS,
         infer=like_input,
         doc=f"Random numbers of the input's size and dtype, {text}.",
+        sees=False,
         source=f"PyTorch: {name}",
         pure=False,
     )
@@ -108,6 +110,7 @@ randint: Op = host(
     infer=_ints_of,
     doc="Random ints from `low` (0) to below `high`, all equally likely: `randint(high, size)` or "
     "`randint(low, high, size)`.",
+    sees=False,
     source="PyTorch: randint",
     pure=False,
 )
@@ -126,6 +129,7 @@ randperm: Op = host(
     params=OPTIONS,
     infer=lambda known, n, **options: inferred(known, size_of(known, n), "int64", options),
     doc="The ints from 0 to n - 1 in a random order.",
+    sees=False,
     source="PyTorch: randperm",
     pure=False,
 )
@@ -165,6 +169,7 @@ normal: Op = host(
     infer=_normal_of,
     doc="Random numbers, normal with the mean and standard deviation given, each a number or a "
     "tensor.",
+    sees=False,
     source="PyTorch: normal",
     pure=False,
 )
@@ -184,6 +189,7 @@ bernoulli: Op = host(
     args=("input",),
     infer=lambda known, input: known.made(like(known.tensor(input))[0], "float64"),
     doc="Random zeros and ones: one with the chance that the input gives, for each element.",
+    sees=False,
     source="PyTorch: bernoulli",
     method=True,
     pure=False,
@@ -224,6 +230,7 @@ multinomial: Op = host(
     infer=_places_of,
     doc="Random places, each as likely as its weight in the input (a vector, or a matrix with one "
     "set of weights a row).",
+    sees=False,
     source="PyTorch: multinomial",
     method=True,
     pure=False,
@@ -243,6 +250,7 @@ manual_seed: Op = host(
     args=("seed",),
     infer=lambda known, seed: known.constant(None),
     doc="Starts the random numbers anew from a seed.",
+    sees=False,
     source="PyTorch: manual_seed",
     pure=False,
 )

@@ -117,6 +117,8 @@ class Op:
         keeps: a host's arguments, or what it gives for them, may be used later on.
         transform: a host makes the derivative of a function: "scalar" of one with a single number
             as its value, "any" of others, too.
+        sees: tells by its result or its effect what has been recorded; hosts do, unless they work
+            by ops or say that they do not.
         by: names of the ops that a host op does its work by: their derivatives are its own.
         infix: the operator that stands for the op, and how tightly it binds; before its operand
             where there is only one.
@@ -160,6 +162,7 @@ class Op:
         "saves",
         "saved_fields",
         "saves_out",
+        "sees",
         "shape",
         "source",
         "transform",
@@ -194,6 +197,7 @@ class Op:
         method: bool = True,
         inplace: bool = False,
         pure: bool = True,
+        sees: bool = False,
         body: Callable[..., Any] | None = None,
         host: Callable[..., Any] | None = None,
         infer: Callable[..., Any] | None = None,
@@ -242,6 +246,7 @@ class Op:
         self.method = method
         self.inplace = inplace
         self.pure = pure
+        self.sees = sees
         self.body = body
         self.host = host
         self.infer = infer
@@ -358,6 +363,7 @@ def host(name: str, call: Callable[..., Any], **fields: Any) -> Op:
     them as they are (numbers, strings, lists, tensors, functions) and returns one of them.
     """
     fields.setdefault("method", False)
+    fields.setdefault("sees", not fields.get("by"))
     return Op(name, host=call, **fields)
 
 

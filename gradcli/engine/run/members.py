@@ -56,6 +56,15 @@ def call(
     raise _unknown(value, name)
 
 
+UNRECORDED = frozenset(
+    {
+        *("shape", "ndim", "dtype", "device", "T", "mT", "item", "tolist", "size", "dim", "numel"),
+        *("type", "to", "cpu", "double", "float", "long", "append", "extend", "pop"),
+    }
+)
+"""Members that give the same, whether what came before was recorded or not."""
+
+
 def attributes() -> frozenset[str]:
     """Every attribute and method name that some value has."""
     names: set[str] = set(_SETTERS) | ops.fields | OWN_NAMES

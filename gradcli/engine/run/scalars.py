@@ -35,10 +35,11 @@ def unary(op: Op, site: Site | None, general: Callable[..., Any]) -> Callable[[S
             return number(x)
         if (kind is Number or kind is Tensor) and type(x.data) is float and x.view is None:
             out = number(x.data)
-            if type(out) is float and session.recording and partials is not None:
+            recording = session.recording
+            if type(out) is float and partials is not None and (recording or kind is Tensor):
                 result = kind(out)
                 under = x.node
-                if under is not None:
+                if under is not None and recording:
                     outputs = _FIRST if x.index == 0 else (x.index,)
                     saved = (x,) if saves_x else (SCALAR,)
                     made = OpNode(op, (under,), outputs, saved, params, under.visible, site)
@@ -98,10 +99,11 @@ def binary(
         if type(a) not in NUMBERS or type(b) not in NUMBERS:
             return general(session, x, y)
         out = number(a, b)
-        if type(out) is not float or not session.recording:
+        recording = session.recording
+        if type(out) is not float or not (recording or kind is Tensor):
             return general(session, x, y)
         result = kind(out)
-        if left is not None or right is not None:
+        if recording and (left is not None or right is not None):
             visible = (left is not None and left.visible) or (right is not None and right.visible)
             saves_x = left_x if right is None else right_x if left is None else left_x or right_x
             saves_y = left_y if right is None else right_y if left is None else left_y or right_y

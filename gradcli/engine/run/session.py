@@ -48,6 +48,7 @@ class Session:
         *,
         watched: frozenset[str] = frozenset(),
         explicit: bool = False,
+        recording: bool = True,
         keep: bool = False,
         seed: int | None = None,
         echo: Callable[[str], None] = lambda text: None,
@@ -58,7 +59,7 @@ class Session:
         self.moved = moved
         self.transparent = transparent
         self.own_calls = own_calls
-        self.recording = True
+        self.recording = recording
         self.transforms = 0
         self.watched = watched
         self.explicit = explicit

@@ -285,6 +285,7 @@ allclose: Op = host(
     params={"rtol": 1e-5, "atol": 1e-8, "equal_nan": False},
     infer=_both,
     doc="Whether all elements of input and other are close, as `isclose` says: one bool.",
+    sees=False,
     source="PyTorch",
     method=True,
 )
@@ -301,6 +302,7 @@ equal: Op = host(
     args=("input", "other"),
     infer=lambda known, x, y: known.number("bool"),
     doc="Whether input and other have one shape and equal elements: one bool.",
+    sees=False,
     source="PyTorch",
     method=True,
 )

@@ -1,0 +1,95 @@
+"""Whether a program can tell that its run is recorded: the run of one that cannot need not be."""
+
+from __future__ import annotations
+
+from gradcli import ir
+from gradcli.engine.ops.catalog import ops
+from gradcli.engine.run.members import UNRECORDED
+from gradcli.ir import visit
+
+_SAME = (
+    *(ir.Copy, ir.Operator, ir.Call, ir.Build, ir.Unpack, ir.Branch, ir.Choice, ir.Yield),
+    *(ir.While, ir.For, ir.Break, ir.Continue, ir.Return, ir.Define, ir.Input, ir.Watch),
+)
+"""Instructions that do the same, whether it is recorded or not."""
+
+_ARITHMETIC = frozenset({"+", "-", "*", "/", "//", "%", "**", "@"})
+"""Operators that make a new tensor of two operands."""
+
+
+def sees_recording(program: ir.Program) -> bool:
+    """Whether a program may read, print or change something in which a recorded run differs from
+    another; true wherever it is not certain that it does not.
+    """
+    own = _own(program)
+    return any(_sees(i, own) for i in visit.everything(program))
+
+
+def names_recorded(program: ir.Program) -> bool:
+    """Whether a top-level name may hold what a run records."""
+    top = frozenset(program.names.values())
+    return any(
+        not top.isdisjoint(visit.writes(i)) and not _is_plain(i) for i in visit.everything(program)
+    )
+
+
+def _is_plain(i: ir.Instruction) -> bool:
+    """Whether an instruction writes a function, a constant or what is given from outside: a param
+    is a leaf, whatever its default.
+    """
+    match i:
+        case ir.Input(kind=kind, default=default):
+            return kind == "param" or not isinstance(default, ir.Slot)
+        case ir.Copy(value=value):
+            return not isinstance(value, ir.Slot)
+    return isinstance(i, ir.Define)
+
+
+def _sees(i: ir.Instruction, own: frozenset[int]) -> bool:
+    operands = list(visit.operands(i))
+    if any(isinstance(o, ir.Builtin) and ops[o.name].sees for o in operands):
+        return True  # whoever calls it
+    match i:
+        case ir.Apply(op=name) | ir.CallBuiltin(name=name):
+            return ops[name].sees and not all(isinstance(o, ir.Const) for o in operands)
+        case ir.Method(name=name) | ir.GetAttribute(name=name):
+            return name not in UNRECORDED and name not in ops.fields
+        case ir.Augment(receiver=ir.Slot(index=index)):
+            return index not in own
+        case ir.Assert(message=message):
+            return isinstance(message, ir.Slot)
+    return not isinstance(i, _SAME)
+
+
+def _own(program: ir.Program) -> frozenset[int]:
+    """The slots that hold nothing but constants and what arithmetic has made of others: no leaf and
+    no view of one, which must not be changed in place while that is recorded.
+    """
+    writers = [(set(visit.writes(i)), _handed_on(i)) for i in visit.everything(program)]
+    functions = visit.all_functions(program.main)
+    others = {parameter.slot for function in functions for parameter in function.parameters}
+    others.update(slot for written, handed in writers if handed is None for slot in written)
+    while more := {
+        slot
+        for written, handed in writers
+        if handed and handed & others
+        for slot in written - others
+    }:
+        others |= more
+    return frozenset().union(*(written for written, _ in writers)) - others
+
+
+def _handed_on(i: ir.Instruction) -> set[int] | None:
+    """The slots whose values an instruction hands on as they are; none if it makes a new one, None
+    if nobody knows.
+    """
+    match i:
+        case ir.Copy(value=ir.Slot(index=index)) | ir.Augment(receiver=ir.Slot(index=index)):
+            return {index}
+        case ir.Watch(slot=slot):
+            return {slot}
+        case ir.Copy():
+            return set()
+        case ir.Operator(operator=sign, args=(_, _)) if sign in _ARITHMETIC:
+            return set()
+    return None

@@ -109,11 +109,38 @@ class RunResult(Result):
         return {b.name: b.grad for b in self.bindings if b.grad is not None}
 
 
-class GradResult(Result):
+class Derivative(Result):
+    """Base of what questions about derivatives give: the output's name and value, what was asked
+    for, what the program printed, and warnings. From the first two lines of a class all forms of
+    output follow.
+
+    Fields of a class:
+        question: The question's name.
+        shown: The fields that tell its answer, in their order: values, values by name, or by two
+            names; a text, such as the mode; None for what was not asked for. The last that is no
+            text is what was asked for.
+    """
+
+    __slots__ = ()
+    question: ClassVar[str]
+    shown: ClassVar[tuple[str, ...]]
+    output: str
+    value: Value
+    warnings: tuple[Diagnostic, ...]
+
+    @property
+    def answer(self) -> dict[str, Any]:
+        """The fields that tell the answer, by their names."""
+        found = {name: getattr(self, name) for name in self.shown}
+        return {name: value for name, value in found.items() if value is not None}
+
+
+class GradResult(Derivative):
     """Value of the output and its derivative by each name, shaped as the name's value. `inputs`
     holds those values, for the table that a person sees.
     """
 
+    question, shown = "grad", ("grad",)
     __slots__ = ("output", "value", "grad", "inputs", "printed", "warnings")
     _defaults: ClassVar[dict[str, Any]] = {"printed": (), "warnings": ()}
     output: str
@@ -124,9 +151,10 @@ class GradResult(Result):
     warnings: tuple[Diagnostic, ...]
 
 
-class JvpResult(Result):
+class JvpResult(Derivative):
     """Value of the output and its derivative along a direction of the inputs, shaped as it."""
 
+    question, shown = "jvp", ("jvp",)
     __slots__ = ("output", "value", "jvp", "printed", "warnings")
     _defaults: ClassVar[dict[str, Any]] = {"printed": (), "warnings": ()}
     output: str
@@ -136,9 +164,10 @@ class JvpResult(Result):
     warnings: tuple[Diagnostic, ...]
 
 
-class VjpResult(Result):
+class VjpResult(Derivative):
     """Value of the output and, by each name, the product of a cotangent with its Jacobian."""
 
+    question, shown = "vjp", ("vjp",)
     __slots__ = ("output", "value", "vjp", "inputs", "printed", "warnings")
     _defaults: ClassVar[dict[str, Any]] = {"printed": (), "warnings": ()}
     output: str
@@ -149,11 +178,12 @@ class VjpResult(Result):
     warnings: tuple[Diagnostic, ...]
 
 
-class JacobianResult(Result):
+class JacobianResult(Derivative):
     """Value of the output and its Jacobian by each name: the output's shape followed by the
     name's. `mode` is "forward" or "reverse".
     """
 
+    question, shown = "jacobian", ("jacobian", "mode")
     __slots__ = ("output", "value", "jacobian", "mode", "printed", "warnings")
     _defaults: ClassVar[dict[str, Any]] = {"printed": (), "warnings": ()}
     output: str
@@ -164,13 +194,14 @@ class JacobianResult(Result):
     warnings: tuple[Diagnostic, ...]
 
 
-class HessianResult(Result):
+class HessianResult(Derivative):
     """Value, gradient and second derivatives of a scalar output: `hessian` by two names, the shape
     of the first followed by the second's; or, of a diagonal alone, `diagonal` by one name and
     shaped as it. The one that was not asked for is None. `mode` tells how the gradient was
     differentiated, "forward" or "reverse".
     """
 
+    question, shown = "hessian", ("grad", "hessian", "diagonal", "mode")
     __slots__ = ("output", "value", "grad", "hessian", "diagonal", "mode", "printed", "warnings")
     _defaults: ClassVar[dict[str, Any]] = {"printed": (), "warnings": ()}
     output: str
@@ -183,11 +214,12 @@ class HessianResult(Result):
     warnings: tuple[Diagnostic, ...]
 
 
-class HvpResult(Result):
+class HvpResult(Derivative):
     """Value, gradient and the product of the Hessian with a direction of the inputs, by name;
     `mode` as of `HessianResult`.
     """
 
+    question, shown = "hvp", ("hvp", "mode")
     __slots__ = ("output", "value", "grad", "hvp", "mode", "printed", "warnings")
     _defaults: ClassVar[dict[str, Any]] = {"printed": (), "warnings": ()}
     output: str

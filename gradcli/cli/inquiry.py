@@ -15,8 +15,8 @@ from gradcli.cli.terminal import write_message
 from gradcli.formats.forms import Parts
 
 if TYPE_CHECKING:
-    from gradcli.formats.fields import Derivatives
     from gradcli.program import Given, Options, Program
+    from gradcli.results import Derivative
 
 
 class Inquiry:
@@ -57,7 +57,7 @@ class Inquiry:
             seed=line.seed, echo=echo, check_nan=line.check_nan, graph=line.graph, **more
         )
 
-    def answer(self, question: Callable[[Mapping[str, Given]], Derivatives]) -> None:
+    def answer(self, question: Callable[[Mapping[str, Given]], Derivative]) -> None:
         """Ask for derivatives at the inputs, or at every row, and write them."""
         if self.records is not None:
             self.answer_rows(question, _parts)
@@ -86,7 +86,7 @@ class Inquiry:
         )
 
 
-def _parts(result: Derivatives) -> Parts:
+def _parts(result: Derivative) -> Parts:
     from gradcli.formats.fields import derivative, fields
 
     def json() -> dict[str, str]:

@@ -2,51 +2,36 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import Any
 
-from gradcli.results import (
-    GradResult,
-    HessianResult,
-    HvpResult,
-    JacobianResult,
-    JvpResult,
-    RunResult,
-    Value,
-    VjpResult,
-)
-
-Derivatives: TypeAlias = (
-    GradResult | VjpResult | JvpResult | JacobianResult | HessianResult | HvpResult
-)
+from gradcli.results import Derivative, RunResult, Value
 
 
-def fields(result: RunResult | Derivatives) -> dict[str, Value]:
+def fields(result: RunResult | Derivative) -> dict[str, Value]:
     """The result's value by its name, then the derivatives: `loss`, `grad.w`, `hessian.w.b`."""
     if isinstance(result, RunResult):
         return {} if result.result is None else {result.output: result.result}
-    grad = result.grad if isinstance(result, HessianResult) else {}
-    return {
-        result.output: result.value,
-        **{f"grad.{name}": value for name, value in grad.items()},
-        **derivative(result),
-    }
+    found = {result.output: result.value}
+    for name, value in _values(result).items():
+        found.update(_named(name, value))
+    return found
 
 
-def derivative(result: Derivatives) -> dict[str, Value]:
+def derivative(result: Derivative) -> dict[str, Value]:
     """What the command was asked for, by name."""
-    match result:
-        case JvpResult():
-            return {"jvp": result.jvp}
-        case HessianResult(hessian=dict(hessian)):
-            return {f"hessian.{a}.{b}": v for a, row in hessian.items() for b, v in row.items()}
-        case HessianResult():
-            return {f"diagonal.{name}": v for name, v in (result.diagonal or {}).items()}
-        case GradResult():
-            found, kind = result.grad, "grad"
-        case VjpResult():
-            found, kind = result.vjp, "vjp"
-        case JacobianResult():
-            found, kind = result.jacobian, "jacobian"
-        case HvpResult():
-            found, kind = result.hvp, "hvp"
-    return {f"{kind}.{name}": value for name, value in found.items()}
+    return _named(*list(_values(result).items())[-1])
+
+
+def _values(result: Derivative) -> dict[str, Any]:
+    """The answer without its texts."""
+    return {name: v for name, v in result.answer.items() if not isinstance(v, str)}
+
+
+def _named(name: str, value: Any) -> dict[str, Value]:
+    """Values by one name, made of those by which they are found."""
+    if not isinstance(value, dict):
+        return {name: value}
+    found: dict[str, Value] = {}
+    for inner, part in value.items():
+        found.update(_named(f"{name}.{inner}", part))
+    return found

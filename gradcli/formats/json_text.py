@@ -3,69 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from gradcli.errors import Diagnostic
-from gradcli.formats.fields import Derivatives
 from gradcli.formats.literal import literal, quote
-from gradcli.results import (
-    GradResult,
-    Graph,
-    GraphResult,
-    HessianResult,
-    HvpResult,
-    JacobianResult,
-    JvpResult,
-    RunResult,
-    Value,
-    VjpResult,
-)
+from gradcli.results import Derivative, Graph, GraphResult, RunResult
 from gradcli.source import Source, Span
 
-_COMMANDS: dict[type[object], str] = {
-    GradResult: "grad",
-    VjpResult: "vjp",
-    JvpResult: "jvp",
-    HvpResult: "hvp",
-    JacobianResult: "jacobian",
-    HessianResult: "hessian",
-}
 
-
-def json_text(result: RunResult | Derivatives | GraphResult) -> str:
+def json_text(result: RunResult | Derivative | GraphResult) -> str:
     """A result as the one-line JSON object that docs/commands.md describes."""
     return json_object(json_fields(result))
 
 
-def json_fields(result: RunResult | Derivatives | GraphResult) -> dict[str, str]:
+def json_fields(result: RunResult | Derivative | GraphResult) -> dict[str, str]:
     """The fields of the object, written."""
-    match result:
-        case RunResult():
-            return _run(result)
-        case GraphResult():
-            return {"schema": quote("gradcli.graph/1"), **_graph_fields(result.graph)}
-        case GradResult():
-            found = {"grad": _values(result.grad)}
-        case VjpResult():
-            found = {"vjp": _values(result.vjp)}
-        case JvpResult():
-            found = {"jvp": literal(result.jvp, json=True)}
-        case HvpResult():
-            found = {"hvp": _values(result.hvp), "mode": quote(result.mode)}
-        case JacobianResult():
-            found = {"jacobian": _values(result.jacobian), "mode": quote(result.mode)}
-        case HessianResult():
-            found = {"grad": _values(result.grad)}
-            if result.hessian is not None:
-                rows = {name: _values(row) for name, row in result.hessian.items()}
-                found["hessian"] = json_object(rows)
-            if result.diagonal is not None:
-                found["diagonal"] = _values(result.diagonal)
-            found["mode"] = quote(result.mode)
+    if isinstance(result, RunResult):
+        return _run(result)
+    if isinstance(result, GraphResult):
+        return {"schema": quote("gradcli.graph/1"), **_graph_fields(result.graph)}
     return {
-        "schema": quote(f"gradcli.{_COMMANDS[type(result)]}/1"),
+        "schema": quote(f"gradcli.{result.question}/1"),
         "output": quote(result.output),
         "value": literal(result.value, json=True),
-        **found,
+        **{name: _value(value) for name, value in result.answer.items()},
         "warnings": array(map(warning_json, result.warnings)),
     }
 
@@ -99,8 +60,8 @@ def _run(result: RunResult) -> dict[str, str]:
         "schema": quote("gradcli.run/1"),
         "output": quote(result.output),
         "result": literal(result.result, json=True),
-        "values": _values(result.values),
-        "grad": _values(result.grad),
+        "values": _value(result.values),
+        "grad": _value(result.grad),
         "printed": array(map(quote, result.printed)),
         "warnings": array(map(warning_json, result.warnings)),
     }
@@ -155,8 +116,11 @@ def _range(source: Source | None, span: Span | None) -> dict[str, str]:
     return dict(zip(names, map(literal, (*start, *end)), strict=True))
 
 
-def _values(values: Mapping[str, Value]) -> str:
-    return json_object({name: literal(value, json=True) for name, value in values.items()})
+def _value(value: Any) -> str:
+    """A value, or an object of those by name."""
+    if isinstance(value, dict):
+        return json_object({name: _value(part) for name, part in value.items()})
+    return literal(value, json=True)
 
 
 def json_object(fields: Mapping[str, str]) -> str:

@@ -18,7 +18,12 @@ def vjp(loaded: Loaded, request: Request) -> VjpResult:
     """The gradient, as the product of the cotangent with the Jacobian."""
     found = gradient(loaded, request)
     return VjpResult(
-        found.output, found.value, found.grad, found.inputs, found.printed, found.warnings
+        output=found.output,
+        value=found.value,
+        vjp=found.grad,
+        inputs=found.inputs,
+        printed=found.printed,
+        warnings=found.warnings,
     )
 
 

@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from gradcli.render.table import table, text_column, value_column
 from gradcli.render.text import Line, visible
 from gradcli.render.values import named_value, shape_text
 from gradcli.results import (
+    Derivative,
     GradResult,
     HessianResult,
     HvpResult,
-    JacobianResult,
-    JvpResult,
     Value,
     VjpResult,
 )
 
 
-def derivative_view(
-    result: GradResult | VjpResult | JvpResult | JacobianResult | HessianResult | HvpResult,
-    *,
-    precision: int,
-    width: int,
-) -> list[Line]:
+def derivative_view(result: Derivative, *, precision: int, width: int) -> list[Line]:
     """The value of the output, and under it what was asked for."""
     lines = named_value(result.output, result.value, precision, width)
     match result:
@@ -34,11 +29,6 @@ def derivative_view(
         case HvpResult():
             columns = {"gradient": _only(result.grad, result.hvp), "hvp": result.hvp}
             found = [*_table({}, columns, precision, width), *_by(result.mode)]
-        case JvpResult():
-            found = named_value("jvp", result.jvp, precision, width)
-        case JacobianResult():
-            found = _blocks("jacobian", result.jacobian, precision, width)
-            found += _by(result.mode)
         case HessianResult(hessian=None):
             columns = {"gradient": result.grad, "second derivative": result.diagonal or {}}
             found = [*_table({}, columns, precision, width), *_by(result.mode)]
@@ -47,7 +37,24 @@ def derivative_view(
             for name, row in (result.hessian or {}).items():
                 found += [[], *_blocks(f"hessian.{visible(name)}", row, precision, width)]
             found += _by(result.mode)
+        case _:
+            found = _parts(result.answer, precision, width)
     return [*lines, [], *found] if found else lines
+
+
+def _parts(answer: Mapping[str, Any], precision: int, width: int) -> list[Line]:
+    """Each value under the one before, and the mode."""
+    found: list[Line] = []
+    for name, value in answer.items():
+        if isinstance(value, str):
+            found += _by(value)
+            continue
+        found += [[]] if found else []
+        if isinstance(value, dict):
+            found += _blocks(name, value, precision, width)
+        else:
+            found += named_value(name, value, precision, width)
+    return found
 
 
 def _by(mode: str) -> list[Line]:

@@ -1,0 +1,55 @@
+"""A result of a question that no form knows: all forms of output follow from its class."""
+
+import json
+from typing import Any, ClassVar
+
+import pytest
+
+from gradcli.formats.fields import derivative, fields
+from gradcli.formats.json_text import json_text
+from gradcli.render.derivatives import derivative_view
+from gradcli.results import Derivative
+
+KINDS = Derivative.__subclasses__()
+
+
+class LaplacianResult(Derivative):
+    """The trace of the second derivatives."""
+
+    question, shown = "laplacian", ("grad", "laplacian", "blocks", "mode")
+    __slots__ = ("output", "value", "grad", "laplacian", "blocks", "mode", "printed", "warnings")
+    _defaults: ClassVar[dict[str, Any]] = {"printed": (), "warnings": ()}
+
+
+RESULT = LaplacianResult("y", 3.0, {"x": [1.0, 2.0]}, 2.5, None, "reverse")
+
+
+def test_values_by_name():
+    assert fields(RESULT) == {"y": 3.0, "grad.x": [1.0, 2.0], "laplacian": 2.5}
+    assert derivative(RESULT) == {"laplacian": 2.5}
+    blocks = LaplacianResult("y", 3.0, None, None, {"x": {"z": 1.0}}, "forward")
+    assert derivative(blocks) == {"blocks.x.z": 1.0}
+
+
+def test_json():
+    assert json.loads(json_text(RESULT)) == {
+        "schema": "gradcli.laplacian/1",
+        "output": "y",
+        "value": 3.0,
+        "grad": {"x": [1.0, 2.0]},
+        "laplacian": 2.5,
+        "mode": "reverse",
+        "warnings": [],
+    }
+
+
+def test_for_people():
+    lines = derivative_view(RESULT, precision=6, width=80)
+    text = ["".join(piece for piece, _ in line) for line in lines]
+    assert text == ["y = 3", "", "grad.x = [1, 2]", "", "laplacian = 2.5", "", "by reverse mode"]
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_what_is_shown_are_fields(kind):
+    assert set(kind.shown) <= set(kind.__slots__)
+    assert kind.__name__.lower().startswith(kind.question)

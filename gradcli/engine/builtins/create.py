@@ -9,6 +9,7 @@ from typing import Any
 from gradcli.engine.ops.op import REQUIRED, Op, host
 from gradcli.engine.ops.statics import UNSURE, Statics
 from gradcli.engine.tape.tensor import Tensor, leaf
+from gradcli.engine.values import refusals
 from gradcli.engine.values.data import NUMBERS, Data, dtype_of, np, plain, shape_of
 from gradcli.engine.values.dtypes import dtype_name
 from gradcli.engine.values.limits import check_memory
@@ -30,11 +31,7 @@ def made(session: Any, data: Data, dtype: Any, device: Any, requires_grad: Any) 
     if not session.truth(requires_grad):
         return Tensor(data)
     if not dtype_of(data).startswith("float"):
-        raise run_error(
-            "needs-float",
-            f"a tensor of dtype {dtype_of(data)} cannot require grad: only floats have derivatives",
-            help=_with_points(data),
-        )
+        raise refusals.needs_float(dtype_of(data), _with_points(data))
     return leaf(data)
 
 
@@ -87,11 +84,7 @@ def _from_items(items: Any) -> Any:
         return np.zeros(0)
     shapes = {shape_of(part) for part in parts}
     if len(shapes) > 1:
-        shown = " and ".join(str(list(s)) for s in sorted(shapes)[:2])
-        raise run_error(
-            "ragged-list",
-            f"a list becomes a tensor only if its rows are of one shape, got the shapes {shown}",
-        )
+        raise refusals.ragged(shapes)
     try:
         return np.array(parts)
     except OverflowError:

@@ -9,6 +9,7 @@ from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import Op
 from gradcli.engine.tape.graph import AccumulateGrad, Node, Site
 from gradcli.engine.tape.tensor import Tensor, counter, evaluated, keep_result, node_of, record
+from gradcli.engine.values import refusals
 from gradcli.engine.values.carrier import data_of, like_of
 from gradcli.engine.values.data import NUMBERS, Data, is_floating
 from gradcli.errors import run_error
@@ -81,11 +82,7 @@ def _write(x: Tensor, out: Data, op: Op, old: Tensor, site: Site | None, fresh: 
     """Put the result `out` into `x`; `fresh` tells that it is no argument of the op."""
     before, after = like_of(x), like_of(out)
     if before.shape != after.shape:
-        raise run_error(
-            "shape-mismatch",
-            f"the result of shape {list(after.shape)} does not fit into the tensor of shape "
-            f"{list(before.shape)} that is changed in place",
-        )
+        raise refusals.outgrown(after.shape, before.shape)
     if before.dtype != after.dtype and _RANK[after.dtype] > _RANK[before.dtype]:
         raise run_error(
             "dtype-mismatch",

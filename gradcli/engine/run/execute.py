@@ -18,8 +18,9 @@ from gradcli.engine.run.session import Session, kind_of
 from gradcli.engine.run.text import format_value, text
 from gradcli.engine.run.translate import Place, translate
 from gradcli.engine.tape.graph import Site
+from gradcli.engine.values import refusals
 from gradcli.engine.values.data import Quiet
-from gradcli.errors import AssertionFailed, Diagnostic, GradError, run_error
+from gradcli.errors import AssertionFailed, Diagnostic, GradError
 from gradcli.ir import (
     Apply,
     Augment,
@@ -152,7 +153,7 @@ def _method(
 def _callee(session: Session, value: Any) -> Callable[..., Any]:
     if callable(value):
         return value  # type: ignore[no-any-return]  # an own function, or a built-in's
-    raise run_error("not-callable", f"{kind_of(value)} is not a function")
+    raise refusals.not_callable(kind_of(value))
 
 
 def _get(session: Session, value: Any, name: str) -> Any:
@@ -173,7 +174,7 @@ def _put(session: Session, value: Any, name: str, new: Any) -> None:
 def _unpack(session: Session, value: Any, n: int) -> Any:
     items = list(session.iterate(value))
     if len(items) != n:
-        raise run_error("wrong-count", f"{len(items)} values cannot be unpacked into {n} names")
+        raise refusals.wrong_count(len(items), n)
     return items
 
 

@@ -12,6 +12,7 @@ from gradcli.engine.run.own import OWN_NAMES
 from gradcli.engine.run.session import Session, as_numbers, kind_of
 from gradcli.engine.tape.graph import AccumulateGrad, Node, Site, seen
 from gradcli.engine.tape.tensor import Tensor, node_of, shared
+from gradcli.engine.values import refusals
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import NUMBERS
 from gradcli.engine.values.dtypes import DTYPES, dtype_name
@@ -184,11 +185,7 @@ def _set_requires_grad(session: Session, x: Tensor, value: Any) -> None:
             )
         return
     if wanted and not x.dtype.startswith("float"):
-        raise run_error(
-            "needs-float",
-            f"a tensor of dtype {x.dtype} cannot require grad: only floats have derivatives",
-            help="write its numbers with a point, as in `tensor([1.0, 2.0], requires_grad=True)`",
-        )
+        raise refusals.needs_float(x.dtype)
     if wanted == x.requires_grad:
         return
     x.view = None  # a leaf has no history, not even that of the tensor whose memory it shares

@@ -9,6 +9,7 @@ from typing import Any
 from gradcli.engine.run.messages import call_note, operand_label, shortened, turn_note
 from gradcli.engine.run.translate import FILENAME
 from gradcli.engine.tape.tensor import Number, Tensor
+from gradcli.engine.values import refusals
 from gradcli.errors import Diagnostic, GradError, Label, LimitError, counted, run_error
 from gradcli.ir import (
     Apply,
@@ -62,7 +63,7 @@ def _known(error: Exception, frame: FrameType, span: Span, program: Program) -> 
         return error
     written = program.source.text[span.start : span.end]
     if isinstance(error, NameError):
-        return run_error("used-before-assigned", f"`{written}` is used before it has a value")
+        return refusals.unassigned(written)
     if isinstance(error, RecursionError):
         return LimitError(
             Diagnostic("recursion-limit", f"functions call each other more than {MOST_CALLS} deep")

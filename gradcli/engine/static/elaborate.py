@@ -55,7 +55,8 @@ from gradcli.engine.static.value import (
     tensor,
     unknown,
 )
-from gradcli.errors import Diagnostic, GradError, run_error
+from gradcli.engine.values import refusals
+from gradcli.errors import Diagnostic, GradError
 from gradcli.ir import visit
 from gradcli.source import Source, Span
 
@@ -311,9 +312,8 @@ class _Walk:
         if self.findings.unsure or self._depth:
             return
         name = self.findings.source.text[operand.span.start : operand.span.end]
-        message = f"`{name}` is used before it has a value"
         silent, self.findings.silent = self.findings.silent, 0
-        self.findings.tell("used-before-assigned", message, operand.span)
+        self.findings.refuse(refusals.unassigned(name), operand.span)
         self.findings.silent = silent
 
     # --- inputs ------------------------------------------------------------------------
@@ -408,8 +408,7 @@ class _Walk:
         self._operations.check_items(value, i.span)
         item, count = self._operations.items(value)
         if count is not None and count != n:
-            message = f"{count} values cannot be unpacked into {n} names"
-            self.findings.refuse(run_error("wrong-count", message), i.span)
+            self.findings.refuse(refusals.wrong_count(count, n), i.span)
         items = value.items if isinstance(value, List) else value
         parts = items if isinstance(items, (list, tuple)) and len(items) == n else [item] * n
         for target, part in zip(i.targets, parts, strict=True):
@@ -438,8 +437,7 @@ class _Walk:
         if isinstance(function, Applied) and not keywords:
             return self._own(function.rule, args, span)
         if isinstance(function, (List, tuple)) or getattr(function, "shape", None) is not None:
-            message = f"{kind_of(example(function))} is not a function"
-            self.findings.refuse(run_error("not-callable", message), span)
+            self.findings.refuse(refusals.not_callable(kind_of(example(function))), span)
         self._operations.out_of_sight([*args, *keywords.values()])
         self._lists.lose_all()
         return unknown(linked([*args, *keywords.values()]))

@@ -12,9 +12,9 @@ from gradcli.engine.ops.promotion import common
 from gradcli.engine.static.lists import linked
 from gradcli.engine.static.value import UNSURE, Value, inferred, tensor, unknown
 from gradcli.engine.tape.tensor import Tensor
+from gradcli.engine.values import refusals
 from gradcli.engine.values.data import NUMBERS
 from gradcli.engine.values.sizes import filled
-from gradcli.errors import run_error
 
 
 def result(name: str, args: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
@@ -136,11 +136,7 @@ def stacked(value: Any) -> Any:
         return tensor((0,), "float64")
     shapes = {v.shape for v in items}
     if len(shapes) > 1:
-        shown = " and ".join(str(list(s)) for s in sorted(shapes)[:2])
-        raise run_error(
-            "ragged-list",
-            f"a list becomes a tensor only if its rows are of one shape, got the shapes {shown}",
-        )
+        raise refusals.ragged(shapes)
     return tensor((len(items), *items[0].shape), common(*items), linked(items))
 
 

@@ -49,8 +49,9 @@ from gradcli.engine.static.value import (
     unknown,
     view,
 )
+from gradcli.engine.values import refusals
 from gradcli.engine.values.dtypes import DType, dtype_name
-from gradcli.errors import GradError, Label, run_error
+from gradcli.errors import GradError, Label
 from gradcli.source import Span
 
 _CERTAIN = frozenset(
@@ -241,11 +242,7 @@ class Operations:
             return self.lists.merged(x, found) if x.kind is None else found
         if isinstance(found, Value):
             if found.shape is not None and x.shape is not None and found.shape != x.shape:
-                message = (
-                    f"the result of shape {list(found.shape)} does not fit into the tensor of "
-                    f"shape {list(x.shape)} that is changed in place"
-                )
-                self.findings.refuse(run_error("shape-mismatch", message), span, labels)
+                self.findings.refuse(refusals.outgrown(found.shape, x.shape), span, labels)
             x.link = joined((x.link, found.link))
         return x
 

@@ -1,0 +1,52 @@
+"""What a run refuses and `check` refuses before it, each said once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from gradcli.errors import RunError, run_error
+
+
+def unassigned(name: str) -> RunError:
+    """A name that is read before it is assigned."""
+    return run_error("used-before-assigned", f"`{name}` is used before it has a value")
+
+
+def wrong_count(items: int, names: int) -> RunError:
+    """Another number of items than of names that they are unpacked into."""
+    return run_error("wrong-count", f"{items} values cannot be unpacked into {names} names")
+
+
+def not_callable(kind: str) -> RunError:
+    """A call of what is no function, but `a number` or the like."""
+    return run_error("not-callable", f"{kind} is not a function")
+
+
+def outgrown(result: Sequence[int], shape: Sequence[int]) -> RunError:
+    """A result of another shape than the tensor that is changed in place to it."""
+    return run_error(
+        "shape-mismatch",
+        f"the result of shape {list(result)} does not fit into the tensor of shape {list(shape)} "
+        "that is changed in place",
+    )
+
+
+def ragged(shapes: Iterable[Sequence[int]]) -> RunError:
+    """A list of items of several shapes where a tensor is wanted."""
+    shown = " and ".join(str(list(shape)) for shape in sorted(map(tuple, shapes))[:2])
+    return run_error(
+        "ragged-list",
+        f"a list becomes a tensor only if its rows are of one shape, got the shapes {shown}",
+    )
+
+
+def needs_float(
+    dtype: str,
+    help: str = "write its numbers with a point, as in `tensor([1.0, 2.0], requires_grad=True)`",
+) -> RunError:
+    """A tensor of ints or bools that is asked to require grad."""
+    return run_error(
+        "needs-float",
+        f"a tensor of dtype {dtype} cannot require grad: only floats have derivatives",
+        help=help,
+    )

@@ -22,9 +22,9 @@ from gradcli.engine.static.value import (
     tensor,
     unknown,
 )
+from gradcli.engine.values import refusals
 from gradcli.engine.values.data import NUMBERS
 from gradcli.engine.values.dtypes import dtype_name
-from gradcli.errors import run_error
 
 
 def hosted(op: Op, args: Sequence[Any], keywords: Mapping[str, Any], session: Session) -> Any:
@@ -81,12 +81,7 @@ class Known:
         if leaf is not True:
             return tensor(shape, dtype)
         if dtype in ("int64", "bool"):
-            raise run_error(
-                "needs-float",
-                f"a tensor of dtype {dtype} cannot require grad: only floats have derivatives",
-                help="write its numbers with a point, as in `tensor([1.0, 2.0], "
-                "requires_grad=True)`",
-            )
+            raise refusals.needs_float(dtype)
         return tensor(shape, dtype, LINKED)
 
     def like(self, value: Any, shape: Any, dtype: str | None) -> Any:

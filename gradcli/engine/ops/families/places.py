@@ -30,7 +30,7 @@ def static_index(index: Any) -> Any:
     if kind is slice:
         return _static_slice(index)
     if kind is tuple:
-        return tuple(map(static_index, index))
+        return tuple(static_index(list(i) if type(i) is tuple else i) for i in index)
     if kind is bool:
         return np.asarray(index)
     if isinstance(index, Tensor):

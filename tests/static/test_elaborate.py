@@ -176,3 +176,75 @@ def test_what_is_known_of_a_generated_program_is_so(seed):
         and not all(tells(f, known.operands) for f in known.targets)
     ]
     assert not unknown, f"{text}\n{unknown[:3]}"
+
+
+CASES = {
+    "a number or a tensor": "x = tensor(2.0)\ny = 2.0\nz = x if x > y else y\nz * y",
+    "a carried value that changes kind": "y = 0\nfor i in range(3): y = y + tensor(1.0)\ny",
+    "one function on numbers and tensors": "def f(a): return a * 2\nf(1)\nf(1.0)\nf(ones(2))",
+    "a number changed in place": "x = 1\nx += 0.5\ny = tensor(1.0)\nz = y\nz += 1\ny",
+    "views": "x = ones(2, 3)\ny = x.T\nz = y[0]\nz += 1\nw = x.reshape(-1)\nv = w[[0]]\nv * z[0]",
+    "rows of a loop": "for r in ones(2, 3): r *= 2\nr",
+    "tensors in a list": "p = [ones(2), ones(3)]\nq = p\nq.append(p[0])\nfor t in q: t += 1\nq[2]",
+    "a list of which anything may be": "p = [1]\nwhile len(p) < 5: p.append(p[0] * 1.5)\np[-1]",
+    "a function in a list": "p = [lambda a: a + 1]\np[0](2.0)\np[0](ones(2))",
+    "a function kept by a hook": (
+        "def h(g): return g * 2\nx = ones(2, requires_grad=True)\nx.register_hook(h)\n"
+        "(x * x).sum().backward()\nh(3)\nx.grad"
+    ),
+    "an own function as a value": (
+        "class F(Function):\n    def forward(ctx, a): return a * 2\n"
+        "    def backward(ctx, g):\n        h = g * 2\n        return h\n"
+        "f = F.apply\nx = ones(2, requires_grad=True)\nf(x).sum().backward()\nf(2.0)"
+    ),
+    "a transform": "def f(a):\n    b = a * a\n    return b.sum()\ngrad(f)(ones(2))\ngrad(lambda a: a * a)(2)",
+    "a function called in ways not followed": (
+        "def f(n, a): return a if n == 0 else f(n - 1, a * 1.5)\nf(30, 1)\nf(20, ones(2))"
+    ),
+    "memory exchanged": "x = ones(2)\ny = ones(2)\nx.data = y\nz = x[0:1]\nz += 1\nx + y",
+    "as it is, or new": "x = ones(2)\ny = as_tensor(x)\nz = as_tensor(3.0)\nw = x.double()\ny[0]",
+    "text and nothing": "s = 'a'\ns = s + 'b'\nt = f'{s} {1.5}'\nu = None\nu is None",
+    "several results": "v, i = ones(2, 3).max(dim=1)\na, b = v\na + b\ns = ones(4).split(2)\ns[0]",
+    "ints, floats, bools": "a = 7 // 2\nb = a / 2\nc = a > 1\nd = tensor([1, 2]) > 1\ne = d & c\nd.sum()",
+    "float32": "x = ones(2, dtype=float32)\ny = x * 2.0\nz = y + ones(2)\nx.sum()",
+    "a branch that no run takes": "input c = 1.0\nx = 1\nif c > 2: x = ones(2)\nx",
+}
+
+
+@pytest.mark.parametrize("text", CASES.values(), ids=CASES)
+def test_what_is_known_of_a_program_is_so(text):
+    seen, _ = checked(text)
+    assert seen
+
+
+def known_of(text, written):
+    """What is known of the result of the instruction that is written so."""
+    program = lowered(Source("p", text), frozenset())
+    facts = elaborated(program).facts
+    (found,) = {
+        (f.kind, f.dtype, f.shape)
+        for i, known in facts
+        if text[i.span.start : i.span.end] == written and not isinstance(i, ir.Watch)
+        for f in known.targets
+    }
+    return found
+
+
+@pytest.mark.parametrize(
+    ("text", "written", "expected"),
+    [
+        ("x = tensor(2.0)\nx * 3", "x * 3", ("tensor", "float64", ())),
+        ("x = 2.0\nx * 3", "x * 3", ("number", "float64", ())),
+        ("x = 2\nx * 3", "x * 3", ("number", "int64", ())),
+        ("x = 2\nx / 3", "x / 3", ("number", "float64", ())),
+        ("x = ones(2, 3)\nx.sum()", "x.sum()", ("tensor", "float64", ())),
+        ("x = ones(2, 3)\nx.sum().item()", "x.sum().item()", ("number", "float64", ())),
+        ("param k = 1\nk * 2", "k * 2", ("tensor", "float64", ())),
+        ("input k: float[3]\nk * 2", "k * 2", ("tensor", "float64", None)),
+        ("x = ones(2, 3) > 0\nx.sum(dim=0)", "x.sum(dim=0)", ("tensor", "int64", (3,))),
+        ("add(tensor([1, 2]), 3, alpha=0.5)", "add(tensor([1, 2]), 3, alpha=0.5)", ("tensor", "float64", (2,))),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_the_result_of_an_instruction_is_known(text, written, expected):
+    assert known_of(text, written) == expected

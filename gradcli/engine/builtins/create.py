@@ -126,7 +126,7 @@ def _as_tensor(known: Statics, data: Any, dtype: Any, device: Any) -> Any:
     asked = known.dtype(dtype, found)
     if shape is None or found is None or asked is None:
         return known.unknown(data)
-    return value if asked == found else known.made(shape, asked)
+    return known.itself(value) if asked == found else known.made(shape, asked)
 
 
 as_tensor: Op = host(
@@ -156,7 +156,7 @@ def _variable_of(known: Statics, data: Any, requires_grad: Any, volatile: Any) -
     leaf = known.static(requires_grad)
     if leaf is UNSURE or like(value)[0] is None:
         return known.unknown(data)
-    return known.made(*like(value), leaf) if leaf else value
+    return known.made(*like(value), leaf) if leaf else known.itself(value)
 
 
 variable: Op = host(

@@ -44,6 +44,9 @@ class Statics(Protocol):
     def made(self, shape: Any, dtype: str | None, leaf: Any = False) -> Any:
         """A new tensor; a leaf that requires grad if that is known to be true."""
 
+    def itself(self, value: Any) -> Any:
+        """A tensor itself, or a new one of a number."""
+
     def like(self, value: Any, shape: Any, dtype: str | None) -> Any:
         """A value of that shape and dtype made of another one, a number of a number; a gradient
         goes through it if it is of floats.

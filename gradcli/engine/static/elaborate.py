@@ -15,53 +15,35 @@ from enum import Flag
 from typing import Any, NamedTuple
 
 from gradcli import ir
-from gradcli.engine.autodiff.backward import seed
-from gradcli.engine.ops.catalog import ops
-from gradcli.engine.ops.op import REQUIRED
-from gradcli.engine.run import operators
 from gradcli.engine.run.inputs import Given, Inputs, misfit
-from gradcli.engine.run.messages import call_note, turn_note
-from gradcli.engine.run.session import kind_of
+from gradcli.engine.run.messages import turn_note
+from gradcli.engine.static.calls import Calls
 from gradcli.engine.static.facts import Facts, fact
 from gradcli.engine.static.findings import Findings
-from gradcli.engine.static.inference import stacked, stand_in, static, unbound
 from gradcli.engine.static.kinds import (
-    FUNCTIONS,
-    Applied,
-    Closure,
-    Derivative,
     Each,
-    Rule,
     Slots,
     State,
-    example,
     reached,
-    steady,
 )
-from gradcli.engine.static.lists import List, Lists, linked, plain, same
-from gradcli.engine.static.transfer import Operations
+from gradcli.engine.static.lists import Lists, linked, same
+from gradcli.engine.static.outside import outside
+from gradcli.engine.static.steps import Steps
+from gradcli.engine.static.transfer import Transfer
 from gradcli.engine.static.value import (
-    LINKED,
-    NEW,
     UNSURE,
-    Link,
     Value,
     constant,
     joined,
     number,
-    of_data,
     placed,
     relinked,
-    tensor,
     unknown,
 )
-from gradcli.engine.values import refusals
-from gradcli.errors import Diagnostic, GradError
+from gradcli.errors import Diagnostic
 from gradcli.ir import visit
 from gradcli.source import Source, Span
 
-_DEEPEST = 12  # calls within calls that are followed
-_MOST_CALLS = 5000  # that are followed in all
 _TURNS = 40  # of a loop that are followed one by one
 _MOST_TURNS = 2000  # of all loops
 _ROUNDS = 20  # passes over a loop's body until nothing of it counts as known
@@ -136,12 +118,11 @@ class _Walk:
         self.findings = Findings(source)
         self.facts = Facts(program)
         self._lists = Lists()
-        self._operations = Operations(self.findings, self._lists)
-        self._inputs = Inputs(given, source, self._operations.session)
-        self._depth = 0
-        self._called = 0
+        self._transfer = Transfer(self.findings, self._lists)
+        self._calls = Calls(self._transfer, self._reaches_end)
+        self._steps = Steps(self._transfer, self._calls, self._varying)
+        self._inputs = Inputs(given, source, self._transfer.session)
         self._turns = 0
-        self._returned: list[list[Any]] = []
         self._leaving: list[tuple[list[State], list[State]]] = []  # at `break` and `continue`
 
     def program(self, result: ir.Operand | None) -> None:
@@ -155,10 +136,12 @@ class _Walk:
         if self.findings.replaced:
             self.facts.lose(visit.all_functions(self._program.main))
         self.facts.lose(reached(self._lists.lost))
+        if self._steps.exchanged:
+            self.facts.lose_memories()
         if result is None:
             ends = [slots[s] for s in self._program.names.values() if s in slots]
         else:
-            ends = [self._read(result, slots)]
+            ends = [self._steps.read(result, slots)]
         self.findings.tell_flat(linked(ends))
 
     # --- findings ----------------------------------------------------------------------
@@ -186,6 +169,10 @@ class _Walk:
                     return ways | found & ~_Ways.ON | self.block(body[at + 1 :], slots)
         return ways | _Ways.ON
 
+    def _reaches_end(self, body: ir.Body, slots: Slots) -> bool:
+        """Go through a function's body; whether it may end without a `return`."""
+        return _Ways.ON in self.block(body, slots)
+
     def _do(self, i: ir.Instruction, slots: Slots) -> _Ways:
         """Follow an instruction, and take down what is known there; what ways lead out of it."""
         self._lists.at = id(i)
@@ -200,15 +187,14 @@ class _Walk:
         """What an operand is, as far as it is known."""
         if isinstance(operand, ir.Slot):
             return slots.get(operand.index)
-        return self._read(operand, slots)
+        return self._steps.read(operand, slots)
 
     def _done(self, i: ir.Instruction, slots: Slots) -> _Ways:
         match i:
             case ir.Branch():
                 return self._branch(i, slots)
             case ir.Return():
-                if self._returned:
-                    self._returned[-1].append(self._read(i.value, slots))
+                self._calls.gives(self._steps.read(i.value, slots))
                 return _Ways.RETURN
             case ir.Break():
                 self._leaving[-1][0].append(dict(slots.maps[0]))
@@ -217,111 +203,31 @@ class _Walk:
                 self._leaving[-1][1].append(dict(slots.maps[0]))
                 return _Ways.NEXT
             case ir.Mode():
-                before, self._operations.recording = (
-                    self._operations.recording,
+                before, self._transfer.recording = (
+                    self._transfer.recording,
                     i.mode == "enable_grad",
                 )
                 ways = self.block(i.body, slots)
-                self._operations.recording = before
+                self._transfer.recording = before
                 return ways
-            case ir.Assert():
-                self._operations.truth(self._read(i.test, slots), i.test.span)
-            case ir.Unpack():
-                self._unpack(i, slots)
-            case ir.SetItem():
-                self._set_item(i, slots)
-            case ir.SetAttribute():
-                self._set_attribute(i, slots)
+            case ir.Choice():
+                slots[i.target] = placed(self._choice(i, slots), id(i))
             case ir.Input():
                 self._input(i, slots)
-            case _ if hasattr(i, "target"):
-                slots[i.target] = placed(self._value(i, slots), id(i))
-            case ir.Watch() if i.name in self._varying:  # an int that is asked for is made a float
-                found = slots.get(i.slot)
-                if isinstance(found, Value) and found.dtype == "int64" and found.kind != "none":
-                    slots[i.slot] = Value(
-                        found.shape, None, found.link, UNSURE, found.kind, found.memory
-                    )
+            case _:
+                self._steps.do(i, slots)
         return _Ways.ON
 
-    def _value(self, i: ir.Instruction, slots: Slots) -> Any:
-        """What an instruction puts into its target."""
-        match i:
-            case ir.Copy():
-                return self._read(i.value, slots)
-            case ir.Operator():
-                args = [self._read(a, slots) for a in i.args]
-                return self._operations.operated(i.operator, args, i.span, i.args)
-            case ir.Augment():
-                operands = (i.receiver, i.value)
-                args = [self._read(a, slots) for a in operands]
-                found = self._operations.operated(i.operator, args, i.span, operands)
-                labels = self.findings.labels(operands, args)
-                return self._operations.changed(args[0], found, i.span, labels)
-            case ir.Apply():
-                return self._apply(i, slots)
-            case ir.Inplace():
-                return self._inplace(i, slots)
-            case ir.CallBuiltin():
-                return self._call_builtin(i, slots)
-            case ir.Choice():
-                return self._choice(i, slots)
-            case ir.Call():
-                return self._call(i, slots)
-            case ir.Method():
-                return self._method(i, slots)
-            case ir.GetAttribute():
-                receiver = self._read(i.receiver, slots)
-                if isinstance(receiver, Rule):
-                    return (
-                        Applied(receiver)
-                        if i.name == "apply"
-                        else receiver.methods.get(i.name) or unknown()
-                    )
-                return self._operations.attribute(receiver, i.name, i.span)
-            case ir.Build():
-                return self._operations.built(i.kind, [self._read(item, slots) for item in i.items])
-            case ir.Define():
-                return self._closure(i.function, slots)
-            case ir.DefineRule():
-                return Rule({m.name: self._closure(m, slots) for m in i.methods})
-        return unknown()
-
-    def _closure(self, function: ir.Function, slots: Slots) -> Closure:
-        given = [p for p in function.parameters if p.default is not None]
-        return Closure(function, slots, {p.name: self._read(p.default, slots) for p in given})
-
-    def _read(self, operand: ir.Operand | None, slots: Slots) -> Any:
-        match operand:
-            case ir.Slot():
-                if operand.index not in slots:
-                    self._unassigned(operand)
-                    slots[operand.index] = unknown()
-                return slots[operand.index]
-            case ir.Const():
-                return constant(operand.value)
-            case ir.Builtin():
-                value = ops[operand.name].constant
-                return operand if value is REQUIRED else constant(value)
-        return constant(None)
-
-    def _unassigned(self, operand: ir.Slot) -> None:
-        """Tell of a name of the top level that has no value on any way to here. In a loop that is
-        seen in its first turn only, when nothing else is told.
-        """
-        if self.findings.unsure or self._depth:
-            return
-        name = self.findings.source.text[operand.span.start : operand.span.end]
-        silent, self.findings.silent = self.findings.silent, 0
-        self.findings.refuse(refusals.unassigned(name), operand.span)
-        self.findings.silent = silent
-
-    # --- inputs ------------------------------------------------------------------------
-
     def _input(self, i: ir.Input, slots: Slots) -> None:
-        found = slots[i.target] = placed(_declared(i, self._outside(i, slots)), id(i))
+        given = i.name in self._inputs.given
+        if not given or i.type is None:  # else the default is not evaluated
+            self.block(i.body, slots)
+        seen = i.default is not None and (not given or i.type is None)
+        default = self._steps.read(i.default, slots) if seen else None
+        found = placed(outside(i, self._inputs, self._varying, default), id(i))
+        slots[i.target] = found
         sizes = None if i.type is None else i.type[1]
-        if sizes and i.name not in self._inputs.given and getattr(found, "shape", None) is not None:
+        if sizes and not given and getattr(found, "shape", None) is not None:
             wrong = misfit(i.name, found.shape, sizes, self._inputs.sizes)
             if wrong is not None:
                 self.findings.tell("shape-mismatch", wrong, i.span)
@@ -329,242 +235,21 @@ class _Walk:
             known = self._inputs.sizes.get(name)
             slots[slot] = number("int64") if known is None else constant(known[0])
 
-    def _outside(self, i: ir.Input, slots: Slots) -> Any:
-        """An input's value, the one given or its default."""
-        floats = i.type is not None and i.type[0] == "float"
-        link = LINKED if i.name in self._varying and (i.type is None or floats) else Link()
-        if i.name in self._inputs.given:
-            if i.type is None:
-                self.block(i.body, slots)
-            default = None if i.default is None or i.type else self._read(i.default, slots)
-            return of_data(self._inputs.bind(i, example(default)), link)
-        self.block(i.body, slots)
-        if i.default is None:
-            scalar = i.type is not None and i.type[1] is None
-            dtype = None if i.type is None else {"float": "float64", "int": "int64"}.get(i.type[0])
-            return Value(() if scalar else None, dtype, link)
-        found = self._read(i.default, slots)
-        if isinstance(found, List) and (i.type is not None or i.kind == "param"):
-            found = stacked(plain(found)) or unknown(link)
-        return _watched(found, link, floats)
-
-    # --- operations --------------------------------------------------------------------
-
-    def _apply(self, i: ir.Apply, slots: Slots) -> Any:
-        named = {name: self._read(operand, slots) for name, operand in i.arguments}
-        if self._is_transform(i.op) and isinstance(next(iter(named.values())), FUNCTIONS):
-            return self._derivative(i.op, *unbound(i.op, named), i.span)
-        return self._operations.bound(i.op, named, i.span, [o for _, o in i.arguments])
-
-    def _inplace(self, i: ir.Inplace, slots: Slots) -> Any:
-        named = {name: self._read(operand, slots) for name, operand in i.arguments}
-        operands = [operand for _, operand in i.arguments]
-        found = self._operations.bound(i.op, named, i.span, operands)
-        labels = self.findings.labels(operands, [*named.values()])
-        return self._operations.changed(named[ops[i.op].args[0]], found, i.span, labels)
-
-    def _call_builtin(self, i: ir.CallBuiltin, slots: Slots) -> Any:
-        args = [self._read(a, slots) for a in i.args]
-        keywords = {k: self._read(v, slots) for k, v in i.keywords}
-        if self._is_transform(i.name) and args and isinstance(args[0], FUNCTIONS):
-            return self._derivative(i.name, args, keywords, i.span)
-        if i.name in ops or not args:
-            return self._operations.applied(i.name, args, keywords, i.span, i.args)
-        name = i.name.removesuffix("_")
-        found = self._operations.applied(name, args, keywords, i.span, i.args)
-        labels = self.findings.labels(i.args, args)
-        return self._operations.changed(args[0], found, i.span, labels)
-
-    def _set_item(self, i: ir.SetItem, slots: Slots) -> None:
-        receiver, value = self._read(i.receiver, slots), self._read(i.value, slots)
-        index = self._read(i.index, slots)
-        if isinstance(receiver, List):
-            at = static(plain(index))
-            if receiver.items is not None and type(at) is int:
-                try:
-                    operators.set_item(self._inputs.session, list(receiver.items), at, value, None)
-                except GradError as error:
-                    self.findings.refuse(error, i.span)
-                    return
-            self._lists.put(receiver, at, value)
-        elif isinstance(receiver, Value) and receiver.shape:
-            self._operations.put(receiver, value, index, i.span)
-        else:
-            self._operations.out_of_sight([value])
-
-    def _set_attribute(self, i: ir.SetAttribute, slots: Slots) -> None:
-        receiver, value = self._read(i.receiver, slots), self._read(i.value, slots)
-        self._operations.out_of_sight([value])
-        if i.name == "data":
-            shapes = getattr(receiver, "shape", None), getattr(value, "shape", None)
-            self.findings.replaced = (
-                self.findings.replaced or None in shapes or shapes[0] != shapes[1]
-            )
-        if i.name == "requires_grad" and isinstance(receiver, Value):
-            receiver.link = LINKED
-
-    def _unpack(self, i: ir.Unpack, slots: Slots) -> None:
-        value, n = self._read(i.value, slots), len(i.targets)
-        self._operations.check_items(value, i.span)
-        item, count = self._operations.items(value)
-        if count is not None and count != n:
-            self.findings.refuse(refusals.wrong_count(count, n), i.span)
-        items = value.items if isinstance(value, List) else value
-        parts = items if isinstance(items, (list, tuple)) and len(items) == n else [item] * n
-        for target, part in zip(i.targets, parts, strict=True):
-            slots[target] = part
-
-    # --- calls -------------------------------------------------------------------------
-
-    def _call(self, i: ir.Call, slots: Slots) -> Any:
-        function = self._read(i.function, slots)
-        args = [self._read(a, slots) for a in i.args]
-        keywords = {k: self._read(v, slots) for k, v in i.keywords}
-        return self._called_with(function, args, keywords, i.span)
-
-    def _called_with(
-        self, function: Any, args: list[Any], keywords: dict[str, Any], span: Span
-    ) -> Any:
-        """What a call of a function that is a value gives."""
-        if isinstance(function, ir.Builtin):
-            if self._is_transform(function.name) and args and isinstance(args[0], FUNCTIONS):
-                return self._derivative(function.name, args, keywords, span)
-            return self._operations.applied(function.name, args, keywords, span)
-        if isinstance(function, Derivative) and not keywords:
-            return self._differentiated(function, args, span)
-        if isinstance(function, Closure):
-            return self._follow(function, args, keywords, span)
-        if isinstance(function, Applied) and not keywords:
-            return self._own(function.rule, args, span)
-        if isinstance(function, (List, tuple)) or getattr(function, "shape", None) is not None:
-            self.findings.refuse(refusals.not_callable(kind_of(example(function))), span)
-        self._operations.out_of_sight([*args, *keywords.values()])
-        self._lists.lose_all()
-        return unknown(linked([*args, *keywords.values()]))
-
-    def _follow(
-        self, function: Closure, args: list[Any], keywords: dict[str, Any], span: Span
-    ) -> Any:
-        """Go through a function's body."""
-        parameters = function.function.parameters
-        names = [p.name for p in parameters]
-        given = {**function.defaults, **dict(zip(names, args, strict=False)), **keywords}
-        fits = len(args) <= len(names) and set(given) == set(names)
-        self._called += 1
-        if not fits or self._depth >= _DEEPEST or self._called > _MOST_CALLS:
-            self._lists.lose(function)
-            self._operations.out_of_sight([*args, *keywords.values()])
-            self._lists.lose_all()
-            return unknown(linked([*args, *keywords.values()]))
-        inner = function.slots.new_child()
-        for parameter in parameters:
-            inner[parameter.slot] = given[parameter.name]
-        self._depth += 1
-        self.findings.way.append(call_note(self.findings.line(span)))
-        self._returned.append([])
-        ways = self.block(function.function.body, inner)
-        self.findings.way.pop()
-        self._depth -= 1
-        returned = self._returned.pop()
-        if _Ways.ON in ways:
-            returned.append(constant(None))
-        return self._lists.all_merged(returned)
-
-    def _is_transform(self, name: str) -> bool:
-        return name in ops and ops[name].transform is not None
-
-    def _derivative(self, name: str, args: list[Any], keywords: dict[str, Any], span: Span) -> Any:
-        """What a transform of a function gives: a function, or its derivative at a point."""
-        function, *points = args
-        if name in ("grad", "value_and_grad") or not (points or keywords):
-            return Derivative(name, function, points or keywords)
-        if keywords:
-            self._operations.out_of_sight([function])
-            return unknown()
-        several = points[0] if type(points[0]) is tuple else (points[0],)
-        self._differentiated(Derivative(name, function, ()), [*several], span)
-        return unknown(linked(points))
-
-    def _differentiated(self, made: Derivative, args: list[Any], span: Span) -> Any:
-        """The derivative of a function at the first argument."""
-        point, *others = args or [unknown()]
-        if made.others:
-            self._operations.out_of_sight([made.function])
-            return unknown(linked(args))
-        before, self._operations.recording = self._operations.recording, True
-        found = self._called_with(made.function, [self._operations.point(point), *others], {}, span)
-        self._operations.recording = before
-        self.findings.tell_flat(linked([found]))
-        if ops[made.name].transform == "scalar" and not isinstance(made.function, Derivative):
-            tensor = stand_in(found)
-            if tensor is not None:
-                self.findings.ask(lambda: seed(tensor, None, "grad"), span)
-        link = linked(args)
-        like = made.name == "grad" and isinstance(point, Value)
-        if not like:
-            return unknown(link)
-        dtype = point.dtype if point.dtype in (None, "float32") else "float64"
-        return Value(point.shape, dtype, link, kind=point.kind)
-
-    def _own(self, rule: Rule, args: list[Any], span: Span) -> Any:
-        """What an own function gives: its `forward`, unrecorded, with a derivative of its own."""
-        forward = rule.methods.get("forward")
-        if forward is None:
-            return unknown(linked(args))
-        given = [(stacked(plain(a)) if type(plain(a)) is list else a) or unknown() for a in args]
-        link = linked(args)
-        later = [m for name, m in rule.methods.items() if name != "forward"]
-        self._lists.lose(tuple(later))
-        if any(_may_change_lists(m.function.body) for m in later):
-            self._operations.out_of_sight(later)
-        before, self._operations.recording = self._operations.recording, False
-        found = self._follow(forward, [unknown(), *given], {}, span)
-        self._operations.recording = before
-        own = Link(link.varies, link.smooth) if before else Link()
-        parts = found if type(found) is tuple else (found,)
-        kinds = {p.kind if isinstance(p, Value) else None for p in parts}
-        kind = "tensor" if "tensor" in kinds else kinds.pop() if len(kinds) == 1 else None
-        made = tuple(
-            Value(p.shape, p.dtype, own, kind=kind, memory=p.memory)
-            if isinstance(p, Value)
-            else unknown(own)
-            for p in parts
-        )
-        return made if type(found) is tuple else made[0]
-
-    # --- methods -----------------------------------------------------------------------
-
-    def _method(self, i: ir.Method, slots: Slots) -> Any:
-        receiver = self._read(i.receiver, slots)
-        args = [self._read(a, slots) for a in i.args]
-        keywords = {k: self._read(v, slots) for k, v in i.keywords}
-        if isinstance(receiver, List):
-            return self._operations.list_method(receiver, i.name, args, i.span)
-        if isinstance(receiver, Rule) and i.name == "apply" and not keywords:
-            return self._own(receiver, args, i.span)
-        if isinstance(receiver, Rule) and i.name in receiver.methods:
-            return self._follow(receiver.methods[i.name], args, keywords, i.span)
-        self._operations.out_of_sight([*args, *keywords.values()])
-        if not isinstance(receiver, Value):
-            return unknown(linked([receiver]))
-        found = self._operations.tensor_method(receiver, i.name, args, keywords, i.span)
-        return found if self._operations.recording else steady(found)
-
     # --- branches and loops ------------------------------------------------------------
 
     def _decided(self, value: Any, span: Span) -> Any:
         """The truth of a condition on which a branch or loop goes one way or another."""
-        if self._operations.recording and isinstance(value, Value) and value.link.varies:
+        if self._transfer.recording and isinstance(value, Value) and value.link.varies:
             self.findings.warn(
                 "branch-on-input",
                 "a branch on what is differentiated: the gradient ignores a jump between its sides",
                 span,
                 "that is right where the sides meet; if they do not, no derivative is",
             )
-        return self._operations.truth(value, span)
+        return self._transfer.truth(value, span)
 
     def _branch(self, i: ir.Branch, slots: Slots) -> _Ways:
-        value = self._read(i.test, slots)
+        value = self._steps.read(i.test, slots)
         truth = self._decided(value, i.test.span)
         if truth is not UNSURE:
             return self.block(i.then if truth else i.orelse, slots)
@@ -585,9 +270,9 @@ class _Walk:
         """What a choice gives. One that is written by an operator hangs on its test as a value
         does, so that a branch on it is one on what the test depends on.
         """
-        value = self._read(i.test, slots)
+        value = self._steps.read(i.test, slots)
         by_operator = i.kind != "if"
-        truth = (self._operations.truth if by_operator else self._decided)(value, i.test.span)
+        truth = (self._transfer.truth if by_operator else self._decided)(value, i.test.span)
         if truth is not UNSURE:
             return self._side(i.then if truth else i.orelse, slots)
         before = dict(slots.maps[0])
@@ -609,14 +294,14 @@ class _Walk:
         *steps, last = body
         assert isinstance(last, ir.Yield)
         self.block(steps, slots)
-        return self._read(last.value, slots)
+        return self._steps.read(last.value, slots)
 
     def _loop(self, i: ir.For | ir.While, slots: Slots) -> _Ways:
         """Follow a loop turn by turn as long as there is another for sure; then the rest of it."""
         through: Any = None
         if isinstance(i, ir.For):
-            through = self._read(i.iterable, slots)
-            self._operations.check_items(through, i.iterable.span)
+            through = self._steps.read(i.iterable, slots)
+            self._transfer.check_items(through, i.iterable.span)
             if isinstance(through, Each) and self._is_named(i.iterable):
                 through = unknown(linked(through.parts))  # something may have gone through it
         ways = _Ways.NONE
@@ -625,7 +310,7 @@ class _Walk:
         with ExitStack() as rest:
             while done < _TURNS and self._turns < _MOST_TURNS:
                 if isinstance(i, ir.For):
-                    item = self._operations.nth(through, done)
+                    item = self._transfer.nth(through, done)
                     truth = UNSURE if item is UNSURE else item is not None
                 else:
                     item, truth = None, self._enters(i, slots)
@@ -656,7 +341,7 @@ class _Walk:
         """
         item, turns = unknown(), None
         if isinstance(i, ir.For):
-            item, turns = self._operations.items(through)
+            item, turns = self._transfer.items(through)
             turns = None if turns is None else turns - done
         entered = turns > 0 if turns is not None else self._enters(i, slots)
         if entered is False:
@@ -704,7 +389,7 @@ class _Walk:
         if isinstance(i, ir.While):
             with self._stretch(reached=True) if repeated else nullcontext():
                 self.block(i.condition, slots)
-                truth = self._decided(self._read(i.test, slots), i.test.span)
+                truth = self._decided(self._steps.read(i.test, slots), i.test.span)
         tested = dict(slots.maps[0])
         if isinstance(i, ir.For):
             slots[i.target] = item
@@ -727,7 +412,7 @@ class _Walk:
         self.findings.silent += 1
         with self._stretch(reached=False):
             self.block(i.condition, slots)
-            truth = self._operations.truth(self._read(i.test, slots), i.test.span)
+            truth = self._transfer.truth(self._steps.read(i.test, slots), i.test.span)
         self.findings.silent -= 1
         _set(slots, before)
         return truth
@@ -752,33 +437,3 @@ def _set(slots: Slots, state: State) -> None:
     own = slots.maps[0]
     own.clear()
     own.update(state)
-
-
-def _watched(value: Any, link: Link, floats: bool) -> Any:
-    """A default as the input's value: what is differentiated by is a float."""
-    if isinstance(value, List) and link.varies and value.items is not None:
-        value.items = [_watched(item, link, floats) for item in value.items]
-    kept = not isinstance(value, Value) or (value.shape is None and value.known is not UNSURE)
-    if kept or not (floats or (link.varies and value.dtype not in ("int64", "bool"))):
-        return value
-    dtype = "float32" if value.dtype == "float32" else "float64"
-    return Value(value.shape, dtype, link, kind=value.kind, memory=value.memory)
-
-
-def _declared(i: ir.Input, value: Any) -> Any:
-    """What an input is by its declaration: a `param` is a tensor, and so is what has sizes."""
-    sizes = None if i.type is None else i.type[1]
-    if not isinstance(value, Value) or (i.kind != "param" and sizes is None):
-        return value
-    whole = i.kind == "param" and value.dtype in ("int64", "bool")
-    memory = None if value.memory is None else value.memory | NEW
-    return tensor(value.shape, "float64" if whole else value.dtype, value.link, memory)
-
-
-def _may_change_lists(body: ir.Body) -> bool:
-    """Whether a block, or what it calls, changes a list."""
-    return any(
-        isinstance(i, (ir.SetItem, ir.Call))
-        or (isinstance(i, ir.Method) and i.name in ("append", "extend", "pop"))
-        for i in visit.instructions(body)
-    )

@@ -109,11 +109,23 @@ class Facts:
                 operands = tuple(NOTHING for _ in visit.operands(i))
                 self._known[id(i)] = Known(operands, tuple(NOTHING for _ in visit.writes(i)))
 
+    def lose_memories(self) -> None:
+        """Any two tensors may lie on one memory: the program gives tensors that of others."""
+        for at, known in self._known.items():
+            parts = (tuple(map(_anywhere, part)) for part in (known.operands, known.targets))
+            self._known[at] = Known(*parts)
+
     def __iter__(self) -> Iterator[tuple[ir.Instruction, Known]]:
         for i in visit.everything(self._program):
             known = self._known.get(id(i))
             if known is not None:
                 yield i, known
+
+
+def _anywhere(f: Fact) -> Fact:
+    items = None if f.items is None else tuple(map(_anywhere, f.items))
+    memory = f.memory if f.kind == "number" else None
+    return Fact(f.kind, f.dtype, f.shape, f.constant, memory, items)
 
 
 def _both(a: Known, b: Known) -> Known:

@@ -15,6 +15,7 @@ from gradcli.engine.static.lists import linked, plain
 from gradcli.engine.static.value import (
     LINKED,
     NEW,
+    UNLINKED,
     UNSURE,
     Value,
     constant,
@@ -83,6 +84,11 @@ class Known:
         if dtype in ("int64", "bool"):
             raise refusals.needs_float(dtype)
         return tensor(shape, dtype, LINKED)
+
+    def itself(self, value: Any) -> Any:
+        link = UNLINKED if value.kind == "number" else value.link
+        memory = None if value.memory is None else value.memory | NEW
+        return value if value.kind == "tensor" else tensor(value.shape, value.dtype, link, memory)
 
     def like(self, value: Any, shape: Any, dtype: str | None) -> Any:
         link, kind = linked([value]), value.kind if isinstance(value, Value) else "tensor"

@@ -61,12 +61,12 @@ _CERTAIN = frozenset(
     ]
 )
 _SHAPE_METHODS = frozenset({"size", "dim", "numel", "item"})
-_KEEPING = frozenset({"double", "float", "contiguous", "cpu", "requires_grad_", "retain_grad"})
+_KEEPING = frozenset({"double", "float", "contiguous", "cpu", "requires_grad_"})
 _CASTS = {"long": "int64", "float": "float64", "double": "float64"}
 
 
-class Operations:
-    """The operations of one walk. `recording` is off inside `no_grad`."""
+class Transfer:
+    """What the instructions of one walk do to values. `recording` is off inside `no_grad`."""
 
     def __init__(self, findings: Findings, lists: Lists) -> None:
         self.findings = findings
@@ -323,6 +323,8 @@ class Operations:
                 if tensor is not None and not keywords and (weights is not None or not args):
                     self.findings.ask(lambda: seed(tensor, weights, name), span)
                 self.findings.tell_flat(x.link)
+                return constant(None)
+            case "retain_grad" | "zero_grad":
                 return constant(None)
             case "requires_grad_":
                 if x.dtype in ("int64", "bool") and not (args or keywords) and tensor is not None:

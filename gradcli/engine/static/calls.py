@@ -1,0 +1,185 @@
+"""What calls of the program's own functions give, and of transforms of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from gradcli import ir
+from gradcli.engine.autodiff.backward import seed
+from gradcli.engine.ops.catalog import ops
+from gradcli.engine.run.messages import call_note
+from gradcli.engine.run.session import kind_of
+from gradcli.engine.static.inference import stacked, stand_in
+from gradcli.engine.static.kinds import (
+    FUNCTIONS,
+    Applied,
+    Closure,
+    Derivative,
+    Rule,
+    Slots,
+    example,
+    steady,
+)
+from gradcli.engine.static.lists import List, linked, plain
+from gradcli.engine.static.transfer import Transfer
+from gradcli.engine.static.value import Link, Value, constant, unknown
+from gradcli.engine.values import refusals
+from gradcli.ir import visit
+from gradcli.source import Span
+
+_DEEPEST = 12  # calls within calls that are followed
+_MOST_CALLS = 5000  # that are followed in all
+
+
+class Calls:
+    """The calls of one walk. `walk` goes through a body and says whether its end is reached, and
+    `depth` tells how many calls lead to the present place.
+    """
+
+    def __init__(self, transfer: Transfer, walk: Callable[[ir.Body, Slots], bool]) -> None:
+        self.depth = 0
+        self._transfer = transfer
+        self._findings = transfer.findings
+        self._lists = transfer.lists
+        self._walk = walk
+        self._called = 0
+        self._returned: list[list[Any]] = []
+
+    def gives(self, value: Any) -> None:
+        """The function that is being followed returns a value."""
+        if self._returned:
+            self._returned[-1].append(value)
+
+    def call(self, function: Any, args: list[Any], keywords: dict[str, Any], span: Span) -> Any:
+        """What a call of a function that is a value gives."""
+        if isinstance(function, ir.Builtin):
+            if self.is_transform(function.name) and args and isinstance(args[0], FUNCTIONS):
+                return self.derivative(function.name, args, keywords, span)
+            return self._transfer.applied(function.name, args, keywords, span)
+        if isinstance(function, Derivative) and not keywords:
+            return self._differentiated(function, args, span)
+        if isinstance(function, Closure):
+            return self.follow(function, args, keywords, span)
+        if isinstance(function, Applied) and not keywords:
+            return self.own(function.rule, args, span)
+        if isinstance(function, (List, tuple)) or getattr(function, "shape", None) is not None:
+            self._findings.refuse(refusals.not_callable(kind_of(example(function))), span)
+        self._transfer.out_of_sight([*args, *keywords.values()])
+        self._lists.lose_all()
+        return unknown(linked([*args, *keywords.values()]))
+
+    def follow(
+        self, function: Closure, args: list[Any], keywords: dict[str, Any], span: Span
+    ) -> Any:
+        """Go through a function's body."""
+        parameters = function.function.parameters
+        names = [p.name for p in parameters]
+        given = {**function.defaults, **dict(zip(names, args, strict=False)), **keywords}
+        fits = len(args) <= len(names) and set(given) == set(names)
+        self._called += 1
+        if not fits or self.depth >= _DEEPEST or self._called > _MOST_CALLS:
+            self._lists.lose(function)
+            self._transfer.out_of_sight([*args, *keywords.values()])
+            self._lists.lose_all()
+            return unknown(linked([*args, *keywords.values()]))
+        inner = function.slots.new_child()
+        for parameter in parameters:
+            inner[parameter.slot] = given[parameter.name]
+        self.depth += 1
+        self._findings.way.append(call_note(self._findings.line(span)))
+        self._returned.append([])
+        ends = self._walk(function.function.body, inner)
+        self._findings.way.pop()
+        self.depth -= 1
+        returned = self._returned.pop()
+        if ends:
+            returned.append(constant(None))
+        return self._lists.all_merged(returned)
+
+    def is_transform(self, name: str) -> bool:
+        return name in ops and ops[name].transform is not None
+
+    def derivative(self, name: str, args: list[Any], keywords: dict[str, Any], span: Span) -> Any:
+        """What a transform of a function gives: a function, or its derivative at a point."""
+        function, *points = args
+        if name in ("grad", "value_and_grad") or not (points or keywords):
+            return Derivative(name, function, points or keywords)
+        if keywords:
+            self._transfer.out_of_sight([function])
+            return unknown()
+        several = points[0] if type(points[0]) is tuple else (points[0],)
+        self._differentiated(Derivative(name, function, ()), [*several], span)
+        return unknown(linked(points))
+
+    def _differentiated(self, made: Derivative, args: list[Any], span: Span) -> Any:
+        """The derivative of a function at the first argument."""
+        point, *others = args or [unknown()]
+        if made.others:
+            self._transfer.out_of_sight([made.function])
+            return unknown(linked(args))
+        before, self._transfer.recording = self._transfer.recording, True
+        found = self.call(made.function, [self._transfer.point(point), *others], {}, span)
+        self._transfer.recording = before
+        self._findings.tell_flat(linked([found]))
+        if ops[made.name].transform == "scalar" and not isinstance(made.function, Derivative):
+            tensor = stand_in(found)
+            if tensor is not None:
+                self._findings.ask(lambda: seed(tensor, None, "grad"), span)
+        link = linked(args)
+        like = made.name == "grad" and isinstance(point, Value)
+        if not like:
+            return unknown(link)
+        dtype = point.dtype if point.dtype in (None, "float32") else "float64"
+        return Value(point.shape, dtype, link, kind=point.kind)
+
+    def own(self, rule: Rule, args: list[Any], span: Span) -> Any:
+        """What an own function gives: its `forward`, unrecorded, with a derivative of its own."""
+        forward = rule.methods.get("forward")
+        if forward is None:
+            return unknown(linked(args))
+        given = [(stacked(plain(a)) if type(plain(a)) is list else a) or unknown() for a in args]
+        link = linked(args)
+        later = [m for name, m in rule.methods.items() if name != "forward"]
+        self._lists.lose(tuple(later))
+        if any(_may_change_lists(m.function.body) for m in later):
+            self._transfer.out_of_sight(later)
+        before, self._transfer.recording = self._transfer.recording, False
+        found = self.follow(forward, [unknown(), *given], {}, span)
+        self._transfer.recording = before
+        own = Link(link.varies, link.smooth) if before else Link()
+        parts = found if type(found) is tuple else (found,)
+        kinds = {p.kind if isinstance(p, Value) else None for p in parts}
+        kind = "tensor" if "tensor" in kinds else kinds.pop() if len(kinds) == 1 else None
+        made = tuple(
+            Value(p.shape, p.dtype, own, kind=kind, memory=p.memory)
+            if isinstance(p, Value)
+            else unknown(own)
+            for p in parts
+        )
+        return made if type(found) is tuple else made[0]
+
+    def method(
+        self, receiver: Any, name: str, args: list[Any], keywords: dict[str, Any], span: Span
+    ) -> Any:
+        """What `receiver.name(args)` gives, of a method that is no built-in function."""
+        if isinstance(receiver, List):
+            return self._transfer.list_method(receiver, name, args, span)
+        if isinstance(receiver, Rule) and name == "apply" and not keywords:
+            return self.own(receiver, args, span)
+        if isinstance(receiver, Rule) and name in receiver.methods:
+            return self.follow(receiver.methods[name], args, keywords, span)
+        self._transfer.out_of_sight([*args, *keywords.values()])
+        if not isinstance(receiver, Value):
+            return unknown(linked([receiver]))
+        found = self._transfer.tensor_method(receiver, name, args, keywords, span)
+        return found if self._transfer.recording else steady(found)
+
+
+def _may_change_lists(body: ir.Body) -> bool:
+    """Whether a block, or what it calls, changes a list."""
+    return any(
+        isinstance(i, (ir.SetItem, ir.Call))
+        or (isinstance(i, ir.Method) and i.name in ("append", "extend", "pop"))
+        for i in visit.instructions(body)
+    )

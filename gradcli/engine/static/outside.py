@@ -1,0 +1,59 @@
+"""Values from outside as a walk knows them: those given, and the defaults of the others."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+from gradcli import ir
+from gradcli.engine.run.inputs import Inputs
+from gradcli.engine.static.inference import stacked
+from gradcli.engine.static.kinds import example
+from gradcli.engine.static.lists import List, plain
+from gradcli.engine.static.value import LINKED, NEW, UNSURE, Link, Value, of_data, tensor, unknown
+
+
+def outside(i: ir.Input, inputs: Inputs, varying: Collection[str], default: Any) -> Any:
+    """What is known of an input.
+
+    Args:
+        i: Its declaration.
+        inputs: The values that are given.
+        varying: Names that would be differentiated.
+        default: The value of its default, None if it has none or that is not looked at.
+
+    Raises:
+        InputError: If a value that is given does not fit.
+    """
+    floats = i.type is not None and i.type[0] == "float"
+    link = LINKED if i.name in varying and (i.type is None or floats) else Link()
+    if i.name in inputs.given:
+        return _declared(i, of_data(inputs.bind(i, example(default)), link))
+    if i.default is None:
+        scalar = i.type is not None and i.type[1] is None
+        dtype = None if i.type is None else {"float": "float64", "int": "int64"}.get(i.type[0])
+        return _declared(i, Value(() if scalar else None, dtype, link))
+    if isinstance(default, List) and (i.type is not None or i.kind == "param"):
+        default = stacked(plain(default)) or unknown(link)
+    return _declared(i, _watched(default, link, floats))
+
+
+def _watched(value: Any, link: Link, floats: bool) -> Any:
+    """A default as the input's value: what is differentiated by is a float."""
+    if isinstance(value, List) and link.varies and value.items is not None:
+        value.items = [_watched(item, link, floats) for item in value.items]
+    kept = not isinstance(value, Value) or (value.shape is None and value.known is not UNSURE)
+    if kept or not (floats or (link.varies and value.dtype not in ("int64", "bool"))):
+        return value
+    dtype = "float32" if value.dtype == "float32" else "float64"
+    return Value(value.shape, dtype, link, kind=value.kind, memory=value.memory)
+
+
+def _declared(i: ir.Input, value: Any) -> Any:
+    """What the declaration makes of a value: a `param` is a tensor, and so is what has sizes."""
+    sizes = None if i.type is None else i.type[1]
+    if not isinstance(value, Value) or (i.kind != "param" and sizes is None):
+        return value
+    whole = i.kind == "param" and value.dtype in ("int64", "bool")
+    memory = None if value.memory is None else value.memory | NEW
+    return tensor(value.shape, "float64" if whole else value.dtype, value.link, memory)

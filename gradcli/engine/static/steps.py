@@ -1,0 +1,193 @@
+"""What the instructions without blocks do to the slots of a walk."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+from gradcli import ir
+from gradcli.engine.ops.catalog import ops
+from gradcli.engine.ops.op import REQUIRED
+from gradcli.engine.run import operators
+from gradcli.engine.static.calls import Calls
+from gradcli.engine.static.inference import static, unbound
+from gradcli.engine.static.kinds import FUNCTIONS, Applied, Closure, Rule, Slots
+from gradcli.engine.static.lists import List, plain
+from gradcli.engine.static.transfer import Transfer
+from gradcli.engine.static.value import LINKED, UNSURE, Value, constant, placed, unknown
+from gradcli.engine.values import refusals
+from gradcli.errors import GradError
+
+
+class Steps:
+    """The single steps of one walk; `varying` are the names that would be differentiated.
+    `exchanged` tells whether a tensor has got the memory of another.
+    """
+
+    def __init__(self, transfer: Transfer, calls: Calls, varying: Collection[str]) -> None:
+        self._transfer = transfer
+        self._findings = transfer.findings
+        self._lists = transfer.lists
+        self._calls = calls
+        self._varying = varying
+        self.exchanged = False
+
+    def do(self, i: ir.Instruction, slots: Slots) -> None:
+        """Do an instruction that has no blocks."""
+        match i:
+            case ir.Assert():
+                self._transfer.truth(self.read(i.test, slots), i.test.span)
+            case ir.Unpack():
+                self._unpack(i, slots)
+            case ir.SetItem():
+                self._set_item(i, slots)
+            case ir.SetAttribute():
+                self._set_attribute(i, slots)
+            case ir.Watch() if i.name in self._varying:  # an int that is asked for is made a float
+                found = slots.get(i.slot)
+                if isinstance(found, Value) and found.dtype == "int64":
+                    made = Value(found.shape, None, found.link, UNSURE, found.kind, found.memory)
+                    slots[i.slot] = made
+            case _ if hasattr(i, "target"):
+                slots[i.target] = placed(self._value(i, slots), id(i))
+
+    def _value(self, i: ir.Instruction, slots: Slots) -> Any:
+        """What an instruction puts into its target."""
+        match i:
+            case ir.Copy():
+                return self.read(i.value, slots)
+            case ir.Operator():
+                args = [self.read(a, slots) for a in i.args]
+                return self._transfer.operated(i.operator, args, i.span, i.args)
+            case ir.Augment():
+                operands = (i.receiver, i.value)
+                args = [self.read(a, slots) for a in operands]
+                found = self._transfer.operated(i.operator, args, i.span, operands)
+                labels = self._findings.labels(operands, args)
+                return self._transfer.changed(args[0], found, i.span, labels)
+            case ir.Apply():
+                return self._apply(i, slots)
+            case ir.Inplace():
+                return self._inplace(i, slots)
+            case ir.CallBuiltin():
+                return self._call_builtin(i, slots)
+            case ir.Call():
+                function = self.read(i.function, slots)
+                args = [self.read(a, slots) for a in i.args]
+                keywords = {k: self.read(v, slots) for k, v in i.keywords}
+                return self._calls.call(function, args, keywords, i.span)
+            case ir.Method():
+                receiver = self.read(i.receiver, slots)
+                args = [self.read(a, slots) for a in i.args]
+                keywords = {k: self.read(v, slots) for k, v in i.keywords}
+                return self._calls.method(receiver, i.name, args, keywords, i.span)
+            case ir.GetAttribute():
+                receiver = self.read(i.receiver, slots)
+                if isinstance(receiver, Rule):
+                    found = receiver.methods.get(i.name) or unknown()
+                    return Applied(receiver) if i.name == "apply" else found
+                return self._transfer.attribute(receiver, i.name, i.span)
+            case ir.Build():
+                return self._transfer.built(i.kind, [self.read(item, slots) for item in i.items])
+            case ir.Define():
+                return self._closure(i.function, slots)
+            case ir.DefineRule():
+                return Rule({m.name: self._closure(m, slots) for m in i.methods})
+        return unknown()
+
+    def _closure(self, function: ir.Function, slots: Slots) -> Closure:
+        given = [p for p in function.parameters if p.default is not None]
+        return Closure(function, slots, {p.name: self.read(p.default, slots) for p in given})
+
+    def read(self, operand: ir.Operand | None, slots: Slots) -> Any:
+        """What an operand is; unknown of a slot without a value, which is told."""
+        match operand:
+            case ir.Slot():
+                if operand.index not in slots:
+                    self._unassigned(operand)
+                    slots[operand.index] = unknown()
+                return slots[operand.index]
+            case ir.Const():
+                return constant(operand.value)
+            case ir.Builtin():
+                value = ops[operand.name].constant
+                return operand if value is REQUIRED else constant(value)
+        return constant(None)
+
+    def _unassigned(self, operand: ir.Slot) -> None:
+        """Tell of a name of the top level that has no value on any way to here. In a loop that is
+        seen in its first turn only, when nothing else is told.
+        """
+        if self._findings.unsure or self._calls.depth:
+            return
+        name = self._findings.source.text[operand.span.start : operand.span.end]
+        silent, self._findings.silent = self._findings.silent, 0
+        self._findings.refuse(refusals.unassigned(name), operand.span)
+        self._findings.silent = silent
+
+    def _apply(self, i: ir.Apply, slots: Slots) -> Any:
+        named = {name: self.read(operand, slots) for name, operand in i.arguments}
+        if self._calls.is_transform(i.op) and isinstance(next(iter(named.values())), FUNCTIONS):
+            return self._calls.derivative(i.op, *unbound(i.op, named), i.span)
+        return self._transfer.bound(i.op, named, i.span, [o for _, o in i.arguments])
+
+    def _inplace(self, i: ir.Inplace, slots: Slots) -> Any:
+        named = {name: self.read(operand, slots) for name, operand in i.arguments}
+        operands = [operand for _, operand in i.arguments]
+        found = self._transfer.bound(i.op, named, i.span, operands)
+        labels = self._findings.labels(operands, [*named.values()])
+        return self._transfer.changed(named[ops[i.op].args[0]], found, i.span, labels)
+
+    def _call_builtin(self, i: ir.CallBuiltin, slots: Slots) -> Any:
+        args = [self.read(a, slots) for a in i.args]
+        keywords = {k: self.read(v, slots) for k, v in i.keywords}
+        if self._calls.is_transform(i.name) and args and isinstance(args[0], FUNCTIONS):
+            return self._calls.derivative(i.name, args, keywords, i.span)
+        if i.name in ops or not args:
+            return self._transfer.applied(i.name, args, keywords, i.span, i.args)
+        name = i.name.removesuffix("_")
+        found = self._transfer.applied(name, args, keywords, i.span, i.args)
+        labels = self._findings.labels(i.args, args)
+        return self._transfer.changed(args[0], found, i.span, labels)
+
+    def _set_item(self, i: ir.SetItem, slots: Slots) -> None:
+        receiver, value = self.read(i.receiver, slots), self.read(i.value, slots)
+        index = self.read(i.index, slots)
+        if isinstance(receiver, List):
+            at = static(plain(index))
+            if receiver.items is not None and type(at) is int:
+                try:
+                    operators.set_item(
+                        self._transfer.session, list(receiver.items), at, value, None
+                    )
+                except GradError as error:
+                    self._findings.refuse(error, i.span)
+                    return
+            self._lists.put(receiver, at, value)
+        elif isinstance(receiver, Value) and receiver.shape:
+            self._transfer.put(receiver, value, index, i.span)
+        else:
+            self._transfer.out_of_sight([value])
+
+    def _set_attribute(self, i: ir.SetAttribute, slots: Slots) -> None:
+        receiver, value = self.read(i.receiver, slots), self.read(i.value, slots)
+        self._transfer.out_of_sight([value])
+        if i.name == "data":
+            self.exchanged = True
+            shapes = getattr(receiver, "shape", None), getattr(value, "shape", None)
+            self._findings.replaced = (
+                self._findings.replaced or None in shapes or shapes[0] != shapes[1]
+            )
+        if i.name == "requires_grad" and isinstance(receiver, Value):
+            receiver.link = LINKED
+
+    def _unpack(self, i: ir.Unpack, slots: Slots) -> None:
+        value, n = self.read(i.value, slots), len(i.targets)
+        self._transfer.check_items(value, i.span)
+        item, count = self._transfer.items(value)
+        if count is not None and count != n:
+            self._findings.refuse(refusals.wrong_count(count, n), i.span)
+        items = value.items if isinstance(value, List) else value
+        parts = items if isinstance(items, (list, tuple)) and len(items) == n else [item] * n
+        for target, part in zip(i.targets, parts, strict=True):
+            slots[target] = part

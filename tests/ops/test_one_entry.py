@@ -1,0 +1,70 @@
+"""What is true of an op stands in its entry: nowhere else is there a list of op names."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from gradcli.engine.ops.catalog import ops
+
+ENGINE = Path(__file__).parents[2] / "gradcli/engine"
+ENTRIES = {ENGINE / "ops/families", ENGINE / "ops/internal", ENGINE / "builtins"}
+MODULES = [m for m in sorted(ENGINE.rglob("*.py")) if m.parent not in ENTRIES]
+DTYPES = {"float64", "float32", "int64", "bool", "float", "int", "long", "double", "FloatTensor"}
+NAMES = {*ops} - DTYPES - {"DoubleTensor"}  # dtypes are named after the ops that make them
+
+ELSEWHERE = {
+    "run/operators.py": "which op a sign of the language stands for, or for tensors only",
+}
+
+
+def lists(text):
+    """The op names in each collection of a text that holds three or more, with their line."""
+    tree = ast.parse(text)
+    exports = {
+        id(node.value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign)
+        and isinstance(node.targets[0], ast.Name)
+        and node.targets[0].id in ("__all__", "__slots__")
+    }
+    for node in ast.walk(tree):
+        if id(node) in exports:
+            continue
+        match node:
+            case ast.List() | ast.Tuple() | ast.Set():
+                parts = node.elts
+            case ast.Dict():
+                parts = [*node.keys, *node.values]
+            case ast.MatchOr():
+                parts = [p.value for p in node.patterns if isinstance(p, ast.MatchValue)]
+            case _:
+                continue
+        found = [p.value for p in parts if isinstance(p, ast.Constant) and p.value in NAMES]
+        if len(found) >= 3:
+            yield getattr(node, "lineno", 0), found
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda m: str(m.relative_to(ENGINE)))
+def test_no_list_of_op_names_stands_outside_entries(module):
+    found = list(lists(module.read_text("utf-8")))
+    if str(module.relative_to(ENGINE)) in ELSEWHERE:
+        assert found, "is no exception any more"
+    else:
+        assert not found, "what is said of these ops belongs into their entries"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'X = {"sin", "cos", "tan"}',
+        'X = frozenset(["argmax", *("eq", "ne", "lt")])',
+        'X = {"add": 1, "sub": 2, "mul": 3}',
+        'match n:\n    case "zeros" | "ones" | "rand":\n        pass',
+        'X = ("reshape", "nobody", "view", "flatten")',
+    ],
+)
+def test_a_list_is_seen(text):
+    assert list(lists(text))

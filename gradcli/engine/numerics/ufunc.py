@@ -63,10 +63,14 @@ def alike(args: tuple[Data, ...]) -> tuple[Data, ...]:
     """Operands in which float32 meets no int64, of which NumPy would make float64, and where it
     has dimensions no float64 without any.
     """
-    narrow = [a for a in args if type(a) not in SCALARS and a.dtype.char == "f"]
-    if not narrow:
-        return args
-    sized = any(a.ndim for a in narrow)
+    for a in args:
+        if type(a) not in SCALARS and a.dtype.char == "f":
+            return _narrow(args)
+    return args
+
+
+def _narrow(args: tuple[Data, ...]) -> tuple[Data, ...]:
+    sized = any(type(a) not in SCALARS and a.dtype.char == "f" and a.ndim for a in args)
     return tuple(a if type(a) in SCALARS else _beside_float32(a, sized) for a in args)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.families.places import EVERY
 from gradcli.engine.ops.op import REQUIRED, Op, bad, composite, op, sample
+from gradcli.engine.ops.promotion import of_first
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import Data, dtype_of, np, shape_of
 from gradcli.engine.values.limits import check_memory
@@ -401,15 +402,39 @@ def _margins(ndim: int, pad: Any) -> list[tuple[int, int]]:
     return margins
 
 
-def _padded(x: Any, pad: Any, mode: Any, value: Any) -> Any:
-    shape = shape_of(x)
+def _padded_shape(shape: Shape, pad: Any, mode: Any, value: Any) -> Shape:
     margins = _margins(len(shape), pad)
-    size = [n + before + after for n, (before, after) in zip(shape, margins, strict=True)]
+    size = tuple(n + before + after for n, (before, after) in zip(shape, margins, strict=True))
     if any(n < 0 for n in size):
         raise run_error(
             "shape-mismatch", f"`pad` {margins} takes more than the shape {list(shape)}"
         )
     check_memory(size)
+    if mode == "constant":
+        number(0 if value is None else value, "value")
+    elif mode in _EDGES:
+        for at in range(len(shape)):
+            _edge(mode, shape, margins, at)
+    else:
+        raise run_error(
+            "bad-argument",
+            f"`mode` must be 'constant', 'reflect', 'replicate' or 'circular', got {mode!r}",
+        )
+    return size
+
+
+def _edge(mode: Any, shape: Shape, margins: Any, at: int) -> Any:
+    """Where the elements along a dimension come from; None where it stays as it is."""
+    before, after = margins[at]
+    if not (before or after):
+        return None
+    return _EDGES[mode](shape[at], np.arange(-before, shape[at] + after), at)
+
+
+def _padded(x: Any, pad: Any, mode: Any, value: Any) -> Any:
+    shape = shape_of(x)
+    size = _padded_shape(shape, pad, mode, value)
+    margins = _margins(len(shape), pad)
     if mode == "constant":
         inner = tuple(
             slice(max(before, 0), n - max(after, 0))
@@ -421,14 +446,9 @@ def _padded(x: Any, pad: Any, mode: Any, value: Any) -> Any:
         )
         filler = np.full(size, 0 if value is None else number(value, "value"), dtype_of(x))
         return ops.set_at(filler, ops.getitem(x, index=kept), index=inner)
-    if mode not in _EDGES:
-        raise run_error(
-            "bad-argument",
-            f"`mode` must be 'constant', 'reflect', 'replicate' or 'circular', got {mode!r}",
-        )
-    for at, (n, (before, after)) in enumerate(zip(shape, margins, strict=True)):
-        if before or after:
-            places = _EDGES[mode](n, np.arange(-before, n + after), at)
+    for at in range(len(shape)):
+        places = _edge(mode, shape, margins, at)
+        if places is not None:
             x = ops.getitem(x, index=(*(EVERY,) * at, places))
     return x
 
@@ -456,6 +476,8 @@ _EDGES = {
 pad: Op = composite(
     "pad",
     _padded,
+    shape=_padded_shape,
+    dtype=of_first,
     args=("input",),
     params={"pad": REQUIRED, "mode": "constant", "value": None},
     doc="The input with margins: `pad` holds, from the last dimension on, how much comes before "

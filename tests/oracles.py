@@ -9,11 +9,12 @@ import numpy as np
 from gradcli.engine.autodiff import backward
 from gradcli.engine.ops.build import families
 from gradcli.engine.ops.catalog import ops
-from gradcli.engine.ops.op import Op, Sample, entries
+from gradcli.engine.ops.op import Op, Sample, entries, sample
 from gradcli.engine.ops.rules import push
 from gradcli.engine.tape.graph import AccumulateGrad
 from gradcli.engine.tape.tensor import OpNode, Tensor, leaf
 from gradcli.engine.values.carrier import Like, data_of
+from gradcli.engine.values.data import NUMBERS
 
 EPS, ATOL, RTOL = 1e-6, 1e-5, 1e-3
 
@@ -29,6 +30,30 @@ def table() -> dict[str, Op]:
 def values(args: tuple[Any, ...]) -> list[Any]:
     """A sample's arguments as plain data: lists become arrays, numbers stay."""
     return [np.asarray(a) if isinstance(a, (list, tuple)) else a for a in args]
+
+
+SQUARE = [[4.0, 1.0], [1.0, 3.0]]
+MORE = {  # of ops that have no samples, for their derivatives are tested elsewhere
+    **dict.fromkeys(("all", "any"), (sample([[1.0, 0.0]], dim=1), sample([1.0]), sample(1.0))),
+    **dict.fromkeys(("argmax", "argmin"), (sample([[1.0, 2.0]], dim=0, keepdim=True), sample(2.0))),
+    **dict.fromkeys(("slogdet", "matrix_rank", "cholesky", "eigh", "eigvalsh"), (sample(SQUARE),)),
+    **dict.fromkeys(("argwhere", "nonzero"), (sample([[1.0, 0.0]]),)),
+    "lstsq": (sample(SQUARE, [[1.0], [2.0]]), sample([*SQUARE, [1.0, 1.0]], [[1.0], [2.0], [0.5]])),
+}
+
+
+def samples(op: Op) -> list[Sample]:
+    """The samples of an entry, or those for what has none."""
+    return [*op.samples(), *MORE.get(op.name, ())]
+
+
+def cast(a: Any, kind: str) -> Any:
+    """An argument with another dtype; a number stays one, but float32 has none."""
+    if a is None:
+        return None
+    if type(a) in NUMBERS and kind != "float32":
+        return {"float64": float, "int64": int, "bool": bool}[kind](a)
+    return np.asarray(a).astype(kind)
 
 
 def floating(a: Any) -> bool:

@@ -8,10 +8,9 @@ import itertools
 
 import numpy as np
 import pytest
-from oracles import table, values
+from oracles import cast, samples, table, values
 
 from gradcli.engine.ops.catalog import ops
-from gradcli.engine.ops.op import sample
 from gradcli.engine.static.inference import result
 from gradcli.engine.static.value import UNLINKED, Value, constant, inferred, of_data
 from gradcli.engine.values.data import NUMBERS, Quiet, dtype_of, shape_of
@@ -27,20 +26,8 @@ HANGING = {
     "masked_select",
     "lstsq",
 }  # on values: how large the result is
-SQUARE = [[4.0, 1.0], [1.0, 3.0]]
-MORE = {  # of ops that have no samples, for their derivatives are tested elsewhere
-    **dict.fromkeys(("all", "any"), (sample([[1.0, 0.0]], dim=1), sample([1.0]), sample(1.0))),
-    **dict.fromkeys(("argmax", "argmin"), (sample([[1.0, 2.0]], dim=0, keepdim=True), sample(2.0))),
-    **dict.fromkeys(("slogdet", "matrix_rank", "cholesky", "eigh", "eigvalsh"), (sample(SQUARE),)),
-    **dict.fromkeys(("argwhere", "nonzero"), (sample([[1.0, 0.0]]),)),
-    "lstsq": (sample(SQUARE, [[1.0], [2.0]]), sample([*SQUARE, [1.0, 1.0]], [[1.0], [2.0], [0.5]])),
-}
 RULES = {n for n, family in ops.families.items() if ".internal." in family}
 """Ops that derivative rules alone call, on floats of one dtype."""
-
-
-def samples(op):
-    return [*op.samples(), *MORE.get(op.name, ())]
 
 
 OPS = [
@@ -48,15 +35,6 @@ OPS = [
     for name, op in table().items()
     if (op.array or op.body) and name not in INTERNAL and samples(op)
 ]
-
-
-def cast(a, kind):
-    """An argument with another dtype; a number stays one, but float32 has none."""
-    if a is None:
-        return None
-    if type(a) in NUMBERS and kind != "float32":
-        return {"float64": float, "int64": int, "bool": bool}[kind](a)
-    return np.asarray(a).astype(kind)
 
 
 def variants(args):

@@ -1,0 +1,52 @@
+"""Ints and bools count as their numbers, whatever the op."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from oracles import cast, samples, table, values
+
+from gradcli.engine.ops.catalog import ops
+from gradcli.engine.values.data import Quiet, dtype_of
+from gradcli.errors import GradError
+
+RULES = {n for n, family in ops.families.items() if ".internal." in family}
+OPS = [
+    pytest.param(op, id=name)
+    for name, op in table().items()
+    if (op.array or op.body) and name not in RULES and samples(op)
+]
+TRUTH = {  # of bools these give bools: a sum of two is whether one is true, as in PyTorch
+    *("add", "addcmul", "addr", "scatter", "scatter_add", "index_add", "index_put"),
+    *("trapezoid", "cumulative_trapezoid", "pad"),
+}
+
+
+def parts(out):
+    return out if isinstance(out, tuple) else (out,)
+
+
+@pytest.mark.parametrize("kind", ["int64", "bool"])
+@pytest.mark.parametrize("op", OPS)
+def test_ints_and_bools_count_as_their_numbers(op, kind):
+    if kind == "bool" and op.name in TRUTH:
+        return
+    for s in samples(op):
+        given = values(s.args)
+        params = {k.removeprefix("*"): v for k, v in {**op.params, **s.params}.items()}
+        floats = [i for i, a in enumerate(given) if a is not None and dtype_of(a) == "float64"]
+        if not all(np.all(np.isfinite(given[i])) for i in floats):
+            continue
+        exact = [cast(a, kind) if i in floats else a for i, a in enumerate(given)]
+        real = [cast(a, "float64") if i in floats else a for i, a in enumerate(exact)]
+        with Quiet():
+            try:
+                found = op(*exact, **params)
+            except GradError:
+                continue  # it does not take this dtype
+            expected = op(*real, **params)
+        for got, wanted in zip(parts(found), parts(expected), strict=True):
+            told = f"{op.name}{exact} {s.params}: got {got}, of floats {wanted}"
+            x, y = np.asarray(got, float), np.asarray(wanted, float)
+            assert x.shape == y.shape, told
+            assert np.allclose(x, y, rtol=1e-12, atol=1e-12, equal_nan=True), told

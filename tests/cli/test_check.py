@@ -273,6 +273,25 @@ def test_a_value_that_nothing_reads_can_be_left_out(seed):
             assert repr(load(without).run(given).result) == repr(before), without
 
 
+OTHER_KINDS = [
+    "sum(None)",
+    "stack(None)",
+    "1.0 ** None",
+    "logit(0.5, eps=[1.0])",
+    "elu(1.0, int64)",
+]
+
+
+@pytest.mark.parametrize("text", OTHER_KINDS)
+def test_what_is_of_another_kind_is_told_in_words(text):
+    """By a run, and by the check as far as it is sure."""
+    with pytest.raises(GradError) as caught:
+        load(text + "\n").run({})
+    code = caught.value.diagnostics[0].code
+    assert code in ("wrong-type", "bad-argument")
+    assert found(text) in ([], [(code, 1)])
+
+
 # the command -------------------------------------------------------------------------------
 
 

@@ -189,15 +189,17 @@ def static(value: Any) -> Any:
 
 def check_params(op: Op, params: Mapping[str, Any]) -> None:
     """Refuse what cannot be a parameter, as far as the kind of its default tells: arrays where it
-    is one value, text where it is a number, and nothing or several where it is a float or bool.
+    is one value, text where it is a number, nothing or several where it is a bool, and all but one
+    number where it is a float.
     """
     for name, default in op.params.items():
         kind, value = type(default), params.get(name, default)
         number = kind in NUMBERS
         if (
-            ((number or kind is str) and _is_array(value) and value.ndim)
+            (kind is float and type(value) not in NUMBERS and not hasattr(value, "shape"))
+            or ((number or kind is str) and _is_array(value) and value.ndim)
             or (number and type(value) is str)
-            or (kind in (float, bool) and (value is None or type(value) is tuple))
+            or (kind is bool and (value is None or type(value) is tuple))
         ):
             what = "one number" if number else "one text or number"
             raise run_error("wrong-type", f"`{op.name}` needs {what} as `{name}`")

@@ -54,11 +54,21 @@ def unbound(name: str, named: Mapping[str, Any]) -> tuple[list[Any], dict[str, A
 def _result(op: Op, bound: list[Any], params: Mapping[str, Any]) -> Any:
     link = linked(bound)
     bound = [None if isinstance(a, Value) and a.known is None else _tensor(a) for a in bound]
-    clean = {k: static(v) for k, v in params.items()}
-    if UNSURE in clean.values() or any(a is not None and type(a) is not Value for a in bound):
+    clean = {k: _settled(static(v)) for k, v in params.items()}
+    missing = None in (bound if op.variadic else bound[: len(op.args) - op.optional])
+    if (
+        missing
+        or UNSURE in clean.values()
+        or any(a is not None and type(a) is not Value for a in bound)
+    ):
         return unknown(link)
     check_params(op, clean)
     return inferred(op, bound, clean)
+
+
+def _settled(value: Any) -> Any:
+    """A static parameter as a run has it: lists are tuples."""
+    return tuple(map(_settled, value)) if isinstance(value, (list, tuple)) else value
 
 
 def indexed(name: str, args: Sequence[Any], index: Any) -> Any:

@@ -11,6 +11,7 @@ from gradcli.engine.ops.families import points
 from gradcli.engine.ops.op import Op, bad, elementwise, known, sample
 from gradcli.engine.ops.promotion import floating
 from gradcli.engine.values.data import Data, np
+from gradcli.engine.values.sizes import number
 
 FAMILY = 30, "Exponential"
 
@@ -57,6 +58,7 @@ def _entr(x: Data) -> Data:
 @formula
 def _logit(x: Data, eps: float | None = None) -> Data:
     if eps is not None:
+        eps = number(eps, "eps")
         x = np.clip(x, eps, 1.0 - eps)
     return np.subtract(real("log")(x), real("log1p")(np.negative(x)))
 

@@ -22,7 +22,7 @@ from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import Data, dtype_of, np, shape_of
 from gradcli.engine.values.dtypes import dtype_name
 from gradcli.engine.values.fields import Fields
-from gradcli.engine.values.sizes import Shape, axes, axis, number, reduced, whole
+from gradcli.engine.values.sizes import Shape, axes, axis, reduced, whole
 from gradcli.errors import run_error
 
 FAMILY = 110, "Statistics"
@@ -312,8 +312,10 @@ def _fractions(q: Any, interpolation: Any) -> Any:
             "bad-argument",
             f"`interpolation` must be one of {', '.join(_INTERPOLATIONS)}, got {interpolation!r}",
         )
-    several = isinstance(q, (list, tuple)) or getattr(data_of(q), "shape", None)
-    fractions = np.asarray(q if several else number(q, "q"), np.float64)
+    try:
+        fractions = np.asarray(q, np.float64)
+    except (TypeError, ValueError):
+        fractions = np.asarray(nan)
     if fractions.ndim > 1 or not ((fractions >= 0) & (fractions <= 1)).all():
         raise run_error("bad-argument", "`q` must be a number between 0 and 1, or several")
     return fractions

@@ -63,6 +63,8 @@ ERRORS = [
     ("float(ones(2))", ("shape-mismatch", 1)),
     ("tensor([1, 2], requires_grad=True)", ("needs-float", 1)),
     ("x = tensor([1, 2]) * tensor([3, 4])\nx.requires_grad_()", ("needs-float", 2)),
+    ("lstsq(tensor([[1, 2], [3, 4]]), ones(2))", ("dtype-mismatch", 1)),
+    ("quantile(tensor([1, 2]), 0.5)", ("dtype-mismatch", 1)),
     ("input x = ones(2)\n(x * 2).backward()", ("needs-cotangent", 2)),
     ("input x = 1.0\n'a' + x", ("wrong-type", 2)),
     ("input x = 1.0\nx(2)", ("not-callable", 2)),

@@ -10,8 +10,6 @@ from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import NUMBERS, Data, dtype_of, np, shape_of
 from gradcli.errors import run_error
 
-FLOAT = ("float64", "float32")
-
 GILES = "Giles, Collected matrix derivative results for forward and reverse mode AD, 2008"
 
 
@@ -21,7 +19,7 @@ def checked(name: str, x: Any, *, square: bool = False, rank: int = 2) -> Any:
     Returns the shape.
     """
     shape = x if type(x) is tuple else shape_of(x)
-    if type(x) is not tuple and dtype_of(x) not in FLOAT:
+    if type(x) is not tuple and dtype_of(x) in ("int64", "bool"):
         raise run_error(
             "dtype-mismatch",
             f"`{name}` needs floating-point elements, got {dtype_of(x)}",

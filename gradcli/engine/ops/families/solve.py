@@ -333,9 +333,14 @@ def _lstsq_shapes(a: Shape, b: Shape) -> list[Shape | None]:
     return [x[:-1] if len(b) == 1 else x, residuals, a[:-2], (*a[:-2], min(m, n))]
 
 
-def _lstsq(a: Any, b: Any) -> Any:
+def _lstsq_dtype(a: Any, b: Any) -> str | None:
     checked("lstsq", a)
     checked("lstsq", b, rank=1)
+    return promoted(a, b)
+
+
+def _lstsq(a: Any, b: Any) -> Any:
+    _lstsq_dtype(a, b)
     _lstsq_shapes(shape_of(a), shape_of(b))
     m, n = shape_of(a)[-2:]
     vector = len(shape_of(b)) == 1
@@ -357,7 +362,7 @@ lstsq: Op = composite(
     "lstsq",
     _lstsq,
     shape=_lstsq_shapes,
-    dtype=[promoted, promoted, integer, of_first],
+    dtype=[_lstsq_dtype, promoted, integer, of_first],
     aliases=("linalg_lstsq",),
     args=("A", "B"),
     fields=("solution", "residuals", "rank", "singular_values"),

@@ -88,16 +88,8 @@ def test_every_room_is_listed():
     assert {room(m) for m in MODULES} == set(MAY_IMPORT)
 
 
-UPWARD = {  # modules that still import from a floor above theirs
-    *("engine/autodiff/derivatives.py", "engine/autodiff/directions.py"),
-    "engine/autodiff/transforms.py",
-}
-
-
 @pytest.mark.parametrize("module", MODULES, ids=lambda m: str(m.relative_to(HOUSE)))
-def test_imports_point_one_way(module, request):
-    if str(module.relative_to(HOUSE)) in UPWARD:
-        request.applymarker(pytest.mark.xfail(reason="to be turned"))
+def test_imports_point_one_way(module):
     found = list(wrong_imports(room(module), module.read_text("utf-8")))
     assert not found, f"{module.relative_to(HOUSE)} imports {found}"
 

@@ -6,24 +6,26 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from gradcli.engine.autodiff import derivatives
+from gradcli.engine.autodiff.linearize import Linearized
 from gradcli.engine.report.values import plain_value
 from gradcli.engine.run.inputs import Given
 from gradcli.engine.run.session import Session
+from gradcli.engine.tape.graph import Node
 from gradcli.engine.tape.tensor import Tensor
+from gradcli.engine.values.carrier import like_of
 from gradcli.engine.values.data import np
 from gradcli.errors import GradError, InputError, RunError
+from gradcli.questions import outside
 from gradcli.questions.loaded import Done, Loaded, Watch
 from gradcli.questions.request import Request
 from gradcli.questions.wanted import differentiated
 from gradcli.record import Record
-from gradcli.results import Value
 
 
 class Asked(Record):
     """A finished run and what is differentiated in it: a result and the names."""
 
-    __slots__ = ("loaded", "request", "done", "watch", "name", "output", "names")
+    __slots__ = ("loaded", "request", "done", "watch", "name", "output", "names", "line")
     loaded: Loaded
     request: Request
     done: Done
@@ -31,6 +33,7 @@ class Asked(Record):
     name: str
     output: Any
     names: list[str]
+    line: Linearized
 
     @property
     def session(self) -> Session:
@@ -39,9 +42,16 @@ class Asked(Record):
     @property
     def unused(self) -> list[str]:
         """The names that the result does not depend on."""
-        from gradcli.engine.autodiff import directions
+        unused = self.line.unused
+        return [name for name in self.names if self.node(name) in unused]
 
-        return directions.unused(self.session, self.output, self.names)
+    def node(self, name: str) -> Node:
+        """The node of a name's value."""
+        return self.session.watchpoints[name][0]
+
+    def by_name(self, found: Mapping[Node, Any]) -> dict[str, Any]:
+        """What was found of each name's node, as results hold it."""
+        return {name: plain_value(Tensor(found[self.node(name)])) for name in self.names}
 
     def weight(self) -> Any:
         """Plain data of the cotangent: the weight of each of the result's elements."""
@@ -53,12 +63,12 @@ class Asked(Record):
             )
             raise
 
-    def direction(self) -> dict[str, Any]:
-        """Plain data of the direction by name."""
+    def direction(self) -> dict[Node, Any]:
+        """Plain data of the direction by node."""
         points = self.session.points
         return {
-            name: _from_outside(
-                self.session, given, partial(derivatives.direction, points[name], name=name)
+            self.node(name): _from_outside(
+                self.session, given, partial(outside.direction, points[name], name=name)
             )
             for name, given in self.request.tangents.items()
         }
@@ -70,7 +80,10 @@ def ask(loaded: Loaded, request: Request, watch: Watch | None = None) -> Asked:
     done = loaded.execute(request.given, request.options, watch)
     name, output = loaded.float_output(done, request.of)
     names = differentiated(loaded.program, done.session, watch.asked, done.values)
-    return Asked(loaded, request, done, watch, name, output, names)
+    session = done.session
+    points = {session.watchpoints[n][0]: like_of(session.points[n]) for n in names}
+    line = Linearized([output], points)
+    return Asked(loaded, request, done, watch, name, output, names, line)
 
 
 def weights(session: Session, output: Any, cotangent: Any) -> Any:
@@ -80,12 +93,7 @@ def weights(session: Session, output: Any, cotangent: Any) -> Any:
         RunError: If none are given and the output has more elements.
         InputError: If those given do not fit; it says how they were given.
     """
-    return _from_outside(session, cotangent, partial(derivatives.starting_cotangent, output))
-
-
-def plain(found: Mapping[str, Any]) -> dict[str, Value]:
-    """Plain data by name as results hold it."""
-    return {name: plain_value(Tensor(data)) for name, data in found.items()}
+    return _from_outside(session, cotangent, partial(outside.starting_cotangent, output))
 
 
 def _from_outside(session: Session, given: Any, fit: Callable[[Any], Any]) -> Any:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from gradcli.engine.autodiff import derivatives
+from gradcli.engine.autodiff.linearize import zeros
 from gradcli.engine.report.values import plain_value
-from gradcli.questions.asked import ask, plain
+from gradcli.questions.asked import ask
 from gradcli.questions.loaded import Loaded
 from gradcli.questions.request import Request
 from gradcli.questions.warnings import warnings
@@ -16,8 +16,9 @@ def gradient(loaded: Loaded, request: Request) -> GradResult:
     asked = ask(loaded, request)
     weight = asked.weight()
     with loaded.passing():
-        found, unused = derivatives.gradients(asked.session, asked.output, weight, asked.names)
-    grad = plain(found)
+        found = asked.line.pull([weight])
+    unused = [name for name in asked.names if asked.node(name) not in found]
+    grad = asked.by_name({n: found.get(n, zeros(like)) for n, like in asked.line.points.items()})
     return GradResult(
         output=asked.name,
         value=plain_value(asked.output),

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from gradcli.engine.autodiff import directions
+from gradcli.engine.autodiff.second_order import Slopes
 from gradcli.engine.report.values import plain_value
-from gradcli.questions.asked import ask, plain
+from gradcli.questions.asked import ask
 from gradcli.questions.loaded import Loaded
 from gradcli.questions.request import Request
 from gradcli.questions.warnings import second_warnings, warnings
@@ -15,10 +15,9 @@ def jacobian(loaded: Loaded, request: Request) -> JacobianResult:
     """The derivative of each of the result's elements by each of a name's."""
     asked = ask(loaded, request)
     with loaded.passing():
-        found, mode = directions.jacobian(
-            asked.session, asked.output, asked.names, request.mode, request.options.progress
-        )
-    blocks = plain(found)
+        mode = asked.line.cheaper_mode() if request.mode == "auto" else request.mode
+        (found,) = asked.line.jacobian(mode, request.options.progress)
+    blocks = asked.by_name(found)
     return JacobianResult(
         output=asked.name,
         value=plain_value(asked.output),
@@ -35,10 +34,10 @@ def hessian(loaded: Loaded, request: Request) -> HessianResult:
     mode = _second_mode(request)
     weight = asked.weight()
     with loaded.passing():
-        slopes, found = directions.hessian(
-            asked.session, asked.output, weight, asked.names, mode, request.options.progress
-        )
-    grad, blocks = plain(slopes), {name: plain(row) for name, row in found.items()}
+        slopes = Slopes(asked.line, weight)
+        found = slopes.hessian(mode, request.options.progress)
+    grad = asked.by_name(slopes.data())
+    blocks = {name: asked.by_name(found[asked.node(name)]) for name in asked.names}
     return HessianResult(
         output=asked.name,
         value=plain_value(asked.output),
@@ -57,10 +56,9 @@ def hessian_diagonal(loaded: Loaded, request: Request) -> HessianResult:
     mode = _second_mode(request)
     weight = asked.weight()
     with loaded.passing():
-        slopes, found = directions.hessian_diagonal(
-            asked.session, asked.output, weight, asked.names, mode, request.options.progress
-        )
-    grad, diagonal = plain(slopes), plain(found)
+        slopes = Slopes(asked.line, weight)
+        found = slopes.diagonal(mode, request.options.progress)
+    grad, diagonal = asked.by_name(slopes.data()), asked.by_name(found)
     return HessianResult(
         output=asked.name,
         value=plain_value(asked.output),

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from gradcli.engine.autodiff import directions
+from gradcli.engine.autodiff.linearize import shaped
+from gradcli.engine.autodiff.second_order import Slopes
 from gradcli.engine.report.values import plain_value
 from gradcli.engine.tape.tensor import Tensor
-from gradcli.questions.asked import ask, plain
+from gradcli.engine.values.data import shape_of
+from gradcli.questions.asked import ask
 from gradcli.questions.gradient import gradient
 from gradcli.questions.loaded import Loaded, Watch
 from gradcli.questions.request import Request
@@ -33,7 +35,8 @@ def jvp(loaded: Loaded, request: Request) -> JvpResult:
     asked = ask(loaded, request, Watch(names, asked=names))
     dots = asked.direction()
     with loaded.passing():
-        found = directions.directional(asked.session, asked.output, dots)
+        (dot,) = asked.line.push(dots)
+    found = shaped(dot, shape_of(asked.output))
     return JvpResult(
         output=asked.name,
         value=plain_value(asked.output),
@@ -53,12 +56,12 @@ def hvp(loaded: Loaded, request: Request) -> HvpResult:
     dots = asked.direction()
     mode = request.mode
     if mode == "auto":  # forward mode makes all rows in one pass, but runs no hook
-        mode = "reverse" if directions.hooked(asked.output) else "forward"
+        mode = "reverse" if asked.line.hooked else "forward"
     with loaded.passing():
-        slopes, products = directions.hessian_product(
-            asked.session, asked.output, weight, rows, dots, mode
-        )
-    grad, found = plain(slopes), plain(products)
+        slopes = Slopes(asked.line, weight)
+        products = asked.by_name(slopes.product(dots, mode))
+    all_slopes = asked.by_name(slopes.data())
+    grad, found = ({name: each[name] for name in rows} for each in (all_slopes, products))
     return HvpResult(
         output=asked.name,
         value=plain_value(asked.output),

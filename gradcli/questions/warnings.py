@@ -24,20 +24,19 @@ def warnings(asked: Asked, found: Value, unused: Sequence[str]) -> tuple[Diagnos
 
 def second_warnings(asked: Asked, grad: Value, second: Value) -> tuple[Diagnostic, ...]:
     """What is to be said of a result, its gradient and its second derivatives."""
-    from gradcli.engine.autodiff.directions import recorded_gradients
-
     said = warnings(asked, grad, asked.unused)
     if is_finite(second) or not (is_finite(asked.output) and is_finite(grad)):
         return said
     with Quiet():
-        slopes = recorded_gradients(asked.session, asked.output, asked.weight(), asked.names)
-        warning = second_warning(slopes.values(), asked.loaded.source)
+        slopes = asked.line.pull_recorded([asked.weight()])
+        in_turn = (slopes.get(asked.node(name)) for name in asked.names)
+        warning = second_warning(in_turn, asked.loaded.source)
     return (*said, _judged(warning, asked.request.options))
 
 
 def non_finite(loaded: Loaded, request: Request, done: Done, watch: Watch) -> Diagnostic:
     """The warning about nan or infinity: the run once more, keeping its values, to explain."""
-    from gradcli.engine.autodiff.derivatives import even_cotangent
+    from gradcli.questions.outside import even_cotangent
 
     silent = Options(done.session.seed_used)
     again = loaded.execute(request.given, silent, watch)

@@ -7,10 +7,10 @@ disturbs nothing and passes what only the program takes for freed.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
-from operator import attrgetter
+from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
+from gradcli.engine.autodiff.paths import Paths, age, between, reachable, visible
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.inplace import apply_inplace
 from gradcli.engine.tape.graph import GONE, LIVE, SPENT, AccumulateGrad, Node, settle
@@ -21,9 +21,6 @@ from gradcli.errors import RunError, run_error
 
 Root: TypeAlias = tuple[Node, int, Any]
 """A node, which of its results is meant, and the cotangent of that."""
-
-age = attrgetter("seq")
-"""Sorting key of nodes: the oldest first is a topological order."""
 
 
 class _Way(NamedTuple):
@@ -42,11 +39,13 @@ _LOOK, _RECORDED_LOOK = _Way(False, SPENT, LIVE), _Way(True, SPENT, LIVE)
 # --- a look at the graph -------------------------------------------------------------------
 
 
-def cotangents(roots: Sequence[Root], targets: Collection[Node]) -> dict[Node, Any]:
+def cotangents(
+    roots: Sequence[Root], targets: Collection[Node], paths: Paths | None = None
+) -> dict[Node, Any]:
     """Cotangents of targets from those of roots, as plain data.
 
     Nodes are visited once, the newest first, and only on the paths to the targets; they stay as
-    they are.
+    they are. `paths` are these paths where they are known.
 
     Returns:
         The cotangent of each target that was reached; of a node with several results a sequence.
@@ -55,20 +54,24 @@ def cotangents(roots: Sequence[Root], targets: Collection[Node]) -> dict[Node, A
         RunError: If the saved values of a needed node are gone, or one has been changed in place
             since.
     """
-    order, live = paths(roots, targets)
-    return _swept(roots, order, live, set(targets), _LOOK)
+    return _swept(roots, paths or _paths(roots, targets), targets, _LOOK)
 
 
-def recorded_cotangents(roots: Sequence[Root], targets: Collection[Node]) -> dict[Node, Any]:
+def recorded_cotangents(
+    roots: Sequence[Root], targets: Collection[Node], paths: Paths | None = None
+) -> dict[Node, Any]:
     """As `cotangents`, made of recorded ops, so that they can be differentiated again."""
-    order, live = paths(roots, targets)
-    return _swept(roots, order, live, set(targets), _RECORDED_LOOK)
+    return _swept(roots, paths or _paths(roots, targets), targets, _RECORDED_LOOK)
 
 
 def all_cotangents(roots: Sequence[Root]) -> dict[Node, Any]:
     """As `cotangents`, of every node that the roots were made from."""
     live = reachable(node for node, _, _ in roots)
-    return _swept(roots, sorted(live, key=age), live, live, _LOOK)
+    return _swept(roots, Paths(sorted(live, key=age), live), live, _LOOK)
+
+
+def _paths(roots: Sequence[Root], targets: Collection[Node]) -> Paths:
+    return between((node for node, _, _ in roots), targets)
 
 
 # --- the program's own pass ----------------------------------------------------------------
@@ -92,10 +95,9 @@ def backward(
     """
     root = node_of(x)
     assert root is not None
-    live = visible([root])
-    ends = {node for node in live if not node.edges}
-    roots = [(root, x.index, g)]
-    found = _swept(roots, sorted(live, key=age), live, ends, _Way(create_graph, LIVE, left))
+    paths = visible(root)
+    ends = {node for node in paths.live if not node.edges}
+    found = _swept([(root, x.index, g)], paths, ends, _Way(create_graph, LIVE, left))
     wanted = None if inputs is None else set(map(id, inputs))
     for node, c in found.items():
         leaf = node.variable if isinstance(node, AccumulateGrad) else None
@@ -107,8 +109,7 @@ def gradients(
     roots: Sequence[Root], targets: Collection[Node], *, create_graph: bool, left: int
 ) -> dict[Node, Any]:
     """Cotangents of targets: the program's `grad` of tensors. Arguments as of `backward`."""
-    order, live = paths(roots, targets)
-    return _swept(roots, order, live, set(targets), _Way(create_graph, LIVE, left))
+    return _swept(roots, _paths(roots, targets), set(targets), _Way(create_graph, LIVE, left))
 
 
 def seed(x: Tensor, gradient: Any, what: str) -> Any:
@@ -157,72 +158,20 @@ def _copy(data: Any) -> Any:
     return data if type(data) in NUMBERS else data.copy()
 
 
-# --- which nodes ---------------------------------------------------------------------------
-
-
-def reachable(roots: Iterable[Node], oldest: int = 0) -> set[Node]:
-    """The roots and the nodes from which they were made, none older than number `oldest`."""
-    seen = set(roots)
-    stack = list(seen)
-    while stack:
-        for under in stack.pop().edges:
-            if under is not None and under not in seen and under.seq >= oldest:
-                seen.add(under)
-                stack.append(under)
-    return seen
-
-
-def visible(roots: Iterable[Node]) -> set[Node]:
-    """The roots and the nodes from which they were made, as far as the program sees them."""
-    seen = set(roots)
-    stack = list(seen)
-    while stack:
-        for under in stack.pop().edges:
-            if under is not None and under not in seen and under.visible:
-                seen.add(under)
-                stack.append(under)
-    return seen
-
-
-def between(roots: Iterable[Node], ends: Collection[Node]) -> tuple[list[Node], set[Node]]:
-    """The nodes from which the roots were made, the oldest first, and those of them that were made
-    from the ends, with these.
-
-    What is older than the oldest end can not have been made from any, and is left out.
-    """
-    oldest = min((end.seq for end in ends), default=0)
-    order = sorted(reachable(roots, oldest), key=age)
-    live = set(ends)
-    for node in order:
-        if not live.isdisjoint(node.edges):
-            live.add(node)
-    return order, live
-
-
-def paths(roots: Sequence[Root], ends: Collection[Node]) -> tuple[list[Node], set[Node]]:
-    """Likewise, for a pass that starts with cotangents."""
-    return between((node for node, _, _ in roots), ends)
-
-
 # --- visiting them -------------------------------------------------------------------------
 
 
 def _swept(
-    roots: Sequence[Root],
-    order: list[Node],
-    live: Collection[Node],
-    ends: Collection[Node],
-    way: _Way,
+    roots: Sequence[Root], paths: Paths, ends: Collection[Node], way: _Way
 ) -> dict[Node, Any]:
-    """Cotangents of the ends, after a visit of the nodes in order, the newest first."""
+    """Cotangents of the ends, after a visit of the nodes on the paths, the newest first."""
     recorded, passes, leaves = way
-    is_live = live.__contains__
+    is_live = paths.live.__contains__
     found: dict[Node, Any] = {}
     pending: dict[Any, Any] = {}
     for node, index, g in roots:
         _add(pending, node, index, g)
-    while order:
-        node = order.pop()
+    for node in reversed(paths.order):
         g = pending.pop(node, None)
         if g is None:
             continue

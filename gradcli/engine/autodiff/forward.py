@@ -10,18 +10,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from gradcli.engine.autodiff.backward import between
+from gradcli.engine.autodiff.paths import Paths, between
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.tape.graph import Node
 
 
-def tangents(outputs: Iterable[Node], seeds: Mapping[Node, Any]) -> dict[Node, Any]:
+def tangents(
+    outputs: Iterable[Node], seeds: Mapping[Node, Any], paths: Paths | None = None
+) -> dict[Node, Any]:
     """Tangents of the nodes between seeds and outputs, as plain data, visiting each once.
 
     Args:
         outputs: Nodes whose tangents are wanted.
         seeds: Nodes of inputs with their tangents, shaped as their values. If one is made from
             another, its own tangent is what is added to what it has of that.
+        paths: From the seeds to the outputs, where they are known.
 
     Returns:
         The tangent of every node that a seed reaches; of a node with several results a tuple.
@@ -29,23 +32,24 @@ def tangents(outputs: Iterable[Node], seeds: Mapping[Node, Any]) -> dict[Node, A
     Raises:
         RunError: If a value that a node saved has been changed in place since.
     """
-    return _swept(outputs, seeds, lambda node, dots: node.push(dots))
+    paths = paths or between(outputs, seeds.keys())
+    return _swept(paths, seeds, lambda node, dots: node.push(dots))
 
 
-def recorded_tangents(outputs: Iterable[Node], seeds: Mapping[Node, Any]) -> dict[Node, Any]:
+def recorded_tangents(
+    outputs: Iterable[Node], seeds: Mapping[Node, Any], paths: Paths | None = None
+) -> dict[Node, Any]:
     """As `tangents`, made of recorded ops, so that they can be differentiated again."""
-    return _swept(outputs, seeds, lambda node, dots: node.push_recorded(dots))
+    paths = paths or between(outputs, seeds.keys())
+    return _swept(paths, seeds, lambda node, dots: node.push_recorded(dots))
 
 
 def _swept(
-    outputs: Iterable[Node],
-    seeds: Mapping[Node, Any],
-    push: Callable[[Node, Sequence[Any]], Any],
+    paths: Paths, seeds: Mapping[Node, Any], push: Callable[[Node, Sequence[Any]], Any]
 ) -> dict[Node, Any]:
     found: dict[Node, Any] = dict(seeds)
-    order, live = between(outputs, seeds.keys())
-    for node in order:
-        if node not in live:
+    for node in paths.order:
+        if node not in paths.live:
             continue
         dots = []
         for under, index in zip(node.edges, node.outputs, strict=True):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradcli.engine.autodiff import transforms
 from gradcli.engine.ops.op import Op, host
 from gradcli.engine.ops.statics import Statics
+from gradcli.engine.run import transforms
 from gradcli.errors import run_error
 
 FAMILY = 340, "Transforms of functions"
@@ -67,14 +67,14 @@ value_and_grad: Op = host(
 )
 
 
-def _jacobian(forward: bool) -> Any:
+def _jacobian(mode: str) -> Any:
     def jacobian(session: Any, function: Any, inputs: Any, argnums: Any) -> Any:
         if inputs is None:
-            return transforms.jacobian(session, function, argnums, forward=forward)
+            return transforms.jacobian(session, function, argnums, mode=mode)
         several = isinstance(inputs, tuple)
         given = inputs if several else (inputs,)
         numbers = tuple(range(len(given))) if several else 0
-        return transforms.jacobian(session, function, numbers, forward=forward)(*given)
+        return transforms.jacobian(session, function, numbers, mode=mode)(*given)
 
     return jacobian
 
@@ -83,7 +83,7 @@ _JACOBIAN: dict[str, Any] = {"args": ("function", "inputs=None"), "params": {"ar
 
 jacobian: Op = host(
     "jacobian",
-    _jacobian(False),
+    _jacobian("reverse"),
     **_JACOBIAN,
     transform="any",
     infer=_nothing,
@@ -96,7 +96,7 @@ jacobian: Op = host(
 
 jacfwd: Op = host(
     "jacfwd",
-    _jacobian(True),
+    _jacobian("forward"),
     **_JACOBIAN,
     transform="any",
     infer=_nothing,

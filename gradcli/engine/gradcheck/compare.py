@@ -11,8 +11,8 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
-from gradcli.engine.autodiff.traces import Trace
 from gradcli.engine.gradcheck.differences import Line, Slopes
+from gradcli.engine.gradcheck.trace import Trace
 from gradcli.engine.values.data import np, shape_of
 from gradcli.errors import GradError
 from gradcli.record import Record

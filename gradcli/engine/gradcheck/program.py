@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from gradcli.engine.autodiff.traces import Trace
 from gradcli.engine.gradcheck.compare import Check, Function, gradcheck
+from gradcli.engine.gradcheck.trace import Trace
 from gradcli.engine.run.own import OwnFunction
 from gradcli.engine.run.session import Session
 from gradcli.engine.tape.graph import Site, Watchpoint

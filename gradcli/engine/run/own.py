@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import FunctionType
 from typing import Any
 
-from gradcli.engine.autodiff.backward import cotangents, recorded_cotangents
+from gradcli.engine.autodiff.linearize import Linearized
 from gradcli.engine.ops.rules import fit
 from gradcli.engine.run.session import Session, kind_of
 from gradcli.engine.tape.graph import GONE, Node, Site, Watchpoint, whole
@@ -318,14 +318,19 @@ class OwnFunction:
                     "backward",
                     "cuts its gradient, as by `detach`, so forward mode needs a `jvp` beside it",
                 )
-        roots = [
-            (node_of(c), c.index, dot if recorded else data_of(dot))
+        pairs = [
+            (c, dot)
             for c, dot in zip(pulled, dots, strict=True)
-            if dot is not None and isinstance(c, Tensor) and node_of(c) is not None
+            if dot is not None and isinstance(c, Tensor)
         ]
-        targets = [point for point in points if point is not None]
-        pass_back = recorded_cotangents if recorded else cotangents
-        found = pass_back(roots, targets)  # type: ignore[arg-type]  # nodes that are None are left out
+        known: dict[Node, Like] = {
+            p: like for p, like in zip(points, likes, strict=True) if p is not None
+        }
+        line = Linearized([c for c, _ in pairs], known)
+        if recorded:
+            found = line.pull_recorded([dot for _, dot in pairs])
+        else:
+            found = line.pull([data_of(dot) for _, dot in pairs])
         out = tuple(None if point is None else found.get(point) for point in points)
         return out if several else out[0]
 

@@ -7,17 +7,18 @@ recorded where something outside may want to differentiate it again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from gradcli.engine.autodiff.backward import cotangents, reachable, recorded_cotangents, seed
 from gradcli.engine.autodiff.backward import gradients as pass_back
-from gradcli.engine.autodiff.forward import recorded_tangents, tangents
+from gradcli.engine.autodiff.backward import seed
+from gradcli.engine.autodiff.linearize import Linearized, shaped
+from gradcli.engine.autodiff.paths import lead_elsewhere
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.run.session import Session, kind_of
 from gradcli.engine.tape.graph import Node, Watchpoint
 from gradcli.engine.tape.tensor import Number, Tensor, node_of
-from gradcli.engine.values.carrier import data_of
+from gradcli.engine.values.carrier import data_of, like_of
 from gradcli.engine.values.data import NUMBERS, np, shape_of
 from gradcli.errors import run_error
 
@@ -54,7 +55,10 @@ class Traced:
         finally:
             session.transforms -= 1
             session.recording = outside
-        self.connected = outside and self._is_connected()
+        made = (node_of(out) for out in self.outputs())
+        self.connected = outside and lead_elsewhere(
+            (node for node in made if node is not None), self.points
+        )
 
     def _point(self, value: Any) -> Any:
         if isinstance(value, (list, tuple)):
@@ -80,10 +84,6 @@ class Traced:
         self.points[node] = point
         return point
 
-    def _is_connected(self) -> bool:
-        roots = [n for t in self.outputs() if (n := node_of(t)) is not None]
-        return any(not node.edges and node not in self.points for node in reachable(roots))
-
     def outputs(self) -> list[Tensor]:
         """The tensors that the function returned."""
         flat: list[Tensor] = []
@@ -106,38 +106,31 @@ class Traced:
             )
         return out
 
-    def pulled(self, out: Any, g: Any) -> list[Any]:
-        """Gradients by the arguments, shaped as they are, from a cotangent of `out`."""
-        found: dict[Node, Any] = {}
-        node = node_of(out) if isinstance(out, Tensor) else None
-        if node is not None:
-            if self.connected:
-                found = recorded_cotangents([(node, out.index, g)], self.points)
-            else:
-                found = cotangents([(node, out.index, data_of(g))], self.points)
+    def linearized(self, out: Any) -> Linearized:
+        """A result as a linear map of changes at the points."""
+        return Linearized([out], {node: like_of(x) for node, x in self.points.items()})
+
+    def pulled(self, line: Linearized, g: Any) -> list[Any]:
+        """Gradients by the arguments, shaped as they are, from a cotangent of the result."""
+        found = line.pull_recorded([g]) if self.connected else line.pull([data_of(g)])
         return [self._gradient(a, found) for a in self.arguments]
 
-    def _gradient(self, argument: Any, found: dict[Node, Any]) -> Any:
+    def _gradient(self, argument: Any, found: Mapping[Node, Any]) -> Any:
         if isinstance(argument, list):
             return [self._gradient(a, found) for a in argument]
-        return _as_value(found.get(self._node_of(argument)), argument)
+        return as_value(found.get(self.node(argument)), argument)
 
-    def _node_of(self, argument: Tensor) -> Node:
+    def node(self, argument: Tensor) -> Node:
+        """The point that an argument is."""
         return next(node for node, value in self.points.items() if value is argument)
 
-    def pushed(self, out: Tensor, dots: Sequence[Any]) -> Any:
-        """Tangent of `out` from tangents of the arguments."""
+    def pushed(self, line: Linearized, out: Any, dots: Sequence[Any]) -> Any:
+        """Tangent of the result `out` from tangents of the arguments."""
         seeds: dict[Node, Any] = {}
         for argument, dot in zip(self.arguments, dots, strict=True):
             self._seed(argument, dot, seeds)
-        node = node_of(out) if isinstance(out, Tensor) else None
-        dot = None
-        if node is not None:
-            pushed = recorded_tangents if self.connected else tangents
-            dot = pushed([node], seeds).get(node)
-            if type(dot) is tuple:
-                dot = dot[out.index]
-        return _as_value(dot, out)
+        (dot,) = line.push_recorded(seeds) if self.connected else line.push(seeds)
+        return as_value(dot, out)
 
     def _seed(self, argument: Any, dot: Any, seeds: dict[Node, Any]) -> None:
         if isinstance(argument, list):
@@ -159,7 +152,7 @@ class Traced:
             dot = float(dot)
         if type(dot) is float and dot == 0.0:
             return
-        seeds[self._node_of(argument)] = dot if self.connected else _float(data_of(dot))
+        seeds[self.node(argument)] = dot if self.connected else _float(data_of(dot))
 
 
 def _float(data: Any) -> Any:
@@ -168,12 +161,11 @@ def _float(data: Any) -> Any:
     return data if data.dtype.kind == "f" else data.astype(np.float64)
 
 
-def _as_value(found: Any, like: Any) -> Any:
+def as_value(found: Any, like: Any) -> Any:
     """A derivative as a value of the kind of what it belongs to; zeros where there is none."""
     number = not isinstance(like, Tensor) or isinstance(like, Number)
     if found is None:
-        shape = shape_of(like)
-        return 0.0 if number else Tensor(0.0 if shape == () else np.zeros(shape))
+        return 0.0 if number else Tensor(shaped(None, shape_of(like)))
     if isinstance(found, Tensor):
         if number and type(found) is Tensor and type(found.data) in NUMBERS:
             return Number(found.data, found.node, found.index)
@@ -193,7 +185,7 @@ def value_and_grad(session: Session, function: Function, argnums: Any) -> Functi
         traced = Traced(session, function, args, numbers)
         out = traced.output()
         x = out if isinstance(out, Tensor) else Tensor(out)
-        found = traced.pulled(out, seed(x, None, "grad"))
+        found = traced.pulled(traced.linearized(out), seed(x, None, "grad"))
         return _outside(traced, out), found[0] if single else tuple(found)
 
     return value_and_gradient
@@ -209,10 +201,11 @@ def vjp(session: Session, function: Function, primals: Sequence[Any]) -> tuple[A
     """The value of a function, and the function from its cotangent to those of the primals."""
     traced = Traced(session, function, primals, range(len(primals)))
     out = traced.output()
+    line = traced.linearized(out)
 
     def pullback(cotangent: Any) -> Any:
         x = out if isinstance(out, Tensor) else Tensor(out)
-        found = traced.pulled(out, seed(x, session.tensor(cotangent), "vjp"))
+        found = traced.pulled(line, seed(x, session.tensor(cotangent), "vjp"))
         return tuple(found)
 
     return _outside(traced, out), pullback
@@ -225,60 +218,74 @@ def jvp(session: Session, function: Function, primals: Any, dots: Any) -> tuple[
         raise run_error("wrong-count", f"{len(dots)} tangents are given for {len(primals)} primals")
     traced = Traced(session, function, primals, range(len(primals)))
     out = traced.output()
-    return _outside(traced, out), traced.pushed(out, dots)
+    return _outside(traced, out), traced.pushed(traced.linearized(out), out, dots)
 
 
-def jacobian(session: Session, function: Function, argnums: Any, *, forward: bool) -> Function:
-    """A function that returns the Jacobian: shape of the output, then shape of the argument."""
+def jacobian(session: Session, function: Function, argnums: Any, *, mode: str) -> Function:
+    """A function that returns the Jacobian by "reverse" or "forward" mode: shape of the output,
+    then shape of the argument.
+    """
     numbers, single = _argnums(argnums)
 
     def jacobian_at(*args: Any) -> Any:
         traced = Traced(session, function, args, numbers)
         out = traced.output()
-        columns = _by_forward(traced, out) if forward else _by_reverse(traced, out)
-        return columns[0] if single else tuple(columns)
+        line = traced.linearized(out)
+        if not traced.connected and line.directions(mode) > 1:
+            (found,) = line.jacobian(mode)
+            blocks = [_block(traced, a, found, out, mode) for a in traced.arguments]
+        else:
+            blocks = (_by_forward if mode == "forward" else _by_reverse)(traced, line, out)
+        return blocks[0] if single else tuple(blocks)
 
     return jacobian_at
 
 
-def _by_reverse(traced: Traced, out: Any) -> list[Any]:
+def _block(traced: Traced, argument: Any, found: Mapping[Node, Any], out: Any, mode: str) -> Any:
+    """The part of a Jacobian by one argument, as a value."""
+    if isinstance(argument, list):
+        return [_block(traced, a, found, out, mode) for a in argument]
+    part = found[traced.node(argument)]
+    like, other = (out, argument) if mode == "forward" else (argument, out)
+    return as_value(part, like) if shape_of(other) == () else Tensor(part)
+
+
+def _by_reverse(traced: Traced, line: Linearized, out: Any) -> list[Any]:
+    """The blocks by the arguments, made row by row."""
     shape = shape_of(out)
     if shape == ():
-        return traced.pulled(out, 1.0)
-    count = int(np.prod(shape))
-    rows = []
-    for i in range(count):
-        unit = np.zeros(count)
-        unit[i] = 1.0
-        rows.append(traced.pulled(out, unit.reshape(shape)))
+        return traced.pulled(line, 1.0)
+    rows = [traced.pulled(line, unit) for unit in _units(shape)]
     return [
         _stacked([row[k] for row in rows], shape, shape_of(a), 0)
         for k, a in enumerate(traced.arguments)
     ]
 
 
-def _by_forward(traced: Traced, out: Any) -> list[Any]:
+def _by_forward(traced: Traced, line: Linearized, out: Any) -> list[Any]:
+    """The blocks by the arguments, made column by column."""
     found = []
     for k, argument in enumerate(traced.arguments):
-        shape = argument.shape
-        others = [_zeros_like(a) for a in traced.arguments]
-        if shape == ():
-            others[k] = 1.0
-            found.append(traced.pushed(out, others))
-            continue
-        count = int(np.prod(shape))
+        dots = [as_value(None, a) for a in traced.arguments]
         columns = []
-        for i in range(count):
-            unit = np.zeros(count)
-            unit[i] = 1.0
-            others[k] = Tensor(unit.reshape(shape))
-            columns.append(traced.pushed(out, others))
-        found.append(_stacked(columns, shape_of(out), shape, -1))
+        for unit in _units(argument.shape):
+            dots[k] = as_value(unit, argument)
+            columns.append(traced.pushed(line, out, dots))
+        whole = argument.shape == ()
+        found.append(columns[0] if whole else _stacked(columns, shape_of(out), argument.shape, -1))
     return found
 
 
-def _zeros_like(a: Tensor) -> Any:
-    return 0.0 if a.shape == () else Tensor(np.zeros(a.shape))
+def _units(shape: tuple[int, ...]) -> Iterator[Any]:
+    """The unit vectors of the space of values of a shape."""
+    if shape == ():
+        yield 1.0
+        return
+    count = int(np.prod(shape))
+    for i in range(count):
+        unit = np.zeros(count)
+        unit[i] = 1.0
+        yield unit.reshape(shape)
 
 
 def _stacked(
@@ -293,7 +300,7 @@ def _stacked(
 
 def hessian(session: Session, function: Function, argnums: Any) -> Function:
     """A function that returns the matrix of second derivatives of a scalar function."""
-    return jacobian(session, grad(session, function, argnums), argnums, forward=True)
+    return jacobian(session, grad(session, function, argnums), argnums, mode="forward")
 
 
 def hvp(session: Session, function: Function, point: Any, direction: Any) -> tuple[Any, Any]:
@@ -301,7 +308,8 @@ def hvp(session: Session, function: Function, point: Any, direction: Any) -> tup
     both = value_and_grad(session, function, 0)
     traced = Traced(session, both, [point], [0])
     value, slope = traced.out
-    return _outside(traced, value), traced.pushed(slope, [direction])
+    line = traced.linearized(slope)
+    return _outside(traced, value), traced.pushed(line, slope, [direction])
 
 
 def _outside(traced: Traced, out: Any) -> Any:
@@ -371,5 +379,5 @@ def gradients(
                 f"the outputs do not depend on input {i}",
                 help="pass allow_unused=True to get None for it",
             )
-        result.append(None if g is None else _as_value(g, x))
+        result.append(None if g is None else as_value(g, x))
     return tuple(result)

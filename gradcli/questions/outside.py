@@ -1,15 +1,13 @@
-"""Cotangents and directions from outside, and the gradients of a finished run."""
+"""Cotangents and directions that come from outside, fitted to what they belong to."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
-from gradcli.engine.autodiff.backward import cotangents, seed
-from gradcli.engine.run.session import Session, kind_of
-from gradcli.engine.tape.graph import Node
-from gradcli.engine.tape.tensor import Tensor, node_of
+from gradcli.engine.autodiff.backward import seed
+from gradcli.engine.run.session import kind_of
+from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import NUMBERS, np, shape_of
 from gradcli.errors import Diagnostic, InputError, RunError
@@ -63,36 +61,3 @@ def even_cotangent(output: Any) -> Any:
     """Plain data of the cotangent that weighs every element of a result alike."""
     shape = output.shape if isinstance(output, Tensor) else ()
     return np.ones(shape) if shape else 1.0
-
-
-def gradients(
-    session: Session, output: Any, cotangent: Any, names: Sequence[str]
-) -> tuple[dict[str, Any], list[str]]:
-    """Gradient of an output with respect to watched names.
-
-    Args:
-        session: The session of the run, which watched the names.
-        output: The result, a number or tensor of any shape.
-        cotangent: Plain data of the output's shape, the weight of each of its elements.
-        names: Names to differentiate with respect to.
-
-    Returns:
-        The gradient by name, plain data shaped as the name's value, and the names that the output
-        does not depend on (their gradients are zeros).
-    """
-    found: dict[Node, Any] = {}
-    node = node_of(output) if isinstance(output, Tensor) else None
-    targets = {name: session.watchpoints[name][0] for name in names}
-    if node is not None:
-        start = [(node, output.index, cotangent)]
-        found = cotangents(start, targets.values())
-    result = {}
-    unused = []
-    for name in names:
-        g = found.get(targets[name])
-        if g is None:
-            unused.append(name)
-            data = session.points[name].data
-            g = 0.0 if type(data) in NUMBERS else np.zeros_like(data)
-        result[name] = g
-    return result, unused

@@ -1,4 +1,4 @@
-"""One evaluation of a function at a point, with its derivatives there in both modes."""
+"""One evaluation of a function at a point, with its derivatives there in both modes, flat."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from gradcli.engine.autodiff.backward import cotangents, reachable, recorded_cotangents
-from gradcli.engine.autodiff.forward import tangents
+from gradcli.engine.autodiff.linearize import Linearized, shaped
+from gradcli.engine.autodiff.paths import reachable
 from gradcli.engine.tape.graph import Node
 from gradcli.engine.tape.tensor import Tensor, node_of
-from gradcli.engine.values.carrier import data_of
+from gradcli.engine.values.carrier import data_of, like_of
 from gradcli.engine.values.data import dtype_of, np, shape_of
 
 _EPS = {"float64": 2.0**-52, "float32": 2.0**-23}
@@ -32,21 +32,23 @@ class Trace:
         self.points = [data for _, data in points]
         self.shapes = [shape_of(o) for o in outputs]
         self.values = _flat(outputs)
+        self._line = Linearized(outputs, {node: like_of(data) for node, data in points})
         self._jacobian: list[Any] | None = None
 
     def precision(self) -> float:
         """Relative spacing of the least precise floating numbers on the way to the results."""
         kinds = {dtype_of(x) for x in (*self.outputs, *self.points)}
-        for node in reachable(self._roots()):
+        made = (node_of(o) for o in self.outputs if isinstance(o, Tensor))
+        for node in reachable(node for node in made if node is not None):
             likes = node.like if type(node.like) is tuple else (node.like,)
             kinds.update(like.dtype for like in likes if like is not None)
         return max(_EPS.get(kind, 0.0) for kind in kinds)
 
     def pulled(self, weights: Any) -> list[Any]:
         """Gradients by the points of the results, each element of which has a weight."""
-        found = self._cotangents(weights, create_graph=False)
+        found = self._line.pull(self._parted(weights))
         return [
-            _fitted(found.get(node), shape_of(point)).ravel()
+            _flat([shaped(found.get(node), shape_of(point))])
             for node, point in zip(self.nodes, self.points, strict=True)
         ]
 
@@ -59,58 +61,40 @@ class Trace:
 
     def reaches(self) -> list[bool]:
         """Whether any gradient comes to each point, if only of zeros."""
-        found = self._cotangents(np.ones(self.values.shape), create_graph=False)
-        return [found.get(node) is not None for node in self.nodes]
+        found = self._line.pull(self._parted(np.ones(self.values.shape)))
+        return [node in found for node in self.nodes]
 
     def pushed(self, i: int, direction: Any) -> Any:
         """The tangent of the results in a direction of one point."""
         point = self.points[i]
         shape = shape_of(point)
         dot = np.reshape(direction, shape).astype(dtype_of(point)) if shape else float(direction[0])
-        found = tangents(self._roots(), {self.nodes[i]: dot})
-        parts = []
-        for out, shape in zip(self.outputs, self.shapes, strict=True):
-            node = node_of(out) if isinstance(out, Tensor) else None
-            part = None if node is None else found.get(node)
-            parts.append(_fitted(part[out.index] if type(part) is tuple else part, shape))
-        return _flat(parts)
+        found = self._line.push({self.nodes[i]: dot})
+        return _flat([shaped(d, s) for d, s in zip(found, self.shapes, strict=True)])
 
     def slope(self, weights: Any) -> Trace:
         """The gradients by all points, as results that are to be differentiated again."""
-        found = self._cotangents(weights, create_graph=True)
+        found = self._line.pull_recorded(self._parted(weights))
         gradients = []
         for node, point in zip(self.nodes, self.points, strict=True):
             c, shape = found.get(node), shape_of(point)
             whole = isinstance(c, Tensor) and c.shape == shape
-            gradients.append(c if whole else Tensor(_fitted(c, shape)))
+            data = None if c is None else data_of(c)
+            gradients.append(c if whole else Tensor(shaped(data, shape)))
         return Trace(gradients, list(zip(self.nodes, self.points, strict=True)))
 
-    def _roots(self) -> list[Node]:
-        found = (node_of(o) for o in self.outputs if isinstance(o, Tensor))
-        return [node for node in found if node is not None]
-
-    def _cotangents(self, weights: Any, *, create_graph: bool) -> dict[Node, Any]:
-        start = []
+    def _parted(self, weights: Any) -> list[Any]:
+        """The weights of each result."""
+        parts = []
         done = 0
         for out, shape in zip(self.outputs, self.shapes, strict=True):
             part = weights[done : done + math.prod(shape)]
             done += math.prod(shape)
-            node = node_of(out) if isinstance(out, Tensor) else None
-            if node is not None:
-                v = part.reshape(shape).astype(out.dtype) if shape else float(part[0])
-                start.append((node, out.index, v))
-        return (recorded_cotangents if create_graph else cotangents)(start, self.nodes)
+            parts.append(part.reshape(shape).astype(dtype_of(out)) if shape else float(part[0]))
+        return parts
 
 
 def _flat(parts: Sequence[Any]) -> Any:
     """All elements of plain data and tensors, one after the other."""
     flat = [np.asarray(data_of(p), np.float64).ravel() for p in parts]
     return np.concatenate(flat) if flat else np.zeros(0)
-
-
-def _fitted(found: Any, shape: tuple[int, ...]) -> Any:
-    """A derivative in its shape, zeros where there is none."""
-    if found is None:
-        return np.zeros(shape)
-    array = np.asarray(data_of(found), np.float64)
-    return array.reshape(shape) if array.size == math.prod(shape) else np.broadcast_to(array, shape)

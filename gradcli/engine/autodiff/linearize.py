@@ -1,0 +1,246 @@
+"""A finished run as the linear map that it is near its points: products with it, and its matrix.
+
+Commands, transforms inside a program, the check of derivatives and own rules all ask this.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from gradcli.engine.autodiff.backward import Root, cotangents, recorded_cotangents
+from gradcli.engine.autodiff.batch import Batch, units
+from gradcli.engine.autodiff.forward import recorded_tangents, tangents
+from gradcli.engine.autodiff.paths import between
+from gradcli.engine.tape.graph import Node
+from gradcli.engine.tape.tensor import Tensor, node_of
+from gradcli.engine.values.carrier import Like, like_of
+from gradcli.engine.values.data import NUMBERS, np
+
+Progress: TypeAlias = Callable[[int, int | None], None]
+"""Is told how many directions are done, and of how many."""
+
+_ELEMENTS = 2**20
+"""About how many elements of one recorded value a pass holds, for all of its directions."""
+
+
+def quiet(done: int, total: int | None) -> None:
+    """Nobody waits."""
+
+
+class Linearized:
+    """The outputs of a run, as far as they are linear in small changes at its points.
+
+    Args:
+        outputs: Numbers and tensors.
+        points: The nodes that are differentiated by, with shape and dtype of the values there.
+    """
+
+    def __init__(self, outputs: Sequence[Any], points: Mapping[Node, Like]) -> None:
+        self.outputs = [like_of(out) for out in outputs]
+        self.points = points
+        self._nodes = [(node_of(out) if isinstance(out, Tensor) else None) for out in outputs]
+        self._indices = [out.index if isinstance(out, Tensor) else 0 for out in outputs]
+        self._roots = [node for node in self._nodes if node is not None]
+        self._paths = between(self._roots, points.keys())
+
+    @property
+    def unused(self) -> set[Node]:
+        """The points from which no output was made."""
+        return set(self.points).difference(self._paths.order)
+
+    @property
+    def hooked(self) -> bool:
+        """Whether a hook stands between outputs and points: forward mode does not run it."""
+        return any(node.hooks is not None for node in self._paths.live)
+
+    # --- products ----------------------------------------------------------------------
+
+    def pull(self, weights: Sequence[Any]) -> dict[Node, Any]:
+        """Cotangents of the points that any comes to, from those of the outputs (None for zero), as
+        plain data.
+        """
+        return cotangents(self._start(weights), self.points.keys(), self._paths)
+
+    def pull_recorded(self, weights: Sequence[Any]) -> dict[Node, Any]:
+        """Likewise, as what can be differentiated again."""
+        return recorded_cotangents(self._start(weights), self.points.keys(), self._paths)
+
+    def push(self, dots: Mapping[Node, Any]) -> list[Any]:
+        """Tangents of the outputs (None for zero) from those of points, as plain data."""
+        return self._pushed(tangents(self._roots, dots, self._paths))
+
+    def push_recorded(self, dots: Mapping[Node, Any]) -> list[Any]:
+        """Likewise, as what can be differentiated again."""
+        return self._pushed(recorded_tangents(self._roots, dots, self._paths))
+
+    def _start(self, weights: Sequence[Any]) -> list[Root]:
+        return [
+            (node, index, g)
+            for node, index, g in zip(self._nodes, self._indices, weights, strict=True)
+            if node is not None and g is not None
+        ]
+
+    def _pushed(self, found: Mapping[Node, Any]) -> list[Any]:
+        dots = []
+        for node, index in zip(self._nodes, self._indices, strict=True):
+            dot = None if node is None else found.get(node)
+            dots.append(dot[index] if type(dot) is tuple else dot)
+        return dots
+
+    # --- the matrix --------------------------------------------------------------------
+
+    def jacobian(self, mode: str, progress: Progress = quiet) -> list[dict[Node, Any]]:
+        """The matrix in blocks of plain data, by output and point: an array of the output's shape
+        followed by the point's.
+
+        Args:
+            mode: "reverse", with the elements of the outputs as directions, or "forward", with
+                those of the points.
+            progress: Is told how many directions are done, and of how many.
+        """
+        return self._by_columns(progress) if mode == "forward" else self._by_rows(progress)
+
+    def cheaper_mode(self) -> str:
+        """The mode of fewer directions: forward has one an input element, reverse one an output's.
+        It is reverse where a hook has a say in the gradient.
+        """
+        fewer = self.directions("forward") <= self.directions("reverse")
+        return "forward" if fewer and not self.hooked else "reverse"
+
+    def directions(self, mode: str) -> int:
+        """How many directions the matrix has in a mode."""
+        likes = self.points.values() if mode == "forward" else self.outputs
+        return sum(math.prod(like.shape) for like in likes)
+
+    def row_blocks(self, output: int) -> Iterator[tuple[int, dict[Node, Any]]]:
+        """The rows of one output by reverse mode, in blocks of bounded size: by point an array of
+        shape (rows, *shape of the point). Each block comes with the number of its first row.
+        """
+        shape = self.outputs[output].shape
+        for start, stop in self._spans(math.prod(shape)):
+            weights: list[Any] = [None] * len(self.outputs)
+            weights[output] = _single(units(shape, start, stop))
+            found = self.pull(weights)
+            yield (
+                start,
+                {
+                    node: _together(found.get(node), stop - start, like.shape)
+                    for node, like in self.points.items()
+                },
+            )
+
+    def column_blocks(self) -> Iterator[tuple[int, list[Any]]]:
+        """The columns by forward mode, those of the first point first, in blocks of bounded size:
+        by output an array of shape (columns, *shape of the output). Each block comes with the
+        number of its first column.
+        """
+        for start, stop in self._spans(self.directions("forward")):
+            pushed = zip(self.push(self._units(start, stop)), self.outputs, strict=True)
+            yield start, [_together(dot, stop - start, like.shape) for dot, like in pushed]
+
+    def _by_rows(self, progress: Progress) -> list[dict[Node, Any]]:
+        found = []
+        for output, like in enumerate(self.outputs):
+            parts: dict[Node, list[Any]] = {node: [] for node in self.points}
+            for start, block in self.row_blocks(output):
+                progress(start, math.prod(like.shape))
+                for node, part in block.items():
+                    parts[node].append(part)
+            found.append(
+                {
+                    node: shaped(_joined(parts[node], point.shape), (*like.shape, *point.shape))
+                    for node, point in self.points.items()
+                }
+            )
+        return found
+
+    def _by_columns(self, progress: Progress) -> list[dict[Node, Any]]:
+        parts: list[list[Any]] = [[] for _ in self.outputs]
+        total = self.directions("forward")
+        for start, block in self.column_blocks():
+            progress(start, total)
+            for kept, part in zip(parts, block, strict=True):
+                kept.append(part)
+        ends = np.cumsum([math.prod(point.shape) for point in self.points.values()])[:-1]
+        found = []
+        for kept, like in zip(parts, self.outputs, strict=True):
+            columns = np.split(_joined(kept, like.shape), ends)
+            found.append(
+                {
+                    node: shaped(np.moveaxis(part, 0, -1), (*like.shape, *point.shape))
+                    for part, (node, point) in zip(columns, self.points.items(), strict=True)
+                }
+            )
+        return found
+
+    def _units(self, start: int, stop: int) -> dict[Node, Any]:
+        """Unit vectors of the space of all points, each point's part of them; a point that has
+        zeros only is left out.
+        """
+        parts: dict[Node, Any] = {}
+        for node, point in self.points.items():
+            count = math.prod(point.shape)
+            first, last = max(start, 0), min(stop, count)
+            if first < last:
+                batch = units(point.shape, first, last)
+                before, behind = first - start, stop - last
+                padding = ((before, behind), *((0, 0),) * len(point.shape))
+                parts[node] = _single(Batch(np.pad(batch.data, padding)))
+            start, stop = start - count, stop - count
+        return parts
+
+    def _spans(self, count: int) -> Iterator[tuple[int, int]]:
+        """How many directions go together, as memory and the graph allow: one where functions of
+        the program would see them.
+        """
+        largest = 1
+        for node in self._paths.live:
+            likes = node.like if type(node.like) is tuple else (node.like,)
+            sizes = (math.prod(like.shape) for like in likes if like is not None)
+            largest = max(largest, *sizes, 1)
+            if node.hooks is not None or not node.takes_batches:
+                largest = _ELEMENTS
+        step = max(1, _ELEMENTS // largest)
+        for start in range(0, count, step):
+            yield start, min(start + step, count)
+
+
+def zeros(like: Like) -> Any:
+    """Plain data of zeros of a shape and dtype."""
+    number = like.shape == () and like.dtype == "float64"
+    return 0.0 if number else np.zeros(like.shape, like.dtype)
+
+
+def shaped(found: Any, shape: tuple[int, ...]) -> Any:
+    """A derivative as plain data in its shape; zeros where there is none."""
+    if found is None:
+        return np.zeros(shape) if shape else 0.0
+    if type(found) in NUMBERS:
+        return found
+    if found.size == math.prod(shape):
+        found = np.reshape(found, shape)
+        return found if shape else found.item()
+    return np.broadcast_to(found, shape)
+
+
+def _single(batch: Batch) -> Any:
+    """A batch of one as plain data, which any rule takes."""
+    if batch.count > 1:
+        return batch
+    x = batch.data[0]
+    return float(x) if x.ndim == 0 else x
+
+
+def _together(found: Any, count: int, shape: tuple[int, ...]) -> Any:
+    """What a pass found, with the axis of directions in front; zeros where it found nothing."""
+    if found is None:
+        return np.zeros((count, *shape))
+    if isinstance(found, Batch):
+        return found.data
+    return np.broadcast_to(np.asarray(found), (count, *shape))
+
+
+def _joined(parts: Sequence[Any], shape: tuple[int, ...]) -> Any:
+    return np.concatenate(parts) if parts else np.zeros((0, *shape))

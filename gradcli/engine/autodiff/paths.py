@@ -1,0 +1,74 @@
+"""Which nodes of the graph a pass has to visit."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from operator import attrgetter
+from typing import NamedTuple
+
+from gradcli.engine.tape.graph import Node
+
+age = attrgetter("seq")
+"""Sorting key of nodes: the oldest first is a topological order."""
+
+
+class Paths(NamedTuple):
+    """The nodes from which roots were made, the oldest first, and those of them that were made from
+    the ends, with these.
+    """
+
+    order: list[Node]
+    live: set[Node]
+
+
+def between(roots: Iterable[Node], ends: Collection[Node]) -> Paths:
+    """The paths from ends to roots. What is older than the oldest end cannot have been made from
+    any, and is left out.
+    """
+    oldest = min((end.seq for end in ends), default=0)
+    order = sorted(reachable(roots, oldest), key=age)
+    live = set(ends)
+    for node in order:
+        if not live.isdisjoint(node.edges):
+            live.add(node)
+    return Paths(order, live)
+
+
+def reachable(roots: Iterable[Node], oldest: int = 0) -> set[Node]:
+    """The roots and the nodes from which they were made, none older than number `oldest`."""
+    seen = set(roots)
+    stack = list(seen)
+    while stack:
+        for under in stack.pop().edges:
+            if under is not None and under not in seen and under.seq >= oldest:
+                seen.add(under)
+                stack.append(under)
+    return seen
+
+
+def visible(root: Node) -> Paths:
+    """The paths to a root from all that the program sees."""
+    seen = {root}
+    stack = [root]
+    while stack:
+        for under in stack.pop().edges:
+            if under is not None and under not in seen and under.visible:
+                seen.add(under)
+                stack.append(under)
+    return Paths(sorted(seen, key=age), seen)
+
+
+def lead_elsewhere(roots: Iterable[Node], points: Collection[Node]) -> bool:
+    """Whether roots were made from anything that may be differentiated beside the points."""
+    oldest = min((point.seq for point in points), default=0)
+    seen = set(roots)
+    stack = list(seen)
+    while stack:
+        node = stack.pop()
+        if node not in points and (not node.edges or node.seq < oldest):
+            return True
+        for under in node.edges:
+            if under is not None and under not in seen:
+                seen.add(under)
+                stack.append(under)
+    return False

@@ -5,11 +5,12 @@ import sys
 
 os.environ["OPENBLAS_NUM_THREADS"] = "1"  # read once, when NumPy is imported: before all below
 
-from benchmarks import chain, jacobian, loops, network, rows, startup
+from benchmarks import chain, jacobian, loops, nested, network, rows, startup
 
 BENCHMARKS = {
     "startup": startup,
     "loops": loops,
+    "nested": nested,
     "chain": chain,
     "network": network,
     "jacobian": jacobian,

@@ -8,7 +8,7 @@ from gradcli.program import load
 CHANGING = """
 x = tensor([1.0, 2.0])
 def f(x):
-    x.mul_(3.0)
+    x[:1].mul_(3.0)
     return (x * x).sum()
 CALL
 x
@@ -36,7 +36,7 @@ def test_a_function_that_changes_its_argument_does_not_change_the_callers(call):
 def test_a_change_of_the_argument_is_differentiated():
     found = load(CHANGING.replace("CALL", "d = grad(f)(x)")).run()
     d = next(b.value for b in found.bindings if b.name == "d")
-    assert d.tolist() == [18.0, 36.0]
+    assert d.tolist() == [18.0, 4.0]
 
 
 @pytest.mark.parametrize("call", ["jacobian(f)([x, y])", "jacfwd(f)([x, y])"])

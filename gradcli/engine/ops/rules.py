@@ -40,14 +40,16 @@ def pull(
     """
     if op.partials is not None and type(g) is float and type(out) is float:
         numbers: list[Any] = []  # the short way, where all values are: the steps of scalar loops
-        for partial, want in zip(op.partials, wanted, strict=True):
-            if not want or partial is None:
+        partials: Sequence[Any] = op.partials
+        for i, partial in enumerate(partials):
+            if not wanted[i] or partial is None:
                 numbers.append(None)
                 continue
-            p = partial(out, *args, **params) if callable(partial) else partial
+            p = partial if type(partial) is float else partial(out, *args, **params)
             if type(p) is not float:
                 break
-            numbers.append(0.0 if g == 0.0 or partial == 0.0 else g * p)
+            # zero times anything is zero if it is the cotangent, or a partial that is constant
+            numbers.append(g * p if g and (p or p is not partial) else 0.0)
         else:
             return numbers
     result: list[Any] = [None] * len(args)

@@ -222,9 +222,10 @@ class OpNode(Node):
                 data.append(a.data)
             else:
                 data.append(a)
-        for cell, before in zip(self.cells, versions[len(self.args) :], strict=True):
-            if cell.count != before:
-                raise self._changed(cell)
+        if self.cells:
+            for cell, before in zip(self.cells, versions[len(self.args) :], strict=True):
+                if cell.count != before:
+                    raise self._changed(cell)
         return data
 
     def _changed(self, version: Version | None) -> RunError:

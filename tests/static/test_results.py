@@ -123,7 +123,7 @@ def test_what_does_not_fit_is_refused_in_words(op):
     bad = [
         ([np.ones(a) if isinstance(a, tuple) else a for a in b.args], b.params) for b in op.bad()
     ]
-    for args, params in [*((s.args, s.params) for s in samples(op)[:4]), *bad]:
+    for args, params in [*((s.args, s.params) for s in samples(op)[:2]), *bad]:
         kinds = [None if a is None else of_data(a, UNLINKED) for a in values(args)]
         refused(op, kinds, params)
         for i in range(len(kinds)):

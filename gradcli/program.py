@@ -121,14 +121,14 @@ def check_source(
     return program.check(given, wrt=wrt, of=of)
 
 
-def ops_text(source: Source, given: frozenset[str] = frozenset()) -> str:
-    """The program of ops that a text becomes, as text; empty if it is refused. Arguments as of
-    `load_source`.
+def ops_text(
+    source: Source, given: Mapping[str, Any], wrt: str | Sequence[str] | None = None
+) -> str:
+    """The program of ops that a text becomes, as text, with what is known of each instruction. It
+    is empty if the program is refused. Arguments as of `check_source`.
     """
-    from gradcli.ir.text import text
-
     try:
-        return text(_lowered(parse(source), source, given))
+        return load_source(source, frozenset(given)).listing(given, wrt=wrt)
     except ProgramError:
         return ""
 

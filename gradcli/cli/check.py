@@ -43,7 +43,7 @@ def check(line: Line) -> None:
         if target.form == "json":
             raise usage("`--ir` prints text, not json")
         report(shown, form=line.diagnostics, color=line.color)
-        target.write(ops_text(source, frozenset(inputs)))
+        target.write(ops_text(source, inputs, names))
     else:
         target.write(_text(result, shown, target, line.diagnostics))
     if result.findings:

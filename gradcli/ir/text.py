@@ -7,7 +7,7 @@ are `%3`. Nothing of it is read back.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
 from gradcli.ir.program import (
@@ -60,9 +60,11 @@ _COLUMN = 48  # where the places stand, if the line is not longer
 _CHOICES = {"and": "and", "or": "or", "chain": "chain", "if": "choose"}
 
 
-def text(program: Program) -> str:
-    """The program's text, with a newline at the end."""
-    return "".join(f"{line}\n" for line in _Printer(program).lines())
+def text(program: Program, remark: Callable[[Instruction], str] = lambda i: "") -> str:
+    """The program's text, with a newline at the end; `remark` says what stands behind the place of
+    an instruction.
+    """
+    return "".join(f"{line}\n" for line in _Printer(program, remark).lines())
 
 
 def place(source: Source, span: Span) -> str:
@@ -72,8 +74,9 @@ def place(source: Source, span: Span) -> str:
 
 
 class _Printer:
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, remark: Callable[[Instruction], str]) -> None:
         self.program = program
+        self.remark = remark
         names = Counter(program.variables.values())
         self.several = {name for name, count in names.items() if count > 1}
 
@@ -89,8 +92,8 @@ class _Printer:
             if isinstance(part, Instruction):
                 (head, below), *others = self.parts(part)
                 pending.extend((depth, other) for other in reversed(others))
-                at = place(program.source, part.span)
-                yield f"{_INDENT * depth}{head}".ljust(_COLUMN) + f"  # {at}"
+                said = f"{place(program.source, part.span)} {self.remark(part)}".rstrip()
+                yield f"{_INDENT * depth}{head}".ljust(_COLUMN) + f"  # {said}"
             elif isinstance(part, str):
                 yield f"{_INDENT * depth}{part}"
             else:

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from gradcli.engine.run.inputs import check_names
 from gradcli.engine.static.check import examine
+from gradcli.engine.static.elaborate import elaborate
+from gradcli.engine.static.facts import told
+from gradcli.ir.program import Instruction
+from gradcli.ir.text import text
 from gradcli.questions.declared import declared
 from gradcli.questions.loaded import Loaded
 from gradcli.questions.request import Request
@@ -13,14 +17,36 @@ from gradcli.results import CheckResult
 
 def check(loaded: Loaded, request: Request) -> CheckResult:
     """Findings of a walk on shapes and dtypes alone."""
-    program, wrt, of = loaded.program, request.wrt, request.of
-    check_names(request.given, program)
-    if of is not None and of not in program.names:
-        raise no_such_result(of, list(program.names))
-    varying = candidates(program) if wrt is None else named(program, wrt)
-    findings = examine(program, loaded.source, request.given, varying, of)
+    program = loaded.program
+    varying = _varying(loaded, request)
+    asked = () if request.wrt is None else varying
+    findings = examine(program, loaded.source, request.given, varying, asked, request.of)
     inputs = (
         declared(loaded.source, i.span, i.name, i.kind, i.type, has_default=i.default is not None)
         for i in program.inputs
     )
     return CheckResult(tuple(findings), tuple(inputs))
+
+
+def listing(loaded: Loaded, request: Request) -> str:
+    """The program of ops as text, with what is known of the result of each instruction."""
+    program = loaded.program
+    varying = _varying(loaded, request)
+    asked = () if request.wrt is None else varying
+    given, result = request.given, program.result
+    facts = elaborate(program, loaded.source, given, varying, asked, result).facts
+
+    def remark(i: Instruction) -> str:
+        known = facts.of(i)
+        return "" if known is None else ", ".join(map(told, known.targets))
+
+    return text(program, remark)
+
+
+def _varying(loaded: Loaded, request: Request) -> list[str]:
+    """The names that would be differentiated; what is asked for must be there."""
+    program, wrt, of = loaded.program, request.wrt, request.of
+    check_names(request.given, program)
+    if of is not None and of not in program.names:
+        raise no_such_result(of, list(program.names))
+    return candidates(program) if wrt is None else named(program, wrt)

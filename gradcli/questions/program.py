@@ -257,3 +257,17 @@ class Program:
         from gradcli.questions.check import check
 
         return check(self._loaded, request(inputs, named, wrt=wrt, of=of))
+
+    def listing(
+        self,
+        inputs: Mapping[str, Any] | None = None,
+        *,
+        wrt: str | Sequence[str] | None = None,
+        **named: Any,
+    ) -> str:
+        """The program of ops as text, a line an instruction, with what is known of its result
+        before a run. Arguments as of `check`.
+        """
+        from gradcli.questions.check import listing
+
+        return listing(self._loaded, request(inputs, named, wrt=wrt))

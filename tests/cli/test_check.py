@@ -402,10 +402,10 @@ def test_the_program_of_ops_is_printed_and_the_status_is_that_of_the_findings(cl
     assert cli("check", "-e", "y = x + 1", "-e", "y * 2", "--ir") == (
         0,
         "locals y, x, %3\n"
-        "x = free x                                        # 1:5-1:6\n"
-        "y = x + 1                                         # 1:5-1:10\n"
-        "watch y                                           # 1:1-1:10\n"
-        "%3 = y * 2                                        # 2:1-2:6\n"
+        "x = free x                                        # 1:5-1:6 ?\n"
+        "y = x + 1                                         # 1:5-1:10 ?\n"
+        "watch y                                           # 1:1-1:10 ?\n"
+        "%3 = y * 2                                        # 2:1-2:6 ?\n"
         "result %3\n",
         "",
     )

@@ -75,7 +75,7 @@ def array(value):
 
 def elaborated(program, given=None):
     values = {n: Given(v, n) for n, v in (given or {}).items()}
-    return elaborate(program, program.source, values, [], program.result)
+    return elaborate(program, program.source, values, [], [], program.result)
 
 
 def checked(text, given=None):
@@ -240,7 +240,7 @@ def known_of(text, written):
         ("x = ones(2, 3)\nx.sum()", "x.sum()", ("tensor", "float64", ())),
         ("x = ones(2, 3)\nx.sum().item()", "x.sum().item()", ("number", "float64", ())),
         ("param k = 1\nk * 2", "k * 2", ("tensor", "float64", ())),
-        ("input k: float[3]\nk * 2", "k * 2", ("tensor", "float64", None)),
+        ("input k: float[3]\nk * 2", "k * 2", ("tensor", "float64", (3,))),
         ("x = ones(2, 3) > 0\nx.sum(dim=0)", "x.sum(dim=0)", ("tensor", "int64", (3,))),
         ("add(tensor([1, 2]), 3, alpha=0.5)", "add(tensor([1, 2]), 3, alpha=0.5)", ("tensor", "float64", (2,))),
     ],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from gradcli import ir
 from gradcli.engine.run.inputs import Given
@@ -17,6 +17,7 @@ def examine(
     source: Source,
     given: Mapping[str, Given],
     varying: Sequence[str],
+    asked: Collection[str],
     of: str | None,
 ) -> list[Diagnostic]:
     """The findings, in the order of the text.
@@ -26,12 +27,13 @@ def examine(
         source: Its text.
         given: Values from outside by name.
         varying: Names that would be differentiated.
+        asked: Those that the user has named.
         of: The top-level name that is taken as the result; None: the program's own.
 
     Raises:
         InputError: If a value from outside does not fit its declaration.
     """
     result = program.result if of is None else ir.Slot(program.names[of], Span(0, 0))
-    found = elaborate(program, source, given, varying, result).findings
+    found = elaborate(program, source, given, varying, asked, result).findings
     found += unread(program, source, result)
     return sorted(found, key=lambda d: d.span.start if d.span else 0)

@@ -9,7 +9,7 @@ the program gets there for sure, else a warning.
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
 from enum import Flag
 from typing import Any, NamedTuple
@@ -35,6 +35,7 @@ from gradcli.engine.static.value import (
     Value,
     constant,
     joined,
+    made_float,
     number,
     placed,
     relinked,
@@ -71,6 +72,7 @@ def elaborate(
     source: Source,
     given: Mapping[str, Given],
     varying: Sequence[str],
+    asked: Collection[str],
     result: ir.Operand | None,
 ) -> Elaborated:
     """Walk a program on what is known of its values.
@@ -81,12 +83,13 @@ def elaborate(
         given: Values from outside by name, of which the shapes, dtypes and kinds count. Where none
             is given the default stands for it.
         varying: Names that would be differentiated.
+        asked: Those that the user has named, whose ints are made floats.
         result: What is taken as the result; None where there is none.
 
     Raises:
         InputError: If a value from outside does not fit its declaration.
     """
-    walk = _Walk(program, source, given, varying)
+    walk = _Walk(program, source, given, varying, asked)
     walk.program(result)
     return Elaborated(walk.facts, walk.findings.found)
 
@@ -112,15 +115,17 @@ class _Walk:
         source: Source,
         given: Mapping[str, Given],
         varying: Sequence[str],
+        asked: Collection[str],
     ) -> None:
         self._program = program
         self._varying = frozenset(varying)
+        self._asked = asked
         self.findings = Findings(source)
         self.facts = Facts(program)
         self._lists = Lists()
         self._transfer = Transfer(self.findings, self._lists)
         self._calls = Calls(self._transfer, self._reaches_end)
-        self._steps = Steps(self._transfer, self._calls, self._varying)
+        self._steps = Steps(self._transfer, self._calls, asked)
         self._inputs = Inputs(given, source, self._transfer.session)
         self._turns = 0
         self._leaving: list[tuple[list[State], list[State]]] = []  # at `break` and `continue`
@@ -224,7 +229,8 @@ class _Walk:
             self.block(i.body, slots)
         seen = i.default is not None and (not given or i.type is None)
         default = self._steps.read(i.default, slots) if seen else None
-        found = placed(outside(i, self._inputs, self._varying, default), id(i))
+        found = outside(i, self._inputs, self._varying, default)
+        found = placed(made_float(found) if i.name in self._asked else found, id(i))
         slots[i.target] = found
         sizes = None if i.type is None else i.type[1]
         if sizes and not given and getattr(found, "shape", None) is not None:

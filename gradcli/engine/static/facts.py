@@ -40,6 +40,17 @@ NOTHING = Fact(None, None, None, UNSURE, None, None)
 """What is known of a value of which nothing is."""
 
 
+def told(f: Fact) -> str:
+    """A fact in short: `tensor float64[2, 3]`, `number int64 = 3`, `list`; "?" is not known."""
+    if f.kind not in ("number", "tensor", None):
+        return f.kind or "?"
+    shape = "" if f.kind == "number" else str(list(f.shape)) if f.shape is not None else "[?]"
+    text = f"{f.kind or '?'} {f.dtype or '?'}{shape}"
+    if (f.kind, f.dtype, f.shape) == (None, None, None):
+        text = "?"
+    return text if f.constant is UNSURE else f"{text} = {f.constant!r}"
+
+
 class Known(Record):
     """What is known of an instruction: of its operands, in the order of `visit.operands`, and of
     what it puts into its targets.

@@ -30,12 +30,19 @@ def outside(i: ir.Input, inputs: Inputs, varying: Collection[str], default: Any)
     if i.name in inputs.given:
         return _declared(i, of_data(inputs.bind(i, example(default)), link))
     if i.default is None:
-        scalar = i.type is not None and i.type[1] is None
         dtype = None if i.type is None else {"float": "float64", "int": "int64"}.get(i.type[0])
-        return _declared(i, Value(() if scalar else None, dtype, link))
+        return _declared(i, Value(_shape(i), dtype, link))
     if isinstance(default, List) and (i.type is not None or i.kind == "param"):
         default = stacked(plain(default)) or unknown(link)
     return _declared(i, _watched(default, link, floats))
+
+
+def _shape(i: ir.Input) -> tuple[int, ...] | None:
+    """The shape that a declaration tells without a value."""
+    if i.type is None:
+        return None
+    sizes = tuple(size for size in i.type[1] or () if isinstance(size, int))
+    return sizes if len(sizes) == len(i.type[1] or ()) else None
 
 
 def _watched(value: Any, link: Link, floats: bool) -> Any:

@@ -14,22 +14,22 @@ from gradcli.engine.static.inference import static, unbound
 from gradcli.engine.static.kinds import FUNCTIONS, Applied, Closure, Rule, Slots
 from gradcli.engine.static.lists import List, plain
 from gradcli.engine.static.transfer import Transfer
-from gradcli.engine.static.value import LINKED, UNSURE, Value, constant, placed, unknown
+from gradcli.engine.static.value import LINKED, Value, constant, made_float, placed, unknown
 from gradcli.engine.values import refusals
 from gradcli.errors import GradError
 
 
 class Steps:
-    """The single steps of one walk; `varying` are the names that would be differentiated.
+    """The single steps of one walk; `asked` are the names whose ints are made floats.
     `exchanged` tells whether a tensor has got the memory of another.
     """
 
-    def __init__(self, transfer: Transfer, calls: Calls, varying: Collection[str]) -> None:
+    def __init__(self, transfer: Transfer, calls: Calls, asked: Collection[str]) -> None:
         self._transfer = transfer
         self._findings = transfer.findings
         self._lists = transfer.lists
         self._calls = calls
-        self._varying = varying
+        self._asked = asked
         self.exchanged = False
 
     def do(self, i: ir.Instruction, slots: Slots) -> None:
@@ -43,11 +43,8 @@ class Steps:
                 self._set_item(i, slots)
             case ir.SetAttribute():
                 self._set_attribute(i, slots)
-            case ir.Watch() if i.name in self._varying:  # an int that is asked for is made a float
-                found = slots.get(i.slot)
-                if isinstance(found, Value) and found.dtype == "int64":
-                    made = Value(found.shape, None, found.link, UNSURE, found.kind, found.memory)
-                    slots[i.slot] = made
+            case ir.Watch() if i.name in self._asked and i.slot in slots:
+                slots[i.slot] = placed(made_float(slots[i.slot]), id(i))
             case _ if hasattr(i, "target"):
                 slots[i.target] = placed(self._value(i, slots), id(i))
 

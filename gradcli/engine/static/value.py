@@ -123,6 +123,14 @@ def relinked(value: Value, link: Link) -> Value:
     return Value(value.shape, value.dtype, link, value.known, value.kind, value.memory)
 
 
+def made_float(value: Any) -> Any:
+    """A value that is asked to be differentiated by: ints become floats, on memory of their own."""
+    if not isinstance(value, Value) or value.dtype != "int64":
+        return value
+    memory = None if value.memory is None else value.memory | NEW
+    return Value(value.shape, None, value.link, kind=value.kind, memory=memory)
+
+
 _KINDS = {
     str: "text",
     type(None): "none",

@@ -13,10 +13,11 @@ from gradcli.engine.run import call, members, operators
 from gradcli.engine.run.call import Function
 from gradcli.engine.run.inputs import Given, Inputs
 from gradcli.engine.run.own import Context, OwnFunction
+from gradcli.engine.run.pieces import Place
 from gradcli.engine.run.places import MOST_CALLS, placed
 from gradcli.engine.run.session import Session, kind_of
 from gradcli.engine.run.text import format_value, text
-from gradcli.engine.run.translate import Place, translate
+from gradcli.engine.run.translate import translate
 from gradcli.engine.tape.graph import Site
 from gradcli.engine.values import refusals
 from gradcli.engine.values.data import Quiet

@@ -10,12 +10,10 @@ cannot be written in a program: `%` marks temporaries, `@` what the engine provi
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
 from types import CodeType
 from typing import Any
 
-from gradcli.engine.ops.catalog import ops
-from gradcli.engine.ops.op import REQUIRED
+from gradcli.engine.run.pieces import Pieces, Place
 from gradcli.errors import Diagnostic, ProgramError
 from gradcli.ir import (
     Apply,
@@ -24,11 +22,9 @@ from gradcli.ir import (
     Branch,
     Break,
     Build,
-    Builtin,
     Call,
     CallBuiltin,
     Choice,
-    Const,
     Continue,
     Copy,
     Define,
@@ -42,8 +38,6 @@ from gradcli.ir import (
     Instruction,
     Method,
     Mode,
-    Named,
-    Operand,
     Operator,
     Program,
     Return,
@@ -60,15 +54,6 @@ from gradcli.source import Span
 
 FILENAME = "<grad program>"
 MOST_BLOCKS = 12  # Python refuses more than 20 nested loops and with-blocks in one function
-
-
-class Place(Record):
-    """A call of a function that is made for one place: `name` is how the code calls it."""
-
-    __slots__ = ("name", "instruction", "variable")
-    name: str
-    instruction: Instruction
-    variable: str
 
 
 class Code(Record):
@@ -100,16 +85,11 @@ def translate(program: Program) -> Code:
     return Code(code, tuple(translator.places), tuple(sorted(translator.constants)))
 
 
-class _Translator:
+class _Translator(Pieces):
     def __init__(self, program: Program) -> None:
-        self.program = program
-        self.source = program.source
-        self.places: list[Place] = []
-        self.constants: set[str] = set()
-        self.count = 0
+        super().__init__(program)
         self.blocks = 0  # nested Python blocks at this point of the current Python function
         self.wrapped = 0  # > 0 inside blocks moved into functions of their own
-        self.cache: dict[Span, dict[str, int]] = {}
 
     def module(self) -> ast.Module:
         program = self.program
@@ -122,87 +102,6 @@ class _Translator:
         end = ast.Tuple([locals_, result], ast.Load(), **self.at(span))
         main.body.append(ast.Return(end, **self.at(span)))
         return ast.Module([main], [])
-
-    # --- small pieces ------------------------------------------------------------------
-
-    def at(self, span: Span) -> Any:
-        found = self.cache.get(span)
-        if found is None:
-            line, column = self.source.position(span.start)
-            end_line, end_column = self.source.position(max(span.start, span.end))
-            found = self.cache[span] = {
-                "lineno": line,
-                "col_offset": column - 1,
-                "end_lineno": end_line,
-                "end_col_offset": end_column - 1,
-            }
-        return found
-
-    def fresh(self, kind: str) -> str:
-        self.count += 1
-        return f"%{kind}{self.count}"
-
-    def variable(self, slot: int) -> str:
-        return self.program.variables.get(slot) or f"%{slot}"
-
-    def name(self, id: str, span: Span) -> ast.expr:
-        return ast.Name(id, ast.Load(), **self.at(span))
-
-    def load(self, operand: Operand) -> ast.expr:
-        if isinstance(operand, Slot):
-            return self.name(self.variable(operand.index), operand.span)
-        if isinstance(operand, Const):
-            value: Any = operand.value
-            return ast.Constant(value, **self.at(operand.span))
-        if ops[operand.name].constant is REQUIRED:
-            return self.ask("@builtin", operand.span, [self.constant(operand.name, operand.span)])
-        self.constants.add(operand.name)
-        return self.name(f"@constant {operand.name}", operand.span)
-
-    def store(self, name: str, value: ast.expr, span: Span) -> ast.stmt:
-        return ast.Assign([ast.Name(name, ast.Store(), **self.at(span))], value, **self.at(span))
-
-    def call(
-        self,
-        function: ast.expr,
-        span: Span,
-        args: Sequence[Operand | ast.expr] = (),
-        keywords: Named = (),
-    ) -> ast.expr:
-        loaded = [a if isinstance(a, ast.expr) else self.load(a) for a in args]
-        named = [ast.keyword(k, self.load(v), **self.at(span)) for k, v in keywords]
-        return ast.Call(function, loaded, named, **self.at(span))
-
-    def ask(
-        self,
-        function: str,
-        span: Span,
-        args: Sequence[Operand | ast.expr] = (),
-        keywords: Named = (),
-        *,
-        of: str = "@session",
-    ) -> ast.expr:
-        """A call of what the engine provides, with the run's session, or another thing `of` it."""
-        return self.call(self.name(function, span), span, [self.name(of, span), *args], keywords)
-
-    def constant(self, value: Any, span: Span) -> ast.expr:
-        return ast.Constant(value, **self.at(span))
-
-    def place(self, instruction: Instruction) -> str:
-        target = getattr(instruction, "target", None)
-        variable = self.program.variables.get(target, "") if target is not None else ""
-        name = f"@{len(self.places)}"
-        self.places.append(Place(name, instruction, variable))
-        return name
-
-    def truth(self, operand: Operand) -> ast.expr:
-        """`v if v.__class__ is bool else @truth(v)`: comparisons of numbers cost no call."""
-        span = operand.span
-        value = self.load(operand)
-        kind = ast.Attribute(self.load(operand), "__class__", ast.Load(), **self.at(span))
-        is_bool = ast.Compare(kind, [ast.Is()], [self.name("@bool", span)], **self.at(span))
-        asked = self.ask("@truth", span, (operand,))
-        return ast.IfExp(is_bool, value, asked, **self.at(span))
 
     # --- functions and blocks ----------------------------------------------------------
 
@@ -416,24 +315,6 @@ class _Translator:
         then, orelse = sides
         then = then or [ast.Pass(**self.at(i.span))]
         return ast.If(self.truth(i.test), then, orelse, **self.at(i.test.span))
-
-    def callee(self, function: Operand) -> ast.expr:
-        """`f if f.__class__ is @function else @callee(f)`: own functions cost no extra call."""
-        span = function.span
-        if isinstance(function, Builtin):
-            return self.load(function)
-        kind = ast.Attribute(self.load(function), "__class__", ast.Load(), **self.at(span))
-        plain = ast.Compare(kind, [ast.Is()], [self.name("@function", span)], **self.at(span))
-        asked = self.ask("@callee", span, (function,))
-        return ast.IfExp(plain, self.load(function), asked, **self.at(span))
-
-    def build(self, i: Build) -> ast.expr:
-        items = [self.load(item) for item in i.items]
-        if i.kind == "list":
-            return ast.List(items, ast.Load(), **self.at(i.span))
-        if i.kind == "tuple":
-            return ast.Tuple(items, ast.Load(), **self.at(i.span))
-        return self.call(self.name(f"@{i.kind}", i.span), i.span, items)
 
     def assertion(self, i: Assert) -> ast.stmt:
         span = i.span

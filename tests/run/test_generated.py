@@ -1,45 +1,49 @@
 """Generated programs: both modes, differences, and the same program written otherwise agree."""
 
+import functools
 import random
 import re
 
 import numpy as np
 import pytest
+from amounts import chunks
 from generated_programs import aliased, written
 
-from gradcli.engine.autodiff.forward import tangents
-from gradcli.engine.run.execute import Executable
-from gradcli.engine.run.session import Session
-from gradcli.engine.tape.tensor import Tensor, node_of
 from gradcli.errors import RunError
 from gradcli.program import load
-from gradcli.questions.request import given_values
 
 SEED = 20
 CHUNK = 50
 
+chunked = pytest.mark.parametrize("first", chunks(500, 10_000, CHUNK))
+first_ones = pytest.mark.parametrize("first", chunks(200, 10_000, CHUNK))
 
-def derivatives(text, given):
+
+class Generated:
+    """A generated program at its inputs, loaded once for all that ask."""
+
+    def __init__(self, seed):
+        self.text, self.given = written(seed)
+        self.program = load(self.text)
+        self.told = f"seed {seed}, {self.given}\n{self.text}"
+        self.derivatives = derivatives(self.program, self.given)
+
+
+generated = functools.lru_cache(maxsize=1000)(Generated)
+
+
+def seeds(first):
+    return range(SEED + first, SEED + first + CHUNK)
+
+
+def derivatives(program, given):
     """Value, gradient by reverse mode, by name."""
-    found = load(text).grad(given)
+    found = program.grad(given)
     return found.value, {k: np.asarray(v, float) for k, v in found.grad.items()}
 
 
-def by_forward(text, given, directions):
-    """The derivative along the directions of the inputs, pushed through one recorded run."""
-    program = load(text)._loaded.program
-    session = Session(watched=frozenset(directions))
-    _, out = Executable(program).run(session, given_values(given, {}))
-    node = node_of(out) if isinstance(out, Tensor) else None
-    seeds = {
-        session.watchpoints[k][0]: float(u) if np.ndim(u) == 0 else u for k, u in directions.items()
-    }
-    dot = None if node is None else tangents([node], seeds).get(node)
-    return 0.0 if dot is None else float(dot)
-
-
-def by_differences(text, given, directions):
-    program, values = load(text), {}
+def by_differences(program, given, directions):
+    values = {}
     for h in (1e-4, 5e-5):
         ends = [
             program.run(
@@ -51,20 +55,20 @@ def by_differences(text, given, directions):
     return (4 * values[5e-5] - values[1e-4]) / 3, abs(values[5e-5] - values[1e-4])
 
 
-@pytest.mark.parametrize("first", range(0, 500, CHUNK))
+@chunked
 def test_forward_is_reverse_is_differences(first):
-    for seed in range(SEED + first, SEED + first + CHUNK):
-        text, given = written(seed)
+    for seed in seeds(first):
+        one = generated(seed)
         rng = np.random.default_rng(seed)
-        directions = {k: rng.uniform(-1, 1, np.shape(x)) for k, x in given.items()}
-        _, grad = derivatives(text, given)
+        directions = {k: rng.uniform(-1, 1, np.shape(x)) for k, x in one.given.items()}
+        _, grad = one.derivatives
         reverse = sum(float(np.sum(grad[k] * u)) for k, u in directions.items())
-        forward = by_forward(text, given, directions)
-        numeric, spread = by_differences(text, given, directions)
-        told = f"seed {seed}, {given}\n{text}"
+        forward = float(one.program.jvp(one.given, tangents=directions).jvp)
+        numeric, spread = by_differences(one.program, one.given, directions)
         size = sum(float(np.sum(abs(grad[k]))) for k in grad)
-        assert forward == pytest.approx(reverse, rel=1e-9, abs=1e-11 * (1 + size)), told
-        assert numeric == pytest.approx(reverse, rel=1e-6, abs=1e-6 * (1 + size) + spread), told
+        assert forward == pytest.approx(reverse, rel=1e-9, abs=1e-11 * (1 + size)), one.told
+        close = pytest.approx(reverse, rel=1e-6, abs=1e-6 * (1 + size) + spread)
+        assert numeric == close, one.told
 
 
 def same(left, right, told):
@@ -105,40 +109,44 @@ def unrolled(text):
     return "\n".join(made)
 
 
+@first_ones
 @pytest.mark.parametrize("other", [renamed, plus_zero, wrapped, unrolled])
-def test_written_otherwise(other):
-    for seed in range(SEED + 1000, SEED + 1200):
-        text, given = written(seed)
-        told = f"seed {seed}, {given}\n{text}\n--- {other.__name__}\n{other(text)}"
-        same(derivatives(text, given), derivatives(other(text), given), told)
+def test_written_otherwise(other, first):
+    for seed in seeds(first):
+        one = generated(seed)
+        text = other(one.text)
+        if text != one.text:
+            told = f"{one.told}\n--- {other.__name__}\n{text}"
+            same(one.derivatives, derivatives(load(text), one.given), told)
 
 
-def test_one_input_in_two_roles():
+@first_ones
+def test_one_input_in_two_roles(first):
     """The derivative of f(x, x) is the sum of those of f(x, y) by x and by y."""
-    for seed in range(SEED + 2000, SEED + 2200):
-        text, given = written(seed)
-        first, body = text.split("\n", 1)
+    for seed in seeds(first):
+        one = generated(seed)
+        declared, body = one.text.split("\n", 1)
         pieces = re.split(r"\ba\b", body)
         parted = "".join(p + "ab"[i % 2] for i, p in enumerate(pieces[:-1])) + pieces[-1]
-        parted = f"{first}\ninput b = 0.5\n{parted}"
-        told = f"seed {seed}, {given}\n{text}\n--- in two roles\n{parted}"
-        value, grad = derivatives(parted, {**given, "b": given["a"]})
-        same(derivatives(text, given), (value, {"a": grad["a"] + grad["b"], "v": grad["v"]}), told)
+        parted = f"{declared}\ninput b = 0.5\n{parted}"
+        value, grad = derivatives(load(parted), {**one.given, "b": one.given["a"]})
+        both = {"a": grad["a"] + grad["b"], "v": grad["v"]}
+        same(one.derivatives, (value, both), f"{one.told}\n--- in two roles\n{parted}")
 
 
-@pytest.mark.parametrize("first", range(0, 300, CHUNK))
+@pytest.mark.parametrize("first", chunks(300, 10_000, CHUNK))
 def test_aliases_are_refused_or_right(first):
     done = 0
-    for seed in range(SEED + first, SEED + first + CHUNK):
+    for seed in seeds(first):
         shared, plain, given = aliased(seed)
         told = f"seed {seed}, {given}\n{shared}\n--- without aliases\n{plain}"
         try:
-            found = derivatives(shared, given)
+            found = derivatives(load(shared), given)
         except RunError as error:
             if error.diagnostics[0].code != "changed-in-place":
                 raise
             continue
-        same(found, derivatives(plain, given), told)
+        same(found, derivatives(load(plain), given), told)
         done += 1
     assert done > CHUNK // 10, "nearly all programs are refused, so nothing is compared"
 

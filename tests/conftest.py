@@ -1,11 +1,15 @@
 """What several tests use."""
 
 import io
+import os
 import sys
 
 import pytest
 
 from gradcli.__main__ import _run
+
+# before NumPy is imported: the matrices here are small, and its threads wait for each other badly
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 @pytest.fixture

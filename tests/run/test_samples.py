@@ -1,10 +1,7 @@
 """Every program in samples/: what its comments promise, its JSON, its derivatives."""
 
 import json
-import os
 import re
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -17,7 +14,6 @@ SEED = 3
 OPTIONS = Options(SEED, lambda text: None, False, False)
 RESULTS = {sample: load(sample).run(options=OPTIONS) for sample in SAMPLES}
 WITH_RESULT = [sample for sample in SAMPLES if RESULTS[sample].result is not None]
-ENVIRONMENT = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}  # its threads wait for each other badly
 
 CUT = {"no_grad", "descent"}
 """Samples whose result depends on what is computed under `no_grad`: constants to a gradient, not to
@@ -34,19 +30,11 @@ def test_a_sample_says_what_it_shows_and_promises_something(sample):
 
 
 @pytest.mark.parametrize("expected", expectations(), ids=lambda e: e.id)
-def test_what_the_comments_promise(expected):
-    done = subprocess.run(
-        [sys.executable, "-m", "gradcli", *expected.command],
-        check=False,
-        cwd=ROOT,
-        env=ENVIRONMENT,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    assert done.returncode == 0, f"{expected.id}: {done.returncode}\n{done.stderr}"
-    lines = done.stdout.splitlines()
+def test_what_the_comments_promise(expected, cli, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    status, out, err = cli(*expected.command)
+    assert status == 0, f"{expected.id}: {status}\n{err}"
+    lines = out.splitlines()
     assert len(lines) == len(expected.lines), f"{expected.id}: {lines} for {expected.lines}"
     for want, got in zip(expected.lines, lines, strict=True):
         assert same_line(want, got), f"{expected.id}: {got!r} for {want!r}"

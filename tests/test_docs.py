@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -35,11 +36,19 @@ def shown():
             yield pytest.param(command, output, id=f"{page.name}-{number}")
 
 
-@pytest.mark.parametrize(("command", "output"), list(shown()))
-def test_a_command_prints_what_is_shown(command, output):
-    if "jq" in command and shutil.which("jq") is None:
-        pytest.skip("jq is not installed")
-    environment = {k: v for k, v in os.environ.items() if k not in COLOUR}
+def words(command):
+    """The arguments of a line that is one call of gradcli; None for more, which a shell must run."""
+    found = list(shlex.shlex(command, posix=True, punctuation_chars=True))
+    alone = found[0] == "gradcli" and "$" not in command
+    return (
+        shlex.split(command)[1:]
+        if alone and not any(set(w) <= set("();<>|&") for w in found)
+        else None
+    )
+
+
+def printed_by_a_shell(command):
+    environment = {**os.environ}
     environment["PATH"] = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
     done = subprocess.run(
         ["bash", "-c", command],
@@ -50,8 +59,34 @@ def test_a_command_prints_what_is_shown(command, output):
         encoding="utf-8",
         check=False,
     )
-    assert done.stdout == output, f"{command}\nprints\n{done.stdout}{done.stderr}not\n{output}"
-    assert done.stderr == "", f"{command}\nprints on standard error\n{done.stderr}"
+    return done.stdout, done.stderr
+
+
+@pytest.mark.parametrize(("command", "output"), list(shown()))
+def test_a_command_prints_what_is_shown(command, output, cli, monkeypatch):
+    if "jq" in command and shutil.which("jq") is None:
+        pytest.skip("jq is not installed")
+    for name in COLOUR:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(ROOT)
+    arguments = words(command)
+    out, err = printed_by_a_shell(command) if arguments is None else cli(*arguments)[1:]
+    assert out == output, f"{command}\nprints\n{out}{err}not\n{output}"
+    assert err == "", f"{command}\nprints on standard error\n{err}"
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        ("gradcli run -e 'a | b' x=1", ["run", "-e", "a | b", "x=1"]),
+        ("gradcli run f.grad | head", None),
+        ("gradcli run f.grad > g", None),
+        ("echo x | gradcli run", None),
+        ("gradcli run x=$y", None),
+    ],
+)
+def test_one_call_needs_no_shell(command, expected):
+    assert words(command) == expected
 
 
 def test_a_transcript_is_read():

@@ -91,9 +91,9 @@ def test_a_reader_that_leaves_ends_it_silently(bash):
 
 
 def test_many_at_once(bash):
-    status, out, err = bash("seq 20 | xargs -P2 -I{} gradcli run f.grad x={} -r")
+    status, out, err = bash("seq 6 | xargs -P2 -I{} gradcli run f.grad x={} -r")
     assert (status, err) == (0, "")
-    assert sorted(map(float, out.split())) == [x * x + 3.0 * x for x in range(1, 21)]
+    assert sorted(map(float, out.split())) == [x * x + 3.0 * x for x in range(1, 7)]
 
 
 def test_a_check_in_an_if(bash):
@@ -121,8 +121,8 @@ def test_one_gradcli_feeds_another(bash):
 
 def test_descent_in_the_shell(bash):
     script = (
-        "x=1; for i in 1 2 3 4 5 6; do x=$(gradcli grad f.grad x=$x -r | "
+        "x=1; for i in 1 2 3; do x=$(gradcli grad f.grad x=$x -r | "
         "awk -v x=$x '{printf \"%.12g\", x - 0.4 * $1}'); done; echo $x"
     )
     status, out, _ = bash(script)
-    assert (status, round(float(out), 3)) == (0, -1.5)
+    assert (status, round(float(out), 6)) == (0, -1.48)

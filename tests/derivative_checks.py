@@ -57,43 +57,23 @@ def check_second(entry, s):
         return np.array([np.dot(weights, flat(tangents))])
 
     expected = central_differences(slope, case.point)[0]
-    for name, second in SECOND.items():
-        got = second(case.run, along, weights)
+    for name, got in second_derivatives(case.run, along, weights).items():
         fits = np.allclose(got, expected, rtol=RTOL, atol=ATOL)
         assert fits, f"{name} of {told(entry, s, got, expected)}"
 
 
+def second_derivatives(run: Run, along, weights):
+    """The same by each mode over each mode, whose first pass is recorded once for both."""
+    pulled = _connected(reverse(run.outs, split(weights, run.outs), run.leaves, graph=True))
+    pushed = _connected(forward(run.outs, split(along, run.leaves), run.leaves, graph=True))
+    twice = [forward(pushed, split(unit, run.leaves), run.leaves) for unit in np.eye(along.size)]
+    return {
+        "reverse over reverse": flat(reverse(pulled, split(along, run.leaves), run.leaves)),
+        "reverse over forward": flat(reverse(pushed, split(weights, run.outs), run.leaves)),
+        "forward over reverse": flat(forward(pulled, split(along, run.leaves), run.leaves)),
+        "forward over forward": np.array([np.dot(weights, flat(dots)) for dots in twice]),
+    }
+
+
 def _connected(tensors):
     return [t if isinstance(t, Tensor) else Tensor(t) for t in tensors]
-
-
-def reverse_over_reverse(run: Run, along, weights):
-    pulled = _connected(reverse(run.outs, split(weights, run.outs), run.leaves, graph=True))
-    return flat(reverse(pulled, split(along, run.leaves), run.leaves))
-
-
-def reverse_over_forward(run: Run, along, weights):
-    pushed = _connected(forward(run.outs, split(along, run.leaves), run.leaves, graph=True))
-    return flat(reverse(pushed, split(weights, run.outs), run.leaves))
-
-
-def forward_over_reverse(run: Run, along, weights):
-    pulled = _connected(reverse(run.outs, split(weights, run.outs), run.leaves, graph=True))
-    return flat(forward(pulled, split(along, run.leaves), run.leaves))
-
-
-def forward_over_forward(run: Run, along, weights):
-    pushed = _connected(forward(run.outs, split(along, run.leaves), run.leaves, graph=True))
-    result = []
-    for unit in np.eye(along.size):
-        twice = forward(pushed, split(unit, run.leaves), run.leaves)
-        result.append(np.dot(weights, flat(twice)))
-    return np.array(result)
-
-
-SECOND = {
-    "reverse over reverse": reverse_over_reverse,
-    "reverse over forward": reverse_over_forward,
-    "forward over reverse": forward_over_reverse,
-    "forward over forward": forward_over_forward,
-}

@@ -219,6 +219,31 @@ RUNS = [
 ]
 
 
+LEFT = {  # the side that leads away leaves nothing to what follows, and the other is still known
+    "return": (
+        "def f(c):\n    x = ones(2)\n    if c > 0:\n        x = ones(3)\n        return x.sum()\n"
+        "    return (x @ ones(3)).sum()\ninput c = 1.0\nf(c)",
+        6,
+    ),
+    "break": (
+        "input c = 1.0\nx = ones(2)\nfor i in range(3):\n    if c > 0:\n        x = ones(3)\n"
+        "        break\n    x @ ones(3)\nx",
+        7,
+    ),
+    "return of the other side": (
+        "def f(c):\n    x = ones(2)\n    if c > 0:\n        pass\n    else:\n        x = ones(3)\n"
+        "        return x.sum()\n    return (x @ ones(3)).sum()\ninput c = 1.0\nf(c)",
+        8,
+    ),
+}
+
+
+@pytest.mark.parametrize("how", LEFT)
+def test_a_side_that_leads_away_says_nothing_of_what_follows(how):
+    text, line = LEFT[how]
+    assert ("shape-mismatch", line) in found(text)
+
+
 @pytest.mark.parametrize("text", RUNS)
 def test_a_program_that_runs_is_no_error(text):
     load(text + "\n").run({})

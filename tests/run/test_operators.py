@@ -72,3 +72,16 @@ def test_the_remainder_has_the_sign_of_the_divisor(text, wanted):
     assert result(f"(tensor({left}) % tensor({right})).item()") == wanted, text
     assert result(f"(tensor([{left}]) % {right}).sum().item()") == wanted, text
     assert result(f"x = {left}\nx %= {right}\nx") == wanted, text
+
+
+def test_the_smallest_int_is_one_and_what_is_below_is_refused():
+    smallest = -(2**63)
+    assert result("-9223372036854775807 - 1") == smallest
+    assert result("(tensor([-9223372036854775807]) - 1).sum().item()") == smallest
+    assert result("-4611686018427387904 * 2") == smallest
+    assert result("(-2) ** 63") == smallest
+    for text in ("x - 1", "-x", "abs(x)", "x * 2", "x // -1"):
+        for start in ("-9223372036854775807 - 1", "tensor([-9223372036854775807]) - 1"):
+            with pytest.raises(RunError) as caught:
+                result(f"x = {start}\n{text}")
+            assert caught.value.diagnostics[0].code == "integer-overflow", (start, text)

@@ -1,0 +1,119 @@
+"""Shows what the tests see: plants faults in a copy of the project, one at a time, and runs the
+tests that should fail.
+
+    python tests/faults.py [NAME ...]
+
+The faults are in faults.toml: name, file, the text that is replaced and by what, and the tests that
+should see it. Exits with 1 if one survives.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).parent.parent
+NEEDED = ("gradcli", "tests", "samples", "docs", "pyproject.toml", "README.md", "CONTRIBUTING.md",
+          "CHANGELOG.md")  # fmt: skip
+PATIENCE = 900  # seconds; a fault may also show as a loop without end
+
+
+class Fault(NamedTuple):
+    """One wrong line, as a person who knows the code might have written it."""
+
+    name: str
+    file: str
+    old: str
+    new: str
+    tests: list[str]
+
+    def planted(self, text: str) -> str:
+        """The file's text with the fault in it."""
+        if text.count(self.old) != 1:
+            raise ValueError(
+                f"{self.name}: its text stands {text.count(self.old)} times in {self.file}"
+            )
+        return text.replace(self.old, self.new)
+
+
+def faults() -> list[Fault]:
+    """All that are known."""
+    text = Path(__file__).with_name("faults.toml").read_text("utf-8")
+    return [Fault(**entry) for entry in tomllib.loads(text)["fault"]]
+
+
+class Copy:
+    """A copy of the project, in which the tests can be run."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        for part in NEEDED:
+            if (ROOT / part).is_dir():
+                ignored = shutil.ignore_patterns("__pycache__")
+                shutil.copytree(ROOT / part, folder / part, ignore=ignored)
+            else:
+                shutil.copy(ROOT / part, folder / part)
+
+    def seen_by(self, tests: Sequence[str]) -> str:
+        """The first test that fails; empty if none does."""
+        command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *tests]
+        try:
+            done = subprocess.run(
+                command,
+                cwd=self.folder,
+                env={**os.environ, "PYTHONPATH": str(self.folder)},
+                capture_output=True,
+                text=True,
+                check=False,
+                timeout=PATIENCE,
+            )
+        except subprocess.TimeoutExpired:
+            return "a loop without end"
+        if done.returncode == 0:
+            return ""
+        told = [line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
+        if done.returncode not in (1, 2) or not told:
+            raise SystemExit(f"pytest failed:\n{done.stdout}{done.stderr}")
+        return told[0].split(" - ")[0].partition(" ")[2]
+
+    def write(self, file: str, text: str) -> None:
+        """Change a file; what was compiled of it may look as new as it, and goes."""
+        path = self.folder / file
+        path.write_text(text, "utf-8")
+        for compiled in path.parent.glob(f"__pycache__/{path.stem}.*.pyc"):
+            compiled.unlink()
+
+
+def main(names: Sequence[str]) -> int:
+    """Plant the faults of these names, or all."""
+    known = {fault.name: fault for fault in faults()}
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        raise SystemExit(f"unknown: {', '.join(unknown)}")
+    wanted = [known[name] for name in names or known]
+    survived = []
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Copy(Path(folder))
+        tests = sorted({test for fault in wanted for test in fault.tests})
+        if failing := copy.seen_by(tests):
+            raise SystemExit(f"without a fault, {failing} fails")
+        for fault in wanted:
+            text = (ROOT / fault.file).read_text("utf-8")
+            copy.write(fault.file, fault.planted(text))
+            seen = copy.seen_by(fault.tests)
+            copy.write(fault.file, text)
+            print(f"{fault.name}: {f'caught by {seen}' if seen else 'SURVIVED'}", flush=True)  # noqa: T201
+            survived += [] if seen else [fault.name]
+    print(f"{len(wanted) - len(survived)} of {len(wanted)} caught")  # noqa: T201
+    return 1 if survived else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

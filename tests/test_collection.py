@@ -1,0 +1,75 @@
+"""Every test is collected, once, in the room of what it tests."""
+
+import ast
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+GRADCLI = HERE.parent / "gradcli"
+FILES = sorted(HERE.rglob("*.py"))
+DATA = {"golden", "reference"}  # folders of what tests compare with
+
+each_file = pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(HERE)))
+
+
+def is_test(node):
+    return isinstance(node, ast.FunctionDef) and node.name.startswith("test_")
+
+
+def hidden(text, collected):
+    """The tests of a file that pytest does not see, or sees twice."""
+    tree = ast.parse(text)
+    tests = [node.name for node in ast.walk(tree) if is_test(node)]
+    seen = [node.name for node in tree.body if is_test(node)] if collected else []
+    imported = [
+        alias.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+        if alias.name.startswith("test_")
+    ]
+    unseen = Counter(tests) - Counter(seen)
+    twice = [name for name, count in Counter(seen).items() if count > 1]
+    switches = [
+        n.attr for n in ast.walk(tree) if isinstance(n, ast.Attribute) and n.attr == "__test__"
+    ]
+    return sorted([*unseen, *twice, *imported, *switches])
+
+
+@each_file
+def test_no_test_is_hidden_or_collected_twice(path):
+    assert hidden(path.read_text("utf-8"), path.name.startswith("test_")) == []
+
+
+ONE = "def test_a(): pass\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "collected", "found"),
+    [
+        (ONE, True, []),
+        (ONE, False, ["test_a"]),
+        (ONE * 2, True, ["test_a"]),
+        (f"{ONE}test_a.__test__ = False\n", True, ["__test__"]),
+        ("from test_b import test_a\n", True, ["test_a"]),
+        ("def f():\n    def test_a(): pass\n", True, ["test_a"]),
+        ("class A:\n    def test_a(self): pass\n", True, ["test_a"]),
+    ],
+)
+def test_what_is_hidden_is_found(text, collected, found):
+    assert hidden(text, collected) == found
+
+
+def test_rooms_have_the_names_of_those_that_they_test():
+    rooms = {path.name for path in (*GRADCLI.iterdir(), *(GRADCLI / "engine").iterdir())}
+    folders = {p for p in HERE.rglob("*") if p.is_dir() and p.name != "__pycache__"}
+    folders = {p.relative_to(HERE).parts for p in folders}
+    assert {parts[0] for parts in folders} - DATA <= rooms
+    assert {parts[1] for parts in folders if len(parts) > 1 and parts[0] not in DATA} <= DATA
+
+
+def test_what_several_rooms_use_stands_beside_them():
+    rooms = [path for path in FILES if path.parent != HERE and not DATA & set(path.parts)]
+    assert [path.name for path in rooms if not path.name.startswith("test_")] == []

@@ -15,6 +15,13 @@ PRINTS = {
         "e = (a + b) * (b + 1)\ne.backward()\nprint(a.grad, b.grad)",
         "tensor(2.) tensor(5.)",
     ),
+    "a transform's point is its own": (
+        "x = tensor([1.0, 2.0])\ndef f(v):\n    v *= 2\n    return (v * v).sum()\n"
+        "print(grad(f)(x), jacobian(f)(x), jvp(f, x, ones(2))[1], vjp(f, x)[1](1.0)[0])\n"
+        "print(hessian(f)(x).diag(), hvp(f, x, ones(2))[1], value_and_grad(f)(x)[0], x)",
+        "tensor([ 8., 16.]) tensor([ 8., 16.]) tensor(24.) tensor([ 8., 16.])\n"
+        "tensor([8., 8.]) tensor([8., 8.]) tensor(20.) tensor([1., 2.])",
+    ),
     "the same value twice": (
         "x = tensor(3.0, requires_grad=True)\ny = x * x\ny.backward()\nprint(x.grad)",
         "tensor(6.)",

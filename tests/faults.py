@@ -9,6 +9,7 @@ should see it. Exits with 1 if one survives.
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -22,6 +23,7 @@ from typing import NamedTuple
 ROOT = Path(__file__).parent.parent
 NEEDED = ("gradcli", "tests", "samples", "docs", "pyproject.toml", "README.md", "CONTRIBUTING.md",
           "CHANGELOG.md")  # fmt: skip
+ENDLESS = "a loop without end"
 PATIENCE = 900  # seconds; a fault may also show as a loop without end
 
 
@@ -63,7 +65,9 @@ class Copy:
 
     def seen_by(self, tests: Sequence[str]) -> str:
         """The first test that fails; empty if none does."""
-        command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *tests]
+        failed = self.folder / ".pytest_cache" / "v" / "cache" / "lastfailed"
+        failed.unlink(missing_ok=True)
+        command = [sys.executable, "-m", "pytest", "-q", "-x", *tests]
         try:
             done = subprocess.run(
                 command,
@@ -75,13 +79,12 @@ class Copy:
                 timeout=PATIENCE,
             )
         except subprocess.TimeoutExpired:
-            return "a loop without end"
+            return ENDLESS
         if done.returncode == 0:
             return ""
-        told = [line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
-        if done.returncode not in (1, 2) or not told:
+        if done.returncode not in (1, 2):
             raise SystemExit(f"pytest failed:\n{done.stdout}{done.stderr}")
-        return told[0].split(" - ")[0].partition(" ")[2]
+        return next(iter(json.loads(failed.read_text("utf-8"))))
 
     def write(self, file: str, text: str) -> None:
         """Change a file; what was compiled of it may look as new as it, and goes."""
@@ -98,21 +101,21 @@ def main(names: Sequence[str]) -> int:
     if unknown:
         raise SystemExit(f"unknown: {', '.join(unknown)}")
     wanted = [known[name] for name in names or known]
-    survived = []
+    seen = {}
     with tempfile.TemporaryDirectory() as folder:
         copy = Copy(Path(folder))
-        tests = sorted({test for fault in wanted for test in fault.tests})
-        if failing := copy.seen_by(tests):
-            raise SystemExit(f"without a fault, {failing} fails")
         for fault in wanted:
             text = (ROOT / fault.file).read_text("utf-8")
             copy.write(fault.file, fault.planted(text))
-            seen = copy.seen_by(fault.tests)
+            seen[fault.name] = copy.seen_by(fault.tests)
             copy.write(fault.file, text)
-            print(f"{fault.name}: {f'caught by {seen}' if seen else 'SURVIVED'}", flush=True)  # noqa: T201
-            survived += [] if seen else [fault.name]
-    print(f"{len(wanted) - len(survived)} of {len(wanted)} caught")  # noqa: T201
-    return 1 if survived else 0
+            told = f"caught by {seen[fault.name]}" if seen[fault.name] else "SURVIVED"
+            print(f"{fault.name}: {told}", flush=True)  # noqa: T201
+        caught = {test for test in seen.values() if test}
+        if failing := copy.seen_by(sorted(caught - {ENDLESS})):
+            raise SystemExit(f"{failing} fails without a fault, too")
+    print(f"{sum(map(bool, seen.values()))} of {len(seen)} caught")  # noqa: T201
+    return 0 if all(seen.values()) else 1
 
 
 if __name__ == "__main__":

@@ -138,6 +138,10 @@ BAD = [
         (1, 16, "duplicate-name", "the argument `dim` is given twice", None),
     ),
     (
+        "sum(x, dim=1, axis=0)",
+        (1, 15, "duplicate-name", "the argument `axis` is given twice", None),
+    ),
+    (
         "sum(x, 0, dim=1)",
         (1, 11, "duplicate-name", "`sum` gets its argument `dim` by place and by name", None),
     ),

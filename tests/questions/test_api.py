@@ -42,9 +42,10 @@ def test_errors_are_one_kind():
 
 
 def test_numpy_settings_are_left_alone():
-    before = np.geterr()
-    gradcli.load("1 / zeros(2)").run()
-    assert np.geterr() == before
+    with np.errstate(divide="raise", over="warn", under="ignore", invalid="raise"):
+        before = np.geterr()
+        gradcli.load("1 / zeros(2)").run()
+        assert np.geterr() == before
 
 
 def test_every_name_is_there():

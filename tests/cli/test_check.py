@@ -242,6 +242,7 @@ LEFT = {  # the side that leads away leaves nothing to what follows, and the oth
 def test_a_side_that_leads_away_says_nothing_of_what_follows(how):
     text, line = LEFT[how]
     assert ("shape-mismatch", line) in found(text)
+    assert errors(Source("p", text), {}) == [], "it is not sure that the program gets there"
 
 
 @pytest.mark.parametrize("text", RUNS)

@@ -29,6 +29,13 @@ def test_an_array_that_is_given_is_not_changed():
     assert x.tolist() == [1.0, 2.0]
 
 
+def test_the_point_of_a_derivative_is_told_as_it_was_given():
+    """The program changes the memory on which its input lies."""
+    found = gradcli.load("input x: float[2]\nv = x[:1]\nv *= 5\nx.sum()").grad(x=[1.0, 2.0])
+    assert found.inputs["x"].tolist() == [1.0, 2.0]
+    assert found.grad["x"].tolist() == [5.0, 1.0]
+
+
 def test_a_file(tmp_path):
     path = tmp_path / "f.grad"
     path.write_text("input x = 3.0\nx * x\n")

@@ -85,3 +85,35 @@ def test_the_smallest_int_is_one_and_what_is_below_is_refused():
             with pytest.raises(RunError) as caught:
                 result(f"x = {start}\n{text}")
             assert caught.value.diagnostics[0].code == "integer-overflow", (start, text)
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("1.5 + 1.0 in [1.0, 2.5]", True),
+        ("tensor(2.0) in [tensor(1.0), tensor(2.0)]", True),
+        ("tensor(2.0) in (1.0, 2.0)", True),
+        ("2.0 in tensor([1.0, 2.0])", True),
+        ("(1, 2) in [(1, 3), (1, 2)]", True),
+        ("3 in (1, 2)", False),
+        ("3.0 not in tensor([1.0, 2.0])", True),
+    ],
+)
+def test_membership_is_by_value(text, wanted):
+    assert printed(f"print({text})") == [str(wanted)]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a, b, c = (1.0, 2.0)", "2 values cannot be unpacked into 3 names"),
+        ("a, b = [1.0]", "1 values cannot be unpacked into 2 names"),
+        ("a, b = tensor([1.0, 2.0, 3.0])", "3 values cannot be unpacked into 2 names"),
+        ("for a, b in [(1, 2, 3)]: print(a)", "3 values cannot be unpacked into 2 names"),
+    ],
+)
+def test_as_many_values_are_unpacked_as_there_are_names(text, message):
+    with pytest.raises(RunError) as caught:
+        load(text).run()
+    first = caught.value.diagnostics[0]
+    assert (first.code, first.message) == ("wrong-count", message)

@@ -36,6 +36,18 @@ def test_the_point_of_a_derivative_is_told_as_it_was_given():
     assert found.grad["x"].tolist() == [5.0, 1.0]
 
 
+def test_where_a_leaf_is_made_constants_are_not_differentiated():
+    program = gradcli.load("k = 2.0\nx = tensor(3.0, requires_grad=True)\nk * x")
+    assert program.grad().grad == {"x": 2.0}
+
+
+def test_the_first_op_that_made_nan_is_blamed():
+    found = gradcli.load("input x = -1.0\na = log(x)\nb = sqrt(x)\na + b").grad()
+    assert [w.message for w in found.warnings] == [
+        "the result is not finite: `log` made it from finite values"
+    ]
+
+
 def test_a_file(tmp_path):
     path = tmp_path / "f.grad"
     path.write_text("input x = 3.0\nx * x\n")

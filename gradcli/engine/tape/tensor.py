@@ -193,7 +193,8 @@ class OpNode(Node):
 
     def free(self) -> None:
         self.freed = GONE
-        self.args = tuple(like_of(a) if isinstance(a, Tensor) else a for a in self.args)
+        if self.versions is not None:
+            self.args = tuple([like_of(a) if isinstance(a, Tensor) else a for a in self.args])
         if type(self.out) is not float:
             self.out = None
 

@@ -8,11 +8,10 @@ import numpy as np
 
 from gradcli.engine.autodiff import backward
 from gradcli.engine.ops.build import families
-from gradcli.engine.ops.catalog import ops
-from gradcli.engine.ops.op import Op, Sample, entries, sample
+from gradcli.engine.ops.catalog import entries, ops
+from gradcli.engine.ops.op import Op, Sample, sample
 from gradcli.engine.ops.rules import push
-from gradcli.engine.tape.graph import AccumulateGrad
-from gradcli.engine.tape.tensor import OpNode, Tensor, leaf
+from gradcli.engine.tape.tensor import AccumulateGrad, OpNode, Tensor, leaf
 from gradcli.engine.values.carrier import Like, data_of
 from gradcli.engine.values.data import NUMBERS
 

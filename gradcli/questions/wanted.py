@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gradcli.engine.run.session import Session, kind_of
-from gradcli.engine.tape.graph import AccumulateGrad
+from gradcli.engine.tape.tensor import AccumulateGrad
 from gradcli.errors import Diagnostic, RunError, UsageError, nearest
 from gradcli.ir import Program
 

@@ -6,8 +6,8 @@ import pytest
 
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.inplace import apply_inplace
-from gradcli.engine.tape.graph import GONE, LIVE, AccumulateGrad, Watchpoint
-from gradcli.engine.tape.tensor import OpNode, Tensor, leaf, node_of
+from gradcli.engine.tape.graph import GONE, LIVE, Watchpoint
+from gradcli.engine.tape.tensor import AccumulateGrad, OpNode, Tensor, leaf, node_of
 from gradcli.engine.values.carrier import Like, data_of
 from gradcli.engine.values.data import np
 from gradcli.errors import RunError

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple, TypeAlias
 from gradcli.engine.autodiff.paths import Paths, age, between, reachable, visible
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.inplace import apply_inplace
-from gradcli.engine.tape.graph import GONE, LIVE, SPENT, AccumulateGrad, Node, settle
-from gradcli.engine.tape.tensor import Tensor, node_of
+from gradcli.engine.tape.graph import GONE, LIVE, SPENT, Node, settle
+from gradcli.engine.tape.tensor import AccumulateGrad, Tensor, node_of
 from gradcli.engine.values.carrier import data_of, like_of
 from gradcli.engine.values.data import NUMBERS, np
 from gradcli.errors import RunError, run_error

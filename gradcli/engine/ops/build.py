@@ -11,7 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
-from gradcli.engine.ops.op import entries
+from gradcli.engine.ops.catalog import entries
 
 ENGINE = Path(__file__).parent.parent
 ROOMS = ("ops.families", "builtins", "ops.internal")

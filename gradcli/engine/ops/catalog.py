@@ -6,20 +6,38 @@ entries by `python -m gradcli.engine.ops.build`, tells which.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from gradcli.engine.ops.op import Op
+
+class Entry:
+    """Base of what a family's module defines, found by its name and its aliases."""
+
+    __slots__ = ()
+    name: str
+    aliases: tuple[str, ...]
+
+
+def entries(namespace: Mapping[str, Any]) -> dict[str, Any]:
+    """The entries that a family's module defines, by name and alias.
+
+    A family reaches the ops of another as `ops.name`, so every entry in its module is its own.
+    """
+    return {
+        name: entry
+        for entry in namespace.values()
+        if isinstance(entry, Entry)
+        for name in (entry.name, *entry.aliases)
+    }
 
 
 class Catalog:
     """The table of ops by name: `ops["sin"]`, `ops.sin`. Loads a family when it is named."""
 
     def __init__(self) -> None:
-        self._ops: dict[str, Op] = {}
+        self._ops: dict[str, Any] = {}
         self._families: dict[str, str] | None = None
 
     @property
@@ -52,17 +70,15 @@ class Catalog:
     def __contains__(self, name: object) -> bool:
         return name in self.families
 
-    def __getitem__(self, name: str) -> Op:
+    def __getitem__(self, name: str) -> Any:
         found = self._ops.get(name)
         if found is None:
-            from gradcli.engine.ops.op import entries  # whose rules reach the ops by this table
-
             family = import_module(f"gradcli.engine.{self.families[name]}")
             self._ops.update(entries(vars(family)))
             found = self._ops[name]
         return found
 
-    def __getattr__(self, name: str) -> Op:
+    def __getattr__(self, name: str) -> Any:
         """An op of another family, in rules: `ops.where`."""
         if name.startswith("__"):
             raise AttributeError(name)

@@ -7,8 +7,16 @@ from typing import Any
 
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import Op
-from gradcli.engine.tape.graph import AccumulateGrad, Node, Site
-from gradcli.engine.tape.tensor import Tensor, counter, evaluated, keep_result, node_of, record
+from gradcli.engine.tape.graph import Node, Site
+from gradcli.engine.tape.tensor import (
+    AccumulateGrad,
+    Tensor,
+    counter,
+    evaluated,
+    keep_result,
+    node_of,
+    record,
+)
 from gradcli.engine.values import refusals
 from gradcli.engine.values.carrier import data_of, like_of
 from gradcli.engine.values.data import NUMBERS, Data, is_floating

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from gradcli.engine.ops import rules
+from gradcli.engine.ops.catalog import Entry
 from gradcli.engine.ops.promotion import promoted
 from gradcli.engine.values.carrier import Carrier
 from gradcli.engine.values.data import SCALARS, Data, np, plain
@@ -78,7 +79,7 @@ def none() -> Sequence[Any]:
     return ()
 
 
-class Op:
+class Op(Entry):
     """One operation: its table entry, callable on numbers, arrays and tensors.
 
     Fields:
@@ -370,16 +371,3 @@ def host(name: str, call: Callable[..., Any], **fields: Any) -> Op:
 def constant(name: str, value: Any, doc: str, **fields: Any) -> Op:
     """A built-in name that is a value."""
     return Op(name, constant=value, doc=doc, method=False, **fields)
-
-
-def entries(namespace: Mapping[str, Any]) -> dict[str, Op]:
-    """The ops that a family's module defines, by name and alias.
-
-    A family reaches the ops of another as `ops.name`, so every `Op` in its module is its own.
-    """
-    return {
-        name: entry
-        for entry in namespace.values()
-        if isinstance(entry, Op)
-        for name in (entry.name, *entry.aliases)
-    }

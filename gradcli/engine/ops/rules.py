@@ -7,17 +7,23 @@ order) and under forward mode alike.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.values.data import NUMBERS, dtype_of, shape_of
 
-if TYPE_CHECKING:
-    from gradcli.engine.ops.op import Op
+
+class Differentiable(Protocol):
+    """What an entry says of its derivatives."""
+
+    partials: tuple[Any, ...] | None
+    vjp: tuple[Any, ...] | None
+    jvp: tuple[Any, ...] | None
+    variadic: bool
 
 
 def pull(
-    op: Op,
+    op: Differentiable,
     g: Any,
     out: Any,
     args: Sequence[Any],
@@ -73,7 +79,7 @@ def pull(
 
 
 def push(
-    op: Op,
+    op: Differentiable,
     dots: Sequence[Any],
     out: Any,
     args: Sequence[Any],

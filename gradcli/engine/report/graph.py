@@ -7,8 +7,8 @@ from typing import Any
 
 from gradcli.engine.autodiff.backward import all_cotangents
 from gradcli.engine.report.values import plain_value
-from gradcli.engine.tape.graph import AccumulateGrad, Node, Watchpoint
-from gradcli.engine.tape.tensor import Tensor, node_of
+from gradcli.engine.tape.graph import Node, Watchpoint
+from gradcli.engine.tape.tensor import AccumulateGrad, Tensor, node_of
 from gradcli.engine.values.data import NUMBERS
 from gradcli.results import Graph, GraphEdge, GraphNode
 from gradcli.source import Source

@@ -10,8 +10,8 @@ from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.inplace import apply_inplace
 from gradcli.engine.run.own import OWN_NAMES
 from gradcli.engine.run.session import Session, as_numbers, kind_of
-from gradcli.engine.tape.graph import AccumulateGrad, Node, Site, seen
-from gradcli.engine.tape.tensor import Tensor, node_of, shared
+from gradcli.engine.tape.graph import Node, Site, seen
+from gradcli.engine.tape.tensor import AccumulateGrad, Tensor, node_of, shared
 from gradcli.engine.values import refusals
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import NUMBERS

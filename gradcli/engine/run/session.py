@@ -12,13 +12,21 @@ from gradcli.engine.tape.graph import (
     GONE,
     LIVE,
     SPENT,
-    AccumulateGrad,
     Node,
     Site,
     Watchpoint,
     settle,
 )
-from gradcli.engine.tape.tensor import Number, Tensor, apply, leaf, node_of, shared, unrecorded
+from gradcli.engine.tape.tensor import (
+    AccumulateGrad,
+    Number,
+    Tensor,
+    apply,
+    leaf,
+    node_of,
+    shared,
+    unrecorded,
+)
 from gradcli.engine.values.data import NUMBERS, SCALARS, np
 from gradcli.engine.values.fields import Fields
 from gradcli.errors import RunError, run_error

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import count
 from typing import TYPE_CHECKING, Any, Protocol
-from weakref import ref
 
 from gradcli.engine.values.carrier import Like
 from gradcli.engine.values.data import np
 
 if TYPE_CHECKING:
-    from gradcli.engine.tape.tensor import Tensor
     from gradcli.source import Span
 
 clock = count(1).__next__
@@ -177,34 +175,6 @@ class Node:
 
     def __repr__(self) -> str:
         return f"<{self.name()}>"
-
-
-class AccumulateGrad(Node):
-    """The end of the graph at a leaf: its gradient is added to `variable.grad`.
-
-    The leaf holds the node and the node the leaf, but weakly: a cycle would keep every leaf that a
-    loop makes until Python's collector came by, which recording keeps away.
-    """
-
-    __slots__ = ("_variable",)
-
-    def __init__(self, variable: Tensor) -> None:
-        super().__init__((), (), True, None)
-        self._variable = ref(variable)
-
-    @property
-    def variable(self) -> Tensor | None:
-        """The leaf, None if nobody holds it any more."""
-        return self._variable()
-
-    def name(self) -> str:
-        return "AccumulateGrad"
-
-    def pull(self, g: Any, wanted: Sequence[bool]) -> Sequence[Any]:
-        return ()
-
-    def push(self, dots: Sequence[Any]) -> Any:
-        return None
 
 
 class Watchpoint(Node):

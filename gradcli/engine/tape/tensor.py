@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
+from weakref import ref
 
 from gradcli.engine.tape.graph import (
     GONE,
     LIVE,
-    AccumulateGrad,
     Node,
     Recordable,
     Site,
@@ -107,6 +107,34 @@ class Tensor(Carrier):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.data!r})"
+
+
+class AccumulateGrad(Node):
+    """The end of the graph at a leaf: its gradient is added to `variable.grad`.
+
+    The leaf holds the node and the node the leaf, but weakly: a cycle would keep every leaf that a
+    loop makes until Python's collector came by, which recording keeps away.
+    """
+
+    __slots__ = ("_variable",)
+
+    def __init__(self, variable: Tensor) -> None:
+        super().__init__((), (), True, None)
+        self._variable = ref(variable)
+
+    @property
+    def variable(self) -> Tensor | None:
+        """The leaf, None if nobody holds it any more."""
+        return self._variable()
+
+    def name(self) -> str:
+        return "AccumulateGrad"
+
+    def pull(self, g: Any, wanted: Sequence[bool]) -> Sequence[Any]:
+        return ()
+
+    def push(self, dots: Sequence[Any]) -> Any:
+        return None
 
 
 class Number(Tensor):

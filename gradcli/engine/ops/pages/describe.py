@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from importlib import import_module
 from typing import Any
 
-from gradcli.engine.ops.catalog import ops
-from gradcli.engine.ops.op import Known, Op, entries
+from gradcli.engine.ops.catalog import entries, ops
+from gradcli.engine.ops.op import Known, Op
 from gradcli.engine.ops.pages.formula import cotangents, written
 from gradcli.results import Kink, Operation
 

@@ -11,6 +11,7 @@ from gradcli.engine.run.call import Builtins
 from gradcli.errors import RunError
 from gradcli.grammar.arity import bind as bind_early
 from gradcli.grammar.arity import of_builtin
+from gradcli.program import load
 
 BUILTINS = Builtins()
 NAMES = [
@@ -76,3 +77,8 @@ def test_a_method_is_bound_alike_before_and_in_a_run(name):
         again = ((99, *args), keywords) if in_order else (args, {"self": 99, **keywords})
         found = early(op, signature, args, keywords, (99,))
         assert found in (None, late(op, *again)), f"x.{name}{args}{keywords}"
+
+
+@pytest.mark.parametrize("call", ["clamp(2.0, 1.0)", "clamp(2.0, min=1.0)", "clamp(2.0, max=3.0)"])
+def test_an_argument_that_may_be_left_out_is_left_out(call):
+    assert load(call).run().result == 2.0

@@ -44,3 +44,18 @@ def test_a_result_that_the_rules_do_not_read_gets_its_gradient(change, picked):
     inplace, apart = (load(f"{start}{text}\n(r * r).sum()").grad() for text in CHANGES[change])
     assert inplace.value == apart.value, change
     assert inplace.grad["x"].tolist() == apart.grad["x"].tolist(), change
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ("b *= 3.0", [[1.0, 1.0], [72.0, 54.0]]),
+        ("v = b[0:1]\nv *= 3.0", [[1.0, 1.0], [72.0, 6.0]]),
+        ("b[1] *= 3.0", [[1.0, 1.0], [8.0, 54.0]]),
+    ],
+)
+def test_the_second_result_of_one_node_is_changed_in_place(change, expected):
+    text = (
+        f"input x = [[1.0, 2.0], [4.0, 3.0]]\na, b = unbind(x)\n{change}\n(b * b).sum() + a.sum()"
+    )
+    assert load(text).grad(wrt="x").grad["x"].tolist() == expected, change

@@ -2,6 +2,7 @@
 
 import io
 import os
+import signal
 import sys
 
 import pytest
@@ -10,6 +11,9 @@ from gradcli.__main__ import _run
 
 # before NumPy is imported: the matrices here are small, and its threads wait for each other badly
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+# a shell starts what runs in the background with it ignored, and processes inherit that
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture

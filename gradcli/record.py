@@ -32,9 +32,11 @@ class Record:
         put = object.__setattr__
         for name, value in zip(self._fields, values, strict=False):
             put(self, name, value)
-        for name, value in named.items():
-            put(self, name, value)
-        given = len(values) + len(named)
+        given = len(values)
+        if named:
+            for name, value in named.items():
+                put(self, name, value)
+            given += len(named)
         if given != len(self._fields):
             for name, value in self._defaults.items():
                 if name not in named and self._fields.index(name) >= len(values):

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 
 from gradcli.cli.terminal import wants_colour, width, write_message
 from gradcli.errors import Diagnostic
+from gradcli.record import Record
 
 
-class Telling(NamedTuple):
+class Telling(Record):
     """What is said on standard error beside a result: nothing more than errors if `quiet`, in the
     form full, concise or json, in colour auto, always or never.
     """
 
+    __slots__ = ("quiet", "form", "color")
     quiet: bool
     form: str
     color: str

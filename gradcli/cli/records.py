@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from gradcli.cli.arguments import split_names
 from gradcli.cli.failures import usage
 from gradcli.cli.options import Line
 from gradcli.cli.output import Target
 from gradcli.formats.forms import FORMS, alternatives, row_names
+from gradcli.record import Record
 
 if TYPE_CHECKING:
     from gradcli.formats.rows import Rows
 
 
-class Batch(NamedTuple):
+class Batch(Record):
     """The records to go through, and what to do with a bad one: stop, skip or record."""
 
+    __slots__ = ("rows", "on_error", "jobs")
     rows: Rows
     on_error: str
     jobs: int

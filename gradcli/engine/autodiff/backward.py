@@ -8,7 +8,7 @@ disturbs nothing and passes what only the program takes for freed.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 from gradcli.engine.autodiff.paths import Paths, age, between, reachable, visible
 from gradcli.engine.ops.catalog import ops
@@ -18,16 +18,18 @@ from gradcli.engine.tape.tensor import AccumulateGrad, Tensor, node_of
 from gradcli.engine.values.carrier import data_of, like_of
 from gradcli.engine.values.data import NUMBERS, np
 from gradcli.errors import RunError, run_error
+from gradcli.record import Record
 
 Root: TypeAlias = tuple[Node, int, Any]
 """A node, which of its results is meant, and the cotangent of that."""
 
 
-class _Way(NamedTuple):
+class _Way(Record):
     """How a pass goes through the nodes: whether it is recorded, how far a node that it meets may
     be freed, and what it leaves of it.
     """
 
+    __slots__ = ("recorded", "passes", "leaves")
     recorded: bool
     passes: int
     leaves: int
@@ -165,7 +167,7 @@ def _swept(
     roots: Sequence[Root], paths: Paths, ends: Collection[Node], way: _Way
 ) -> dict[Node, Any]:
     """Cotangents of the ends, after a visit of the nodes on the paths, the newest first."""
-    recorded, passes, leaves = way
+    recorded, passes, leaves = way.recorded, way.passes, way.leaves
     is_live = paths.live.__contains__
     found: dict[Node, Any] = {}
     pending: dict[Any, Any] = {}

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from operator import attrgetter
-from typing import NamedTuple
 
 from gradcli.engine.tape.graph import Node
+from gradcli.record import Record
 
 age = attrgetter("seq")
 """Sorting key of nodes: the oldest first is a topological order."""
 
 
-class Paths(NamedTuple):
+class Paths(Record):
     """The nodes from which roots were made, the oldest first, and those of them that were made from
     the ends, with these.
     """
 
+    __slots__ = ("order", "live")
     order: list[Node]
     live: set[Node]
 

@@ -7,19 +7,20 @@ order) and under forward mode alike.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.values.data import NUMBERS, dtype_of, shape_of
 
+if TYPE_CHECKING:  # making a protocol takes as long as importing a room
 
-class Differentiable(Protocol):
-    """What an entry says of its derivatives."""
+    class Differentiable(Protocol):
+        """What an entry says of its derivatives."""
 
-    partials: tuple[Any, ...] | None
-    vjp: tuple[Any, ...] | None
-    jvp: tuple[Any, ...] | None
-    variadic: bool
+        partials: tuple[Any, ...] | None
+        vjp: tuple[Any, ...] | None
+        jvp: tuple[Any, ...] | None
+        variadic: bool
 
 
 def pull(

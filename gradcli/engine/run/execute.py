@@ -14,10 +14,9 @@ from gradcli.engine.run.call import Function
 from gradcli.engine.run.inputs import Given, Inputs
 from gradcli.engine.run.own import Context, OwnFunction
 from gradcli.engine.run.pieces import Place
-from gradcli.engine.run.places import MOST_CALLS, placed
 from gradcli.engine.run.session import Session, kind_of
 from gradcli.engine.run.text import format_value, text
-from gradcli.engine.run.translate import translate
+from gradcli.engine.run.translate import MOST_CALLS, translate
 from gradcli.engine.tape.graph import Site
 from gradcli.engine.values import refusals
 from gradcli.engine.values.data import Quiet
@@ -85,6 +84,8 @@ class Executable:
         """The error with the place in the program that was running, if it was: in a pass of the
         command that is an own derivative rule.
         """
+        from gradcli.engine.run.places import placed
+
         return placed(error, self.program)
 
 

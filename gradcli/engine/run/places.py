@@ -7,7 +7,7 @@ from types import FrameType, FunctionType, TracebackType
 from typing import Any
 
 from gradcli.engine.run.messages import call_note, operand_label, shortened, turn_note
-from gradcli.engine.run.translate import FILENAME
+from gradcli.engine.run.translate import FILENAME, MOST_CALLS
 from gradcli.engine.tape.tensor import Number, Tensor
 from gradcli.engine.values import refusals
 from gradcli.errors import Diagnostic, GradError, Label, LimitError, counted, run_error
@@ -25,9 +25,6 @@ from gradcli.ir import (
     visit,
 )
 from gradcli.source import Source, Span
-
-MOST_CALLS = 1000
-"""How deeply functions may call each other."""
 
 
 def placed(error: Exception, program: Program) -> Exception:

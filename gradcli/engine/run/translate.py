@@ -53,6 +53,7 @@ from gradcli.record import Record
 from gradcli.source import Span
 
 FILENAME = "<grad program>"
+MOST_CALLS = 1000  # how deeply functions may call each other
 MOST_BLOCKS = 12  # Python refuses more than 20 nested loops and with-blocks in one function
 
 

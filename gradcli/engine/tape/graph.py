@@ -9,48 +9,48 @@ from typing import TYPE_CHECKING, Any, Protocol
 from gradcli.engine.values.carrier import Like
 from gradcli.engine.values.data import np
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # making a protocol takes as long as importing a room
     from gradcli.source import Span
+
+    class Recordable(Protocol):
+        """What recording wants of an op: its value on plain data, what is saved of a call, and the
+        rules that its node will ask for.
+        """
+
+        name: str
+        fields: tuple[str, ...]
+        number: Callable[..., Any] | None
+        body: Callable[..., Any] | None
+        view: bool
+        variadic: bool
+        reads: tuple[tuple[bool, ...], ...]
+        saves: tuple[bool, ...]
+        saves_out: bool
+        saved_fields: tuple[int, ...]
+
+        @property
+        def differentiable(self) -> bool: ...
+
+        def value(self, args: Sequence[Any], params: Mapping[str, Any]) -> Any: ...
+
+        def node_name(self, args: tuple[Any, ...], params: Mapping[str, Any]) -> str: ...
+
+        def pull(
+            self,
+            g: Any,
+            out: Any,
+            args: Sequence[Any],
+            params: Mapping[str, Any],
+            wanted: Sequence[bool],
+        ) -> Sequence[Any]: ...
+
+        def push(
+            self, dots: Sequence[Any], out: Any, args: Sequence[Any], params: Mapping[str, Any]
+        ) -> Any: ...
+
 
 clock = count(1).__next__
 """Numbers the nodes in the order of recording: all the state that this house has."""
-
-
-class Recordable(Protocol):
-    """What recording wants of an op: its value on plain data, what is saved of a call, and the
-    rules that its node will ask for.
-    """
-
-    name: str
-    fields: tuple[str, ...]
-    number: Callable[..., Any] | None
-    body: Callable[..., Any] | None
-    view: bool
-    variadic: bool
-    reads: tuple[tuple[bool, ...], ...]
-    saves: tuple[bool, ...]
-    saves_out: bool
-    saved_fields: tuple[int, ...]
-
-    @property
-    def differentiable(self) -> bool: ...
-
-    def value(self, args: Sequence[Any], params: Mapping[str, Any]) -> Any: ...
-
-    def node_name(self, args: tuple[Any, ...], params: Mapping[str, Any]) -> str: ...
-
-    def pull(
-        self,
-        g: Any,
-        out: Any,
-        args: Sequence[Any],
-        params: Mapping[str, Any],
-        wanted: Sequence[bool],
-    ) -> Sequence[Any]: ...
-
-    def push(
-        self, dots: Sequence[Any], out: Any, args: Sequence[Any], params: Mapping[str, Any]
-    ) -> Any: ...
 
 
 class Site:

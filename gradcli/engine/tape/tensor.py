@@ -7,14 +7,13 @@ room knows no derivatives; the rules know no recording.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 from weakref import ref
 
 from gradcli.engine.tape.graph import (
     GONE,
     LIVE,
     Node,
-    Recordable,
     Site,
     Version,
     clock,
@@ -32,6 +31,9 @@ from gradcli.engine.values.data import (
 )
 from gradcli.engine.values.fields import Fields
 from gradcli.errors import Diagnostic, Label, RunError
+
+if TYPE_CHECKING:
+    from gradcli.engine.tape.graph import Recordable
 
 
 class View:

@@ -11,7 +11,6 @@ from typing import Any, TypeAlias
 
 from gradcli.engine.autodiff.backward import Root, cotangents, recorded_cotangents
 from gradcli.engine.autodiff.batch import Batch, units
-from gradcli.engine.autodiff.forward import recorded_tangents, tangents
 from gradcli.engine.autodiff.paths import between
 from gradcli.engine.tape.graph import Node
 from gradcli.engine.tape.tensor import Tensor, node_of
@@ -69,10 +68,14 @@ class Linearized:
 
     def push(self, dots: Mapping[Node, Any]) -> list[Any]:
         """Tangents of the outputs (None for zero) from those of points, as plain data."""
+        from gradcli.engine.autodiff.forward import tangents
+
         return self._pushed(tangents(self._roots, dots, self._paths))
 
     def push_recorded(self, dots: Mapping[Node, Any]) -> list[Any]:
         """Likewise, as what can be differentiated again."""
+        from gradcli.engine.autodiff.forward import recorded_tangents
+
         return self._pushed(recorded_tangents(self._roots, dots, self._paths))
 
     def _start(self, weights: Sequence[Any]) -> list[Root]:

@@ -7,6 +7,8 @@ from functools import cache
 from os import path
 from typing import Any, NamedTuple, TypeAlias
 
+from gradcli.record import Record
+
 Keep: TypeAlias = list[tuple[int, bool, int]]
 
 
@@ -20,11 +22,12 @@ class Rule(NamedTuple):
     keep: Keep | None
 
 
-class Tables(NamedTuple):
+class Tables(Record):
     """Lexer and automaton. `fixed` gives keywords and operators their terminals; `states` are
     rows of default action, actions by terminal and next states by nonterminal.
     """
 
+    __slots__ = ("pattern", "fixed", "ignored", "reserved", "rules", "states", "starts")
     pattern: re.Pattern[str]
     fixed: dict[str, str]
     ignored: frozenset[str]

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from amounts import chunks
 from generated_programs import aliased, written
 from sample_programs import SAMPLES
 
@@ -109,15 +110,16 @@ def test_samples_give_the_same(sample):
     assert outcome(load(sample), {}, recorded=True) == without
 
 
-def test_generated_programs_give_the_same():
+@pytest.mark.parametrize("first", chunks(50, 500, 50))
+def test_generated_programs_give_the_same(first):
     count = 0
-    for seed in range(150):
+    for seed in range(first, first + 50):
         text, given = written(seed)
         count += unrecorded(text, given)
         left, right, given = aliased(seed)
         unrecorded(left, given)
         unrecorded(right, given)
-    assert count > 20
+    assert count > 5
 
 
 def recorded_runs(monkeypatch, program, **asked):

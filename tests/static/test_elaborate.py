@@ -7,6 +7,7 @@ from unittest import mock
 
 import numpy as np
 import pytest
+from amounts import chunks
 from generated_programs import written
 from sample_programs import SAMPLES
 
@@ -155,7 +156,11 @@ def tells(fact, operands):
     return told and (fact.kind is not None or not all(o.kind for o in operands))
 
 
-QUICK = [p for p in SAMPLES if p.stem not in ("two_layer", "descent", "two_bodies", "doubling")]
+QUICK = [
+    p
+    for p in SAMPLES
+    if p.stem not in ("two_layer", "own_relu", "descent", "two_bodies", "doubling")
+]
 
 
 @pytest.mark.parametrize("path", QUICK, ids=lambda p: p.stem)
@@ -164,7 +169,7 @@ def test_what_is_known_of_a_sample_is_so(path):
     assert seen
 
 
-@pytest.mark.parametrize("seed", range(100))
+@pytest.mark.parametrize("seed", chunks(50, 500, 1))
 def test_what_is_known_of_a_generated_program_is_so(seed):
     text, given = written(seed)
     seen, facts = checked(text, given)

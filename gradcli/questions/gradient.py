@@ -18,7 +18,9 @@ def gradient(loaded: Loaded, request: Request) -> GradResult:
     with loaded.passing():
         found = asked.line.pull([weight])
     unused = [name for name in asked.names if asked.node(name) not in found]
-    grad = asked.by_name({n: found.get(n, zeros(like)) for n, like in asked.line.points.items()})
+    grad = asked.by_name(
+        {n: found[n] if n in found else zeros(like) for n, like in asked.line.points.items()}
+    )
     return GradResult(
         output=asked.name,
         value=plain_value(asked.output),

@@ -6,20 +6,21 @@ from collections.abc import Collection, Iterable
 from operator import attrgetter
 
 from gradcli.engine.tape.graph import Node
-from gradcli.record import Record
 
 age = attrgetter("seq")
 """Sorting key of nodes: the oldest first is a topological order."""
 
 
-class Paths(Record):
+class Paths:
     """The nodes from which roots were made, the oldest first, and those of them that were made from
     the ends, with these.
     """
 
     __slots__ = ("order", "live")
-    order: list[Node]
-    live: set[Node]
+
+    def __init__(self, order: list[Node], live: set[Node]) -> None:
+        self.order = order
+        self.live = live
 
 
 def between(roots: Iterable[Node], ends: Collection[Node]) -> Paths:

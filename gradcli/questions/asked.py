@@ -12,7 +12,6 @@ from gradcli.engine.run.inputs import Given
 from gradcli.engine.run.session import Session
 from gradcli.engine.tape.graph import Node
 from gradcli.engine.tape.tensor import Tensor
-from gradcli.engine.values.carrier import like_of
 from gradcli.engine.values.data import np
 from gradcli.errors import GradError, InputError, RunError
 from gradcli.questions import outside
@@ -81,7 +80,7 @@ def ask(loaded: Loaded, request: Request, watch: Watch | None = None) -> Asked:
     name, output = loaded.float_output(done, request.of)
     names = differentiated(loaded.program, done.session, watch.asked, done.values)
     session = done.session
-    points = {session.watchpoints[n][0]: like_of(session.points[n]) for n in names}
+    points = {session.watchpoints[n][0]: session.points[n] for n in names}
     line = Linearized([output], points)
     return Asked(loaded, request, done, watch, name, output, names, line)
 

@@ -33,16 +33,22 @@ class Linearized:
 
     Args:
         outputs: Numbers and tensors.
-        points: The nodes that are differentiated by, with shape and dtype of the values there.
+        points: The nodes that are differentiated by, with what tells shape and dtype of the values
+            there.
     """
 
-    def __init__(self, outputs: Sequence[Any], points: Mapping[Node, Like]) -> None:
-        self.outputs = [like_of(out) for out in outputs]
+    def __init__(self, outputs: Sequence[Any], points: Mapping[Node, Any]) -> None:
+        self._outputs = outputs
         self.points = points
         self._nodes = [(node_of(out) if isinstance(out, Tensor) else None) for out in outputs]
         self._indices = [out.index if isinstance(out, Tensor) else 0 for out in outputs]
         self._roots = [node for node in self._nodes if node is not None]
         self._paths = between(self._roots, points.keys())
+
+    @property
+    def outputs(self) -> list[Like]:
+        """Shape and dtype of each output."""
+        return [like_of(out) for out in self._outputs]
 
     @property
     def unused(self) -> set[Node]:

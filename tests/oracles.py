@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+import pytest
 
 from gradcli.engine.autodiff import backward
 from gradcli.engine.ops.build import families
@@ -24,6 +26,13 @@ def table() -> dict[str, Op]:
     for module in families().values():
         found.update({op.name: op for op in entries(vars(module)).values()})
     return found
+
+
+def per_op(cases: Iterable[tuple[Op, Any]]) -> list[Any]:
+    """The parameters of a test of each op that has cases: one test for all its cases, as most take
+    less time than a test does.
+    """
+    return [pytest.param(op, found, id=op.name) for op, found in cases if found]
 
 
 def values(args: tuple[Any, ...]) -> list[Any]:

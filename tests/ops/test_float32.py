@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from oracles import Run, forward, reverse, table, values
+from oracles import Run, forward, per_op, reverse, table, values
 
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.carrier import data_of
@@ -13,14 +13,18 @@ from gradcli.engine.values.data import Quiet, dtype_of
 FLOAT64 = {"float_power": "PyTorch: it is calculated in float64"}
 NO_VALUE = {"view_update", "zeros_of", "cast"}  # internal; they take no arrays or choose the dtype
 
-CASES = [
-    pytest.param(op, s, id=f"{op.name}-{i}-{s.id}")
+
+def is_wide(s) -> bool:
+    """Whether a sample holds a float64 array and leaves the result's dtype to its arguments."""
+    arrays = [a for a in values(s.args) if isinstance(a, np.ndarray)]
+    return s.params.get("dtype") is None and any(a.dtype == np.float64 for a in arrays)
+
+
+CASES = per_op(
+    (op, list(filter(is_wide, op.samples())))
     for op in table().values()
     if (op.array or op.body) and op.name not in NO_VALUE
-    for i, s in enumerate(op.samples())
-    if s.params.get("dtype") is None
-    and any(isinstance(a, np.ndarray) and a.dtype == np.float64 for a in values(s.args))
-]
+)
 
 
 @pytest.fixture(autouse=True)
@@ -45,8 +49,13 @@ def near(got, expected) -> bool:
     return bool(np.allclose(got, expected, rtol=2e-5, atol=2e-5 * scale, equal_nan=True))
 
 
-@pytest.mark.parametrize(("op", "s"), CASES)
-def test_float32_stays_float32(op, s):
+@pytest.mark.parametrize(("op", "samples"), CASES)
+def test_float32_stays_float32(op, samples):
+    for s in samples:
+        check_float32(op, s)
+
+
+def check_float32(op, s):
     wide, narrow = arrays(s.args), [single(a) for a in arrays(s.args)]
     before = [
         single(a).astype(np.float64) if isinstance(a, np.ndarray) and a.dtype.kind == "f" else a

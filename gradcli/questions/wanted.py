@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gradcli.engine.run.session import Session, kind_of
-from gradcli.engine.tape.tensor import AccumulateGrad
 from gradcli.errors import Diagnostic, RunError, UsageError, nearest
 from gradcli.ir import Program
 
@@ -78,8 +77,7 @@ def differentiated(
     kinds = {i.name: i.kind for i in program.inputs}
     found = [name for name in program.names if name in points]
     if all(kinds.get(name, "constant") == "constant" for name in found):
-        leaves = [name for name in found if type(session.watchpoints[name][0]) is AccumulateGrad]
-        found = leaves or found
+        found = [name for name in found if name in session.leaves] or found
     if not found:
         raise UsageError(
             Diagnostic(

@@ -98,7 +98,7 @@ def backward(
     root = node_of(x)
     assert root is not None
     paths = visible(root)
-    ends = {node for node in paths.live if not node.edges}
+    ends = {node for node in paths.live if type(node) is AccumulateGrad}
     found = _swept([(root, x.index, g)], paths, ends, _Way(create_graph, LIVE, left))
     wanted = None if inputs is None else set(map(id, inputs))
     for node, c in found.items():

@@ -7,7 +7,7 @@ from typing import Any
 
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import Op
-from gradcli.engine.tape.graph import Node, Site
+from gradcli.engine.tape.graph import Node, Site, seen
 from gradcli.engine.tape.tensor import (
     AccumulateGrad,
     Tensor,
@@ -59,7 +59,7 @@ def apply_inplace(
 
 
 def _refuse_leaf(x: Tensor) -> None:
-    if type(node_of(x)) is AccumulateGrad:
+    if type(seen(node_of(x))) is AccumulateGrad:
         raise run_error(
             "leaf-in-place",
             "a leaf tensor that requires grad is changed in place",
@@ -67,7 +67,7 @@ def _refuse_leaf(x: Tensor) -> None:
         )
     view = x.view
     while view is not None:
-        if type(view.parent.node) is AccumulateGrad:
+        if type(seen(view.parent.node)) is AccumulateGrad:
             raise run_error(
                 "leaf-in-place",
                 "a view of a leaf tensor that requires grad is changed in place",

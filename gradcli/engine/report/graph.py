@@ -40,7 +40,7 @@ def recorded_graph(
         grad = found.get(node)
         nodes.append(_node(node, ids[node], None if grad is None else grad, names, source))
         for i, under in enumerate(node.edges):
-            if under is not None:
+            if under in ids:
                 edges.append(GraphEdge(ids[node], ids[under], i))
     return Graph(ids[root], tuple(nodes), tuple(edges))
 
@@ -49,11 +49,21 @@ def _below(root: Node) -> list[Node]:
     seen = {root}
     stack = [root]
     while stack:
-        for under in stack.pop().edges:
-            if under is not None and under not in seen:
+        for under in _shown(stack.pop()):
+            if under not in seen:
                 seen.add(under)
                 stack.append(under)
     return sorted(seen, key=lambda node: -node.seq)
+
+
+def _shown(node: Node) -> list[Node]:
+    """What a node was made of. A leaf ends there, where only the command looks at its value."""
+    return [
+        under
+        for under in node.edges
+        if under is not None
+        and not (type(node) is AccumulateGrad and type(under) is Watchpoint and not under.edges)
+    ]
 
 
 def _node(node: Node, number: int, grad: Any, names: dict[int, str], source: Source) -> GraphNode:

@@ -11,7 +11,14 @@ from gradcli.engine.ops.inplace import apply_inplace
 from gradcli.engine.run.own import OWN_NAMES
 from gradcli.engine.run.session import Session, as_numbers, kind_of
 from gradcli.engine.tape.graph import Node, Site, seen
-from gradcli.engine.tape.tensor import AccumulateGrad, Tensor, node_of, shared
+from gradcli.engine.tape.tensor import (
+    AccumulateGrad,
+    Tensor,
+    freeze,
+    node_of,
+    require_grad,
+    shared,
+)
 from gradcli.engine.values import refusals
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import NUMBERS
@@ -188,8 +195,11 @@ def _set_requires_grad(session: Session, x: Tensor, value: Any) -> None:
         raise refusals.needs_float(x.dtype)
     if wanted == x.requires_grad:
         return
-    x.view = None  # a leaf has no history, not even that of the tensor whose memory it shares
-    x.node = AccumulateGrad(x) if wanted else None
+    if wanted:
+        require_grad(x)
+    else:
+        freeze(x)
+    session.leaf_changed(x)
 
 
 def _set_grad(session: Session, x: Tensor, value: Any) -> None:
@@ -388,6 +398,8 @@ _SETTERS: dict[str, Member] = {
 
 
 def _next_functions(session: Session, node: Node) -> Any:
+    if isinstance(node, AccumulateGrad):
+        return ()
     return tuple(
         (seen(under), index) for under, index in zip(node.edges, node.outputs, strict=True)
     )

@@ -15,6 +15,7 @@ from gradcli.engine.tape.graph import (
     Node,
     Site,
     Watchpoint,
+    seen,
     settle,
 )
 from gradcli.engine.tape.tensor import (
@@ -22,7 +23,6 @@ from gradcli.engine.tape.tensor import (
     Number,
     Tensor,
     apply,
-    leaf,
     node_of,
     shared,
     unrecorded,
@@ -41,7 +41,8 @@ class Session:
         recording: off inside `no_grad`.
         transforms: how many functions are being differentiated by others at this point.
         watched: top-level names that the command differentiates; `watchpoints` gets their nodes
-            and `points` the values that they hold there.
+            and `points` the values that they hold there; `leaves` are those that hold a leaf which
+            requires grad.
         explicit: the user named what is watched, so that ints are made floats.
         keep: keep every recorded value, for the graph.
         echo: takes each text that the program prints, line ends included.
@@ -73,6 +74,8 @@ class Session:
         self.explicit = explicit
         self.watchpoints: dict[str, tuple[Node, int]] = {}
         self.points: dict[str, Any] = {}
+        self.leaves: set[str] = set()
+        self._held: list[tuple[str, Tensor]] = []
         self.keep = keep
         self.echo = echo
         self.seed_used = int.from_bytes(os.urandom(8)) if seed is None else seed
@@ -209,44 +212,70 @@ class Session:
         watched = value
         if type(value) is float or (type(value) is int and self.explicit):
             watched = Number(float(value))
+        elif type(value) is Number:  # another name may hold the same number
+            watched = Number(value.data, value.node, value.index)
         elif isinstance(value, Tensor) and value.dtype == "int64" and self.explicit:
             watched = Tensor(value.data * 1.0)
         if not isinstance(watched, Tensor) or not watched.dtype.startswith("float"):
             return value
-        self.points[name] = Tensor(_copied(watched.data))
+        self._held.append((name, watched))
+        if type(seen(node_of(watched))) is AccumulateGrad:
+            self.leaves.add(name)
         node = node_of(watched)
-        if node is not None and not node.edges:
-            self.watchpoints[name] = (node, 0)
+        if type(node) is AccumulateGrad and (node, 0) not in self.watchpoints.values():
+            self._point(name, node, watched)
             return watched
         point = Watchpoint(name, node, watched.index, None)
-        point.like = None
         point.out = _copied(watched.data) if self.keep else None
         watched.node, watched.index = point, 0
-        self.watchpoints[name] = (point, 0)
+        self._point(name, point, watched)
         return watched
 
     def watch_computed(self, name: str, value: Any) -> Any:
-        """Likewise for a name that is no input. Unasked for, only a leaf that requires grad is one:
-        what the program computes is not what it depends on.
+        """Likewise for a name that is no input. Unasked for, only a leaf that requires grad is one,
+        from then on: what the program computes is not what it depends on.
         """
-        if not self.explicit and not (isinstance(value, Tensor) and _is_leaf(value)):
-            return value
-        return self.watch(name, value)
+        if self.explicit:
+            return self.watch(name, value)
+        if name in self.watched and type(value) is Tensor:
+            if type(seen(node_of(value))) is AccumulateGrad:
+                return self.watch(name, value)
+            self._held.append((name, value))
+        return value
+
+    def leaf_changed(self, x: Tensor) -> None:
+        """A tensor requires grad from now on, or no more: top-level names may hold it."""
+        for name, value in self._held:
+            if value is not x:
+                continue
+            if not x.requires_grad:
+                self.leaves.discard(name)
+                continue
+            self.leaves.add(name)
+            if name not in self.points and x.node is not None:
+                self._point(name, x.node, x)
+
+    def _point(self, name: str, node: Node, x: Tensor) -> None:
+        self.watchpoints[name] = (node, 0)
+        self.points[name] = Tensor(_copied(x.data))
 
 
 _ITERABLE = frozenset({list, range, str})
 
 
 def _in_place_of(value: Any, data: Any) -> Any:
-    """Moved data as a value of the kind of the one that it replaces: a list, number, tensor or
-    leaf.
+    """Moved data as a value of the kind of the one that it replaces: a list, a number, or the same
+    tensor, which other names may hold, too.
     """
     if type(value) is list:
         return data.tolist()
     if not isinstance(value, Tensor):
         return data
     data = _copied(data)  # the program may change it in place
-    return leaf(data) if _is_leaf(value) else type(value)(data, value.node, value.index)
+    if type(value) is Number or value.view is not None:
+        return type(value)(data, value.node, value.index)
+    value.data = data
+    return value
 
 
 def as_numbers(x: Tensor) -> Any:
@@ -254,11 +283,6 @@ def as_numbers(x: Tensor) -> Any:
     if x.ndim == 0:
         return Number(float(x.data), node_of(x), x.index)
     return [as_numbers(apply(ops.getitem, [x], {"index": i}, None)) for i in range(x.shape[0])]
-
-
-def _is_leaf(x: Tensor) -> bool:
-    node = node_of(x)
-    return node is not None and not node.edges
 
 
 def _copied(data: Any) -> Any:

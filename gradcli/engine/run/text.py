@@ -5,7 +5,6 @@ from __future__ import annotations
 from math import isfinite
 from typing import Any
 
-from gradcli.engine.tape.graph import Node, Watchpoint
 from gradcli.engine.tape.tensor import Number, Tensor
 from gradcli.engine.values.data import NUMBERS, Data, dtype_of, np, shape_of
 from gradcli.engine.values.fields import Fields
@@ -93,19 +92,11 @@ def tensor_text(x: Tensor) -> str:
         body = _elements(data, shape)
         if dtype == "float32":
             suffixes.append("dtype=torch.float32")
-    origin = _origin(x.grad_fn)
-    if origin is not None:
-        suffixes.append(f"grad_fn={origin!r}")
+    if x.grad_fn is not None:
+        suffixes.append(f"grad_fn={x.grad_fn!r}")
     elif x.requires_grad:
         suffixes.append("requires_grad=True")
     return _with_suffixes(_PREFIX + body, suffixes)
-
-
-def _origin(node: Node | None) -> Node | None:
-    """The node that the program sees: the command's own marks are not there for it."""
-    while type(node) is Watchpoint:
-        node = node.edges[0] if node.edges else None
-    return node
 
 
 def _with_suffixes(body: str, suffixes: list[str]) -> str:

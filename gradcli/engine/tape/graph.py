@@ -200,8 +200,8 @@ class Watchpoint(Node):
 
 def seen(node: Node | None) -> Node | None:
     """The node as the program sees it: watchpoints are not there."""
-    while type(node) is Watchpoint:
-        node = node.edges[0] if node.edges else None
+    while type(node) is Watchpoint and node.visible:
+        node = node.edges[0]
     return node if node is not None and node.visible else None
 
 

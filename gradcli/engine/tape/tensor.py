@@ -16,6 +16,7 @@ from gradcli.engine.tape.graph import (
     Node,
     Site,
     Version,
+    Watchpoint,
     clock,
     seen,
     whole,
@@ -115,13 +116,18 @@ class AccumulateGrad(Node):
     """The end of the graph at a leaf: its gradient is added to `variable.grad`.
 
     The leaf holds the node and the node the leaf, but weakly: a cycle would keep every leaf that a
-    loop makes until Python's collector came by, which recording keeps away.
+    loop makes until Python's collector came by, which recording keeps away. The value of a leaf may
+    have been made of what only a command differentiates: to the program it ends here, the command
+    goes on `under` it.
     """
 
     __slots__ = ("_variable",)
 
-    def __init__(self, variable: Tensor) -> None:
-        super().__init__((), (), True, None)
+    def __init__(self, variable: Tensor, under: Node | None = None, output: int = 0) -> None:
+        if under is None:
+            super().__init__((), (), True, None)
+        else:
+            super().__init__((under,), (output,), True, None)
         self._variable = ref(variable)
 
     @property
@@ -133,10 +139,10 @@ class AccumulateGrad(Node):
         return "AccumulateGrad"
 
     def pull(self, g: Any, wanted: Sequence[bool]) -> Sequence[Any]:
-        return ()
+        return (g,) if self.edges else ()
 
     def push(self, dots: Sequence[Any]) -> Any:
-        return None
+        return dots[0] if dots else None
 
 
 class Number(Tensor):
@@ -319,6 +325,18 @@ def leaf(data: Data) -> Tensor:
     tensor = Tensor(data)
     tensor.node = AccumulateGrad(tensor)
     return tensor
+
+
+def require_grad(x: Tensor) -> None:
+    """Make a leaf of a tensor that, to the program, has no history."""
+    x.node, x.index = AccumulateGrad(x, node_of(x), x.index), 0
+    x.view = None  # it has no history, not even that of the tensor whose memory it shares
+
+
+def freeze(x: Tensor) -> None:
+    """Let a leaf require no grad any more. A command that differentiates it goes on doing so."""
+    x.node, x.index = Watchpoint("", x.node, x.index, None), 0
+    x.node.visible = False
 
 
 # doing ops ----------------------------------------------------------------------------------------

@@ -216,6 +216,12 @@ GROUPS = {
             "is wrong with it.",
         ),
         (
+            "input-at-default",
+            "an input that `--rows` does not give: a warning",
+            "No column has its name, so every row has the default of the program. `NAME=VALUE` "
+            "gives what is the same for all rows, and says so.",
+        ),
+        (
             "missing-input",
             "an input without a default that was not given",
             "Add `NAME=VALUE`, name a file of values with `-i`, or give the input a default "

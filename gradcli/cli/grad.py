@@ -23,7 +23,8 @@ def grad(line: Line) -> None:
     weights = constant(line.cotangent, "--cotangent")
     settings = inquiry.settings()
     inquiry.answer(
-        lambda given: program.grad(
-            given, wrt=inquiry.names, cotangent=weights, of=line.of, options=settings
-        )
+        lambda given, options: program.grad(
+            given, wrt=inquiry.names, cotangent=weights, of=line.of, options=options
+        ),
+        settings,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from gradcli.cli.arguments import split
@@ -31,7 +31,8 @@ def load(line: Line, records: Batch | None) -> tuple[Program, dict[str, Given]]:
     names = {*texts, *(() if values is None else values.declared)}
     names.update(() if records is None else records.rows.names)
     loaded = program.load_source(source, frozenset(names))
-    return loaded, _given(values, loaded) | constants(texts)
+    elsewhere = {*texts, *(() if records is None else records.rows.names)}
+    return loaded, _given(values, loaded, elsewhere) | constants(texts)
 
 
 def load_source(line: Line) -> tuple[Any, dict[str, Given]]:
@@ -45,16 +46,17 @@ def load_source(line: Line) -> tuple[Any, dict[str, Given]]:
         loaded = program.load_source(source, frozenset({*texts, *values.declared}))
     except ProgramError:  # which the command tells
         return source, constants(texts)
-    return source, _given(values, loaded) | constants(texts)
+    return source, _given(values, loaded, texts) | constants(texts)
 
 
-def _given(values: Values | None, loaded: Program) -> dict[str, Given]:
-    """The values of -i that are inputs of the program."""
+def _given(values: Values | None, loaded: Program, elsewhere: Collection[str]) -> dict[str, Given]:
+    """The values of -i that are inputs of the program; others are given elsewhere."""
     from gradcli import program
 
     if values is None:
         return {}
-    found = values.of(loaded.inputs)
+    left = [name for name in loaded.optional if name not in elsewhere]
+    found = values.of(loaded.inputs, left)
     return {name: program.Given(value, f"{name} in {values.name}") for name, value in found.items()}
 
 

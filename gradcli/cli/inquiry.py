@@ -57,12 +57,14 @@ class Inquiry:
             seed=line.seed, echo=echo, check_nan=line.check_nan, graph=line.graph, **more
         )
 
-    def answer(self, question: Callable[[Mapping[str, Given]], Derivative]) -> None:
+    def answer(
+        self, question: Callable[[Mapping[str, Given], Options], Derivative], settings: Options
+    ) -> None:
         """Ask for derivatives at the inputs, or at every row, and write them."""
         if self.records is not None:
-            self.answer_rows(question, _parts)
+            self.answer_rows(question, settings, _parts)
             return
-        result = question(self.inputs)
+        result = question(self.inputs, settings)
         target = resolve_auto(self.target)
         if target.form == "human":
             from gradcli.render.derivatives import derivative_view
@@ -75,15 +77,17 @@ class Inquiry:
         self.telling.warn(result.warnings)
 
     def answer_rows(
-        self, question: Callable[[Mapping[str, Given]], Any], parts: Callable[[Any], Parts]
+        self,
+        question: Callable[[Mapping[str, Given], Options], Any],
+        settings: Options,
+        parts: Callable[[Any], Parts],
     ) -> None:
         """Ask the question of every row, and write each answer from its parts."""
-        from gradcli.cli.rows import answer_rows
+        from gradcli.cli.rows import Question, answer_rows
 
         assert self.records is not None, "no --rows"
-        answer_rows(
-            question, self.program, self.inputs, self.records, parts, self.target, self.telling
-        )
+        asked = Question(question, settings, self.program, self.inputs, parts)
+        answer_rows(asked, self.records, self.target, self.telling)
 
 
 def _parts(result: Derivative) -> Parts:

@@ -22,9 +22,10 @@ def jacobian(line: Line) -> None:
     with progress("directions", inquiry.telling, silent=inquiry.records is not None) as bar:
         settings = inquiry.settings(progress=bar.advance)
         inquiry.answer(
-            lambda given: program.jacobian(
-                given, wrt=inquiry.names, mode=line.mode, of=line.of, options=settings
-            )
+            lambda given, options: program.jacobian(
+                given, wrt=inquiry.names, mode=line.mode, of=line.of, options=options
+            ),
+            settings,
         )
 
 
@@ -45,13 +46,14 @@ def hessian(line: Line) -> None:
     with progress("directions", inquiry.telling, silent=inquiry.records is not None) as bar:
         settings = inquiry.settings(progress=bar.advance)
         inquiry.answer(
-            lambda given: program.hessian(
+            lambda given, options: program.hessian(
                 given,
                 wrt=inquiry.names,
                 cotangent=weights,
                 diagonal=line.diagonal,
                 mode=line.mode,
                 of=line.of,
-                options=settings,
-            )
+                options=options,
+            ),
+            settings,
         )

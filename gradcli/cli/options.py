@@ -160,7 +160,8 @@ class Line:
         bool, typer.Option("--check-nan", help="Make a result that is not finite an error.")
     ] = False
     seed: Annotated[
-        int | None, typer.Option(min=0, metavar="N", help="Make random numbers repeatable.")
+        int | None,
+        typer.Option(min=0, max=2**128 - 1, metavar="N", help="Make random numbers repeatable."),
     ] = None
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="No warnings.")] = False
     # commands leave it alone: it is about errors, which `__main__` reports

@@ -20,7 +20,8 @@ def jvp(line: Line) -> None:
     direction = directions(line.tangent)
     settings = inquiry.settings()
     inquiry.answer(
-        lambda given: program.jvp(given, tangents=direction, of=line.of, options=settings)
+        lambda given, options: program.jvp(given, tangents=direction, of=line.of, options=options),
+        settings,
     )
 
 
@@ -37,9 +38,10 @@ def vjp(line: Line) -> None:
     weights = constant(line.cotangent, "--cotangent")
     settings = inquiry.settings()
     inquiry.answer(
-        lambda given: program.vjp(
-            given, wrt=inquiry.names, cotangent=weights, of=line.of, options=settings
-        )
+        lambda given, options: program.vjp(
+            given, wrt=inquiry.names, cotangent=weights, of=line.of, options=options
+        ),
+        settings,
     )
 
 
@@ -60,13 +62,14 @@ def hvp(line: Line) -> None:
     weights = constant(line.cotangent, "--cotangent")
     settings = inquiry.settings()
     inquiry.answer(
-        lambda given: program.hvp(
+        lambda given, options: program.hvp(
             given,
             tangents=direction,
             wrt=inquiry.names,
             cotangent=weights,
             mode=line.mode,
             of=line.of,
-            options=settings,
-        )
+            options=options,
+        ),
+        settings,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
@@ -21,36 +21,51 @@ from gradcli.errors import Diagnostic, GradError, InputError, UsageError
 from gradcli.formats.delimited import cells, header
 from gradcli.formats.forms import Parts
 from gradcli.formats.literal import numbers
-from gradcli.formats.rows import Row, Rows, taken
+from gradcli.formats.rows import Row, Rows, Wanted
+from gradcli.formats.spelling import check_spelling
 from gradcli.program import Given
+from gradcli.record import Record
 
 if TYPE_CHECKING:
-    from gradcli.program import Program
+    from gradcli.program import Options, Program
 
 
-def answer_rows(
-    question: Callable[[Mapping[str, Given]], Any],
-    program: Program,
-    inputs: Mapping[str, Given],
-    asked: Batch,
-    parts: Callable[[Any], Parts],
-    target: Target,
-    telling: Telling,
-) -> None:
-    """Ask the question of every row, and write each answer from its parts.
+class Question(Record):
+    """What is asked of every row.
+
+    Fields:
+        ask: Gives the answer for values of the inputs, run by some options.
+        options: How to run; a row's random numbers are those of its own stream.
+        program: The program.
+        inputs: Values that are the same for all rows.
+        parts: What an answer is written from.
+    """
+
+    __slots__ = ("ask", "options", "program", "inputs", "parts")
+    ask: Callable[[Mapping[str, Given], Options], Any]
+    options: Options
+    program: Program
+    inputs: Mapping[str, Given]
+    parts: Callable[[Any], Parts]
+
+
+def answer_rows(question: Question, asked: Batch, target: Target, telling: Telling) -> None:
+    """Ask the question of every row, and write each answer.
 
     Raises:
         typer.Exit: With the status of the first bad row, its error told.
     """
-    program.check_given(inputs)
-    names = _check_columns(program, inputs, asked.rows)
+    question.program.check_given(question.inputs)
+    wanted = _wanted(question, asked.rows)
     kind = row_form(target, asked)
 
     def ask(row: Row) -> Answer:
-        return _asked(question, inputs, names, row, parts, kind)
+        return _asked(question, wanted, row, kind)
 
     gc.enable()  # many rows make many cycles
     told: set[str] = set()
+    if wanted.left and asked.rows.form != "ndjson":
+        telling.warn([_at_default(f"`{asked.rows.name}`", wanted.left)])
     status = 0
     # a bar among rows that scroll by would be no help
     scrolling = target.path is None and is_terminal(sys.stdout)
@@ -84,14 +99,17 @@ def answer_rows(
         raise typer.Exit(status)
 
 
-def _check_columns(program: Program, inputs: Mapping[str, Given], rows: Rows) -> frozenset[str]:
-    """The columns that are inputs. Of JSON lines any input may be: each object has its own keys.
+def _wanted(question: Question, rows: Rows) -> Wanted:
+    """What is wanted of the rows. Of JSON lines any input may be: each object has its own keys.
 
     Raises:
-        InputError: If none is, or an input that must be given is missing.
+        InputError: If no column is an input, one is near the name of an input that stays at its
+            default, or an input that must be given is missing.
     """
+    program, inputs = question.program, question.inputs
+    left = [name for name in program.optional if name not in inputs]
     if rows.form == "ndjson":
-        return frozenset(program.inputs)
+        return Wanted(frozenset(program.inputs), tuple(left))
     names = frozenset(rows.names) & frozenset(program.inputs)
     rows.check(names)
     have = ", ".join(rows.names) or "none"
@@ -107,22 +125,27 @@ def _check_columns(program: Program, inputs: Mapping[str, Given], rows: Rows) ->
         raise InputError(
             Diagnostic("missing-input", message, notes=(f"the columns are {have}",), help=help)
         )
-    return names
+    left = [name for name in left if name not in names]
+    check_spelling(f"`{rows.name}`", rows.names, program.inputs, left)
+    return Wanted(names, tuple(left))
 
 
-def _asked(
-    question: Callable[[Mapping[str, Given]], Any],
-    inputs: Mapping[str, Given],
-    names: frozenset[str],
-    row: Row,
-    parts: Callable[[Any], Parts],
-    kind: str,
-) -> Answer:
+def _at_default(what: str, names: Sequence[str]) -> Diagnostic:
+    """The warning that rows leave inputs at their defaults."""
+    listed = ", ".join(f"`{name}`" for name in names)
+    rest = "it keeps its default" if len(names) == 1 else "they keep their defaults"
+    help = f"{names[0]}=VALUE gives what is the same for all rows"
+    message = f"{what} has no {listed}: {rest}"
+    return Diagnostic("input-at-default", message, help=help, severity="warning")
+
+
+def _asked(question: Question, wanted: Wanted, row: Row, kind: str) -> Answer:
     origin = f"in row {row.number}"
     try:
-        values = taken(row, names)
+        values = wanted.of(row)
         given = {name: Given(value, f"{name} {origin}") for name, value in values.items()}
-        result = question({**inputs, **given})
+        options = question.options.streaming(row.number)
+        result = question.ask({**question.inputs, **given}, options)
     except UsageError:
         raise  # whatever the row
     except GradError as error:
@@ -130,11 +153,15 @@ def _asked(
     columns: list[str] = []
     texts: list[str] = []
     json: dict[str, str] = {}
+    parts = question.parts(result)
     if kind == "ndjson":
-        json = parts(result).json()
+        json = parts.json()
     elif kind == "raw":
-        texts = [text for value in parts(result).found().values() for text in numbers(value)]
+        texts = [text for value in parts.found().values() for text in numbers(value)]
     else:
-        found = parts(result).fields()
+        found = parts.fields()
         columns, texts = header(found), cells(found)
-    return Answer(row.number, row.line, columns, texts, json, result.warnings, (), 0)
+    warnings = result.warnings
+    if row.header is None and (left := [name for name in wanted.left if name not in values]):
+        warnings = (_at_default("this row", left), *warnings)
+    return Answer(row.number, row.line, columns, texts, json, warnings, (), 0)

@@ -47,7 +47,9 @@ def run(line: Line) -> None:
     settings = inquiry.settings(echo, grad_fn=target.form == "human")
     if records is not None:
         inquiry.answer_rows(
-            lambda given: program.run(given, options=settings), lambda result: _parts(result, shown)
+            lambda given, options: program.run(given, options=options),
+            settings,
+            lambda result: _parts(result, shown),
         )
         return
     result = program.run(inquiry.inputs, options=settings)

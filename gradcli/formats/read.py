@@ -14,6 +14,7 @@ from gradcli.formats.delimited import DELIMITERS
 from gradcli.formats.json_values import json_value, printed_values
 from gradcli.formats.number import number
 from gradcli.formats.refusal import no_input, refused, unreadable
+from gradcli.formats.spelling import check_spelling
 from gradcli.formats.table import Column, Header, Lines, Record, header_of, no_number, told
 from gradcli.source import Source, Span
 
@@ -246,13 +247,17 @@ class Values(NamedTuple):
     declared: frozenset[str]
     strict: bool
 
-    def of(self, inputs: Collection[str]) -> dict[str, Any]:
-        """The values of a program's inputs; of all names, if every one has to be an input.
+    def of(self, inputs: Collection[str], left: Collection[str]) -> dict[str, Any]:
+        """The values of a program's inputs; of all names, if every one has to be an input. None may
+        be near one of `left`, which nothing else gives.
 
         Raises:
             InputError: If there is none among them, or its value is broken.
         """
         known = [n for n in self.names if self.strict or n in inputs]
+        if not self.strict:
+            unnamed = [n for n in left if n not in self.names]
+            check_spelling(f"`{self.name}`", self.names, inputs, unnamed)
         if not known and self.names:
             text = f"no name in `{self.name}` is an input of the program"
             raise no_input(text, self.names, inputs)

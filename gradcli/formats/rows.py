@@ -11,6 +11,7 @@ from gradcli.errors import InputError
 from gradcli.formats.delimited import DELIMITERS
 from gradcli.formats.json_values import json_value, printed_values
 from gradcli.formats.refusal import no_input, refused, unreadable
+from gradcli.formats.spelling import check_spelling
 from gradcli.formats.table import Header, Lines, Record, header_of, told
 from gradcli.source import Span
 
@@ -119,30 +120,53 @@ class Rows:
             line = self._lines.filled()
 
 
-def taken(row: Row, names: frozenset[str]) -> dict[str, Any]:
-    """The values of a row that are inputs.
+class Wanted:
+    """What is wanted of rows.
 
-    Args:
-        row: The row.
-        names: The inputs.
-
-    Raises:
-        InputError: If the row is broken.
+    Fields:
+        names: The inputs that they may give.
+        left: Those that stay at their defaults where a row does not give them. In a JSON object,
+            each of which has its own keys, none may be near one of these.
     """
-    record, header = row.record, row.header
-    if header is None:
-        return _known(_object(record), names, record)
-    record.check()
-    header.fits(record)
-    if header.names[0] == "row" and header.names[-1] == "error" and record.cells[-1]:
-        span = record.span(header.delimiter, len(record.cells) - 1)
-        message = f"this row is an error of another gradcli: {record.cells[-1]}"
-        raise refused(message, record.source, span)
-    return {
-        name: header.value(record, name, column)
-        for name, column in header.columns.items()
-        if name in names
-    }
+
+    def __init__(self, names: frozenset[str], left: tuple[str, ...]) -> None:
+        self.names = names
+        self.left = left
+        self._checked: set[tuple[str, ...]] = set()  # keys of objects
+
+    def of(self, row: Row) -> dict[str, Any]:
+        """The values of a row that are inputs.
+
+        Raises:
+            InputError: If the row is broken.
+        """
+        record, header = row.record, row.header
+        if header is None:
+            return self._of_object(_object(record), record)
+        record.check()
+        header.fits(record)
+        if header.names[0] == "row" and header.names[-1] == "error" and record.cells[-1]:
+            span = record.span(header.delimiter, len(record.cells) - 1)
+            message = f"this row is an error of another gradcli: {record.cells[-1]}"
+            raise refused(message, record.source, span)
+        return {
+            name: header.value(record, name, column)
+            for name, column in header.columns.items()
+            if name in self.names
+        }
+
+    def _of_object(self, found: dict[str, Any], record: Record) -> dict[str, Any]:
+        names = self.names
+        known = {name: value for name, value in found.items() if name in names}
+        if found and not known:
+            text = "no key of this row is an input of the program"
+            raise no_input(text, found, names, record.source, _whole(record))
+        keys = tuple(found)
+        if self.left and keys not in self._checked:
+            left = [name for name in self.left if name not in known]
+            check_spelling("this row", keys, names, left, record.source, _whole(record))
+            self._checked.add(keys)
+        return known
 
 
 def _object(record: Record) -> dict[str, Any]:
@@ -159,14 +183,6 @@ def _object(record: Record) -> dict[str, Any]:
         raise refused(message, source, _whole(record))
     printed = printed_values(found)
     return found if printed is None else printed
-
-
-def _known(found: dict[str, Any], names: frozenset[str], record: Record) -> dict[str, Any]:
-    known = {name: value for name, value in found.items() if name in names}
-    if found and not known:
-        text = "no key of this row is an input of the program"
-        raise no_input(text, found, names, record.source, _whole(record))
-    return known
 
 
 def _whole(record: Record) -> Span:

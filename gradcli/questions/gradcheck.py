@@ -23,7 +23,7 @@ def gradcheck(loaded: Loaded, request: Request, order: int) -> GradcheckResult:
     done = loaded.execute(request.given, request.options, watch, own_calls=calls)
     loaded.float_output(done, request.of)
     names = differentiated(loaded.program, done.session, watch.asked, done.values)
-    quiet = Options(done.session.seed_used)
+    quiet = Options(done.session.seed_used, stream=done.session.stream)
     moving = Watch(names, asked=names)
     runs = count(1)
 

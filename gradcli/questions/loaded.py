@@ -99,6 +99,7 @@ class Loaded:
             explicit=watch.asked is not None,
             keep=watch.keep,
             seed=options.seed,
+            stream=options.stream,
             echo=echo,
             **more,
         )

@@ -52,6 +52,12 @@ class Program:
         """The inputs without a default."""
         return tuple(i.name for i in self._loaded.program.inputs if i.default is None)
 
+    @property
+    def optional(self) -> tuple[str, ...]:
+        """The inputs that are declared as such, with a default."""
+        inputs = self._loaded.program.inputs
+        return tuple(i.name for i in inputs if i.kind == "input" and i.default is not None)
+
     def check_given(self, given: Mapping[str, Given]) -> None:
         """Refuse values for names that are no inputs.
 

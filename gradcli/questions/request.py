@@ -12,13 +12,14 @@ from gradcli.record import Record
 class Options:
     """How to run.
 
-    `seed` makes random numbers repeatable, `echo` gets each text as it is printed, line ends
-    included, `check_nan` turns the warning about nan and infinity into an error, `graph` asks for
-    the recorded graph, `progress` is told how much of long work is done, and of how much, `grad_fn`
+    `seed` makes random numbers repeatable, and `stream` tells which of the seed's numbers, as each
+    of many rows has its own; `echo` gets each text as it is printed, line ends included,
+    `check_nan` turns the warning about nan and infinity into an error, `graph` asks for the
+    recorded graph, `progress` is told how much of long work is done, and of how much, `grad_fn`
     says whether anybody looks at that of a run's values.
     """
 
-    __slots__ = ("check_nan", "echo", "grad_fn", "graph", "progress", "seed")
+    __slots__ = ("check_nan", "echo", "grad_fn", "graph", "progress", "seed", "stream")
 
     def __init__(
         self,
@@ -28,6 +29,7 @@ class Options:
         graph: bool = False,
         progress: Callable[[int, int | None], None] = lambda done, total: None,
         grad_fn: bool = True,
+        stream: int = 0,
     ) -> None:
         self.seed = seed
         self.echo = echo
@@ -35,6 +37,19 @@ class Options:
         self.graph = graph
         self.progress = progress
         self.grad_fn = grad_fn
+        self.stream = stream
+
+    def streaming(self, stream: int) -> Options:
+        """The same, for a run with the numbers of another stream."""
+        return Options(
+            self.seed,
+            self.echo,
+            self.check_nan,
+            self.graph,
+            self.progress,
+            self.grad_fn,
+            stream,
+        )
 
 
 class Request(Record):

@@ -38,7 +38,7 @@ def non_finite(loaded: Loaded, request: Request, done: Done, watch: Watch) -> Di
     """The warning about nan or infinity: the run once more, keeping its values, to explain."""
     from gradcli.questions.outside import even_cotangent
 
-    silent = Options(done.session.seed_used)
+    silent = Options(done.session.seed_used, stream=done.session.stream)
     again = loaded.execute(request.given, silent, watch)
     _, output = loaded.output(again, request.of)
     points = again.session.points

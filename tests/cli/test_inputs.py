@@ -230,6 +230,27 @@ def test_values_by_name(shell, tmp_path, data, more, result):
     assert shell(*TWO, "-i", "-", *more, stdin=data) == (0, f"{result}\n", "")
 
 
+@pytest.mark.parametrize(
+    ("data", "more", "refused"),
+    [
+        ("a,B\n1,2\n", [], True),
+        ("a, b b\n1,2\n", [], False),
+        ("a,B\n1,2\n", ["b=1"], False),
+        ("b,B\n1,2\n", [], False),
+        ('{"schema":"gradcli.run/1","values":{"a":3.0,"B":9.0}}', [], True),
+        ("a,B.0\n1,2\n", ["--rows", "rows.csv"], False),
+    ],
+)
+def test_a_name_near_that_of_an_input_that_nobody_gives(
+    cli, tmp_path, monkeypatch, data, more, refused
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "rows.csv").write_text("b\n3\n")
+    status, _, err = cli(*TWO, "-i", "-", *more, stdin=data)
+    assert status == 4 * refused
+    assert ("has no `b`, and its `B` is no input of the program" in err) is refused
+
+
 def test_one_gradcli_reads_what_another_printed(shell, tmp_path):
     first = ["run", "-e", "input a = nan", "-e", "input w = [1.0, -inf]", "-e", "s = sum(w)"]
     _, printed, _ = shell(*first, "-e", "s", "--json", "-q")

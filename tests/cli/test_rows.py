@@ -134,7 +134,7 @@ def test_rows_that_another_gradcli_printed(cli):
 def test_each_object_has_its_own_keys(cli):
     program = ["run", "-e", "input x = 1.0", "-e", "input y = 2.0", "-e", "x + y", "--rows", "-"]
     rows = '{"x": 1}\n{"id": 7, "x": 1, "y": 100}\n{"y": 3}\n'
-    assert cli(*program, "-f", "csv", stdin=rows) == (0, "result\n3.0\n101.0\n4.0\n", "")
+    assert cli(*program, "-f", "csv", "-q", stdin=rows) == (0, "result\n3.0\n101.0\n4.0\n", "")
 
 
 def test_rows_of_derivatives_that_another_gradcli_printed(cli):
@@ -529,3 +529,96 @@ def test_bools_as_others_write_them_and_no_other_digits(cli):
     assert cli(*program, stdin=rows) == (0, "result\n1\n1\n1\n2\n", "")
     status, _, err = cli("run", "-e", "x", "--rows", "-", stdin="x\n\u0661\n")
     assert (status, "is no number" in err) == (4, True)
+
+
+# names ------------------------------------------------------------------------------------------
+
+TEMPERATURE = ["run", "-e", "input x = 1.0", "-e", "input T = 20.0", "-e", "x * T", "--rows", "-"]
+
+
+@pytest.mark.parametrize(
+    ("stdin", "more"),
+    [
+        ("x,t\n1,5\n", []),
+        ("x, T ,t\n1,5,6\n", ["--columns", "x,t,u"]),
+        ('{"x": 1, "t": 5}\n', []),
+        ('{"x": 1, "T": 5}\n{"x": 1, "t": 5}\n', ["-f", "csv"]),
+        ("x,t\n1,5\n", ["--on-error", "skip"]),
+        ("x,t.0,t.1\n1,5,6\n", []),
+    ],
+)
+def test_a_column_near_the_name_of_an_input_that_nobody_gives_is_refused(cli, stdin, more):
+    status, _, err = cli(*TEMPERATURE, *more, stdin=stdin)
+    assert status == 4
+    assert "has no `T`, and its `t` is no input of the program" in err
+    assert "name it `T`, or give T=VALUE if it is something else" in err
+
+
+def test_a_row_with_a_key_near_an_input_is_a_bad_row(cli):
+    rows = '{"x": 1, "T": 2}\n{"x": 1, "t": 2}\n{"x": 2, "T": 2}\n'
+    status, out, _ = cli(*TEMPERATURE, "-f", "csv", "--on-error", "skip", stdin=rows)
+    assert (status, out) == (4, "row,result\n0,2.0\n2,4.0\n")
+
+
+@pytest.mark.parametrize(
+    ("program", "stdin", "more"),
+    [
+        ("input x = 1.0; input T = 20.0; x * T", "x,t\n1,5\n", ["T=3"]),
+        ("input x = 1.0; input T = 20.0; x * T", "x,T\n1,5\n", []),
+        ("input x = 1.0; input t = 1.0; x * t", "x,t,T\n1,5,6\n", []),
+        ("input x = 1.0; param T = 20.0; x * T", "x,t\n1,5\n", []),
+        ("input x = 1.0; T = 20.0; x * T", "x,t\n1,5\n", []),
+        ("input x = 1.0; input T = 20.0; x * T", '{"x": 1, "t": 5}\n', ["T=3"]),
+    ],
+)
+def test_columns_that_are_not_misspelt(cli, program, stdin, more):
+    status, _, err = cli("run", "-e", program, "--rows", "-", *more, stdin=stdin)
+    assert (status, err) == (0, "")
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_inputs_that_no_column_gives_bring_one_warning(cli, jobs):
+    program = "input x = 1.0; input k = 2.0; input m = 3.0; param p = 1.0; x * k * m * p"
+    run = ["run", "-e", program, "--rows", "-", "--jobs", jobs]
+    status, out, err = cli(*run, stdin="x,other\n1,a\n2,b\n")
+    assert (status, out) == (0, "result\n6.0\n12.0\n")
+    assert err == (
+        "gradcli: warning[input-at-default]: `<stdin>` has no `k`, `m`: they keep their defaults\n"
+        "  = help: k=VALUE gives what is the same for all rows\n"
+    )
+    _, _, err = cli(*run, "k=1", stdin='{"x": 1, "m": 2}\n{"x": 2}\n{"x": 3}\n')
+    assert err == (
+        "gradcli: warning[input-at-default]: this row has no `m`: it keeps its default\n"
+        "  = note: first in row 1, line 2; later ones are not told\n"
+        "  = help: m=VALUE gives what is the same for all rows\n"
+    )
+    assert cli(*run, "-q", stdin="x\n1\n")[2] == ""
+
+
+# random numbers ---------------------------------------------------------------------------------
+
+DRAWS = ["-e", "input x = 1.0", "-e", "x * rand(size=()) + randint(100, ()) * 0", "--seed", "5"]
+
+
+def test_a_rows_random_numbers_come_from_the_seed_and_its_number(cli):
+    rows = ["run", *DRAWS, "--rows", "-", "-r"]
+    _, out, _ = cli(*rows, stdin="x\n1\n1\n1\n1\n")
+    numbers = out.split()
+    assert len(set(numbers)) == 4
+    assert cli("run", *DRAWS)[1].split() == numbers[:1]
+    assert cli(*rows, "--jobs", "2", stdin="x\n1\n1\n1\n1\n")[1] == out
+    _, kept, _ = cli(*rows, "--on-error", "skip", "-q", stdin="x\n1\nbad\n1\n1\n")
+    assert kept.split() == [numbers[0], *numbers[2:]]
+    _, derived, _ = cli("grad", *DRAWS, "--rows", "-", "-f", "csv", stdin="x\n1\n1\n")
+    assert [line.split(",")[1] for line in derived.splitlines()[1:]] == numbers[:2]
+
+
+def test_a_row_that_is_run_again_to_explain_it_draws_the_same_numbers(cli):
+    program = "input x = 1.0; y = log(x * 0) if rand(size=()) < 0.5 else 1 / (x * 0); y"
+    rows = ["--rows", "-", "--json", "--seed", "5"]
+    _, out, _ = cli("run", "-e", program, *rows, stdin="x\n" + "1\n" * 10)
+    rows = [json.loads(line) for line in out.splitlines()]
+    assert {row["result"] for row in rows} == {"-Infinity", "Infinity"}
+    for row in rows:
+        name = "log" if row["result"] == "-Infinity" else "div"
+        assert f"`{name}` made it" in row["warnings"][0]["message"]

@@ -115,7 +115,7 @@ def _evaluated(
         given[i] = (Tensor if type(args[i]) is Tensor else Number)(_copied(data), node)
         points.append((node, data))
     calls, session.own_calls = session.own_calls, None
-    session.seed(session.seed_used)
+    session.seed(session.seed_used, session.stream)
     try:
         out = function.apply(given, None)
     finally:

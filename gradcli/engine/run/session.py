@@ -50,6 +50,7 @@ class Session:
         transparent: `no_grad`, `detach` and their like cut nothing, to tell what they cut.
         own_calls: is told each call of an own function: the function, its arguments, its place.
         functions: built-ins that the program uses as values, by name.
+        stream: which of the seed's streams of random numbers this run takes.
     """
 
     def __init__(
@@ -60,6 +61,7 @@ class Session:
         recording: bool = True,
         keep: bool = False,
         seed: int | None = None,
+        stream: int = 0,
         echo: Callable[[str], None] = lambda text: None,
         moved: Mapping[str, Any] = NOTHING,
         transparent: bool = False,
@@ -79,6 +81,7 @@ class Session:
         self.keep = keep
         self.echo = echo
         self.seed_used = int.from_bytes(os.urandom(8)) if seed is None else seed
+        self.stream = stream
         self.functions: dict[str, Callable[..., Any]] = {}
         self._rng: Any = None
 
@@ -96,12 +99,14 @@ class Session:
     def rng(self) -> Any:
         """The run's NumPy `Generator`, made at its first use."""
         if self._rng is None:
-            self._rng = np.random.default_rng(self.seed_used)
+            self.seed(self.seed_used, self.stream)
         return self._rng
 
-    def seed(self, seed: int) -> None:
-        """Start the random numbers anew from a seed."""
-        self._rng = np.random.default_rng(seed)
+    def seed(self, seed: int, stream: int = 0) -> None:
+        """Start the random numbers anew at a stream of a seed."""
+        from gradcli.engine.numerics.generator import generator
+
+        self._rng = generator(seed, stream)
 
     # --- doing ops ---------------------------------------------------------------------
 

@@ -13,6 +13,7 @@ from gradcli.engine.ops.build import families
 from gradcli.engine.ops.catalog import entries, ops
 from gradcli.engine.ops.op import Op, Sample, sample
 from gradcli.engine.ops.rules import push
+from gradcli.engine.tape.graph import CompositeNode
 from gradcli.engine.tape.tensor import AccumulateGrad, OpNode, Tensor, leaf
 from gradcli.engine.values.carrier import Like, data_of
 from gradcli.engine.values.data import NUMBERS
@@ -136,6 +137,9 @@ def forward(outs: list[Tensor], dots: list[Any], leaves: list[Tensor], *, graph:
         for under, index in zip(node.edges, node.outputs, strict=True):
             dot = None if under is None else tangents.get(under)
             incoming.append(dot[index] if type(dot) is tuple else dot)
+        if isinstance(node, CompositeNode):
+            tangents[node] = node.push(incoming)
+            continue
         out = node.out if node.op.saves_out else node.like
         args = node.args
         if not graph:

@@ -258,6 +258,21 @@ def test_of_and_cotangent():
     assert caught.value.diagnostics[0].code == "needs-cotangent"
 
 
+def test_an_op_made_of_several_is_one_node_of_its_name():
+    text = (
+        "x = tensor([[1.0, 2.0]], requires_grad=True)\nloss = cross_entropy(x, tensor([1]))\nloss"
+    )
+    graph = load(text).graph().graph
+    rows = [(n.name, n.op, n.variable, n.line) for n in graph.nodes]
+    assert rows == [
+        ("NllLossBackward0", "nll_loss", "loss", 2),
+        ("LogSoftmaxBackward0", "log_softmax", "", 2),
+        ("AccumulateGrad", "", "x", 1),
+    ]
+    assert [n.shape for n in graph.nodes] == [(), (1, 2), (1, 2)]
+    assert all(n.value is not None and n.grad is not None for n in graph.nodes)
+
+
 def test_graph():
     text = "a = tensor(2.0, requires_grad=True)\nb = tensor(1.0, requires_grad=True)\n(a + b) * (b + 1)"
     graph = load(text).graph().graph

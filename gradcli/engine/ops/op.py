@@ -107,7 +107,9 @@ class Op(Entry):
         saves: which of the arguments' values the rules read, and "out", or names of `fields` where
             they read no others of several results; shapes are always there.
             A mapping tells it for the rule of each argument, where these differ.
-        node: PyTorch's name of the recorded node, or a function (args, params) to it.
+        node: PyTorch's name of the recorded node, or a function (args, params) to it. The arguments
+            that the node is made of may stand behind it, "MseLossBackward0(input, target)"; else
+            they are those that have rules. A composite that has a name is one node.
         flat: constant between jumps, so that its derivative is zero, or the place of something;
             told by the partials where they are all zero.
         view: the result may share its first argument's memory.
@@ -142,6 +144,7 @@ class Op(Entry):
         "dtype",
         "fields",
         "flat",
+        "folds",
         "host",
         "infer",
         "infix",
@@ -241,6 +244,7 @@ class Op(Entry):
         self.saved_fields = tuple(i for i, name in enumerate(fields) if name in read)
         self.saves_out = "out" in read or bool(self.saved_fields)
         self._node = node
+        self.folds = body is not None and node is not None
         self.fields = tuple(fields)
         self.flat = flat or (bool(self.partials) and all(p == 0.0 for p in self.partials or ()))
         self.view = view
@@ -290,6 +294,19 @@ class Op(Entry):
 
     def node_name(self, args: tuple[Any, ...], params: Mapping[str, Any]) -> str:
         """PyTorch's name of the node that this op records."""
+        return self._node_text(args, params).partition("(")[0]
+
+    def node_inputs(self, args: tuple[Any, ...], params: Mapping[str, Any]) -> Sequence[int]:
+        """The arguments of which PyTorch's node is made, by their numbers."""
+        _, named, inputs = self._node_text(args, params).partition("(")
+        if named:
+            return [self.args.index(name) for name in inputs.rstrip(")").split(", ")]
+        rules = self.partials or self.vjp
+        if rules is None or self.variadic:
+            return range(len(args))
+        return [i for i, rule in enumerate(rules) if rule is not None]
+
+    def _node_text(self, args: tuple[Any, ...], params: Mapping[str, Any]) -> str:
         if callable(self._node):
             return self._node(args, params)
         if self._node is not None:

@@ -39,8 +39,8 @@ def recorded_graph(
     for node in order:
         grad = found.get(node)
         nodes.append(_node(node, ids[node], None if grad is None else grad, names, source))
-        for i, under in enumerate(node.edges):
-            if under in ids:
+        for i, under in enumerate(_shown(node)):
+            if under is not None:
                 edges.append(GraphEdge(ids[node], ids[under], i))
     return Graph(ids[root], tuple(nodes), tuple(edges))
 
@@ -50,20 +50,17 @@ def _below(root: Node) -> list[Node]:
     stack = [root]
     while stack:
         for under in _shown(stack.pop()):
-            if under not in seen:
+            if under is not None and under not in seen:
                 seen.add(under)
                 stack.append(under)
     return sorted(seen, key=lambda node: -node.seq)
 
 
-def _shown(node: Node) -> list[Node]:
+def _shown(node: Node) -> list[Node | None]:
     """What a node was made of. A leaf ends there, where only the command looks at its value."""
-    return [
-        under
-        for under in node.edges
-        if under is not None
-        and not (type(node) is AccumulateGrad and type(under) is Watchpoint and not under.edges)
-    ]
+    if type(node) is AccumulateGrad:
+        return [n for n in node.edges if not (type(n) is Watchpoint and not n.edges)]
+    return [under for under, _ in node.shown]
 
 
 def _node(node: Node, number: int, grad: Any, names: dict[int, str], source: Source) -> GraphNode:

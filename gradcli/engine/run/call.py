@@ -172,12 +172,12 @@ def _parameters(op: Op, arguments: Named) -> Callable[[Sequence[Any]], dict[str,
 # with arguments as they come ----------------------------------------------------------------------
 
 
-def by_place(op: Op, site: Site | None) -> Function:
-    """The op called with exactly its arguments by place, as operators do."""
+def by_place(op: Op, site: Site | None, reflected: Function | None = None) -> Function:
+    """The op called with exactly its arguments by place, as operators do; see `scalars.binary`."""
     general = by_name(op, site)
     if _has_short_way(op):
         if len(op.args) == 2:
-            return scalars.binary(op, site, general)
+            return scalars.binary(op, site, general, reflected)
         if len(op.args) == 1:
             return scalars.unary(op, site, general)
     return general

@@ -398,11 +398,7 @@ _SETTERS: dict[str, Member] = {
 
 
 def _next_functions(session: Session, node: Node) -> Any:
-    if isinstance(node, AccumulateGrad):
-        return ()
-    return tuple(
-        (seen(under), index) for under, index in zip(node.edges, node.outputs, strict=True)
-    )
+    return tuple((seen(under), index) for under, index in node.shown)
 
 
 def _variable(session: Session, node: Node) -> Any:

@@ -49,7 +49,7 @@ OPS = {
 
 def function(sign: str, count: int, site: Site) -> Function:
     """What an operator of so many operands does at a place."""
-    made = _LANGUAGE.get(sign) if count == 2 or sign == "not" else None
+    made = _LANGUAGE.get(sign if count == 2 or sign == "not" else f"{sign}x")
     if made is not None:
         return made(site)
     return by_place(ops[OPS[sign, count]], site)
@@ -72,10 +72,27 @@ def _plus(site: Site) -> Function:
     return add
 
 
+def _sign(site: Site) -> Function:
+    """`+x`, which is a tensor itself."""
+    plain = by_place(ops.positive, site)
+    return lambda session, x: x if type(x) is Tensor else plain(session, x)
+
+
+def _over(site: Site) -> Function:
+    """`/`. A number over a tensor is, as in PyTorch, the tensor's reciprocal times the number."""
+
+    def reflected(session: Session, x: Any, y: Any) -> Any:
+        return session.do(ops.mul, [session.do(ops.reciprocal, [y], {}, site), x], {}, site)
+
+    return by_place(ops.div, site, reflected)
+
+
 _TEXTS = frozenset({str, tuple, Size})
 
 _LANGUAGE: dict[str, Callable[[Site], Function]] = {
     "+": _plus,
+    "+x": _sign,
+    "/": _over,
     "not": lambda site: negation,
     "is": lambda site: lambda session, x, y: identity(x, y),
     "is not": lambda site: lambda session, x, y: not identity(x, y),

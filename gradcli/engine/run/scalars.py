@@ -60,9 +60,14 @@ def unary(op: Op, site: Site | None, general: Callable[..., Any]) -> Callable[[S
 
 
 def binary(
-    op: Op, site: Site | None, general: Callable[..., Any]
+    op: Op,
+    site: Site | None,
+    general: Callable[..., Any],
+    reflected: Callable[..., Any] | None = None,
 ) -> Callable[[Session, Any, Any], Any]:
-    """The op of two arguments at one place of the program; `general` is the long way."""
+    """The op of two arguments at one place of the program; `general` is the long way, `reflected`
+    that of a number and a tensor, in this order, where it is another.
+    """
     number = op.number
     assert number is not None
     partials = op.partials
@@ -76,6 +81,8 @@ def binary(
         if kind in NUMBERS:
             if other in NUMBERS:
                 return number(x, y)
+            if reflected is not None and other is Tensor:
+                return reflected(session, x, y)
             if not short or (other is not Number and other is not Tensor) or y.view is not None:
                 return general(session, x, y)
             a, b = x, y.data

@@ -23,6 +23,7 @@ from gradcli.engine.tape.tensor import (
     Number,
     Tensor,
     apply,
+    composed,
     node_of,
     shared,
     unrecorded,
@@ -142,13 +143,12 @@ class Session:
     def _composite(
         self, op: Op, args: Sequence[Any], params: Mapping[str, Any], site: Site | None
     ) -> Any:
-        assert op.body is not None
         if not self.recording:
             args = [_unconnected(a) if isinstance(a, Tensor) else a for a in args]
         if self.keep:
             self.mark(args)
         before = {n for a in args if isinstance(a, Tensor) and (n := node_of(a)) is not None}
-        out = _wrapped(op.body(*args, **params))
+        out = _wrapped(composed(op, args, params))
         for made in out if type(out) is tuple else (out,):
             if site is not None and isinstance(made, Tensor):
                 settle(made.node, before, site)

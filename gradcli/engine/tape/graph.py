@@ -19,6 +19,7 @@ if TYPE_CHECKING:  # making a protocol takes as long as importing a room
 
         name: str
         fields: tuple[str, ...]
+        folds: bool
         number: Callable[..., Any] | None
         body: Callable[..., Any] | None
         view: bool
@@ -34,6 +35,10 @@ if TYPE_CHECKING:  # making a protocol takes as long as importing a room
         def value(self, args: Sequence[Any], params: Mapping[str, Any]) -> Any: ...
 
         def node_name(self, args: tuple[Any, ...], params: Mapping[str, Any]) -> str: ...
+
+        def node_inputs(
+            self, args: tuple[Any, ...], params: Mapping[str, Any]
+        ) -> Sequence[int]: ...
 
         def pull(
             self,
@@ -140,6 +145,11 @@ class Node:
         return ""
 
     @property
+    def shown(self) -> Sequence[tuple[Node | None, int]]:
+        """What the program sees of its edges: PyTorch's `next_functions`."""
+        return tuple(zip(self.edges, self.outputs, strict=True))
+
+    @property
     def saves(self) -> bool:
         """Whether its derivative reads values that it saved."""
         return False
@@ -198,6 +208,48 @@ class Watchpoint(Node):
         return dots[0]
 
 
+class CompositeNode(Node):
+    """An op made of several that the program sees as one: the identity over their nodes.
+
+    `args` are what is left to tell of the arguments, and `under` the nodes that they come from.
+    """
+
+    __slots__ = ("args", "op", "params", "under")
+
+    def __init__(
+        self,
+        op: Recordable,
+        args: tuple[Any, ...],
+        params: Mapping[str, Any],
+        under: Sequence[tuple[Node | None, int]],
+        results: Sequence[tuple[Node | None, int]],
+    ) -> None:
+        edges = tuple(node for node, _ in results)
+        visible = any(node is not None and node.visible for node in edges)
+        super().__init__(edges, tuple(index for _, index in results), visible, None)
+        self.op = op
+        self.args = args
+        self.params = params
+        self.under = under
+
+    def name(self) -> str:
+        return self.op.node_name(self.args, self.params)
+
+    @property
+    def op_name(self) -> str:
+        return self.op.name
+
+    @property
+    def shown(self) -> Sequence[tuple[Node | None, int]]:
+        return tuple(self.under[i] for i in self.op.node_inputs(self.args, self.params))
+
+    def pull(self, g: Any, wanted: Sequence[bool]) -> Sequence[Any]:
+        return g if type(self.like) is tuple else (g,)
+
+    def push(self, dots: Sequence[Any]) -> Any:
+        return tuple(dots) if type(self.like) is tuple else dots[0]
+
+
 def seen(node: Node | None) -> Node | None:
     """The node as the program sees it: watchpoints are not there."""
     while type(node) is Watchpoint and node.visible:
@@ -217,8 +269,8 @@ def _zeros(like: Like) -> Any:
 
 
 def settle(node: Node | None, before: Collection[Node], site: Site) -> None:
-    """Give the nodes that were made for an op of the program that op's place: those from which
-    `node` was made, up to the nodes of before.
+    """Give the nodes that were made for an op of the program that op's place: `node`, which has its
+    value, and those from which it was made, up to the nodes of before.
     """
     stack = [node]
     while stack:
@@ -226,4 +278,5 @@ def settle(node: Node | None, before: Collection[Node], site: Site) -> None:
         if node is None or node in before or node.site is not None or not node.op_name:
             continue
         node.site = site
+        site = Site(site.span, "") if site.variable else site
         stack.extend(node.edges)

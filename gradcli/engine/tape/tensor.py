@@ -6,13 +6,14 @@ room knows no derivatives; the rules know no recording.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 from weakref import ref
 
 from gradcli.engine.tape.graph import (
     GONE,
     LIVE,
+    CompositeNode,
     Node,
     Site,
     Version,
@@ -21,7 +22,7 @@ from gradcli.engine.tape.graph import (
     seen,
     whole,
 )
-from gradcli.engine.values.carrier import SCALAR, Carrier, Like, like_of
+from gradcli.engine.values.carrier import SCALAR, Carrier, Like, data_of, like_of
 from gradcli.engine.values.data import (
     NUMBERS,
     SCALARS,
@@ -74,7 +75,7 @@ class Tensor(Carrier):
 
     def apply(self, op: Recordable, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
         """What the op makes of the arguments, recorded where that is wanted."""
-        return apply(op, args, params, None) if op.body is None else op.body(*args, **params)
+        return apply(op, args, params, None) if op.body is None else composed(op, args, params)
 
     def plain(self) -> Data:
         """The array or number that it holds."""
@@ -138,6 +139,10 @@ class AccumulateGrad(Node):
     def name(self) -> str:
         return "AccumulateGrad"
 
+    @property
+    def shown(self) -> Sequence[tuple[Node | None, int]]:
+        return ()
+
     def pull(self, g: Any, wanted: Sequence[bool]) -> Sequence[Any]:
         return (g,) if self.edges else ()
 
@@ -197,6 +202,11 @@ class OpNode(Node):
     @property
     def op_name(self) -> str:
         return self.op.name
+
+    @property
+    def shown(self) -> Sequence[tuple[Node | None, int]]:
+        inputs = self.op.node_inputs(self.args, self.params)
+        return tuple((self.edges[i], self.outputs[i]) for i in inputs)
 
     @property
     def saves(self) -> bool:
@@ -361,6 +371,38 @@ def apply(op: Recordable, args: Sequence[Any], params: Mapping[str, Any], site: 
     if op.view and type(out) not in NUMBERS:
         _share(result, args[0], op, params)
     return result
+
+
+def composed(op: Recordable, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
+    """What the ops that an op is made of make of the arguments; recorded as one node where PyTorch
+    has one.
+    """
+    assert op.body is not None
+    under = [(node_of(a), a.index) if isinstance(a, Tensor) else (None, 0) for a in args]
+    out = op.body(*args, **params)
+    if not op.folds:
+        return out
+    given = {node for node, _ in under if node is not None}
+    results = out if isinstance(out, tuple) else (out,)
+    made = [_made(r, given) for r in results]
+    if any(node is not None for node, _ in made):
+        kept = tuple(like_of(a) if isinstance(a, Tensor) else a for a in args)
+        node = CompositeNode(op, kept, params, under, made)
+        likes = tuple(map(like_of, results))
+        node.like = likes if len(likes) > 1 else likes[0]
+        node.keeps = any(n is not None and n.keeps for n, _ in made)
+        if node.keeps:
+            node.out = out.data if isinstance(out, Tensor) else tuple(map(data_of, results))
+        for i, (result, (inner, _)) in enumerate(zip(results, made, strict=True)):
+            if inner is not None:
+                result.node, result.index, result.view = node, i, None
+    return out
+
+
+def _made(result: Any, given: Collection[Node]) -> tuple[Node | None, int]:
+    """The node of a composite's result, which is not that of an argument, and its place there."""
+    node = node_of(result) if isinstance(result, Tensor) else None
+    return (None, 0) if node is None or node in given else (node, result.index)
 
 
 def unrecorded(op: Recordable, args: Sequence[Any], params: Mapping[str, Any]) -> Any:

@@ -77,6 +77,7 @@ def _clip_number(x: Any, low: float, high: float) -> Any:
 relu6: Op = elementwise(
     "relu6",
     args=("input",),
+    node="HardtanhBackward0",
     doc="min(max(x, 0), 6). The derivatives at 0 and at 6 are 0.",
     source="definition",
     number=lambda x: _clip_number(+x, 0, 6),
@@ -150,6 +151,7 @@ prelu: Op = composite(
     "prelu",
     _prelu,
     args=("input", "weight"),
+    node="PreluKernelBackward0",
     doc="x where x is positive, else weight * x, with one weight or one for each channel (the "
     "second dimension).",
     source="PyTorch: nn.functional.prelu",
@@ -306,6 +308,7 @@ elu: Op = elementwise(
 selu: Op = elementwise(
     "selu",
     args=("input",),
+    node="EluBackward0",
     doc="scale elu(x, alpha) with the scale 1.0507 and the alpha 1.6733 that keep mean 0 and "
     "variance 1 from layer to layer.",
     source="Klambauer and others, Self-normalizing neural networks, 2017",
@@ -625,6 +628,7 @@ glu: Op = composite(
     _gated,
     args=("input",),
     params={"dim": -1},
+    node="GluBackward0",
     doc="a sigmoid(b), where a and b are the halves of the input along the dimension `dim`.",
     source="Dauphin and others, Language modeling with gated convolutional networks, 2017",
     samples=lambda: (

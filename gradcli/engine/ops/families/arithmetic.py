@@ -8,6 +8,7 @@ from gradcli.engine.numerics import exact, ieee
 from gradcli.engine.numerics.ufunc import alike, formula, on_numbers, real
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.families import points
+from gradcli.engine.ops.nodes import by_number
 from gradcli.engine.ops.op import Op, bad, elementwise, known, sample
 from gradcli.engine.ops.promotion import arithmetic, counted, floating, promoted, real_numbers
 from gradcli.engine.values.data import NUMBERS, Data, np, plain, shape_of
@@ -66,6 +67,7 @@ add: Op = elementwise(
     "add",
     args=("input", "other"),
     params={"alpha": 1},
+    node=by_number(0, "AddBackward0(other, input)", "AddBackward0"),
     doc="Sum input + alpha other.",
     infix=("+", 6),
     number=ieee.add,
@@ -97,7 +99,7 @@ sub: Op = elementwise(
     array=exact.sub,
     dtype=lambda x, y, alpha=1: counted(x, y, number(alpha, "alpha")),
     partials=(1.0, lambda out, x, y, alpha=1: -float(alpha)),
-    node=lambda args, params: "RsubBackward1" if type(args[0]) in NUMBERS else "SubBackward0",
+    node=by_number(0, "RsubBackward1(other)", "SubBackward0"),
     samples=lambda: (
         sample(1.5, -2.0),
         sample([1.0, 2.0], [0.5, -3.0]),
@@ -116,6 +118,7 @@ mul: Op = elementwise(
     "mul",
     args=("input", "other"),
     aliases=("multiply",),
+    node=by_number(0, "MulBackward0(other, input)", "MulBackward0"),
     doc="Product of input and other.",
     source="product rule",
     infix=("*", 7),
@@ -157,6 +160,7 @@ div: Op = elementwise(
         ),
     ),
     saves={"input": ("other",), "other": ("input", "other")},
+    node=lambda args, params: f"DivBackward{0 if params.get('rounding_mode') is None else 2}",
     samples=lambda: (
         sample(1.5, -2.0),
         sample([1.0, 2.0], [0.5, -3.0]),
@@ -204,8 +208,8 @@ positive: Op = elementwise(
 
 def _power_node(args: Any, params: Any) -> str:
     if type(args[1]) in NUMBERS:
-        return "PowBackward0"
-    return "PowBackward2" if type(args[0]) in NUMBERS else "PowBackward1"
+        return "PowBackward0(input)"
+    return "PowBackward2(exponent)" if type(args[0]) in NUMBERS else "PowBackward1"
 
 
 def _power_base(out: Any, x: Any, y: Any) -> Any:
@@ -366,7 +370,7 @@ remainder: Op = elementwise(
     dtype=counted,
     partials=(1.0, lambda out, x, y: neg(floor_divide(x, y))),
     saves=("input", "other"),
-    node=lambda args, params: f"RemainderBackward{int(type(args[1]) not in NUMBERS)}",
+    node=by_number(1, "RemainderBackward0(input)", "RemainderBackward1"),
     samples=points.quotients,
     known=lambda: (
         known(-5.0, 3.0, grad=(1.0, 2.0)),
@@ -386,7 +390,7 @@ fmod: Op = elementwise(
     dtype=counted,
     partials=(1.0, lambda out, x, y: neg(div(x, y, rounding_mode="trunc"))),
     saves=("input", "other"),
-    node=lambda args, params: f"FmodBackward{int(type(args[1]) not in NUMBERS)}",
+    node=by_number(1, "FmodBackward0(input)", "FmodBackward1"),
     samples=points.quotients,
     known=lambda: (
         known(5.0, 3.0, grad=(1.0, -1.0)),
@@ -459,7 +463,7 @@ lerp: Op = elementwise(
         lambda out, x, end, weight: sub(end, x),
     ),
     saves=("input", "end", "weight"),
-    node=lambda args, params: f"LerpBackward{int(type(args[2]) not in NUMBERS)}",
+    node=by_number(2, "LerpBackward0(input, end)", "LerpBackward1"),
     samples=lambda: (
         sample(1.0, 3.0, 0.25),
         sample(1.0, 3.0, 0.75),

@@ -123,11 +123,11 @@ def _grown(x: Any, ndim: int) -> Any:
     shape = shape_of(x)
     if len(shape) >= ndim:
         return x
-    if ndim == 3:
-        size = {0: (1, 1, 1), 1: (1, *shape, 1), 2: (*shape, 1)}[len(shape)]
-    else:
-        size = (*(1,) * (ndim - len(shape)), *shape)
-    return ops.reshape(x, shape=size)
+    if not shape:
+        return ops.reshape(x, shape=(1,) * ndim)
+    for rank in range(len(shape), ndim):  # first a row, then a row of columns
+        x = ops.unsqueeze(x, dim=0 if rank == 1 else -1)
+    return x
 
 
 def _at_least_op(ndim: int) -> Op:
@@ -181,6 +181,7 @@ repeat: Op = composite(
     _repeat,
     args=("input",),
     params={"*repeats": REQUIRED},
+    node="RepeatBackward0",
     doc="The input repeated so many times along each dimension; further counts in front make new "
     "dimensions.",
     source="PyTorch: Tensor.repeat",
@@ -208,6 +209,7 @@ tile: Op = composite(
     _tile,
     args=("input",),
     params={"*dims": REQUIRED},
+    node="RepeatBackward0",
     doc="The input repeated so many times along each dimension, counted from the last.",
     source="PyTorch: tile",
     samples=lambda: (
@@ -235,10 +237,20 @@ def _interleaved(x: Any, repeats: Any, dim: Any) -> Any:
             "shape-mismatch",
             f"`repeats` has {counts.size} counts for dimension {at} of size {size}",
         )
+    if not counts.ndim:
+        return _each_repeated(x, at, int(counts))
     each = np.broadcast_to(counts, (size,))
     check_memory([*shape_of(x)[:at], int(each.sum()), *shape_of(x)[at + 1 :]])
     places = np.repeat(np.arange(size), each)
-    return ops.getitem(x, index=(*(EVERY,) * at, places))
+    return ops.index_select(x, dim=at, index=places)
+
+
+def _each_repeated(x: Any, at: int, count: int) -> Any:
+    shape = shape_of(x)
+    check_memory((*shape[:at], shape[at] * count, *shape[at + 1 :]))
+    size = (*shape[: at + 1], count, *shape[at + 1 :])
+    wide = ops.clone(ops.expand(ops.unsqueeze(x, dim=at + 1), size=size))
+    return ops.reshape(wide, shape=(*shape[:at], shape[at] * count, *shape[at + 1 :]))
 
 
 repeat_interleave: Op = composite(
@@ -373,6 +385,7 @@ rot90: Op = composite(
     _turned,
     args=("input",),
     params={"k": 1, "dims": (0, 1)},
+    node="Rot90Backward0",
     doc="The input turned by k quarter turns from the first of `dims` to the second.",
     source="PyTorch: rot90",
     samples=lambda: (
@@ -467,6 +480,17 @@ def _circular(n: int, places: Any, at: int) -> Any:
     return places % max(n, 1)
 
 
+def _pad_node(args: Any, params: Any) -> str:
+    names = {"reflect": "Reflection", "replicate": "Replication"}
+    match params["mode"]:
+        case "constant":
+            return "ConstantPadNdBackward0"
+        case "circular":
+            return "CopySlices"
+        case mode:
+            return f"{names[mode]}Pad{len(wholes(params['pad'], 'pad')) // 2}DBackward0"
+
+
 _EDGES = {
     "reflect": _reflect,
     "replicate": lambda n, places, at: np.clip(places, 0, max(n - 1, 0)),
@@ -480,6 +504,7 @@ pad: Op = composite(
     dtype=of_first,
     args=("input",),
     params={"pad": REQUIRED, "mode": "constant", "value": None},
+    node=_pad_node,
     doc="The input with margins: `pad` holds, from the last dimension on, how much comes before "
     "and after, negative to cut. `mode` is 'constant' (of `value`, 0), 'reflect', 'replicate' or "
     "'circular'.",
@@ -616,6 +641,7 @@ block_diag: Op = composite(
     "block_diag",
     _blocks,
     args=("*tensors",),
+    node="BlockDiagBackward0",
     doc="The matrices along the diagonal of a larger one, with zeros elsewhere; a vector is a row.",
     source="PyTorch: block_diag",
     samples=lambda: (

@@ -9,9 +9,10 @@ from gradcli.engine.numerics import ieee
 from gradcli.engine.numerics.ufunc import alike, formula, on_numbers, real, ufunc, unfit
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.families import points
+from gradcli.engine.ops.nodes import by_number
 from gradcli.engine.ops.op import Op, bad, elementwise, known, op, sample
 from gradcli.engine.ops.promotion import floating, promoted, real_numbers
-from gradcli.engine.values.data import NUMBERS, SCALARS, Data, np, plain, shape_of
+from gradcli.engine.values.data import SCALARS, Data, np, plain, shape_of
 from gradcli.errors import run_error
 
 FAMILY = 80, "Choice and clamping"
@@ -222,7 +223,7 @@ clamp: Op = elementwise(
     partials=(_inside, _below, _above),
     saves=("input", "min", "max"),
     node=lambda args, params: (
-        "ClampBackward1" if all(type(a) in SCALARS for a in args[1:]) else "ClampBackward0"
+        "ClampBackward1(input)" if all(type(a) in SCALARS for a in args[1:]) else "ClampBackward0"
     ),
     samples=lambda: (
         sample(0.5, 0.0, 1.0),
@@ -251,7 +252,7 @@ clamp_min: Op = elementwise(
     array=_larger,
     partials=(lambda out, x, low: ops.ge(x, low), lambda out, x, low: ops.lt(x, low)),
     saves=("input", "min"),
-    node=lambda args, params: f"ClampMinBackward{int(type(args[1]) not in NUMBERS)}",
+    node=by_number(1, "ClampMinBackward0(input)", "ClampMinBackward1"),
     samples=points.pairs,
     known=lambda: (known(0.0, 0.0, grad=(1.0, 0.0)),),
     bad=lambda: (UNFIT,),
@@ -266,7 +267,7 @@ clamp_max: Op = elementwise(
     array=_smaller,
     partials=(lambda out, x, high: ops.le(x, high), lambda out, x, high: ops.gt(x, high)),
     saves=("input", "max"),
-    node=lambda args, params: f"ClampMaxBackward{int(type(args[1]) not in NUMBERS)}",
+    node=by_number(1, "ClampMaxBackward0(input)", "ClampMaxBackward1"),
     samples=points.pairs,
     known=lambda: (known(0.0, 0.0, grad=(1.0, 0.0)),),
     bad=lambda: (UNFIT,),
@@ -304,6 +305,7 @@ copysign: Op = elementwise(
     dtype=floating,
     partials=(lambda out, x, y: ops.mul(ops.sign(x), copysign(1.0, y)), 0.0),
     saves=("input", "other"),
+    node=by_number(1, "CopysignBackward1(input)", "CopysignBackward0"),
     samples=points.pairs,
     known=lambda: (
         known(0.0, -1.0, grad=(0.0, 0.0)),

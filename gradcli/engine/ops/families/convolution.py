@@ -6,10 +6,9 @@ from math import inf, prod
 from typing import Any
 
 from gradcli.engine.ops.catalog import ops
-from gradcli.engine.ops.internal.window import counts
+from gradcli.engine.ops.internal.convolution import margined, places
 from gradcli.engine.ops.op import REQUIRED, Op, bad, composite, known, sample
 from gradcli.engine.values.data import dtype_of, np, shape_of
-from gradcli.engine.values.limits import check_memory
 from gradcli.engine.values.sizes import Shape, number, whole, wholes
 from gradcli.errors import run_error
 
@@ -38,27 +37,6 @@ def _batched(x: Any, rank: int, name: str) -> Any:
             f"got the shape {list(shape_of(x))}",
         )
     return x if ndim == rank + 2 else ops.unsqueeze(x, dim=0)
-
-
-def _margined(x: Any, margins: list[tuple[int, int]], value: float) -> Any:
-    """The input with margins in its last dimensions."""
-    if not any(a or b for a, b in margins):
-        return x
-    flat = [n for margin in reversed(margins) for n in margin]
-    return ops.pad(x, pad=flat, mode="constant", value=value)
-
-
-def _places(x: Any, size: Shape, stride: Shape, dilation: Shape, name: str) -> Shape:
-    shape = shape_of(x)[-len(size) :]
-    found = counts(shape, size, stride, dilation)
-    if any(n < 1 for n in found):
-        raise run_error(
-            "shape-mismatch",
-            f"the window of `{name}`, {list(size)} at dilation {list(dilation)}, is larger than "
-            f"the padded input, {list(shape)}",
-        )
-    check_memory((*shape_of(x)[: -len(size)], *found, *size))
-    return found
 
 
 # convolutions -------------------------------------------------------------------------------------
@@ -95,32 +73,16 @@ def _convolved(rank: int, name: str) -> Any:
         _check_weight(
             shape_of(batch), kernel, shape_of(bias) if bias is not None else None, parts, rank, name
         )
-        size = kernel[2:]
         step, spread = _several(stride, rank, "stride", 1), _several(dilation, rank, "dilation", 1)
-        batch = _margined(batch, _padding(padding, size, step, spread), 0.0)
-        many = _places(batch, size, step, spread, name)
-        seen = ops.windows(batch, size=size, stride=step, dilation=spread)
-        out = _products(seen, weight, parts, many, size)
-        if bias is not None:
-            out = ops.add(out, ops.reshape(bias, shape=(-1, *(1,) * rank)))
+        margins = _padding(padding, kernel[2:], step, spread)
+        if any(before != after for before, after in margins):
+            batch, margins = margined(batch, margins, 0.0), []
+        out = ops.convolution(
+            batch, weight, bias, stride=step, margins=margins, dilation=spread, groups=parts
+        )
         return out if len(shape_of(x)) == rank + 2 else ops.squeeze(out, dim=0)
 
     return convolved
-
-
-def _products(seen: Any, weight: Any, parts: int, many: Shape, size: Shape) -> Any:
-    """Inner products of windows (batch, channels, places, window) and weights, group by group."""
-    count, channels = shape_of(seen)[:2]
-    outputs, rank = shape_of(weight)[0], len(size)
-    inner = channels // parts * prod(size)
-    grouped = ops.reshape(seen, shape=(count, parts, channels // parts, *many, *size))
-    order = (0, 1, *range(3, 3 + rank), 2, *range(3 + rank, 3 + 2 * rank))
-    rows = ops.reshape(ops.permute(grouped, dims=order), shape=(count, parts, prod(many), inner))
-    columns = ops.transpose(
-        ops.reshape(weight, shape=(parts, outputs // parts, inner)), dim0=-2, dim1=-1
-    )
-    out = ops.transpose(ops.matmul(rows, columns), dim0=-2, dim1=-1)
-    return ops.reshape(out, shape=(count, outputs, *many))
 
 
 def _check_weight(
@@ -285,10 +247,18 @@ class _Pool:
             last -= 1
         return max(last * s - room, 0)
 
+    def of_rows(self) -> dict[str, Any]:
+        """The windows of a line as those of a plane of one row."""
+        return {
+            "kernel_size": (1, *self.size),
+            "stride": (1, *self.stride),
+            "padding": (0, *self.padding),
+        }
+
     def windows(self, x: Any, value: float) -> Any:
         """What each window shows, in one last dimension."""
-        padded = _margined(x, self.margins, value)
-        many = _places(padded, self.size, self.stride, self.dilation, self.name)
+        padded = margined(x, self.margins, value)
+        many = places(padded, self.size, self.stride, self.dilation, self.name)
         seen = ops.windows(padded, size=self.size, stride=self.stride, dilation=self.dilation)
         return ops.reshape(seen, shape=(*shape_of(x)[: -len(self.size)], *many, prod(self.size)))
 
@@ -305,6 +275,17 @@ def _max_pooled(rank: int, name: str) -> Any:
     ) -> Any:
         batch = _batched(x, rank, name)
         pool = _Pool(batch, rank, name, kernel_size, stride, padding, dilation, ceil_mode)
+        if rank == 1:  # PyTorch's is that of two dimensions
+            found = max_pool2d(
+                ops.unsqueeze(x, dim=-2),
+                **pool.of_rows(),
+                dilation=(1, *pool.dilation),
+                ceil_mode=ceil_mode,
+                return_indices=return_indices,
+            )
+            if not return_indices:
+                return ops.squeeze(found, dim=-2)
+            return tuple(ops.squeeze(out, dim=-2) for out in found)
         seen = pool.windows(batch, -inf)
         values, chosen = ops.max_along(seen, dim=-1, keepdim=False)
         if not return_indices:
@@ -365,6 +346,7 @@ def _max_op(rank: int, what: str) -> Op:
         _max_pooled(rank, name),
         args=("input",),
         params=_MAX,
+        node="MaxPool2DWithIndicesBackward0" if rank == 2 else None,
         doc=f"Largest element in each window of {what}, windows `stride` apart (their size without "
         "it). At a tie the first is taken and gets the gradient; `return_indices` tells its place.",
         source=f"PyTorch: nn.functional.{name}",
@@ -396,6 +378,14 @@ def _averaged(rank: int, name: str) -> Any:
     ) -> Any:
         batch = _batched(x, rank, name)
         pool = _Pool(batch, rank, name, kernel_size, stride, padding, 1, ceil_mode)
+        if rank == 1:  # PyTorch's is that of two dimensions
+            found = avg_pool2d(
+                ops.unsqueeze(x, dim=-2),
+                **pool.of_rows(),
+                ceil_mode=ceil_mode,
+                count_include_pad=count_include_pad,
+            )
+            return ops.squeeze(found, dim=-2)
         total = ops.sum(pool.windows(batch, 0.0), dim=-1)
         if divisor_override is not None:
             divisor = float(number(divisor_override, "divisor_override"))
@@ -433,6 +423,7 @@ def _average_op(rank: int, what: str, more: dict[str, Any]) -> Op:
         _averaged(rank, name),
         args=("input",),
         params=params,
+        node="AvgPool2DBackward0" if rank == 2 else None,
         doc=f"Mean of each window of {what}, windows `stride` apart (their size without it). "
         "Padding counts unless `count_include_pad=False`.",
         source=f"PyTorch: nn.functional.{name}",

@@ -69,6 +69,7 @@ cholesky_solve: Op = composite(
     _cholesky_solve,
     args=("input", "input2"),
     params={"upper": False},
+    node="CholeskySolveBackward0",
     doc="Solution X of A X = B from the Cholesky factor of A, lower or with `upper=True` upper.",
     source=f"{GILES}, 2.3.1",
     samples=lambda: (
@@ -91,6 +92,7 @@ cholesky_inverse: Op = composite(
     _cholesky_inverse,
     args=("input",),
     params={"upper": False},
+    node="CholeskyInverseBackward0",
     doc="Inverse of A from its Cholesky factor, lower or with `upper=True` upper.",
     source=f"{GILES}, 2.3.1",
     samples=lambda: (sample(_SPD_ROOT[0]), sample(_SPD_ROOT[1], upper=True), sample([[2.0]])),
@@ -142,7 +144,8 @@ def _svd_parts(a: Any, full: Any) -> tuple[Any, Any, Any]:
 
 
 def _svd(a: Any, some: Any = True, compute_uv: Any = True) -> Any:
-    u, s, v = _svd_parts(a, not some)
+    u, s, vh = linalg_svd(a, full_matrices=not some)
+    v = transposed(vh)
     if not compute_uv:
         m, n = shape_of(a)[-2:]
         u, v = (np.zeros((*shape_of(a)[:-2], size, size), dtype_of(a)) for size in (m, n))
@@ -183,6 +186,7 @@ linalg_svd: Op = composite(
     args=("A",),
     params={"full_matrices": True},
     fields=("U", "S", "Vh"),
+    node="LinalgSvdBackward0",
     doc="Singular value decomposition A = U diag(S) Vh, as the fields `U`, `S`, `Vh`; the full U "
     f"and Vh of a matrix that is not square have no derivative. {_SVD_LIMITS}",
     source=f"{GILES}, 3.2",
@@ -244,6 +248,7 @@ qr: Op = composite(
     args=("input",),
     params={"some": True},
     fields=("Q", "R"),
+    node="LinalgQrBackward0",
     doc=f"{_QR}; with `some=False` Q is square.",
     source="definition",
     samples=lambda: (
@@ -260,6 +265,7 @@ linalg_qr: Op = composite(
     args=("A",),
     params={"mode": "reduced"},
     fields=("Q", "R"),
+    node="LinalgQrBackward0",
     doc=f"{_QR}; `mode='complete'` gives a square Q, `mode='r'` no Q.",
     source="definition",
     samples=lambda: (

@@ -127,6 +127,9 @@ diag: Op = composite(
     _diag,
     args=("input",),
     params={"diagonal": 0},
+    node=lambda args, params: (
+        "DiagonalBackward0_copy" if len(shape_of(args[0])) == 2 else "DiagEmbedBackward0"
+    ),
     doc="The diagonal of a matrix, or the matrix that has a vector on its diagonal and zeros "
     "elsewhere. `diagonal` counts diagonals to the right.",
     source="PyTorch: diag",
@@ -157,6 +160,7 @@ trace: Op = composite(
     "trace",
     lambda x: ops.sum(ops.diagonal(_matrix(x), **_PLANE)),
     args=("input",),
+    node="TraceBackward0",
     doc="Sum of the diagonal of a matrix.",
     source="definition",
     samples=lambda: (

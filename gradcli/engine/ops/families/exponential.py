@@ -8,6 +8,7 @@ from gradcli.engine.numerics import ieee
 from gradcli.engine.numerics.ufunc import formula, real
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.families import points
+from gradcli.engine.ops.nodes import of_pair
 from gradcli.engine.ops.op import Op, bad, elementwise, known, sample
 from gradcli.engine.ops.promotion import floating
 from gradcli.engine.values.data import Data, np
@@ -228,6 +229,7 @@ xlogy: Op = elementwise(
         lambda out, x, y: ops.div(x, y),
     ),
     saves=("input", "other"),
+    node=of_pair("XlogyBackward"),
     samples=points.weights,
     known=lambda: (known(0.0, 0.0, grad=(0.0, NAN)), known(0.0, 2.0, grad=(ieee.LN2, 0.0))),
     bad=lambda: (UNFIT,),
@@ -236,6 +238,7 @@ xlogy: Op = elementwise(
 xlog1py: Op = elementwise(
     "xlog1py",
     args=("input", "other"),
+    node=of_pair("SpecialXlog1PyBackward"),
     doc="input log(1 + other), 0 where input is 0. Its derivatives are log1p(other), or 0 where "
     "input is 0 and other not above -1, and input / (1 + other).",
     source="product rule",
@@ -256,6 +259,7 @@ xlog1py: Op = elementwise(
 entr: Op = elementwise(
     "entr",
     args=("input",),
+    node="SpecialEntrBackward0",
     doc="Entropy -input log(input); 0 at 0, -inf below. Its derivative is -log(input) - 1.",
     source="product rule",
     number=ieee.entr,

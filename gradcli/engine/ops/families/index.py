@@ -16,6 +16,7 @@ from gradcli.engine.ops.families.places import (
     taken,
     taken_shape,
 )
+from gradcli.engine.ops.nodes import by_number
 from gradcli.engine.ops.op import REQUIRED, Op, bad, composite, elementwise, known, op, sample
 from gradcli.engine.ops.promotion import of_first, promoted
 from gradcli.engine.values.carrier import data_of
@@ -153,6 +154,7 @@ index_select: Op = composite(
     _index_select,
     args=("input",),
     params={"dim": REQUIRED, "index": REQUIRED},
+    node="IndexSelectBackward0(input)",
     doc="The parts of the input at the places `index`, a flat tensor of ints, of the dimension "
     "`dim`.",
     source="PyTorch: index_select",
@@ -205,6 +207,7 @@ masked_fill: Op = elementwise(
         lambda out, x, mask, value: ops.cast(mask, dtype="float64"),
     ),
     saves=("mask",),
+    node=by_number(2, "MaskedFillBackward0(input)", "MaskedFillBackward1"),
     samples=lambda: (
         sample([1.0, 2.0, 3.0], [True, False, True], 5.0),
         sample([[1.0, 2.0], [3.0, 4.0]], [[True, False], [False, False]], -1.0),
@@ -232,6 +235,7 @@ masked_select: Op = composite(
     shape=lambda x, mask: (broadcast(x, mask), None)[1],  # the mask's numbers tell
     dtype=lambda x, mask: of_first(x),
     args=("input", "mask"),
+    node="MaskedSelectBackward0(input)",
     doc="The elements of the input at which the mask is true, as a flat tensor.",
     source="PyTorch: masked_select",
     samples=lambda: (
@@ -260,6 +264,7 @@ fill: Op = elementwise(
     shape=lambda x, value: _expandable(value, x),
     dtype=of_first,
     partials=(0.0, 1.0),
+    node=by_number(1, "FillBackward0(input)", "FillBackward1"),
     samples=lambda: (
         sample([1.0, 2.0], 5.0),
         sample([[1.0, 2.0], [3.0, 4.0]], -0.5),

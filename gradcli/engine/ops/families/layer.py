@@ -88,6 +88,7 @@ cdist: Op = composite(
     _distances,
     args=("x1", "x2"),
     params={"p": 2.0},
+    node="CdistBackward0",
     doc="The p-norm distance of each point in x1, of the shape (..., n, d), from each in x2, of "
     "the shape (..., m, d). The derivative is 0 where two points coincide.",
     source="PyTorch: cdist",
@@ -159,6 +160,7 @@ layer_norm: Op = composite(
     args=("input", "weight=None", "bias=None"),
     params={"normalized_shape": REQUIRED, "eps": 1e-5},
     order=("input", "normalized_shape", "weight", "bias", "eps"),
+    node="NativeLayerNormBackward0",
     doc="(x - mean) / sqrt(variance + eps) over the last dimensions, whose sizes are "
     "`normalized_shape`, times weight plus bias.",
     source="Ba and others, Layer normalization, 2016",
@@ -301,6 +303,7 @@ embedding: Op = composite(
     shape=lambda input, weight: (*input, *_rows_of(weight)[1:]),
     dtype=lambda input, weight: of_first(weight),
     args=("input", "weight"),
+    node="EmbeddingBackward0(weight)",
     doc="The rows of a matrix that the input numbers.",
     source="PyTorch: nn.functional.embedding",
     samples=lambda: (

@@ -231,6 +231,7 @@ bmm: Op = composite(
     "bmm",
     _bmm,
     args=("input", "mat2"),
+    node="BmmBackward0",
     doc="Products of the matrices of two batches, (b, n, k) and (b, k, m), one by one.",
     source=_GILES,
     samples=lambda: (

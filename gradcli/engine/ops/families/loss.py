@@ -69,6 +69,7 @@ mse_loss: Op = composite(
     args=("input", "target", "weight=None"),
     params=_REDUCTION,
     order=("input", "target", "reduction", "weight"),
+    node="MseLossBackward0(input, target)",
     doc="Mean of the squared differences of input and target; `reduction` may be 'mean', 'sum' or "
     "'none'.",
     source="definition",
@@ -109,6 +110,7 @@ smooth_l1_loss: Op = composite(
     _smooth,
     args=("input", "target"),
     params={**_REDUCTION, "beta": 1.0},
+    node="SmoothL1LossBackward0",
     doc="Mean of the sizes of the differences less beta / 2, or of half their squares over beta "
     "where they are below beta.",
     source="PyTorch: nn.functional.smooth_l1_loss",
@@ -136,6 +138,7 @@ huber_loss: Op = composite(
     args=("input", "target", "weight=None"),
     params={**_REDUCTION, "delta": 1.0},
     order=("input", "target", "reduction", "delta", "weight"),
+    node="HuberLossBackward0(input, target)",
     doc="Mean of half the squared differences, or of delta (size - delta / 2) where their size is "
     "above delta.",
     source="Huber, Robust estimation of a location parameter, 1964",
@@ -161,6 +164,7 @@ binary_cross_entropy: Op = composite(
     _cross_entropy_terms,
     args=("input", "target", "weight=None"),
     params=_REDUCTION,
+    node="BinaryCrossEntropyBackward0(input, target)",
     doc="Mean of -target log(input) - (1 - target) log(1 - input) for probabilities, the "
     "logarithms being at least -100.",
     source="definition; the bound is PyTorch's",
@@ -192,6 +196,7 @@ binary_cross_entropy_with_logits: Op = composite(
     args=("input", "target", "weight=None", "pos_weight=None"),
     params=_REDUCTION,
     order=("input", "target", "weight", "reduction", "pos_weight"),
+    node="BinaryCrossEntropyWithLogitsBackward0(input, target)",
     doc="Binary cross entropy of sigmoid(input), without overflow or loss of digits; `pos_weight` "
     "multiplies the terms of the target.",
     source="definition",
@@ -240,12 +245,18 @@ def _shapes(x: Any, target: Any, weight: Any) -> tuple[Shape, Shape, Shape | Non
     return shape_of(x), shape_of(target), None if weight is None else shape_of(weight)
 
 
-def _picked(x: Any, target: Any, weight: Any, ignore: Any, name: str) -> tuple[Any, Any, Any, int]:
-    """Of each target the score, its weight and whether it counts; and the dimension of classes."""
-    at = _classes(*_shapes(x, target, weight), name)
+def _numbered(target: Any, name: str) -> Any:
+    """The classes that a target names, as an array of ints."""
     places = np.asarray(data_of(target))
     if places.dtype.kind != "i":
         raise run_error("dtype-mismatch", f"`{name}` needs class numbers, got {places.dtype.name}")
+    return places
+
+
+def _picked(x: Any, target: Any, weight: Any, ignore: Any, name: str) -> tuple[Any, Any, Any, int]:
+    """Of each target the score, its weight and whether it counts; and the dimension of classes."""
+    at = _classes(*_shapes(x, target, weight), name)
+    places = _numbered(target, name)
     counts = places != ignore
     count = shape_of(x)[at]
     used = np.where(counts, places, 0)
@@ -324,6 +335,9 @@ nll_loss: Op = composite(
     dtype=_scored,
     args=("input", "target", "weight=None"),
     params={"ignore_index": -100, **_REDUCTION},
+    node=lambda args, params: (
+        f"NllLoss{'2D' if len(shape_of(args[0])) > 2 else ''}Backward0(input)"
+    ),
     doc="Mean of -input at the class that the target names, for logarithms of probabilities of the "
     "shape (batch, classes, ...) or (classes). `weight` weighs the classes; targets equal to "
     "`ignore_index` do not count.",
@@ -371,13 +385,15 @@ def _cross_entropy(
         spread = ops.reshape(weight, shape=(shape[at], *(1,) * (len(shape) - at - 1)))
     if dtype_of(target).startswith("float") and shape_of(target) == shape:
         return _of_probabilities(logs, target, spread, at, reduction, label_smoothing)
+    if not label_smoothing:
+        _numbered(target, "cross_entropy")
+        return nll_loss(logs, target, weight, ignore_index=ignore_index, reduction=reduction)
     scores, each, counts, _ = _picked(logs, target, weight, ignore_index, "cross_entropy")
     losses = ops.neg(scores if weight is None else ops.mul(scores, each))
-    if label_smoothing:
-        even = ops.neg(ops.sum(logs if spread is None else ops.mul(logs, spread), dim=at))
-        losses = ops.add(
-            ops.mul(losses, 1.0 - label_smoothing), ops.mul(even, label_smoothing / shape[at])
-        )
+    even = ops.neg(ops.sum(logs if spread is None else ops.mul(logs, spread), dim=at))
+    losses = ops.add(
+        ops.mul(losses, 1.0 - label_smoothing), ops.mul(even, label_smoothing / shape[at])
+    )
     return _settled(losses, each, counts, reduction)
 
 

@@ -239,6 +239,7 @@ lu_factor: Op = composite(
     aliases=("linalg_lu_factor",),
     args=("A",),
     fields=("LU", "pivots"),
+    node="LinalgLuFactorExBackward0",
     doc="LU decomposition of square matrices with partial pivoting, as the fields `LU` (U, and L "
     "below its diagonal) and `pivots` (from 1). Differentiable where the matrix is invertible.",
     source=GILES,
@@ -258,6 +259,7 @@ linalg_lu: Op = composite(
     _lu,
     args=("A",),
     fields=("P", "L", "U"),
+    node="LinalgLuBackward0",
     doc="LU decomposition A = P L U of square matrices, as the fields `P`, `L`, `U`.",
     source=GILES,
     samples=lambda: tuple(map(sample, _SQUARE_SAMPLES)),
@@ -279,6 +281,7 @@ lu_solve: Op = composite(
     "lu_solve",
     _lu_solve,
     args=("b", "LU_data", "LU_pivots"),
+    node="LinalgLuSolveBackward0(LU_data, b)",
     doc=_LU_DOC,
     source=GILES,
     samples=lambda: (
@@ -291,6 +294,7 @@ linalg_lu_solve: Op = composite(
     "linalg_lu_solve",
     lambda packed, pivots, b: _lu_solve(b, packed, pivots),
     args=("LU", "pivots", "B"),
+    node="LinalgLuSolveBackward0(LU, B)",
     doc=_LU_DOC,
     source=GILES,
     samples=lambda: (sample([[3.0, 4.0], [0.5, 2.0]], [2, 2], [[1.0], [2.0]]),),

@@ -153,8 +153,13 @@ def _linear(x: Any, weight: Any, bias: Any = None) -> Any:
         raise run_error(
             "shape-mismatch", f"`weight` must be a matrix, got the shape {list(shape_of(weight))}"
         )
-    out = ops.matmul(x, ops.transpose(weight, dim0=-2, dim1=-1) if rank == 2 else weight)
-    return out if bias is None else ops.add(out, bias)
+    columns = ops.t(weight)
+    if bias is None or rank == 1 or len(shape_of(x)) == 1:
+        out = ops.matmul(x, columns)
+        return out if bias is None else ops.add(out, bias)
+    rows = x if len(shape_of(x)) == 2 else ops.reshape(x, shape=(-1, *shape_of(x)[-1:]))
+    out = ops.addmm(bias, rows, columns)
+    return out if rows is x else ops.reshape(out, shape=(*shape_of(x)[:-1], *shape_of(out)[1:]))
 
 
 linear: Op = composite(

@@ -27,6 +27,7 @@ vdot: Op = composite(
     "vdot",
     _vdot,
     args=("input", "other"),
+    node="VdotBackward0",
     doc="Inner product of two vectors, as `dot`.",
     source="definition",
     samples=lambda: (sample([1.0, 2.0], [3.0, -4.0]), sample([2.0], [-3.0])),
@@ -61,9 +62,18 @@ inner: Op = composite(
     bad=lambda: (bad((2,), (3,), says="equal last sizes"),),
 )
 
+
+def _vecdot(x: Any, y: Any, dim: Any) -> Any:
+    size = _common(x, y)
+    at = axis(dim, len(size))
+    if len(shape_of(x)) == len(shape_of(y)) == 1 and shape_of(x) == shape_of(y):
+        return vdot(x, y)
+    return ops.sum(ops.mul(x, y), dim=at)
+
+
 vecdot: Op = composite(
     "vecdot",
-    lambda x, y, dim: ops.sum(ops.mul(x, y), dim=axis(dim, len(_common(x, y)))),
+    _vecdot,
     aliases=("linalg_vecdot",),
     args=("x", "y"),
     params={"dim": -1},
@@ -110,6 +120,7 @@ def _cross_op(name: str, dim: Any, more: str) -> Op:
         _crossed,
         args=("input", "other"),
         params={"dim": dim},
+        node="LinalgCrossBackward0",
         doc=f"Cross products of vectors of three elements along the dimension `dim`{more}.",
         source="definition",
         samples=lambda: (
@@ -152,6 +163,7 @@ def _added(name: str, product: str, args: tuple[str, str], doc: str, samples: An
         lambda x, a, b, beta, alpha: _sum(x, ops[product](a, b), beta, alpha),
         args=("input", *args),
         params={"beta": 1, "alpha": 1},
+        node=f"{name.title()}Backward0",
         doc=f"beta input + alpha {doc}.",
         source="definition",
         inplace=True,
@@ -198,6 +210,7 @@ addbmm: Op = composite(
     lambda x, a, b, beta, alpha: _sum(x, ops.sum(ops.bmm(a, b), dim=0), beta, alpha),
     args=("input", "batch1", "batch2"),
     params={"beta": 1, "alpha": 1},
+    node="AddbmmBackward0",
     doc="beta input + alpha times the sum of the products of the matrices of two batches.",
     source="definition",
     inplace=True,
@@ -284,6 +297,10 @@ def _power(x: Any, n: Any) -> Any:
         unit = np.broadcast_to(np.eye(shape[-1], dtype=dtype_of(x)), shape)
         return ops.add(ops.mul(x, 0.0), unit) if dtype_of(x) != "int64" else unit
     base = ops.inv(x) if exponent < 0 else x
+    if exponent == 1:
+        return ops.clone(x)
+    if abs(exponent) == 3:  # as PyTorch: by two products of the same kind
+        return ops.matmul(ops.matmul(base, base), base)
     found = None
     left = abs(exponent)
     while left:
@@ -320,10 +337,10 @@ def _kron(x: Any, other: Any) -> Any:
     a, b = ((*(1,) * (rank - len(shape_of(t))), *shape_of(t)) for t in (x, other))
     check_memory([n * m for n, m in zip(a, b, strict=True)])
     wide = ops.mul(
-        ops.reshape(x, shape=tuple(k for n in a for k in (n, 1))),
-        ops.reshape(other, shape=tuple(k for n in b for k in (1, n))),
+        ops.unsafe_view(x, shape=tuple(k for n in a for k in (n, 1))),
+        ops.unsafe_view(other, shape=tuple(k for n in b for k in (1, n))),
     )
-    return ops.reshape(wide, shape=tuple(n * m for n, m in zip(a, b, strict=True)))
+    return ops.unsafe_view(wide, shape=tuple(n * m for n, m in zip(a, b, strict=True)))
 
 
 kron: Op = composite(

@@ -7,6 +7,7 @@ from typing import Any
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.families.places import EVERY, check_range, places_of, static_index
 from gradcli.engine.ops.internal.index import grid
+from gradcli.engine.ops.nodes import by_number
 from gradcli.engine.ops.op import REQUIRED, Op, bad, composite, known, op, sample
 from gradcli.engine.ops.promotion import integer, of_first
 from gradcli.engine.values.carrier import data_of
@@ -67,6 +68,7 @@ scatter: Op = composite(
     args=("input", "src=None", "value=None"),
     params={"dim": REQUIRED, "index": REQUIRED, "reduce": None},
     order=("input", "dim", "index", "src", "value", "reduce"),
+    node=by_number(2, "ScatterBackward1(input)", "ScatterBackward0(input, src)"),
     doc="The input with the elements of `src`, or one value, written at the places `index` of the "
     "dimension `dim` and at their own place in the others. Of several for one place the last stays "
     "and alone gets the gradient; with `reduce` they are added or multiplied to what is there.",
@@ -109,6 +111,7 @@ scatter_add: Op = composite(
     args=("input", "src"),
     params={"dim": REQUIRED, "index": REQUIRED},
     order=("input", "dim", "index", "src"),
+    node="ScatterAddBackward0(input, src)",
     doc="The input with the elements of `src` added at the places `index` of the dimension `dim` "
     "and at their own place in the others.",
     source="PyTorch: scatter_add",
@@ -137,6 +140,7 @@ take: Op = composite(
     _take,
     args=("input",),
     params={"index": REQUIRED},
+    node="TakeBackward0(input)",
     doc="The elements at the places `index` of the flattened input, in the shape of the index.",
     source="PyTorch: take",
     samples=lambda: (
@@ -235,6 +239,7 @@ index_add: Op = composite(
     args=("input", "source"),
     params={"dim": REQUIRED, "index": REQUIRED, "alpha": 1},
     order=("input", "dim", "index", "source", "alpha"),
+    node="IndexAddBackward0(input, source)",
     doc="The input with alpha times the parts of `source` added to those at the places `index` of "
     "the dimension `dim`.",
     source="PyTorch: index_add",
@@ -268,6 +273,7 @@ index_copy: Op = composite(
     args=("input", "source"),
     params={"dim": REQUIRED, "index": REQUIRED},
     order=("input", "dim", "index", "source"),
+    node="IndexCopyBackward0(input, source)",
     doc="The input with the parts of `source` written to the places `index` of the dimension "
     "`dim`. Of several for one place the last stays and alone gets the gradient.",
     source="PyTorch: index_copy",
@@ -299,6 +305,7 @@ index_fill: Op = composite(
     args=("input", "value"),
     params={"dim": REQUIRED, "index": REQUIRED},
     order=("input", "dim", "index", "value"),
+    node=by_number(1, "IndexFillBackward0(input)", "IndexFillBackward1"),
     doc="The input with one value written to the parts at the places `index` of the dimension "
     "`dim`.",
     source="PyTorch: index_fill",
@@ -340,6 +347,7 @@ masked_scatter: Op = composite(
     shape=lambda x, mask, source: broadcast(x, mask),
     dtype=of_first,
     args=("input", "mask", "source"),
+    node="MaskedScatterBackward0(input, source)",
     doc="The input with the elements of `source`, in their order, written where the mask is true.",
     source="PyTorch: masked_scatter",
     inplace=True,
@@ -373,6 +381,7 @@ index_put: Op = composite(
     args=("input", "values"),
     params={"indices": REQUIRED, "accumulate": False},
     order=("input", "indices", "values", "accumulate"),
+    node="IndexPutBackward0(input, values)",
     doc="The input with values written at `input[indices]`, or added there with `accumulate`. Of "
     "several for one place the last stays and alone gets the gradient; PyTorch leaves the winner "
     "open and gives the gradient to all.",

@@ -172,6 +172,11 @@ def _squeezed(shape: Shape, dim: Any) -> Shape:
     return tuple(n for i, n in enumerate(shape) if n != 1 or i not in gone)
 
 
+def _squeeze_node(args: Any, params: Any) -> str:
+    dim = params["dim"]
+    return f"SqueezeBackward{0 if dim is None else 2 if isinstance(dim, tuple) else 1}"
+
+
 squeeze: Op = op(
     "squeeze",
     args=("input",),
@@ -183,7 +188,7 @@ squeeze: Op = op(
     batch=_each_in_shape(_squeezed),
     vjp=(lambda g, out, x, dim: reshape(g, shape=x.shape),),
     jvp=(lambda dot, out, x, dim: squeeze(dot, dim=dim),),
-    node=lambda args, params: f"SqueezeBackward{0 if params['dim'] is None else 1}",
+    node=_squeeze_node,
     view=True,
     samples=lambda: (
         sample([[1.0, 2.0]], dim=None),
@@ -332,6 +337,7 @@ t: Op = op(
     batch=lambda x: np.transpose(x, _behind(_backwards(x.ndim - 1))),
     vjp=(lambda g, out, x: t(g),),
     jvp=(lambda dot, out, x: t(dot),),
+    node="TBackward0",
     view=True,
     samples=lambda: (
         sample([[1.0, 2.0], [3.0, 4.0]]),

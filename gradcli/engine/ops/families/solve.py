@@ -102,6 +102,7 @@ slogdet: Op = composite(
     _slogdet,
     args=("A",),
     fields=("sign", "logabsdet"),
+    node="LinalgSlogdetBackward0",
     doc="Sign of the determinant and logarithm of its size, as the fields `sign` and `logabsdet`: "
     "neither over- nor underflows. The gradient at a singular matrix is an error.",
     source=f"{GILES}, 2.2.4",
@@ -111,7 +112,7 @@ slogdet: Op = composite(
 
 def _logdet(a: Any) -> Any:
     checked("logdet", a, square=True)
-    sign, size = ops.det_sign(a), ops.log_abs_det(a)
+    sign, size = slogdet(a)
     return ops.where(ops.lt(sign, 0.0), float("nan"), size)
 
 
@@ -185,6 +186,7 @@ solve: Op = composite(
     aliases=("linalg_solve",),
     args=("A", "B"),
     params={"left": True},
+    node="LinalgSolveExBackward0",
     doc="Solution X of A X = B, or of X A = B with `left=False`; B holds a vector or columns. A "
     "singular A is an error.",
     source=f"{GILES}, 2.3.1",
@@ -225,6 +227,7 @@ solve_triangular: Op = composite(
     aliases=("linalg_solve_triangular",),
     args=("A", "B"),
     params={"upper": REQUIRED, "left": True, "unitriangular": False},
+    node="LinalgSolveTriangularBackward0",
     doc="Solution X of A X = B (X A = B with `left=False`) for a triangular A, whose other "
     "triangle is not read, nor the diagonal with `unitriangular=True`, which takes it as ones.",
     source=f"{GILES}, 2.3.1",
@@ -366,6 +369,7 @@ lstsq: Op = composite(
     aliases=("linalg_lstsq",),
     args=("A", "B"),
     fields=("solution", "residuals", "rank", "singular_values"),
+    node="LinalgLstsqBackward0",
     doc="Least squares: the X of least norm that makes the norm of A X - B least, as `solution`, "
     "with the fields `residuals` (sums of squares; empty unless A has more rows than columns and "
     "full rank), `rank` and `singular_values` (always given, unlike PyTorch's default).",

@@ -194,6 +194,7 @@ polygamma: Op = composite(
     args=("input",),
     params={"n": REQUIRED},
     order=("n", "input"),
+    node="PolygammaBackward0(input)",
     doc="The n-th derivative of digamma, called as polygamma(n, input) or input.polygamma(n); inf "
     "(n odd) and -inf (n even) at 0, -1, -2, ... Its derivative is polygamma(n + 1, input). From "
     "n = 171 on, where n! overflows, digits are lost to the size of its logarithm.",

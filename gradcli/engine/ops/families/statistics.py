@@ -430,6 +430,7 @@ nansum: Op = composite(
     lambda x, dim, keepdim: ops.sum(_without(x), dim=dim, keepdim=keepdim),
     args=("input",),
     params=DIMS,
+    node="NansumBackward0",
     doc="Sum of the elements that are not nan, or of those along the dimensions `dim`.",
     source="definition",
     samples=_nan_samples,
@@ -486,6 +487,7 @@ aminmax: Op = composite(
     args=("input",),
     params=DIMS,
     fields=("min", "max"),
+    node="AminmaxBackward0",
     doc="The smallest and the largest element, or those along the dimension `dim`, as the fields "
     "`min` and `max`. Elements that tie share the gradient evenly.",
     source="PyTorch: aminmax",
@@ -511,6 +513,7 @@ def _moments_op(name: str, what: str) -> Op:
         _moments(name),
         args=("input",),
         params=_SPREAD,
+        node=f"{name.title()}MeanBackward0",
         doc=f"The {what} and the mean of the elements, or of those along `dim`, as `{name}` and "
         "`mean` give them.",
         source="definition",
@@ -559,6 +562,7 @@ dist: Op = composite(
     lambda x, other, p: ops.norm(ops.sub(x, other), p=p),
     args=("input", "other"),
     params={"p": 2},
+    node="DistBackward0",
     doc="The p-norm of input - other, which broadcast.",
     source="definition",
     samples=lambda: (

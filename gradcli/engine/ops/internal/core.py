@@ -6,7 +6,7 @@ from typing import Any
 
 from gradcli.engine.numerics.ufunc import formula
 from gradcli.engine.ops.catalog import ops
-from gradcli.engine.ops.op import Op, elementwise, op, sample
+from gradcli.engine.ops.op import Op, composite, elementwise, op, sample
 from gradcli.engine.ops.promotion import counted, floating
 from gradcli.engine.values.data import Data, dtype_of, np, shape_of
 from gradcli.errors import run_error
@@ -220,4 +220,16 @@ bernoulli_loss: Op = elementwise(
         sample([[0.3], [0.8]], [1.0, 0.0]),
         sample(0.5, 1.0),
     ),
+)
+
+unsafe_view: Op = composite(
+    "unsafe_view",
+    lambda x, shape: ops.reshape(x, shape=shape),
+    args=("x",),
+    params={"shape": ()},
+    doc="The elements in another shape, which the program sees as a value of its own.",
+    source="definition",
+    node="UnsafeViewBackward0",
+    method=False,
+    samples=lambda: (sample([[1.0, 2.0], [3.0, 4.0]], shape=(4, 1)), sample(2.0, shape=(1, 1))),
 )

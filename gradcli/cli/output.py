@@ -6,11 +6,12 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from gradcli.cli.failures import unwritable, usage
 from gradcli.cli.terminal import is_terminal, wants_colour, width, write_output
 from gradcli.formats.forms import FORMS, Parts, fits, suffixes
+from gradcli.record import Record
 
 if TYPE_CHECKING:
     from gradcli.cli.options import Line
@@ -19,9 +20,10 @@ if TYPE_CHECKING:
 _WIDTH = 80  # where no terminal says
 
 
-class Target(NamedTuple):
+class Target(Record):
     """A form, the value of an option or a suffix, and a file, or None for standard output."""
 
+    __slots__ = ("form", "path", "color")
     form: str
     path: str | None
     color: str
@@ -123,7 +125,8 @@ def resolve_auto(target: Target) -> Target:
     """The target with `auto` decided: human on a terminal, plain elsewhere."""
     if target.form != "auto":
         return target
-    return target._replace(form="human" if is_terminal(sys.stdout) else "plain")
+    form = "human" if is_terminal(sys.stdout) else "plain"
+    return Target(form, target.path, target.color)
 
 
 class Echo:

@@ -36,7 +36,8 @@ def run(line: Line) -> None:
     shown, records = inquiry.shown, inquiry.records
     if records is not None:
         _refuse_graph(line.graph, "--rows")
-        target = inquiry.target._replace(form=row_form(inquiry.target, records))
+        asked = inquiry.target
+        target = Target(row_form(asked, records), asked.path, asked.color)
     else:
         target = resolve_auto(inquiry.target)
     if target.form not in _WITH_GRAPH:

@@ -61,9 +61,9 @@ class _Lowering(Expressions):
         """Where each free input is read first."""
         found: dict[str, Span] = {}
         if self.names.free:
-            for visit in walk(module):
-                if isinstance(visit.node, ast.Name):
-                    found.setdefault(visit.node.id, visit.node.span)
+            for node, _, _ in walk(module):
+                if isinstance(node, ast.Name):
+                    found.setdefault(node.id, node.span)
         return found
 
     def input(self, instruction: ir.Input) -> None:

@@ -8,7 +8,7 @@ the built-ins. A name that belongs to nobody is an input, in a program without d
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from gradcli.grammar import ast
 from gradcli.ir import Signatures
@@ -102,15 +102,11 @@ class Scope(Record):
         return False
 
 
-class Visit(NamedTuple):
-    """A node and how its value is used: `role` is "call" where it is called, "base" where an
-    attribute is taken of it, "compared" in a comparison, "operand" where nothing but a value will
-    do, else "value". `scope` is where it stands.
-    """
-
-    node: ast.Node
-    role: str
-    scope: Scope | None
+Visit: TypeAlias = tuple[ast.Node, str, Scope | None]
+"""A node, how its value is used and the scope in which it stands. It is used as "call" where it is
+called, as "base" where an attribute is taken of it, "compared" in a comparison, "operand" where
+nothing but a value will do, else "value".
+"""
 
 
 # Nodes that hand a value on or compare it, whatever it is.
@@ -255,52 +251,52 @@ def walk(node: ast.Node, scope: Scope | None = None) -> Iterator[Visit]:
     """A node that stands in a scope, and every node in it whose value is used, in the order of
     the text. Contexts of `with`, bases of classes and assigned names are left out.
     """
-    pending: list[Visit] = [Visit(node, "value", scope)]
+    pending: list[Visit] = [(node, "value", scope)]
     while pending:
-        visit = pending.pop()
+        visit = node, _, scope = pending.pop()
         yield visit
-        if not isinstance(visit.node, (ast.Name, ast.Literal)):
-            pending += reversed(list(_parts(visit.node, visit.scope)))
+        if not isinstance(node, (ast.Name, ast.Literal)):
+            pending += reversed(list(_parts(node, scope)))
 
 
 def _parts(node: ast.Node, scope: Scope | None) -> Iterator[Visit]:
     """The parts of a node, each with its role and scope."""
     match node:
         case ast.Binary():
-            yield Visit(node.left, "operand", scope)
-            yield Visit(node.right, "operand", scope)
+            yield (node.left, "operand", scope)
+            yield (node.right, "operand", scope)
         case ast.Call():
-            yield Visit(node.function, "call", scope)
+            yield (node.function, "call", scope)
             for arg in (*node.args, *node.keywords):
-                yield Visit(arg, "value", scope)
+                yield (arg, "value", scope)
         case ast.Attribute():
-            yield Visit(node.value, "base", scope)
+            yield (node.value, "base", scope)
         case ast.Lambda() | ast.Def():
             for param in node.params:
                 if param.default is not None:
-                    yield Visit(param.default, "value", scope)
+                    yield (param.default, "value", scope)
             inner = function_scope(node, scope)
             for part in node.body if isinstance(node, ast.Def) else (node.body,):
-                yield Visit(part, "value", inner)
+                yield (part, "value", inner)
         case ast.Class() | ast.With():
             for statement in node.body:
-                yield Visit(statement, "value", scope)
+                yield (statement, "value", scope)
         case ast.Assign():
             for target in node.targets:
                 yield from _read_in_target(target, scope)
-            yield Visit(node.value, "value", scope)
+            yield (node.value, "value", scope)
         case ast.For():
             yield from _read_in_target(node.target, scope)
-            yield Visit(node.iterable, "operand", scope)
+            yield (node.iterable, "operand", scope)
             for statement in node.body:
-                yield Visit(statement, "value", scope)
+                yield (statement, "value", scope)
         case _:
             role = _ROLES.get(type(node), "operand")
             for name in node._fields:
                 value = getattr(node, name)
                 for part in value if isinstance(value, tuple) else (value,):
                     if isinstance(part, ast.Node):
-                        yield Visit(part, role, scope)
+                        yield (part, role, scope)
 
 
 def _read_in_target(target: ast.Expr, scope: Scope | None) -> Iterator[Visit]:
@@ -308,7 +304,7 @@ def _read_in_target(target: ast.Expr, scope: Scope | None) -> Iterator[Visit]:
         for item in target.items:
             yield from _read_in_target(item, scope)
     elif not isinstance(target, ast.Name):
-        yield Visit(target, "value", scope)
+        yield (target, "value", scope)
 
 
 def assigned(body: tuple[ast.Statement, ...]) -> Iterator[str]:

@@ -130,14 +130,14 @@ def prepare(rules: Iterable[Rule], transform: Transform) -> list[Prepared]:
     """Rules with their methods looked up: a missing one is found before anything is parsed."""
     return [
         (
-            rule.origin,
-            rule.size,
-            getattr(transform, rule.method) if rule.method else None,
-            rule.single,
-            rule.keep,
-            _LEVELS.get(rule.method, SAME),
+            origin,
+            size,
+            getattr(transform, method) if method else None,
+            single,
+            keep,
+            _LEVELS.get(method, SAME),
         )
-        for rule in rules
+        for origin, size, method, single, keep in rules
     ]
 
 
@@ -210,10 +210,9 @@ def _climb(tables: Tables, below: int, origin: str, kind: str) -> int:
         action = actions.get(kind, default)
         if action is None or action >= 0:
             return state
-        rule = tables.rules[-1 - action]
-        if not (rule.size == 1 and rule.single):
+        origin, size, _, single, _ = tables.rules[-1 - action]
+        if not (size == 1 and single):
             return state
-        origin = rule.origin
 
 
 def _kept(keep: Keep, parts: Sequence[Any]) -> list[Any]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any
 
 from gradcli.errors import Label, nearest
 from gradcli.grammar import ast
 from gradcli.grammar.faults import Fault
 from gradcli.grammar.names import Names, Scope, function_scope
+from gradcli.record import Record
 from gradcli.source import Span
 
 _TYPES = ("float", "int", "bool")
@@ -22,14 +23,20 @@ _CONTEXTS = frozenset(
 _ROOTS = ("torch", "math", "__future__")
 
 
-class _Where(NamedTuple):
+class _Where(Record):
     """What is around a statement."""
 
+    __slots__ = ("top", "loop", "function", "in_class", "scope")
     top: bool
     loop: bool
     function: bool
     in_class: bool
     scope: Scope | None
+
+    def within(self, **changes: Any) -> _Where:
+        """What is around a statement that stands in another one."""
+        around = {name: getattr(self, name) for name in self._fields}
+        return _Where(**{**around, "top": False, "in_class": False, **changes})
 
 
 def placement_faults(module: ast.Module, names: Names) -> Iterator[Fault]:
@@ -43,22 +50,23 @@ def placement_faults(module: ast.Module, names: Names) -> Iterator[Fault]:
 
 
 def _inner(statement: ast.Statement, where: _Where) -> Iterator[tuple[ast.Statement, _Where]]:
-    inside = where._replace(top=False, in_class=False)
+    body: tuple[ast.Statement, ...]
     match statement:
         case ast.If():
-            yield from ((inner, inside) for inner in (*statement.body, *statement.orelse))
+            body, around = (*statement.body, *statement.orelse), where.within()
         case ast.While() | ast.For():
-            yield from ((inner, inside._replace(loop=True)) for inner in statement.body)
+            body, around = statement.body, where.within(loop=True)
         case ast.With():
-            yield from ((inner, inside) for inner in statement.body)
+            body, around = statement.body, where.within()
         case ast.Def():
             scope = function_scope(statement, where.scope)
-            around = inside._replace(loop=False, function=True, scope=scope)
-            yield from ((inner, around) for inner in statement.body)
+            body = statement.body
+            around = where.within(loop=False, function=True, scope=scope)
         case ast.Class():
-            yield from ((inner, inside._replace(in_class=True)) for inner in statement.body)
+            body, around = statement.body, where.within(in_class=True)
         case _:
-            pass
+            return
+    yield from ((inner, around) for inner in body)
 
 
 def _statement(statement: ast.Statement, where: _Where, names: Names) -> Iterator[Fault]:

@@ -5,21 +5,16 @@ from __future__ import annotations
 import re
 from functools import cache
 from os import path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 from gradcli.record import Record
 
 Keep: TypeAlias = list[tuple[int, bool, int]]
 
 
-class Rule(NamedTuple):
-    """What a reduction does; build.py's `_rule` says what each field means."""
-
-    origin: str
-    size: int
-    method: str
-    single: bool
-    keep: Keep | None
+Rule: TypeAlias = tuple[str, int, str, bool, Keep | None]
+"""What a reduction does: origin, size, method, single and keep, as build.py's `_rule` tells them.
+"""
 
 
 class Tables(Record):
@@ -51,7 +46,7 @@ def load() -> Tables:
         fixed={**content["operators"], **content["keywords"]},
         ignored=frozenset(content["ignored"]),
         reserved=frozenset(content["reserved"]),
-        rules=[Rule(*row) for row in content["rules"]],
+        rules=content["rules"],
         states=content["states"],
         starts=content["starts"],
     )

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gradcli.engine.report.graph import recorded_graph
-from gradcli.engine.report.nonfinite import is_finite
-from gradcli.engine.report.values import plain_value
+from gradcli.engine.report.values import is_finite, plain_value
 from gradcli.engine.tape.tensor import Tensor, node_of
 from gradcli.errors import Diagnostic, RunError
 from gradcli.questions.loaded import Done, Loaded

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradcli.engine.report.nonfinite import is_finite
-from gradcli.engine.report.values import binding, is_data, is_numeric, plain_value
+from gradcli.engine.report.values import binding, is_data, is_finite, is_numeric, plain_value
 from gradcli.errors import Diagnostic, RunError
 from gradcli.questions.loaded import Done, Loaded, Watch
 from gradcli.questions.request import Request

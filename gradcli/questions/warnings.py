@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gradcli.engine.report.nonfinite import is_finite, non_finite_warning, second_warning
+from gradcli.engine.report.values import is_finite
 from gradcli.engine.values.data import Quiet
 from gradcli.errors import Diagnostic, RunError
 from gradcli.questions.asked import Asked, weights
@@ -27,6 +27,8 @@ def second_warnings(asked: Asked, grad: Value, second: Value) -> tuple[Diagnosti
     said = warnings(asked, grad, asked.unused)
     if is_finite(second) or not (is_finite(asked.output) and is_finite(grad)):
         return said
+    from gradcli.engine.report.nonfinite import second_warning
+
     with Quiet():
         slopes = asked.line.pull_recorded([asked.weight()])
         in_turn = (slopes.get(asked.node(name)) for name in asked.names)
@@ -36,6 +38,7 @@ def second_warnings(asked: Asked, grad: Value, second: Value) -> tuple[Diagnosti
 
 def non_finite(loaded: Loaded, request: Request, done: Done, watch: Watch) -> Diagnostic:
     """The warning about nan or infinity: the run once more, keeping its values, to explain."""
+    from gradcli.engine.report.nonfinite import non_finite_warning
     from gradcli.questions.outside import even_cotangent
 
     silent = Options(done.session.seed_used, stream=done.session.stream)

@@ -6,24 +6,12 @@ from collections.abc import Iterable
 from typing import Any
 
 from gradcli.engine.autodiff.backward import all_cotangents
+from gradcli.engine.report.values import is_finite
 from gradcli.engine.tape.graph import Node
 from gradcli.engine.tape.tensor import Tensor, node_of
-from gradcli.engine.values.carrier import data_of
-from gradcli.engine.values.data import NUMBERS, is_floating, np
+from gradcli.engine.values.data import np
 from gradcli.errors import Diagnostic
 from gradcli.source import Source, Span
-
-
-def is_finite(value: Any) -> bool:
-    """Whether a value holds neither nan nor infinity; text and the like do not."""
-    if isinstance(value, dict):
-        return all(map(is_finite, value.values()))
-    if isinstance(value, (list, tuple)):
-        return all(map(is_finite, value))
-    data = data_of(value)
-    if type(data) in NUMBERS:
-        return bool(data - data == 0)
-    return not hasattr(data, "dtype") or not is_floating(data) or bool(np.isfinite(data).all())
 
 
 def non_finite_warning(output: Any, cotangent: Any, source: Source) -> Diagnostic:

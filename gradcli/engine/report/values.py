@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from gradcli.engine.tape.tensor import Tensor
-from gradcli.engine.values.data import NUMBERS
+from gradcli.engine.values.carrier import data_of
+from gradcli.engine.values.data import NUMBERS, is_floating, np
 from gradcli.results import Binding
 
 
@@ -14,6 +15,18 @@ def is_data(value: Any) -> bool:
     if isinstance(value, (list, tuple)):
         return all(map(is_data, value))
     return value is None or type(value) in NUMBERS or isinstance(value, (Tensor, str, range))
+
+
+def is_finite(value: Any) -> bool:
+    """Whether a value holds neither nan nor infinity; text and the like do not."""
+    if isinstance(value, dict):
+        return all(map(is_finite, value.values()))
+    if isinstance(value, (list, tuple)):
+        return all(map(is_finite, value))
+    data = data_of(value)
+    if type(data) in NUMBERS:
+        return bool(data - data == 0)
+    return not hasattr(data, "dtype") or not is_floating(data) or bool(np.isfinite(data).all())
 
 
 def plain_value(value: Any) -> Any:

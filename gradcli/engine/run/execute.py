@@ -9,13 +9,11 @@ from types import FrameType, FunctionType
 from typing import Any
 
 from gradcli.engine.ops.catalog import ops
-from gradcli.engine.run import call, members, operators
+from gradcli.engine.run import call, operators
 from gradcli.engine.run.call import Function
 from gradcli.engine.run.inputs import Given, Inputs
-from gradcli.engine.run.own import Context, OwnFunction
 from gradcli.engine.run.pieces import Place
 from gradcli.engine.run.session import Session, kind_of
-from gradcli.engine.run.text import format_value, text
 from gradcli.engine.run.translate import MOST_CALLS, translate
 from gradcli.engine.tape.graph import Site
 from gradcli.engine.values import refusals
@@ -26,11 +24,14 @@ from gradcli.ir import (
     Augment,
     CallBuiltin,
     DefineRule,
+    Format,
+    GetAttribute,
     Inplace,
     Input,
     Method,
     Operator,
     Program,
+    SetAttribute,
     SetItem,
 )
 from gradcli.source import Source
@@ -126,11 +127,26 @@ def _bound(place: Place, source: Source) -> Function:
             return lambda inputs, default: inputs.bind(i, default)
         case DefineRule():
             spans = {method.name: method.span for method in i.methods}
+            from gradcli.engine.run.own import OwnFunction
+
             return lambda session, *methods: OwnFunction(i.name, methods, spans, source, session)
-    assert isinstance(i, Method)
-    name = i.name
-    return lambda session, receiver, *args, **keywords: _method(
-        session, site, receiver, name, args, keywords
+        case Format():
+            from gradcli.engine.run.text import format_value
+
+            return format_value
+    return _behind_a_point(i, site)
+
+
+def _behind_a_point(i: Method | GetAttribute | SetAttribute, site: Site) -> Function:
+    from gradcli.engine.run import attributes
+
+    match i:
+        case GetAttribute():
+            return attributes.get
+        case SetAttribute():
+            return attributes.put
+    return lambda session, receiver, *args, **keywords: attributes.method(
+        session, site, receiver, i.name, args, keywords
     )
 
 
@@ -142,35 +158,10 @@ def _builtin(session: Session, name: str) -> Any:
     return found
 
 
-def _method(
-    session: Session, site: Site, receiver: Any, name: str, args: Any, keywords: Any
-) -> Any:
-    if isinstance(receiver, OwnFunction):
-        return receiver.method(name, site)(*args, **keywords)
-    if isinstance(receiver, Context):
-        return receiver.call(name, args)
-    return members.call(session, site, receiver, name, args, keywords)
-
-
 def _callee(session: Session, value: Any) -> Callable[..., Any]:
     if callable(value):
         return value  # type: ignore[no-any-return]  # an own function, or a built-in's
     raise refusals.not_callable(kind_of(value))
-
-
-def _get(session: Session, value: Any, name: str) -> Any:
-    if isinstance(value, Context):
-        return value.get(name)
-    if isinstance(value, OwnFunction):
-        return value.method(name, None)
-    return members.get(session, value, name)
-
-
-def _put(session: Session, value: Any, name: str, new: Any) -> None:
-    if isinstance(value, Context):
-        value.fields[name] = new
-    else:
-        members.put(session, value, name, new)
 
 
 def _unpack(session: Session, value: Any, n: int) -> Any:
@@ -191,6 +182,8 @@ def _leave(session: Session, before: bool) -> None:
 
 
 def _assertion(message: Any) -> GradError:
+    from gradcli.engine.run.text import text
+
     said = "the assertion is false" if message is None else text(message)
     return AssertionFailed(Diagnostic("assertion-failed", said))
 
@@ -204,9 +197,6 @@ _PROVIDED: dict[str, Any] = {
     "@watch": Session.watch_computed,
     "@builtin": _builtin,
     "@callee": _callee,
-    "@get": _get,
-    "@set": _put,
-    "@format": format_value,
     "@slice": slice,
     "@text": lambda *parts: "".join(parts),
     "@unpack": _unpack,

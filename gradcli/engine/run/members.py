@@ -24,6 +24,7 @@ from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import NUMBERS
 from gradcli.engine.values.dtypes import DTYPES, dtype_name
 from gradcli.engine.values.fields import Fields
+from gradcli.engine.values.sizes import Size
 from gradcli.errors import RunError, run_error
 
 Member = Callable[..., Any]
@@ -321,13 +322,6 @@ def _size(session: Session, site: Site | None, x: Tensor, dim: Any = None) -> An
     if not -x.ndim <= dim < x.ndim:
         raise run_error("index-out-of-range", f"no dim {dim} in shape {list(x.shape)}")
     return x.shape[dim]
-
-
-class Size(tuple[int, ...]):
-    """A shape, as `x.shape` and `x.size()` give it; prints as `torch.Size([2, 3])`."""
-
-    def __repr__(self) -> str:
-        return f"torch.Size({list(self)})"
 
 
 def _numel(session: Session, site: Site | None, x: Tensor) -> int:

@@ -11,12 +11,12 @@ from gradcli.engine.ops.binding import static
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.inplace import apply_inplace
 from gradcli.engine.run.call import Function, augmented, by_place, check_kinds
-from gradcli.engine.run.members import Size
 from gradcli.engine.run.session import Session, kind_of
 from gradcli.engine.tape.graph import Site
 from gradcli.engine.tape.tensor import Number, Tensor
 from gradcli.engine.values.data import NUMBERS
 from gradcli.engine.values.fields import Fields
+from gradcli.engine.values.sizes import Size
 from gradcli.errors import run_error
 
 _SEQUENCES = (tuple, str, range, Fields)

@@ -243,11 +243,11 @@ class _Translator(Pieces):
                 return [self.store(self.variable(i.target), value, span)]
             case GetAttribute():
                 asked = [self.load(i.receiver), self.constant(i.name, span)]
-                value = self.ask("@get", span, asked)
+                value = self.ask(self.place(i), span, asked)
                 return [self.store(self.variable(i.target), value, span)]
             case SetAttribute():
                 given = [self.load(i.receiver), self.constant(i.name, span), self.load(i.value)]
-                return [ast.Expr(self.ask("@set", span, given), **self.at(span))]
+                return [ast.Expr(self.ask(self.place(i), span, given), **self.at(span))]
             case SetItem():
                 value = self.ask(self.place(i), span, (i.receiver, i.index, i.value))
                 return [ast.Expr(value, **self.at(span))]
@@ -259,7 +259,7 @@ class _Translator(Pieces):
                     self.constant(i.conversion, span),
                     self.load(i.spec),
                 ]
-                value = self.call(self.name("@format", span), span, asked)
+                value = self.call(self.name(self.place(i), span), span, asked)
                 return [self.store(self.variable(i.target), value, span)]
             case Unpack():
                 targets: list[ast.expr] = [

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from gradcli import ir
 from gradcli.engine.ops.catalog import ops
-from gradcli.engine.run.members import UNRECORDED
 from gradcli.ir import visit
 
 _SAME = (
@@ -53,6 +52,8 @@ def _sees(i: ir.Instruction, own: frozenset[int]) -> bool:
         case ir.Apply(op=name) | ir.CallBuiltin(name=name):
             return ops[name].sees and not all(isinstance(o, ir.Const) for o in operands)
         case ir.Method(name=name) | ir.GetAttribute(name=name):
+            from gradcli.engine.run.members import UNRECORDED
+
             return name not in UNRECORDED and name not in ops.fields
         case ir.Augment(receiver=ir.Slot(index=index)):
             return index not in own

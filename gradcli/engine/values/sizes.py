@@ -139,3 +139,10 @@ def common_dtype(*values: Data) -> str:
 def filled(size: Sequence[int], value: Any) -> Data:
     """Array of one value that takes no memory, for working out shapes."""
     return np.broadcast_to(np.asarray(value), tuple(size))
+
+
+class Size(tuple[int, ...]):
+    """A shape, as `x.shape` and `x.size()` give it; prints as `torch.Size([2, 3])`."""
+
+    def __repr__(self) -> str:
+        return f"torch.Size({list(self)})"

@@ -1,0 +1,38 @@
+"""What stands behind a point: methods and attributes of own rules and their contexts, and of all
+that `members` knows.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradcli.engine.run import members
+from gradcli.engine.run.own import Context, OwnFunction
+from gradcli.engine.run.session import Session
+from gradcli.engine.tape.graph import Site
+
+
+def method(session: Session, site: Site, receiver: Any, name: str, args: Any, keywords: Any) -> Any:
+    """The result of a method."""
+    if isinstance(receiver, OwnFunction):
+        return receiver.method(name, site)(*args, **keywords)
+    if isinstance(receiver, Context):
+        return receiver.call(name, args)
+    return members.call(session, site, receiver, name, args, keywords)
+
+
+def get(session: Session, value: Any, name: str) -> Any:
+    """The value of an attribute."""
+    if isinstance(value, Context):
+        return value.get(name)
+    if isinstance(value, OwnFunction):
+        return value.method(name, None)
+    return members.get(session, value, name)
+
+
+def put(session: Session, value: Any, name: str, new: Any) -> None:
+    """Give an attribute a value."""
+    if isinstance(value, Context):
+        value.fields[name] = new
+    else:
+        members.put(session, value, name, new)

@@ -157,25 +157,6 @@ def test_a_written_value_keeps_the_dtype_of_the_tensor():
 
 # views --------------------------------------------------------------------------------------
 
-SHARING = [
-    ("reshape", {"shape": (3, 2, 4)}),
-    ("view", {"shape": (24,)}),
-    ("flatten", {"start_dim": 0, "end_dim": -1}),
-    ("unsqueeze", {"dim": 0}),
-    ("permute", {"dims": (2, 0, 1)}),
-    ("transpose", {"dim0": 0, "dim1": 1}),
-    ("squeeze", {"dim": None}),
-    ("expand", {"size": (-1, -1, -1)}),
-]
-
-
-@pytest.mark.parametrize(("name", "params"), SHARING)
-def test_views_can_be_written_through(name, params):
-    x = Tensor(CUBE.copy())
-    y = apply(ops[name], [x], params, None)
-    apply_inplace(ops.fill, y, [7.0], {}, None, recording=False)
-    assert (x.data == 7).all(), name
-
 
 def test_an_expanded_tensor_cannot_be_written():
     y = apply(ops.expand, [Tensor(array(1, 2))], {"size": (3, 2)}, None)

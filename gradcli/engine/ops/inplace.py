@@ -17,7 +17,7 @@ from gradcli.engine.tape.tensor import (
     node_of,
     record,
 )
-from gradcli.engine.values import refusals
+from gradcli.engine.values import memory, refusals
 from gradcli.engine.values.carrier import data_of, like_of
 from gradcli.engine.values.data import NUMBERS, Data, is_floating
 from gradcli.errors import run_error
@@ -99,7 +99,7 @@ def _write(x: Tensor, out: Data, op: Op, old: Tensor, site: Site | None, fresh: 
     if type(x.data) in NUMBERS:
         x.data = type(x.data)(out)
     else:
-        if any(n > 1 and s == 0 for n, s in zip(x.data.shape, x.data.strides, strict=True)):
+        if memory.overlaps(x.data):
             raise run_error(
                 "overlapping-memory",
                 "several elements of this expanded tensor share one memory place, so it cannot be "
@@ -107,7 +107,8 @@ def _write(x: Tensor, out: Data, op: Op, old: Tensor, site: Site | None, fresh: 
                 help="change a `clone()` of it",
             )
         version = x.version
-        if before.dtype == after.dtype and fresh and (version is None or not version.shared):
+        alone = version is None or not version.shared
+        if before.dtype == after.dtype and alone and fresh and out.strides == x.data.strides:
             x.data = out  # nobody else looks at the old memory
         else:
             if op.saves[0]:

@@ -12,11 +12,13 @@ from typing import Any, TypeAlias
 from gradcli.engine.ops import rules
 from gradcli.engine.ops.catalog import Entry
 from gradcli.engine.ops.promotion import promoted
+from gradcli.engine.values import memory
 from gradcli.engine.values.carrier import Carrier
 from gradcli.engine.values.data import SCALARS, Data, np, plain
 from gradcli.record import Record
 
 Rule: TypeAlias = Callable[..., Any]
+Layout: TypeAlias = Callable[[Data, Sequence[Data]], Data]
 Partial: TypeAlias = Callable[..., Any] | float
 
 REQUIRED = object()
@@ -112,7 +114,11 @@ class Op(Entry):
             they are those that have rules. A composite that has a name is one node.
         flat: constant between jumps, so that its derivative is zero, or the place of something;
             told by the partials where they are all zero.
-        view: the result may share its first argument's memory.
+        view: the result lies on its first argument's memory wherever it can; without it, on memory
+            of its own.
+        layout: how the elements of a result on its own memory lie there, see `memory`; a list where
+            several results differ. Element-wise ops follow their arguments, others are in order;
+            one made of others leaves it to them.
         body: the op made of other ops, see `composite`.
         host: works on the program's own values, see `host`.
         infer: what a host gives for what is known of its arguments, `infer(known, *args, **params)`
@@ -152,6 +158,7 @@ class Op(Entry):
         "jvp",
         "keeps",
         "known",
+        "layouts",
         "method",
         "name",
         "number",
@@ -198,6 +205,7 @@ class Op(Entry):
         fields: Sequence[str] = (),
         flat: bool = False,
         view: bool = False,
+        layout: Layout | list[Layout] | None = None,
         method: bool = True,
         inplace: bool = False,
         pure: bool = True,
@@ -253,6 +261,7 @@ class Op(Entry):
         self.pure = pure
         self.sees = sees
         self.body = body
+        self.layouts = self._layouts(layout)
         self.host = host
         self.infer = infer
         self.keeps = keeps
@@ -264,6 +273,13 @@ class Op(Entry):
         self.samples = samples
         self.known = known
         self.bad = bad
+
+    def _layouts(self, layout: Layout | list[Layout] | None) -> list[Layout]:
+        if layout is None and self.body is not None:
+            return []
+        if layout is None:
+            layout = memory.as_arguments if self.elementwise else memory.in_order
+        return layout if isinstance(layout, list) else [layout]
 
     @property
     def elementwise(self) -> bool:

@@ -278,5 +278,5 @@ def _from_array(array: Any) -> Any:
     dtype = kept.get(array.dtype.kind, "int64" if array.dtype.kind in "iu" else None)
     if dtype is None:
         return array
-    data = np.array(array, dtype)
+    data = np.array(array, dtype, order="C")
     return data.item() if data.ndim == 0 and dtype != "float32" else Tensor(data)

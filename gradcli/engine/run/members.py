@@ -14,6 +14,7 @@ from gradcli.engine.tape.graph import Node, Site, seen
 from gradcli.engine.tape.tensor import (
     AccumulateGrad,
     Tensor,
+    array_of,
     freeze,
     node_of,
     require_grad,
@@ -146,9 +147,8 @@ def _backward(
 
 
 def _detach(session: Session, site: Site | None, x: Tensor) -> Tensor:
-    made = Tensor(x.data)
-    if type(x.data) not in NUMBERS:
-        made.version = shared(x)
+    made = Tensor(array_of(x))
+    made.version = shared(x)
     return made
 
 
@@ -217,9 +217,8 @@ def _set_data(session: Session, x: Tensor, value: Any) -> None:
     value = session.tensor(value)
     if not isinstance(value, Tensor):
         raise run_error("wrong-type", f"`data` must be a tensor, got {kind_of(value)}")
-    x.data = value.data
-    if type(x.data) not in NUMBERS:
-        x.version = shared(value)
+    x.data = array_of(value)
+    x.version = shared(value)
 
 
 def _cast(session: Session, x: Tensor, dtype: str) -> Any:

@@ -25,9 +25,11 @@ from gradcli.engine.tape.tensor import (
     apply,
     composed,
     node_of,
+    part,
     shared,
     unrecorded,
 )
+from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import NUMBERS, SCALARS, np
 from gradcli.engine.values.fields import Fields
 from gradcli.errors import RunError, run_error
@@ -143,12 +145,17 @@ class Session:
     def _composite(
         self, op: Op, args: Sequence[Any], params: Mapping[str, Any], site: Site | None
     ) -> Any:
+        given = args
         if not self.recording:
             args = [_unconnected(a) if isinstance(a, Tensor) else a for a in args]
         if self.keep:
             self.mark(args)
         before = {n for a in args if isinstance(a, Tensor) and (n := node_of(a)) is not None}
-        out = _wrapped(composed(op, args, params))
+        out = _each(composed(op, args, params), _wrapped)
+        if not op.view:
+            out = _each(out, lambda made, i: _owned(op, made, args, i))
+        elif args is not given:
+            out = _each(out, lambda made, i: _attached(made, args, given))
         for made in out if type(out) is tuple else (out,):
             if site is not None and isinstance(made, Tensor):
                 settle(made.node, before, site)
@@ -302,10 +309,42 @@ def _unconnected(x: Tensor) -> Tensor:
     return made
 
 
-def _wrapped(out: Any) -> Any:
-    if type(out) is tuple:
-        return tuple(map(_wrapped, out))
-    return out if isinstance(out, (Tensor, Fields)) or type(out) in NUMBERS else Tensor(out)
+def _owned(op: Op, made: Any, args: Sequence[Any], i: int = 0) -> Any:
+    """A result of an op made of others, on memory that no argument lies on."""
+    if not isinstance(made, Tensor):
+        return made
+    if any(made is a for a in args):
+        made = ops.clone(made)
+    part(made, args)
+    if op.layouts and made.ndim:
+        layout = op.layouts[min(i, len(op.layouts) - 1)]
+        made.data = layout(made.data, [data_of(a) for a in args])
+    return made
+
+
+def _attached(made: Any, copies: Sequence[Any], args: Sequence[Any]) -> Any:
+    """A view that was made of an unconnected copy of an argument as a view of the argument."""
+    for copy, a in zip(copies, args, strict=True):
+        if made is copy:
+            return a
+        view = made.view if isinstance(made, Tensor) else None
+        while view is not None and view.parent is not copy:
+            view = view.parent.view
+        if view is not None:
+            view.parent = a
+    return made
+
+
+def _each(out: Any, do: Callable[[Any, int], Any]) -> Any:
+    """What is done with each result, of which there may be several, with names or without."""
+    if not isinstance(out, tuple):
+        return do(out, 0)
+    made = (do(one, i) for i, one in enumerate(out))
+    return Fields(out.name, out.names, made) if isinstance(out, Fields) else tuple(made)
+
+
+def _wrapped(made: Any, i: int) -> Any:
+    return made if isinstance(made, Tensor) or type(made) in NUMBERS else Tensor(made)
 
 
 def _is_constant(value: Any) -> bool:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:  # making a protocol takes as long as importing a room
         number: Callable[..., Any] | None
         body: Callable[..., Any] | None
         view: bool
+        layouts: list[Callable[..., Any]]
         variadic: bool
         reads: tuple[tuple[bool, ...], ...]
         saves: tuple[bool, ...]

@@ -22,6 +22,7 @@ from gradcli.engine.tape.graph import (
     seen,
     whole,
 )
+from gradcli.engine.values import memory
 from gradcli.engine.values.carrier import SCALAR, Carrier, Like, data_of, like_of
 from gradcli.engine.values.data import (
     NUMBERS,
@@ -320,6 +321,8 @@ def _renew(x: Tensor) -> None:
 
 def array_of(x: Tensor) -> Any:
     """The tensor's memory as an array, so that views can share it."""
+    if type(x) is Number:
+        return np.asarray(x.data)
     if type(x.data) in NUMBERS:
         x.data = np.asarray(x.data)
     return x.data
@@ -473,7 +476,17 @@ def evaluated(
             if type(a) not in SCALARS:
                 kind = Tensor
             data.append(a)
-    return op.value(data, params), kind
+    out = op.value(data, params)
+    if type(out) is not tuple:
+        return _placed(op, out, data, 0), kind
+    return tuple(_placed(op, part, data, i) for i, part in enumerate(out)), kind
+
+
+def _placed(op: Recordable, out: Data, data: Sequence[Data], i: int) -> Data:
+    """A result on the memory that PyTorch's lies on, in the same order."""
+    if type(out) in NUMBERS or (op.view and memory.shares(out, data[0])):
+        return out
+    return memory.own(out, data, op.layouts[min(i, len(op.layouts) - 1)])
 
 
 def keep_result(node: OpNode, op: Recordable, result: Tensor) -> None:
@@ -530,9 +543,15 @@ def _share(result: Tensor, base: Tensor, op: Recordable, params: Mapping[str, An
 
 
 def _shares(data: Data, base: Tensor) -> bool:
-    if type(data) in NUMBERS or type(base.data) in NUMBERS:
-        return False
-    return data is base.data or bool(np.may_share_memory(data, base.data))
+    return memory.shares(data, base.data)
+
+
+def part(x: Tensor, others: Sequence[Any]) -> None:
+    """Take a new tensor off the memory of others, if it lies there; it keeps its node."""
+    if any(isinstance(y, Tensor) and memory.shares(x.data, y.data) for y in others):
+        x.data = x.data.copy(order="K")
+        x.version = None
+        x.view = None
 
 
 def counter(x: Tensor) -> Version:

@@ -11,6 +11,7 @@ from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import REQUIRED, Op, Sample, bad, composite, elementwise, known, sample
 from gradcli.engine.ops.promotion import counted, floating
 from gradcli.engine.values.data import Data, np, shape_of
+from gradcli.engine.values.memory import in_order
 from gradcli.engine.values.sizes import axis
 from gradcli.errors import run_error
 
@@ -380,6 +381,7 @@ def _logsigmoid_number(x: float) -> float:
 
 logsigmoid: Op = elementwise(
     "logsigmoid",
+    layout=in_order,
     args=("input",),
     doc="log(sigmoid(x)) without overflow. Its derivative is sigmoid(-x).",
     source="definition",

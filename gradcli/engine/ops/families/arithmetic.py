@@ -9,7 +9,7 @@ from gradcli.engine.numerics.ufunc import alike, formula, on_numbers, real
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.families import points
 from gradcli.engine.ops.nodes import by_number
-from gradcli.engine.ops.op import Op, bad, elementwise, known, sample
+from gradcli.engine.ops.op import Op, bad, composite, elementwise, known, sample
 from gradcli.engine.ops.promotion import arithmetic, counted, floating, promoted, real_numbers
 from gradcli.engine.values.data import NUMBERS, Data, np, plain, shape_of
 from gradcli.engine.values.sizes import number
@@ -193,15 +193,16 @@ neg: Op = elementwise(
     bad=lambda: (bad([True, False], says="bool"),),
 )
 
-positive: Op = elementwise(
+positive: Op = composite(
     "positive",
+    lambda x: ieee.positive(x) if type(x) in NUMBERS else x,
     args=("input",),
     doc="The operand itself, +input.",
     number=ieee.positive,
     array=lambda x: x,
+    shape=lambda x: x,
     dtype=arithmetic,
-    partials=(1.0,),
-    inplace=False,
+    view=True,
     samples=points.any_sign,
 )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import combinations as _subsets
 from itertools import combinations_with_replacement
+from math import prod
 from typing import Any
 
 from gradcli.engine.ops.catalog import ops
@@ -48,6 +49,7 @@ def _unflatten(x: Any, dim: Any, sizes: Any) -> Any:
 unflatten: Op = composite(
     "unflatten",
     _unflatten,
+    view=True,
     args=("input",),
     params={"dim": REQUIRED, "sizes": REQUIRED},
     doc="The input with the dimension `dim` taken apart into dimensions of the given sizes, of "
@@ -66,7 +68,9 @@ unflatten: Op = composite(
 
 ravel: Op = composite(
     "ravel",
-    lambda x: ops.reshape(x, shape=(-1,)),
+    lambda x: ops.reshape(ops.contiguous(x), shape=(-1,)),
+    shape=lambda x: (prod(x),),
+    view=True,
     args=("input",),
     doc="The elements in their order, as a vector.",
     source=_VIEW,
@@ -95,6 +99,7 @@ def _moved(x: Any, source: Any, destination: Any) -> Any:
 movedim: Op = composite(
     "movedim",
     _moved,
+    view=True,
     aliases=("moveaxis",),
     args=("input",),
     params={"source": REQUIRED, "destination": REQUIRED},
@@ -134,6 +139,7 @@ def _at_least_op(ndim: int) -> Op:
     return composite(
         f"atleast_{ndim}d",
         _at_least(ndim),
+        view=True,
         args=("*tensors",),
         doc=f"The tensor with at least {ndim} dimension{'s' * (ndim > 1)}, new ones of size "
         "1; of several tensors a tuple.",
@@ -376,7 +382,7 @@ def _turned(x: Any, k: Any, dims: Any) -> Any:
         case 2:
             return ops.flip(x, dims=along)
         case 3:
-            return ops.flip(ops.transpose(x, dim0=first, dim1=second), dims=(second,))
+            return ops.transpose(ops.flip(x, dims=(first,)), dim0=first, dim1=second)
     return ops.clone(x)
 
 
@@ -553,6 +559,7 @@ def _meshgrid(*tensors: Any, indexing: Any) -> Any:
 meshgrid: Op = composite(
     "meshgrid",
     _meshgrid,
+    view=True,
     args=("*tensors",),
     params={"indexing": "ij"},
     doc="The coordinates of the grid that vectors span: for each of them a tensor that changes "
@@ -583,6 +590,7 @@ def _product(*tensors: Any) -> Any:
 cartesian_prod: Op = composite(
     "cartesian_prod",
     _product,
+    view=True,
     args=("*tensors",),
     doc="All combinations of one element of each vector, a row each.",
     source="PyTorch: cartesian_prod",

@@ -9,6 +9,7 @@ from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.internal.convolution import margined, places
 from gradcli.engine.ops.op import REQUIRED, Op, bad, composite, known, sample
 from gradcli.engine.values.data import dtype_of, np, shape_of
+from gradcli.engine.values.memory import in_order
 from gradcli.engine.values.sizes import Shape, number, whole, wholes
 from gradcli.errors import run_error
 
@@ -128,6 +129,7 @@ def _line(n: int, start: float = 0.5) -> list[float]:
 conv1d: Op = composite(
     "conv1d",
     _convolved(1, "conv1d"),
+    layout=in_order,
     args=("input", "weight", "bias=None"),
     params=_CONVOLUTION,
     doc="Cross-correlation of an input (batch, channels, length) with a weight (outputs, channels "
@@ -159,6 +161,7 @@ conv1d: Op = composite(
 conv2d: Op = composite(
     "conv2d",
     _convolved(2, "conv2d"),
+    layout=in_order,
     args=("input", "weight", "bias=None"),
     params=_CONVOLUTION,
     doc="Cross-correlation of an input (batch, channels, rows, columns) with a weight (outputs, "

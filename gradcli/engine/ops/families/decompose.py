@@ -13,6 +13,7 @@ from gradcli.engine.ops.families.matrices import (
 from gradcli.engine.ops.op import Op, bad, composite, sample
 from gradcli.engine.values.data import dtype_of, np, shape_of
 from gradcli.engine.values.fields import Fields
+from gradcli.engine.values.memory import in_columns, in_order
 from gradcli.errors import run_error
 
 FAMILY = 240, "Decompositions of matrices"
@@ -41,6 +42,7 @@ cholesky: Op = composite(
     "cholesky",
     _cholesky,
     aliases=("linalg_cholesky",),
+    layout=in_columns,
     args=("input",),
     params={"upper": False},
     doc="Lower triangular L with L L^T = A for a symmetric positive-definite A, or with "
@@ -67,6 +69,7 @@ _SPD_ROOT = ([[2.0, 0.0], [1.0, 3.0]], [[1.0, 0.5], [0.0, 2.0]])
 cholesky_solve: Op = composite(
     "cholesky_solve",
     _cholesky_solve,
+    layout=in_columns,
     args=("input", "input2"),
     params={"upper": False},
     node="CholeskySolveBackward0",
@@ -90,6 +93,7 @@ def _cholesky_inverse(low: Any, upper: Any = False) -> Any:
 cholesky_inverse: Op = composite(
     "cholesky_inverse",
     _cholesky_inverse,
+    layout=in_columns,
     args=("input",),
     params={"upper": False},
     node="CholeskyInverseBackward0",
@@ -112,6 +116,7 @@ eigh: Op = composite(
     "eigh",
     _eigh,
     aliases=("linalg_eigh",),
+    layout=[in_order, in_columns],
     args=("A",),
     params={"UPLO": "L"},
     fields=("eigenvalues", "eigenvectors"),
@@ -165,6 +170,7 @@ _SVD_LIMITS = (
 svd: Op = composite(
     "svd",
     _svd,
+    layout=[in_columns, in_order, in_order],
     args=("input",),
     params={"some": True, "compute_uv": True},
     fields=("U", "S", "V"),
@@ -183,6 +189,7 @@ svd: Op = composite(
 linalg_svd: Op = composite(
     "linalg_svd",
     _linalg_svd,
+    layout=[in_columns, in_order, in_columns],
     args=("A",),
     params={"full_matrices": True},
     fields=("U", "S", "Vh"),
@@ -245,6 +252,7 @@ _QR = (
 qr: Op = composite(
     "qr",
     lambda a, some=True: Fields("qr", ("Q", "R"), _qr_parts(a, not some)),
+    layout=in_columns,
     args=("input",),
     params={"some": True},
     fields=("Q", "R"),
@@ -262,6 +270,7 @@ qr: Op = composite(
 linalg_qr: Op = composite(
     "linalg_qr",
     _linalg_qr,
+    layout=in_columns,
     args=("A",),
     params={"mode": "reduced"},
     fields=("Q", "R"),

@@ -21,6 +21,7 @@ from gradcli.engine.ops.op import REQUIRED, Op, bad, composite, elementwise, kno
 from gradcli.engine.ops.promotion import of_first, promoted
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import Data, dtype_of, np, shape_of
+from gradcli.engine.values.memory import as_first, in_order
 from gradcli.engine.values.sizes import Shape, axis, broadcast, common_dtype, whole
 from gradcli.errors import run_error
 
@@ -200,6 +201,7 @@ masked_fill: Op = elementwise(
     doc="The input with `value` where the mask is true.",
     source="definition",
     array=_masked_fill,
+    layout=in_order,
     dtype=lambda x, mask, value: promoted(x, value),
     partials=(
         lambda out, x, mask, value: ops.cast(ops.logical_not(mask), dtype="float64"),
@@ -262,6 +264,7 @@ fill: Op = elementwise(
         np.asarray(value, dtype_of(x)), _expandable(shape_of(value), shape_of(x))
     ).copy(),
     shape=lambda x, value: _expandable(value, x),
+    layout=as_first,
     dtype=of_first,
     partials=(0.0, 1.0),
     node=by_number(1, "FillBackward0(input)", "FillBackward1"),

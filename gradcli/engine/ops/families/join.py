@@ -246,6 +246,7 @@ def _at(dim: Any, ndim: int, index: Any) -> tuple[Any, ...]:
 select: Op = composite(
     "select",
     lambda x, dim, index: ops.getitem(x, index=_at(dim, len(shape_of(x)), whole(index, "index"))),
+    view=True,
     args=("input",),
     params={"dim": REQUIRED, "index": REQUIRED},
     doc="The part of the input at one index of the dimension `dim`, which goes away.",
@@ -281,6 +282,7 @@ def _narrow(x: Any, dim: Any, start: Any, length: Any) -> Any:
 narrow: Op = composite(
     "narrow",
     _narrow,
+    view=True,
     args=("input",),
     params={"dim": REQUIRED, "start": REQUIRED, "length": REQUIRED},
     doc="The part of the input of `length` places from `start` on in the dimension `dim`.",
@@ -425,6 +427,7 @@ def _chunk(x: Any, chunks: Any, dim: Any) -> Any:
 chunk: Op = composite(
     "chunk",
     _chunk,
+    view=True,
     args=("input",),
     params={"chunks": REQUIRED, "dim": 0},
     doc="The input in at most `chunks` parts of one size along the dimension `dim`; the last may "
@@ -460,6 +463,7 @@ def _tensor_split(x: Any, indices_or_sections: Any, dim: Any) -> Any:
 tensor_split: Op = composite(
     "tensor_split",
     _tensor_split,
+    view=True,
     args=("input",),
     params={"indices_or_sections": REQUIRED, "dim": 0},
     doc="The input in so many parts along the dimension `dim`, the first ones larger by one where "

@@ -12,6 +12,7 @@ from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import Data, np, shape_of
 from gradcli.engine.values.limits import check_memory
+from gradcli.engine.values.memory import in_order
 from gradcli.engine.values.sizes import Shape, broadcast, describe, whole, wholes
 from gradcli.errors import run_error
 
@@ -157,6 +158,7 @@ def _layer_norm(x: Any, weight: Any, bias: Any, normalized_shape: Any, eps: Any)
 layer_norm: Op = composite(
     "layer_norm",
     _layer_norm,
+    layout=in_order,
     args=("input", "weight=None", "bias=None"),
     params={"normalized_shape": REQUIRED, "eps": 1e-5},
     order=("input", "normalized_shape", "weight", "bias", "eps"),
@@ -189,6 +191,7 @@ def _rms_norm(x: Any, weight: Any, normalized_shape: Any, eps: Any) -> Any:
 rms_norm: Op = composite(
     "rms_norm",
     _rms_norm,
+    layout=in_order,
     args=("input", "weight=None"),
     params={"normalized_shape": REQUIRED, "eps": None},
     order=("input", "normalized_shape", "weight", "eps"),

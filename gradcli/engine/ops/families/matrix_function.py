@@ -17,6 +17,7 @@ from gradcli.engine.ops.internal.decompose import unit_lower
 from gradcli.engine.ops.op import Op, bad, composite, op, sample
 from gradcli.engine.values.data import NUMBERS, Data, np, shape_of
 from gradcli.engine.values.fields import Fields
+from gradcli.engine.values.memory import in_columns, in_order
 from gradcli.engine.values.sizes import axes, whole
 from gradcli.errors import run_error
 
@@ -237,6 +238,7 @@ lu_factor: Op = composite(
     "lu_factor",
     lambda a: Fields("lu_factor", ("LU", "pivots"), _factored("lu_factor", a)[:2]),
     aliases=("linalg_lu_factor",),
+    layout=[in_columns, in_order],
     args=("A",),
     fields=("LU", "pivots"),
     node="LinalgLuFactorExBackward0",
@@ -257,6 +259,7 @@ def _lu(a: Any) -> Any:
 linalg_lu: Op = composite(
     "linalg_lu",
     _lu,
+    layout=in_order,
     args=("A",),
     fields=("P", "L", "U"),
     node="LinalgLuBackward0",
@@ -280,6 +283,7 @@ _LU_DOC = "Solution X of A X = B from the `LU` and the `pivots` of `lu_factor(A)
 lu_solve: Op = composite(
     "lu_solve",
     _lu_solve,
+    layout=in_columns,
     args=("b", "LU_data", "LU_pivots"),
     node="LinalgLuSolveBackward0(LU_data, b)",
     doc=_LU_DOC,
@@ -293,6 +297,7 @@ lu_solve: Op = composite(
 linalg_lu_solve: Op = composite(
     "linalg_lu_solve",
     lambda packed, pivots, b: _lu_solve(b, packed, pivots),
+    layout=in_columns,
     args=("LU", "pivots", "B"),
     node="LinalgLuSolveBackward0(LU, B)",
     doc=_LU_DOC,

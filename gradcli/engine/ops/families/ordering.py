@@ -9,6 +9,7 @@ from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import REQUIRED, Op, bad, composite, known, op, sample
 from gradcli.engine.ops.promotion import integer, of_first
 from gradcli.engine.values.data import Data, np, shape_of
+from gradcli.engine.values.memory import as_first
 from gradcli.engine.values.sizes import Shape, axis, whole
 from gradcli.errors import run_error
 
@@ -48,6 +49,7 @@ def along(dot: Any, out: Any, dim: Any) -> tuple[Any, None]:
 
 sort: Op = op(
     "sort",
+    layout=as_first,
     args=("input",),
     params={"dim": -1, "descending": False, "stable": False},
     fields=("values", "indices"),

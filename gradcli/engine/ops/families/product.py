@@ -11,6 +11,7 @@ from gradcli.engine.ops.statics import UNSURE, Statics
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import dtype_of, np, shape_of
 from gradcli.engine.values.limits import check_memory
+from gradcli.engine.values.memory import as_first, in_order
 from gradcli.engine.values.sizes import Shape, axis, broadcast, describe, number, whole, wholes
 from gradcli.errors import run_error
 
@@ -157,11 +158,19 @@ def _sum(x: Any, product: Any, beta: Any, alpha: Any) -> Any:
     return ops.add(ops.mul(x, beta) if beta != 1 else x, scaled)
 
 
-def _added(name: str, product: str, args: tuple[str, str], doc: str, samples: Any) -> Op:
+def _added(
+    name: str,
+    product: str,
+    args: tuple[str, str],
+    doc: str,
+    samples: Any,
+    layout: Any = in_order,
+) -> Op:
     return composite(
         name,
         lambda x, a, b, beta, alpha: _sum(x, ops[product](a, b), beta, alpha),
         args=("input", *args),
+        layout=layout,
         params={"beta": 1, "alpha": 1},
         node=f"{name.title()}Backward0",
         doc=f"beta input + alpha {doc}.",
@@ -197,6 +206,7 @@ addr: Op = _added(
     ("vec1", "vec2"),
     "outer(vec1, vec2)",
     lambda: (sample(_A, [1.0, 2.0], [0.5, -1.0]), sample(_A, [1.0, 2.0], [0.5, 3.0], beta=0.5)),
+    layout=as_first,
 )
 baddbmm: Op = _added(
     "baddbmm",
@@ -209,6 +219,7 @@ addbmm: Op = composite(
     "addbmm",
     lambda x, a, b, beta, alpha: _sum(x, ops.sum(ops.bmm(a, b), dim=0), beta, alpha),
     args=("input", "batch1", "batch2"),
+    layout=in_order,
     params={"beta": 1, "alpha": 1},
     node="AddbmmBackward0",
     doc="beta input + alpha times the sum of the products of the matrices of two batches.",
@@ -295,10 +306,10 @@ def _power(x: Any, n: Any) -> Any:
     exponent = whole(n, "n")
     if exponent == 0:
         unit = np.broadcast_to(np.eye(shape[-1], dtype=dtype_of(x)), shape)
-        return ops.add(ops.mul(x, 0.0), unit) if dtype_of(x) != "int64" else unit
+        return ops.contiguous(ops.add(ops.mul(x, 0.0), unit)) if dtype_of(x) != "int64" else unit
     base = ops.inv(x) if exponent < 0 else x
     if exponent == 1:
-        return ops.clone(x)
+        return ops.ordered(x)
     if abs(exponent) == 3:  # as PyTorch: by two products of the same kind
         return ops.matmul(ops.matmul(base, base), base)
     found = None

@@ -12,6 +12,7 @@ from gradcli.engine.ops.op import REQUIRED, Op, bad, composite, known, op, sampl
 from gradcli.engine.ops.promotion import integer, of_first
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import Data, np, shape_of
+from gradcli.engine.values.memory import in_order
 from gradcli.engine.values.sizes import Shape, axis, broadcast, whole
 from gradcli.errors import run_error
 
@@ -65,6 +66,7 @@ def _added(x: Any, given: Any, places: Any, dim: Any) -> Any:
 scatter: Op = composite(
     "scatter",
     _scatter,
+    layout=in_order,
     args=("input", "src=None", "value=None"),
     params={"dim": REQUIRED, "index": REQUIRED, "reduce": None},
     order=("input", "dim", "index", "src", "value", "reduce"),
@@ -108,6 +110,7 @@ def _scatter_add(x: Any, src: Any, dim: Any, index: Any) -> Any:
 scatter_add: Op = composite(
     "scatter_add",
     _scatter_add,
+    layout=in_order,
     args=("input", "src"),
     params={"dim": REQUIRED, "index": REQUIRED},
     order=("input", "dim", "index", "src"),
@@ -236,6 +239,7 @@ def _index_add(x: Any, source: Any, dim: Any, index: Any, alpha: Any) -> Any:
 index_add: Op = composite(
     "index_add",
     _index_add,
+    layout=in_order,
     args=("input", "source"),
     params={"dim": REQUIRED, "index": REQUIRED, "alpha": 1},
     order=("input", "dim", "index", "source", "alpha"),
@@ -270,6 +274,7 @@ def _index_copy(x: Any, source: Any, dim: Any, index: Any) -> Any:
 index_copy: Op = composite(
     "index_copy",
     _index_copy,
+    layout=in_order,
     args=("input", "source"),
     params={"dim": REQUIRED, "index": REQUIRED},
     order=("input", "dim", "index", "source"),
@@ -346,6 +351,7 @@ masked_scatter: Op = composite(
     _masked_scatter,
     shape=lambda x, mask, source: broadcast(x, mask),
     dtype=of_first,
+    layout=in_order,
     args=("input", "mask", "source"),
     node="MaskedScatterBackward0(input, source)",
     doc="The input with the elements of `source`, in their order, written where the mask is true.",

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import REQUIRED, Op, bad, composite, known, op, sample
+from gradcli.engine.values import memory
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import Data, np, shape_of
+from gradcli.engine.values.memory import as_first
 from gradcli.engine.values.sizes import Shape, axis, unsqueezed, wholes
 from gradcli.errors import run_error
 
@@ -85,28 +88,27 @@ reshape: Op = op(
 )
 
 
-def _viewed(x: Data, shape: Any) -> Data:
-    out = _reshape(x, shape)
-    if isinstance(x, np.ndarray) and x.size and not np.may_share_memory(x, out):
-        raise run_error(
-            "bad-argument",
-            f"a view of shape {list(out.shape)} cannot lie over this memory",
-            help="use `reshape`, which copies where it must",
-        )
-    return out
+def _viewed(x: Any, shape: Any) -> Any:
+    data = data_of(x)
+    if isinstance(data, np.ndarray) and data.size:
+        out = _reshape(data, shape)
+        if not memory.shares(out, data):
+            raise run_error(
+                "bad-argument",
+                f"a view of shape {list(out.shape)} cannot lie over this memory",
+                help="use `reshape`, which copies where it must",
+            )
+    return reshape(x, shape=shape)
 
 
-view: Op = op(
+view: Op = composite(
     "view",
+    _viewed,
     args=("input",),
     params={"*shape": REQUIRED},
     doc="The same memory in another shape, as `reshape` does; refused where that needs a copy.",
     source=_VIEW,
-    array=_viewed,
     shape=_reshaped,
-    batch=_each_in_shape(_reshaped),
-    vjp=(lambda g, out, x, shape: reshape(g, shape=x.shape),),
-    jvp=(lambda dot, out, x, shape: reshape(dot, shape=shape),),
     view=True,
     samples=lambda: (
         sample([[1.0, 2.0], [3.0, 4.0]], shape=(4,)),
@@ -133,20 +135,19 @@ def _flattened(shape: Shape, start_dim: Any, end_dim: Any) -> Shape:
     return (*shape[:start], _count(shape[start : end + 1]), *shape[end + 1 :])
 
 
-flatten: Op = op(
+def _flat(x: Any, start_dim: Any, end_dim: Any) -> Any:
+    size = _flattened(shape_of(x), start_dim, end_dim)
+    return x if shape_of(x) == size else reshape(x, shape=size)
+
+
+flatten: Op = composite(
     "flatten",
+    _flat,
     args=("input",),
     params={"start_dim": 0, "end_dim": -1},
     doc="The dimensions from `start_dim` to `end_dim` as one; without them a flat tensor.",
     source=_VIEW,
-    array=lambda x, start_dim, end_dim: np.reshape(x, _flattened(np.shape(x), start_dim, end_dim)),
     shape=_flattened,
-    batch=_each_in_shape(_flattened),
-    vjp=(lambda g, out, x, start_dim, end_dim: reshape(g, shape=x.shape),),
-    jvp=(
-        lambda dot, out, x, start_dim, end_dim: flatten(dot, start_dim=start_dim, end_dim=end_dim),
-    ),
-    node="ViewBackward0",
     view=True,
     samples=lambda: (
         sample([[1.0, 2.0], [3.0, 4.0]], start_dim=0, end_dim=-1),
@@ -420,6 +421,7 @@ expand: Op = op(
 broadcast_to: Op = composite(
     "broadcast_to",
     lambda x, size: expand(x, size=size),
+    view=True,
     args=("input",),
     params={"*size": REQUIRED},
     doc="The input seen as having the shape `size`, as `expand` does.",
@@ -435,6 +437,7 @@ broadcast_to: Op = composite(
 expand_as: Op = composite(
     "expand_as",
     lambda x, other: expand(x, size=shape_of(other)),
+    view=True,
     args=("input", "other"),
     doc="The input expanded to the shape of `other`.",
     source=_VIEW,
@@ -459,7 +462,8 @@ flip: Op = op(
     params={"*dims": REQUIRED},
     doc="A copy of the input with the order reversed in the dimensions `dims`.",
     source="PyTorch: flip",
-    array=lambda x, dims: np.flip(x, _flip_axes(np.ndim(x), dims)).copy(),
+    array=lambda x, dims: np.flip(x, _flip_axes(np.ndim(x), dims)),
+    layout=as_first,
     shape=lambda x, dims: x,
     vjp=(lambda g, out, x, dims: flip(g, dims=dims),),
     jvp=(lambda dot, out, x, dims: flip(dot, dims=dims),),
@@ -485,7 +489,8 @@ clone: Op = op(
     doc="A copy of the input, which passes the gradient on.",
     source="identity",
     number=lambda x: x,
-    array=lambda x: np.array(x, order="C"),
+    array=lambda x: np.array(x, order="K"),
+    layout=as_first,
     shape=lambda x: x,
     batch=lambda x: x,
     vjp=(lambda g, out, x: g,),
@@ -506,13 +511,16 @@ clone: Op = op(
 
 def _contiguous(x: Any) -> Any:
     data = data_of(x)
-    return x if not shape_of(x) or data.flags.c_contiguous else clone(x)
+    if not isinstance(data, np.ndarray) or data.flags.c_contiguous:
+        return x
+    return ops.ordered(x)
 
 
 contiguous: Op = composite(
     "contiguous",
     _contiguous,
     shape=lambda x: x,
+    view=True,
     args=("input",),
     doc="The input itself when its elements lie in order in memory, else a copy.",
     source="PyTorch: contiguous",

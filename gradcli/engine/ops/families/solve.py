@@ -21,6 +21,7 @@ from gradcli.engine.ops.op import REQUIRED, Op, Sample, bad, composite, known, o
 from gradcli.engine.ops.promotion import integer, of_first, promoted
 from gradcli.engine.values.data import Data, dtype_of, np, shape_of
 from gradcli.engine.values.fields import Fields
+from gradcli.engine.values.memory import in_columns
 from gradcli.engine.values.sizes import Shape, broadcast
 from gradcli.errors import run_error
 
@@ -147,6 +148,7 @@ def _inv(x: Data) -> Data:
 inv: Op = op(
     "inv",
     aliases=("inverse", "linalg_inv"),
+    layout=in_columns,
     args=("A",),
     doc="Inverse of each square matrix; a singular one is an error.",
     source=f"{GILES}, 2.2.3",
@@ -184,6 +186,7 @@ solve: Op = composite(
     "solve",
     _solve,
     aliases=("linalg_solve",),
+    layout=in_columns,
     args=("A", "B"),
     params={"left": True},
     node="LinalgSolveExBackward0",
@@ -225,6 +228,7 @@ solve_triangular: Op = composite(
     "solve_triangular",
     _solve_triangular,
     aliases=("linalg_solve_triangular",),
+    layout=in_columns,
     args=("A", "B"),
     params={"upper": REQUIRED, "left": True, "unitriangular": False},
     node="LinalgSolveTriangularBackward0",

@@ -13,6 +13,7 @@ from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.families import points
 from gradcli.engine.ops.op import REQUIRED, Op, bad, composite, elementwise, known, sample
 from gradcli.engine.ops.promotion import floating
+from gradcli.engine.values.memory import in_order
 from gradcli.engine.values.sizes import whole
 from gradcli.errors import run_error
 
@@ -240,6 +241,7 @@ def _mvdigamma(out: Any, x: Any, p: Any) -> Any:
 
 mvlgamma: Op = elementwise(
     "mvlgamma",
+    layout=in_order,
     args=("input",),
     params={"p": REQUIRED},
     aliases=("multigammaln",),

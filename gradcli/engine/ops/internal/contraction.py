@@ -150,6 +150,7 @@ def _contracted(*tensors: Any, equation: str) -> Any:
 contraction: Op = composite(
     "contraction",
     _contracted,
+    view=True,
     args=("*tensors",),
     params={"equation": REQUIRED},
     doc="Sum of products of elements, as the equation says.",

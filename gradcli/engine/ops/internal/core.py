@@ -8,6 +8,7 @@ from gradcli.engine.numerics.ufunc import formula
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import Op, composite, elementwise, op, sample
 from gradcli.engine.ops.promotion import counted, floating
+from gradcli.engine.values import memory
 from gradcli.engine.values.data import Data, dtype_of, np, shape_of
 from gradcli.errors import run_error
 
@@ -108,12 +109,13 @@ def _view(x: Any, chain: Chain) -> Any:
 
 
 def _view_update(base: Data, part: Data, chain: Chain) -> Data:
-    out = np.array(base)
-    region = out
-    for view, params in chain:
-        assert view.array is not None
-        region = view.array(region, **params)
-    region[...] = part
+    out = np.array(base, order="C")
+    region = _view(out, chain)
+    if memory.shares(region, out):
+        region[...] = part
+    else:  # the base lay in another order, in which the part was a view
+        places = _view(np.arange(out.size).reshape(out.shape), chain)
+        out.reshape(-1)[places] = part
     return out
 
 
@@ -170,6 +172,21 @@ cast: Op = op(
     samples=lambda: (sample([1.0, 2.0], dtype="float64"),),
 )
 
+
+ordered: Op = op(
+    "ordered",
+    args=("input",),
+    doc="A copy of the input whose elements lie in order in memory.",
+    source="identity",
+    array=lambda x: np.array(x, order="C"),
+    shape=lambda x: x,
+    batch=lambda x: x,
+    vjp=(lambda g, out, x: g,),
+    jvp=(lambda dot, out, x: dot,),
+    node="CloneBackward0",
+    method=False,
+    samples=lambda: (sample([1.0, 2.0]), sample([[1.0, 2.0], [3.0, 4.0]])),
+)
 
 # the terms of binary cross entropy ----------------------------------------------------------------
 

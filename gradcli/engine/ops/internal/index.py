@@ -19,6 +19,7 @@ from gradcli.engine.ops.op import REQUIRED, Op, bad, known, op, sample
 from gradcli.engine.ops.promotion import of_first
 from gradcli.engine.values.carrier import Like
 from gradcli.engine.values.data import Data, dtype_of, np, shape_of
+from gradcli.engine.values.memory import as_first
 from gradcli.engine.values.sizes import Shape, axis
 from gradcli.errors import run_error
 
@@ -154,7 +155,7 @@ undiagonal: Op = op(
 
 
 def _set_at(x: Data, value: Data, index: Any) -> Data:
-    out = np.array(x)
+    out = np.array(x, order="C")
     region, advanced = region_of(out, index)
     shape = region[advanced].shape if advanced else region.shape
     kept = fitting(shape_of(value), shape)
@@ -191,6 +192,7 @@ set_at: Op = op(
     source=_ADJOINT,
     array=_set_at,
     shape=_set_shape,
+    layout=as_first,
     dtype=of_first,
     vjp=(
         lambda g, out, x, value, index: set_at(g, 0.0, index=index),

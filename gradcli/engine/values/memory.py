@@ -1,0 +1,111 @@
+"""Which memory a result lies on, and in which order: PyTorch's answer, whatever NumPy does.
+
+What an op's entry calls a view lies on the memory of its first argument wherever that can be. Any
+other result lies on memory of its own, where its elements stand as the entry's `layout` says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from gradcli.engine.values.data import NUMBERS, Data, np
+
+
+def shares(x: Data, y: Data) -> bool:
+    """Whether two values may lie on one memory; a number lies on none."""
+    if type(x) in NUMBERS or type(y) in NUMBERS:
+        return False
+    return x is y or bool(np.may_share_memory(x, y))
+
+
+def overlaps(x: Data) -> bool:
+    """Whether one place in memory stands for several elements, as `expand` makes it."""
+    if type(x) in NUMBERS or not x.size:
+        return False
+    return any(n > 1 and s == 0 for n, s in zip(x.shape, x.strides, strict=True))
+
+
+def own(out: Data, args: Sequence[Data], layout: Any) -> Data:
+    """A result on memory that no argument lies on, laid out by `layout(out, args)`."""
+    if type(out) in NUMBERS:
+        return out
+    if out.base is not None or any(out is a for a in args):
+        for a in args:
+            if isinstance(a, np.ndarray) and np.may_share_memory(out, a):
+                out = out.copy(order="K")
+                break
+    return out if out.ndim == 0 else layout(out, args)
+
+
+# layouts -----------------------------------------------------------------------------------------
+
+
+def in_order(out: Data, args: Sequence[Data] = ()) -> Data:
+    """The last dimension runs fastest: what PyTorch calls contiguous."""
+    return out if out.flags.c_contiguous else np.array(out, order="C")
+
+
+def as_arguments(out: Data, args: Sequence[Data]) -> Data:
+    """As the arguments lie, which is what PyTorch's element-wise ops do."""
+    arrays = [a for a in args if isinstance(a, np.ndarray) and a.ndim]
+    if out.ndim == 1 or all(a.flags.c_contiguous for a in arrays):
+        return in_order(out)
+    return permuted(out, [_spread(a, out.shape) for a in arrays])
+
+
+def as_first(out: Data, args: Sequence[Data]) -> Data:
+    """As the first argument lies."""
+    return as_arguments(out, args[:1])
+
+
+def in_columns(out: Data, args: Sequence[Data] = ()) -> Data:
+    """Matrices whose rows run fastest, as LAPACK leaves them."""
+    if out.ndim < 2:
+        return in_order(out)
+    turned = np.swapaxes(out, -1, -2)
+    return out if turned.flags.c_contiguous else np.swapaxes(np.array(turned, order="C"), -1, -2)
+
+
+def permuted(out: Data, strides: Sequence[Sequence[int]]) -> Data:
+    """The result with its dimensions ordered in memory as operands of these strides, spread to its
+    shape, are walked through; a stride of 0 says nothing.
+    """
+    order = [*reversed(range(out.ndim))]  # the fastest first
+    for i in range(1, out.ndim):
+        at = i
+        for j in reversed(range(i)):
+            found = _compared(order[j], order[at], out.shape, strides)
+            if found < 0:
+                break
+            if found > 0:
+                order[j], order[at] = order[at], order[j]
+                at = j
+    slowest_first = order[::-1]
+    turned = np.transpose(out, slowest_first)
+    if turned.flags.c_contiguous:
+        return out
+    return np.transpose(np.array(turned, order="C"), np.argsort(slowest_first))
+
+
+def _compared(a: int, b: int, shape: Sequence[int], strides: Sequence[Sequence[int]]) -> int:
+    """Below 0 where dimension a runs faster than b, above where b does; 0: nothing tells."""
+    for operand in strides:
+        first, second = operand[a], operand[b]
+        if first == 0 or second == 0:
+            continue
+        if first != second:
+            return first - second
+        if shape[a] > shape[b]:
+            return 1
+    return 0
+
+
+def _spread(x: Data, shape: Sequence[int]) -> tuple[int, ...]:
+    """Strides of an argument that is broadcast to a shape."""
+    lead = (0,) * (len(shape) - x.ndim)
+    own = (
+        0 if n == 1 and m != 1 else s
+        for n, m, s in zip(x.shape, shape[len(lead) :], x.strides, strict=True)
+    )
+    return (*lead, *own)

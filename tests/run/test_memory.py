@@ -1,0 +1,122 @@
+"""Programs that write through one name what another shows: their results are PyTorch's."""
+
+import numpy as np
+import pytest
+
+from gradcli.errors import RunError
+from gradcli.program import load
+
+WRITES = [
+    (
+        "x = tensor([[1., 2., 3.], [4., 5., 6.]]); x.T[[1, 0]] = 9.0; x",
+        [[9.0, 9.0, 3.0], [9.0, 9.0, 6.0]],
+    ),
+    (
+        "y = tensor([[1., 2., 3.], [4., 5., 6.]]).T * 1; y[[1]] = 9.0; y",
+        [[1.0, 4.0], [9.0, 9.0], [3.0, 6.0]],
+    ),
+    (
+        "x = tensor([[1., 2., 3.], [4., 5., 6.]]); y = x[:, [0, 1]]; y[[0, 1], [1, 0]] = tensor([7.0, 8.0]); y",
+        [[1.0, 7.0], [8.0, 5.0]],
+    ),
+    (
+        "y = tensor([[1., 2., 3.], [4., 5., 6.]]).T * 1; y[..., [0]] += 5.0; y",
+        [[6.0, 4.0], [7.0, 5.0], [8.0, 6.0]],
+    ),
+    ("y = tensor([[1., 2., 3.], [4., 5., 6.]]).T * 1; v = y[1]; y[[1]] = 9.0; v", [9.0, 9.0]),
+    ("a = tensor([5.0]); b = a.repeat(3); a += 1; b", [5.0, 5.0, 5.0]),
+    ("a = tensor([5.0]); b = a.repeat(1, 1); a += 1; b", [[5.0]]),
+    ("a = tensor([5.0]); b = a.tile(3); a += 1; b", [5.0, 5.0, 5.0]),
+    ("a = tensor([5.0]); b = a.tile(1); b += 1; a", [5.0]),
+    (
+        "a = tensor([[2.0, 1.0], [0.0, 3.0]]); b = matrix_power(a, 1); b += 1; a",
+        [[2.0, 1.0], [0.0, 3.0]],
+    ),
+    ("a = tensor([2.0, 1.0]); b = diff(a, n=0); b += 1; a", [2.0, 1.0]),
+    ("w = tensor(2.0, requires_grad=True); (w ** 2).backward(); w.grad.data.zero_(); w.grad", 0.0),
+    (
+        "w = tensor(2.0, requires_grad=True); (w ** 2).backward(); w.data.sub_(0.1 * w.grad); w.item()",
+        1.6,
+    ),
+    ("w = tensor(2.0, requires_grad=True); d = w.data; d += 1; w.item()", 3.0),
+    ("w = tensor(2.0, requires_grad=True); w.detach().mul_(3); w.item()", 6.0),
+    (
+        "w = tensor(2.0, requires_grad=True); w.data = tensor(5.0); v = w.data; v += 1; w.item()",
+        6.0,
+    ),
+    (
+        "x = tensor([[1., 2., 3.], [4., 5., 6.]]); y = x[:, [0, 1]]; v = y.view(-1); v += 10; y",
+        [[11.0, 12.0], [14.0, 15.0]],
+    ),
+    (
+        "x = tensor([[1., 2., 3.], [4., 5., 6.]]); y = index_select(x, 1, tensor([0, 2])); v = y.reshape(-1); v += 10; y",
+        [[11.0, 13.0], [14.0, 16.0]],
+    ),
+    (
+        "x = tensor([[1., 2., 3.], [4., 5., 6.]]); y = repeat_interleave(x, 2, dim=-1); v = y.view(-1); v += 10; y",
+        [[11.0, 11.0, 12.0, 12.0, 13.0, 13.0], [14.0, 14.0, 15.0, 15.0, 16.0, 16.0]],
+    ),
+    ("x = tensor([[1., 2.], [3., 4.]]); y = x.T.reshape(-1); y += 1; x", [[1.0, 2.0], [3.0, 4.0]]),
+    ("x = tensor([[1., 2.], [3., 4.]]); y = +x; y += 1; x", [[2.0, 3.0], [4.0, 5.0]]),
+    ("x = tensor([[1., 2.], [3., 4.]]); y = x.contiguous(); y += 1; x", [[2.0, 3.0], [4.0, 5.0]]),
+    (
+        "x = tensor([[1., 2.], [3., 4.]]); y = einsum('ij->ji', x); y[0] = 7.0; x",
+        [[7.0, 2.0], [7.0, 4.0]],
+    ),
+    ("x = tensor([1., 2.]); y = x.flatten(); y is x", True),
+    (
+        "x = tensor([[1., 2.], [3., 4.]]); a, b = x.unbind(1); b *= 10; x",
+        [[1.0, 20.0], [3.0, 40.0]],
+    ),
+    ("x = tensor([1., 2., 3., 4.]); a, b = x.chunk(2); b *= 10; x", [1.0, 2.0, 30.0, 40.0]),
+    (
+        "x = tensor([1., 2., 3., 4.]); a, b = x.tensor_split(2); b[[0]] = 10.0; x",
+        [1.0, 2.0, 10.0, 4.0],
+    ),
+    (
+        "x = tensor([[1., 2.], [3., 4.]]); y = x.expand(2, 2, 2)[1]; y += 1; x",
+        [[2.0, 3.0], [4.0, 5.0]],
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), WRITES)
+def test_a_write_arrives_where_pytorchs_does(text, expected):
+    found = load(text.replace("; ", "\n")).run().result
+    assert (found.tolist() if hasattr(found, "tolist") else found) == expected
+
+
+@pytest.mark.parametrize("made", ["x.T.clone()", "x.T * 2", "inv(x)", "x.expand(2, 2, 2)"])
+def test_a_view_of_what_lies_in_another_order_is_refused(made):
+    with pytest.raises(RunError, match="cannot lie over this memory"):
+        load(f"x = tensor([[1.0, 2.0], [3.0, 4.0]])\n({made}).view(-1)").run()
+
+
+def test_an_empty_tensor_is_changed_in_place():
+    assert list(load("y = zeros(0, 3) * 2\ny += 1\ny").run().result.shape) == [0, 3]
+
+
+def test_a_flat_view_beside_a_transposed_one_has_the_gradient_of_both_modes():
+    text = "param x: float[2, 2]\ny = x * 1\nw3 = y.T\nw4 = y.flatten()\nw4 *= 3\n(w3 * 0.3).sum()"
+    program, given = load(text), {"x": [[1.0, 2.0], [3.0, 4.0]]}
+    assert program.grad(given).grad["x"] == pytest.approx(np.full((2, 2), 0.9))
+    assert program.jvp(given, tangents={"x": [[1.0, 1.0], [1.0, 1.0]]}).jvp == pytest.approx(3.6)
+
+
+@pytest.mark.parametrize("flat", ["y.T.flatten()", "y.T.view(-1)", "y.T.reshape(4)[1:3]"])
+def test_a_view_of_what_lies_in_columns_has_the_gradient_of_both_modes(flat):
+    """`y` lies in the memory as its transpose does."""
+    text = f"param x: float[2, 2]\ny = x.T * 1\nw = {flat}\nw *= x[0, 0]\n(y * y).sum()"
+    program, given = load(text), {"x": [[1.5, 2.0], [3.0, 4.0]]}
+    gradient = program.grad(given).grad["x"]
+    steps = np.eye(4).reshape(4, 2, 2)
+    pushed = [program.jvp(given, tangents={"x": step.tolist()}).jvp for step in steps]
+    assert gradient.ravel() == pytest.approx(pushed)
+
+
+def test_the_order_of_an_array_from_outside_has_no_effect():
+    program = load("input x: float[2, 3]\nv = x.view(-1)\nv[0] = 9.0\nx[[1]] = 7.0\nx + 0")
+    x = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+    results = [program.run({"x": given}).result.tolist() for given in (x, np.asfortranarray(x))]
+    assert results == [[[9.0, 2.0, 3.0], [7.0, 7.0, 7.0]]] * 2
+    assert x[0, 0] == 1.0, "the array itself is not changed"

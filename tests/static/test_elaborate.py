@@ -253,3 +253,23 @@ def known_of(text, written):
 )  # fmt: skip
 def test_the_result_of_an_instruction_is_known(text, written, expected):
     assert known_of(text, written) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("input x = [1, 2]\nx + 1", [[3, 4], [3.0, 4.0], np.array([1])]),
+        ("input x = [1.0, 2.0]\nx + 1", [[3, 4], 3, [[1.5]]]),
+        ("input x = [True, False]\nx & x", [[1, 0], [False]]),
+        ("param x = [1, 2]\nx * 2", [[3, 4.5], 3]),
+        ("input x = 1.0\nx * 2", [np.array(3), np.float32(2.5), True]),
+        ("input x = 1\nx * 2", [3, 3.0]),
+        ("x = [1, 2]\nx[0]", [[3, 4, 5], (3, 4), np.array([1, 2])]),
+        ("x = (1, 2)\nx[0]", [(3, 4), [3]]),
+        ("x = 'a'\nx + 'b'", ["c"]),
+    ],
+)
+def test_what_is_known_of_inputs_is_so(text, values):
+    for given in [{}, *({"x": value} for value in values)]:
+        seen, _ = checked(text, given)
+        assert seen, given

@@ -7,7 +7,7 @@ from typing import Any
 
 from gradcli.engine.run.session import Session, kind_of
 from gradcli.engine.tape.graph import Site
-from gradcli.engine.tape.tensor import Tensor, leaf
+from gradcli.engine.tape.tensor import Number, Tensor, leaf
 from gradcli.engine.values.data import NUMBERS, np
 from gradcli.errors import Diagnostic, GradError, InputError, nearest
 from gradcli.ir import Input, Program
@@ -15,6 +15,7 @@ from gradcli.record import Record
 from gradcli.source import Source
 
 _MOST = 2**63 - 1  # the largest int
+_SCALARS = NUMBERS | {Number}
 
 
 class Given(Record):
@@ -76,6 +77,8 @@ class Inputs:
             InputError: If there is none, or it has the wrong type or shape.
         """
         given = self.given.get(i.name)
+        if i.kind != "constant" and type(default) is list and _is_numeric(default):
+            default = self.session.tensor(default)
         if given is None:
             if i.default is None:
                 raise self._refused(
@@ -86,7 +89,7 @@ class Inputs:
                 )
             value = default
         else:
-            value = self._converted(i, given, default)
+            value = self._converted(i, given, default if i.type is None else None)
         if i.type is not None:
             value = self._typed(i, value, given)
         if i.kind == "param":
@@ -99,32 +102,96 @@ class Inputs:
         return value
 
     def _converted(self, i: Input, given: Given, default: Any) -> Any:
-        """A value from outside: a number is a float unless the type or the default is not."""
+        """A value from outside in the form that its type asks for, without one its default: a
+        number, tensor, list or tuple, of floats unless the type or the default is not.
+        """
         kind = i.type[0] if i.type is not None else _kind(default)
-        value = given.value
+        if i.kind == "param" and i.type is None:
+            kind = "float"
+        value = self._plain(i, given)
+        if type(default) is list or type(default) is tuple:
+            return self._sequence(i, given, value, default, kind)
         if type(value) is list or type(value) is tuple:
-            try:
-                value = self.session.tensor(list(value))
-            except GradError as error:
-                raise self._refused(i, "bad-input", f"{given.origin}: {error}", None) from None
-        elif not isinstance(value, Tensor) and hasattr(value, "dtype"):
-            if value.dtype.kind == "u" and value.size and value.max() > _MOST:
-                raise self._too_large(i, given)
-            value = _from_array(value)
+            value = self._stacked(i, given, value)
+        if type(default) is str or not (isinstance(value, Tensor) or type(value) in NUMBERS):
+            if type(value) is not type(default) or default is None:
+                wanted = "a number or tensor" if type(default) is not str else "a string"
+                message = f"`{i.name}` needs {wanted}, got {kind_of(value)}"
+                raise self._refused(i, "bad-input", message, None, given)
+            return value
+        value = self._of_kind(i, given, value, kind)
+        if (i.type is not None and i.type[1] is None) or type(default) in _SCALARS:
+            return self._single(i, given, value)
+        return _like(value, default) if isinstance(default, Tensor) else value
+
+    def _plain(self, i: Input, given: Given) -> Any:
+        """What is given, an array as a tensor or number; on memory of its own, as there may be
+        other runs with it.
+        """
+        value = given.value
         if isinstance(value, Tensor):
-            value = Tensor(value.data)
-            if kind == "float" and not value.dtype.startswith("float"):
-                value = _cast(value, "float64")
-            elif kind == "bool" and _are_bools(value):
-                value = _cast(value, "bool")
-            elif kind in ("int", "bool") and _kind(value) != kind:
-                raise self._wrong_kind(i, given, kind)
-        elif type(value) in NUMBERS:
-            value = self._number(i, given, value, kind)
-        elif i.default is None or type(value) is not type(default):
-            message = f"`{i.name}` needs a number or tensor, got {kind_of(value)}"
+            return Tensor(value.data if type(value.data) in NUMBERS else value.data.copy())
+        if not hasattr(value, "dtype"):
+            return value
+        if value.dtype.kind == "u" and value.size and value.max() > _MOST:
+            raise self._too_large(i, given)
+        return _from_array(value)
+
+    def _stacked(self, i: Input, given: Given, value: Any) -> Any:
+        try:
+            return self.session.tensor(list(value))
+        except GradError as error:
+            raise self._refused(i, "bad-input", f"{given.origin}: {error}", None) from None
+
+    def _sequence(self, i: Input, given: Given, value: Any, default: Any, kind: str) -> Any:
+        """A value given for a list or tuple: the same, its numbers of a kind."""
+        if isinstance(value, Tensor) and value.ndim:
+            value = value.data.tolist()
+        if type(value) is not list and type(value) is not tuple:
+            message = f"`{i.name}` needs {kind_of(default)}, got {kind_of(value)}"
             raise self._refused(i, "bad-input", message, None, given)
-        return self._like_default(value, default) if isinstance(default, Tensor) else value
+        return type(default)(self._item(i, given, item, kind) for item in value)
+
+    def _item(self, i: Input, given: Given, item: Any, kind: str) -> Any:
+        if type(item) is list or type(item) is tuple:
+            return type(item)(self._item(i, given, inner, kind) for inner in item)
+        return self._of_kind(i, given, item, kind)
+
+    def _of_kind(self, i: Input, given: Given, value: Any, kind: str) -> Any:
+        """A number or tensor as one of the kind, anything else as it is."""
+        if type(value) in NUMBERS:
+            return self._number(i, given, value, kind)
+        if not isinstance(value, Tensor):
+            return value
+        data = value.data
+        if type(data) in NUMBERS:
+            return Tensor(self._number(i, given, data, kind))
+        if kind == "float":
+            return Tensor(data if data.dtype.kind == "f" else data.astype(np.float64))
+        if kind == "bool":
+            if not ((data == 0) | (data == 1)).all():
+                raise self._wrong_kind(i, given, kind)
+            return Tensor(data.astype(np.bool_))
+        if data.dtype.kind == "f":
+            if not (data == np.floor(data)).all() or np.isinf(data).any():
+                raise self._wrong_kind(i, given, kind)
+            if (abs(data) >= 2.0**63).any():
+                raise self._too_large(i, given)
+        return Tensor(data.astype(np.int64))
+
+    def _single(self, i: Input, given: Given, value: Any) -> Any:
+        """The number that a value given for a number is."""
+        if type(value) in NUMBERS:
+            return value
+        if value.shape == ():
+            return value.data if type(value.data) in NUMBERS else value.data.item()
+        if type(given.value) is tuple:
+            help = "decimals stand behind a point"
+        elif i.type is None:
+            help = f"`{i.kind} {i.name}: float[...]` takes numbers and tensors of any shape"
+        else:
+            help = None
+        raise self._wrong_shape(i, given, "a number", value, help)
 
     def _number(self, i: Input, given: Given, value: Any, kind: str) -> Any:
         """A number as one of the kind: a whole float is an int, 0 and 1 are bools."""
@@ -147,18 +214,9 @@ class Inputs:
             i, "bad-input", f"`{i.name}` gets an int of more than 64 bits", None, given
         )
 
-    def _like_default(self, value: Any, default: Tensor) -> Any:
-        """A value given for a tensor is a tensor, and a leaf where the default is one."""
-        data = value.data if isinstance(value, Tensor) else value
-        if default.requires_grad:
-            return leaf(float(data) if type(data) in NUMBERS else data)
-        return value if isinstance(value, Tensor) else Tensor(value)
-
     def _typed(self, i: Input, value: Any, given: Given | None) -> Any:
         assert i.type is not None
         kind, sizes = i.type
-        if type(value) is list:
-            value = self.session.tensor(value)
         if not isinstance(value, Tensor) and type(value) not in NUMBERS:
             raise self._wrong_kind(i, given, kind)
         if kind == "float":
@@ -170,7 +228,7 @@ class Inputs:
             raise self._wrong_kind(i, given, kind)
         if sizes is None:
             if isinstance(value, Tensor) and value.shape != ():
-                raise self._wrong_shape(i, given, "a number", value)
+                raise self._wrong_shape(i, given, "a number", value, None)
             return value
         if type(value) in NUMBERS:
             value = Tensor(value)
@@ -190,8 +248,6 @@ class Inputs:
             raise self._refused(i, "shape-mismatch", message, None, given)
 
     def _param(self, i: Input, value: Any) -> Tensor:
-        if type(value) is list:
-            value = self.session.tensor(value)
         if isinstance(value, Tensor):
             data = value.data
         elif type(value) in NUMBERS:
@@ -210,14 +266,11 @@ class Inputs:
             i, "wrong-type", f"`{i.name}` is declared {kind}, which {origin} is not", None
         )
 
-    def _wrong_shape(self, i: Input, given: Given | None, wanted: str, value: Tensor) -> InputError:
-        return self._refused(
-            i,
-            "shape-mismatch",
-            f"`{i.name}` is declared with {wanted}, got shape {list(value.shape)}",
-            None,
-            given,
-        )
+    def _wrong_shape(
+        self, i: Input, given: Given | None, wanted: str, value: Tensor, help: str | None
+    ) -> InputError:
+        message = f"`{i.name}` is declared with {wanted}, got shape {list(value.shape)}"
+        return self._refused(i, "shape-mismatch", message, help, given)
 
     def _refused(
         self, i: Input, code: str, message: str, help: str | None, given: Given | None = None
@@ -255,15 +308,30 @@ def misfit(
 
 
 def _kind(value: Any) -> str:
-    """The kind of a value, "float", "int" or "bool"; "float" where there is none."""
+    """The kind of a value, or of the numbers in it: "float", "int" or "bool"; "float" where there
+    is none.
+    """
     if isinstance(value, Tensor):
         return value.dtype.rstrip("0123456789")
+    if type(value) is list or type(value) is tuple:
+        kinds = {_kind(item) for item in value}
+        return next((kind for kind in ("float", "int") if kind in kinds or not kinds), "bool")
     return {bool: "bool", int: "int"}.get(type(value), "float")
 
 
-def _are_bools(value: Tensor) -> bool:
-    data = np.asarray(value.data)
-    return data.dtype.kind == "i" and bool(((data == 0) | (data == 1)).all())
+def _is_numeric(value: Any) -> bool:
+    """Whether a list holds nothing but numbers and tensors, at any depth."""
+    if type(value) is list:
+        return all(map(_is_numeric, value))
+    return isinstance(value, Tensor) or type(value) in NUMBERS
+
+
+def _like(value: Any, default: Tensor) -> Tensor:
+    """A value given for a tensor is a tensor, and a leaf where the default is one."""
+    data = value.data if isinstance(value, Tensor) else value
+    if default.requires_grad:
+        return leaf(float(data) if type(data) in NUMBERS else data)
+    return value if isinstance(value, Tensor) else Tensor(value)
 
 
 def _cast(value: Tensor, dtype: str) -> Tensor:

@@ -130,7 +130,7 @@ def stand_in(value: Any) -> Any:
     """
     if not isinstance(value, Value) or not value.shape:
         return None
-    return Tensor(filled(value.shape, 0 if value.dtype == "int64" else 0.0))
+    return Tensor(filled(value.shape, {"int64": 0, "bool": False}.get(value.dtype or "", 0.0)))
 
 
 def stacked(value: Any) -> Any:

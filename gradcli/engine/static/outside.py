@@ -27,14 +27,21 @@ def outside(i: ir.Input, inputs: Inputs, varying: Collection[str], default: Any)
     """
     floats = i.type is not None and i.type[0] == "float"
     link = LINKED if i.name in varying and (i.type is None or floats) else Link()
+    if isinstance(default, List) and i.kind != "constant":
+        default = stacked(plain(default)) or (default if i.type is None else unknown(link))
     if i.name in inputs.given:
-        return _declared(i, of_data(inputs.bind(i, example(default)), link))
+        return _declared(i, of_data(inputs.bind(i, _example(default)), link))
     if i.default is None:
         dtype = None if i.type is None else {"float": "float64", "int": "int64"}.get(i.type[0])
         return _declared(i, Value(_shape(i), dtype, link))
-    if isinstance(default, List) and (i.type is not None or i.kind == "param"):
-        default = stacked(plain(default)) or unknown(link)
     return _declared(i, _watched(default, link, floats))
+
+
+def _example(value: Any) -> Any:
+    """A value of the form of a default: what is given takes it."""
+    if isinstance(value, List):
+        return [] if value.items is None else list(map(_example, value.items))
+    return tuple(map(_example, value)) if type(value) is tuple else example(value)
 
 
 def _shape(i: ir.Input) -> tuple[int, ...] | None:

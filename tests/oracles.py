@@ -9,12 +9,11 @@ import numpy as np
 import pytest
 
 from gradcli.engine.autodiff import backward
+from gradcli.engine.autodiff import forward as forward_mode
 from gradcli.engine.ops.build import families
 from gradcli.engine.ops.catalog import entries, ops
 from gradcli.engine.ops.op import Op, Sample, sample
-from gradcli.engine.ops.rules import push
-from gradcli.engine.tape.graph import CompositeNode
-from gradcli.engine.tape.tensor import AccumulateGrad, OpNode, Tensor, leaf
+from gradcli.engine.tape.tensor import OpNode, Tensor, leaf
 from gradcli.engine.values.carrier import Like, data_of
 from gradcli.engine.values.data import NUMBERS
 
@@ -125,42 +124,17 @@ def reverse(outs: list[Tensor], gs: list[Any], leaves: list[Tensor], *, graph: b
 
 
 def forward(outs: list[Tensor], dots: list[Any], leaves: list[Tensor], *, graph: bool = False):
-    """Tangents of results, by `push` through the recorded graph from the oldest node on."""
+    """Tangents of results; zeros for what does not depend on the leaves."""
     poison(outs)
-    nodes = sorted({n for o in outs if o.node is not None for n in _below(o.node)}, key=_age)
-    seeds = (None if type(dot) is float and dot == 0.0 else dot for dot in dots)
-    tangents: dict[Any, Any] = dict(zip((x.node for x in leaves), seeds, strict=True))
-    for node in nodes:
-        if type(node) is AccumulateGrad:
-            continue
-        incoming = []
-        for under, index in zip(node.edges, node.outputs, strict=True):
-            dot = None if under is None else tangents.get(under)
-            incoming.append(dot[index] if type(dot) is tuple else dot)
-        if isinstance(node, CompositeNode):
-            tangents[node] = node.push(incoming)
-            continue
-        out = node.out if node.op.saves_out else node.like
-        args = node.args
-        if not graph:
-            args = [data_of(a) for a in args]
-        elif node.op.saves_out:
-            out = (
-                tuple(Tensor(o, node, i) for i, o in enumerate(out))
-                if type(out) is tuple
-                else Tensor(out, node)
-            )
-        tangents[node] = push(node.op, incoming, out, args, node.params)
+    seeds = {x.node: dot for x, dot in zip(leaves, dots, strict=True)}
+    along = forward_mode.recorded_tangents if graph else forward_mode.tangents
+    found = along([o.node for o in outs if o.node is not None], seeds)
     result = []
     for o in outs:
-        dot = tangents.get(o.node)
+        dot = found.get(o.node)
         dot = dot[o.index] if type(dot) is tuple else dot
         result.append(zeros(o) if dot is None else dot)
     return result
-
-
-def _age(node: Any) -> int:
-    return node.seq
 
 
 def zeros(x: Any) -> Any:

@@ -7,9 +7,10 @@ outputs, so nested calls never mix up theirs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
+from gradcli.engine.autodiff.motion import Motion, Push, has_nan, under
 from gradcli.engine.autodiff.paths import Paths, between
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.tape.graph import Node
@@ -44,20 +45,21 @@ def recorded_tangents(
     return _swept(paths, seeds, lambda node, dots: node.push_recorded(dots))
 
 
-def _swept(
-    paths: Paths, seeds: Mapping[Node, Any], push: Callable[[Node, Sequence[Any]], Any]
-) -> dict[Node, Any]:
+def _swept(paths: Paths, seeds: Mapping[Node, Any], push: Push) -> dict[Node, Any]:
     found: dict[Node, Any] = dict(seeds)
-    for node in paths.order:
+    motion: Motion | None = None
+    for place, node in enumerate(paths.order):
         if node not in paths.live:
             continue
-        dots = []
-        for under, index in zip(node.edges, node.outputs, strict=True):
-            dot = None if under is None else found.get(under)
-            dots.append(dot[index] if type(dot) is tuple else dot)
+        dots = under(node, found)
         if all(dot is None for dot in dots):
             continue
         dot = push(node, dots)
+        if has_nan(dot):
+            motion = motion or Motion(seeds, paths.order[:place])
+            dot = motion.push(node, dots, push)
+        if motion is not None:
+            motion.follow(node)
         if dot is not None:
             # a seed may be made from others: then it moves with them, too
             found[node] = ops.add(found[node], dot) if node in seeds else dot

@@ -112,6 +112,8 @@ class Op(Entry):
         node: PyTorch's name of the recorded node, or a function (args, params) to it. The arguments
             that the node is made of may stand behind it, "MseLossBackward0(input, target)"; else
             they are those that have rules. A composite that has a name is one node.
+        chooses: where its partial is zero the argument has no part in the result, as in the larger
+            of two: nothing passes there, be the cotangent inf.
         flat: constant between jumps, so that its derivative is zero, or the place of something;
             told by the partials where they are all zero.
         view: the result lies on its first argument's memory wherever it can; without it, on memory
@@ -145,6 +147,7 @@ class Op(Entry):
         "bad",
         "body",
         "by",
+        "chooses",
         "constant",
         "doc",
         "dtype",
@@ -203,6 +206,7 @@ class Op(Entry):
         saves: Sequence[str] | Mapping[str, Sequence[str]] = (),
         node: str | Callable[..., str] | None = None,
         fields: Sequence[str] = (),
+        chooses: bool = False,
         flat: bool = False,
         view: bool = False,
         layout: Layout | list[Layout] | None = None,
@@ -254,6 +258,7 @@ class Op(Entry):
         self._node = node
         self.folds = body is not None and node is not None
         self.fields = tuple(fields)
+        self.chooses = chooses
         self.flat = flat or (bool(self.partials) and all(p == 0.0 for p in self.partials or ()))
         self.view = view
         self.method = method
@@ -340,6 +345,7 @@ class Op(Entry):
 
     pull = rules.pull
     push = rules.push
+    moving = rules.moving
 
     def __call__(self, *args: Any, **params: Any) -> Any:
         """The op on plain data and lists, or done by the first argument that is a carrier: a tensor

@@ -21,6 +21,7 @@ if TYPE_CHECKING:  # making a protocol takes as long as importing a room
         vjp: tuple[Any, ...] | None
         jvp: tuple[Any, ...] | None
         variadic: bool
+        chooses: bool
 
 
 def pull(
@@ -55,8 +56,9 @@ def pull(
             p = partial if type(partial) is float else partial(out, *args, **params)
             if type(p) is not float:
                 break
-            # zero times anything is zero if it is the cotangent, or a partial that is constant
-            numbers.append(g * p if g and (p or p is not partial) else 0.0)
+            # zero times anything is zero as a cotangent, or for what has no part in the value
+            passes = p or not (p is partial or op.chooses)
+            numbers.append(g * p if g and passes else 0.0)
         else:
             return numbers
     result: list[Any] = [None] * len(args)
@@ -65,7 +67,8 @@ def pull(
             continue
         if op.partials is not None:
             partial = op.partials[i]
-            c = None if partial is None else _weighted(g, partial, out, args, params)
+            product = ops.gate if op.chooses else ops.weigh
+            c = None if partial is None else _times(g, partial, product, out, args, params)
         elif op.variadic:
             assert op.vjp is not None
             rule = op.vjp[0]
@@ -89,7 +92,8 @@ def push(
     """Tangent of the result from the tangents of the arguments: the Jacobian-vector product.
 
     `dots` holds one tangent an argument, shaped as it, or None for zero. Returns None when all that
-    matter are None; for several results a tuple.
+    matter are None; for several results a tuple. A tangent of zero makes nan beside an infinite
+    slope; by `moving` a pass tells those that cannot but be zero.
     """
     total: Any = None
     for i, dot in enumerate(dots):
@@ -97,7 +101,7 @@ def push(
             continue
         if op.partials is not None:
             partial = op.partials[i]
-            c = None if partial is None else _along(dot, partial, out, args, params)
+            c = None if partial is None else _times(dot, partial, _along, out, args, params)
             if c is not None:
                 c = _spread(c, out)
         elif op.variadic:
@@ -109,7 +113,30 @@ def push(
             rule = op.jvp[i]
             c = None if rule is None else rule(dot, out, *args, **params)
         if c is not None:
-            total = c if total is None else _plus(total, c)
+            total = c if total is None else plus(total, c)
+    return total
+
+
+def moving(
+    op: Differentiable,
+    marks: Sequence[Any],
+    out: Any,
+    args: Sequence[Any],
+    params: Mapping[str, Any],
+) -> Any:
+    """Which elements of the result move with those of the arguments, as marks that are not zero
+    there. `marks` are those of the arguments; the other parameters are those of `push`.
+
+    An element-wise op moves with each argument that it has a partial for, though that be zero at
+    this point; of any other the marks go through its rule.
+    """
+    if op.partials is None or op.chooses:
+        return push(op, marks, out, args, params)
+    total: Any = None
+    for mark, partial in zip(marks, op.partials, strict=True):
+        if mark is not None and partial is not None and partial != 0.0:
+            each = _spread(mark, out)
+            total = each if total is None else plus(total, each)
     return total
 
 
@@ -123,7 +150,8 @@ def _spread(c: Any, out: Any) -> Any:
     return c if dtype_of(c) == dtype else ops.cast(c, dtype=dtype)
 
 
-def _weighted(g: Any, partial: Any, out: Any, args: Sequence[Any], params: Any) -> Any:
+def _times(g: Any, partial: Any, product: Any, out: Any, args: Sequence[Any], params: Any) -> Any:
+    """A cotangent or tangent times a partial."""
     if type(partial) is float:
         if partial == 1.0:
             return g
@@ -131,27 +159,20 @@ def _weighted(g: Any, partial: Any, out: Any, args: Sequence[Any], params: Any) 
             return ops.zeros_of(like=g) if shape_of(g) else 0.0
         return ops.neg(g) if partial == -1.0 else ops.mul(g, partial)
     p = partial(out, *args, **params)
-    if type(p) is float:
-        if type(g) is float:
-            return 0.0 if g == 0.0 else g * p
-        if p == 1.0:
-            return g
-    return ops.weigh(g, p)
+    if type(p) is float and p == 1.0:
+        return g
+    return product(g, p)
 
 
-def _along(dot: Any, partial: Any, out: Any, args: Sequence[Any], params: Any) -> Any:
-    """Tangent times partial. Zeros in an array of tangents are other elements' directions and stay
-    zero beside any partial; the tangent of a number is zero only if it came out so.
+def _along(dot: Any, p: Any) -> Any:
+    """Tangent times partial: where that is zero the cotangent of the argument is, too, and as such
+    adds nothing further back, so that a tangent of inf adds nothing here.
     """
-    if type(partial) is not float and shape_of(dot) == ():
-        p = partial(out, *args, **params)
-        if shape_of(p) == ():
-            return dot * p if type(dot) is float and type(p) is float else ops.mul(dot, p)
-        return ops.weigh(dot, p)
-    return _weighted(dot, partial, out, args, params)
+    return ops.weigh(p, dot)
 
 
-def _plus(a: Any, b: Any) -> Any:
+def plus(a: Any, b: Any) -> Any:
+    """Sum of two tangents, or of those of several results."""
     if type(a) is tuple:
         return tuple(
             y if x is None else x if y is None else ops.add(x, y) for x, y in zip(a, b, strict=True)

@@ -138,6 +138,12 @@ class OwnNode(Node):
     def push_recorded(self, dots: Sequence[Any]) -> Any:
         return self._pushed(dots, recorded=True)
 
+    def moving(self, marks: Sequence[Any]) -> Any:
+        """All of it: what the program's rule lets be is not known."""
+        if type(self.like) is tuple:
+            return tuple(data_of(_ones(like)) for like in self.like)
+        return data_of(_ones(self.like))
+
     def free(self) -> None:
         self.freed = GONE
         self.context.saved = None if self.context.saved else ()

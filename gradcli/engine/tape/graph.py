@@ -54,6 +54,10 @@ if TYPE_CHECKING:  # making a protocol takes as long as importing a room
             self, dots: Sequence[Any], out: Any, args: Sequence[Any], params: Mapping[str, Any]
         ) -> Any: ...
 
+        def moving(
+            self, marks: Sequence[Any], out: Any, args: Sequence[Any], params: Mapping[str, Any]
+        ) -> Any: ...
+
 
 clock = count(1).__next__
 """Numbers the nodes in the order of recording: all the state that this house has."""
@@ -179,6 +183,12 @@ class Node:
     def push_recorded(self, dots: Sequence[Any]) -> Any:
         """Likewise, made of recorded ops."""
         return self.push(dots)
+
+    def moving(self, marks: Sequence[Any]) -> Any:
+        """Which elements of its value move with those of its edges: marks that are not zero there,
+        a tuple of them for several results, from those of the edges (None: it stays as it is).
+        """
+        return self.push(marks)
 
     def free(self) -> None:
         """Let go of what it saved."""

@@ -238,6 +238,10 @@ class OpNode(Node):
         out = self.like if self.out is None else self._result()
         return self.op.push(dots, out, self.args, self.params)
 
+    def moving(self, marks: Sequence[Any]) -> Any:
+        out = self.like if self.out is None else self.out
+        return self.op.moving(marks, out, self._data(), self.params)
+
     def free(self) -> None:
         self.freed = GONE
         if self.versions is not None:

@@ -58,6 +58,7 @@ relu: Op = elementwise(
     source="definition",
     number=lambda x: type(x)(0) if x <= 0 else x,
     array=lambda x: np.maximum(x, np.zeros((), np.asarray(x).dtype)),
+    chooses=True,
     partials=(lambda out, x: _step(x),),
     saves=("input",),
     samples=_points,
@@ -84,6 +85,7 @@ relu6: Op = elementwise(
     number=lambda x: _clip_number(+x, 0, 6),
     array=lambda x: np.clip(x, 0, 6),
     dtype=counted,
+    chooses=True,
     partials=(lambda out, x: _within(x, 0.0, 6.0),),
     saves=("input",),
     samples=_points,
@@ -99,6 +101,7 @@ hardtanh: Op = elementwise(
     number=lambda x, min_val=-1.0, max_val=1.0: _clip_number(float(x), min_val, max_val),
     array=lambda x, min_val=-1.0, max_val=1.0: np.clip(_floating(x), min_val, max_val),
     dtype=floating,
+    chooses=True,
     partials=(lambda out, x, min_val=-1.0, max_val=1.0: _within(x, min_val, max_val),),
     saves=("input",),
     samples=lambda: (*_points(), sample([1.5, -0.5], min_val=-0.75, max_val=2.0)),
@@ -174,6 +177,7 @@ hardsigmoid: Op = elementwise(
     number=lambda x: _clip_number(float(x) + 3.0, 0.0, 6.0) / 6.0,
     array=lambda x: np.clip(_floating(x) + 3.0, 0.0, 6.0) / 6.0,
     dtype=floating,
+    chooses=True,
     partials=(lambda out, x: ops.mul(_within(x, -3.0, 3.0), 1.0 / 6.0),),
     saves=("input",),
     samples=_points,
@@ -202,6 +206,7 @@ hardswish: Op = elementwise(
         _floating(x) * np.clip(_floating(x) + 3.0, 0.0, 6.0) / 6.0,
     ),
     dtype=floating,
+    chooses=True,
     partials=(lambda out, x: _hardswish_slope(x),),
     saves=("input",),
     samples=_points,
@@ -218,6 +223,7 @@ hardshrink: Op = elementwise(
     array=lambda x, lambd=0.5: np.where(
         np.less_equal(np.abs(x), lambd), np.zeros((), np.asarray(x).dtype), x
     ),
+    chooses=True,
     partials=(lambda out, x, lambd=0.5: ops.where(ops.le(ops.abs(x), lambd), 0.0, 1.0),),
     saves=("input",),
     inplace=False,
@@ -244,6 +250,7 @@ softshrink: Op = elementwise(
     number=_softshrink_number,
     array=_softshrink,
     dtype=floating,
+    chooses=True,
     partials=(lambda out, x, lambd=0.5: ops.where(ops.le(ops.abs(x), lambd), 0.0, 1.0),),
     saves=("input",),
     inplace=False,
@@ -261,6 +268,7 @@ threshold: Op = elementwise(
     array=lambda x, threshold, value: np.where(
         np.less_equal(x, threshold), np.asarray(value, np.asarray(x).dtype), x
     ),
+    chooses=True,
     partials=(lambda out, x, threshold, value: ops.where(ops.le(x, threshold), 0.0, 1.0),),
     saves=("input",),
     samples=lambda: tuple(Sample(s.args, {"threshold": 0.1, "value": 20.0}) for s in _points()),

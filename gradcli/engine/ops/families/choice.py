@@ -45,6 +45,7 @@ maximum: Op = elementwise(
     source="midpoint of the subdifferential",
     number=ieee.maximum,
     array=ufunc("maximum"),
+    chooses=True,
     partials=(
         lambda out, x, y: _larger_share(x, y),
         lambda out, x, y: _larger_share(y, x),
@@ -70,6 +71,7 @@ minimum: Op = elementwise(
     source="midpoint of the subdifferential",
     number=ieee.minimum,
     array=ufunc("minimum"),
+    chooses=True,
     partials=(
         lambda out, x, y: _smaller_share(x, y),
         lambda out, x, y: _smaller_share(y, x),
@@ -92,6 +94,7 @@ fmax: Op = elementwise(
     source="PyTorch",
     number=ieee.fmax,
     array=ufunc("fmax"),
+    chooses=True,
     partials=(
         lambda out, x, y: ops.logical_or(ops.ge(x, y), ops.isnan(y)),
         lambda out, x, y: ops.logical_not(ops.logical_or(ops.ge(x, y), ops.isnan(y))),
@@ -114,6 +117,7 @@ fmin: Op = elementwise(
     source="PyTorch",
     number=ieee.fmin,
     array=ufunc("fmin"),
+    chooses=True,
     partials=(
         lambda out, x, y: ops.logical_or(ops.le(x, y), ops.isnan(y)),
         lambda out, x, y: ops.logical_not(ops.logical_or(ops.le(x, y), ops.isnan(y))),
@@ -220,6 +224,7 @@ clamp: Op = elementwise(
     source="PyTorch",
     number=_number_clamp,
     array=_clamp,
+    chooses=True,
     partials=(_inside, _below, _above),
     saves=("input", "min", "max"),
     node=lambda args, params: (
@@ -250,6 +255,7 @@ clamp_min: Op = elementwise(
     source="PyTorch",
     number=ieee.maximum,
     array=_larger,
+    chooses=True,
     partials=(lambda out, x, low: ops.ge(x, low), lambda out, x, low: ops.lt(x, low)),
     saves=("input", "min"),
     node=by_number(1, "ClampMinBackward0(input)", "ClampMinBackward1"),
@@ -265,6 +271,7 @@ clamp_max: Op = elementwise(
     source="PyTorch",
     number=ieee.minimum,
     array=_smaller,
+    chooses=True,
     partials=(lambda out, x, high: ops.le(x, high), lambda out, x, high: ops.gt(x, high)),
     saves=("input", "max"),
     node=by_number(1, "ClampMaxBackward0(input)", "ClampMaxBackward1"),
@@ -287,6 +294,7 @@ heaviside: Op = elementwise(
     number=on_numbers(ieee.heaviside),
     array=_heaviside,
     dtype=real_numbers,
+    chooses=True,
     partials=(0.0, lambda out, x, values: ops.eq(x, 0)),
     saves=("input",),
     samples=lambda: (*points.pairs(), sample([0, 2], [0.5, 0.25])),
@@ -325,6 +333,7 @@ nan_to_num: Op = elementwise(
     array=lambda x, nan=0.0, posinf=None, neginf=None: np.nan_to_num(
         x, nan=nan, posinf=posinf, neginf=neginf
     ),
+    chooses=True,
     partials=(lambda out, x, **params: ops.isfinite(x),),
     saves=("input",),
     samples=lambda: (

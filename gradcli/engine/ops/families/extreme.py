@@ -27,11 +27,11 @@ def _extreme(x: Data, dim: Any, keepdim: Any, name: str) -> Data:
 
 
 def _extreme_vjp(g: Any, out: Any, x: Any, dim: Any = None, keepdim: Any = False) -> Any:
-    return ops.mul(spread(g, shaped(x), dim, keepdim), share(x, out, dim, keepdim))
+    return ops.gate(spread(g, shaped(x), dim, keepdim), share(x, out, dim, keepdim))
 
 
 def _extreme_jvp(dot: Any, out: Any, x: Any, dim: Any = None, keepdim: Any = False) -> Any:
-    return ops.sum(ops.mul(dot, share(x, out, dim, keepdim)), dim=dim, keepdim=keepdim)
+    return ops.sum(ops.gate(dot, share(x, out, dim, keepdim)), dim=dim, keepdim=keepdim)
 
 
 def extreme_op(name: str, word: str, function: str, node: str, method: bool) -> Op:

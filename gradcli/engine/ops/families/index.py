@@ -202,6 +202,7 @@ masked_fill: Op = elementwise(
     source="definition",
     array=_masked_fill,
     layout=in_order,
+    chooses=True,
     dtype=lambda x, mask, value: promoted(x, value),
     partials=(
         lambda out, x, mask, value: ops.cast(ops.logical_not(mask), dtype="float64"),

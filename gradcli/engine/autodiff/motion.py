@@ -1,0 +1,125 @@
+"""Which elements move at all, asked where a tangent has become nan.
+
+Beside an infinite slope a tangent of zero gives nan: rightly where it came out as zero, as that of
+x * x at 0 does, and as reverse mode has it there; but what nothing leads to that moves has no part
+in the derivative. Which of the two a zero is, the numbers do not tell. So marks go along the graph
+beside the tangents: zero where nothing moves, else some number above zero, another one for each
+element, so that they do not cancel.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from gradcli.engine.autodiff.batch import Batch
+from gradcli.engine.ops.catalog import ops
+from gradcli.engine.ops.rules import plus
+from gradcli.engine.tape.graph import Node
+from gradcli.engine.tape.tensor import Tensor, node_of
+from gradcli.engine.values.carrier import data_of
+from gradcli.engine.values.data import np, shape_of
+
+Push: TypeAlias = Callable[[Node, Sequence[Any]], Any]
+
+_TURN = 0.6180339887498949  # its multiples are spread evenly in 0 ... 1
+
+
+class Motion:
+    """The marks of the nodes that a pass has visited.
+
+    Args:
+        seeds: Nodes of inputs with their tangents.
+        visited: The nodes that the pass has visited, the oldest first.
+    """
+
+    def __init__(self, seeds: Mapping[Node, Any], visited: Iterable[Node]) -> None:
+        self._marks = {node: _of_seed(dot) for node, dot in seeds.items()}
+        for node in visited:
+            self.follow(node)
+
+    def follow(self, node: Node) -> None:
+        """Note what of a node's value moves."""
+        marks = under(node, self._marks)
+        if all(mark is None for mark in marks):
+            return
+        mark = node.moving(marks)
+        if node in self._marks:
+            mark = ops.add(self._marks[node], mark)
+        self._marks[node] = _spread(mark)
+
+    def push(self, node: Node, dots: Sequence[Any], push: Push) -> Any:
+        """The tangent of a node's value, to which only what moves has contributed."""
+        if not node.takes_batches:  # the program's own rule, which is called once
+            return push(node, dots)
+        total: Any = None
+        marks = under(node, self._marks)
+        for i, dot in enumerate(dots):
+            if dot is None or marks[i] is None:
+                continue
+            part = push(node, _only(i, dots))
+            if part is not None:
+                part = _moved(part, node.moving(_only(i, marks)))
+                total = part if total is None else plus(total, part)
+        return total
+
+
+def under(node: Node, found: Mapping[Node, Any]) -> list[Any]:
+    """What was found for each of the values that a node was made of."""
+    results = []
+    for edge, index in zip(node.edges, node.outputs, strict=True):
+        result = None if edge is None else found.get(edge)
+        results.append(result[index] if type(result) is tuple else result)
+    return results
+
+
+def has_nan(dot: Any) -> bool:
+    """Whether a tangent, or one of several, has an element that is nan."""
+    if type(dot) is float:
+        return math.isnan(dot)
+    if type(dot) is tuple:
+        return any(map(has_nan, dot))
+    if dot is None:
+        return False
+    flat = np.ravel(_data(dot))
+    return bool(np.isnan(np.dot(flat, flat)))
+
+
+def _data(x: Any) -> Any:
+    x = data_of(x)
+    return x.data if isinstance(x, Batch) else x
+
+
+def _only(i: int, parts: Sequence[Any]) -> list[Any]:
+    return [part if k == i else None for k, part in enumerate(parts)]
+
+
+def _of_seed(dot: Any) -> Any:
+    if isinstance(dot, Tensor) and node_of(dot) is not None:
+        return _spread(np.ones(dot.shape))
+    return _spread(data_of(dot))
+
+
+def _spread(mark: Any) -> Any:
+    """A mark of each element where there is one."""
+    if type(mark) is tuple:
+        return tuple(map(_spread, mark))
+    if mark is None or type(mark) is float:
+        return mark and 1.0
+    size = shape_of(mark)
+    numbers = 1.0 + np.arange(np.prod(size, dtype=int)).reshape(size) * _TURN % 1.0
+    return ops.where(ops.ne(mark, 0.0), numbers, 0.0)
+
+
+def _moved(part: Any, mark: Any) -> Any:
+    """A tangent that is zero where nothing moves."""
+    if type(part) is tuple:
+        marks = (None,) * len(part) if mark is None else mark
+        return tuple(map(_moved, part, marks))
+    if part is None:
+        return None
+    lost = ops.isnan(data_of(part))
+    if mark is not None:
+        lost = ops.logical_and(lost, ops.eq(mark, 0.0))
+    return ops.where(lost, 0.0, part)

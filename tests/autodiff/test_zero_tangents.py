@@ -1,0 +1,116 @@
+"""What does not move adds nothing to a derivative, though the slope beside it be infinite."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gradcli.program import load_source
+from gradcli.source import Source
+
+SINGULAR = {  # functions whose derivative is infinite or nan at a point
+    "sqrt(x)": 0.0,
+    "log(x)": 0.0,
+    "1 / x": 0.0,
+    "x / x": 0.0,
+    "x ** 0.5": 0.0,
+    "x ** x": 0.0,
+    "rsqrt(x)": 0.0,
+    "asin(x)": 1.0,
+    "acosh(x)": 1.0,
+    "atanh(x)": 1.0,
+    "entr(x)": 0.0,
+    "logit(x)": 0.0,
+    "lgamma(x)": 0.0,
+    "digamma(x)": 0.0,
+    "sqrt(x * x)": 0.0,
+    "sqrt(x) ** 2": 0.0,
+    "stack([sqrt(x), log(x)]).sum()": 0.0,
+}
+
+
+FORMS = ["{}", "tensor([{}])"]
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("function", SINGULAR)
+def test_beside_what_moves(function, form):
+    program = asked(
+        f"param x = {form.format(SINGULAR[function])}",
+        f"param y = {form.format(2.0)}",
+        f"({function} + y ** 3).sum()",
+    )
+    along = {"y": 1.0 if "[" not in form else np.ones(1)}
+    assert program.jvp(tangents=along).jvp == 12.0
+    assert np.ravel(program.jacobian(mode="forward").jacobian["y"]) == 12.0
+    found = program.hvp(tangents=along, wrt=["x", "y"]).hvp
+    assert [*np.ravel(found["x"]), *np.ravel(found["y"])] == [0.0, 12.0]
+
+
+@pytest.mark.parametrize("function", SINGULAR)
+def test_beside_another_element_that_moves(function):
+    point = f"tensor([{SINGULAR[function]}, 2.0])"
+    f = f"lambda v: {function.replace('x', 'v[0]').replace('mav[0]', 'max')} + v[1] ** 3"
+    results = {
+        f"jvp({f}, {point}, tensor([0.0, 1.0]))[1]": 12.0,
+        f"jacfwd({f})({point})[1]": 12.0,
+        f"hvp({f}, {point}, tensor([0.0, 1.0]))[1]": [0.0, 12.0],
+        f"hessian({f})({point})[:, 1]": [0.0, 12.0],
+        f"jacfwd(jacfwd({f}))({point})[:, 1]": [0.0, 12.0],
+    }
+    for text, expected in results.items():
+        assert np.all(asked(text).run().result == np.asarray(expected)), text
+
+
+CHOICES = {  # what gives zero at a point and does not depend on x there
+    "relu(x)": -1.0,
+    "clamp(x, 0, 1)": -1.0,
+    "clamp_min(x, 0.0)": -1.0,
+    "clamp_max(x, 0.0)": 1.0,
+    "maximum(x, 0.0)": -1.0,
+    "minimum(x, 0.0)": 1.0,
+    "fmax(x, 0.0)": -1.0,
+    "fmin(x, 0.0)": 1.0,
+    "max(x, 0.0)": -1.0,
+    "hardtanh(x, 0.0, 1.0)": -1.0,
+    "relu6(x)": -1.0,
+    "threshold(x, 0, 0)": -1.0,
+    "hardsigmoid(x)": -4.0,
+    "hardswish(x)": -4.0,
+    "hardshrink(x)": 0.25,
+    "softshrink(x)": 0.25,
+    "where(x > 0, x, 0.0)": -1.0,
+    "masked_fill(x, x < 0, 0.0)": -1.0,
+    "heaviside(x, x)": -1.0,
+    "sign(x)": 0.0,
+    "floor(x)": 0.5,
+    "stack([x, zeros_like(x)]).amax()": -1.0,
+    "stack([x, zeros_like(x)]).max()": -1.0,
+    "stack([x, zeros_like(x)]).max(0).values": -1.0,
+    "stack([x, zeros_like(x)]).sort(0).values[1]": -1.0,
+    "stack([x, zeros_like(x)]).median(0).values + zeros_like(x)": 1.0,
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("function", CHOICES)
+def test_what_is_not_chosen_gets_zero_from_an_infinite_slope(function, form):
+    program = asked(f"param x = {form.format(CHOICES[function])}", f"sqrt({function}).sum()")
+    along = 1.0 if "[" not in form else np.ones(1)
+    assert program.grad().grad["x"] == 0.0
+    assert program.jvp(tangents={"x": along}).jvp == 0.0
+    assert program.hvp(tangents={"x": along}).hvp["x"] == 0.0
+
+
+# a tangent that has come out as zero is none of these: reverse mode has inf times 0 there, too
+@pytest.mark.parametrize("function", ["x * x", "x ** 3", "square(x)", "1 - cos(x)", "abs(x)"])
+@pytest.mark.parametrize("form", FORMS)
+def test_what_moves_with_slope_zero_has_no_derivative_beside_an_infinite_slope(function, form):
+    program = asked(f"param x = {form.format(0.0)}", f"sqrt({function}).sum()")
+    assert np.isnan(program.grad().grad["x"])
+    assert np.isnan(program.jacobian(mode="forward").jacobian["x"])
+    assert np.isnan(program.jvp(tangents={"x": 1.0 if "[" not in form else np.ones(1)}).jvp)
+
+
+def asked(*lines):
+    return load_source(Source("p", "\n".join(lines)))

@@ -26,11 +26,9 @@ REFLECTED = "with a number first the node is the operator's, of `2 + x`, in the 
 DEPARTS = {
     **dict.fromkeys(("add", "mul", "sub"), REFLECTED),
     "cholesky": "PyTorch's old name of it has a node of its own; here both are `linalg.cholesky`",
-    "flatten": "what is flat already is a view of itself here",
     "linalg_lu": "the permutation counts among the results",
     "linalg_qr": "the Q that `mode='r'` leaves out is no result",
     "lstsq": "PyTorch's singular values, unasked for, are empty",
-    "positive": "only the operator `+x` is the tensor itself",
     "tensor_split": "a part that is the whole is an alias",
     "slogdet": "the sign of a real matrix is no recorded result",
 }

@@ -17,6 +17,7 @@ from gradcli.engine.run.session import Session
 from gradcli.engine.run.text import text
 from gradcli.engine.tape.tensor import Number, Tensor, apply, leaf
 from gradcli.engine.values import dtypes, limits
+from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import Quiet, plain
 from gradcli.engine.values.fields import Fields
 from gradcli.engine.values.sizes import axes, axis, broadcast, whole
@@ -676,3 +677,24 @@ def test_families_can_be_imported_without_numpy():
 def test_plain_numbers_come_out_of_reductions():
     for name in ("sum", "mean", "prod", "amax", "norm", "logsumexp"):
         assert type(plain(ops[name](array(1, 2)))) is float, name
+
+
+PLACES = [  # op, tensor, index, what PyTorch gives: a 0-d tensor is as one of one element
+    ("gather", 5.0, [0, 0], [5.0, 5.0], 2.0),
+    ("gather", 5.0, 0, 5.0, 1.0),
+    ("gather", [1.0, 2.0, 3.0], 2, 3.0, [0.0, 0.0, 1.0]),
+    ("gather", [[1.0, 2.0]], [], [], None),
+    ("index_select", 5.0, [0], 5.0, 1.0),
+    ("index_select", 5.0, 0, 5.0, 1.0),
+    ("index_select", [1.0, 2.0, 3.0], 2, [3.0], [0.0, 0.0, 1.0]),
+]
+
+
+@pytest.mark.parametrize(("name", "x", "index", "value", "slope"), PLACES)
+def test_places_in_what_has_no_dimension(name, x, index, value, slope):
+    x = leaf(np.asarray(x))
+    out = ops[name](x, dim=0, index=index)
+    assert np.asarray(data_of(out)).tolist() == value
+    if slope is not None:
+        (found,) = cotangents([(out.node, 0, np.ones(np.shape(value)))], [x.node]).values()
+        assert np.asarray(found).tolist() == slope

@@ -13,7 +13,7 @@ from gradcli.engine.values import refusals
 from gradcli.engine.values.data import NUMBERS, Data, dtype_of, np, plain, shape_of
 from gradcli.engine.values.dtypes import dtype_name
 from gradcli.engine.values.limits import check_memory
-from gradcli.engine.values.sizes import Shape, describe, number, sizes, whole
+from gradcli.engine.values.sizes import Shape, describe, flag, number, sizes, whole
 from gradcli.errors import run_error
 
 FAMILY = 310, "Making tensors"
@@ -28,7 +28,7 @@ def made(session: Any, data: Data, dtype: Any, device: Any, requires_grad: Any) 
     name = dtype_name(dtype)
     if name is not None and name != dtype_of(data):
         data = plain(np.asarray(data).astype(name))
-    if not session.truth(requires_grad):
+    if not flag(requires_grad, "requires_grad"):
         return Tensor(data)
     if not dtype_of(data).startswith("float"):
         raise refusals.needs_float(dtype_of(data), _with_points(data))
@@ -146,7 +146,7 @@ as_tensor: Op = host(
 
 
 def _variable(session: Any, data: Any, requires_grad: Any, volatile: Any) -> Tensor:
-    if isinstance(data, Tensor) and not session.truth(requires_grad):
+    if isinstance(data, Tensor) and not flag(requires_grad, "requires_grad"):
         return data
     return made(session, constant_data(data), None, None, requires_grad)
 

@@ -20,7 +20,7 @@ from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import NUMBERS, dtype_of, np, plain, shape_of
 from gradcli.engine.values.dtypes import dtype_name
 from gradcli.engine.values.limits import check_memory
-from gradcli.engine.values.sizes import broadcast, describe, sizes, whole
+from gradcli.engine.values.sizes import broadcast, describe, flag, sizes, whole
 from gradcli.errors import run_error
 
 FAMILY = 320, "Random numbers"
@@ -148,7 +148,11 @@ def _normal(session: Any, mean: Any, std: Any, size: Any, **options: Any) -> Ten
     mean, std = _values(session, mean, "mean"), _values(session, std, "std")
     if np.any(np.less(std, 0)):
         raise run_error("bad-argument", "`std` cannot be negative")
-    shape = sizes(size) if size is not None else broadcast(shape_of(mean), shape_of(std))
+    shape = broadcast(shape_of(mean), shape_of(std))
+    if size is not None:
+        if shape:
+            raise run_error("bad-argument", "with a `size` the mean and `std` must be numbers")
+        shape = sizes(size)
     check_memory(shape)
     return made(session, plain(np.asarray(session.rng.normal(mean, std, shape))), **options)
 
@@ -203,9 +207,10 @@ def _multinomial(session: Any, input: Any, num_samples: Any, replacement: Any) -
         raise run_error("shape-mismatch", "`multinomial` needs a vector or a matrix of weights")
     if not (np.all(np.isfinite(weights)) and np.all(weights >= 0)):
         raise run_error("bad-argument", "weights must be finite and not negative")
-    again = session.truth(replacement)
+    again = flag(replacement, "replacement")
+    check_memory((*weights.shape[:-1], count))
     rows = []
-    for row in weights.reshape(-1, weights.shape[-1]):
+    for row in np.atleast_2d(weights):
         able = int(np.count_nonzero(row))
         if count < 1 or able == 0 or (able < count and not again):
             raise run_error(

@@ -11,7 +11,7 @@ from math import copysign, inf, nan
 from typing import Any, TypeAlias
 
 from gradcli.engine.values.data import INT64_MAX, INT64_MIN
-from gradcli.engine.values.sizes import number
+from gradcli.engine.values.sizes import describe, number
 from gradcli.errors import RunError, run_error
 
 Num: TypeAlias = Any
@@ -71,11 +71,11 @@ def div(x: Num, y: Num, rounding_mode: str | None = None) -> Num:
     return _trunc_divide(x, y)
 
 
-def check_rounding(mode: str) -> None:
+def check_rounding(mode: Any) -> None:
     """Refuse what is not a way of rounding a quotient."""
-    if mode not in ("trunc", "floor"):
+    if not isinstance(mode, str) or mode not in ("trunc", "floor"):
         raise run_error(
-            "bad-argument", f"`rounding_mode` is None, 'trunc' or 'floor', got {mode!r}"
+            "bad-argument", f"`rounding_mode` is None, 'trunc' or 'floor', got {describe(mode)}"
         )
 
 
@@ -207,9 +207,14 @@ def trunc(x: Num) -> Num:
     return _rounded(x, math.trunc)
 
 
+def within(decimals: int | None) -> int:
+    """The decimals to round to, as many as a float or an int may have."""
+    return min(max(decimals or 0, -400), 400)
+
+
 def round_even(x: Num, decimals: int | None = None) -> Num:
     """X rounded half to even, a float as a float."""
-    decimals = decimals or 0
+    decimals = within(decimals)
     if type(x) is not float:
         return x if decimals >= 0 else whole(round(x, decimals))
     try:

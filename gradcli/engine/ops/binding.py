@@ -13,6 +13,7 @@ from gradcli.engine.ops.op import REQUIRED, Op
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.carrier import Carrier
 from gradcli.engine.values.data import NUMBERS
+from gradcli.engine.values.sizes import describe
 from gradcli.errors import RunError, counted, run_error
 from gradcli.ir import Signature
 
@@ -188,21 +189,25 @@ def static(value: Any) -> Any:
 
 
 def check_params(op: Op, params: Mapping[str, Any]) -> None:
-    """Refuse what cannot be a parameter, as far as the kind of its default tells: arrays where it
-    is one value, text where it is a number, nothing or several where it is a bool, and all but one
-    number where it is a float.
+    """Refuse what cannot be a parameter, as far as the kind of its default tells: functions
+    anywhere, arrays where it is one value, text and nothing where it is a number, several where it
+    is a bool, and all but one number where it is a float.
     """
-    for name, default in op.params.items():
+    for written, default in op.params.items():
+        name = written.removeprefix("*")
         kind, value = type(default), params.get(name, default)
         number = kind in NUMBERS
         if (
             (kind is float and type(value) not in NUMBERS and not hasattr(value, "shape"))
             or ((number or kind is str) and _is_array(value) and value.ndim)
-            or (number and type(value) is str)
-            or (kind is bool and (value is None or type(value) is tuple))
+            or (number and (value is None or type(value) is str))
+            or (kind is bool and type(value) is tuple)
+            or (callable(value) and name != "dtype")  # which `float` stands for
         ):
-            what = "one number" if number else "one text or number"
-            raise run_error("wrong-type", f"`{op.name}` needs {what} as `{name}`")
+            what = "one number" if number else "one text or number" if kind is str else "a value"
+            raise run_error(
+                "wrong-type", f"`{op.name}` needs {what} as `{name}`, got {describe(value)}"
+            )
 
 
 def _is_array(value: Any) -> bool:

@@ -10,10 +10,9 @@ from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.inplace import apply_inplace
 from gradcli.engine.ops.op import REQUIRED, Op
 from gradcli.engine.run import scalars
-from gradcli.engine.run.session import Session, kind_of
+from gradcli.engine.run.session import Session
 from gradcli.engine.tape.graph import Site
 from gradcli.engine.tape.tensor import Tensor
-from gradcli.engine.values.data import NUMBERS
 from gradcli.errors import RunError, run_error
 from gradcli.ir import Const, Named, Signature
 
@@ -50,18 +49,6 @@ class Builtins:
 
         twins = (f"{name}_" for name in ops.families)
         return members.attributes().union(twins)
-
-
-def check_kinds(op: Op, args: Sequence[Any]) -> None:
-    """Refuse what is neither number nor tensor where an op needs one of these."""
-    required = len(op.args) - op.optional
-    for i, a in enumerate(args):
-        if isinstance(a, Tensor) or type(a) in NUMBERS or (a is None and i >= required):
-            continue
-        name = op.args[min(i, len(op.args) - 1)]
-        raise run_error(
-            "wrong-type", f"`{op.name}` needs a number or tensor as `{name}`, got {kind_of(a)}"
-        )
 
 
 # with arguments that are bound to their names ----------------------------------------------------
@@ -251,11 +238,7 @@ def value(op: Op, session: Session) -> Callable[..., Any]:
 def _done(
     op: Op, session: Session, args: list[Any], params: Mapping[str, Any], site: Site | None
 ) -> Any:
-    for i, a in enumerate(args):
-        if type(a) is list:
-            args[i] = session.tensor(a, site)
-    check_kinds(op, args)
-    return session.do(op, args, params, site)
+    return session.do(op, session.operands(op, args, site), params, site)
 
 
 def _changed(
@@ -266,11 +249,8 @@ def _changed(
     params: Mapping[str, Any],
     site: Site,
 ) -> Tensor:
-    rest = [session.tensor(a, site) for a in rest]
-    if op.body is None:
-        check_kinds(op, rest)
-    else:  # worked out beside x, then written into it
-        check_kinds(op, [x, *rest])
+    rest = session.operands(op, [x, *rest], site)[1:]
+    if op.body is not None:  # worked out beside x, then written into it
         before = session.do(ops.clone, [x], {}, site)
         rest, params = [session.do(op, [before, *rest], params, site)], {}
     if session.keep:

@@ -10,7 +10,7 @@ from typing import Any
 from gradcli.engine.ops.binding import static
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.inplace import apply_inplace
-from gradcli.engine.run.call import Function, augmented, by_place, check_kinds
+from gradcli.engine.run.call import Function, augmented, by_place
 from gradcli.engine.run.session import Session, kind_of
 from gradcli.engine.tape.graph import Site
 from gradcli.engine.tape.tensor import Number, Tensor
@@ -49,7 +49,7 @@ OPS = {
 
 def function(sign: str, count: int, site: Site) -> Function:
     """What an operator of so many operands does at a place."""
-    made = _LANGUAGE.get(sign if count == 2 or sign == "not" else f"{sign}x")
+    made = _LANGUAGE.get(sign) if count == 2 or sign == "not" else None
     if made is not None:
         return made(site)
     return by_place(ops[OPS[sign, count]], site)
@@ -72,12 +72,6 @@ def _plus(site: Site) -> Function:
     return add
 
 
-def _sign(site: Site) -> Function:
-    """`+x`, which is a tensor itself."""
-    plain = by_place(ops.positive, site)
-    return lambda session, x: x if type(x) is Tensor else plain(session, x)
-
-
 def _over(site: Site) -> Function:
     """`/`. A number over a tensor is, as in PyTorch, the tensor's reciprocal times the number."""
 
@@ -91,7 +85,6 @@ _TEXTS = frozenset({str, tuple, Size})
 
 _LANGUAGE: dict[str, Callable[[Site], Function]] = {
     "+": _plus,
-    "+x": _sign,
     "/": _over,
     "not": lambda site: negation,
     "is": lambda site: lambda session, x, y: identity(x, y),
@@ -219,8 +212,7 @@ def set_item(session: Session, receiver: Any, index: Any, value: Any, site: Site
         return
     if type(receiver) is not Tensor:
         raise run_error("wrong-type", f"items of {kind_of(receiver)} cannot be set")
-    value = session.tensor(value, site)
-    check_kinds(ops.set_at, [receiver, value])
+    value = session.operands(ops.set_at, [receiver, value], site)[1]
     apply_inplace(
         ops.set_at, receiver, [value], {"index": where}, site, recording=session.recording
     )

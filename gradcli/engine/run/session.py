@@ -177,6 +177,23 @@ class Session:
         except RunError as error:
             raise _ragged(value) from error
 
+    def operands(self, op: Op, args: Sequence[Any], site: Site | None = None) -> list[Any]:
+        """The arguments of an op as numbers and tensors, lists made tensors.
+
+        Raises:
+            RunError: If one is neither number nor tensor, where the op needs one of these.
+        """
+        found = [self.tensor(a, site) if type(a) is list else a for a in args]
+        required = len(found) if op.variadic else len(op.args) - op.optional
+        for i, a in enumerate(found):
+            if isinstance(a, Tensor) or type(a) in NUMBERS or (a is None and i >= required):
+                continue
+            name = op.args[min(i, len(op.args) - 1)]
+            raise run_error(
+                "wrong-type", f"`{op.name}` needs a number or tensor as `{name}`, got {kind_of(a)}"
+            )
+        return found
+
     def iterate(self, value: Any) -> Iterable[Any]:
         """What a `for` over the value goes through: items, or a tensor's rows."""
         if type(value) in _ITERABLE or isinstance(value, (Fields, Iterator, tuple)):

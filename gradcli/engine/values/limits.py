@@ -20,6 +20,8 @@ def check_memory(size: Sequence[int]) -> None:
     for n in size:
         count *= n
     if count < 1 << 24:
+        if not count:
+            check_strides(size)
         return
     limit = _memory()
     if count * _ITEM > limit:
@@ -29,6 +31,17 @@ def check_memory(size: Sequence[int]) -> None:
                 f"a tensor of size {list(size)} needs {_human(count * _ITEM)} of memory, and there "
                 f"are {_human(limit)}",
             )
+        )
+
+
+def check_strides(size: Sequence[int]) -> None:
+    """Refuse a tensor that has more elements than an index can count, though it takes no memory."""
+    count = 1
+    for n in size:
+        count *= max(n, 1)
+    if count >= 1 << 59:
+        raise LimitError(
+            Diagnostic("memory-limit", f"a tensor of size {list(size)} has too many elements")
         )
 
 

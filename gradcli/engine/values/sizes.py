@@ -32,6 +32,11 @@ def number(value: Any, name: str) -> Any:
     return data
 
 
+def flag(value: Any, name: str) -> bool:
+    """A truth from an argument that must be one: a bool or a number."""
+    return bool(number(value, name))
+
+
 def describe(value: Any) -> str:
     """A value in the words of a message: a number itself, of the rest the kind."""
     data = data_of(value)
@@ -65,9 +70,9 @@ def sizes(value: Any, name: str = "size") -> Shape:
     return size
 
 
-def axis(dim: Any, ndim: int) -> int:
+def axis(dim: Any, ndim: int, name: str = "dim") -> int:
     """A dimension counted from the front; 0-d tensors have the dimensions 0 and -1."""
-    place = whole(dim, "dim")
+    place = whole(dim, name)
     count = max(ndim, 1)
     if not -count <= place < count:
         raise run_error(

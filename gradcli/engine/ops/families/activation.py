@@ -12,7 +12,7 @@ from gradcli.engine.ops.op import REQUIRED, Op, Sample, bad, composite, elementw
 from gradcli.engine.ops.promotion import counted, floating
 from gradcli.engine.values.data import Data, np, shape_of
 from gradcli.engine.values.memory import in_order
-from gradcli.engine.values.sizes import axis
+from gradcli.engine.values.sizes import axis, number
 from gradcli.errors import run_error
 
 FAMILY = 270, "Activations"
@@ -258,16 +258,29 @@ softshrink: Op = elementwise(
     known=lambda: (known([0.5, -0.5, 0.75], grad=([0.0, 0.0, 1.0],)),),
 )
 
+
+def _bounds(threshold: Any, value: Any) -> tuple[Any, Any]:
+    return number(threshold, "threshold"), number(value, "value")
+
+
+def _threshold_number(x: Any, threshold: Any, value: Any) -> Any:
+    limit, low = _bounds(threshold, value)
+    return type(x)(low) if x <= limit else x
+
+
+def _threshold(x: Data, threshold: Any, value: Any) -> Data:
+    limit, low = _bounds(threshold, value)
+    return np.where(np.less_equal(x, limit), np.asarray(low, np.asarray(x).dtype), x)
+
+
 threshold: Op = elementwise(
     "threshold",
     args=("input",),
     params={"threshold": REQUIRED, "value": REQUIRED},
     doc="x where it is above the threshold, else `value`.",
     source="definition",
-    number=lambda x, threshold, value: type(x)(value) if x <= threshold else x,
-    array=lambda x, threshold, value: np.where(
-        np.less_equal(x, threshold), np.asarray(value, np.asarray(x).dtype), x
-    ),
+    number=_threshold_number,
+    array=_threshold,
     chooses=True,
     partials=(lambda out, x, threshold, value: ops.where(ops.le(x, threshold), 0.0, 1.0),),
     saves=("input",),
@@ -330,19 +343,27 @@ selu: Op = elementwise(
     known=lambda: (known(0.0, grad=(SELU_ALPHA * SELU_SCALE,)),),
 )
 
+
+def _inverse(alpha: Any) -> float:
+    if not alpha:
+        raise run_error("bad-argument", "`alpha` of `celu` cannot be 0")
+    return 1.0 / float(alpha)
+
+
 celu: Op = elementwise(
     "celu",
     args=("input",),
     params={"alpha": 1.0},
     doc="x where it is positive, else alpha (exp(x / alpha) - 1). The derivative at 0 is 1.",
     source="definition",
-    number=lambda x, alpha=1.0: _elu_number(float(x), float(alpha), 1.0, 1.0 / alpha),
-    array=lambda x, alpha=1.0: _elu(x, float(alpha), 1.0, 1.0 / alpha),
+    number=lambda x, alpha=1.0: _elu_number(float(x), float(alpha), 1.0, _inverse(alpha)),
+    array=lambda x, alpha=1.0: _elu(x, float(alpha), 1.0, _inverse(alpha)),
     dtype=floating,
     partials=(lambda out, x, alpha=1.0: _elu_slope(x, float(alpha), 1.0, 1.0 / alpha),),
     saves=("input",),
     samples=lambda: (*_points(), sample([-1.0, 2.0], alpha=0.5)),
     known=lambda: (known(0.0, grad=(1.0,)), known([0.0, 1.0], alpha=0.5, grad=([1.0, 1.0],))),
+    bad=lambda: (bad([1.0], alpha=0.0, says="`alpha` of `celu` cannot be 0"),),
 )
 
 

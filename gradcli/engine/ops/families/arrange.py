@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import combinations as _subsets
 from itertools import combinations_with_replacement
-from math import prod
+from math import comb, prod
 from typing import Any
 
 from gradcli.engine.ops.catalog import ops
@@ -234,7 +234,8 @@ def _interleaved(x: Any, repeats: Any, dim: Any) -> Any:
     if not shape_of(x):
         raise run_error("shape-mismatch", "a 0-d tensor has no dimension to repeat along")
     at = axis(dim, len(shape_of(x)))
-    counts = np.asarray(data_of(repeats) if not isinstance(repeats, (list, tuple)) else repeats)
+    several = isinstance(repeats, (list, tuple))
+    counts = np.asarray(wholes(repeats, "repeats") if several else data_of(repeats))
     size = shape_of(x)[at]
     if counts.dtype.kind != "i" or counts.ndim > 1 or (counts < 0).any():
         raise run_error("bad-argument", f"`repeats` must be counts, got {describe(repeats)}")
@@ -311,6 +312,11 @@ fliplr: Op = _flipped("fliplr", 1, "columns")
 flipud: Op = _flipped("flipud", 0, "rows")
 
 
+def _dimensions(dims: Any) -> Any:
+    """The dimensions to roll along: none of them, or ints."""
+    return () if dims is None else wholes(dims, "dims")
+
+
 def _rolls(ndim: int, shifts: Any, dims: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
     by = wholes(shifts, "shifts")
     along = tuple(axis(d, ndim) for d in wholes(dims, "dims"))
@@ -321,7 +327,9 @@ def _rolls(ndim: int, shifts: Any, dims: Any) -> tuple[tuple[int, ...], tuple[in
 
 def _roll(x: Data, shifts: Any, dims: Any) -> Data:
     _roll_shape(np.shape(x), shifts, dims)
-    if dims is None or dims == ():
+    if not np.ndim(x):
+        return x
+    if not _dimensions(dims):
         return np.roll(x, wholes(shifts, "shifts")[0])
     return np.roll(x, *_rolls(np.ndim(x), shifts, dims))
 
@@ -331,7 +339,7 @@ def _opposite(shifts: Any) -> tuple[int, ...]:
 
 
 def _roll_shape(x: Shape, shifts: Any, dims: Any) -> Shape:
-    if dims is None or dims == ():
+    if not _dimensions(dims):
         if len(wholes(shifts, "shifts")) != 1:
             raise run_error("bad-argument", "several shifts need as many `dims`")
     else:
@@ -431,7 +439,7 @@ def _padded_shape(shape: Shape, pad: Any, mode: Any, value: Any) -> Shape:
     check_memory(size)
     if mode == "constant":
         number(0 if value is None else value, "value")
-    elif mode in _EDGES:
+    elif isinstance(mode, str) and mode in _EDGES:
         for at in range(len(shape)):
             _edge(mode, shape, margins, at)
     else:
@@ -609,6 +617,11 @@ def _combinations(x: Any, r: Any, with_replacement: Any) -> Any:
     count = whole(r, "r")
     if count < 0:
         raise run_error("bad-argument", f"`r` cannot be negative, got {count}")
+    size = shape_of(x)[0]
+    number_of = comb(size + count - 1 if with_replacement and size else size, count)
+    check_memory((number_of, count))
+    if not number_of:
+        return ops.getitem(x, index=np.zeros((0, count), np.int64))
     chosen = combinations_with_replacement if with_replacement else _subsets
     rows = list(chosen(range(shape_of(x)[0]), count))
     return ops.getitem(x, index=np.array(rows, np.int64).reshape(len(rows), count))

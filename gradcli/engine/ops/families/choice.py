@@ -13,6 +13,7 @@ from gradcli.engine.ops.nodes import by_number
 from gradcli.engine.ops.op import Op, bad, elementwise, known, op, sample
 from gradcli.engine.ops.promotion import floating, promoted, real_numbers
 from gradcli.engine.values.data import SCALARS, Data, np, plain, shape_of
+from gradcli.engine.values.sizes import number
 from gradcli.errors import run_error
 
 FAMILY = 80, "Choice and clamping"
@@ -323,6 +324,13 @@ copysign: Op = elementwise(
     bad=lambda: (UNFIT,),
 )
 
+
+def _nan_to_num(x: Data, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Data:
+    high = None if posinf is None else number(posinf, "posinf")
+    low = None if neginf is None else number(neginf, "neginf")
+    return np.nan_to_num(x, nan=number(nan, "nan"), posinf=high, neginf=low)
+
+
 nan_to_num: Op = elementwise(
     "nan_to_num",
     args=("input",),
@@ -330,9 +338,7 @@ nan_to_num: Op = elementwise(
     doc="input with nan, inf and -inf replaced, infinities by the largest finite numbers if not "
     "told otherwise. The derivative there is 0.",
     number=ieee.nan_to_num,
-    array=lambda x, nan=0.0, posinf=None, neginf=None: np.nan_to_num(
-        x, nan=nan, posinf=posinf, neginf=neginf
-    ),
+    array=_nan_to_num,
     chooses=True,
     partials=(lambda out, x, **params: ops.isfinite(x),),
     saves=("input",),

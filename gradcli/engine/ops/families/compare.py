@@ -8,6 +8,7 @@ from typing import Any
 
 from gradcli.engine.numerics import ieee
 from gradcli.engine.numerics.ufunc import formula, integral, ufunc
+from gradcli.engine.ops.binding import check_params
 from gradcli.engine.ops.op import Op, bad, elementwise, host, sample
 from gradcli.engine.ops.promotion import boolean
 from gradcli.engine.ops.statics import Statics
@@ -268,8 +269,9 @@ isclose: Op = elementwise(
 
 
 def _allclose(session: Any, x: Any, y: Any, **params: Any) -> bool:
-    close = isclose(data_of(session.tensor(x)), data_of(session.tensor(y)), **params)
-    return bool(np.all(close))
+    check_params(allclose, params)
+    x, y = map(data_of, session.operands(allclose, [x, y]))
+    return bool(np.all(isclose(x, y, **params)))
 
 
 def _both(known: Statics, x: Any, y: Any, **params: Any) -> Any:
@@ -292,7 +294,7 @@ allclose: Op = host(
 
 
 def _equal(session: Any, x: Any, y: Any) -> bool:
-    x, y = data_of(session.tensor(x)), data_of(session.tensor(y))
+    x, y = map(data_of, session.operands(equal, [x, y]))
     return shape_of(x) == shape_of(y) and bool(np.all(np.equal(x, y)))
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import Op, bad, composite, op, sample
 from gradcli.engine.values.data import Data, np, shape_of
+from gradcli.engine.values.limits import check_memory
 from gradcli.engine.values.sizes import Shape, axis, whole
 from gradcli.errors import run_error
 
@@ -22,7 +23,7 @@ def _plane(ndim: int, dim1: Any, dim2: Any) -> tuple[int, int]:
         raise run_error(
             "shape-mismatch", f"a diagonal needs two dimensions, got a tensor of {ndim}"
         )
-    first, second = axis(dim1, ndim), axis(dim2, ndim)
+    first, second = axis(dim1, ndim, "dim1"), axis(dim2, ndim, "dim2")
     if first == second:
         raise run_error("bad-argument", f"a diagonal needs two dimensions, got {first} twice")
     return first, second
@@ -40,7 +41,9 @@ def _diagonal_shape(x: Shape, offset: Any, dim1: Any, dim2: Any) -> Shape:
 
 def _diagonal(x: Data, offset: Any, dim1: Any, dim2: Any) -> Data:
     first, second = _plane(np.ndim(x), dim1, dim2)
-    found = np.diagonal(x, whole(offset, "offset"), first, second)
+    rows, columns = x.shape[first], x.shape[second]
+    shift = min(max(whole(offset, "offset"), -rows), columns)  # none lies further off
+    found = np.diagonal(x, shift, first, second)
     found.flags.writeable = np.asarray(x).flags.writeable  # a view of x, as in PyTorch
     return found
 
@@ -90,6 +93,7 @@ def _embedded(x: Any, offset: Any, dim1: Any, dim2: Any) -> Any:
     first, second = _plane(len(shape) + 1, dim1, dim2)
     rest = iter(shape[:-1])
     size = tuple(side if i in (first, second) else next(rest) for i in range(len(shape) + 1))
+    check_memory(size)
     return ops.undiagonal(x, offset=shift, dim1=dim1, dim2=dim2, size=size)
 
 
@@ -113,13 +117,14 @@ diag_embed: Op = composite(
 
 def _diag(x: Any, diagonal: Any) -> Any:
     ndim = len(shape_of(x))
+    shift = whole(diagonal, "diagonal")
     if ndim == 1:
-        return _embedded(x, diagonal, 0, 1)
+        return _embedded(x, shift, 0, 1)
     if ndim != 2:
         raise run_error(
             "shape-mismatch", f"`diag` needs a vector or a matrix, got {ndim} dimensions"
         )
-    return ops.clone(ops.diagonal(x, offset=diagonal, dim1=0, dim2=1))
+    return ops.clone(ops.diagonal(x, offset=shift, dim1=0, dim2=1))
 
 
 diag: Op = composite(
@@ -186,7 +191,8 @@ def _matrix(x: Any) -> Any:
 def _triangle(name: str, meaning: str) -> Op:
     def part(x: Data, diagonal: Any) -> Data:
         _triangular(shape_of(x), diagonal)
-        return getattr(np, name)(x, whole(diagonal, "diagonal"))
+        shift = min(max(whole(diagonal, "diagonal"), -x.shape[-2]), x.shape[-1])
+        return getattr(np, name)(x, shift)
 
     entry: Op = op(
         name,

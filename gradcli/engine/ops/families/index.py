@@ -120,9 +120,20 @@ getitem: Op = op(
 # along one dimension ------------------------------------------------------------------------------
 
 
+def _gather(x: Any, dim: Any, index: Any) -> Any:
+    places, at, rank = places_of(index), whole(dim, "dim"), len(shape_of(x))
+    if not places.size and places.ndim != rank:
+        axis(at, rank)
+        return ops.reshape(getitem(ops.reshape(x, shape=(-1,)), index=[]), shape=places.shape)
+    if rank <= 1 and places.ndim <= 1 and rank != places.ndim:  # a 0-d tensor is as one of 1
+        picked = ops.pick(ops.reshape(x, shape=(-1,)), places.reshape(-1), dim=at)
+        return ops.reshape(picked, shape=places.shape)
+    return ops.pick(x, places, dim=at)
+
+
 gather: Op = composite(
     "gather",
-    lambda x, dim, index: ops.pick(x, places_of(index), dim=whole(dim, "dim")),
+    _gather,
     args=("input",),
     params={"dim": REQUIRED, "index": REQUIRED},
     doc="The elements of the input at the places `index` of the dimension `dim`, and at the "
@@ -147,6 +158,11 @@ def _index_select(x: Any, dim: Any, index: Any) -> Any:
     if places.ndim > 1:
         raise run_error("bad-index", f"`index` must be flat, got the shape {list(places.shape)}")
     ndim = len(shape_of(x))
+    if not ndim:
+        axis(dim, 0)
+        if places.size != 1 or places.item():
+            raise run_error("bad-index", "of a 0-d tensor `index` can only be the one place 0")
+        return ops.clone(x)
     return getitem(x, index=(*(EVERY,) * axis(dim, ndim), places.reshape(-1)))
 
 
@@ -169,6 +185,7 @@ index_select: Op = composite(
         bad((2, 2), dim=1, index=[2], says="index 2 is out of range"),
         bad((2, 2), dim=1, index=[[0]], says="flat"),
         bad((2, 2), dim=2, index=[0], says="no dimension 2"),
+        bad((), dim=0, index=[0, 0], says="the one place 0"),
     ),
 )
 

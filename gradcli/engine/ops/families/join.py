@@ -10,6 +10,7 @@ from gradcli.engine.ops.op import REQUIRED, Op, bad, composite, op, sample
 from gradcli.engine.ops.promotion import common, of_first
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import Data, np, shape_of
+from gradcli.engine.values.limits import check_memory
 from gradcli.engine.values.sizes import Shape, axis, common_dtype, unsqueezed, whole, wholes
 from gradcli.errors import run_error
 
@@ -347,9 +348,9 @@ def _split_sizes(size: int, asked: Any) -> Shape:
                 f"the sections {list(parts)} must add up to the size {size} of the dimension",
             )
         return parts
-    step = whole(asked, "split_size")
+    step = whole(asked, "split_size_or_sections")
     if step < 0 or (step == 0 and size > 0):
-        raise run_error("bad-argument", f"`split_size` must be positive, got {step}")
+        raise run_error("bad-argument", f"`split_size_or_sections` must be positive, got {step}")
     if size == 0:
         return (0,)
     return tuple(min(step, size - i) for i in range(0, size, step))
@@ -448,12 +449,14 @@ def _tensor_split(x: Any, indices_or_sections: Any, dim: Any) -> Any:
     at = axis(dim, len(shape_of(x)))
     size = shape_of(x)[at]
     asked = indices_or_sections
+    name = "indices_or_sections"
     if isinstance(asked, (list, tuple)) or getattr(data_of(asked), "shape", None):
-        cuts = [min(max(n + size if n < 0 else n, 0), size) for n in wholes(asked, "indices")]
+        cuts = [min(max(n + size if n < 0 else n, 0), size) for n in wholes(asked, name)]
     else:
-        count = whole(asked, "sections")
+        count = whole(asked, name)
         if count < 1:
-            raise run_error("bad-argument", f"`sections` must be positive, got {count}")
+            raise run_error("bad-argument", f"`{name}` must be positive, got {count}")
+        check_memory((count,))
         each, more = divmod(size, count)
         cuts = [i * each + min(i, more) for i in range(1, count)]
     ends = zip([0, *cuts], [*cuts, size], strict=True)

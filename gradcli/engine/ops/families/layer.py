@@ -13,7 +13,7 @@ from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import Data, np, shape_of
 from gradcli.engine.values.limits import check_memory
 from gradcli.engine.values.memory import in_order
-from gradcli.engine.values.sizes import Shape, broadcast, describe, whole, wholes
+from gradcli.engine.values.sizes import Shape, broadcast, describe, flag, number, whole, wholes
 from gradcli.errors import run_error
 
 FAMILY = 290, "Layers and distances"
@@ -183,7 +183,8 @@ layer_norm: Op = composite(
 
 def _rms_norm(x: Any, weight: Any, normalized_shape: Any, eps: Any) -> Any:
     dims = _last(x, normalized_shape)
-    least = float(np.finfo(floating(x) or "float64").eps) if eps is None else eps
+    tiny = np.finfo(floating(x) or "float64").eps
+    least = float(tiny if eps is None else number(eps, "eps"))
     spread = ops.mean(ops.square(x), dim=dims, keepdim=True)
     return _scaled(ops.mul(x, ops.rsqrt(ops.add(spread, least))), weight, None, dims)
 
@@ -210,11 +211,11 @@ rms_norm: Op = composite(
 
 
 def _dropout(session: Any, input: Any, p: Any = 0.5, training: Any = True) -> Any:
-    x = session.tensor(input)
-    rate = float(data_of(p))
+    (x,) = session.operands(dropout, [input])
+    rate = float(number(p, "p"))
     if not 0.0 <= rate <= 1.0:
         raise run_error("bad-argument", f"`p` is a probability, got {rate:g}")
-    if not session.truth(training) or rate == 0.0:
+    if not flag(training, "training") or rate == 0.0:
         return session.do(ops.mul, [x, 1.0], {})
     kept = session.rng.random(shape_of(x)) >= rate
     weight = np.where(kept, 0.0 if rate == 1.0 else 1.0 / (1.0 - rate), 0.0)

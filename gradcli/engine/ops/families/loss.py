@@ -10,7 +10,7 @@ from gradcli.engine.ops.op import Op, Sample, bad, composite, known, sample
 from gradcli.engine.ops.promotion import floating
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import dtype_of, np, shape_of
-from gradcli.engine.values.sizes import Shape, broadcast
+from gradcli.engine.values.sizes import Shape, broadcast, whole
 from gradcli.errors import run_error
 
 FAMILY = 280, "Losses"
@@ -257,7 +257,7 @@ def _picked(x: Any, target: Any, weight: Any, ignore: Any, name: str) -> tuple[A
     """Of each target the score, its weight and whether it counts; and the dimension of classes."""
     at = _classes(*_shapes(x, target, weight), name)
     places = _numbered(target, name)
-    counts = places != ignore
+    counts = places != whole(ignore, "ignore_index")
     count = shape_of(x)[at]
     used = np.where(counts, places, 0)
     if used.size and (used.min() < 0 or used.max() >= count):

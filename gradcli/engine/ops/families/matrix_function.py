@@ -9,7 +9,6 @@ from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.families.matrices import (
     GILES,
     checked,
-    each,
     transposed,
     triangle,
 )
@@ -17,8 +16,9 @@ from gradcli.engine.ops.internal.decompose import unit_lower
 from gradcli.engine.ops.op import Op, bad, composite, op, sample
 from gradcli.engine.values.data import NUMBERS, Data, np, shape_of
 from gradcli.engine.values.fields import Fields
+from gradcli.engine.values.limits import check_memory
 from gradcli.engine.values.memory import in_columns, in_order
-from gradcli.engine.values.sizes import axes, whole
+from gradcli.engine.values.sizes import axes, number, whole
 from gradcli.errors import run_error
 
 FAMILY = 250, "Functions and norms of matrices"
@@ -105,7 +105,14 @@ matrix_exp: Op = op(
 # --- norms -------------------------------------------------------------------------------
 
 
-def _matrix_norm(a: Any, ord: Any = "fro", dim: Any = (-2, -1), keepdim: Any = False) -> Any:
+def _order(value: Any, name: str) -> Any:
+    """The order of a norm: a text, a number, or None."""
+    return value if value is None or isinstance(value, str) else number(value, name)
+
+
+def _matrix_norm(
+    a: Any, ord: Any = "fro", dim: Any = (-2, -1), keepdim: Any = False, name: str = "ord"
+) -> Any:
     checked("matrix_norm", a)
     rank = len(shape_of(a))
     found = axes(dim, rank)
@@ -113,7 +120,7 @@ def _matrix_norm(a: Any, ord: Any = "fro", dim: Any = (-2, -1), keepdim: Any = F
         raise run_error("bad-argument", f"`matrix_norm` needs two dimensions, got {len(found)}")
     row, column = found
     kept = bool(keepdim)
-    order = each(ord)
+    order = _order(ord, "ord")
     if order == "fro":
         return ops.norm(a, p=2, dim=(row, column), keepdim=kept)
     if order == "nuc" or order in (2, -2):
@@ -130,7 +137,7 @@ def _matrix_norm(a: Any, ord: Any = "fro", dim: Any = (-2, -1), keepdim: Any = F
     if order not in (1, -1, inf, -inf):
         raise run_error(
             "bad-argument",
-            f"`ord` must be 'fro', 'nuc', 1, -1, 2, -2, inf or -inf, got {order!r}",
+            f"`{name}` must be 'fro', 'nuc', 1, -1, 2, -2, inf or -inf, got {order!r}",
         )
     over, along = (row, column) if order in (1, -1) else (column, row)
     sums = ops.sum(ops.abs(a), dim=over, keepdim=True)
@@ -164,14 +171,16 @@ matrix_norm: Op = composite(
 
 
 def _linalg_norm(a: Any, ord: Any = None, dim: Any = None, keepdim: Any = False) -> Any:
-    order = each(ord)
+    order = _order(ord, "ord")
     if order is None:
         return ops.norm(a, p=2, dim=dim, keepdim=keepdim)
     count = len(shape_of(a)) if dim is None else len(axes(dim, len(shape_of(a))))
     if count == 2:
         return _matrix_norm(a, order, (0, 1) if dim is None else dim, keepdim)
     if count != 1 or type(order) not in NUMBERS:
-        raise run_error("bad-argument", f"the norm {order!r} is not one of {count} dimensions")
+        raise run_error(
+            "bad-argument", f"the norm `ord` = {order!r} is not one of {count} dimensions"
+        )
     return ops.norm(a, p=order, dim=dim, keepdim=keepdim)
 
 
@@ -195,13 +204,13 @@ linalg_norm: Op = composite(
 
 
 def _cond(a: Any, p: Any = None) -> Any:
-    order = each(p)
+    order = _order(p, "p")
     checked("cond", a)
     if order in (None, 2, -2):
         s = ops.svdvals(a)
         high, low = ops.amax(s, dim=-1), ops.amin(s, dim=-1)
         return ops.div(low, high) if order == -2 else ops.div(high, low)
-    return ops.mul(_matrix_norm(a, order), _matrix_norm(ops.inv(a), order))
+    return ops.mul(_matrix_norm(a, order, name="p"), _matrix_norm(ops.inv(a), order))
 
 
 cond: Op = composite(
@@ -314,6 +323,7 @@ def _vander(x: Any, N: Any = None, increasing: Any = False) -> Any:  # noqa: N80
     count = shape_of(x)[-1] if N is None else whole(N, "N")
     if count < 0:
         raise run_error("bad-argument", f"`N` cannot be negative, got {count}")
+    check_memory((*shape_of(x), count))
     powers = np.arange(count) if increasing else np.arange(count)[::-1]
     return ops.pow(ops.unsqueeze(x, dim=-1), powers)
 

@@ -10,7 +10,7 @@ from gradcli.engine.ops.op import REQUIRED, Op, bad, composite, known, op, sampl
 from gradcli.engine.ops.promotion import integer, of_first
 from gradcli.engine.values.data import Data, np, shape_of
 from gradcli.engine.values.memory import as_first
-from gradcli.engine.values.sizes import Shape, axis, whole
+from gradcli.engine.values.sizes import Shape, axis, describe, whole
 from gradcli.errors import run_error
 
 FAMILY = 140, "Sorting and searching"
@@ -168,8 +168,8 @@ topk: Op = op(
 
 
 def _side(right: Any, side: Any) -> Any:
-    if side not in (None, "left", "right"):
-        raise run_error("bad-argument", f"`side` must be 'left' or 'right', got {side!r}")
+    if side is not None and not (isinstance(side, str) and side in ("left", "right")):
+        raise run_error("bad-argument", f"`side` must be 'left' or 'right', got {describe(side)}")
     if side == "left" and right:
         raise run_error("bad-argument", "`side='left'` and `right=True` exclude each other")
     return side or ("right" if right else "left")

@@ -43,21 +43,23 @@ def static_index(index: Any) -> Any:
     if kind is list:
         return _static_array(_list_array(index))
     if hasattr(index, "dtype"):
-        return index  # an array already
+        return _static_array(index)
     raise run_error(
         "bad-index",
         f"an index must be an int, a slice, a list or an index tensor, got {describe(index)}",
     )
 
 
-def places_of(index: Any) -> Any:
+def places_of(index: Any, name: str = "index") -> Any:
     """The index argument of a named op as an array of ints."""
-    found = static_index(list(index) if isinstance(index, tuple) else index)
-    if type(found) is int:
-        return np.asarray(found)
-    if not hasattr(found, "dtype") or found.dtype.kind != "i":
-        raise run_error("bad-index", "`index` must be a tensor or list of ints")
-    return found
+    listed = list(index) if isinstance(index, tuple) else index
+    if type(listed) in (int, list) or hasattr(data_of(listed), "dtype"):
+        found = static_index(listed)
+        if type(found) is int:
+            return np.asarray(found)
+        if found.dtype.kind == "i":
+            return found
+    raise run_error("bad-index", f"`{name}` must be a tensor or list of ints")
 
 
 def _static_slice(index: slice) -> slice:

@@ -464,8 +464,7 @@ def _einsum(session: Any, *given: Any) -> Any:
     equation, *tensors = given
     if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)):
         tensors = list(tensors[0])
-    tensors = [session.tensor(x) for x in tensors]
-    return session.do(ops.contraction, tensors, {"equation": equation})
+    return session.do(ops.contraction, session.operands(einsum, tensors), {"equation": equation})
 
 
 def _einsum_of(known: Statics, *given: Any) -> Any:

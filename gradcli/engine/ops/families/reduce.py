@@ -20,7 +20,7 @@ from gradcli.engine.ops.op import Op, bad, known, op, sample
 from gradcli.engine.ops.promotion import boolean, counted, floating
 from gradcli.engine.values.data import INT64_MAX, INT64_MIN, Data, np
 from gradcli.engine.values.dtypes import dtype_name
-from gradcli.engine.values.sizes import Shape, axes, number, reduced
+from gradcli.engine.values.sizes import Shape, axes, flag, number, reduced
 
 FAMILY = 90, "Sums and other reductions"
 
@@ -234,7 +234,7 @@ class _Spread:
         self.keepdim = bool(keepdim)
         self.correction = 1.0 if correction is None else float(number(correction, "correction"))
         if unbiased is not None:
-            self.correction = 1.0 if unbiased else 0.0
+            self.correction = 1.0 if flag(unbiased, "unbiased") else 0.0
 
     def divisor(self, shape: Shape) -> float:
         """What the sum of squares is divided by."""

@@ -12,6 +12,7 @@ from gradcli.engine.ops.promotion import arithmetic
 from gradcli.engine.ops.statics import Statics
 from gradcli.engine.tape.tensor import Number
 from gradcli.engine.values.data import NUMBERS, Data, np
+from gradcli.engine.values.sizes import whole
 
 FAMILY = 20, "Rounding"
 
@@ -23,7 +24,7 @@ def _rounding(name: str) -> Function:
 def _round(x: Data, decimals: int | None = None) -> Data:
     if x.dtype.kind == "b":
         return x
-    return np.round(x, decimals or 0)
+    return np.round(x, ieee.within(decimals))
 
 
 def _frac(x: Data) -> Data:
@@ -82,9 +83,11 @@ frac: Op = elementwise(
 def _round_value(session: Any, x: Any, decimals: Any = None) -> Any:
     """Python's `round` of a number; of a tensor the op."""
     value = x.data if type(x) is Number else x
+    if decimals is not None:
+        decimals = whole(decimals, "decimals")
     if type(value) in NUMBERS:
         return ieee.python_round(value, decimals)
-    return session.do(round_, [session.tensor(x)], {"decimals": decimals})
+    return session.do(round_, session.operands(round_, [x]), {"decimals": decimals})
 
 
 def _rounded(known: Statics, x: Any, decimals: Any) -> Any:

@@ -13,7 +13,7 @@ from gradcli.engine.ops.promotion import integer, of_first
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import Data, np, shape_of
 from gradcli.engine.values.memory import in_order
-from gradcli.engine.values.sizes import Shape, axis, broadcast, whole
+from gradcli.engine.values.sizes import Shape, axis, broadcast, describe, number, whole
 from gradcli.errors import run_error
 
 FAMILY = 200, "Writing elements at places"
@@ -44,6 +44,10 @@ def _scatter(x: Any, src: Any, value: Any, dim: Any, index: Any, reduce: Any) ->
     places = places_of(index)
     given = _source(src, value, places)
     where = grid(shape_of(x), places, whole(dim, "dim"))
+    if reduce is not None and not isinstance(reduce, str):
+        raise run_error(
+            "bad-argument", f"`reduce` must be 'add' or 'multiply', got {describe(reduce)}"
+        )
     if reduce is None:
         return ops.set_at(x, given, index=where)
     if reduce == "add":
@@ -158,11 +162,13 @@ take: Op = composite(
 
 
 def _take_along(x: Any, indices: Any, dim: Any) -> Any:
-    places = places_of(indices)
+    places = places_of(indices, "indices")
     if dim is None:
         return _take(x, places.reshape(-1))
     shape = shape_of(x)
     at = axis(dim, len(shape))
+    if not shape:
+        raise run_error("shape-mismatch", "a 0-d tensor has no dimension to take along")
     if places.ndim != len(shape):
         raise run_error(
             "shape-mismatch",
@@ -196,6 +202,7 @@ take_along_dim: Op = composite(
     bad=lambda: (
         bad((2, 2), indices=[0], dim=1, says="as many dimensions"),
         bad((2, 2), indices=[[2], [0]], dim=1, says="index 2 is out of range"),
+        bad((), indices=0, dim=0, says="no dimension to take along"),
     ),
 )
 
@@ -229,6 +236,7 @@ def _fitting(x: Any, source: Any, where: tuple[Any, ...]) -> Any:
 def _index_add(x: Any, source: Any, dim: Any, index: Any, alpha: Any) -> Any:
     where = _parts_at(x, dim, index)
     given = _fitting(x, source, where)
+    alpha = number(alpha, "alpha")
     if not shape_of(x):
         return ops.add(x, ops.mul(given, alpha) if alpha != 1 else given)
     check_range(where[-1], len(where) - 1, shape_of(x)[len(where) - 1])

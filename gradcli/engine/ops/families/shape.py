@@ -10,6 +10,7 @@ from gradcli.engine.ops.op import REQUIRED, Op, bad, composite, known, op, sampl
 from gradcli.engine.values import memory
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import Data, np, shape_of
+from gradcli.engine.values.limits import check_strides
 from gradcli.engine.values.memory import as_first
 from gradcli.engine.values.sizes import Shape, axis, unsqueezed, wholes
 from gradcli.errors import run_error
@@ -127,7 +128,7 @@ view: Op = composite(
 def _flattened(shape: Shape, start_dim: Any, end_dim: Any) -> Shape:
     if not shape:
         return (1,)
-    start, end = axis(start_dim, len(shape)), axis(end_dim, len(shape))
+    start, end = axis(start_dim, len(shape), "start_dim"), axis(end_dim, len(shape), "end_dim")
     if start > end:
         raise run_error(
             "bad-argument", f"`start_dim` {start} comes after `end_dim` {end}, nothing is between"
@@ -285,7 +286,7 @@ permute: Op = op(
 
 def _swap(ndim: int, dim0: Any, dim1: Any) -> tuple[int, ...]:
     order = list(range(ndim))
-    a, b = axis(dim0, ndim), axis(dim1, ndim)
+    a, b = axis(dim0, ndim, "dim0"), axis(dim1, ndim, "dim1")
     if ndim:
         order[a], order[b] = order[b], order[a]
     return tuple(order)
@@ -359,6 +360,7 @@ t: Op = op(
 
 def _expanded(shape: Shape, size: Any) -> Shape:
     asked = wholes(size, "size")
+    check_strides(asked)
     lead = len(asked) - len(shape)
     fits = lead >= 0 and all(n >= 0 or (n == -1 and i >= lead) for i, n in enumerate(asked))
     if fits:

@@ -22,7 +22,7 @@ from gradcli.engine.ops.promotion import integer, of_first, promoted
 from gradcli.engine.values.data import Data, dtype_of, np, shape_of
 from gradcli.engine.values.fields import Fields
 from gradcli.engine.values.memory import in_columns
-from gradcli.engine.values.sizes import Shape, broadcast
+from gradcli.engine.values.sizes import Shape, broadcast, flag
 from gradcli.errors import run_error
 
 FAMILY = 230, "Determinants, inverses and linear equations"
@@ -215,12 +215,13 @@ def _solve_triangular(
 ) -> Any:
     checked("solve_triangular", a, square=True)
     checked("solve_triangular", b)
+    upper = flag(upper, "upper")
     if unitriangular:
         a = ops.where(eye(a), 1.0, a)
         if dtype_of(b) == "float32" and dtype_of(a) != "float32":
             a = ops.cast(a, dtype="float32")
     if left:
-        return ops.substitute(a, b, upper=bool(upper))
+        return ops.substitute(a, b, upper=upper)
     return transposed(ops.substitute(transposed(a), transposed(b), upper=not upper))
 
 

@@ -13,6 +13,7 @@ from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.families import points
 from gradcli.engine.ops.op import REQUIRED, Op, bad, composite, elementwise, known, sample
 from gradcli.engine.ops.promotion import floating
+from gradcli.engine.values.limits import check_memory
 from gradcli.engine.values.memory import in_order
 from gradcli.engine.values.sizes import whole
 from gradcli.errors import run_error
@@ -229,6 +230,7 @@ def _dimension(p: Any) -> int:
     dimension = whole(p, "p")
     if dimension < 1:
         raise run_error("bad-argument", f"`p` is at least 1, got {dimension}")
+    check_memory((dimension,))  # so many terms
     return dimension
 
 

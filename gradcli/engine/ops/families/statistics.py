@@ -22,7 +22,7 @@ from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import Data, dtype_of, np, shape_of
 from gradcli.engine.values.dtypes import dtype_name
 from gradcli.engine.values.fields import Fields
-from gradcli.engine.values.sizes import Shape, axes, axis, reduced, whole
+from gradcli.engine.values.sizes import Shape, axes, axis, flag, reduced, whole
 from gradcli.errors import run_error
 
 FAMILY = 110, "Statistics"
@@ -240,11 +240,11 @@ def median_along_op(name: str, skip: bool) -> Op:
 
 def _median_op(name: str, extra: str) -> Op:
     def median(session: Any, input: Any, dim: Any = None, keepdim: Any = False) -> Any:
-        x = session.tensor(input)
+        args = session.operands(ops[name], [input])
         if dim is None:
-            return session.do(ops[f"{name}_all"], [x], {})
-        params = {"dim": whole(dim, "dim"), "keepdim": session.truth(keepdim)}
-        return session.do(ops[f"{name}_along"], [x], params)
+            return session.do(ops[f"{name}_all"], args, {})
+        params = {"dim": whole(dim, "dim"), "keepdim": flag(keepdim, "keepdim")}
+        return session.do(ops[f"{name}_along"], args, params)
 
     def infer(known: Statics, input: Any, dim: Any, keepdim: Any) -> Any:
         x, at, kept = known.tensor(input), known.static(dim), known.static(keepdim)

@@ -338,6 +338,8 @@ def _order_of(pivots: Data, m: int) -> Data:
         raise run_error("dtype-mismatch", f"pivots must be ints, got {dtype_of(pivots)}")
     size = np.shape(pivots)
     swaps = np.asarray(pivots).reshape(prod(size[:-1]), size[-1]) - 1
+    if swaps.size and (swaps.min() < 0 or swaps.max() >= m):
+        raise run_error("index-out-of-range", f"pivots are between 1 and {m}")
     rows = np.tile(np.arange(m), (len(swaps), 1))
     for line, steps in zip(rows, swaps, strict=True):
         for j, at in enumerate(steps):

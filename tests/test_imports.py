@@ -37,7 +37,7 @@ MAY_IMPORT = {
     "questions": {*_PLAIN, "ir", "results", *ENGINE},
     "program": {*_PLAIN, "ir", "results", "grammar", "questions", *ENGINE},
     "render": {"source", "errors", "results"},
-    "cli": {"record", "errors", "results", "program", "formats", "render"},
+    "cli": {"record", "errors", "codes", "results", "program", "formats", "render"},
 }
 OUTSIDE = {  # packages that only some rooms may name
     "lark": {"grammar"},

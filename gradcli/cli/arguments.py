@@ -9,19 +9,25 @@ from gradcli.cli.failures import usage
 
 def split(arguments: Sequence[str]) -> tuple[str | None, dict[str, str]]:
     """FILE, if there is one, and the texts of the inputs by name; the last of a name counts."""
-    file = None
+    files, texts = split_files(arguments)
+    if len(files) > 1:
+        raise usage(
+            f"two programs, `{files[0]}` and `{files[1]}`", "an input is written NAME=VALUE"
+        )
+    return files[0] if files else None, texts
+
+
+def split_files(arguments: Sequence[str]) -> tuple[list[str], dict[str, str]]:
+    """The FILEs, and the texts of the inputs by name; the last of a name counts."""
+    files = []
     texts = {}
     for argument in arguments:
         name, equals, text = argument.partition("=")
         if equals and name.isidentifier():
             texts[name] = text
-        elif file is None:
-            file = argument
         else:
-            raise usage(
-                f"two programs, `{file}` and `{argument}`", "an input is written NAME=VALUE"
-            )
-    return file, texts
+            files.append(argument)
+    return files, texts
 
 
 def split_names(options: Sequence[str] | None, flag: str) -> list[str] | None:

@@ -1,71 +1,117 @@
 """`gradcli check`."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from gradcli.cli.arguments import split_names
+from gradcli.cli.arguments import split_files, split_names
 from gradcli.cli.command import command
 from gradcli.cli.failures import usage
 from gradcli.cli.inputs import load_source
 from gradcli.cli.messages import report
 from gradcli.cli.options import MESSAGES, PROGRAM, Line
 from gradcli.cli.output import Target, choose, resolve_auto
-from gradcli.formats.forms import LISTS
+from gradcli.formats.forms import FINDINGS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from gradcli.errors import Diagnostic
+    from gradcli.program import Given
     from gradcli.results import CheckResult
 
 
 @command(
-    *(*PROGRAM, "wrt", "of", "ir", "form", "json", "output", "quiet", *MESSAGES),
-    forms=LISTS,
+    *(*PROGRAM, "wrt", "of", "ignore", "ir", "form", "json", "output", "quiet", *MESSAGES),
+    forms=FINDINGS,
 )
 def check(line: Line) -> None:
-    """What can be known of a program without running it; status 1 for warnings, 3 for errors.
+    """What can be known of programs without running them; status 1 for warnings, 3 for errors.
 
     Examples:
       gradcli check model.grad
-      gradcli check model.grad x=@data.npy --diagnostics concise
+      gradcli check *.grad --ignore float-equality --diagnostics concise
+      gradcli check model.grad x=@data.npy -f github
       gradcli check model.grad --ir
     """
     from gradcli.program import check_source, ops_text
 
-    target = resolve_auto(choose(line, LISTS))
+    target = resolve_auto(choose(line, FINDINGS))
     names = split_names(line.wrt, "--wrt")
-    source, inputs = load_source(line)
-    result = check_source(source, inputs, wrt=names, of=line.of)
-    shown = [f for f in result.findings if f.severity == "error" or not line.quiet]
+    ignored = _ignored(line)
+    if line.ir and target.form in ("json", "github"):
+        raise usage(f"`--ir` prints text, not {target.form}")
+    programs = list(_programs(line))
+    results = {s: check_source(s, given, wrt=names, of=line.of) for s, given in programs}
+    findings = {source: _left(result, ignored) for source, result in results.items()}
+    every = [f for found in findings.values() for f in found]
+    shown = [f for f in every if f.severity == "error" or not line.quiet]
     if line.ir:
-        if target.form == "json":
-            raise usage("`--ir` prints text, not json")
         report(shown, form=line.diagnostics, color=line.color)
-        target.write(ops_text(source, inputs, names))
+        target.write("".join(ops_text(source, given, names) for source, given in programs))
     else:
-        target.write(_text(result, shown, target, line.diagnostics))
-    if result.findings:
-        raise typer.Exit(3 if any(f.severity == "error" for f in result.findings) else 1)
+        target.write(_text(results, findings, shown, target, line.diagnostics))
+    if every:
+        raise typer.Exit(3 if any(f.severity == "error" for f in every) else 1)
+
+
+def _programs(line: Line) -> "Iterator[tuple[Any, Mapping[str, Given]]]":
+    """The programs, each with the values that it is given: several are given none."""
+    files, texts = split_files(line.arguments or ())
+    if len(files) > 1 and (texts or line.values_file is not None):
+        raise usage("values go with one program", f"check `{files[0]}` by itself")
+    if len(files) > 1 and line.ir:
+        raise usage("`--ir` goes with one program")
+    if len(files) < 2:
+        yield load_source(line)
+        return
+    for file in files:
+        yield load_source(Line(**{**vars(line), "arguments": [file]}))
+
+
+def _ignored(line: Line) -> frozenset[str]:
+    """The codes whose warnings are left out."""
+    codes = frozenset(split_names(line.ignore, "--ignore") or ())
+    if codes:
+        from gradcli.codes import CODES
+        from gradcli.errors import nearest
+
+        for code in sorted(codes):
+            if code not in CODES:
+                raise usage(f"there is no code `{code}` to ignore", nearest(code, CODES))
+    return codes
+
+
+def _left(result: "CheckResult", ignored: frozenset[str]) -> "list[Diagnostic]":
+    return [f for f in result.findings if f.severity == "error" or f.code not in ignored]
 
 
 def _text(
-    result: "CheckResult", findings: "Sequence[Diagnostic]", target: Target, form: str
+    results: "Mapping[Any, CheckResult]",
+    findings: "Mapping[Any, Sequence[Diagnostic]]",
+    shown: "Sequence[Diagnostic]",
+    target: Target,
+    form: str,
 ) -> str:
     if target.form == "json":
         from gradcli.formats.checks import findings_json
 
-        return f"{findings_json(result)}\n"
+        inputs = [(source.name, i) for source, found in results.items() for i in found.inputs]
+        return f"{findings_json([f for found in findings.values() for f in found], inputs)}\n"
+    if target.form == "github":
+        from gradcli.formats.checks import findings_github
+
+        return findings_github(shown)
     if form == "json":
         from gradcli.formats.json_text import diagnostic_json
 
-        return "".join(f"{diagnostic_json(d)}\n" for d in findings)
+        return "".join(f"{diagnostic_json(d)}\n" for d in shown)
 
     from gradcli.render.diagnostic import concise, full
 
     lines = []
-    for number, finding in enumerate(findings):
+    for number, finding in enumerate(shown):
         text = concise(finding) if form == "concise" else full(finding, target.width)
         lines += [[], *text] if number and form == "full" else text
     return target.draw(lines)

@@ -82,6 +82,10 @@ class Line:
             autocompletion=completion.names,
         ),
     ] = None
+    ignore: Annotated[
+        list[str] | None,
+        typer.Option(metavar="CODE,..", help="Leave out these warnings; repeatable."),
+    ] = None
     ir: Annotated[
         bool, typer.Option("--ir", help="Print the program of ops that the text becomes.")
     ] = False

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
+from gradcli.errors import Diagnostic
 from gradcli.formats.delimited import record
 from gradcli.formats.json_text import array, diagnostic_json, json_object, warning_json
 from gradcli.formats.literal import literal, quote
-from gradcli.results import Checked, CheckResult, GradcheckResult
+from gradcli.results import Checked, Declared, GradcheckResult
 
 _FIELDS = ("input", "order", "mode", "index", "analytic", "numeric", "error", "allowed", "passed")
 _COLUMNS = (*_FIELDS, "note", "line", "truncation", "rounding", "kind")
@@ -63,23 +64,47 @@ def _checks(checks: tuple[Checked, ...]) -> Iterator[str]:
 # `gradcli check` ----------------------------------------------------------------------------------
 
 
-def findings_json(result: CheckResult) -> str:
-    """The object of what was found without running."""
-    inputs = (
+def findings_json(findings: Iterable[Diagnostic], inputs: Iterable[tuple[str, Declared]]) -> str:
+    """The object of what was found without running; each input with the file that declares it."""
+    declared = (
         json_object(
             {
                 "name": quote(i.name),
                 "kind": quote(i.kind),
                 "type": literal(i.type or None),
                 "default": literal(i.default or None),
+                "file": quote(file),
             }
         )
-        for i in result.inputs
+        for file, i in inputs
     )
     return json_object(
         {
             "schema": quote("gradcli.check/1"),
-            "findings": array(map(diagnostic_json, result.findings)),
-            "inputs": array(inputs),
+            "findings": array(map(diagnostic_json, findings)),
+            "inputs": array(declared),
         }
     )
+
+
+def findings_github(findings: Iterable[Diagnostic]) -> str:
+    """A line a finding, as GitHub's jobs take annotations ("Workflow commands", its docs)."""
+    return "".join(f"{_annotation(finding)}\n" for finding in findings)
+
+
+def _annotation(finding: Diagnostic) -> str:
+    fields = {"title": finding.code}
+    if finding.source is not None and finding.span is not None:
+        line, column = finding.source.position(finding.span.start)
+        end_line, end_column = finding.source.position(finding.span.end)
+        place = {"file": finding.source.name, "line": line, "endLine": end_line, "col": column}
+        fields = {**{k: str(v) for k, v in place.items()}, "endColumn": str(end_column), **fields}
+    written = ",".join(f"{name}={_escaped(text, ':,')}" for name, text in fields.items())
+    message = "\n".join([finding.message, *([finding.help] if finding.help else [])])
+    return f"::{finding.severity} {written}::{_escaped(message)}"
+
+
+def _escaped(text: str, also: str = "") -> str:
+    for sign in f"%\r\n{also}":  # the percent sign first: the others bring new ones
+        text = text.replace(sign, f"%{ord(sign):02X}")
+    return text

@@ -109,6 +109,7 @@ FORMS = {
         Form("plain", True, _TEXT, "", _plain, ""),
         Form("tree", True, _TEXT, "", None, ""),
         Form("dot", True, ".dot", "", None, ""),
+        Form("github", True, "", "", None, ""),
     )
 }
 
@@ -117,6 +118,7 @@ RESULTS = ("human", "plain", "json", "ndjson", "csv", "tsv", "npy", "npz", "raw"
 
 CHECKS = ("human", "plain", "json", "ndjson", "csv", "tsv")
 LISTS = ("human", "plain", "json")
+FINDINGS = (*LISTS, "github")
 GRAPHS = ("tree", "dot", "json")
 
 

@@ -9,6 +9,7 @@ from gradcli.engine.static.facts import told
 from gradcli.ir.program import Instruction
 from gradcli.ir.text import text
 from gradcli.questions.declared import declared
+from gradcli.questions.ignores import spoken
 from gradcli.questions.loaded import Loaded
 from gradcli.questions.request import Request
 from gradcli.questions.wanted import candidates, named, no_such_result
@@ -20,12 +21,12 @@ def check(loaded: Loaded, request: Request) -> CheckResult:
     program = loaded.program
     varying = _varying(loaded, request)
     asked = () if request.wrt is None else varying
-    findings = examine(program, loaded.source, request.given, varying, asked, request.of)
+    found = examine(program, loaded.source, request.given, varying, asked, request.of)
     inputs = (
         declared(loaded.source, i.span, i.name, i.kind, i.type, has_default=i.default is not None)
         for i in program.inputs
     )
-    return CheckResult(tuple(findings), tuple(inputs))
+    return CheckResult(tuple(spoken(found, loaded.source)), tuple(inputs))
 
 
 def listing(loaded: Loaded, request: Request) -> str:

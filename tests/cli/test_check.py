@@ -465,3 +465,90 @@ def test_the_program_of_ops_is_no_json(cli):
     status, out, err = cli("check", "-e", "x", "--ir", "--json")
     assert (status, out) == (2, "")
     assert "`--ir` prints text, not json" in err
+
+
+# --- several files, and warnings left out ---------------------------------------------------------
+
+EQUAL, DEAD, WRONG = "input y = 1.0\ny == 0.5", "x = 1.0\nx = 2.0\nx", "ones(2) + ones(3)"
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    """Three programs in the working folder: a warning, another one, an error."""
+    monkeypatch.chdir(tmp_path)
+    for name, text in (("equal", EQUAL), ("dead", DEAD), ("wrong", WRONG)):
+        Path(f"{name}.grad").write_text(text)
+
+
+CHECKED = [
+    (("equal.grad", "dead.grad"), 1, ["equal.grad:2:1: float-equality", "dead.grad:1:1: DEAD"]),
+    (("dead.grad", "wrong.grad"), 3, ["dead.grad:1:1: DEAD", "wrong.grad:1:1: shape-mismatch"]),
+    (("equal.grad", "dead.grad", "--ignore", "float-equality"), 1, ["dead.grad:1:1: DEAD"]),
+    (("equal.grad", "dead.grad", "--ignore", "float-equality,DEAD"), 0, []),
+    (("equal.grad", "dead.grad", "--ignore", "float-equality", "--ignore", "DEAD"), 0, []),
+    (("wrong.grad", "--ignore", "shape-mismatch"), 3, ["wrong.grad:1:1: shape-mismatch"]),
+    (("equal.grad", "-q"), 1, []),
+]
+
+
+@pytest.mark.parametrize(("arguments", "status", "expected"), CHECKED)
+def test_files_are_checked_in_turn(cli, files, arguments, status, expected):
+    dead = "unused-name"
+    arguments = [a.replace("DEAD", dead) for a in arguments]
+    got, out, _ = cli("check", *arguments, "--diagnostics", "json")
+    findings = [json.loads(line) for line in out.splitlines()]
+    told = [f"{f['file']}:{f['line']}:{f['column']}: {f['code']}" for f in findings]
+    assert (got, told) == (status, [e.replace("DEAD", dead) for e in expected])
+
+
+def test_json_tells_the_file_of_each_input(cli, files):
+    _, out, _ = cli("check", "equal.grad", "dead.grad", "--json")
+    assert [(i["name"], i["file"]) for i in json.loads(out)["inputs"]] == [("y", "equal.grad")]
+
+
+def test_annotations(cli, files):
+    _, out, _ = cli("check", "wrong.grad", "equal.grad", "-f", "github")
+    first, second = out.splitlines()
+    place = "file=wrong.grad,line=1,endLine=1,col=1,endColumn=18,title=shape-mismatch"
+    assert first == f"::error {place}::the shapes [2] and [3] do not broadcast"
+    assert second.startswith("::warning file=equal.grad,line=2,")
+    assert "%0Acompare a distance" in second
+
+
+def test_signs_of_annotations_are_escaped(cli, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("a,b%.grad").write_text(EQUAL)
+    _, out, _ = cli("check", "a,b%.grad", "-f", "github")
+    assert out.startswith("::warning file=a%2Cb%25.grad,")
+
+
+COMMENTS = [
+    ("y == 0.5  # gradcli: ignore[float-equality]", 0),
+    ("y == 0.5  #gradcli:ignore[unused-name, float-equality]  # decided", 0),
+    ("abs(y ==\n 0.5)  # gradcli: ignore[float-equality]", 0),
+    ("y == 0.5  # gradcli: ignore[unused-name]", 1),
+    ("y == 0.5\n# gradcli: ignore[float-equality]", 1),
+    ("ones(2) + ones(3)  # gradcli: ignore[shape-mismatch]", 3),
+]
+
+
+@pytest.mark.parametrize(("text", "status"), COMMENTS)
+def test_a_comment_leaves_out_the_warnings_of_its_line(cli, text, status):
+    assert cli("check", "-e", "input y = 1.0", "-e", text)[0] == status
+
+
+REFUSED = [
+    (("equal.grad", "dead.grad", "y=1"), "values go with one program"),
+    (("equal.grad", "dead.grad", "--ir"), "`--ir` goes with one program"),
+    (("equal.grad", "--ir", "-f", "github"), "`--ir` prints text, not github"),
+    (("equal.grad", "--ignore", "float-equal"), "did you mean `float-equality`?"),
+    (("equal.grad", "none.grad"), "cannot read `none.grad`"),
+    (("equal.grad", "-e", "1"), "a program in -e and another in `equal.grad`"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "said"), REFUSED)
+def test_what_files_do_not_go_with(cli, files, arguments, said):
+    status, _, err = cli("check", *arguments)
+    assert status == 2
+    assert said in err

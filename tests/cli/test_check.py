@@ -400,7 +400,7 @@ def test_a_finding_says_as_much_as_a_run(cli, text):
 def test_a_program_that_is_refused_still_has_inputs(cli):
     _, out, _ = cli("check", "-e", "input x: float[n] = ones(2)", "-e", "x + nobody(x)", "--json")
     assert json.loads(out)["inputs"] == [
-        {"name": "x", "kind": "input", "type": "float[n]", "default": "ones(2)"}
+        {"name": "x", "kind": "input", "type": "float[n]", "default": "ones(2)", "file": "<expr>"}
     ]
 
 
@@ -413,8 +413,14 @@ def test_json_has_findings_and_inputs(cli):
         ("unused-input", "warning", 2)
     ]
     assert got["inputs"] == [
-        {"name": "w", "kind": "input", "type": "float[n, 2]", "default": "ones(3, 2)"},
-        {"name": "k", "kind": "param", "type": None, "default": "1.5"},
+        {
+            "name": "w",
+            "kind": "input",
+            "type": "float[n, 2]",
+            "default": "ones(3, 2)",
+            "file": "<expr>",
+        },
+        {"name": "k", "kind": "param", "type": None, "default": "1.5", "file": "<expr>"},
     ]
 
 

@@ -80,8 +80,9 @@ def builtin_name(
     if path is None:
         return None
     module, _, name = path.rpartition(".")
-    if module == "torch.linalg" and f"linalg_{name}" in signatures:
-        return f"linalg_{name}"  # it has an argument list of its own, like `svd` or `cross`
+    own = f"{module.rpartition('.')[2]}_{name}"
+    if module in MODULES and own in signatures:
+        return own  # it has an argument list of its own there, like `torch.linalg.svd`
     return name if (not module or module in MODULES) and name in signatures else None
 
 

@@ -7,13 +7,13 @@ disturbs nothing and passes what only the program takes for freed.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from gradcli.engine.autodiff.paths import Paths, age, between, reachable, visible
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.inplace import apply_inplace
-from gradcli.engine.tape.graph import GONE, LIVE, SPENT, Node, settle
+from gradcli.engine.tape.graph import GONE, LIVE, SPENT, Hook, Node, seen, settle
 from gradcli.engine.tape.tensor import AccumulateGrad, Tensor, node_of
 from gradcli.engine.values.carrier import data_of, like_of
 from gradcli.engine.values.data import NUMBERS, np
@@ -80,14 +80,21 @@ def _paths(roots: Sequence[Root], targets: Collection[Node]) -> Paths:
 
 
 def backward(
-    x: Tensor, g: Any, inputs: Collection[Tensor] | None, *, create_graph: bool, left: int
+    x: Tensor,
+    g: Any,
+    inputs: Sequence[Tensor] | None,
+    retained: Collection[Tensor],
+    *,
+    create_graph: bool,
+    left: int,
 ) -> None:
-    """Add gradients to the `grad` of leaves: the program's `backward`.
+    """Add gradients to the `grad` of tensors: the program's `backward`.
 
     Args:
         x: The tensor that is differentiated, connected to a leaf.
         g: Its cotangent.
-        inputs: The leaves whose gradients are wanted; None: all.
+        inputs: The tensors whose gradients are wanted; None: the leaves.
+        retained: Tensors, no leaves, that get theirs on the way: those of the inputs, too.
         create_graph: Record the pass, so that the gradients can be differentiated.
         left: What becomes of the nodes on the way: `LIVE`, `SPENT` or `GONE`.
 
@@ -97,21 +104,65 @@ def backward(
     """
     root = node_of(x)
     assert root is not None
-    paths = visible(root)
-    ends = {node for node in paths.live if type(node) is AccumulateGrad}
-    found = _swept([(root, x.index, g)], paths, ends, _Way(create_graph, LIVE, left))
-    wanted = None if inputs is None else set(map(id, inputs))
-    for node, c in found.items():
+    ends: set[Node]
+    if inputs is None:
+        paths = visible(root)
+        ends = {node for node in paths.live if type(node) is AccumulateGrad}
+    else:
+        ends = {node for x in inputs if (node := seen(node_of(x))) is not None}
+        paths = between([root], ends)
+    found = _program(
+        [(root, x.index, g)], paths, ends, retained, create_graph=create_graph, left=left
+    )
+    for node in ends:
         leaf = node.variable if isinstance(node, AccumulateGrad) else None
-        if leaf is not None and (wanted is None or id(leaf) in wanted):
-            accumulate(leaf, c, create_graph)
+        if leaf is not None and node in found:
+            accumulate(leaf, found[node], create_graph)
+        _leave(node, left)
 
 
 def gradients(
-    roots: Sequence[Root], targets: Collection[Node], *, create_graph: bool, left: int
+    roots: Sequence[Root],
+    targets: Collection[Node],
+    retained: Collection[Tensor],
+    *,
+    create_graph: bool,
+    left: int,
 ) -> dict[Node, Any]:
     """Cotangents of targets: the program's `grad` of tensors. Arguments as of `backward`."""
-    return _swept(roots, _paths(roots, targets), set(targets), _Way(create_graph, LIVE, left))
+    paths = _paths(roots, targets)
+    return _program(roots, paths, set(targets), retained, create_graph=create_graph, left=left)
+
+
+def _program(
+    roots: Sequence[Root],
+    paths: Paths,
+    ends: Collection[Node],
+    retained: Collection[Tensor],
+    *,
+    create_graph: bool,
+    left: int,
+) -> dict[Node, Any]:
+    """A pass of the program's, with the gradients that it leaves at retained tensors."""
+    visited = paths.live.union(node for node, _, _ in roots)
+    kept = [x for x in retained if node_of(x) in visited]
+    met = {*ends, *(node for x in kept if (node := node_of(x)) is not None)}
+    found = _swept(roots, paths, met, _Way(create_graph, LIVE, left))
+    for x in kept:
+        c = _part(found, x)
+        if c is not None and x.grad is None:
+            x.grad = _copied(c)
+        elif c is not None:
+            before = x.grad if create_graph else data_of(x.grad)
+            x.grad = _copied(ops.add(before, c))
+    return found
+
+
+def _part(found: Mapping[Node, Any], x: Tensor) -> Any:
+    """The cotangent of a tensor, which may be one of several results of its node."""
+    node = node_of(x)
+    c = None if node is None else found.get(node)
+    return c[x.index] if type(c) is list else c
 
 
 def seed(x: Tensor, gradient: Any, what: str) -> Any:
@@ -146,18 +197,19 @@ def accumulate(x: Tensor, c: Any, create_graph: bool) -> None:
     The gradient never shares memory with the cotangent or with another leaf's gradient.
     """
     if x.grad is None:
-        if isinstance(c, Tensor):
-            x.grad = c if node_of(c) is not None else Tensor(_copy(c.data))
-        else:
-            x.grad = Tensor(_copy(c))
+        x.grad = _copied(c)
     elif create_graph:
         x.grad = ops.add(x.grad, c)
     else:
         apply_inplace(ops.add, x.grad, [c], {}, None, recording=False)
 
 
-def _copy(data: Any) -> Any:
-    return data if type(data) in NUMBERS else data.copy()
+def _copied(c: Any) -> Tensor:
+    """A cotangent as a tensor of its own memory, unless it is recorded."""
+    if isinstance(c, Tensor) and node_of(c) is not None:
+        return c
+    data = data_of(c)
+    return Tensor(data if type(data) in NUMBERS else data.copy())
 
 
 # --- visiting them -------------------------------------------------------------------------
@@ -178,7 +230,7 @@ def _swept(
         if g is None:
             continue
         if node.hooks is not None:
-            g = _hooked(node, g, recorded)
+            g = _hooked(node.hooks, g, recorded)
         if node in ends:
             found[node] = g
         wanted = [*map(is_live, node.edges)]
@@ -198,11 +250,16 @@ def _swept(
                 pending[under] = before + c
             else:
                 _add(pending, under, index, c)
-        if leaves == GONE:
-            node.free()
-        elif leaves == SPENT:
-            node.freed = SPENT
+        _leave(node, leaves)
     return found
+
+
+def _leave(node: Node, left: int) -> None:
+    """What becomes of a node that a pass has visited."""
+    if left == GONE:
+        node.free()
+    elif left == SPENT:
+        node.freed = SPENT
 
 
 def _add(pending: dict[Any, Any], node: Any, index: int, c: Any) -> None:
@@ -223,12 +280,17 @@ def _recorded(node: Node, g: Any, wanted: Sequence[bool]) -> Sequence[Any]:
     return pulled
 
 
-def _hooked(node: Node, g: Any, recorded: bool) -> Any:
-    """What hooks make of a cotangent: of a recorded pass they get tensors, to record, too."""
-    if recorded and type(g) is not list and not isinstance(g, Tensor):
-        g = Tensor(g)
-    for hook in node.hooks or ():
-        g = hook(g)
+def _hooked(hooks: Sequence[Hook], g: Any, recorded: bool) -> Any:
+    """What hooks make of the cotangent of a node: of several results, of that of each that was
+    used.
+    """
+    several = type(g) is list
+    for hook in hooks:
+        c = g[hook.index] if several else g
+        if c is None:
+            continue
+        c = hook.change(c, recorded)
+        g = [c if i == hook.index else other for i, other in enumerate(g)] if several else c
     return g
 
 

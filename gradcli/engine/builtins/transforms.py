@@ -6,7 +6,8 @@ from typing import Any
 
 from gradcli.engine.ops.op import Op, host
 from gradcli.engine.ops.statics import Statics
-from gradcli.engine.run import transforms
+from gradcli.engine.run import functional, transforms
+from gradcli.engine.run.autograd import gradients
 from gradcli.errors import run_error
 
 FAMILY = 340, "Transforms of functions"
@@ -23,7 +24,7 @@ def _grad(
             "`grad` of a tensor needs the inputs to differentiate by",
             help="`grad(y, x)` gives dy/dx; `grad(f)` is the derivative of a function",
         )
-    return transforms.gradients(session, outputs, inputs, grad_outputs, **options)
+    return gradients(session, outputs, inputs, grad_outputs, **options)
 
 
 def _nothing(known: Statics, *args: Any, **params: Any) -> Any:
@@ -45,7 +46,13 @@ grad: Op = host(
     "grad",
     _grad,
     args=("outputs", "inputs=None", "grad_outputs=None"),
-    params={"retain_graph": None, "create_graph": False, "allow_unused": False, "argnums": 0},
+    params={
+        "retain_graph": None,
+        "create_graph": False,
+        "allow_unused": False,
+        "materialize_grads": False,
+        "argnums": 0,
+    },
     transform="scalar",
     infer=_gradients_of,
     keeps=True,
@@ -67,69 +74,114 @@ value_and_grad: Op = host(
 )
 
 
-def _jacobian(mode: str) -> Any:
-    def jacobian(session: Any, function: Any, inputs: Any, argnums: Any) -> Any:
-        if inputs is None:
-            return transforms.jacobian(session, function, argnums, mode=mode)
-        several = isinstance(inputs, tuple)
-        given = inputs if several else (inputs,)
-        numbers = tuple(range(len(given))) if several else 0
-        return transforms.jacobian(session, function, numbers, mode=mode)(*given)
+grad_and_value: Op = host(
+    "grad_and_value",
+    lambda session, function, argnums: _swapped(
+        transforms.value_and_grad(session, function, argnums, by="grad_and_value")
+    ),
+    args=("function",),
+    params={"argnums": 0},
+    transform="scalar",
+    infer=_nothing,
+    keeps=True,
+    doc="The function that gives gradient and value of a scalar function.",
+    source="PyTorch: func.grad_and_value",
+)
 
-    return jacobian
+
+def _swapped(both: Any) -> Any:
+    return lambda *args, **keywords: both(*args, **keywords)[::-1]
 
 
-_JACOBIAN: dict[str, Any] = {"args": ("function", "inputs=None"), "params": {"argnums": 0}}
+def _jacobian(session: Any, function: Any, inputs: Any, argnums: Any) -> Any:
+    if inputs is None:
+        return transforms.jacobian(session, function, argnums, mode="reverse")
+    return functional.jacobian(session, function, inputs, create_graph=True)
+
+
+def _hessian(session: Any, function: Any, inputs: Any, argnums: Any) -> Any:
+    if inputs is None:
+        return transforms.hessian(session, function, argnums)
+    return functional.hessian(session, function, inputs, create_graph=True)
+
+
+_AT_INPUTS: dict[str, Any] = {"args": ("function", "inputs=None"), "params": {"argnums": 0}}
+_BY_ARGNUMS: dict[str, Any] = {"args": ("function",), "params": {"argnums": 0}}
 
 jacobian: Op = host(
     "jacobian",
-    _jacobian("reverse"),
-    **_JACOBIAN,
+    _jacobian,
+    **_AT_INPUTS,
     transform="any",
     infer=_nothing,
     keeps=True,
     doc="The function that gives the Jacobian: shape of the result, then shape of the argument. "
     "With `inputs` its value there.",
     source="PyTorch: autograd.functional.jacobian",
-    aliases=("jacrev",),
+)
+
+jacrev: Op = host(
+    "jacrev",
+    lambda session, function, argnums: transforms.jacobian(
+        session, function, argnums, mode="reverse", by="jacrev"
+    ),
+    **_BY_ARGNUMS,
+    transform="any",
+    infer=_nothing,
+    keeps=True,
+    doc="The function that gives the Jacobian, row by row in reverse mode.",
+    source="PyTorch: func.jacrev",
 )
 
 jacfwd: Op = host(
     "jacfwd",
-    _jacobian("forward"),
-    **_JACOBIAN,
+    lambda session, function, argnums: transforms.jacobian(
+        session, function, argnums, mode="forward", by="jacfwd"
+    ),
+    **_BY_ARGNUMS,
     transform="any",
     infer=_nothing,
     keeps=True,
-    doc="As `jacobian`, column by column in forward mode.",
+    doc="The function that gives the Jacobian, column by column in forward mode.",
     source="PyTorch: func.jacfwd",
 )
-
-
-def _hessian(session: Any, function: Any, inputs: Any, argnums: Any) -> Any:
-    made = transforms.hessian(session, function, argnums)
-    return made if inputs is None else made(inputs)
-
 
 hessian: Op = host(
     "hessian",
     _hessian,
-    **_JACOBIAN,
-    transform="scalar",
+    **_AT_INPUTS,
+    transform="any",
     infer=_nothing,
     keeps=True,
-    doc="The function that gives the matrix of second derivatives of a scalar function.",
+    doc="The function that gives the second derivatives: shape of the result, then twice that of "
+    "the argument. With `inputs` the matrix of a scalar function there.",
     source="forward over reverse",
 )
 
+func_hessian: Op = host(
+    "func_hessian",
+    transforms.hessian,
+    **_BY_ARGNUMS,
+    transform="any",
+    infer=_nothing,
+    keeps=True,
+    doc="`torch.func.hessian`: `hessian` with the number of the argument in second place.",
+    source="PyTorch: func.hessian",
+)
+
+_PRODUCT: dict[str, Any] = {"args": ("function", "inputs", "v=None")}
+
 hvp: Op = host(
     "hvp",
-    transforms.hvp,
-    args=("function", "inputs", "v"),
+    lambda session, function, inputs, v: functional.hvp(
+        session, function, inputs, v, create_graph=True
+    ),
+    **_PRODUCT,
     transform="scalar",
     infer=_nothing,
     keeps=True,
-    doc="Value of a scalar function and the product of its Hessian with v.",
+    doc="Value of a scalar function and the product of its Hessian with v, at one input or a tuple "
+    "of them.",
     source="Pearlmutter 1994: forward over reverse",
 )
 
@@ -153,4 +205,113 @@ vjp: Op = host(
     keeps=True,
     doc="Value of a function, and the function from a cotangent to those of the primals.",
     source="PyTorch: func.vjp",
+)
+
+
+# --- torch.autograd.functional: the results are constants unless `create_graph` -------------------
+
+_OPTIONS: dict[str, Any] = {"create_graph": False, "strict": False}
+_MODES = {"reverse-mode": "reverse", "forward-mode": "forward"}
+
+
+def _mode(strategy: Any) -> str:
+    if strategy not in _MODES:
+        raise run_error("bad-argument", "a strategy is 'reverse-mode' or 'forward-mode'")
+    return _MODES[strategy]
+
+
+def _functional_jacobian(
+    session: Any, function: Any, inputs: Any, vectorize: Any, strategy: Any, **options: Any
+) -> Any:
+    return functional.jacobian(session, function, inputs, mode=_mode(strategy), **options)
+
+
+def _functional_hessian(
+    session: Any,
+    function: Any,
+    inputs: Any,
+    vectorize: Any,
+    outer_jacobian_strategy: Any,
+    **options: Any,
+) -> Any:
+    mode = _mode(outer_jacobian_strategy)
+    return functional.hessian(session, function, inputs, mode=mode, **options)
+
+
+functional_jacobian: Op = host(
+    "functional_jacobian",
+    _functional_jacobian,
+    args=("function", "inputs"),
+    params={**_OPTIONS, "vectorize": False, "strategy": "reverse-mode"},
+    transform="any",
+    infer=_nothing,
+    keeps=True,
+    doc="`torch.autograd.functional.jacobian`: the Jacobian at one input or a tuple of them.",
+    source="PyTorch: autograd.functional.jacobian",
+)
+
+functional_hessian: Op = host(
+    "functional_hessian",
+    _functional_hessian,
+    args=("function", "inputs"),
+    params={**_OPTIONS, "vectorize": False, "outer_jacobian_strategy": "reverse-mode"},
+    transform="scalar",
+    infer=_nothing,
+    keeps=True,
+    doc="`torch.autograd.functional.hessian`: the second derivatives of a scalar function at one "
+    "input or, in blocks, at a tuple of them.",
+    source="PyTorch: autograd.functional.hessian",
+)
+
+functional_vjp: Op = host(
+    "functional_vjp",
+    functional.vjp,
+    **_PRODUCT,
+    params=_OPTIONS,
+    transform="any",
+    infer=_nothing,
+    keeps=True,
+    doc="`torch.autograd.functional.vjp`: value of a function at one input or a tuple of them, and "
+    "the product of the cotangent v with its Jacobian.",
+    source="PyTorch: autograd.functional.vjp",
+)
+
+functional_jvp: Op = host(
+    "functional_jvp",
+    functional.jvp,
+    **_PRODUCT,
+    params=_OPTIONS,
+    transform="any",
+    infer=_nothing,
+    keeps=True,
+    doc="`torch.autograd.functional.jvp`: value of a function at one input or a tuple of them, and "
+    "the product of its Jacobian with the direction v.",
+    source="PyTorch: autograd.functional.jvp",
+)
+
+functional_hvp: Op = host(
+    "functional_hvp",
+    functional.hvp,
+    **_PRODUCT,
+    params=_OPTIONS,
+    transform="scalar",
+    infer=_nothing,
+    keeps=True,
+    doc="`torch.autograd.functional.hvp`: value of a scalar function at one input or a tuple of "
+    "them, and the product of its Hessian with the direction v.",
+    source="PyTorch: autograd.functional.hvp",
+)
+
+functional_vhp: Op = host(
+    "functional_vhp",
+    functional.hvp,
+    **_PRODUCT,
+    params=_OPTIONS,
+    transform="scalar",
+    infer=_nothing,
+    keeps=True,
+    doc="`torch.autograd.functional.vhp`: value of a scalar function at one input or a tuple of "
+    "them, and the product of v with its Hessian, which is symmetric.",
+    source="PyTorch: autograd.functional.vhp",
+    aliases=("vhp",),
 )

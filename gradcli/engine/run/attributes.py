@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 from gradcli.engine.run import members
+from gradcli.engine.run.functions import called
 from gradcli.engine.run.own import Context, OwnFunction
 from gradcli.engine.run.session import Session
 from gradcli.engine.tape.graph import Site
@@ -15,9 +16,9 @@ from gradcli.engine.tape.graph import Site
 def method(session: Session, site: Site, receiver: Any, name: str, args: Any, keywords: Any) -> Any:
     """The result of a method."""
     if isinstance(receiver, OwnFunction):
-        return receiver.method(name, site)(*args, **keywords)
+        return called(receiver.method(name, site), args, f"{receiver.name}.{name}", keywords)
     if isinstance(receiver, Context):
-        return receiver.call(name, args)
+        return receiver.call(name, args, keywords)
     return members.call(session, site, receiver, name, args, keywords)
 
 

@@ -34,7 +34,6 @@ from gradcli.ir import (
     SetAttribute,
     SetItem,
 )
-from gradcli.source import Source
 
 
 class Executable:
@@ -51,7 +50,7 @@ class Executable:
         for name in code.constants:
             namespace[f"@constant {name}"] = ops[name].constant
         for place in code.places:
-            namespace[place.name] = _bound(place, program.source)
+            namespace[place.name] = _bound(place)
         exec(code.code, namespace)  # code made by `translate`; it defines "@main"
         self._main: Callable[[Session, Inputs], tuple[dict[str, Any], Any]] = namespace["@main"]
 
@@ -102,7 +101,7 @@ def _depth() -> int:
 # --- what the code calls -------------------------------------------------------------------
 
 
-def _bound(place: Place, source: Source) -> Function:
+def _bound(place: Place) -> Function:
     """What a place of the code calls."""
     i: Any = place.instruction
     site = Site(i.span, place.variable)
@@ -126,10 +125,9 @@ def _bound(place: Place, source: Source) -> Function:
         case Input():
             return lambda inputs, default: inputs.bind(i, default)
         case DefineRule():
-            spans = {method.name: method.span for method in i.methods}
             from gradcli.engine.run.own import OwnFunction
 
-            return lambda session, *methods: OwnFunction(i.name, methods, spans, source, session)
+            return lambda session, *methods: OwnFunction(i.name, methods, session)
         case Format():
             from gradcli.engine.run.text import format_value
 

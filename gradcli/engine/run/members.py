@@ -5,23 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from gradcli.engine.autodiff.backward import accumulate, backward, seed
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.inplace import apply_inplace
+from gradcli.engine.run import autograd
+from gradcli.engine.run.autograd import Handle
 from gradcli.engine.run.own import OWN_NAMES
 from gradcli.engine.run.session import Session, as_numbers, kind_of
 from gradcli.engine.tape.graph import Node, Site, seen
-from gradcli.engine.tape.tensor import (
-    AccumulateGrad,
-    Tensor,
-    array_of,
-    freeze,
-    node_of,
-    require_grad,
-    shared,
-)
-from gradcli.engine.values import refusals
-from gradcli.engine.values.carrier import data_of
+from gradcli.engine.tape.tensor import AccumulateGrad, Tensor, array_of, node_of, shared
 from gradcli.engine.values.data import NUMBERS
 from gradcli.engine.values.dtypes import DTYPES, dtype_name
 from gradcli.engine.values.fields import Fields
@@ -78,7 +69,7 @@ UNRECORDED = frozenset(
 def attributes() -> frozenset[str]:
     """Every attribute and method name that some value has."""
     names: set[str] = set(_SETTERS) | ops.fields | OWN_NAMES
-    for getters, methods in (_TENSOR, _NODE, _LIST):
+    for getters, methods in (_TENSOR, _NODE, _LIST, _HANDLE):
         names.update(getters, methods)
     return frozenset(names)
 
@@ -96,7 +87,7 @@ def _table(value: Any) -> tuple[dict[str, Member], dict[str, Member]] | None:
         return _NODE
     if type(value) is list:
         return _LIST
-    return None
+    return _HANDLE if isinstance(value, Handle) else None
 
 
 def _unknown(value: Any, name: str) -> RunError:
@@ -118,32 +109,6 @@ def _unknown(value: Any, name: str) -> RunError:
 
 def _gradient(session: Session, x: Tensor) -> Any:
     return x.grad
-
-
-def _backward(
-    session: Session,
-    site: Site | None,
-    x: Tensor,
-    gradient: Any = None,
-    retain_graph: Any = None,
-    create_graph: Any = False,
-    inputs: Any = None,
-) -> None:
-    node = node_of(x)
-    if node is None or not node.visible:
-        raise run_error(
-            "no-graph",
-            "`backward` of a value that does not depend on anything that requires grad",
-            help="make an input with `tensor(..., requires_grad=True)`, outside `no_grad`",
-        )
-    g = seed(x, session.tensor(gradient), "backward")
-    create = bool(create_graph) or session.transparent
-    retain = create if retain_graph is None else bool(retain_graph)
-    wanted = None
-    if inputs is not None:
-        wanted = inputs if isinstance(inputs, (list, tuple)) else [inputs]
-    g = g if create else data_of(g)
-    backward(x, g, wanted, create_graph=create, left=session.left(retain))
 
 
 def _detach(session: Session, site: Site | None, x: Tensor) -> Tensor:
@@ -173,34 +138,6 @@ def _tolist(session: Session, site: Site | None, x: Tensor) -> Any:
     if session.transparent and node_of(x) is not None:
         return as_numbers(x)
     return x.data if type(x.data) in NUMBERS else x.data.tolist()
-
-
-def _requires_grad_(
-    session: Session, site: Site | None, x: Tensor, requires_grad: Any = True
-) -> Tensor:
-    _set_requires_grad(session, x, requires_grad)
-    return x
-
-
-def _set_requires_grad(session: Session, x: Tensor, value: Any) -> None:
-    wanted = session.truth(value)
-    if not x.is_leaf:
-        if not wanted:
-            raise run_error(
-                "not-a-leaf",
-                "`requires_grad` of a computed tensor cannot be switched off",
-                help="use `x.detach()`",
-            )
-        return
-    if wanted and not x.dtype.startswith("float"):
-        raise refusals.needs_float(x.dtype)
-    if wanted == x.requires_grad:
-        return
-    if wanted:
-        require_grad(x)
-    else:
-        freeze(x)
-    session.leaf_changed(x)
 
 
 def _set_grad(session: Session, x: Tensor, value: Any) -> None:
@@ -260,61 +197,6 @@ def _zero_grad(session: Session, site: Site | None, x: Tensor) -> None:
     x.grad = None
 
 
-def _retain_grad(session: Session, site: Site | None, x: Tensor) -> None:
-    node = node_of(x)
-    if node is None or not node.visible:
-        raise run_error("no-graph", "`retain_grad` of a tensor that does not require grad")
-    if type(node) is AccumulateGrad:
-        return
-
-    hooks = node.hooks or ()
-    if not any(isinstance(hook, _Retained) and hook.index == x.index for hook in hooks):
-        node.hooks = [*hooks, _Retained(x)]
-
-
-class _Retained:
-    """Adds the cotangent of a tensor that is no leaf to its `grad`."""
-
-    def __init__(self, x: Tensor) -> None:
-        self.x = x
-        self.index = x.index
-
-    def __call__(self, g: Any) -> Any:
-        c = g[self.index] if type(g) is list else g
-        if c is not None:
-            accumulate(self.x, c, isinstance(c, Tensor))
-        return g
-
-
-def _hook(node: Node, index: int, hook: Callable[[Any], Any]) -> None:
-    """Run `hook` on the cotangent of one of the node's results before it is passed on."""
-
-    def on_result(g: Any) -> Any:
-        if type(g) is not tuple and type(g) is not list:
-            return hook(g)
-        return [hook(c) if i == index and c is not None else c for i, c in enumerate(g)]
-
-    if node.hooks is None:
-        node.hooks = []
-    node.hooks.append(on_result)
-
-
-def _register_hook(session: Session, site: Site | None, x: Tensor, function: Any) -> None:
-    node = node_of(x)
-    if node is None or not node.visible:
-        raise run_error("no-graph", "a hook needs a tensor that requires grad")
-
-    def changed(g: Any) -> Any:
-        given = g if isinstance(g, Tensor) else Tensor(g)
-        new = function(given)
-        if new is None:
-            return g
-        new = session.tensor(new)
-        return new if isinstance(g, Tensor) else data_of(new)
-
-    _hook(node, x.index, changed)
-
-
 def _size(session: Session, site: Site | None, x: Tensor, dim: Any = None) -> Any:
     if dim is None:
         return Size(x.shape)
@@ -357,17 +239,17 @@ _TENSOR: tuple[dict[str, Member], dict[str, Member]] = (
         "mT": _matrix_transposed,
     },
     {
-        "backward": _backward,
+        "backward": autograd.backward,
         "detach": lambda session, site, x: x if session.transparent else _detach(session, site, x),
         "item": _item,
         "tolist": _tolist,
-        "requires_grad_": _requires_grad_,
+        "requires_grad_": autograd.requires_grad_,
         "zero_": _zero_,
         "fill_": _fill_,
         "copy_": _fill_,
         "zero_grad": _zero_grad,
-        "retain_grad": _retain_grad,
-        "register_hook": _register_hook,
+        "retain_grad": autograd.retain_grad,
+        "register_hook": autograd.register_hook,
         "size": _size,
         "type": _type,
         "to": _to,
@@ -382,12 +264,12 @@ _TENSOR: tuple[dict[str, Member], dict[str, Member]] = (
 
 _SETTERS: dict[str, Member] = {
     "grad": _set_grad,
-    "requires_grad": _set_requires_grad,
+    "requires_grad": autograd.set_requires_grad,
     "data": _set_data,
 }
 
 
-# --- graph nodes and lists -----------------------------------------------------------------
+# --- graph nodes, handles and lists ---------------------------------------------------------
 
 
 def _next_functions(session: Session, node: Node) -> Any:
@@ -405,6 +287,12 @@ def _variable(session: Session, node: Node) -> Any:
 _NODE: tuple[dict[str, Member], dict[str, Member]] = (
     {"next_functions": _next_functions, "variable": _variable},
     {"name": lambda session, site, node: node.name()},
+)
+
+
+_HANDLE: tuple[dict[str, Member], dict[str, Member]] = (
+    {},
+    {"remove": lambda session, site, handle: handle.remove()},
 )
 
 

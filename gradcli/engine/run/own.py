@@ -8,13 +8,13 @@ from typing import Any
 
 from gradcli.engine.autodiff.linearize import Linearized
 from gradcli.engine.ops.rules import fit
+from gradcli.engine.run.functions import called, misfit, wrong_function
 from gradcli.engine.run.session import Session, kind_of
 from gradcli.engine.tape.graph import GONE, Node, Site, Watchpoint, whole
 from gradcli.engine.tape.tensor import Number, Tensor, node_of, version_of
 from gradcli.engine.values.carrier import Like, data_of, like_of
 from gradcli.engine.values.data import NUMBERS, Data, is_floating, np, shape_of
-from gradcli.errors import Diagnostic, GradError, RunError, counted, run_error
-from gradcli.source import Source, Span
+from gradcli.errors import GradError, RunError, counted, run_error
 
 OWN_NAMES = frozenset(
     {
@@ -26,6 +26,9 @@ OWN_NAMES = frozenset(
     }
 )
 """Names that stand behind the point of an own function or of its `ctx`."""
+
+
+_OF_CONTEXT = frozenset({"mark_non_differentiable", "save_for_backward"})
 
 
 class Context:
@@ -52,8 +55,10 @@ class Context:
             return self.fields[name]
         raise run_error("unknown-attribute", f"nothing was put on `ctx` as `{name}`")
 
-    def call(self, name: str, args: Sequence[Any]) -> Any:
+    def call(self, name: str, args: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
         """`ctx.name(args)`."""
+        if name in _OF_CONTEXT and keywords:
+            raise run_error("wrong-arity", f"`{name}` takes no arguments by name")
         if name == "save_for_backward":
             self.saved = tuple(args)
             self.versions = tuple(version_of(a) if isinstance(a, Tensor) else 0 for a in args)
@@ -61,10 +66,7 @@ class Context:
         if name == "mark_non_differentiable":
             self.constants = tuple(args)
             return None
-        found = self.get(name)
-        if callable(found):
-            return found(*args)
-        raise run_error("not-callable", f"`{name}` of `ctx` is {kind_of(found)}, not a function")
+        return called(self.get(name), args, f"ctx.{name}", keywords)
 
     def _unpacked(self) -> tuple[Any, ...]:
         if self.saved is None:
@@ -173,23 +175,24 @@ class OwnFunction:
         self,
         name: str,
         methods: Sequence[FunctionType],
-        spans: Mapping[str, Span],
-        source: Source,
         session: Session,
     ) -> None:
         self.name = name
         self.methods = {m.__code__.co_name.rpartition(".")[2]: m for m in methods}
-        self.spans = spans
-        self.source = source
         self.session = session
 
     def method(self, name: str, site: Site | None) -> Callable[..., Any]:
         """`NAME.apply`, or a method that is called by its name."""
         if name == "apply":
-            return lambda *args: self.apply(args, site)
+            return lambda *args, **keywords: self._applied(args, keywords, site)
         if name in self.methods:
             return self.methods[name]
         raise run_error("unknown-attribute", f"`{self.name}` has no `{name}`")
+
+    def _applied(self, args: Sequence[Any], keywords: Mapping[str, Any], site: Site | None) -> Any:
+        if keywords:
+            raise run_error("wrong-arity", "`apply` takes no arguments by name")
+        return self.apply(args, site)
 
     def apply(self, given: Sequence[Any], site: Site | None) -> Any:
         """Do `forward` unrecorded, and record the whole as one node."""
@@ -201,7 +204,7 @@ class OwnFunction:
         context = Context(tuple(n is not None for n in nodes))
         before, session.recording = session.recording, False
         try:
-            out = self._taking("forward", len(args))(context, *args)
+            out = self._called("forward", context, args)
         finally:
             session.recording = before
         several = isinstance(out, tuple)
@@ -253,7 +256,7 @@ class OwnFunction:
         wrapped = [None if c is None else _tensor(c) for c in (g if type(g) is tuple else (g,))]
         before, session.recording = session.recording, recorded
         try:
-            returned = self._taking("backward", len(wrapped))(node.context, *wrapped)
+            returned = self._called("backward", node.context, wrapped)
         finally:
             session.recording = before
         pulled = list(returned) if isinstance(returned, tuple) else [returned]
@@ -281,7 +284,7 @@ class OwnFunction:
         ]
         before, session.recording = session.recording, recorded
         try:
-            returned = self._taking("jvp", len(given))(node.context, *given)
+            returned = self._called("jvp", node.context, given)
         finally:
             session.recording = before
         several = type(node.like) is tuple
@@ -370,18 +373,17 @@ class OwnFunction:
         except (GradError, ValueError):
             raise wrong from None
 
-    def _taking(self, method: str, count: int) -> Callable[..., Any]:
-        """A method that takes so many arguments behind `ctx`."""
-        found = self.methods[method]
-        most = found.__code__.co_argcount - 1
-        if not most - len(found.__defaults__ or ()) <= count <= most:
-            takes = counted(max(most, 0), "argument")
-            raise self._wrong(method, f"takes {takes} behind `ctx`, and gets {count}")
-        return found
+    def _called(self, method: str, context: Context, args: Sequence[Any]) -> Any:
+        """What a method returns, with `ctx` before the arguments."""
+        function = self.methods[method]
+        if misfit(function, len(args) + 1) is not None:
+            most = counted(function.__code__.co_argcount - 1, "argument")
+            raise self._wrong(method, f"takes {most} behind `ctx`, and gets {len(args)}")
+        return function(context, *args)
 
     def _wrong(self, method: str, what: str) -> RunError:
         message = f"`{method}` of `{self.name}` {what}"
-        return RunError(Diagnostic("wrong-rule", message, self.source, self.spans[method]))
+        return wrong_function(self.methods[method], "wrong-rule", message)
 
 
 def _connected(value: Any, node: Node, index: int) -> Tensor:

@@ -32,15 +32,16 @@ def placed(error: Exception, program: Program) -> Exception:
     that is an own derivative rule.
     """
     frames = _frames(error.__traceback__)
+    if isinstance(error, GradError) and error.diagnostics[0].span is not None:
+        return _at_function(error, frames, program.source)
     if not frames:
         return error
     frame, span = frames[-1][0], _span(frames[-1], program.source)
-    known = _known(error, frame, span, program)
+    called = error.__traceback__ is not None and _last(error.__traceback__) is frame
+    known = _known(error, frame, span, program, called)
     if known is None:
         return error
     first, *others = known.diagnostics
-    if first.span is not None:
-        return known
     notes = [*first.notes, *_turns(frame, span, program.source)]
     notes += _callers(frames[:-1], program.source)
     placed = Diagnostic(
@@ -55,7 +56,21 @@ def placed(error: Exception, program: Program) -> Exception:
     return type(known)(placed, *others)
 
 
-def _known(error: Exception, frame: FrameType, span: Span, program: Program) -> GradError | None:
+def _at_function(error: GradError, frames: list[Frame], source: Source) -> GradError:
+    """An error that is at the place of a function, with the calls that led to it."""
+    first = error.diagnostics[0]
+    if first.source is None:
+        first.source = source
+        first.notes = (*first.notes, *_callers(frames, source))
+    return error
+
+
+def _known(
+    error: Exception, frame: FrameType, span: Span, program: Program, called: bool
+) -> GradError | None:
+    """The error as one of the program's, if it is; `called` tells that it came up where the program
+    called something, not in what it called.
+    """
     if isinstance(error, GradError):
         return error
     written = program.source.text[span.start : span.end]
@@ -67,7 +82,7 @@ def _known(error: Exception, frame: FrameType, span: Span, program: Program) -> 
         )
     if isinstance(error, MemoryError):
         return LimitError(Diagnostic("memory-limit", "there is not enough memory for this value"))
-    if isinstance(error, TypeError):
+    if isinstance(error, TypeError) and called:
         return _wrong_call(frame, span, program)
     return None
 
@@ -78,7 +93,7 @@ def _wrong_call(frame: FrameType, span: Span, program: Program) -> GradError | N
     if not isinstance(i, Call) or not isinstance(i.function, Slot):
         return None
     value = _value(frame, i.function, program)
-    if not isinstance(value, FunctionType):
+    if not isinstance(value, FunctionType) or value.__code__.co_filename != FILENAME:
         return None
     code = value.__code__
     names = code.co_varnames[: code.co_argcount]
@@ -105,6 +120,13 @@ def _frames(trace: TracebackType | None) -> list[Frame]:
             found.append((trace.tb_frame, trace.tb_lasti))
         trace = trace.tb_next
     return found
+
+
+def _last(trace: TracebackType) -> FrameType:
+    """Where an error came up."""
+    while trace.tb_next is not None:
+        trace = trace.tb_next
+    return trace.tb_frame
 
 
 def _span(frame: Frame, source: Source) -> Span:

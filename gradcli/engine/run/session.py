@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
+from weakref import WeakSet
 
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import Op
@@ -52,6 +53,7 @@ class Session:
         moved: plain data that take the place of what watched names hold: of a run elsewhere.
         transparent: `no_grad`, `detach` and their like cut nothing, to tell what they cut.
         own_calls: is told each call of an own function: the function, its arguments, its place.
+        retained: tensors, no leaves, that keep their gradient in each pass of the program's.
         functions: built-ins that the program uses as values, by name.
         stream: which of the seed's streams of random numbers this run takes.
     """
@@ -80,6 +82,7 @@ class Session:
         self.watchpoints: dict[str, tuple[Node, int]] = {}
         self.points: dict[str, Any] = {}
         self.leaves: set[str] = set()
+        self.retained: WeakSet[Tensor] = WeakSet()
         self._held: list[tuple[str, Tensor]] = []
         self.keep = keep
         self.echo = echo

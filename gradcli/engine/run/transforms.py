@@ -2,69 +2,103 @@
 
 A transform makes each argument a new point of the graph, runs the function and differentiates with
 respect to the points. Points are nodes, so transforms of transforms never mix up theirs; a pass is
-recorded where something outside may want to differentiate it again.
+recorded where something outside may want to differentiate it again. Arguments and results may be
+lists and tuples of numbers and tensors: derivatives have their form.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
-from gradcli.engine.autodiff.backward import gradients as pass_back
 from gradcli.engine.autodiff.backward import seed
 from gradcli.engine.autodiff.linearize import Linearized, shaped
 from gradcli.engine.autodiff.paths import lead_elsewhere
 from gradcli.engine.ops.catalog import ops
+from gradcli.engine.run.functions import NO_KEYWORDS, called, wrong_function
 from gradcli.engine.run.session import Session, kind_of
 from gradcli.engine.tape.graph import Node, Watchpoint
 from gradcli.engine.tape.tensor import Number, Tensor, node_of
 from gradcli.engine.values.carrier import data_of, like_of
 from gradcli.engine.values.data import NUMBERS, np, shape_of
-from gradcli.errors import run_error
+from gradcli.errors import counted, run_error
 
-Function = Callable[..., Any]
+Function: TypeAlias = Callable[..., Any]
+
+Tree: TypeAlias = Any
+"""A value, or a list or tuple of trees."""
+
+
+def mapped(f: Function, tree: Tree) -> Tree:
+    """The tree of what `f` makes of the values of one."""
+    if isinstance(tree, tuple):
+        return tuple([mapped(f, item) for item in tree])
+    return [mapped(f, item) for item in tree] if type(tree) is list else f(tree)
+
+
+def values_in(tree: Tree) -> Iterator[Any]:
+    """The values of a tree, from left to right."""
+    if isinstance(tree, (list, tuple)):
+        for item in tree:
+            yield from values_in(item)
+    else:
+        yield tree
 
 
 class Traced:
     """One run of a function whose differentiated arguments are points of the graph.
 
-    `arguments` are the values at the points (a number, a tensor, or a list or tuple of them for
-    each), `out` what the function returned; `connected` whether anything else in the graph may be
-    differentiated, so that derivatives have to be recorded.
+    Args:
+        session: The run of the program.
+        function: The function.
+        given: Its arguments by place.
+        argnums: Which of them it is differentiated by.
+        by: The transform, as the program calls it.
+        keywords: Its arguments by name.
+
+    `arguments` are the trees of values at the points, `out` is that of what the function returned;
+    `connected` tells whether anything else in the graph may be differentiated, so that derivatives
+    have to be recorded.
     """
 
     def __init__(
-        self, session: Session, function: Function, given: Sequence[Any], argnums: Sequence[int]
+        self,
+        session: Session,
+        function: Any,
+        given: Sequence[Any],
+        argnums: Sequence[int],
+        by: str,
+        keywords: Mapping[str, Any] = NO_KEYWORDS,
     ) -> None:
         self.session = session
-        if not callable(function):
-            raise run_error("not-callable", f"{kind_of(function)} is not a function")
-        for i in argnums:
-            if not 0 <= i < len(given):
-                raise run_error("bad-argument", f"there is no argument {i}: {len(given)} are given")
         arguments = list(given)
         self.points: dict[Node, Any] = {}
+        self._nodes: dict[int, Node] = {}  # by the value there
         for i in argnums:
-            arguments[i] = self._point(arguments[i])
+            arguments[i] = self._points(arguments[i])
         self.arguments = [arguments[i] for i in argnums]
-        outside = session.recording
+        self.recording = session.recording
         session.recording = True
         session.transforms += 1
         try:
-            self.out = function(*arguments)
+            self.out = self._result(function, called(function, arguments, by, keywords))
         finally:
             session.transforms -= 1
-            session.recording = outside
-        made = (node_of(out) for out in self.outputs())
-        self.connected = outside and lead_elsewhere(
+            session.recording = self.recording
+        made = (node_of(out) for out in values_in(self.out) if isinstance(out, Tensor))
+        self.connected = self.recording and lead_elsewhere(
             (node for node in made if node is not None), self.points
         )
 
-    def _point(self, value: Any) -> Any:
-        if isinstance(value, (list, tuple)):
-            if type(value) is list and all(type(v) in NUMBERS for v in value):
-                return self._point(self.session.tensor(value))
-            return [self._point(v) for v in value]
+    def _points(self, value: Any) -> Tree:
+        """Points in the place of a value, in the form of it: a list of numbers is a tensor."""
+        if type(value) is list and all(type(v) in NUMBERS for v in value):
+            return self._point(self.session.tensor(value))
+        if isinstance(value, tuple):
+            return tuple([self._points(v) for v in value])
+        return [self._points(v) for v in value] if type(value) is list else self._point(value)
+
+    def _point(self, value: Any) -> Tensor:
         if type(value) in NUMBERS:
             point: Tensor = Number(float(value))
         elif isinstance(value, Tensor):
@@ -82,77 +116,104 @@ class Traced:
             node.out = point.data
         point.node, point.index = node, 0
         self.points[node] = point
+        self._nodes[id(point)] = node
         return point
 
-    def outputs(self) -> list[Tensor]:
-        """The tensors that the function returned."""
-        flat: list[Tensor] = []
-        stack = [self.out]
-        while stack:
-            value = stack.pop()
-            if isinstance(value, (list, tuple)):
-                stack.extend(reversed(value))
-            elif isinstance(value, Tensor):
-                flat.append(value)
-        return flat
-
-    def output(self) -> Any:
-        """The one number or tensor that the function returned."""
-        out = self.session.tensor(self.out)
+    def _result(self, function: Any, out: Any) -> Tree:
+        """What the function returned, as numbers and tensors; a list is its tensor."""
+        if isinstance(out, tuple):
+            return tuple([self._result(function, item) for item in out])
+        out = self.session.tensor(out)
         if not isinstance(out, Tensor) and type(out) not in NUMBERS:
-            raise run_error(
-                "not-differentiable",
-                f"the function must return a number or tensor, it returned {kind_of(out)}",
-            )
+            message = f"the function must return a number or tensor, it returned {kind_of(out)}"
+            raise wrong_function(function, "not-differentiable", message)
         return out
 
-    def linearized(self, out: Any) -> Linearized:
+    def linearized(self, out: Tree) -> Linearized:
         """A result as a linear map of changes at the points."""
-        return Linearized([out], {node: like_of(x) for node, x in self.points.items()})
+        return Linearized([*values_in(out)], {node: like_of(x) for node, x in self.points.items()})
 
-    def pulled(self, line: Linearized, g: Any) -> list[Any]:
-        """Gradients by the arguments, shaped as they are, from a cotangent of the result."""
-        found = line.pull_recorded([g]) if self.connected else line.pull([data_of(g)])
-        return [self._gradient(a, found) for a in self.arguments]
+    def pulled(self, line: Linearized, gs: Sequence[Any]) -> list[Tree]:
+        """Gradients by the arguments, in their form, from cotangents of the results."""
+        if self._recorded(gs):
+            found = line.pull_recorded(gs)
+        else:
+            found = line.pull([data_of(g) for g in gs])
+        return self.by_argument({x: as_value(found.get(x), at) for x, at in self.points.items()})
 
-    def _gradient(self, argument: Any, found: Mapping[Node, Any]) -> Any:
-        if isinstance(argument, list):
-            return [self._gradient(a, found) for a in argument]
-        return as_value(found.get(self.node(argument)), argument)
+    def pushed(self, line: Linearized, out: Tree, seeds: Mapping[Node, Any]) -> Tree:
+        """Tangents of the result `out`, in its form, from those of points."""
+        if self._recorded(seeds.values()):
+            dots = iter(line.push_recorded(seeds))
+        else:
+            dots = iter(line.push({node: _float(data_of(dot)) for node, dot in seeds.items()}))
+        return mapped(lambda value: as_value(next(dots), value), out)
 
-    def node(self, argument: Tensor) -> Node:
-        """The point that an argument is."""
-        return next(node for node, value in self.points.items() if value is argument)
+    def _recorded(self, weights: Any) -> bool:
+        """Whether a product with these is recorded."""
+        nodes = (node_of(w) for w in weights if isinstance(w, Tensor))
+        return self.connected or (self.recording and any(node is not None for node in nodes))
 
-    def pushed(self, line: Linearized, out: Any, dots: Sequence[Any]) -> Any:
-        """Tangent of the result `out` from tangents of the arguments."""
-        seeds: dict[Node, Any] = {}
-        for argument, dot in zip(self.arguments, dots, strict=True):
-            self._seed(argument, dot, seeds)
-        (dot,) = line.push_recorded(seeds) if self.connected else line.push(seeds)
-        return as_value(dot, out)
+    def by_argument(self, found: Mapping[Node, Any]) -> list[Tree]:
+        """What was found of each point, in the form of the arguments."""
+        return [mapped(lambda x: found[self._nodes[id(x)]], a) for a in self.arguments]
 
-    def _seed(self, argument: Any, dot: Any, seeds: dict[Node, Any]) -> None:
-        if isinstance(argument, list):
-            if not isinstance(dot, (list, tuple)) or len(dot) != len(argument):
-                raise run_error(
-                    "shape-mismatch", f"{kind_of(dot)} as tangent of {len(argument)} values"
-                )
-            for a, d in zip(argument, dot, strict=True):
-                self._seed(a, d, seeds)
-            return
-        dot = self.session.tensor(dot)
-        if shape_of(dot) != argument.shape:
+    def direction(self, dots: Sequence[Tree]) -> dict[Node, Any]:
+        """Tangents of the points from those of the arguments."""
+        pairs = [p for a, dot in zip(self.arguments, dots, strict=True) for p in _paired(a, dot)]
+        seeds = {}
+        for argument, given in pairs:
+            dot = self._weight(given, argument, "tangent")
+            if type(dot) in NUMBERS:
+                dot = float(dot)
+            if type(dot) is not float or dot != 0.0:
+                seeds[self._nodes[id(argument)]] = dot
+        return seeds
+
+    def cotangents(self, given: Tree) -> list[Any]:
+        """Cotangents of the results from those that are given, in the form of the results."""
+        found = []
+        for out, g in _paired(self.out, given):
+            x = out if isinstance(out, Tensor) else Tensor(out)
+            found.append(seed(x, None if g is None else self._weight(g, x, "cotangent"), "vjp"))
+        return found
+
+    def _weight(self, given: Any, like: Tensor, what: str) -> Any:
+        weight = self.session.tensor(given)
+        if not isinstance(weight, Tensor) and type(weight) not in NUMBERS:
+            raise run_error(
+                "wrong-type", f"a {what} must be a number or tensor, got {kind_of(weight)}"
+            )
+        if shape_of(weight) != like.shape:
             raise run_error(
                 "shape-mismatch",
-                f"a tangent of shape {list(shape_of(dot))} for a value of shape "
-                f"{list(argument.shape)}",
+                f"a {what} of shape {list(shape_of(weight))} for a value of shape "
+                f"{list(like.shape)}",
             )
-        if type(dot) in NUMBERS:
-            dot = float(dot)
-        if type(dot) is float and dot == 0.0:
-            return
-        seeds[self.node(argument)] = dot if self.connected else _float(data_of(dot))
+        return weight
+
+    def outside(self, out: Tree) -> Tree:
+        """A result for the program, without the points if nothing else is connected to it."""
+        return out if self.connected else mapped(constant, out)
+
+
+def constant(x: Any) -> Any:
+    """A value without its history."""
+    if not isinstance(x, Tensor):
+        return x
+    return x.data if isinstance(x, Number) else Tensor(x.data)
+
+
+def _paired(tree: Tree, given: Tree) -> Iterator[tuple[Any, Any]]:
+    """The values of a tree, each with what is given for it."""
+    if not isinstance(tree, (list, tuple)):
+        yield tree, given
+        return
+    if not isinstance(given, (list, tuple)) or len(given) != len(tree):
+        got = len(given) if isinstance(given, (list, tuple)) else kind_of(given)
+        raise run_error("wrong-count", f"{got} given for {counted(len(tree), 'value')}")
+    for item, part in zip(tree, given, strict=True):
+        yield from _paired(item, part)
 
 
 def _float(data: Any) -> Any:
@@ -177,102 +238,152 @@ def as_value(found: Any, like: Any) -> Any:
     return Tensor(found)
 
 
-def value_and_grad(session: Session, function: Function, argnums: Any) -> Function:
-    """A function that returns the value of a scalar function and its gradient."""
-    numbers, single = _argnums(argnums)
+# --- gradients and products ------------------------------------------------------------------
 
-    def value_and_gradient(*args: Any) -> Any:
-        traced = Traced(session, function, args, numbers)
-        out = traced.output()
-        x = out if isinstance(out, Tensor) else Tensor(out)
-        found = traced.pulled(traced.linearized(out), seed(x, None, "grad"))
-        return _outside(traced, out), found[0] if single else tuple(found)
+
+def value_and_grad(
+    session: Session, function: Any, argnums: Any = 0, *, by: str = "value_and_grad"
+) -> Function:
+    """A function that returns the value of a scalar function and its gradient."""
+
+    def value_and_gradient(*args: Any, **keywords: Any) -> Any:
+        numbers, single = _argnums(argnums, len(args))
+        traced = Traced(session, function, args, numbers, by, keywords)
+        out = traced.out
+        if isinstance(out, tuple):
+            message = f"the function must return one number, it returned {kind_of(out)}"
+            raise wrong_function(function, "not-differentiable", message)
+        g = seed(out if isinstance(out, Tensor) else Tensor(out), None, by)
+        found = traced.pulled(traced.linearized(out), [g])
+        return traced.outside(out), found[0] if single else tuple(found)
 
     return value_and_gradient
 
 
-def grad(session: Session, function: Function, argnums: Any) -> Function:
+def grad(session: Session, function: Any, argnums: Any = 0, *, by: str = "grad") -> Function:
     """A function that returns the gradient of a scalar function."""
-    both = value_and_grad(session, function, argnums)
-    return lambda *args: both(*args)[1]
+    both = value_and_grad(session, function, argnums, by=by)
+    return lambda *args, **keywords: both(*args, **keywords)[1]
 
 
-def vjp(session: Session, function: Function, primals: Sequence[Any]) -> tuple[Any, Function]:
+def vjp(session: Session, function: Any, primals: Sequence[Any]) -> tuple[Any, Function]:
     """The value of a function, and the function from its cotangent to those of the primals."""
-    traced = Traced(session, function, primals, range(len(primals)))
-    out = traced.output()
-    line = traced.linearized(out)
+    traced = Traced(session, function, primals, range(len(primals)), "vjp")
+    line = traced.linearized(traced.out)
 
-    def pullback(cotangent: Any) -> Any:
-        x = out if isinstance(out, Tensor) else Tensor(out)
-        found = traced.pulled(line, seed(x, session.tensor(cotangent), "vjp"))
-        return tuple(found)
+    def pullback(*cotangents: Any) -> Any:
+        if len(cotangents) != 1:
+            raise run_error(
+                "wrong-arity",
+                f"what `vjp` returns takes 1 argument, the cotangent, got {len(cotangents)}",
+            )
+        return tuple(traced.pulled(line, traced.cotangents(cotangents[0])))
 
-    return _outside(traced, out), pullback
+    return traced.outside(traced.out), pullback
 
 
-def jvp(session: Session, function: Function, primals: Any, dots: Any) -> tuple[Any, Any]:
+def jvp(session: Session, function: Any, primals: Any, dots: Any) -> tuple[Any, Any]:
     """The value of a function and its derivative in a direction."""
-    primals, dots = _several(primals), _several(dots)
+    primals, dots = several(primals), several(dots)
     if len(primals) != len(dots):
         raise run_error("wrong-count", f"{len(dots)} tangents are given for {len(primals)} primals")
-    traced = Traced(session, function, primals, range(len(primals)))
-    out = traced.output()
-    return _outside(traced, out), traced.pushed(traced.linearized(out), out, dots)
+    traced = Traced(session, function, primals, range(len(primals)), "jvp")
+    out, seeds = traced.out, traced.direction(dots)
+    return traced.outside(out), traced.pushed(traced.linearized(out), out, seeds)
 
 
-def jacobian(session: Session, function: Function, argnums: Any, *, mode: str) -> Function:
-    """A function that returns the Jacobian by "reverse" or "forward" mode: shape of the output,
-    then shape of the argument.
+def several(values: Any) -> tuple[Any, ...]:
+    """Arguments that may be given as one."""
+    return values if isinstance(values, tuple) else (values,)
+
+
+# --- matrices --------------------------------------------------------------------------------
+
+
+def jacobian(
+    session: Session, function: Any, argnums: Any = 0, *, mode: str, by: str = "jacobian"
+) -> Function:
+    """A function that returns the Jacobian by "reverse" or "forward" mode: in the form of the
+    result, then of the arguments; of the shape of an output, then of an argument.
     """
-    numbers, single = _argnums(argnums)
 
-    def jacobian_at(*args: Any) -> Any:
-        traced = Traced(session, function, args, numbers)
-        out = traced.output()
-        line = traced.linearized(out)
-        if not traced.connected and line.directions(mode) > 1:
-            (found,) = line.jacobian(mode)
-            blocks = [_block(traced, a, found, out, mode) for a in traced.arguments]
-        else:
-            blocks = (_by_forward if mode == "forward" else _by_reverse)(traced, line, out)
-        return blocks[0] if single else tuple(blocks)
+    def jacobian_at(*args: Any, **keywords: Any) -> Any:
+        numbers, single = _argnums(argnums, len(args))
+        traced = Traced(session, function, args, numbers, by, keywords)
+        return matrix(traced, mode, not single)
 
     return jacobian_at
 
 
-def _block(traced: Traced, argument: Any, found: Mapping[Node, Any], out: Any, mode: str) -> Any:
-    """The part of a Jacobian by one argument, as a value."""
-    if isinstance(argument, list):
-        return [_block(traced, a, found, out, mode) for a in argument]
-    part = found[traced.node(argument)]
-    like, other = (out, argument) if mode == "forward" else (argument, out)
-    return as_value(part, like) if shape_of(other) == () else Tensor(part)
+def matrix(traced: Traced, mode: str, by_tuple: bool) -> Tree:
+    """The Jacobian of a run, in the form of its result, then of the one argument or the tuple of
+    them.
+    """
+    rows = iter(_blocks(traced, mode))
+
+    def by_arguments(out: Any) -> Any:
+        found = traced.by_argument(next(rows))
+        return tuple(found) if by_tuple else found[0]
+
+    return mapped(by_arguments, traced.out)
 
 
-def _by_reverse(traced: Traced, line: Linearized, out: Any) -> list[Any]:
-    """The blocks by the arguments, made row by row."""
-    shape = shape_of(out)
-    if shape == ():
-        return traced.pulled(line, 1.0)
-    rows = [traced.pulled(line, unit) for unit in _units(shape)]
+def _blocks(traced: Traced, mode: str) -> list[dict[Node, Any]]:
+    """The parts of the Jacobian, by output and point."""
+    line = traced.linearized(traced.out)
+    if traced.connected or line.directions(mode) <= 1:
+        return (_by_forward if mode == "forward" else _by_reverse)(traced, line)
+    outs = values_in(traced.out)
     return [
-        _stacked([row[k] for row in rows], shape, shape_of(a), 0)
-        for k, a in enumerate(traced.arguments)
+        {node: _block(part, out, traced.points[node]) for node, part in found.items()}
+        for out, found in zip(outs, line.jacobian(mode), strict=True)
     ]
 
 
-def _by_forward(traced: Traced, line: Linearized, out: Any) -> list[Any]:
-    """The blocks by the arguments, made column by column."""
+def _block(part: Any, out: Any, point: Tensor) -> Any:
+    """A part of the Jacobian as a value: where both are single, of the point's kind."""
+    if shape_of(out) == ():
+        return as_value(part, point)
+    return as_value(part, out) if point.shape == () else Tensor(part)
+
+
+def _by_reverse(traced: Traced, line: Linearized) -> list[dict[Node, Any]]:
+    """The blocks, made row by row."""
+    outs = [*values_in(traced.out)]
     found = []
-    for k, argument in enumerate(traced.arguments):
-        dots = [as_value(None, a) for a in traced.arguments]
-        columns = []
-        for unit in _units(argument.shape):
-            dots[k] = as_value(unit, argument)
-            columns.append(traced.pushed(line, out, dots))
-        whole = argument.shape == ()
-        found.append(columns[0] if whole else _stacked(columns, shape_of(out), argument.shape, -1))
+    for k, out in enumerate(outs):
+        shape = shape_of(out)
+        rows = []
+        for unit in _units(shape):
+            weights: list[Any] = [None] * len(outs)
+            weights[k] = unit
+            rows.append(line.pull_recorded(weights) if traced.connected else line.pull(weights))
+        found.append(
+            {
+                node: as_value(rows[0].get(node), point)
+                if shape == ()
+                else _stacked([as_value(r.get(node), point) for r in rows], shape, point.shape, 0)
+                for node, point in traced.points.items()
+            }
+        )
+    return found
+
+
+def _by_forward(traced: Traced, line: Linearized) -> list[dict[Node, Any]]:
+    """The blocks, made column by column."""
+    outs = [*values_in(traced.out)]
+    found: list[dict[Node, Any]] = [{} for _ in outs]
+    for node, point in traced.points.items():
+        columns = [
+            line.push_recorded({node: unit}) if traced.connected else line.push({node: unit})
+            for unit in _units(point.shape)
+        ]
+        for k, out in enumerate(outs):
+            if point.shape == ():
+                found[k][node] = _block(columns[0][k], out, point)
+            else:
+                parts = [as_value(column[k], out) for column in columns]
+                found[k][node] = _stacked(parts, shape_of(out), point.shape, -1)
     return found
 
 
@@ -298,86 +409,21 @@ def _stacked(
     return ops.reshape(stacked, shape=(*out, *given))  # type: ignore[no-any-return]  # an op's result
 
 
-def hessian(session: Session, function: Function, argnums: Any) -> Function:
-    """A function that returns the matrix of second derivatives of a scalar function."""
-    return jacobian(session, grad(session, function, argnums), argnums, mode="forward")
+def hessian(session: Session, function: Any, argnums: Any = 0) -> Function:
+    """A function that returns the second derivatives: the Jacobian of the Jacobian."""
+    first = jacobian(session, function, argnums, mode="reverse", by="hessian")
+    return jacobian(session, first, argnums, mode="forward", by="hessian")
 
 
-def hvp(session: Session, function: Function, point: Any, direction: Any) -> tuple[Any, Any]:
-    """The value of a scalar function and the product of its Hessian with a direction."""
-    both = value_and_grad(session, function, 0)
-    traced = Traced(session, both, [point], [0])
-    value, slope = traced.out
-    line = traced.linearized(slope)
-    return _outside(traced, value), traced.pushed(line, slope, [direction])
-
-
-def _outside(traced: Traced, out: Any) -> Any:
-    """A value for the program, without the points if nothing else is connected to it."""
-    if traced.connected or not isinstance(out, Tensor):
-        return out
-    return out.data if isinstance(out, Number) else Tensor(out.data)
-
-
-def _argnums(argnums: Any) -> tuple[list[int], bool]:
-    if isinstance(argnums, (list, tuple)):
-        return [int(i) for i in argnums], False
-    return [int(argnums)], True
-
-
-def _several(values: Any) -> Sequence[Any]:
-    return values if isinstance(values, tuple) else (values,)
-
-
-def gradients(
-    session: Session,
-    outputs: Any,
-    inputs: Any,
-    grad_outputs: Any = None,
-    retain_graph: Any = None,
-    create_graph: Any = False,
-    allow_unused: Any = False,
-) -> tuple[Any, ...]:
-    """`torch.autograd.grad`: gradients of outputs by tensors of the graph, one for each."""
-    given = list(outputs) if isinstance(outputs, (list, tuple)) else [outputs]
-    wanted = list(inputs) if isinstance(inputs, (list, tuple)) else [inputs]
-    weights = (
-        list(grad_outputs)
-        if isinstance(grad_outputs, (list, tuple))
-        else [grad_outputs] * len(given)
-    )
-    if len(weights) != len(given):
-        raise run_error(
-            "wrong-count", f"{len(weights)} gradients are given for {len(given)} outputs"
-        )
-    create = bool(create_graph) or session.transparent
-    retain = create if retain_graph is None else bool(retain_graph)
-    roots = []
-    for out, weight in zip(given, weights, strict=True):
-        node = node_of(out) if isinstance(out, Tensor) else None
-        if node is None:
-            raise run_error(
-                "no-graph", "`grad` of a value that does not depend on anything that requires grad"
-            )
-        g = seed(out, session.tensor(weight), "grad")
-        roots.append((node, out.index, g if create else data_of(g)))
-    targets = []
-    for x in wanted:
-        node = node_of(x) if isinstance(x, Tensor) else None
-        if node is None:
-            raise run_error("no-graph", f"{kind_of(x)} that does not require grad has no gradient")
-        targets.append(node)
-    found = pass_back(roots, targets, create_graph=create, left=session.left(retain))
-    result = []
-    for i, (x, node) in enumerate(zip(wanted, targets, strict=True)):
-        g = found.get(node)
-        if type(g) is list or type(g) is tuple:
-            g = g[x.index]
-        if g is None and not allow_unused:
-            raise run_error(
-                "unused-input",
-                f"the outputs do not depend on input {i}",
-                help="pass allow_unused=True to get None for it",
-            )
-        result.append(None if g is None else as_value(g, x))
-    return tuple(result)
+def _argnums(argnums: Any, count: int) -> tuple[list[int], bool]:
+    """The arguments to differentiate by, of so many, and whether one is meant."""
+    single = not isinstance(argnums, (list, tuple))
+    numbers = []
+    for i in [argnums] if single else argnums:
+        if type(data_of(i)) is not int:
+            raise run_error("wrong-type", f"an argument has an int as its number, got {kind_of(i)}")
+        number = data_of(i)
+        if not -count <= number < count:
+            raise run_error("bad-argument", f"there is no argument {number}: {count} are given")
+        numbers.append(number % count)
+    return numbers, single

@@ -77,7 +77,7 @@ def translate(program: Program) -> Code:
     translator = _Translator(program)
     module = translator.module()
     try:
-        code = compile(module, FILENAME, "exec", dont_inherit=True)
+        code = compile(module, FILENAME, "exec", dont_inherit=True, optimize=0)
     except (RecursionError, MemoryError, SyntaxError):
         place = Diagnostic(
             "nested-too-deep", "the program is nested too deeply", program.source, Span(0, 0)
@@ -115,7 +115,9 @@ class _Translator(Pieces):
     ) -> ast.FunctionDef:
         outside = self.blocks, self.wrapped
         self.blocks = self.wrapped = 0
-        body = self.body(function.body, function.span)
+        span = function.span
+        place = ast.Expr(self.constant(f"{span.start} {span.end}", span), **self.at(span))
+        body = [place, *self.body(function.body, span)]  # its docstring: where it is
         self.blocks, self.wrapped = outside
         names = [*first, *(self.variable(p.slot) for p in function.parameters)]
         params = [ast.arg(name, **self.at(function.span)) for name in names]

@@ -73,6 +73,18 @@ class Site:
         self.variable = variable
 
 
+class Hook:
+    """What a program does with the cotangent of one of a node's results, of that `index`: `change`
+    gets it, and whether the pass is recorded, and returns what is passed on.
+    """
+
+    __slots__ = ("change", "index")
+
+    def __init__(self, index: int, change: Callable[[Any, bool], Any]) -> None:
+        self.index = index
+        self.change = change
+
+
 LIVE, SPENT, GONE = range(3)
 """What of a node is left: all; all, but to the program it is freed; no saved values."""
 
@@ -98,8 +110,9 @@ class Node:
     `outputs` which of their results these were. `like` is shape and dtype of its value, a tuple of
     them for several, and `out` the plain value where the rules read it. `seq` grows in the order of
     recording, so that sorting by it is a topological order. `freed` tells what a `backward` has
-    freed, `keeps` that its value, and those of the ops above, are kept for a picture of the graph.
-    `visible` is false for a node that only the command differentiates, not the program.
+    freed, `hooks` what the program does on the way, `keeps` that its value, and those of the ops
+    above, are kept for a picture of the graph. `visible` is false for a node that only the command
+    differentiates, not the program.
 
     A kind of node knows its derivative, so that no pass asks what kind it meets: `pull` and `push`
     give plain data of plain data, `pull_recorded` and `push_recorded` what can be differentiated
@@ -136,7 +149,7 @@ class Node:
         self.seq = clock()
         self.out: Any = None
         self.like: Any = None
-        self.hooks: list[Any] | None = None
+        self.hooks: list[Hook] | None = None
         self.freed = LIVE
         self.keeps = False
 

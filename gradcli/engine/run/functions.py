@@ -1,0 +1,66 @@
+"""Functions of the program that the engine calls: those that transforms differentiate, hooks, the
+methods of own rules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import FunctionType
+from typing import Any
+
+from gradcli.engine.run.session import kind_of
+from gradcli.engine.run.translate import FILENAME
+from gradcli.engine.values import refusals
+from gradcli.errors import Diagnostic, RunError, counted
+from gradcli.source import Span
+
+NO_KEYWORDS: Mapping[str, Any] = {}
+
+
+def called(
+    function: Any, args: Sequence[Any], by: str, keywords: Mapping[str, Any] = NO_KEYWORDS
+) -> Any:
+    """What a function of the program returns to its caller in the engine, `by` its name.
+
+    Raises:
+        RunError: If it is no function, or takes other arguments.
+    """
+    if not callable(function):
+        raise refusals.not_callable(kind_of(function))
+    wrong = misfit(function, len(args), keywords)
+    if wrong is not None:
+        message = f"{wrong}, and `{by}` calls it with {len(args) + len(keywords)}"
+        raise wrong_function(function, "wrong-arity", message)
+    return function(*args, **keywords)
+
+
+def misfit(function: Any, count: int, keywords: Mapping[str, Any] = NO_KEYWORDS) -> str | None:
+    """What arguments a function of the program takes, if not so many by place and these by name;
+    what is not written in the program tells by itself.
+    """
+    if type(function) is not FunctionType or function.__code__.co_filename != FILENAME:
+        return None
+    code = function.__code__
+    names = code.co_varnames[: code.co_argcount]
+    defaults = len(function.__defaults__ or ())
+    unknown = [name for name in keywords if name not in names[count:]]
+    if unknown:
+        return f"`{function.__name__}` has no parameter `{unknown[0]}` for an argument by name"
+    needed = [n for n in names[count : len(names) - defaults] if n not in keywords]
+    if not needed and count <= len(names):
+        return None
+    least = f"{len(names) - defaults} to " if defaults else ""
+    return f"`{function.__name__}` takes {least}{counted(len(names), 'argument')}"
+
+
+def wrong_function(function: Any, code: str, message: str, help: str | None = None) -> RunError:
+    """What is wrong with a function of the program, at its place."""
+    return RunError(Diagnostic(code, message, None, place_of(function), help=help))
+
+
+def place_of(function: Any) -> Span | None:
+    """Where the program makes a function; its docstring tells that."""
+    if type(function) is not FunctionType or function.__code__.co_filename != FILENAME:
+        return None
+    start, _, end = (function.__doc__ or "0 0").partition(" ")
+    return Span(int(start), int(end))

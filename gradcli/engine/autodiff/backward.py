@@ -17,6 +17,7 @@ from gradcli.engine.tape.graph import GONE, LIVE, SPENT, Hook, Node, seen, settl
 from gradcli.engine.tape.tensor import AccumulateGrad, Tensor, node_of
 from gradcli.engine.values.carrier import data_of, like_of
 from gradcli.engine.values.data import NUMBERS, np
+from gradcli.engine.values.sizes import describe
 from gradcli.errors import RunError, run_error
 from gradcli.record import Record
 
@@ -178,6 +179,8 @@ def seed(x: Tensor, gradient: Any, what: str) -> Any:
         return 1.0 if like.shape == () else np.ones(like.shape, like.dtype)
     if type(gradient) in NUMBERS:
         gradient = float(gradient)
+    elif not isinstance(gradient, Tensor) and not hasattr(gradient, "dtype"):
+        raise run_error("wrong-type", f"a gradient is a number or tensor, got {describe(gradient)}")
     given = like_of(gradient)
     if given.shape != like.shape:
         raise run_error(
@@ -205,9 +208,9 @@ def accumulate(x: Tensor, c: Any, create_graph: bool) -> None:
 
 
 def _copied(c: Any) -> Tensor:
-    """A cotangent as a tensor of its own memory, unless it is recorded."""
+    """A cotangent as a tensor of its own memory."""
     if isinstance(c, Tensor) and node_of(c) is not None:
-        return c
+        return ops.copied(c)  # type: ignore[no-any-return]  # an op's result
     data = data_of(c)
     return Tensor(data if type(data) in NUMBERS else data.copy())
 

@@ -25,6 +25,22 @@ def _weigh(g: Data, p: Data) -> Data:
     return np.where(np.equal(g, 0), np.zeros((), r.dtype), r) if _has_nan(r) else r
 
 
+copied: Op = op(
+    "copied",
+    args=("input",),
+    doc="What `backward` leaves in the `grad` of a leaf: a copy of the gradient.",
+    source="identity",
+    number=lambda x: x,
+    array=lambda x: np.array(x, order="K"),
+    shape=lambda x: x,
+    batch=lambda x: x,
+    vjp=(lambda g, out, x: g,),
+    jvp=(lambda dot, out, x: dot,),
+    node="CopyBackwards",
+    method=False,
+    samples=lambda: (sample(2.0), sample([1.0, -2.0]), sample([])),
+)
+
 weigh: Op = op(
     "weigh",
     args=("g", "p"),

@@ -1,0 +1,137 @@
+"""Transforms of functions of several arguments and results, in the forms that PyTorch gives them."""
+
+import math
+
+import pytest
+
+from gradcli.errors import GradError
+from gradcli.program import load
+
+BEFORE = """
+a = tensor([1.0, 2.0])
+b = tensor(3.0)
+w = tensor([1.0, 2.0], requires_grad=True)
+def one(x): return (x ** 2).sum()
+def two(x, y): return (x ** 2).sum() * y
+def vector(x): return x ** 2
+def pair(x): return x ** 2, x.sum()
+def pairs(x, y): return x ** 2 * y, x.sum() + y
+def tree(p): return (p[0] ** 2).sum() * p[1]
+def constant(x): return ones(2)
+def half(x, y): return x * 2
+"""
+AF = "torch.autograd.functional."
+TF = "torch.func."
+
+PRINTS = {  # recorded from PyTorch 2.13, of which this is the text
+    f"{AF}vjp(one, a)": "(tensor(5.), tensor([2., 4.]))",
+    f"{AF}vjp(two, (a, b))": "(tensor(15.), (tensor([ 6., 12.]), tensor(5.)))",
+    f"{AF}vjp(vector, a, a)": "(tensor([1., 4.]), tensor([2., 8.]))",
+    f"{AF}vjp(pairs, (a, b), (a, b))": "((tensor([ 3., 12.]), tensor(6.)), "
+    "(tensor([ 9., 27.]), tensor(12.)))",
+    f"{AF}vjp(constant, a, a)": "(tensor([1., 1.]), tensor([0., 0.]))",
+    f"{AF}vjp(one, w)": "(tensor(5.), tensor([2., 4.]))",
+    f"{AF}jvp(vector, a, a)": "(tensor([1., 4.]), tensor([2., 8.]))",
+    f"{AF}jvp(vector, b)": "(tensor(9.), tensor(6.))",
+    f"{AF}jvp(two, (a, b), (a, b))": "(tensor(15.), tensor(45.))",
+    f"{AF}jvp(pair, a, a)": "((tensor([1., 4.]), tensor(3.)), (tensor([2., 8.]), tensor(3.)))",
+    f"{AF}jvp(constant, a, a)": "(tensor([1., 1.]), tensor([0., 0.]))",
+    f"{AF}hvp(one, a, a)": "(tensor(5.), tensor([2., 4.]))",
+    f"{AF}hvp(two, (a, b), (a, b))": "(tensor(15.), (tensor([12., 24.]), tensor(10.)))",
+    f"{AF}hvp(vector, b)": "(tensor(9.), tensor(2.))",
+    f"{AF}vhp(two, (a, b), (a, b))": "(tensor(15.), (tensor([12., 24.]), tensor(10.)))",
+    f"{AF}hessian(two, (a, b))": "((tensor([[6., 0.],\n        [0., 6.]]), tensor([2., 4.])), "
+    "(tensor([2., 4.]), tensor(0.)))",
+    f"{AF}hessian(one, (a,))": "((tensor([[2., 0.],\n        [0., 2.]]),),)",
+    f"{AF}hessian(lambda x: x.sum(), a)": "tensor([[0., 0.],\n        [0., 0.]])",
+    f"{AF}jacobian(vector, b)": "tensor(6.)",
+    f"{AF}jacobian(two, (a, b))": "(tensor([ 6., 12.]), tensor(5.))",
+    f"{AF}jacobian(pairs, (a, b))": "((tensor([[ 6.,  0.],\n        [ 0., 12.]]), "
+    "tensor([1., 4.])), (tensor([1., 1.]), tensor(1.)))",
+    f"{AF}jacobian(pair, a)": "(tensor([[2., 0.],\n        [0., 4.]]), tensor([1., 1.]))",
+    f"{AF}jacobian(vector, w)": "tensor([[2., 0.],\n        [0., 4.]])",
+    f"{AF}jacobian(vector, a, vectorize=True, strategy='forward-mode')": "tensor([[2., 0.],\n"
+    "        [0., 4.]])",
+    f"{TF}grad(tree)((a, b))": "(tensor([ 6., 12.]), tensor(5.))",
+    f"{TF}grad(tree)([a, b])": "[tensor([ 6., 12.]), tensor(5.)]",
+    f"{TF}grad(lambda p: (p[0][0] ** 2).sum() * p[1])(([a], b))": "([tensor([ 6., 12.])], "
+    "tensor(5.))",
+    f"{TF}grad(two, (0, 1))(a, b)": "(tensor([ 6., 12.]), tensor(5.))",
+    f"{TF}grad(two, -1)(a, b)": "tensor(5.)",
+    f"{TF}grad(two)(a, y=b)": "tensor([ 6., 12.])",
+    f"{TF}grad_and_value(one)(a)": "(tensor([2., 4.]), tensor(5.))",
+    f"{TF}jvp(pair, (a,), (a,))": "((tensor([1., 4.]), tensor(3.)), (tensor([2., 8.]), tensor(3.)))",
+    f"{TF}jvp(lambda p: p[0] * p[1], ((a, b),), ((a, b),))": "(tensor([3., 6.]), "
+    "tensor([ 6., 12.]))",
+    f"{TF}vjp(vector, a)[1](a)": "(tensor([2., 8.]),)",
+    f"{TF}vjp(pair, a)[1]((a, b))": "(tensor([ 5., 11.]),)",
+    f"{TF}vjp(lambda p: p[0] * p[1], (a, b))[1](a)": "((tensor([3., 6.]), tensor(5.)),)",
+    f"{TF}jacrev(pair)(a)": "(tensor([[2., 0.],\n        [0., 4.]]), tensor([1., 1.]))",
+    f"{TF}jacrev(pairs, 1)(a, b)": "(tensor([1., 4.]), tensor(1.))",
+    f"{TF}jacrev(lambda p: p[0] * p[1])((a, b))": "(tensor([[3., 0.],\n        [0., 3.]]), "
+    "tensor([1., 2.]))",
+    f"{TF}jacfwd(pairs, (0, 1))(a, b)": "((tensor([[ 6.,  0.],\n        [ 0., 12.]]), "
+    "tensor([1., 4.])), (tensor([1., 1.]), tensor(1.)))",
+    f"{TF}hessian(two, (0, 1))(a, b)": "((tensor([[6., 0.],\n        [0., 6.]]), "
+    "tensor([2., 4.])), (tensor([2., 4.]), tensor(0.)))",
+    f"{TF}hessian(tree)((a, b))": "((tensor([[6., 0.],\n        [0., 6.]]), tensor([2., 4.])), "
+    "(tensor([2., 4.]), tensor(0.)))",
+    f"{TF}hessian(vector)(a)": "tensor([[[2., 0.],\n         [0., 0.]],\n\n        [[0., 0.],\n"
+    "         [0., 2.]]])",
+}
+
+
+@pytest.mark.parametrize("text", PRINTS)
+def test_the_form_is_that_of_pytorch(text):
+    assert "\n".join(load(f"{BEFORE}print({text})").run().printed) == PRINTS[text]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "vjp(one, w, create_graph=True)[1]",
+        "jacobian(vector, w, create_graph=True)",
+        "hessian(lambda x: (x ** 3).sum(), w, create_graph=True)",
+        "hvp(lambda x: (x ** 3).sum(), w, a, create_graph=True)[1]",
+        "jvp(vector, w, a, create_graph=True)[1]",
+    ],
+)
+def test_create_graph_records_and_its_absence_does_not(call):
+    recorded = load(f"{BEFORE}d = {AF}{call}\nd.sum().backward()\nprint(w.grad)").run()
+    assert recorded.printed != ("None",)
+    plain = call.replace(", create_graph=True", "")
+    assert load(f"{BEFORE}print({AF}{plain}.requires_grad)").run().printed == ("False",)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        ("vjp(half, (a, b), a, strict=True)", "no result of the function depends on input 1"),
+        ("jvp(constant, a, a, strict=True)", "result 0 of the function depends on no input"),
+        ("jacobian(half, (a, b), strict=True)", "result 0 of the function does not depend on inp"),
+        ("hessian(lambda x: x.sum(), a, strict=True)", "result 0 of the function does not depend"),
+        ("hvp(lambda x, y: (x ** 2).sum(), (a, b), (a, b), strict=True)", "result 2 of the"),
+    ],
+)
+def test_strict_refuses_what_does_not_depend(call, message):
+    with pytest.raises(GradError) as caught:
+        load(BEFORE + AF + call).run()
+    assert caught.value.diagnostics[0].message.startswith(message)
+
+
+@pytest.mark.parametrize("call", ["jvp(sin, 1.0, v)[1]", "vjp(sin, 1.0)[1](v)[0]"])
+def test_a_product_is_differentiated_by_its_direction(call):
+    program = load(f"input v = 2.0\n{call}")
+    assert program.grad().grad["v"] == math.cos(1.0)
+    assert program.gradcheck().passed
+
+
+@pytest.mark.parametrize("transform", ["jacobian", "jacfwd", "jacrev"])
+@pytest.mark.parametrize("argument", ["[x, y]", "(x, y)"])
+def test_a_recorded_jacobian_by_several_tensors(transform, argument):
+    text = "input x = tensor([1.0, 2.0])\ninput y = tensor(3.0)\nf = lambda v: v[0] ** 2 * v[1]\n"
+    text += f"J = {transform}(f)({argument})\n(J[0] ** 2).sum() + J[1].sum()"
+    program = load(text)
+    found = program.grad().grad
+    assert found["x"].tolist() == [72.0 + 2.0, 144.0 + 4.0]
+    assert found["y"] == 2 * 3.0 * (4.0 + 16.0)

@@ -66,6 +66,7 @@ class FakeSignatures:
     def names(self):
         return list(self._table)
 
+    @property
     def attributes(self):
         return frozenset({"grad", "shape", "backward", "append", "saved_tensors", "apply", "data"})
 

@@ -152,7 +152,7 @@ class _Expressions:
 
     def member(self, node: ast.Attribute) -> Iterator[Fault]:
         name, signatures = node.name, self.names.signatures
-        if name in signatures.attributes():
+        if name in signatures.attributes:
             return
         if name in signatures and signatures[name].method:
             return
@@ -164,7 +164,7 @@ class _Expressions:
             yield Fault("bad-attribute", message, start, node.span.end, help=f"write `{name}(...)`")
             return
         methods = (n for n in signatures.names() if signatures[n].method)
-        help = nearest(name, (*signatures.attributes(), *self.own_attributes, *methods))
+        help = nearest(name, (*signatures.attributes, *self.own_attributes, *methods))
         yield Fault("bad-attribute", f"no value has `{name}`", start, node.span.end, help=help)
 
     def call(self, node: ast.Call, scope: Scope | None) -> Iterator[Fault]:
@@ -185,7 +185,7 @@ class _Expressions:
                 yield Fault("not-callable", message, *function.span)
         elif isinstance(function, ast.Attribute):
             method = function.name
-            if method in signatures and method not in signatures.attributes():
+            if method in signatures and method not in signatures.attributes:
                 yield from arity_faults(node, of_builtin(signatures[method]), method=True)
         elif not isinstance(function, (ast.Call, ast.Index, ast.Lambda, ast.IfElse)):
             help = None

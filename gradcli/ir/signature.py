@@ -46,6 +46,7 @@ class Signatures(Protocol):
     def __getitem__(self, name: str) -> Signature: ...
     def names(self) -> list[str]: ...
 
+    @property
     def attributes(self) -> frozenset[str]:
         """Attribute and method names of tensors, lists, graph nodes that are not built-in
         functions (`grad`, `shape`, `backward`, `append`, ...).

@@ -7,6 +7,7 @@ entries by `python -m gradcli.engine.ops.build`, tells which.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -38,27 +39,24 @@ class Catalog:
 
     def __init__(self) -> None:
         self._ops: dict[str, Any] = {}
-        self._families: dict[str, str] | None = None
 
-    @property
+    @cached_property
     def families(self) -> dict[str, str]:
         """Family of every built-in name."""
-        if self._families is None:
-            found = self._index()["families"]
-            self._families = {name: f for f, names in found.items() for name in names}
-        return self._families
+        return {name: f for f, names in self._index["families"].items() for name in names}
 
     @property
     def titles(self) -> dict[str, str]:
         """Heading of each family of which programs may name the ops, in the order of the pages."""
-        titles: dict[str, str] = self._index()["titles"]
+        titles: dict[str, str] = self._index["titles"]
         return titles
 
-    @property
+    @cached_property
     def fields(self) -> frozenset[str]:
         """Names of the fields that results have, `values` and the like."""
-        return frozenset(self._index()["fields"])
+        return frozenset(self._index["fields"])
 
+    @cached_property
     def _index(self) -> dict[str, Any]:
         import json
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import Any, TypeAlias
 
 from gradcli.engine.ops.binding import bind, bind_host, check_params, signature, static
@@ -43,6 +44,7 @@ class Builtins:
         """Every built-in name."""
         return [name for name, family in ops.families.items() if not _is_internal(family)]
 
+    @cached_property
     def attributes(self) -> frozenset[str]:
         """Names that may stand behind a point without being built-in functions."""
         from gradcli.engine.run import members

@@ -1,0 +1,1 @@
+"""Random programs in both languages, and what gradcli and PyTorch make of each of them."""

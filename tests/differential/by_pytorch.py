@@ -1,0 +1,152 @@
+"""What PyTorch tells about a program."""
+
+from __future__ import annotations
+
+import ast
+import math
+import re
+import warnings
+from typing import Any
+
+import torch
+import torch._decomp.decompositions_for_jvp
+import torch._dynamo  # at their first use, transforms import this: here, to do it once
+import torch.nn.functional as F  # noqa: N812  # programs call it so
+
+from .answers import Facts, is_float, listed
+from .program import Program
+
+torch.set_default_dtype(torch.float64)
+torch.set_num_threads(1)
+warnings.filterwarnings("ignore")
+
+_RUNS_BACKWARD = re.compile(r"backward\(|autograd\.grad\(")
+Scope = dict[str, Any]
+
+
+def scope(printed: list[str]) -> Scope:
+    """The names that a program finds."""
+
+    def show(*values: Any) -> None:
+        printed.extend(" ".join(map(str, values)).split("\n"))
+
+    return {"torch": torch, "F": F, "math": math, "print": show}
+
+
+def ask(program: Program) -> Facts:
+    """Run it and differentiate it as often as it says."""
+    facts: Facts = {}
+    printed: list[str] = []
+    try:
+        found, result = run(program.for_pytorch, scope(printed))
+    except Exception as error:
+        return {"run": {"refused": f"{type(error).__name__}: {error}"}}
+    facts["printed"] = list(printed)
+    for name, held in found.items():
+        fact = value(held)
+        if fact is None:
+            continue
+        facts[f"value {name}"] = fact
+        if isinstance(held, torch.Tensor):
+            facts.update(_recorded(name, held))
+    facts["result"] = value(result)
+    if is_float(facts["result"]) and program.wrt:
+        try:
+            if _RUNS_BACKWARD.search(program.body):
+                with _KeepingGraphs():
+                    found, result = run(program.for_pytorch, scope([]))
+            _derivatives(program, found, result, facts)
+        except Exception as error:
+            facts["gradient"] = {"refused": f"{type(error).__name__}: {error}"}
+    return facts
+
+
+def run(text: str, names: Scope) -> tuple[Scope, Any]:
+    """The names of a program that it made, and its result."""
+    tree = ast.parse(text)
+    last = tree.body[-1]
+    there = set(names)
+    result = None
+    if isinstance(last, ast.Expr):
+        tree.body.pop()
+    exec(compile(tree, "<program>", "exec"), names)
+    if isinstance(last, ast.Expr):
+        result = eval(compile(ast.Expression(last.value), "<result>", "eval"), names)
+    return {n: v for n, v in names.items() if n not in there and n != "__builtins__"}, result
+
+
+class _KeepingGraphs:
+    """What a program's own backward passes would free is kept, as gradcli's commands keep it."""
+
+    def __enter__(self) -> None:
+        self.kept = backward, grad = torch.autograd.backward, torch.autograd.grad
+        torch.autograd.backward = lambda of, g=None, retain=None, create=False, **more: backward(
+            of, g, retain_graph=True, create_graph=create, **more
+        )
+        torch.autograd.grad = lambda *args, **more: grad(*args, **{**more, "retain_graph": True})
+
+    def __exit__(self, *_: Any) -> None:
+        torch.autograd.backward, torch.autograd.grad = self.kept
+
+
+def _derivatives(program: Program, names: Scope, result: Any, facts: Facts) -> None:
+    wrt = {name: names[name] for name in program.wrt}
+    points = list(wrt.values())
+    result = torch.as_tensor(result)
+    if program.cotangent is None:
+        weight = torch.ones_like(result)
+    else:
+        weight = torch.tensor(program.cotangent, dtype=result.dtype)
+    second = program.order == 2 and not program.hooked
+    slopes = _pulled(result, points, weight, graph=second)
+    for name, slope in zip(wrt, slopes, strict=True):
+        facts[f"gradient {name}"] = value(slope)
+    if program.hooked:
+        return
+    along = {n: torch.tensor(d).to(wrt[n].dtype) for n, d in program.direction().items()}
+    dots = [(s * along[n]).sum() for n, s in zip(wrt, slopes, strict=True)]
+    total = sum(dots[1:], dots[0])
+    if second:
+        for name, product in zip(wrt, _pulled(total, points, torch.ones_like(total)), strict=True):
+            facts[f"hvp {name}"] = value(product)
+    facts["jvp"] = value(total.item())
+
+
+def _pulled(
+    result: torch.Tensor, points: list[torch.Tensor], weight: torch.Tensor, graph: bool = False
+) -> list[torch.Tensor]:
+    """Gradients of a result; zeros where there is none."""
+    if not result.requires_grad:
+        return [torch.zeros_like(p) for p in points]
+    found = torch.autograd.grad(
+        result, points, weight, create_graph=graph, retain_graph=True, allow_unused=True
+    )
+    return [torch.zeros_like(p) if g is None else g for p, g in zip(points, found, strict=True)]
+
+
+def _recorded(name: str, x: torch.Tensor) -> Facts:
+    """What is told of a tensor beside its value; nothing if PyTorch does not go on with it: one of
+    several views whose base has been changed.
+    """
+    try:
+        node = "" if x.grad_fn is None else x.grad_fn.name()
+    except RuntimeError:
+        return {}
+    facts: Facts = {f"requires_grad {name}": x.requires_grad, f"grad_fn {name}": node}
+    grad = x.grad if x.is_leaf or x.retains_grad else None
+    return facts if grad is None else {**facts, f"grad {name}": value(grad)}
+
+
+def value(found: Any) -> Any:
+    """A value of a program as a fact; None if it is none."""
+    if isinstance(found, torch.Tensor):
+        found = torch.zeros(found.shape) if found._is_zerotensor() else found.detach()
+        return [str(found.dtype)[6:], list(found.shape), found.reshape(-1).tolist()]
+    if isinstance(found, list | tuple):
+        return listed(value(i) for i in found)
+    if type(found) in SCALARS:
+        return [SCALARS[type(found)], [], [found]]
+    return None
+
+
+SCALARS = {bool: "bool", int: "int64", float: "float64"}

@@ -10,6 +10,7 @@ from gradcli.engine.ops.op import REQUIRED, Op, host
 from gradcli.engine.ops.statics import UNSURE, Statics
 from gradcli.engine.tape.tensor import Tensor, leaf
 from gradcli.engine.values import refusals
+from gradcli.engine.values.conversion import converted
 from gradcli.engine.values.data import NUMBERS, Data, dtype_of, np, plain, shape_of
 from gradcli.engine.values.dtypes import dtype_name
 from gradcli.engine.values.limits import check_memory
@@ -27,7 +28,7 @@ def made(session: Any, data: Data, dtype: Any, device: Any, requires_grad: Any) 
     check_device(device)
     name = dtype_name(dtype)
     if name is not None and name != dtype_of(data):
-        data = plain(np.asarray(data).astype(name))
+        data = plain(converted(data, name))
     if not flag(requires_grad, "requires_grad"):
         return Tensor(data)
     if not dtype_of(data).startswith("float"):
@@ -174,8 +175,7 @@ variable: Op = host(
 
 def _float_tensor(session: Any, *values: Any) -> Tensor:
     if len(values) == 1 and isinstance(values[0], (list, tuple, Tensor)):
-        data = np.asarray(constant_data(values[0])).astype(np.float64)
-        return Tensor(plain(data))
+        return Tensor(plain(converted(constant_data(values[0]), "float64")))
     size = sizes(values)
     check_memory(size)
     return Tensor(plain(np.zeros(size)))
@@ -225,8 +225,8 @@ def _full(session: Any, size: Any, value: Any, **options: Any) -> Tensor:
     size = sizes(size)
     check_memory(size)
     value = number(value, "fill_value")
-    name = dtype_name(options["dtype"]) or dtype_of(value)
-    return made(session, plain(np.full(size, value, name)), **options)
+    value = converted(value, dtype_name(options["dtype"]) or dtype_of(value))
+    return made(session, plain(np.full(size, value, dtype_of(value))), **options)
 
 
 def of_size(known: Statics, size: Any, **options: Any) -> Any:

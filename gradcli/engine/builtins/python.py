@@ -12,7 +12,8 @@ from gradcli.engine.run.text import text
 from gradcli.engine.tape.tensor import Number, Tensor
 from gradcli.engine.values import dtypes
 from gradcli.engine.values.carrier import data_of
-from gradcli.engine.values.data import INT64_MAX, INT64_MIN, NUMBERS
+from gradcli.engine.values.conversion import whole
+from gradcli.engine.values.data import NUMBERS
 from gradcli.engine.values.sizes import describe
 from gradcli.errors import run_error
 
@@ -185,12 +186,7 @@ def _scalar(value: Any, name: str) -> Any:
 def _int(session: Any, *values: Any) -> int:
     value = values[0] if values else 0
     number = _parsed(value, int, "int") if isinstance(value, str) else _scalar(value, "int")
-    if type(number) is float and not math.isfinite(number):
-        raise run_error("bad-argument", f"there is no int for {number}")
-    whole = int(number)
-    if not INT64_MIN <= whole <= INT64_MAX:
-        raise run_error("integer-overflow", f"`int` of {number} does not fit into 64 bits")
-    return whole
+    return whole(number)
 
 
 def _float(session: Any, *values: Any) -> Any:

@@ -82,13 +82,21 @@ _raised = ufunc("power")
 
 def add(x: Data, y: Data, alpha: Any = 1) -> Data:
     """Sum x + alpha y."""
-    return plus(x, y if alpha == 1 else plain(times(y, number(alpha, "alpha"))))
+    return plus(x, y if alpha == 1 else scaled(y, alpha, "alpha"))
 
 
 def sub(x: Data, y: Data, alpha: Any = 1) -> Data:
     """Difference x - alpha y."""
     _refuse_bool(x, y)
-    return _minus(x, y if alpha == 1 else plain(times(y, number(alpha, "alpha"))))
+    return _minus(x, y if alpha == 1 else scaled(y, alpha, "alpha"))
+
+
+def scaled(x: Data, factor: Any, name: str) -> Data:
+    """Product of x and a parameter of that name, a number beside which float32 stays it."""
+    factor = number(factor, name)
+    if type(factor) is float and getattr(x, "dtype", None) == np.float32:
+        factor = np.float32(factor)
+    return plain(times(x, factor))
 
 
 def neg(x: Data) -> Data:

@@ -61,7 +61,7 @@ def on_numbers(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def alike(args: tuple[Data, ...]) -> tuple[Data, ...]:
     """Operands in which float32 meets no int64, of which NumPy would make float64, and where it
-    has dimensions no float64 without any.
+    has dimensions no float64 without any; where none has any it is made float64 beside a float.
     """
     for a in args:
         if type(a) not in SCALARS and a.dtype.char == "f":
@@ -71,6 +71,8 @@ def alike(args: tuple[Data, ...]) -> tuple[Data, ...]:
 
 def _narrow(args: tuple[Data, ...]) -> tuple[Data, ...]:
     sized = any(type(a) not in SCALARS and a.dtype.char == "f" and a.ndim for a in args)
+    if not sized and any(type(a) is float for a in args):
+        return tuple(float(a) if getattr(a, "dtype", None) == np.float32 else a for a in args)
     return tuple(a if type(a) in SCALARS else _beside_float32(a, sized) for a in args)
 
 

@@ -7,14 +7,14 @@ Entries live in one file a family.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 from gradcli.engine.ops import rules
 from gradcli.engine.ops.catalog import Entry
-from gradcli.engine.ops.promotion import promoted
+from gradcli.engine.ops.promotion import narrowed, promoted
 from gradcli.engine.values import memory
 from gradcli.engine.values.carrier import Carrier
-from gradcli.engine.values.data import SCALARS, Data, np, plain
+from gradcli.engine.values.data import SCALARS, Data, dtype_of, np, plain
 from gradcli.record import Record
 
 Rule: TypeAlias = Callable[..., Any]
@@ -339,6 +339,26 @@ class Op(Entry):
         number = self.number
         if number is not None and all(type(a) in SCALARS for a in args):
             return number(*args, **params)
+        return self._on_arrays(args, params)
+
+    def value_on_tensors(
+        self, args: Sequence[Any], data: Sequence[Data], params: Mapping[str, Any]
+    ) -> Any:
+        """Plain value where a tensor is among the arguments, whose plain data is `data`. Python's
+        numbers give way to a tensor's dtype, and what they would give is another where a tensor of
+        ints or bools keeps its dtype.
+        """
+        if self.number is not None and all(type(a) in SCALARS for a in data):
+            out = self.number(*data, **params)
+            usual = type(out) is float and float in map(type, data)
+            if usual or dtype_of(out) == cast(Rule, self.dtype)(*args, **params):
+                return out
+            data = [a if a is None else np.asarray(a) for a in data]
+        else:
+            data = narrowed(self.dtype, args, params, data)
+        return self._on_arrays(data, params)
+
+    def _on_arrays(self, args: Sequence[Data], params: Mapping[str, Any]) -> Any:
         assert self.array is not None
         out = self.array(*args, **params)
         return tuple(map(plain, out)) if type(out) is tuple else plain(out)

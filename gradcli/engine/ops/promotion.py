@@ -6,28 +6,73 @@ parameters by name. A dtype that is not known is None, of an argument as of the 
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from gradcli.engine.values.data import NUMBERS, dtype_of, shape_of
+from gradcli.engine.values.carrier import Carrier
+from gradcli.engine.values.data import NUMBERS, SCALARS, Data, dtype_of, np, shape_of
 from gradcli.engine.values.sizes import common_dtype
 
 
 def promoted(*args: Any, **params: Any) -> str | None:
-    """The dtype that holds all arguments: float64 over float32 over int64 over bool. A number
-    leaves float32 what it is, and so does a float64 without dimensions beside one that has some;
-    of the two without dimensions it is not known which, for they may be numbers.
+    """The dtype that holds all arguments: float64 over float32 over int64 over bool. Of float32 and
+    float64 that of the arguments with dimensions, else that of the tensors: numbers come last.
     """
     given = [a for a in args if a is not None]
     names = {dtype_of(a) for a in given}
-    if any(dtype_of(a) == "float64" and shape_of(a) for a in given):
-        return "float64"
+    if len(names) == 1:
+        return names.pop()
     if None in names:
-        return None
-    if "float32" in names:
-        sized = any(dtype_of(a) == "float32" and shape_of(a) for a in given)
-        sure = sized or all(type(a) in NUMBERS for a in given if dtype_of(a) == "float64")
-        return "float32" if sure else None
-    return next((n for n in ("float64", "int64") if n in names), "bool")
+        sized = any(dtype_of(a) == "float64" and shape_of(a) for a in given)
+        return "float64" if sized else None
+    if not names >= {"float32", "float64"}:
+        return next((n for n in ("float64", "float32", "int64") if n in names), "bool")
+    least, most = _ranks(a for a in given if dtype_of(a) == "float64")
+    least32, most32 = _ranks(a for a in given if dtype_of(a) == "float32")
+    return "float64" if least >= most32 else "float32" if least32 > most else None
+
+
+def _ranks(values: Iterable[Any]) -> tuple[int, int]:
+    """The least and the most of what the first of several values can be: 2 is one with dimensions,
+    1 a tensor without, 0 a number.
+    """
+    ranks = [_rank(v) for v in values]
+    return max(least for least, _ in ranks), max(most for _, most in ranks)
+
+
+def _rank(value: Any) -> tuple[int, int]:
+    if is_number(value):
+        return 0, 0
+    shape = shape_of(value)
+    least = 2 if shape else 0 if is_number(value) is None else 1
+    return least, 1 if shape == () else 2
+
+
+def narrowed(
+    rule: Any, args: Sequence[Any], params: Mapping[str, Any], data: Sequence[Data]
+) -> Sequence[Data]:
+    """Plain data of arguments in which the floats that are Python's numbers are float32 where the
+    tensors beside them are and the op works in it, by the rule for its dtype: to plain data alone a
+    float stands for a tensor's.
+    """
+    for d in data:
+        if type(d) not in SCALARS and d.dtype.char == "f":
+            break
+    else:
+        return data
+    if promoted(*args) != "float32" or type(rule) is list or rule(*args, **params) == "float64":
+        return data
+    return [
+        np.asarray(d, np.float32) if type(d) is float and is_number(a) else d
+        for a, d in zip(args, data, strict=True)
+    ]
+
+
+def is_number(value: Any) -> bool | None:
+    """Whether a value is one of Python's numbers; None where that is not known."""
+    if isinstance(value, Carrier):
+        return value.is_number
+    return type(value) in NUMBERS
 
 
 def common(*args: Any, **params: Any) -> str | None:
@@ -54,9 +99,12 @@ def counted(*args: Any, **params: Any) -> str | None:
 
 
 def arithmetic(*args: Any, **params: Any) -> str | None:
-    """That which holds all arguments, with bools that are numbers counted as ints."""
+    """That which holds all arguments; of bools that are all numbers they make an int."""
     name = promoted(*args)
-    return "int64" if name == "bool" and not any(map(shape_of, args)) else name
+    if name != "bool":
+        return name
+    numbers = {is_number(a) for a in args if a is not None}
+    return "bool" if False in numbers else None if None in numbers else "int64"
 
 
 def of_first(first: Any, *args: Any, **params: Any) -> str | None:

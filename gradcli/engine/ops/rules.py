@@ -114,7 +114,14 @@ def push(
             c = None if rule is None else rule(dot, out, *args, **params)
         if c is not None:
             total = c if total is None else plus(total, c)
-    return total
+    return total if op.partials is not None else _typed(total, out)
+
+
+def _typed(c: Any, out: Any) -> Any:
+    """A tangent, or one for each of several results, brought to the dtype of the result."""
+    if type(c) is tuple:
+        return tuple(map(_typed, c, out))
+    return _cast(c, dtype_of(out)) if c is not None else None
 
 
 def moving(
@@ -146,8 +153,14 @@ def _spread(c: Any, out: Any) -> Any:
         return c
     if shape_of(c) != shape_of(out):
         c = ops.expand(c, size=shape_of(out))
-    dtype = dtype_of(out)
-    return c if dtype_of(c) == dtype else ops.cast(c, dtype=dtype)
+    return _cast(c, dtype_of(out))
+
+
+def _cast(c: Any, dtype: str) -> Any:
+    """A cotangent or tangent as float32 or float64."""
+    if dtype_of(c) == dtype or not dtype.startswith("float"):
+        return c
+    return ops.cast(c, dtype=dtype)
 
 
 def _times(g: Any, partial: Any, product: Any, out: Any, args: Sequence[Any], params: Any) -> Any:
@@ -191,7 +204,4 @@ def fit(c: Any, x: Any) -> Any:
     shape = shape_of(x)
     if shape_of(c) != shape:
         c = ops.sum_to(c, size=shape)
-    dtype = dtype_of(x)
-    if dtype == "float32" and dtype_of(c) != dtype:
-        c = ops.cast(c, dtype=dtype)
-    return c
+    return _cast(c, dtype_of(x))

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 from gradcli.engine.ops import statics
-from gradcli.engine.ops.op import Op
+from gradcli.engine.ops.op import Op, Rule
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.carrier import Carrier
 from gradcli.engine.values.data import NUMBERS, dtype_of
@@ -70,6 +70,10 @@ class Value(Carrier):
     def ndim(self) -> int:
         assert self.shape is not None
         return len(self.shape)
+
+    @property
+    def is_number(self) -> bool | None:
+        return None if self.kind is None and self.shape in ((), None) else self.kind == "number"
 
     def __array__(self, *_: Any, **__: Any) -> Any:
         """Refused, so that nothing takes this for an array of one object."""
@@ -187,7 +191,9 @@ def inferred(op: Op, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
     plain = [_known(a) for a in args]
     if op.number is not None and not link.varies and all(type(p) in NUMBERS for p in plain):
         found = constant(op.number(*plain, **params))
-        return Value((), found.dtype, found.link, found.known, _kind(op, args), NEW)
+        kind = _kind(op, args)
+        if kind == "number" or found.dtype == _rule(op)(*args, **params):
+            return Value((), found.dtype, found.link, found.known, kind, NEW)
     shapes = [_shape_of(a) for a in args]
     sized = all(s is not None or a is None for s, a in zip(shapes, args, strict=True))
     if op.body is not None and op.shape is None:
@@ -206,6 +212,12 @@ def inferred(op: Op, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
         _result(op, args, s, rule(*args, **params), link)
         for s, rule in zip(shape, rules, strict=True)
     )
+
+
+def _rule(op: Op) -> Rule:
+    """The rule for the dtype of an op of one result."""
+    assert not isinstance(op.dtype, list)
+    return op.dtype
 
 
 def _composed(op: Op, args: Sequence[Any], params: Mapping[str, Any]) -> Any:

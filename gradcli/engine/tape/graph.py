@@ -35,6 +35,10 @@ if TYPE_CHECKING:  # making a protocol takes as long as importing a room
 
         def value(self, args: Sequence[Any], params: Mapping[str, Any]) -> Any: ...
 
+        def value_on_tensors(
+            self, args: Sequence[Any], data: Sequence[Any], params: Mapping[str, Any]
+        ) -> Any: ...
+
         def node_name(self, args: tuple[Any, ...], params: Mapping[str, Any]) -> str: ...
 
         def node_inputs(

@@ -156,6 +156,10 @@ class Number(Tensor):
 
     __slots__ = ()
 
+    @property
+    def is_number(self) -> bool:
+        return True
+
 
 Value: TypeAlias = Any
 """What an op takes and gives: plain data or a `Tensor`."""
@@ -480,7 +484,10 @@ def evaluated(
             if type(a) not in SCALARS:
                 kind = Tensor
             data.append(a)
-    out = op.value(data, params)
+    if kind is Number:
+        out = op.value(data, params)
+    else:
+        out = op.value_on_tensors(args, data, params)
     if type(out) is not tuple:
         return _placed(op, out, data, 0), kind
     return tuple(_placed(op, part, data, i) for i, part in enumerate(out)), kind

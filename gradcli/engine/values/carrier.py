@@ -15,6 +15,13 @@ class Carrier:
 
     __slots__ = ()
 
+    @property
+    def is_number(self) -> bool | None:
+        """Whether it is one of Python's numbers, whose dtype gives way to a tensor's; None where
+        that is not known.
+        """
+        return False
+
     def apply(self, op: Any, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
         """What the op makes of the arguments, this being the first carrier among them."""
         raise NotImplementedError

@@ -10,7 +10,7 @@ from gradcli.engine.numerics import ieee
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import REQUIRED, Op, Sample, bad, composite, elementwise, known, sample
 from gradcli.engine.ops.promotion import counted, floating
-from gradcli.engine.values.data import Data, np, shape_of
+from gradcli.engine.values.data import Data, is_floating, np, shape_of
 from gradcli.engine.values.memory import in_order
 from gradcli.engine.values.sizes import axis, number
 from gradcli.errors import run_error
@@ -92,15 +92,21 @@ relu6: Op = elementwise(
     known=lambda: (known([0.0, 6.0, 3.0], grad=([0.0, 0.0, 1.0],)),),
 )
 
+
+def _ends(x: Any, low: Any, high: Any) -> tuple[Any, Any]:
+    """The bounds as numbers of x: of ints cut off."""
+    return (low, high) if is_floating(x) else (int(low), int(high))
+
+
 hardtanh: Op = elementwise(
     "hardtanh",
     args=("input",),
     params={"min_val": -1.0, "max_val": 1.0},
     doc="The input brought into min_val ... max_val. The derivatives at both are 0.",
     source="definition",
-    number=lambda x, min_val=-1.0, max_val=1.0: _clip_number(float(x), min_val, max_val),
-    array=lambda x, min_val=-1.0, max_val=1.0: np.clip(_floating(x), min_val, max_val),
-    dtype=floating,
+    number=lambda x, min_val=-1.0, max_val=1.0: _clip_number(+x, *_ends(x, min_val, max_val)),
+    array=lambda x, min_val=-1.0, max_val=1.0: np.clip(x, *_ends(x, min_val, max_val)),
+    dtype=counted,
     chooses=True,
     partials=(lambda out, x, min_val=-1.0, max_val=1.0: _within(x, min_val, max_val),),
     saves=("input",),

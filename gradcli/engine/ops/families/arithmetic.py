@@ -5,13 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 from gradcli.engine.numerics import exact, ieee
-from gradcli.engine.numerics.ufunc import alike, formula, on_numbers, real
+from gradcli.engine.numerics.ufunc import alike, formula, on_numbers, real, single
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.families import points
 from gradcli.engine.ops.nodes import by_number
 from gradcli.engine.ops.op import Op, bad, composite, elementwise, known, sample
-from gradcli.engine.ops.promotion import arithmetic, counted, floating, promoted, real_numbers
-from gradcli.engine.values.data import NUMBERS, Data, np, plain, shape_of
+from gradcli.engine.ops.promotion import (
+    arithmetic,
+    counted,
+    floating,
+    is_number,
+    promoted,
+    real_numbers,
+)
+from gradcli.engine.values.data import NUMBERS, Data, np, plain
 from gradcli.engine.values.sizes import number
 
 FAMILY = 10, "Arithmetic"
@@ -27,7 +34,7 @@ def _rsqrt(x: Data) -> Data:
 
 
 def _reciprocal(x: Data) -> Data:
-    return exact.quotient(1.0, x)
+    return exact.quotient(1, x)
 
 
 @formula
@@ -44,16 +51,14 @@ def _scaled(*terms: Any, scale: Any, name: str) -> str | None:
 
 
 def _addcmul(x: Data, a: Data, b: Data, value: Any = 1) -> Data:
-    value = number(value, "value")
     x, a, b = alike((x, a, b))
     product = plain(exact.times(a, b))
-    return exact.plus(x, product if value == 1 else plain(exact.times(product, value)))
+    return exact.plus(x, product if value == 1 else exact.scaled(product, value, "value"))
 
 
 def _addcdiv(x: Data, a: Data, b: Data, value: Any = 1) -> Data:
-    value = number(value, "value")
-    x, a, b = alike((x, a, b))
-    top = a if value == 1 else plain(exact.times(a, value))
+    x, a, b = single(alike((x, a, b)))
+    top = a if value == 1 else exact.scaled(a, value, "value")
     return exact.plus(x, plain(exact.quotient(top, b)))
 
 
@@ -231,7 +236,7 @@ def _power_exponent(out: Any, x: Any, y: Any) -> Any:
 def _power_dtype(x: Any, y: Any) -> str | None:
     """Of numbers that are ints the exponent's sign decides."""
     name = counted(x, y)
-    return None if name == "int64" and not (shape_of(x) or shape_of(y)) else name
+    return None if name == "int64" and False not in (is_number(x), is_number(y)) else name
 
 
 pow_: Op = elementwise(
@@ -268,8 +273,8 @@ square: Op = elementwise(
     doc="Square of input.",
     source="product rule",
     number=ieee.square,
-    array=lambda x: exact.times(x, x),
-    dtype=arithmetic,
+    array=lambda x: exact.times(x, x.astype(np.int64) if x.dtype.kind == "b" else x),
+    dtype=counted,
     partials=(lambda out, x: mul(x, 2.0),),
     saves=("input",),
     node="PowBackward0",

@@ -10,7 +10,7 @@ from typing import Any
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.families.places import EVERY
 from gradcli.engine.ops.op import REQUIRED, Op, bad, composite, op, sample
-from gradcli.engine.ops.promotion import of_first
+from gradcli.engine.ops.promotion import of_first, promoted
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import Data, dtype_of, np, shape_of
 from gradcli.engine.values.limits import check_memory
@@ -647,7 +647,9 @@ combinations: Op = composite(
 def _blocks(*tensors: Any) -> Any:
     if any(len(shape_of(x)) > 2 for x in tensors):
         raise run_error("shape-mismatch", "`block_diag` needs matrices")
-    matrices = [_grown(x, 2) for x in tensors]
+    dtype = promoted(*tensors)
+    same = [x if dtype in (None, dtype_of(x)) else ops.cast(x, dtype=dtype) for x in tensors]
+    matrices = [_grown(x, 2) for x in same]
     width = sum(shape_of(m)[1] for m in matrices)
     rows, start = [], 0
     for m in matrices:

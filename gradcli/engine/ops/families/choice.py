@@ -6,13 +6,13 @@ import math
 from typing import Any
 
 from gradcli.engine.numerics import ieee
-from gradcli.engine.numerics.ufunc import alike, formula, on_numbers, real, ufunc, unfit
+from gradcli.engine.numerics.ufunc import alike, real, single, ufunc, unfit
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.families import points
 from gradcli.engine.ops.nodes import by_number
 from gradcli.engine.ops.op import Op, bad, elementwise, known, op, sample
-from gradcli.engine.ops.promotion import floating, promoted, real_numbers
-from gradcli.engine.values.data import SCALARS, Data, np, plain, shape_of
+from gradcli.engine.ops.promotion import floating, promoted
+from gradcli.engine.values.data import SCALARS, Data, dtype_of, np, plain, shape_of
 from gradcli.engine.values.sizes import number
 from gradcli.errors import run_error
 
@@ -132,10 +132,32 @@ fmin: Op = elementwise(
 
 
 def _where(condition: Data, x: Data, y: Data) -> Data:
+    _check_condition(dtype_of(condition))
     try:
         return np.where(condition, *alike((x, y)))
     except ValueError as error:
         raise unfit((condition, x, y), error) from None
+
+
+def _number_where(condition: Any, x: Any, y: Any) -> Any:
+    _check_condition(dtype_of(condition))
+    return ieee.like(x if condition else y, x, y)
+
+
+def _where_dtype(condition: Any, x: Any, y: Any) -> str | None:
+    dtype = dtype_of(condition)
+    if dtype is not None:
+        _check_condition(dtype)
+    return promoted(x, y)
+
+
+def _check_condition(dtype: str) -> None:
+    if dtype != "bool":
+        raise run_error(
+            "dtype-mismatch",
+            f"the condition of `where` must be bool, got {dtype}",
+            help="a comparison makes one, as in `where(x > 0, x, 0)`",
+        )
 
 
 def _zero(x: Any) -> Any:
@@ -149,9 +171,9 @@ where: Op = op(
     doc="input where condition is true, else other. What is not chosen gets a gradient of exactly "
     "zero, and passes exactly zero on, even where its own derivative is inf.",
     source="definition; PyTorch has nan where a zero gradient meets an inf",
-    number=lambda c, x, y: ieee.like(x if c else y, x, y),
+    number=_number_where,
     array=_where,
-    dtype=lambda condition, x, y: promoted(x, y),
+    dtype=_where_dtype,
     vjp=(
         None,
         lambda g, out, c, x, y: where(c, g, 0.0),
@@ -164,17 +186,21 @@ where: Op = op(
     ),
     saves=("condition",),
     samples=lambda: (
+        sample([True, False], [1.0, 2.0], [3.0, 4.0]),
         sample(True, 1.0, 2.0),
         sample(False, 1.0, 2.0),
-        sample([True, False], [1.0, 2.0], [3.0, 4.0]),
         sample([True, False], 1.0, [[3.0, 4.0], [5.0, 6.0]]),
         sample([[True], [False]], [1.0, 2.0], 0.5),
         sample([True, False], [1.0, 2.0], 0.5),
-        sample([], [], 1.0),
+        sample(np.zeros(0, bool), [], 1.0),
         sample([True], [2.0], [2.0]),
     ),
     known=lambda: (known([True, False], [1.0, 2.0], 3.0, grad=(None, [1.0, 0.0], 1.0)),),
-    bad=lambda: (bad((2,), (3,), (2,), says="broadcast"),),
+    bad=lambda: (
+        bad([True, False], (3,), (2,), says="broadcast"),
+        bad([1.0, 0.0], (2,), (2,), says="must be bool"),
+        bad(1, 2.0, 3.0, says="must be bool"),
+    ),
 )
 
 
@@ -282,9 +308,13 @@ clamp_max: Op = elementwise(
 )
 
 
-@formula
 def _heaviside(x: Data, values: Data) -> Data:
-    return np.where(np.equal(x, 0), values, np.where(np.isnan(x), x, np.greater(x, 0)))
+    try:
+        x, values = single(alike((x, values)))
+        beside = np.where(np.isnan(x), x, np.greater(x, 0))
+        return np.where(np.equal(x, 0), values, beside)
+    except ValueError as error:
+        raise unfit((x, values), error) from None
 
 
 heaviside: Op = elementwise(
@@ -292,9 +322,8 @@ heaviside: Op = elementwise(
     args=("input", "values"),
     doc="0 where input is below 0, 1 where above, values where it is 0. Its derivative with "
     "respect to input is 0.",
-    number=on_numbers(ieee.heaviside),
+    number=ieee.heaviside,
     array=_heaviside,
-    dtype=real_numbers,
     chooses=True,
     partials=(0.0, lambda out, x, values: ops.eq(x, 0)),
     saves=("input",),

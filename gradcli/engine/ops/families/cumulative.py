@@ -279,8 +279,9 @@ def _differences(x: Any, prepend: Any, append: Any, n: Any, dim: Any) -> Any:
     parts = [p for p in (prepend, x, append) if p is not None]
     if len(parts) > 1:
         x = ops.cat(*parts, dim=at)
+    gap = ops.logical_xor if dtype_of(x) == "bool" else ops.sub
     for _ in range(min(times, shape_of(x)[at])):
-        x = ops.sub(_part(x, at, slice(1, None)), _part(x, at, slice(0, -1)))
+        x = gap(_part(x, at, slice(1, None)), _part(x, at, slice(0, -1)))
     return x
 
 

@@ -18,11 +18,12 @@ from gradcli.engine.ops.families.places import (
 )
 from gradcli.engine.ops.nodes import by_number
 from gradcli.engine.ops.op import REQUIRED, Op, bad, composite, elementwise, known, op, sample
-from gradcli.engine.ops.promotion import of_first, promoted
+from gradcli.engine.ops.promotion import of_first
 from gradcli.engine.values.carrier import data_of
+from gradcli.engine.values.conversion import converted
 from gradcli.engine.values.data import Data, dtype_of, np, shape_of
 from gradcli.engine.values.memory import as_first, in_order
-from gradcli.engine.values.sizes import Shape, axis, broadcast, common_dtype, whole
+from gradcli.engine.values.sizes import Shape, axis, broadcast, whole
 from gradcli.errors import run_error
 
 FAMILY = 190, "Picking elements"
@@ -208,8 +209,7 @@ def _masked_fill(x: Data, mask: Data, value: Data) -> Data:
             f"the value must be a number or a 0-d tensor, got the shape {list(value.shape)}",
         )
     broadcast(shape_of(x), mask.shape)
-    dtype = common_dtype(x, value) if dtype_of(x) != "float32" else "float32"
-    return np.where(mask, np.asarray(value, dtype), np.asarray(x, dtype))
+    return np.where(mask, np.asarray(converted(value, dtype_of(x))), x)
 
 
 masked_fill: Op = elementwise(
@@ -220,7 +220,7 @@ masked_fill: Op = elementwise(
     array=_masked_fill,
     layout=in_order,
     chooses=True,
-    dtype=lambda x, mask, value: promoted(x, value),
+    dtype=of_first,
     partials=(
         lambda out, x, mask, value: ops.cast(ops.logical_not(mask), dtype="float64"),
         None,
@@ -279,7 +279,7 @@ fill: Op = elementwise(
     doc="The input with every element replaced by `value`.",
     source="definition",
     array=lambda x, value: np.broadcast_to(
-        np.asarray(value, dtype_of(x)), _expandable(shape_of(value), shape_of(x))
+        np.asarray(converted(value, dtype_of(x))), _expandable(shape_of(value), shape_of(x))
     ).copy(),
     shape=lambda x, value: _expandable(value, x),
     layout=as_first,

@@ -182,10 +182,10 @@ binary_cross_entropy: Op = composite(
 
 
 def _with_logits(x: Any, target: Any, weight: Any, pos_weight: Any, reduction: Any) -> Any:
-    rest = ops.mul(ops.sub(1.0, target), x)
+    rest = ops.mul(ops.sub(1, target), x)
     step = ops.neg(ops.logsigmoid(x))
     if pos_weight is not None:
-        factor = ops.add(ops.mul(ops.sub(pos_weight, 1.0), target), 1.0)
+        factor = ops.add(ops.mul(ops.sub(pos_weight, 1), target), 1)
         step = ops.mul(step, factor)
     return reduced(_weighted(ops.add(rest, step), weight), reduction)
 
@@ -293,10 +293,12 @@ def _scored(x: Any, target: Any, weight: Any, *, reduction: Any, **params: Any) 
 
 
 def _weighed(scores: str | None, x: Any, weight: Any, reduction: Any) -> str | None:
-    """The dtype of a loss from that of the scores and their weight."""
-    if weight is None or {scores, dtype_of(weight)} != {"float64", "float32"}:
-        return floating(x, weight)
-    return None if reduction == "mean" else "float64"  # which of two sums is a number decides
+    """The dtype of a loss from that of the scores and their weight, whose sum is a float."""
+    if weight is None:
+        return floating(x)
+    if reduction == "mean" and dtype_of(weight) in ("int64", "bool"):
+        return "float64"
+    return "float64" if scores == "float64" else floating(x, weight)
 
 
 def _nll(x: Any, target: Any, weight: Any, ignore_index: Any, reduction: Any) -> Any:

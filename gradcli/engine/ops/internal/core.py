@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradcli.engine.numerics.ufunc import formula
+from gradcli.engine.numerics.ufunc import alike, formula
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import Op, composite, elementwise, op, sample
 from gradcli.engine.ops.promotion import counted, floating
 from gradcli.engine.values import memory
+from gradcli.engine.values.conversion import converted
 from gradcli.engine.values.data import Data, dtype_of, np, shape_of
 from gradcli.errors import run_error
 
@@ -21,7 +22,7 @@ def _has_nan(x: Data) -> bool:
 
 
 def _weigh(g: Data, p: Data) -> Data:
-    r = np.multiply(g, p)
+    r = np.multiply(*alike((g, p)))
     return np.where(np.equal(g, 0), np.zeros((), r.dtype), r) if _has_nan(r) else r
 
 
@@ -60,7 +61,7 @@ weigh: Op = op(
 
 
 def _gate(x: Data, y: Data) -> Data:
-    r = np.multiply(x, y)
+    r = np.multiply(*alike((x, y)))
     if not _has_nan(r):
         return r
     return np.where(np.equal(x, 0) | np.equal(y, 0), np.zeros((), r.dtype), r)
@@ -177,7 +178,7 @@ cast: Op = op(
     params={"dtype": "float64"},
     doc="x with another dtype.",
     said=lambda x, dtype: x,
-    array=lambda x, dtype: np.asarray(x).astype(dtype),
+    array=converted,
     shape=lambda x, dtype: x,
     dtype=lambda x, dtype: dtype,
     batch=lambda x, dtype: x.astype(dtype),

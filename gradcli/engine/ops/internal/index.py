@@ -18,6 +18,7 @@ from gradcli.engine.ops.families.places import (
 from gradcli.engine.ops.op import REQUIRED, Op, bad, known, op, sample
 from gradcli.engine.ops.promotion import of_first
 from gradcli.engine.values.carrier import Like
+from gradcli.engine.values.conversion import converted
 from gradcli.engine.values.data import Data, dtype_of, np, shape_of
 from gradcli.engine.values.memory import as_first
 from gradcli.engine.values.sizes import Shape, axis
@@ -159,7 +160,7 @@ def _set_at(x: Data, value: Data, index: Any) -> Data:
     region, advanced = region_of(out, index)
     shape = region[advanced].shape if advanced else region.shape
     kept = fitting(shape_of(value), shape)
-    value = np.broadcast_to(np.reshape(value, kept), shape)
+    value = np.broadcast_to(np.reshape(converted(value, dtype_of(out)), kept), shape)
     if not advanced:
         region[...] = value
     elif has_repeats(advanced):

@@ -1,0 +1,50 @@
+"""Plain data in another dtype.
+
+A float becomes an int by cutting off its fraction. One that fits no int of 64 bits is an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import isfinite
+from typing import Any
+
+from gradcli.engine.values.data import INT64_MAX, INT64_MIN, NUMBERS, Data, dtype_of, np
+from gradcli.errors import run_error
+
+_ENDS = float(INT64_MIN), -float(INT64_MIN)
+"""The least float that becomes an int, and the least above that becomes none."""
+
+
+def converted(x: Data, dtype: str) -> Data:
+    """Plain data in a dtype, itself where it has it: a number of a number, but for float32, an
+    array of an array.
+
+    Raises:
+        RunError: If a float has no int.
+    """
+    if type(x) in NUMBERS:
+        return np.asarray(x, np.float32) if dtype == "float32" else _KINDS[dtype](x)
+    if dtype == "int64" and x.dtype.kind == "f":
+        least, end = _ENDS
+        fits = np.greater_equal(x, least) & np.less(x, end)
+        if not fits.all():
+            whole(x[~fits].flat[0].item())
+    return x if dtype_of(x) == dtype else x.astype(dtype)
+
+
+def whole(x: Any) -> int:
+    """The int of a number, cut off towards zero.
+
+    Raises:
+        RunError: If there is none.
+    """
+    if type(x) is float and not isfinite(x):
+        raise run_error("bad-argument", f"there is no int for {x}")
+    n = int(x)
+    if not INT64_MIN <= n <= INT64_MAX:
+        raise run_error("integer-overflow", f"the int of {x} does not fit into 64 bits")
+    return n
+
+
+_KINDS: dict[str, Callable[[Any], Data]] = {"float64": float, "int64": whole, "bool": bool}

@@ -1,0 +1,65 @@
+"""Calls of an op with arguments of every dtype: arrays, tensors without dimensions, numbers."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+LETTERS = {"bool": "b", "int64": "i", "float32": "f", "float64": "d"}
+ARRAYS = [f"array {dtype}" for dtype in LETTERS]
+FORMS = [*ARRAYS, *(f"0-d {d}" for d in LETTERS), "number bool", "number int64", "number float64"]
+"""The forms that an argument may have."""
+FEW = ["array int64", "array float32", "0-d bool", "0-d float32", "0-d float64", *FORMS[-2:]]
+"""Those of three arguments: enough to meet each other in every order."""
+
+
+def base(op: Any) -> tuple[list[Any], dict[str, Any]] | None:
+    """The arguments and parameters that an operation's calls are made from: of its samples the
+    first with the most arguments that can be of several dtypes; None where there is none.
+    """
+    found = None
+    for s in op.samples():
+        args = [np.asarray(a) if isinstance(a, (list, tuple)) else a for a in s.args]
+        empty = any(isinstance(a, np.ndarray) and a.size == 0 for a in args)
+        if "dtype" in s.params or empty or not varying(op, args):
+            continue
+        if found is None or len(varying(op, args)) > len(varying(op, found[0])):
+            found = args, dict(s.params)
+    return found
+
+
+def varying(op: Any, args: list[Any]) -> list[int]:
+    """The places of the arguments that can be of several dtypes: not those of places and choices."""
+    return [
+        i
+        for i, a in enumerate(args)
+        if type(a) is float
+        or (a is not None and (op.elementwise or np.asarray(a).dtype.kind == "f"))
+    ]
+
+
+def calls(op: Any) -> Iterator[tuple[tuple[str, ...], list[Any], dict[str, Any]]]:
+    """The forms of the arguments and the arguments, as arrays and numbers, of every call."""
+    found = base(op)
+    if found is None:
+        return
+    args, params = found
+    places = varying(op, args)
+    choices = FORMS if len(places) < 3 else FEW if op.elementwise else ARRAYS[-3:]
+    for forms in itertools.product(choices, repeat=len(places)):
+        made = list(args)
+        for i, form in zip(places, forms, strict=True):
+            made[i] = _formed(args[i], form, op.elementwise)
+        yield forms, made, params
+
+
+def _formed(value: Any, form: str, free: bool) -> Any:
+    kind, dtype = form.split()
+    if free or kind != "array":  # a third, so that float32 can be told from float64
+        value = 1 / 3 if dtype.startswith("float") else 1
+        value = np.full(2, value, dtype) if kind == "array" else np.asarray(value, dtype)
+        return value.item() if kind == "number" else value
+    return np.asarray(value).astype(dtype)

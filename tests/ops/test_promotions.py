@@ -1,0 +1,87 @@
+"""The dtypes of results: of a run, PyTorch's as `reference/promotions.py` recorded them; of `check`,
+those of the run.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from dtype_calls import LETTERS, calls
+from oracles import table
+
+from gradcli.engine.ops.catalog import ops
+from gradcli.engine.run.session import Session
+from gradcli.engine.static.value import constant, inferred, tensor
+from gradcli.engine.tape.tensor import Tensor
+from gradcli.engine.values.carrier import data_of
+from gradcli.engine.values.data import Quiet, dtype_of, plain
+from gradcli.errors import GradError
+
+HERE = Path(__file__).parent
+RECORDED = json.loads((HERE / "promotions.json").read_text("utf-8"))["dtypes"]
+OPS = [
+    op
+    for name, op in table().items()
+    if op.host is None and (op.array or op.body) and ".internal." not in ops.families[name]
+]
+ARRAYS_FIRST = "PyTorch makes arrays of both first, so that a tensor without dimensions counts"
+INPUTS = "PyTorch gives the input's dtype, whatever the others hold"
+LIKE_A = "PyTorch reads B as of A's dtype without a look"
+DEPARTS = {  # in how many calls, and why
+    "avg_pool1d": (1, "an average of ints is none"),
+    "avg_pool2d": (1, "an average of ints is none"),
+    "binary_cross_entropy": (1, INPUTS),
+    "binary_cross_entropy_with_logits": (14, f"{INPUTS}, or in place the target's"),
+    "clamp": (12, "PyTorch takes a bound without dimensions beside a number for a number"),
+    "cosine_embedding_loss": (4, "PyTorch makes float64 of ints first"),
+    "huber_loss": (4, INPUTS),
+    "l1_loss": (2, ARRAYS_FIRST),
+    "mse_loss": (2, ARRAYS_FIRST),
+    "pow": (2, "PyTorch gives the base itself for the exponent True"),
+    "rms_norm": (1, INPUTS),
+    "smooth_l1_loss": (2, ARRAYS_FIRST),
+    "soft_margin_loss": (2, INPUTS),
+    "solve_triangular": (5, LIKE_A),
+}
+
+
+def known(a):
+    """What `check` knows of an argument."""
+    return tensor(a.shape, dtype_of(a)) if isinstance(a, np.ndarray) else constant(a)
+
+
+def letters(question):
+    """A letter for the dtype of each result of a call, "-" where it is refused."""
+    try:
+        out = question()
+    except GradError:
+        return "-"
+    parts = out if isinstance(out, tuple) else (out,)
+    return "".join(LETTERS.get(dtype_of(data_of(part)), "?") for part in parts)
+
+
+@pytest.mark.parametrize("op", OPS, ids=lambda op: op.name)
+def test_dtypes_are_pytorchs(op):
+    session = Session()
+    row = RECORDED.get(op.name, "")
+    expected = row.split() if " " in row else row
+    departing, wrong = [], []
+    for i, (forms, args, params) in enumerate(calls(op)):
+        given = [Tensor(plain(a)) if isinstance(a, np.ndarray) else a for a in args]
+        values = [None if a is None else known(a) for a in args]
+        bound = {k.removeprefix("*"): v for k, v in {**op.params, **params}.items()}
+        with Quiet():
+            got = letters(lambda: session.do(op, given, bound))  # noqa: B023  # asked at once
+            told = letters(lambda: inferred(op, values, bound))  # noqa: B023
+        said = f"{op.name} of {', '.join(forms)}"
+        refused = not row or expected[i] == "-"
+        if not refused and got != expected[i]:
+            departing.append(f"{said}: {got}, PyTorch {expected[i]}")
+        if got != "-" and told not in (got, "?") and not (refused and told == "-"):
+            wrong.append(f"{said}: {got}, check {told}")
+    count, _ = DEPARTS.get(op.name, (0, ""))
+    assert not wrong, "\n".join(wrong[:20])
+    assert len(departing) == count, f"{len(departing)} depart:\n" + "\n".join(departing[:20])

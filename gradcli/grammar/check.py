@@ -9,6 +9,7 @@ from gradcli.errors import Diagnostic, Label, nearest
 from gradcli.grammar import ast
 from gradcli.grammar.arity import Callee, arity_faults, of_builtin, of_function
 from gradcli.grammar.faults import Fault
+from gradcli.grammar.literals import LARGEST, too_large
 from gradcli.grammar.names import PREFIXES, Names, Scope, analyse, assigned, function_scope, walk
 from gradcli.grammar.placement import parameter_faults, placement_faults
 from gradcli.ir import Signatures
@@ -67,6 +68,8 @@ class _Expressions:
                     yield from self.call(node, scope)
                 case ast.Binary():
                     yield from _operands(node)
+                case ast.Literal(value=int(value)) if value > LARGEST and role != "negated":
+                    yield too_large(node.span, str(value))
                 case ast.Lambda():
                     yield from parameter_faults(node.params)
                 case ast.Def():

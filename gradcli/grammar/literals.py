@@ -70,16 +70,23 @@ def size(span: Span, text: str) -> int:
     value = number(span, text)
     if isinstance(value, float):
         raise Fault("bad-declaration", f"a size is a whole number, not `{text}`", *span)
+    if value > LARGEST:
+        raise too_large(span, text)
     return value
 
 
 def _int(span: Span, text: str, digits: str, base: int) -> int:
-    value = int(digits or "0", base) if len(digits) <= 64 else LARGEST + 1
-    if value > LARGEST:
-        message = f"`{_short(text)}` does not fit an int of 64 bits"
-        note = f"the largest is {LARGEST}; a float has more range: `1e20`"
-        raise Fault("bad-number", message, *span, notes=(note,))
+    """An int, or that of which only the negative is one: `-9223372036854775808`."""
+    if len(digits) > 64 or (value := int(digits or "0", base)) > LARGEST + 1:
+        raise too_large(span, text)
     return value
+
+
+def too_large(span: Span, text: str) -> Fault:
+    """What a number outside of 64 bits is told."""
+    message = f"`{_short(text)}` does not fit an int of 64 bits"
+    note = f"the largest is {LARGEST}; a float has more range: `1e20`"
+    return Fault("bad-number", message, *span, notes=(note,))
 
 
 def _short(text: str) -> str:

@@ -105,8 +105,8 @@ class Scope(Record):
 
 Visit: TypeAlias = tuple[ast.Node, str, Scope | None]
 """A node, how its value is used and the scope in which it stands. It is used as "call" where it is
-called, as "base" where an attribute is taken of it, "compared" in a comparison, "operand" where
-nothing but a value will do, else "value".
+called, as "base" where an attribute is taken of it, "compared" in a comparison, "negated" of a
+literal behind a minus, "operand" where nothing but a value will do, else "value".
 """
 
 
@@ -266,6 +266,8 @@ def _parts(node: ast.Node, scope: Scope | None) -> Iterator[Visit]:
         case ast.Binary():
             yield (node.left, "operand", scope)
             yield (node.right, "operand", scope)
+        case ast.Unary(op="-", operand=ast.Literal() as number):
+            yield (number, "negated", scope)
         case ast.Call():
             yield (node.function, "call", scope)
             for arg in (*node.args, *node.keywords):

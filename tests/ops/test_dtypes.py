@@ -22,6 +22,9 @@ TRUTH = {  # of bools these give bools: a sum of two is whether one is true, as 
 }
 
 
+LARGE = 3 * 2**60
+
+
 def parts(out):
     return out if isinstance(out, tuple) else (out,)
 
@@ -53,3 +56,31 @@ def check_kind(op, kind):
             x, y = np.asarray(got, float), np.asarray(wanted, float)
             assert x.shape == y.shape, told
             assert np.allclose(x, y, rtol=1e-12, atol=1e-12, equal_nan=True), told
+
+
+@pytest.mark.parametrize("op", OPS)
+def test_ints_do_not_wrap(op):
+    for s in samples(op):
+        given = values(s.args)
+        params = {k.removeprefix("*"): v for k, v in {**op.params, **s.params}.items()}
+        floats = [i for i, a in enumerate(given) if a is not None and dtype_of(a) == "float64"]
+        if not all(np.all(np.isfinite(given[i])) for i in floats):
+            continue
+        large = {i: np.clip(np.trunc(given[i]), -2, 2) * LARGE for i in floats}
+        with Quiet():
+            try:
+                found = op(
+                    *(
+                        cast(large.get(i, a), "int64") if i in large else a
+                        for i, a in enumerate(given)
+                    ),
+                    **params,
+                )
+            except GradError:
+                continue  # it does not take ints, or tells that these are too large
+            expected = op(*(large.get(i, a) for i, a in enumerate(given)), **params)
+        for got, wanted in zip(parts(found), parts(expected), strict=True):
+            if dtype_of(got) == "int64":
+                x, y = np.asarray(got, float), np.asarray(wanted, float)
+                told = f"{op.name}{s.args} {s.params} times {LARGE}: {got}, of floats {wanted}"
+                assert np.allclose(x, y, rtol=1e-9, atol=2048.0), told

@@ -6,15 +6,17 @@ from typing import Any
 
 from gradcli.engine.numerics import ieee
 from gradcli.engine.numerics.ufunc import Function, alike, integral, real, ufunc
-from gradcli.engine.values.data import INT64_MIN, Data, np, plain
+from gradcli.engine.values.data import INT64_MAX, INT64_MIN, Data, np, plain
 from gradcli.engine.values.sizes import number
 from gradcli.errors import run_error
 
 __all__ = [
     "absolute",
     "add",
+    "add_at",
     "div",
     "float_power",
+    "folded",
     "floor_divide",
     "fmod",
     "neg",
@@ -66,6 +68,35 @@ def _agrees(r: Data, function: Function, about: Data, x: Data, y: Data) -> bool:
         return True
     x, y = (a[near].astype(object) for a in np.broadcast_arrays(x, y))
     return bool(np.all(np.equal(function(x, y), np.asarray(r)[near])))
+
+
+def folded(name: str, x: Data, **where: Any) -> Data:
+    """NumPy's sum or product of that name, or its running one, of an array of ints or bools."""
+    function = getattr(np, name)
+    size = function(np.abs(x.astype(np.float64)), **where)
+    if x.size == 0 or np.max(size) < 2.0**62:
+        return function(x, dtype=np.int64, **where)
+    return _in_range(np.asarray(function(x.astype(object), **where)))
+
+
+def add_at(zeros: Data, places: Any, values: Data) -> None:
+    """Add values to the places of an array of zeros, to each as often as it is named."""
+    if zeros.dtype.kind == "i":
+        size = np.zeros(zeros.shape)
+        np.add.at(size, places, np.abs(np.asarray(values, np.float64)))
+        if np.max(size, initial=0.0) >= 2.0**62:
+            sums = zeros.astype(object)
+            np.add.at(sums, places, np.asarray(values, object))
+            zeros[...] = _in_range(sums)
+            return
+    np.add.at(zeros, places, values)
+
+
+def _in_range(ints: Data) -> Data:
+    """Python's ints, if they are of 64 bits."""
+    if ints.min() < INT64_MIN or ints.max() > INT64_MAX:
+        raise ieee.overflow()
+    return ints.astype(np.int64)
 
 
 plus = _checked("add", _sum_fits)

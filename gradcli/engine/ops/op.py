@@ -350,7 +350,7 @@ class Op(Entry):
         """
         if self.number is not None and all(type(a) in SCALARS for a in data):
             out = self.number(*data, **params)
-            usual = type(out) is float and float in map(type, data)
+            usual = type(out) is float and float in map(type, data) and "dtype" not in params
             if usual or dtype_of(out) == cast(Rule, self.dtype)(*args, **params):
                 return out
             data = [a if a is None else np.asarray(a) for a in data]

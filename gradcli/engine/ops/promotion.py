@@ -86,12 +86,6 @@ def floating(*args: Any, **params: Any) -> str | None:
     return "float64" if name in ("int64", "bool") else name
 
 
-def real_numbers(*args: Any, **params: Any) -> str | None:
-    """The same for arithmetic in which a bool counts as the float 0 or 1."""
-    bools = any(a is not None and dtype_of(a) == "bool" for a in args)
-    return floating(*args) if bools else promoted(*args)
-
-
 def counted(*args: Any, **params: Any) -> str | None:
     """The same for sums and products, in which a bool counts as an int."""
     name = promoted(*args)

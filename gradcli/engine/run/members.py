@@ -60,7 +60,8 @@ def call(
 UNRECORDED = frozenset(
     {
         *("shape", "ndim", "dtype", "device", "T", "mT", "item", "tolist", "size", "dim", "numel"),
-        *("type", "to", "cpu", "double", "float", "long", "append", "extend", "pop"),
+        *("type", "to", "cpu", "double", "float", "long", "int", "bool"),
+        *("append", "extend", "pop"),
     }
 )
 """Members that give the same, whether what came before was recorded or not."""
@@ -257,6 +258,8 @@ _TENSOR: tuple[dict[str, Member], dict[str, Member]] = (
         "double": lambda session, site, x: _cast(session, x, "float64"),
         "float": lambda session, site, x: _cast(session, x, "float64"),
         "long": lambda session, site, x: _cast(session, x, "int64"),
+        "int": lambda session, site, x: _cast(session, x, "int64"),
+        "bool": lambda session, site, x: _cast(session, x, "bool"),
         "dim": lambda session, site, x: x.ndim,
         "numel": _numel,
     },

@@ -103,8 +103,11 @@ def binary(
                 outputs = _FIRSTS if x.index == 0 == y.index else (x.index, y.index)
                 if other is Tensor:
                     kind = Tensor
-        if type(a) not in NUMBERS or type(b) not in NUMBERS:
-            return general(session, x, y)
+        if type(a) is float:
+            if type(b) not in NUMBERS:
+                return general(session, x, y)
+        elif type(b) is not float or type(a) not in NUMBERS:
+            return general(session, x, y)  # which knows what a tensor of ints keeps to
         out = number(a, b)
         recording = session.recording
         if type(out) is not float or not (recording or kind is Tensor):

@@ -62,7 +62,11 @@ _CERTAIN = frozenset(
 )
 _SHAPE_METHODS = frozenset({"size", "dim", "numel", "item"})
 _KEEPING = frozenset({"double", "float", "contiguous", "cpu", "requires_grad_"})
-_CASTS = {"long": "int64", "float": "float64", "double": "float64"}
+_CASTS = {
+    **dict.fromkeys(("long", "int"), "int64"),
+    **dict.fromkeys(("float", "double"), "float64"),
+    "bool": "bool",
+}
 
 
 class Transfer:
@@ -336,7 +340,7 @@ class Transfer:
                 return relinked(view(x, x.shape), UNLINKED)
             case "item":
                 return number(x.dtype, x.link.cut())
-            case "to" | "type" | "long" | "float" | "double":
+            case _ if name in ("to", "type") or name in _CASTS:
                 return self._cast(x, name, params, span)
         return x if name in _KEEPING else unknown()
 

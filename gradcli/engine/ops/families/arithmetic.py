@@ -16,7 +16,6 @@ from gradcli.engine.ops.promotion import (
     floating,
     is_number,
     promoted,
-    real_numbers,
 )
 from gradcli.engine.values.data import NUMBERS, Data, np, plain
 from gradcli.engine.values.sizes import number
@@ -39,6 +38,7 @@ def _reciprocal(x: Data) -> Data:
 
 @formula
 def _lerp(x: Data, end: Data, weight: Data) -> Data:
+    x = np.asarray(x, np.result_type(x, end, weight, 0.0))
     gap = np.subtract(end, x)
     from_start = np.add(x, np.multiply(weight, gap))
     from_end = np.subtract(end, np.multiply(gap, np.subtract(1, weight)))
@@ -462,7 +462,7 @@ lerp: Op = elementwise(
     doc="Point between input and end: input + weight (end - input).",
     number=on_numbers(ieee.lerp),
     array=_lerp,
-    dtype=real_numbers,
+    dtype=floating,
     partials=(
         lambda out, x, end, weight: sub(1.0, weight),
         lambda out, x, end, weight: weight,

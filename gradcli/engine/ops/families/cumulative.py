@@ -5,11 +5,13 @@ from __future__ import annotations
 from math import inf, nan
 from typing import Any
 
+from gradcli.engine.numerics import exact
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.families.along import floats, shaped
 from gradcli.engine.ops.families.places import EVERY
 from gradcli.engine.ops.op import REQUIRED, Op, bad, composite, known, op, sample
 from gradcli.engine.ops.promotion import counted, floating, integer, of_first
+from gradcli.engine.values.conversion import converted
 from gradcli.engine.values.data import Data, dtype_of, np, shape_of
 from gradcli.engine.values.dtypes import dtype_name
 from gradcli.engine.values.sizes import Shape, axis, number, whole
@@ -43,10 +45,15 @@ def _samples() -> Any:
 
 def _accumulated(x: Data, dim: Any, dtype: Any, name: str) -> Data:
     x = np.asarray(x)
-    asked = dtype_name(dtype) or ("int64" if x.dtype.kind == "b" else None)
-    x = x if asked is None else x.astype(asked)
+    x = converted(x, dtype_name(dtype) or ("int64" if x.dtype.kind == "b" else dtype_of(x)))
     at = axis(dim, x.ndim)
-    return getattr(np, name)(x, at) if x.ndim else np.array(x)
+    if not x.ndim:
+        return np.array(x)
+    return exact.folded(name, x, axis=at) if x.dtype.kind == "i" else getattr(np, name)(x, at)
+
+
+def _dtype(x: Any, dim: Any, dtype: Any = None) -> str | None:
+    return dtype_name(dtype) or counted(x)
 
 
 def _backwards(x: Any, dim: Any) -> Any:
@@ -65,7 +72,7 @@ cumsum: Op = op(
     source="a linear map; the cotangent goes back by its transpose, the running sum from the end",
     array=lambda x, dim, dtype=None: _accumulated(x, dim, dtype, "cumsum"),
     shape=_kept,
-    dtype=counted,
+    dtype=_dtype,
     vjp=(lambda g, out, x, dim, dtype=None: _backwards(g, dim),),
     jvp=(lambda dot, out, x, dim, dtype=None: cumsum(dot, dim=dim),),
     inplace=True,
@@ -124,7 +131,7 @@ cumprod: Op = op(
     source="definition; p[k] = x[k] p[k - 1] differentiated, a linear recurrence",
     array=lambda x, dim, dtype=None: _accumulated(x, dim, dtype, "cumprod"),
     shape=_kept,
-    dtype=counted,
+    dtype=_dtype,
     vjp=(_cumprod_pull,),
     jvp=(_cumprod_push,),
     saves=("input",),

@@ -40,14 +40,19 @@ def _times_log(x: Data, y: Data, log: Data) -> Data:
     return np.where(zero, np.zeros((), np.result_type(log)), np.multiply(x, log))
 
 
+def _wide(x: Data, y: Data) -> Data:
+    """Y in the digits that both have together."""
+    return np.asarray(y, np.result_type(x, y, 0.0))
+
+
 @formula
 def _xlogy(x: Data, y: Data) -> Data:
-    return _times_log(x, y, real("log")(y))
+    return _times_log(x, y, real("log")(_wide(x, y)))
 
 
 @formula
 def _xlog1py(x: Data, y: Data) -> Data:
-    return _times_log(x, y, real("log1p")(y))
+    return _times_log(x, y, real("log1p")(_wide(x, y)))
 
 
 def _entr(x: Data) -> Data:

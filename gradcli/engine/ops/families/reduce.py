@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import nan
 from typing import Any
 
-from gradcli.engine.numerics import ieee
+from gradcli.engine.numerics import exact
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.families.along import (
     DIMS,
@@ -18,7 +18,8 @@ from gradcli.engine.ops.families.along import (
 )
 from gradcli.engine.ops.op import Op, bad, known, op, sample
 from gradcli.engine.ops.promotion import boolean, counted, floating
-from gradcli.engine.values.data import INT64_MAX, INT64_MIN, Data, np
+from gradcli.engine.values.conversion import converted
+from gradcli.engine.values.data import Data, np
 from gradcli.engine.values.dtypes import dtype_name
 from gradcli.engine.values.sizes import Shape, axes, flag, number, reduced
 
@@ -37,26 +38,14 @@ def _numbered(name: str) -> Any:
     return node
 
 
-def _exact(x: Any, keep: dict[str, Any], reduction: str) -> Data:
-    """A sum or product of ints, refused where it leaves 64 bits."""
-    function = getattr(np, reduction)
-    size = function(np.abs(x.astype(np.float64)), **keep)
-    if x.size == 0 or np.max(size) < 2.0**62:
-        return function(x, dtype=np.int64, **keep)
-    out = np.asarray(function(x.astype(object), **keep))
-    if out.size and (out.min() < INT64_MIN or out.max() > INT64_MAX):
-        raise ieee.overflow()
-    return out.astype(np.int64)
-
-
 def _reduce(x: Data, dim: Any, keepdim: Any, dtype: Any, reduction: str) -> Data:
     x = np.asarray(x)
     keep = {"axis": axes(dim, x.ndim), "keepdims": bool(keepdim)}
     name = dtype_name(dtype)
     if name is not None:
-        x = x.astype(name)
+        x = converted(x, name)
     if x.dtype.kind in "ib":
-        out = _exact(x, keep, reduction)
+        out = exact.folded(reduction, x, **keep)
         return out if name != "bool" else np.asarray(out, bool)
     return getattr(np, reduction)(x, **keep)
 

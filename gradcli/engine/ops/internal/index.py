@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from gradcli.engine.numerics import exact
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.families.places import (
     behind,
@@ -33,7 +34,7 @@ def _unindex(g: Data, index: Any, size: Shape) -> Data:
     if not advanced:
         region[...] = g
     elif has_repeats(advanced):
-        np.add.at(region, advanced, g)
+        exact.add_at(region, advanced, g)
     else:
         region[advanced] = g
     return out
@@ -268,7 +269,7 @@ def _pick(x: Data, index: Data, dim: int) -> Data:
 
 def _place(g: Data, index: Data, dim: int, size: Shape) -> Data:
     out = np.zeros(size, dtype_of(g))
-    np.add.at(out, grid(out.shape, np.asarray(index), dim), g)
+    exact.add_at(out, grid(out.shape, np.asarray(index), dim), g)
     return out
 
 

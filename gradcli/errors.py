@@ -137,16 +137,53 @@ def run_error(
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
-    """A help line for a name that is not there: "did you mean", or None where none is near. Dashes
-    before options do not count.
+    """A help line for a name that is not there: "did you mean", or None where none is near: a name
+    of up to four letters is one slip away, a longer one two, one of nine letters three. Case, and
+    dashes before options, do not count.
     """
-    from difflib import get_close_matches
-
     bare = {k.lstrip("-"): k for k in sorted(known) if k != name}
     wanted = name.lstrip("-")
-    same = [k for k in bare if k.lower() == wanted.lower()]
-    found = same or get_close_matches(wanted, bare, 1)
-    return f"did you mean `{bare[found[0]]}`?" if found else None
+    most = 1 if len(wanted) <= 4 else 2 if len(wanted) <= 8 else 3
+    alike = (k for k in bare if abs(len(k) - len(wanted)) <= most)
+    slips = {k: _slips(wanted.lower(), k.lower()) for k in alike}
+    near = [k for k, n in slips.items() if n <= most and 2 * n < _letters(wanted, k)]
+    found = min(near, key=lambda k: (slips[k], _unlikely(wanted, k)), default=None)
+    return None if found is None else f"did you mean `{bare[found]}`?"
+
+
+def _letters(a: str, b: str) -> int:
+    return max(len(a), len(b)) + _is_start(a, b)
+
+
+def _is_start(a: str, b: str) -> bool:
+    return a.startswith(b) or b.startswith(a)
+
+
+def _unlikely(wanted: str, known: str) -> int:
+    """An order of names that are as near: swapped letters first, then where one is the start of the
+    other, then the same first letter.
+    """
+    if sorted(wanted) == sorted(known):
+        return 0
+    if _is_start(known, wanted):
+        return 1
+    return 2 if known[:1] == wanted[:1] else 3
+
+
+def _slips(a: str, b: str) -> int:
+    """How many letters are left out, put in, wrong or swapped with the next: the optimal string
+    alignment distance.
+    """
+    above: list[int] = []
+    row = list(range(len(b) + 1))
+    for i, x in enumerate(a, 1):
+        above, before, row = row, above, [i]
+        for j, y in enumerate(b, 1):
+            cost = min(above[j] + 1, row[j - 1] + 1, above[j - 1] + (x != y))
+            if i > 1 and j > 1 and x == b[j - 2] and a[i - 2] == y:
+                cost = min(cost, before[j - 2] + 1)
+            row.append(cost)
+    return row[-1]
 
 
 def counted(n: int, noun: str) -> str:

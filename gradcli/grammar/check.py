@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from gradcli.errors import Diagnostic, Label, nearest
-from gradcli.grammar import ast
+from gradcli.grammar import ast, foreign
 from gradcli.grammar.arity import Callee, arity_faults, of_builtin, of_function
 from gradcli.grammar.faults import Fault
 from gradcli.grammar.literals import LARGEST, too_large
@@ -35,12 +35,18 @@ def check(
     if names is None:
         names = analyse(module, signatures, given)
     faults = [
-        *placement_faults(module, names),
+        *placement_faults(module, names, source),
         *_Expressions(module, names).faults(),
         *_too_early(module.body, None, names, ()),
     ]
+    targets = [fault.span for fault in faults if fault.code == "bad-assignment"]
+    faults = [f for f in faults if f.span in targets or not any(_is_in(f, t) for t in targets)]
     faults.sort(key=lambda fault: fault.span)
     return [diagnostic for fault in faults for diagnostic in fault.error(source).diagnostics]
+
+
+def _is_in(fault: Fault, span: Span) -> bool:
+    return span.start <= fault.span.start and fault.span.end <= span.end
 
 
 class _Expressions:
@@ -128,7 +134,7 @@ class _Expressions:
         return name in PREFIXES or name in self.names.imports
 
     def unknown(self, node: ast.Name, role: str, scope: Scope | None) -> Fault:
-        name = node.id
+        name, signatures = node.id, self.names.signatures
         known = list(self.names.top) + list(self.names.sizes)
         while scope is not None:
             known += scope.names
@@ -139,8 +145,13 @@ class _Expressions:
             message = f"`{name}` is never given a value"
         else:
             message = f"`{name}` is no value"
-        help = nearest(name, (*known, *self.names.signatures.names()))
-        return Fault("unknown-name", message, *node.span, help=help)
+        called = role == "call"
+        written = foreign.function(name) if called else foreign.constant(name)
+        if written is not None:
+            return Fault("unknown-name", message, *node.span, help=f"write `{written}`")
+        kinds = (False,) if called else (True,) if role == "operand" else (True, False)
+        known += [n for n in signatures.names() if signatures[n].constant in kinds]
+        return Fault("unknown-name", message, *node.span, help=nearest(name, known))
 
     def unknown_in_module(self, node: ast.Attribute, path: str) -> Fault:
         start = node.span.end - len(node.name)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import TypeAlias
 
-from gradcli.grammar import ast
+from gradcli.grammar import ast, foreign
 from gradcli.ir import Signatures
 from gradcli.record import Record
 
@@ -371,8 +371,9 @@ def _free(
             continue
         if scope is not None and scope.binds(node.id):
             continue
-        if node.id in given or node.id not in signatures:
-            found[node.id] = found.get(node.id, False) or role != "base"
+        if node.id not in given and (node.id in signatures or foreign.constant(node.id)):
+            continue
+        found[node.id] = found.get(node.id, False) or role != "base"
     for name, as_value in found.items():
         if as_value or name in given or name not in PREFIXES:
             yield name

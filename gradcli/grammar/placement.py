@@ -10,7 +10,7 @@ from gradcli.grammar import ast
 from gradcli.grammar.faults import Fault
 from gradcli.grammar.names import Names, Scope, function_scope
 from gradcli.record import Record
-from gradcli.source import Span
+from gradcli.source import Source, Span
 
 _TYPES = ("float", "int", "bool")
 _METHODS = ("forward", "backward", "jvp")
@@ -39,13 +39,13 @@ class _Where(Record):
         return _Where(**{**around, "top": False, "in_class": False, **changes})
 
 
-def placement_faults(module: ast.Module, names: Names) -> Iterator[Fault]:
+def placement_faults(module: ast.Module, names: Names, source: Source) -> Iterator[Fault]:
     """What is wrong with the statements of a program, expressions aside."""
     outermost = _Where(top=True, loop=False, function=False, in_class=False, scope=None)
     pending = [(statement, outermost) for statement in reversed(module.body)]
     while pending:
         statement, where = pending.pop()
-        yield from _statement(statement, where, names)
+        yield from _statement(statement, where, names, source)
         pending += reversed([(inner, around) for inner, around in _inner(statement, where)])
 
 
@@ -69,7 +69,9 @@ def _inner(statement: ast.Statement, where: _Where) -> Iterator[tuple[ast.Statem
     yield from ((inner, around) for inner in body)
 
 
-def _statement(statement: ast.Statement, where: _Where, names: Names) -> Iterator[Fault]:
+def _statement(
+    statement: ast.Statement, where: _Where, names: Names, source: Source
+) -> Iterator[Fault]:
     match statement:
         case ast.Break() | ast.Continue():
             if not where.loop:
@@ -85,7 +87,7 @@ def _statement(statement: ast.Statement, where: _Where, names: Names) -> Iterato
             yield from _declaration(statement, where, names)
         case ast.Assign():
             for target in statement.targets:
-                yield from _target(target)
+                yield from _target(target, _as_definition(statement, target, source))
         case ast.For():
             yield from _target(statement.target)
         case ast.Update():
@@ -129,7 +131,17 @@ def _declaration(statement: ast.Declaration, where: _Where, names: Names) -> Ite
         yield Fault("bad-declaration", message, *statement.type.span, notes=(note,), help=help)
 
 
-def _target(target: ast.Expr) -> Iterator[Fault]:
+def _as_definition(statement: ast.Assign, target: ast.Expr, source: Source) -> str | None:
+    """How `f(x) = ...` is written."""
+    if not (isinstance(target, ast.Call) and isinstance(target.function, ast.Name)):
+        return None
+    if target.keywords or not all(isinstance(a, ast.Name) for a in target.args):
+        return None
+    head, value = (source.text[slice(*part.span)] for part in (target, statement.value))
+    return None if "\n" in head + value else f"write `def {head}: return {value}`"
+
+
+def _target(target: ast.Expr, help: str | None = None) -> Iterator[Fault]:
     pending = [target]
     while pending:
         expr = pending.pop()
@@ -139,7 +151,8 @@ def _target(target: ast.Expr) -> Iterator[Fault]:
                 yield Fault("bad-assignment", "there is no target to assign to", *expr.span)
         elif not isinstance(expr, (ast.Name, ast.Index, ast.Attribute)):
             message = f"{_kind(expr)} cannot be assigned to"
-            help = "to compare write `==`" if isinstance(expr, ast.Compare) else None
+            if isinstance(expr, ast.Compare):
+                help = "to compare write `==`"
             yield Fault("bad-assignment", message, *expr.span, help=help)
 
 

@@ -98,6 +98,14 @@ def test_every_form_has_a_suffix_or_is_named():
         ("--JSON", ["--json", "-r"], "--json"),
         ("sin", ["sin"], None),
         ("q", ["sin"], None),
+        ("tahn", ["tan", "tanh"], "tanh"),
+        ("is_available", ["Variable", "isclose"], None),
+        ("sqr", ["sqrt", "square"], "sqrt"),
+        ("backwards", ["backward"], "backward"),
+        ("x", ["y", "xs"], "xs"),
+        ("ln", ["len", "in"], "len"),
+        ("logsum", ["cumsum", "logsumexp"], None),
+        ("cross_entorpy", ["cross_entropy", "binary_cross_entropy"], "cross_entropy"),
     ],
 )
 def test_the_nearest_name(name, known, found):

@@ -63,6 +63,24 @@ BAD = [
         "relv(x)",
         (1, 1, "unknown-name", "`relv` is called and never defined", "did you mean `relu`?"),
     ),
+    ("x = true\nx", (1, 5, "unknown-name", "`true` is no value", "write `True`")),
+    ("x = π * 2\nx", (1, 5, "unknown-name", "`π` is no value", "write `pi`")),
+    ("ln(2.0)", (1, 1, "unknown-name", "`ln` is called and never defined", "write `log`")),
+    (
+        "torch.cuda.is_available()",
+        (1, 12, "unknown-name", "`is_available` of `torch.cuda` is not part of the language", None),
+    ),
+    (
+        "f(x, y) = x * y\nx",
+        (
+            *(1, 1, "bad-assignment", "the result of a call cannot be assigned to"),
+            "write `def f(x, y): return x * y`",
+        ),
+    ),
+    (
+        "f(x, 2) = x\nx",
+        (1, 1, "bad-assignment", "the result of a call cannot be assigned to", None),
+    ),
     (
         "input xy\nxz * 2",
         (2, 1, "unknown-name", "`xz` is never given a value", None),
@@ -164,7 +182,13 @@ BAD = [
     ("return 3", (1, 1, "misplaced-statement", "`return` stands outside a function", None)),
     (
         "f = 1\nsin(x) = 3",
-        (2, 1, "bad-assignment", "the result of a call cannot be assigned to", None),
+        (
+            2,
+            1,
+            "bad-assignment",
+            "the result of a call cannot be assigned to",
+            "write `def sin(x): return 3`",
+        ),
     ),
     ("3 = x", (1, 1, "bad-assignment", "a literal cannot be assigned to", None)),
     (
@@ -379,3 +403,7 @@ def test_deep_and_long_programs_are_checked_without_a_deep_stack():
     assert findings("if x: y\n" + "elif x: y\n" * 5_000) == []
     nested = "".join(" " * i + "if x:\n" for i in range(100)) + " " * 100 + "-" * 190 + "y"
     assert findings(nested) == []
+
+
+def test_a_word_of_another_language_may_be_given():
+    assert not findings("true * 2", frozenset({"true"}))

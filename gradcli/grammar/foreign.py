@@ -1,0 +1,32 @@
+"""Words of other languages and notations, with those of this one."""
+
+from __future__ import annotations
+
+_CONSTANTS = {
+    **dict.fromkeys(("true", "TRUE"), "True"),
+    **dict.fromkeys(("false", "FALSE"), "False"),
+    **dict.fromkeys(("null", "NULL", "nil", "none", "undefined"), "None"),
+    **dict.fromkeys(("Infinity", "infinity", "INFINITY"), "inf"),
+    **dict.fromkeys(("NaN", "NAN"), "nan"),
+    **dict.fromkeys(("π", "Pi", "PI"), "pi"),
+}
+_FUNCTIONS = {
+    "ln": "log",
+    "lg": "log10",
+    "arctg": "atan",
+    "fabs": "abs",
+    "power": "pow",
+    "sgn": "sign",
+    "sqr": "square",
+    "tg": "tan",
+}
+
+
+def constant(name: str) -> str | None:
+    """The constant that a name stands for elsewhere, and never an input here."""
+    return _CONSTANTS.get(name)
+
+
+def function(name: str) -> str | None:
+    """The built-in function that a name calls elsewhere."""
+    return _FUNCTIONS.get(name)

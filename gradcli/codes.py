@@ -349,6 +349,13 @@ GROUPS = {
             "'gradcli[special]'` installs.",
         ),
         (
+            "list-arithmetic",
+            "`+` or `*` of lists of numbers, which are tensors there: a warning",
+            "Python joins and repeats lists. So does the language where one is written in brackets "
+            "(`[0.0] * n`, `l + [x]`) or holds anything but numbers; other lists of numbers are "
+            "tensors under operators. `tensor(a) + b` says that, `[] + a + b` joins.",
+        ),
+        (
             "needs-cotangent",
             "a derivative of more than one number without a weight for each",
             "A gradient is of one number. Reduce the result, as by `sum`, or weigh its "

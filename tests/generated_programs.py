@@ -310,10 +310,15 @@ class Lists:
     def alias(self, depth: int) -> list[str]:
         old, new = self.rng.choice(self.lists), self.name()
         made = self.rng.choice(
-            [old, old, f"[{old}[0]]", f"({old}, 1)[0]", f"{old}[:]", "[ones(2)]"]
-        )
+            [
+                old, old, f"[{old}[0]]", f"({old}, 1)[0]", f"{old}[:]", "[ones(2)]",
+                f"{old} + {self.rng.choice(self.lists)}", f"[{self.value()}] + {old}", f"{old} * 2",
+                f"{self.rng.choice(['2', 'len(p)'])} * [{old}[0]]",
+            ]
+        )  # fmt: skip
         self.lists.append(new)
-        return [f"{new} = {made}"]
+        update = [f"{new} += {self.rng.choice([old, f'[{self.value()}]'])}", f"{new} *= 2"]
+        return [f"{new} = {made}", *self.rng.choice([[], [], update[:1], update[1:]])]
 
     def loop(self, depth: int) -> list[str]:
         over = self.rng.choice([f"range({self.rng.randint(0, 3)})", self.rng.choice(self.lists)])

@@ -101,6 +101,7 @@ a = -x + +y - ~z * -2 / 3 // 4 % 5 ** 6 @ w
 b = (1 & 2 | 3 ^ 4) == 5
 c = not x is None
 d = x is not y, x in [1], x not in y, x != y
+e = l + [1] + l * 2, ([0] * 2 + l) * 2 - l, l * l, [1] - l
 """,
     "rules": """
 class Cube(Function):

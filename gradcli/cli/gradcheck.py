@@ -41,6 +41,7 @@ def gradcheck(line: Line) -> None:
         )
     if not (line.quiet and target.path is None and target.form in ("plain", "human")):
         target.write(_text(result, target, line.precision))
+    inquiry.telling.warn(result.warnings)
     if not result.passed:
         raise typer.Exit(1)
 

@@ -94,12 +94,15 @@ class Expressions(Slots):
         while isinstance(chain[-1].left, ast.Binary):
             chain.append(chain[-1].left)
         busy = self.function.busy
+        listed = is_list(chain[-1].left)
         left = self.expression(chain[-1].left)
         while chain:
             node = chain.pop()
+            listed = node.op in ("+", "*") and (listed or is_list(node.right))
             operands = (left, self.expression(node.right))
             target = self.target(busy, into if not chain else None)
-            self.emit(ir.Operator(node.span, target, node.op, operands))
+            sign = f"{node.op}[]" if listed else node.op
+            self.emit(ir.Operator(node.span, target, sign, operands))
             left = ir.Slot(target, node.span)
         return left
 
@@ -294,3 +297,15 @@ class Expressions(Slots):
         """Return the value of an expression."""
         value = self.expression(e)
         self.emit(ir.Return(e.span, value))
+
+
+def is_list(e: ast.Expr) -> bool:
+    """Whether an expression is written as a list: in brackets, or as a sum or product with such."""
+    pending = [e]
+    while pending:
+        e = pending.pop()
+        if isinstance(e, ast.List):
+            return True
+        if isinstance(e, ast.Binary) and e.op in ("+", "*"):
+            pending += (e.left, e.right)
+    return False

@@ -76,6 +76,8 @@ class Copy(Instruction):
 class Operator(Instruction):
     """target = what an operator of the language gives, by its sign: "+", "-" (of one operand or of
     two), "[]", "not", "in", "==" and so on. It is not the built-in of its name: `+` joins text.
+    "+[]" and "*[]" are `+` and `*` where an operand is written as a list: of lists they join and
+    repeat.
     """
 
     __slots__ = ("target", "operator", "args")

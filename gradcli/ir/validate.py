@@ -37,7 +37,7 @@ from gradcli.source import Span
 _CHOICES = ("and", "or", "chain", "if")
 _ARITHMETIC = ("+", "-", "*", "/", "//", "%", "**", "@", "&", "|", "^")
 _TESTS = ("<", "<=", ">", ">=", "==", "!=", "is", "is not", "in", "not in")
-_SIGNS = {1: ("+", "-", "~", "not"), 2: (*_ARITHMETIC, *_TESTS, "[]")}
+_SIGNS = {1: ("+", "-", "~", "not"), 2: (*_ARITHMETIC, *_TESTS, "[]", "+[]", "*[]")}
 """The operators by how many operands they have."""
 
 

@@ -36,7 +36,8 @@ def gradcheck(loaded: Loaded, request: Request, order: int) -> GradcheckResult:
         checks = check_program(run, names, order, _lines(loaded))
         rules = calls.checked(loaded.source, order)
     passed = all(check.passed for check in (*checks, *rules))
-    return GradcheckResult(passed, checks, rules, done.lines, ())
+    warnings = done.warnings(loaded.source)
+    return GradcheckResult(passed, checks, rules, done.lines, warnings)
 
 
 def _lines(loaded: Loaded) -> dict[str, int]:

@@ -20,7 +20,9 @@ def graph(loaded: Loaded, request: Request) -> GraphResult:
     watch = loaded.watch(request.wrt).keeping()
     done = loaded.execute(request.given, request.options, watch)
     name, output = loaded.output(done, request.of)
-    warnings = () if is_finite(output) else (non_finite(loaded, request, done, watch),)
+    warnings = done.warnings(loaded.source)
+    if not is_finite(output):
+        warnings += (non_finite(loaded, request, done, watch),)
     differentiated(loaded.program, done.session, watch.asked, done.values)
     return GraphResult(
         output=name,

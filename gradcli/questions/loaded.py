@@ -47,6 +47,13 @@ class Done(Record):
     result: Any
     printed: list[str]
 
+    def warnings(self, source: Source) -> tuple[Diagnostic, ...]:
+        """What the run says of itself, of a program with this text."""
+        found = tuple(self.session.warnings.values())
+        for warning in found:
+            warning.source = source
+        return found
+
     @property
     def lines(self) -> tuple[str, ...]:
         """What the program printed, line by line."""

@@ -16,7 +16,8 @@ from gradcli.source import Span
 
 def warnings(asked: Asked, found: Value, unused: Sequence[str]) -> tuple[Diagnostic, ...]:
     """What is to be said of a result and the first derivatives that were found."""
-    said = [_unused(asked.loaded, name, asked.name) for name in unused]
+    said = [*asked.done.warnings(asked.loaded.source)]
+    said += [_unused(asked.loaded, name, asked.name) for name in unused]
     if not (is_finite(asked.output) and is_finite(found)):
         said.append(non_finite(asked.loaded, asked.request, asked.done, asked.watch.keeping()))
     return tuple(said)

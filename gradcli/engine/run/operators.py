@@ -10,7 +10,8 @@ from typing import Any
 from gradcli.engine.ops.binding import static
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.inplace import apply_inplace
-from gradcli.engine.run.call import Function, augmented, by_place
+from gradcli.engine.run import lists, scalars
+from gradcli.engine.run.call import Function, augmented, by_name, by_place
 from gradcli.engine.run.session import Session, kind_of
 from gradcli.engine.tape.graph import Site
 from gradcli.engine.tape.tensor import Number, Tensor
@@ -43,6 +44,8 @@ OPS = {
     ("==", 2): "eq",
     ("!=", 2): "ne",
     ("[]", 2): "getitem",
+    ("+[]", 2): "add",
+    ("*[]", 2): "mul",
 }
 """The op that an operator does on numbers and tensors, by its sign and its number of operands."""
 
@@ -57,19 +60,40 @@ def function(sign: str, count: int, site: Site) -> Function:
 
 def update(sign: str, site: Site) -> Function:
     """What `x += e` and its like do at a place."""
-    return augmented(ops[OPS[sign, 2]], function(sign, 2, site), site)
+    made = _UPDATES.get(sign)
+    plain = function(sign, 2, site) if made is None else made(site)
+    return augmented(ops[OPS[sign, 2]], plain, site)
 
 
-def _plus(site: Site) -> Function:
-    """`+`, which joins text and tuples and adds anything else."""
-    plain = by_place(ops.add, site)
+def _plus(site: Site, on_lists: Function) -> Function:
+    """`+`, which joins text and tuples, does what it does on lists, and adds anything else."""
+    plain = by_name(ops.add, site)
 
     def add(session: Session, x: Any, y: Any) -> Any:
-        if type(x) in _TEXTS or type(y) in _TEXTS:
+        kind, other = type(x), type(y)
+        if kind is list or other is list:
+            found = on_lists(session, x, y, site)
+            if found is not None:
+                return found
+        if kind in _TEXTS or other in _TEXTS:
             return joined(x, y)
         return plain(session, x, y)
 
-    return add
+    return scalars.binary(ops.add, site, add)
+
+
+def _times(site: Site, on_lists: Function) -> Function:
+    """`*`, which does what it does on lists, and multiplies anything else."""
+    plain = by_name(ops.mul, site)
+
+    def multiply(session: Session, x: Any, y: Any) -> Any:
+        if type(x) is list or type(y) is list:
+            found = on_lists(session, x, y, site)
+            if found is not None:
+                return found
+        return plain(session, x, y)
+
+    return scalars.binary(ops.mul, site, multiply)
 
 
 def _over(site: Site) -> Function:
@@ -84,7 +108,10 @@ def _over(site: Site) -> Function:
 _TEXTS = frozenset({str, tuple, Size})
 
 _LANGUAGE: dict[str, Callable[[Site], Function]] = {
-    "+": _plus,
+    "+": lambda site: _plus(site, lists.joined),
+    "+[]": lambda site: _plus(site, lists.joined_as_written),
+    "*": lambda site: _times(site, lists.repeated),
+    "*[]": lambda site: _times(site, lists.repeated_as_written),
     "/": _over,
     "not": lambda site: negation,
     "is": lambda site: lambda session, x, y: identity(x, y),
@@ -96,6 +123,12 @@ _LANGUAGE: dict[str, Callable[[Site], Function]] = {
     "[]": lambda site: lambda session, x, i: item(session, x, i, site),
 }
 """Operators that know more than numbers and tensors."""
+
+_UPDATES: dict[str, Callable[[Site], Function]] = {
+    "+": lambda site: _plus(site, lists.extended),
+    "*": lambda site: _times(site, lists.repeated_in_place),
+}
+"""Those that change a list in place, as in `x += y`."""
 
 
 def negation(session: Session, value: Any) -> bool:

@@ -33,7 +33,7 @@ from gradcli.engine.tape.tensor import (
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import NUMBERS, SCALARS, np
 from gradcli.engine.values.fields import Fields
-from gradcli.errors import RunError, run_error
+from gradcli.errors import Diagnostic, RunError, run_error
 
 NOTHING: Mapping[str, Any] = {}
 
@@ -55,6 +55,7 @@ class Session:
         own_calls: is told each call of an own function: the function, its arguments, its place.
         retained: tensors, no leaves, that keep their gradient in each pass of the program's.
         functions: built-ins that the program uses as values, by name.
+        warnings: what is to be said of the run, the first of each code.
         stream: which of the seed's streams of random numbers this run takes.
     """
 
@@ -89,6 +90,7 @@ class Session:
         self.seed_used = int.from_bytes(os.urandom(8)) if seed is None else seed
         self.stream = stream
         self.functions: dict[str, Callable[..., Any]] = {}
+        self.warnings: dict[str, Diagnostic] = {}
         self._rng: Any = None
 
     def left(self, retain: bool) -> int:
@@ -98,6 +100,13 @@ class Session:
         if retain:
             return LIVE
         return SPENT if self.watched or self.transforms > 0 else GONE
+
+    def warn(self, code: str, message: str, help: str, site: Site) -> None:
+        """Say what may be wrong at a place, unless the same has been said."""
+        if code not in self.warnings:
+            self.warnings[code] = Diagnostic(
+                code, message, None, site.span, help=help, severity="warning"
+            )
 
     # --- random numbers ----------------------------------------------------------------
 

@@ -12,8 +12,8 @@ _SAME = (
 )
 """Instructions that do the same, whether it is recorded or not."""
 
-_ARITHMETIC = frozenset({"+", "-", "*", "/", "//", "%", "**", "@"})
-"""Operators that make a new tensor of two operands."""
+_ARITHMETIC = frozenset({"+", "-", "*", "/", "//", "%", "**", "@", "+[]", "*[]"})
+"""Operators that make a new tensor or list of two operands."""
 
 
 def sees_recording(program: ir.Program) -> bool:

@@ -59,7 +59,7 @@ class Steps:
             case ir.Augment():
                 operands = (i.receiver, i.value)
                 args = [self.read(a, slots) for a in operands]
-                found = self._transfer.operated(i.operator, args, i.span, operands)
+                found = self._transfer.updated(i.operator, args, i.span, operands)
                 labels = self._findings.labels(operands, args)
                 return self._transfer.changed(args[0], found, i.span, labels)
             case ir.Apply():

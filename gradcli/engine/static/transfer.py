@@ -33,6 +33,7 @@ from gradcli.engine.static.kinds import (
     parts,
     steady,
 )
+from gradcli.engine.static.list_operators import ListOperators
 from gradcli.engine.static.lists import List, Lists, linked, plain
 from gradcli.engine.static.value import (
     LINKED,
@@ -77,11 +78,29 @@ class Transfer:
         self.lists = lists
         self.session = Session()
         self.recording = True
+        self._on_lists = ListOperators(findings, lists)
 
     def operated(
         self, sign: str, args: list[Any], span: Span, operands: Sequence[ir.Operand]
     ) -> Any:
         """What an operator gives."""
+        found = self._on_lists.of(sign, args[0], args[1], span) if len(args) == 2 else None
+        return self._plainly(sign, args, span, operands) if found is None else found
+
+    def updated(
+        self, sign: str, args: list[Any], span: Span, operands: Sequence[ir.Operand]
+    ) -> Any:
+        """What an operator gives that updates its first operand: a list is changed in place."""
+        x, y = args
+        found = None
+        if isinstance(x, List) or isinstance(y, List):
+            found = self._on_lists.update(sign, x, y, self.items(y)[0], span)
+        return self._plainly(sign, args, span, operands) if found is None else found
+
+    def _plainly(
+        self, sign: str, args: list[Any], span: Span, operands: Sequence[ir.Operand]
+    ) -> Any:
+        """What an operator gives that does not join or repeat lists."""
         name = operators.OPS.get((sign, len(args)), sign)
         return self._asked(lambda: self._of_operator(name, args, span), name, args, span, operands)
 

@@ -6,6 +6,7 @@ import signal
 import sys
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from gradcli.__main__ import _run
 
@@ -14,6 +15,11 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 # a shell starts what runs in the background with it ignored, and processes inherit that
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+# how long an example takes says how busy the machine is
+settings.register_profile("any load", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any load")
 
 
 @pytest.fixture

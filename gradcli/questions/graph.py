@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from gradcli.engine.report.graph import recorded_graph
 from gradcli.engine.report.values import is_finite, plain_value
 from gradcli.engine.tape.tensor import Tensor, node_of
 from gradcli.errors import Diagnostic, RunError
-from gradcli.questions.loaded import Done, Loaded
-from gradcli.questions.request import Request
+from gradcli.questions.loaded import Done, Loaded, Watch
+from gradcli.questions.request import Options, Request
 from gradcli.questions.wanted import differentiated
 from gradcli.questions.warnings import non_finite
 from gradcli.results import Graph, GraphResult
@@ -23,14 +24,26 @@ def graph(loaded: Loaded, request: Request) -> GraphResult:
     warnings = done.warnings(loaded.source)
     if not is_finite(output):
         warnings += (non_finite(loaded, request, done, watch),)
-    differentiated(loaded.program, done.session, watch.asked, done.values)
+    names = differentiated(loaded.program, done.session, watch.asked, done.values)
+    again = recorded_alone(loaded, request, done, names)
     return GraphResult(
         output=name,
         value=plain_value(output),
-        graph=graph_of(loaded, done, output),
+        graph=graph_of(loaded, again, loaded.output(again, request.of)[1]),
         printed=done.lines,
         warnings=warnings,
     )
+
+
+def recorded_alone(loaded: Loaded, request: Request, done: Done, names: Sequence[str]) -> Done:
+    """The run if these names are all that it watched, else another that watches nothing else: plain
+    data are no inputs of the graph.
+    """
+    session = done.session
+    if len(names) == len(session.points):
+        return done
+    silent = Options(session.seed_used, stream=session.stream)
+    return loaded.execute(request.given, silent, Watch(names, keep=True))
 
 
 def graph_of(loaded: Loaded, done: Done, output: Any) -> Graph:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from gradcli.engine.report.values import binding, is_data, is_finite, is_numeric, plain_value
 from gradcli.errors import Diagnostic, RunError
 from gradcli.questions.loaded import Done, Loaded, Watch
 from gradcli.questions.request import Request
-from gradcli.questions.wanted import candidates
+from gradcli.questions.wanted import candidates, chosen
 from gradcli.results import Graph, RunResult
 
 
@@ -40,11 +38,13 @@ def _result(loaded: Loaded, request: Request, done: Done) -> RunResult:
         bindings=tuple(binding(n, value) for n, value in done.values.items() if is_data(value)),
         printed=done.lines,
         warnings=tuple(warnings),
-        graph=_graph(loaded, done, result) if request.options.graph else None,
+        graph=_graph(loaded, request, done) if request.options.graph else None,
     )
 
 
-def _graph(loaded: Loaded, done: Done, result: Any) -> Graph:
-    from gradcli.questions.graph import graph_of
+def _graph(loaded: Loaded, request: Request, done: Done) -> Graph:
+    from gradcli.questions.graph import graph_of, recorded_alone
 
-    return graph_of(loaded, done, result)
+    again = recorded_alone(loaded, request, done, chosen(loaded.program, done.session))
+    output = None if done.result is None else loaded.output(again, None)[1]
+    return graph_of(loaded, again, output)

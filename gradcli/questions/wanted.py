@@ -58,8 +58,7 @@ def differentiated(
     Args:
         program: The program.
         session: Its finished run.
-        names: Those asked for; None: those candidates that turned out to be floats, of constants
-            only if no name holds a leaf that requires grad.
+        names: Those asked for; None: those that `chosen` gives.
         values: Top-level names and their values.
 
     Raises:
@@ -74,10 +73,7 @@ def differentiated(
                 message = f"cannot differentiate by `{name}`: {what}"
                 raise RunError(Diagnostic("not-differentiable", message))
         return names
-    kinds = {i.name: i.kind for i in program.inputs}
-    found = [name for name in program.names if name in points]
-    if all(kinds.get(name, "constant") == "constant" for name in found):
-        found = [name for name in found if name in session.leaves] or found
+    found = chosen(program, session)
     if not found:
         raise UsageError(
             Diagnostic(
@@ -86,6 +82,17 @@ def differentiated(
                 help="name one with --wrt, or declare `param x = 1.0`",
             )
         )
+    return found
+
+
+def chosen(program: Program, session: Session) -> list[str]:
+    """The candidates that turned out to be floats in a finished run; of constants only if no name
+    holds a leaf that requires grad.
+    """
+    kinds = {i.name: i.kind for i in program.inputs}
+    found = [name for name in program.names if name in session.points]
+    if all(kinds.get(name, "constant") == "constant" for name in found):
+        return [name for name in found if name in session.leaves] or found
     return found
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gradcli.errors import AssertionFailed, GradError, InputError, LimitError, RunError, UsageError
-from gradcli.program import constant, load
+from gradcli.program import Options, constant, load
 
 COOLING = """
 param k = 0.1
@@ -406,3 +406,31 @@ def test_a_gradient_of_what_is_no_float_is_refused(text):
     found = caught.value.diagnostics[0]
     assert found.code == "needs-float"
     assert "7.0" in found.help
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "data = [1.0, 2.0]\nk = 3.0\nw = tensor(2.0, requires_grad=True)\n"
+        "((tensor(data) * k - w) ** 2).sum()",
+        "x = 3.0\nw = tensor(2.0, requires_grad=True)\nprint(x)\n(x * w) ** 2",
+        "x = 3.0\nw = 2.0\n(x * w) ** 2",
+        "input x = 3.0\nw = 2.0\n(x * w) ** 2",
+        "input x = 3.0\nparam w = 2.0\n(x * w) ** 2",
+        "k = 2.0\n(x * k) ** 2",
+        "n = 2\nx = 3.0\nw = rand(size=(), requires_grad=True)\n(x * w) ** n",
+    ],
+)
+def test_the_graph_is_of_the_names_that_are_differentiated(text):
+    program = load(text)
+    given = {"x": 2.0} if "x" in program.required else {}
+    names = set(program.grad(given).grad)
+    seeded = Options(seed=3)
+    for found in (program.graph(given), program.run(given, options=Options(seed=3, graph=True))):
+        below = {edge.source for edge in found.graph.edges}
+        ends = {node.variable for node in found.graph.nodes if node.id not in below}
+        assert ends == names
+    found = program.graph(given, options=seeded)
+    assert found.value == program.run(given, options=seeded).result
+    assert found.graph.nodes[0].value == found.value
+    assert len(found.printed) == text.count("print")

@@ -18,8 +18,8 @@ from gradcli.engine.tape.tensor import (
     record,
 )
 from gradcli.engine.values import memory, refusals
-from gradcli.engine.values.carrier import data_of, like_of
-from gradcli.engine.values.data import NUMBERS, Data, is_floating
+from gradcli.engine.values.carrier import like_of
+from gradcli.engine.values.data import NUMBERS, Data, is_floating, np
 from gradcli.errors import run_error
 
 
@@ -43,9 +43,7 @@ def apply_inplace(
     if recording:
         _refuse_leaf(x)
     out, _ = evaluated(op, (x, *args), params)
-    own = getattr(out, "base", None) is None
-    fresh = own and all(out is not a and out is not data_of(a) for a in args)
-    _write(x, out, op, old, site, fresh)
+    _write(x, out, op, old, site)
     if not recording:
         return x
     node = None
@@ -86,8 +84,8 @@ def _snapshot(a: Any, x: Tensor) -> Any:
     return Tensor(data, node_of(a), a.index)
 
 
-def _write(x: Tensor, out: Data, op: Op, old: Tensor, site: Site | None, fresh: bool) -> None:
-    """Put the result `out` into `x`; `fresh` tells that it is no argument of the op."""
+def _write(x: Tensor, out: Data, op: Op, old: Tensor, site: Site | None) -> None:
+    """Put the result `out`, which lies on memory of its own, into `x`."""
     before, after = like_of(x), like_of(out)
     if before.shape != after.shape:
         raise refusals.outgrown(after.shape, before.shape)
@@ -107,16 +105,24 @@ def _write(x: Tensor, out: Data, op: Op, old: Tensor, site: Site | None, fresh: 
                 help="change a `clone()` of it",
             )
         version = x.version
-        alone = version is None or not version.shared
-        if before.dtype == after.dtype and alone and fresh and out.strides == x.data.strides:
-            x.data = out  # nobody else looks at the old memory
+        if version is None or not version.shared:
+            x.data = _laid_as(out, x.data)  # nobody else looks at the old memory
         else:
+            version.part()
             if op.saves[0]:
                 old.data = x.data.copy()
             x.data[...] = out
     version = counter(x)
     version.count += 1
     version.site = site
+
+
+def _laid_as(out: Data, x: Data) -> Data:
+    if out.strides == x.strides and out.dtype == x.dtype:
+        return out
+    made = np.empty_like(x)
+    made[...] = out
+    return made
 
 
 _RANK = {"bool": 0, "int64": 1, "float32": 2, "float64": 2}

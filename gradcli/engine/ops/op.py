@@ -109,6 +109,8 @@ class Op(Entry):
         saves: which of the arguments' values the rules read, and "out", or names of `fields` where
             they read no others of several results; shapes are always there.
             A mapping tells it for the rule of each argument, where these differ.
+        guards: what PyTorch saves, in the same form, where it is not that: reverse mode refuses to
+            go on when it has been changed in place.
         node: PyTorch's name of the recorded node, or a function (args, params) to it. The arguments
             that the node is made of may stand behind it, "MseLossBackward0(input, target)"; else
             they are those that have rules. A composite that has a name is one node.
@@ -153,6 +155,9 @@ class Op(Entry):
         "dtype",
         "fields",
         "flat",
+        "guarded_fields",
+        "guards",
+        "guards_out",
         "folds",
         "host",
         "infer",
@@ -174,7 +179,6 @@ class Op(Entry):
         "said",
         "samples",
         "saves",
-        "saved_fields",
         "saves_out",
         "sees",
         "shape",
@@ -204,6 +208,7 @@ class Op(Entry):
         vjp: Sequence[Rule | None] | None = None,
         jvp: Sequence[Rule | None] | None = None,
         saves: Sequence[str] | Mapping[str, Sequence[str]] = (),
+        guards: Sequence[str] | Mapping[str, Sequence[str]] | None = None,
         node: str | Callable[..., str] | None = None,
         fields: Sequence[str] = (),
         chooses: bool = False,
@@ -249,12 +254,13 @@ class Op(Entry):
         self.partials = None if partials is None else tuple(partials)
         self.vjp = None if vjp is None else tuple(vjp)
         self.jvp = None if jvp is None else tuple(jvp)
-        by_rule = saves if isinstance(saves, Mapping) else dict.fromkeys(self.args, saves)
-        self.reads = tuple(tuple(a in by_rule.get(r, ()) for a in self.args) for r in self.args)
+        self.reads, read = self._by_rule(saves)
         self.saves = tuple(map(any, zip(*self.reads, strict=True)))
-        read = {name for names in by_rule.values() for name in names}
-        self.saved_fields = tuple(i for i, name in enumerate(fields) if name in read)
-        self.saves_out = "out" in read or bool(self.saved_fields)
+        self.saves_out = "out" in read or any(name in read for name in fields)
+        rows, kept = self._by_rule(saves if guards is None else guards)
+        self.guards = None if guards is None else rows
+        self.guarded_fields = tuple(i for i, name in enumerate(fields) if name in kept)
+        self.guards_out = "out" in kept or bool(self.guarded_fields)
         self._node = node
         self.folds = body is not None and node is not None
         self.fields = tuple(fields)
@@ -278,6 +284,14 @@ class Op(Entry):
         self.samples = samples
         self.known = known
         self.bad = bad
+
+    def _by_rule(
+        self, names: Sequence[str] | Mapping[str, Sequence[str]]
+    ) -> tuple[tuple[tuple[bool, ...], ...], set[str]]:
+        """For the rule of each argument which arguments are named, and all that is named."""
+        by_rule = names if isinstance(names, Mapping) else dict.fromkeys(self.args, names)
+        rows = tuple(tuple(a in by_rule.get(r, ()) for a in self.args) for r in self.args)
+        return rows, {name for row in by_rule.values() for name in row}
 
     def _layouts(self, layout: Layout | list[Layout] | None) -> list[Layout]:
         if layout is None and self.body is not None:

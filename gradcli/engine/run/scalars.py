@@ -12,7 +12,7 @@ from typing import Any
 from gradcli.engine.ops.op import Op
 from gradcli.engine.run.session import Session
 from gradcli.engine.tape.graph import Site, Version
-from gradcli.engine.tape.tensor import Number, OpNode, Tensor
+from gradcli.engine.tape.tensor import Number, OpNode, Tensor, version_of
 from gradcli.engine.values.carrier import SCALAR
 from gradcli.engine.values.data import NUMBERS
 
@@ -27,7 +27,8 @@ def unary(op: Op, site: Site | None, general: Callable[..., Any]) -> Callable[[S
     partials = op.partials
     params = op.params  # their defaults
     (saves_x,) = op.saves
-    saves_out = op.saves_out
+    ((guards_x,),) = op.reads if op.guards is None else op.guards
+    guards_out = op.guards_out
 
     def call(session: Session, x: Any) -> Any:
         kind = type(x)
@@ -45,13 +46,16 @@ def unary(op: Op, site: Site | None, general: Callable[..., Any]) -> Callable[[S
                     made = OpNode(op, (under,), outputs, saved, params, under.visible, site)
                     made.out = out
                     made.like = SCALAR
-                    if saves_x or saves_out:
-                        version = x.version
-                        made.versions = (0 if version is None else version.count,)
-                        if saves_out and kind is Tensor:
+                    if saves_x:
+                        made.data = (x.data,)
+                    if kind is Tensor:
+                        if guards_x:
+                            made.guards = (x,)
+                            made.versions = (0 if x.version is None else x.version.count,)
+                        if guards_out:
                             result.version = Version()
                             made.cells = (result.version,)
-                            made.versions = (*made.versions, 0)
+                            made.versions = (*(made.versions or ()), 0)
                     result.node = made
                 return result
         return general(session, x)
@@ -73,7 +77,9 @@ def binary(
     partials = op.partials
     params = op.params  # their defaults
     (left_x, left_y), (right_x, right_y) = op.reads
-    short = partials is not None and not op.saves_out
+    guards = op.reads if op.guards is None else op.guards
+    (of_left_x, of_left_y), (of_right_x, of_right_y) = guards
+    short = partials is not None and not op.saves_out and not op.guards_out
 
     def call(session: Session, x: Any, y: Any) -> Any:
         kind_x, other = type(x), type(y)
@@ -125,10 +131,23 @@ def binary(
             made.out = out
             made.like = SCALAR
             if saves_x or saves_y:
-                made.versions = (
-                    0 if kind_x in NUMBERS or x.version is None else x.version.count,
-                    0 if other in NUMBERS or y.version is None else y.version.count,
+                made.data = (
+                    a if saves_x or kind_x in NUMBERS else SCALAR,
+                    b if saves_y or other in NUMBERS else SCALAR,
                 )
+            if kind is Tensor:
+                kept = []
+                if kind_x is Tensor and (
+                    (left is not None and of_left_x) or (right is not None and of_right_x)
+                ):
+                    kept.append(x)
+                if other is Tensor and (
+                    (left is not None and of_left_y) or (right is not None and of_right_y)
+                ):
+                    kept.append(y)
+                if kept:
+                    made.guards = tuple(kept)
+                    made.versions = tuple(map(version_of, kept))
             result.node = made
         return result
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import count
 from typing import TYPE_CHECKING, Any, Protocol
+from weakref import ref
 
 from gradcli.engine.values.carrier import Like
 from gradcli.engine.values.data import np
@@ -28,7 +29,9 @@ if TYPE_CHECKING:  # making a protocol takes as long as importing a room
         reads: tuple[tuple[bool, ...], ...]
         saves: tuple[bool, ...]
         saves_out: bool
-        saved_fields: tuple[int, ...]
+        guards: tuple[tuple[bool, ...], ...] | None
+        guards_out: bool
+        guarded_fields: tuple[int, ...]
 
         @property
         def differentiable(self) -> bool: ...
@@ -95,15 +98,36 @@ LIVE, SPENT, GONE = range(3)
 
 class Version:
     """How often memory has been changed in place, and where it was last. `shared` tells whether
-    several tensors may lie on that memory.
+    several tensors may lie on that memory, and `keepers` which nodes have saved what lies there.
     """
 
-    __slots__ = ("count", "shared", "site")
+    __slots__ = ("count", "keepers", "most", "shared", "site")
 
     def __init__(self) -> None:
         self.count = 0
         self.shared = False
         self.site: Site | None = None
+        self.keepers: list[tuple[ref[Node], int]] = []
+        self.most = _FEW
+
+    def keep(self, node: Node, place: int) -> None:
+        """Take down that a node has saved what lies on the memory."""
+        keepers = self.keepers
+        if len(keepers) >= self.most:  # those that are gone need none of it any more
+            keepers[:] = [keeper for keeper in keepers if keeper[0]() is not None]
+            self.most = 2 * len(keepers) + _FEW
+        keepers.append((ref(node), place))
+
+    def part(self) -> None:
+        """Give the nodes copies of what they have saved: the memory is about to be written."""
+        for keeper, place in self.keepers:
+            node = keeper()
+            if node is not None:
+                node.part(place)
+        self.keepers.clear()
+
+
+_FEW = 16
 
 
 class Node:
@@ -206,6 +230,11 @@ class Node:
         a tuple of them for several results, from those of the edges (None: it stays as it is).
         """
         return self.push(marks)
+
+    def part(self, place: int) -> None:
+        """Take what it saved at a place off memory that is about to change: an argument, or with -1
+        the result.
+        """
 
     def free(self) -> None:
         """Let go of what it saved."""

@@ -168,12 +168,13 @@ Value: TypeAlias = Any
 class OpNode(Node):
     """One recorded op.
 
-    `args` are the arguments as the rules want them: what the rules read is kept (with `versions`,
-    the state in which it was), of the rest only a `Like`. `cells` are the version counters of
-    what the rules read of `out`.
+    `args` are the arguments as the rules want them: what the rules read is kept, of the rest only a
+    `Like`; `data` is the same as plain data, as it was when the op was done. A change in place of
+    one of the `guards`, or of the results that `cells` count, is refused in reverse mode:
+    `versions` tells in which state they were.
     """
 
-    __slots__ = ("args", "cells", "op", "params", "versions")
+    __slots__ = ("__weakref__", "args", "cells", "data", "guards", "op", "params", "versions")
 
     def __init__(
         self,
@@ -188,12 +189,13 @@ class OpNode(Node):
         self.op = op  # all fields are set here: one call less in every step of a program
         self.edges = edges
         self.outputs = outputs
-        self.args = args
+        self.args = self.data = args
         self.params = params
         self.visible = visible
         self.site = site
         self.seq = clock()
         self.out = None
+        self.guards: tuple[Tensor, ...] = ()
         self.cells: tuple[Version, ...] = ()
         self.versions: tuple[int, ...] | None = None
         self.like = None
@@ -222,34 +224,36 @@ class OpNode(Node):
         return [a for a in self.args if type(a) in NUMBERS]
 
     def pull(self, g: Any, wanted: Sequence[bool]) -> Sequence[Any]:
-        args = self.args if self.versions is None else self._data()
+        if self.versions is not None:
+            self._check()
         if type(self.like) is tuple:
             g = whole(g, self.like)
-        return self.op.pull(g, self.out, args, self.params, wanted)
+        return self.op.pull(g, self.out, self.data, self.params, wanted)
 
     def pull_recorded(self, g: Any, wanted: Sequence[bool]) -> Sequence[Any]:
-        self._data()
+        if self.versions is not None:
+            self._check()
         if type(self.like) is tuple:
             g = whole(g, self.like)
-        return self.op.pull(g, self._result(), self.args, self.params, wanted)
+        return self.op.pull(g, self._result(), self._arguments(), self.params, wanted)
 
     def push(self, dots: Sequence[Any]) -> Any:
         out = self.like if self.out is None else self.out
-        return self.op.push(dots, out, self._data(), self.params)
+        return self.op.push(dots, out, self.data, self.params)
 
     def push_recorded(self, dots: Sequence[Any]) -> Any:
-        self._data()
         out = self.like if self.out is None else self._result()
-        return self.op.push(dots, out, self.args, self.params)
+        return self.op.push(dots, out, self._arguments(), self.params)
 
     def moving(self, marks: Sequence[Any]) -> Any:
         out = self.like if self.out is None else self.out
-        return self.op.moving(marks, out, self._data(), self.params)
+        return self.op.moving(marks, out, self.data, self.params)
 
     def free(self) -> None:
         self.freed = GONE
-        if self.versions is not None:
+        if self.data is not self.args:
             self.args = tuple([like_of(a) if isinstance(a, Tensor) else a for a in self.args])
+            self.data = self.args
         if type(self.out) is not float:
             self.out = None
 
@@ -260,29 +264,35 @@ class OpNode(Node):
             return tuple(Tensor(o, self, i) for i, o in enumerate(out))
         return None if out is None else Tensor(out, self)
 
-    def _data(self) -> Sequence[Any]:
-        """Plain data of the arguments.
-
-        Raises:
-            RunError: If a value that it saved has been changed in place since.
-        """
-        versions = self.versions
-        if versions is None:  # none was saved
+    def _arguments(self) -> Sequence[Any]:
+        """The arguments as what they were in the graph."""
+        if self.data is self.args:
             return self.args
-        data = []
-        for a, before in zip(self.args, versions, strict=False):
-            if isinstance(a, Tensor):
-                version = a.version
-                if before != (0 if version is None else version.count):
-                    raise self._changed(version)
-                data.append(a.data)
-            else:
-                data.append(a)
-        if self.cells:
-            for cell, before in zip(self.cells, versions[len(self.args) :], strict=True):
-                if cell.count != before:
-                    raise self._changed(cell)
-        return data
+        return [
+            type(a)(data, under, index) if isinstance(a, Tensor) and a.version is not None else a
+            for a, data, under, index in zip(
+                self.args, self.data, self.edges, self.outputs, strict=True
+            )
+        ]
+
+    def _check(self) -> None:
+        """Refuse to go on where a value that was to stay has been changed in place since."""
+        assert self.versions is not None
+        for x, before in zip(self.guards, self.versions, strict=False):
+            if version_of(x) != before:
+                raise self._changed(x.version)
+        for cell, before in zip(self.cells, self.versions[len(self.guards) :], strict=True):
+            if cell.count != before:
+                raise self._changed(cell)
+
+    def part(self, place: int) -> None:
+        if place < 0:
+            out = self.out
+            self.out = tuple(map(_copied, out)) if type(out) is tuple else _copied(out)
+        elif self.freed != GONE:
+            data = list(self.data)
+            data[place] = _copied(data[place])
+            self.data = tuple(data)
 
     def _changed(self, version: Version | None) -> RunError:
         labels = []
@@ -391,22 +401,27 @@ def composed(op: Recordable, args: Sequence[Any], params: Mapping[str, Any]) -> 
     assert op.body is not None
     under = [(node_of(a), a.index) if isinstance(a, Tensor) else (None, 0) for a in args]
     out = op.body(*args, **params)
-    if not op.folds:
+    if not op.folds and op.guards is None:
         return out
     given = {node for node, _ in under if node is not None}
     results = out if isinstance(out, tuple) else (out,)
     made = [_made(r, given) for r in results]
-    if any(node is not None for node, _ in made):
+    if op.guards is not None:
+        for node in {node for node, _ in made if type(node) is OpNode}:
+            _guard(node, op, args, [n for n, _ in under])
+            if op.guards_out:
+                _guard_results(node, results)
+    if op.folds and any(node is not None for node, _ in made):
         kept = tuple(like_of(a) if isinstance(a, Tensor) else a for a in args)
-        node = CompositeNode(op, kept, params, under, made)
+        folded = CompositeNode(op, kept, params, under, made)
         likes = tuple(map(like_of, results))
-        node.like = likes if len(likes) > 1 else likes[0]
-        node.keeps = any(n is not None and n.keeps for n, _ in made)
-        if node.keeps:
-            node.out = out.data if isinstance(out, Tensor) else tuple(map(data_of, results))
+        folded.like = likes if len(likes) > 1 else likes[0]
+        folded.keeps = any(n is not None and n.keeps for n, _ in made)
+        if folded.keeps:
+            folded.out = out.data if isinstance(out, Tensor) else tuple(map(data_of, results))
         for i, (result, (inner, _)) in enumerate(zip(results, made, strict=True)):
             if inner is not None:
-                result.node, result.index, result.view = node, i, None
+                result.node, result.index, result.view = folded, i, None
     return out
 
 
@@ -452,21 +467,44 @@ def record(
             visible = visible or node.visible
     if not connected:
         return None
-    saves = op.saves * len(args) if op.variadic else _kept(op, edges)
+    saves = _asked(op, op.reads, edges)
     saved = tuple(
         a if kept or not isinstance(a, Tensor) else like_of(a)
         for a, kept in zip(args, saves, strict=False)
     )
     node = OpNode(op, tuple(edges), tuple(outputs), saved, dict(params), visible, site)
-    node.versions = tuple(version_of(a) if isinstance(a, Tensor) else 0 for a in saved)
+    node.data = tuple(a.data if isinstance(a, Tensor) else a for a in saved)
+    for i, a in enumerate(saved):
+        if isinstance(a, Tensor) and type(a.data) not in NUMBERS:
+            counter(a).keep(node, i)
+    _guard(node, op, args, edges)
     node.keeps = any(under is not None and under.keeps for under in edges)
     return node
 
 
-def _kept(op: Recordable, edges: Sequence[Node | None]) -> Sequence[bool]:
-    """Which arguments the rules of the connected ones read."""
-    reads = [read for read, under in zip(op.reads, edges, strict=True) if under is not None]
-    return reads[0] if len(reads) == 1 else [any(column) for column in zip(*reads, strict=True)]
+def _guard(node: OpNode, op: Recordable, args: Sequence[Any], edges: Sequence[Node | None]) -> None:
+    """Let a node refuse changes of the arguments that PyTorch saves."""
+    asked = _asked(op, op.reads if op.guards is None else op.guards, edges)
+    kept = [a for a, guarded in zip(args, asked, strict=False) if guarded and type(a) is Tensor]
+    node.guards = (*kept, *node.guards)
+    node.versions = (*map(version_of, kept), *(node.versions or ()))
+
+
+def _guard_results(node: OpNode, results: Sequence[Any]) -> None:
+    """Let a node refuse changes of results that PyTorch saves."""
+    cells = tuple(counter(r) for r in results if isinstance(r, Tensor))
+    node.cells = (*node.cells, *cells)
+    node.versions = (*(node.versions or ()), *(cell.count for cell in cells))
+
+
+def _asked(
+    op: Recordable, by_rule: Sequence[tuple[bool, ...]], edges: Sequence[Node | None]
+) -> Sequence[bool]:
+    """Which arguments the rules of the connected ones ask for."""
+    if op.variadic:
+        return by_rule[0] * len(edges) if by_rule else ()
+    asked = [row for row, under in zip(by_rule, edges, strict=True) if under is not None]
+    return asked[0] if len(asked) == 1 else [any(column) for column in zip(*asked, strict=True)]
 
 
 def evaluated(
@@ -510,11 +548,9 @@ def keep_result(node: OpNode, op: Recordable, result: Tensor) -> None:
         node.like = Like(data.shape, dtype_of(data))
         if op.saves_out or node.keeps:
             node.out = data.copy() if node.keeps else data
-    if op.saves_out:
-        if result.version is None:
-            result.version = Version()
-        node.cells = (result.version,)
-        node.versions = (*(node.versions or ()), result.version.count)
+            counter(result).keep(node, -1)
+    if op.guards_out:
+        _guard_results(node, [result])
 
 
 def _record_many(
@@ -531,10 +567,11 @@ def _record_many(
         node.like = tuple(map(like_of, results))
         if op.saves_out or node.keeps:
             node.out = out
-        if op.saves_out:
-            read = [results[i] for i in op.saved_fields] or results
-            node.cells = tuple(map(counter, read))
-            node.versions = (*(node.versions or ()), *(cell.count for cell in node.cells))
+            for result in results:
+                if type(result.data) not in NUMBERS:
+                    counter(result).keep(node, -1)
+        if op.guards_out:
+            _guard_results(node, [results[i] for i in op.guarded_fields] or results)
         for i, result in enumerate(results):
             if floating[i]:
                 result.node = node
@@ -563,6 +600,10 @@ def part(x: Tensor, others: Sequence[Any]) -> None:
         x.data = x.data.copy(order="K")
         x.version = None
         x.view = None
+
+
+def _copied(x: Any) -> Any:
+    return x.copy(order="K") if isinstance(x, np.ndarray) else x
 
 
 def counter(x: Tensor) -> Version:

@@ -53,6 +53,7 @@ def _step(x: Any) -> Any:
 
 relu: Op = elementwise(
     "relu",
+    guards=("out",),
     args=("input",),
     doc="max(x, 0). The derivative at 0 is 0.",
     source="definition",
@@ -160,6 +161,7 @@ def _prelu(x: Any, weight: Any) -> Any:
 prelu: Op = composite(
     "prelu",
     _prelu,
+    guards=("input", "weight"),
     args=("input", "weight"),
     node="PreluKernelBackward0",
     doc="x where x is positive, else weight * x, with one weight or one for each channel (the "
@@ -628,6 +630,7 @@ def _tanhshrink(x: Data) -> Data:
 
 tanhshrink: Op = elementwise(
     "tanhshrink",
+    guards=(),
     args=("input",),
     doc="x - tanh(x), by a series where the two are close. Its derivative is tanh(x) ** 2.",
     source="DLMF 4.33.1 and 4.33.2",

@@ -368,6 +368,7 @@ floor_divide: Op = elementwise(
 
 remainder: Op = elementwise(
     "remainder",
+    guards={"other": ("input", "other")},
     args=("input", "other"),
     doc="Remainder input - other floor(input / other), which has the sign of other, "
     "input % other. Its derivatives are 1 and -floor(input / other).",
@@ -388,6 +389,7 @@ remainder: Op = elementwise(
 
 fmod: Op = elementwise(
     "fmod",
+    guards={"other": ("input", "other")},
     args=("input", "other"),
     doc="Remainder input - other trunc(input / other), which has the sign of input. Its "
     "derivatives are 1 and -trunc(input / other).",
@@ -430,6 +432,7 @@ def _leg(leg: Any, out: Any) -> Any:
 
 hypot: Op = elementwise(
     "hypot",
+    guards={"input": ("input", "out"), "other": ("other", "out")},
     args=("input", "other"),
     doc="sqrt(input ** 2 + other ** 2), without overflow on the way. Its derivatives at (0, 0) "
     "are 0, the middle of the subdifferential, where PyTorch has nan.",
@@ -458,6 +461,7 @@ hypot: Op = elementwise(
 
 lerp: Op = elementwise(
     "lerp",
+    guards={"input": ("weight",), "end": ("weight",), "weight": ("input", "end", "weight")},
     args=("input", "end", "weight"),
     doc="Point between input and end: input + weight (end - input).",
     number=on_numbers(ieee.lerp),
@@ -486,6 +490,7 @@ lerp: Op = elementwise(
 
 addcmul: Op = elementwise(
     "addcmul",
+    guards={"tensor1": ("tensor2",), "tensor2": ("tensor1",)},
     args=("input", "tensor1", "tensor2"),
     params={"value": 1},
     doc="input + value tensor1 tensor2.",
@@ -506,6 +511,7 @@ addcmul: Op = elementwise(
 
 addcdiv: Op = elementwise(
     "addcdiv",
+    guards={"input": ("tensor2",), "tensor1": ("tensor2",), "tensor2": ("tensor1", "tensor2")},
     args=("input", "tensor1", "tensor2"),
     params={"value": 1},
     doc="input + value tensor1 / tensor2.",

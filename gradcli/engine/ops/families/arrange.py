@@ -630,6 +630,7 @@ def _combinations(x: Any, r: Any, with_replacement: Any) -> Any:
 combinations: Op = composite(
     "combinations",
     _combinations,
+    guards=("input",),
     args=("input",),
     params={"r": 2, "with_replacement": False},
     doc="All combinations of r elements of a vector, a row each, in their order.",

@@ -334,6 +334,7 @@ heaviside: Op = elementwise(
 
 copysign: Op = elementwise(
     "copysign",
+    guards={"input": ("input", "out"), "other": ("out",)},
     args=("input", "other"),
     doc="Size of input with the sign of other, also of a signed zero. Its derivatives are 1 or "
     "-1, as the sign stays or changes (0 where input is 0), and 0.",

@@ -347,6 +347,7 @@ def _max_op(rank: int, what: str) -> Op:
     return composite(
         name,
         _max_pooled(rank, name),
+        guards=("input",),
         args=("input",),
         params=_MAX,
         node="MaxPool2DWithIndicesBackward0" if rank == 2 else None,
@@ -424,6 +425,7 @@ def _average_op(rank: int, what: str, more: dict[str, Any]) -> Op:
     return composite(
         name,
         _averaged(rank, name),
+        guards=("input",),
         args=("input",),
         params=params,
         node="AvgPool2DBackward0" if rank == 2 else None,

@@ -124,6 +124,7 @@ def _cumprod_push(dot: Any, out: Any, x: Any, dim: Any, dtype: Any = None) -> An
 
 cumprod: Op = op(
     "cumprod",
+    guards=("input", "out"),
     args=("input",),
     params=_PARAMS,
     doc="Running product along the dimension `dim`. Its derivatives are exact with zeros among the "
@@ -173,6 +174,7 @@ def _running_op(name: str, word: str) -> Op:
         args=("input",),
         params={"dim": REQUIRED},
         fields=("values", "indices"),
+        guards=("input", "indices"),
         doc=f"{word} element so far along the dimension `dim`, and its place. At a tie the last "
         "one is taken and gets the gradient.",
         source=f"PyTorch: {name}",

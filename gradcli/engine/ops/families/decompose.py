@@ -70,6 +70,7 @@ cholesky_solve: Op = composite(
     "cholesky_solve",
     _cholesky_solve,
     layout=in_columns,
+    guards=("input", "input2", "out"),
     args=("input", "input2"),
     params={"upper": False},
     node="CholeskySolveBackward0",

@@ -100,6 +100,7 @@ exp2: Op = elementwise(
 
 expm1: Op = elementwise(
     "expm1",
+    guards=("out",),
     args=("input",),
     doc="e ** input - 1, exact for small input. Its derivative is taken from the input, as "
     "expm1(input) + 1, PyTorch's way, loses all digits below -37.",
@@ -279,6 +280,7 @@ entr: Op = elementwise(
 
 sigmoid: Op = elementwise(
     "sigmoid",
+    guards=("out",),
     args=("input",),
     aliases=("expit",),
     doc="1 / (1 + e ** -input). Its derivative sigmoid(input) sigmoid(-input) is exact also where "

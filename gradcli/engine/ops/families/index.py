@@ -135,6 +135,7 @@ def _gather(x: Any, dim: Any, index: Any) -> Any:
 gather: Op = composite(
     "gather",
     _gather,
+    guards=("input",),
     args=("input",),
     params={"dim": REQUIRED, "index": REQUIRED},
     doc="The elements of the input at the places `index` of the dimension `dim`, and at the "
@@ -254,6 +255,7 @@ masked_select: Op = composite(
     _masked_select,
     shape=lambda x, mask: (broadcast(x, mask), None)[1],  # the mask's numbers tell
     dtype=lambda x, mask: of_first(x),
+    guards=("input", "mask"),
     args=("input", "mask"),
     node="MaskedSelectBackward0(input)",
     doc="The elements of the input at which the mask is true, as a flat tensor.",

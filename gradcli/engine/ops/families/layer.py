@@ -89,6 +89,7 @@ def _distances(x1: Any, x2: Any, p: Any) -> Any:
 cdist: Op = composite(
     "cdist",
     _distances,
+    guards=("x1", "x2", "out"),
     args=("x1", "x2"),
     params={"p": 2.0},
     node="CdistBackward0",
@@ -161,6 +162,7 @@ layer_norm: Op = composite(
     "layer_norm",
     _layer_norm,
     layout=in_order,
+    guards=("input", "weight", "bias"),
     args=("input", "weight=None", "bias=None"),
     params={"normalized_shape": REQUIRED, "eps": 1e-5},
     order=("input", "normalized_shape", "weight", "bias", "eps"),
@@ -308,6 +310,7 @@ embedding: Op = composite(
     _embedding,
     shape=lambda input, weight: (*input, *_rows_of(weight)[1:]),
     dtype=lambda input, weight: of_first(weight),
+    guards=("input",),
     args=("input", "weight"),
     node="EmbeddingBackward0(weight)",
     doc="The rows of a matrix that the input numbers.",

@@ -66,6 +66,7 @@ mse_loss: Op = composite(
     lambda x, target, weight, reduction: reduced(
         _weighted(ops.square(ops.sub(x, target)), weight), reduction
     ),
+    guards=("input", "target"),
     args=("input", "target", "weight=None"),
     params=_REDUCTION,
     order=("input", "target", "reduction", "weight"),
@@ -108,6 +109,7 @@ def _smooth(x: Any, target: Any, reduction: Any, beta: Any) -> Any:
 smooth_l1_loss: Op = composite(
     "smooth_l1_loss",
     _smooth,
+    guards=("input", "target"),
     args=("input", "target"),
     params={**_REDUCTION, "beta": 1.0},
     node="SmoothL1LossBackward0",
@@ -135,6 +137,7 @@ def _huber(x: Any, target: Any, weight: Any, reduction: Any, delta: Any) -> Any:
 huber_loss: Op = composite(
     "huber_loss",
     _huber,
+    guards=("input", "target"),
     args=("input", "target", "weight=None"),
     params={**_REDUCTION, "delta": 1.0},
     order=("input", "target", "reduction", "delta", "weight"),
@@ -193,6 +196,7 @@ def _with_logits(x: Any, target: Any, weight: Any, pos_weight: Any, reduction: A
 binary_cross_entropy_with_logits: Op = composite(
     "binary_cross_entropy_with_logits",
     _with_logits,
+    guards=("input", "target", "weight", "pos_weight"),
     args=("input", "target", "weight=None", "pos_weight=None"),
     params=_REDUCTION,
     order=("input", "target", "weight", "reduction", "pos_weight"),
@@ -335,6 +339,7 @@ nll_loss: Op = composite(
     _nll,
     shape=_nll_shape,
     dtype=_scored,
+    guards=("input", "target", "weight"),
     args=("input", "target", "weight=None"),
     params={"ignore_index": -100, **_REDUCTION},
     node=lambda args, params: (
@@ -415,6 +420,7 @@ cross_entropy: Op = composite(
     _cross_entropy,
     shape=_cross_entropy_shape,
     dtype=_cross_entropy_dtype,
+    guards={"input": ("weight",)},
     args=("input", "target", "weight=None"),
     params={"ignore_index": -100, **_REDUCTION, "label_smoothing": 0.0},
     doc="Mean of -log(softmax(input)) at the class that the target names, or weighed by the "
@@ -618,6 +624,7 @@ margin_ranking_loss: Op = composite(
 soft_margin_loss: Op = composite(
     "soft_margin_loss",
     lambda x, target, reduction: reduced(ops.neg(ops.logsigmoid(ops.mul(target, x))), reduction),
+    guards=("input", "target"),
     args=("input", "target"),
     params=_REDUCTION,
     doc="Mean of log(1 + exp(-target input)), without overflow.",
@@ -643,6 +650,7 @@ def _cosine(x1: Any, x2: Any, target: Any, margin: Any, reduction: Any) -> Any:
 cosine_embedding_loss: Op = composite(
     "cosine_embedding_loss",
     _cosine,
+    guards=("input1", "input2"),
     args=("input1", "input2", "target"),
     params={"margin": 0.0, **_REDUCTION},
     doc="Mean of 1 - cosine_similarity where the target is 1, and of max(0, cosine_similarity - "

@@ -151,6 +151,7 @@ def _logsumexp(x: Data, dim: Any, keepdim: Any = False) -> Data:
 
 logsumexp: Op = op(
     "logsumexp",
+    guards=("input", "out"),
     args=("input",),
     params={"dim": None, "keepdim": False},
     doc="log(sum(exp(x))) of the elements, or of those along `dim`, without overflow. Elements "

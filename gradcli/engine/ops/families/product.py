@@ -119,6 +119,7 @@ def _cross_op(name: str, dim: Any, more: str) -> Op:
     return composite(
         name,
         _crossed,
+        guards={"input": ("other",), "other": ("input",)},
         args=("input", "other"),
         params={"dim": dim},
         node="LinalgCrossBackward0",
@@ -443,6 +444,11 @@ def _bilinear(x1: Any, x2: Any, weight: Any, bias: Any = None) -> Any:
 bilinear: Op = composite(
     "bilinear",
     _bilinear,
+    guards={
+        "input1": ("input2", "weight"),
+        "input2": ("input1", "weight"),
+        "weight": ("input1", "input2"),
+    },
     args=("input1", "input2", "weight", "bias=None"),
     doc="input1 @ weight[o] @ input2 for each output o, plus bias.",
     source="PyTorch: nn.functional.bilinear",

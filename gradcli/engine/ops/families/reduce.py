@@ -169,6 +169,7 @@ def _prod_jvp(dot: Any, x: Any, dim: Any, keepdim: Any) -> Any:
 
 prod: Op = op(
     "prod",
+    guards=("input", "out"),
     args=("input",),
     params={**DIMS, "dtype": None},
     doc="Product of the elements, or of those along the dimension `dim`. With zeros among them the "

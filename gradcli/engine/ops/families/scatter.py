@@ -145,6 +145,7 @@ def _take(x: Any, index: Any) -> Any:
 take: Op = composite(
     "take",
     _take,
+    guards=("input",),
     args=("input",),
     params={"index": REQUIRED},
     node="TakeBackward0(input)",
@@ -187,6 +188,7 @@ def _sized(shape: Shape, at: int, n: int) -> Shape:
 take_along_dim: Op = composite(
     "take_along_dim",
     _take_along,
+    guards=("input",),
     args=("input",),
     params={"indices": REQUIRED, "dim": None},
     doc="The elements at the places `indices` along the dimension `dim`, the other dimensions "
@@ -248,6 +250,7 @@ index_add: Op = composite(
     "index_add",
     _index_add,
     layout=in_order,
+    guards={"source": ("source",)},
     args=("input", "source"),
     params={"dim": REQUIRED, "index": REQUIRED, "alpha": 1},
     order=("input", "dim", "index", "source", "alpha"),
@@ -283,6 +286,7 @@ index_copy: Op = composite(
     "index_copy",
     _index_copy,
     layout=in_order,
+    guards={"source": ("source",)},
     args=("input", "source"),
     params={"dim": REQUIRED, "index": REQUIRED},
     order=("input", "dim", "index", "source"),
@@ -360,6 +364,7 @@ masked_scatter: Op = composite(
     shape=lambda x, mask, source: broadcast(x, mask),
     dtype=of_first,
     layout=in_order,
+    guards={"input": ("mask",), "source": ("mask",)},
     args=("input", "mask", "source"),
     node="MaskedScatterBackward0(input, source)",
     doc="The input with the elements of `source`, in their order, written where the mask is true.",

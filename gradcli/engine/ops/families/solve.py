@@ -49,6 +49,7 @@ def _cofactors(a: Any) -> Any:
 
 det: Op = op(
     "det",
+    guards=("input", "out"),
     args=("input",),
     doc="Determinant of each square matrix. Its gradient is the matrix of cofactors, right for a "
     "singular matrix too (PyTorch's is not); beyond 5 rows derivatives of second and higher order "

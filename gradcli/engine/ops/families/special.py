@@ -103,6 +103,7 @@ erfcx: Op = elementwise(
 
 ndtr: Op = elementwise(
     "ndtr",
+    guards=(),
     args=("input",),
     doc="Standard normal distribution function, the probability of a value below input, exact in "
     "both tails. Its derivative is the density e ** -(input input / 2) / sqrt(2 pi).",
@@ -122,6 +123,7 @@ ndtr: Op = elementwise(
 
 log_ndtr: Op = elementwise(
     "log_ndtr",
+    guards=("input", "out"),
     args=("input",),
     doc="log(ndtr(input)), exact in both tails. Its derivative is the inverse Mills ratio, density "
     "over ndtr, which is about -input in the lower tail.",

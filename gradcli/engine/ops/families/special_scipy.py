@@ -54,6 +54,7 @@ erfinv: Op = elementwise(
 
 ndtri: Op = elementwise(
     "ndtri",
+    guards=("out",),
     args=("input",),
     doc="The inverse of ndtr, the quantile of the standard normal distribution, 0 ... 1 to "
     "-inf ... inf. Its derivative is sqrt(2 pi) e ** (ndtri(input) ** 2 / 2), taken from the input "
@@ -106,6 +107,7 @@ i0: Op = elementwise(
 
 i1: Op = elementwise(
     "i1",
+    guards=("input", "out"),
     args=("input",),
     doc="Modified Bessel function of the first kind, order 1. Its derivative is half the sum of "
     "those of the orders 0 and 2, 1 / 2 at 0. Needs SciPy.",
@@ -145,6 +147,7 @@ def _off_zero() -> Any:
 
 i0e: Op = elementwise(
     "i0e",
+    guards=("input", "out"),
     args=("input",),
     doc="e ** -|input| i0(input). Its derivative i1e(input) - sign(input) i0e(input) loses its "
     "digits for large input, PyTorch's way; here it is a mean of positive numbers. It is 0 at the "
@@ -163,6 +166,7 @@ i0e: Op = elementwise(
 
 i1e: Op = elementwise(
     "i1e",
+    guards=("input", "out"),
     args=("input",),
     doc="e ** -|input| i1(input). Its derivative is 1 / 2 at 0; like that of i0e it keeps its "
     "digits for large input. Needs SciPy.",

@@ -428,6 +428,7 @@ def _nan_samples() -> Any:
 nansum: Op = composite(
     "nansum",
     lambda x, dim, keepdim: ops.sum(_without(x), dim=dim, keepdim=keepdim),
+    guards=("input",),
     args=("input",),
     params=DIMS,
     node="NansumBackward0",
@@ -448,6 +449,7 @@ def _nanmean(x: Any, dim: Any, keepdim: Any) -> Any:
 nanmean: Op = composite(
     "nanmean",
     _nanmean,
+    guards=("input",),
     args=("input",),
     params=DIMS,
     doc="Mean of the elements that are not nan, or of those along the dimensions `dim`; nan of "
@@ -560,6 +562,7 @@ vector_norm: Op = composite(
 dist: Op = composite(
     "dist",
     lambda x, other, p: ops.norm(ops.sub(x, other), p=p),
+    guards=("input", "other", "out"),
     args=("input", "other"),
     params={"p": 2},
     node="DistBackward0",

@@ -197,6 +197,7 @@ def _sech_square(x: Any) -> Any:
 
 tanh: Op = elementwise(
     "tanh",
+    guards=("out",),
     args=("input",),
     doc="Hyperbolic tangent. Its derivative 1 / cosh(input) ** 2 is exact also where "
     "1 - tanh(input) ** 2, PyTorch's way, has lost all digits.",

@@ -71,6 +71,7 @@ def _correlated(
 convolution: Op = composite(
     "convolution",
     _correlated,
+    guards=("input", "weight"),
     args=("input", "weight", "bias=None"),
     params={"stride": (1,), "margins": (), "dilation": (1,), "groups": 1},
     doc="Cross-correlation of an input (batch, channels, places) with a weight (outputs, channels "

@@ -128,6 +128,12 @@ def test_numbers_give_way_to_float32_and_tensors_do_not():
     assert result(text + "(z + tensor(1/3)).item()") == np.float64(np.float32(1 / 3)) + 1 / 3
 
 
+def test_a_tensor_of_tensors_has_the_dtype_that_holds_all():
+    text = "z = tensor(1/3, dtype=float32)\n"
+    for items, dtype in (("1, z", "float32"), ("z, 0.1", "float64"), ("True, tensor(2)", "int64")):
+        assert result(f"{text}tensor([{items}])").dtype == dtype
+
+
 def test_the_gradient_of_both_is_of_their_digits():
     text = "z = tensor(1/3, dtype=float32)\ny = tensor(3.0, requires_grad=True)\n(y * y * z).backward()\ny.grad"
     assert result(text) == 6 * np.float64(np.float32(1 / 3))

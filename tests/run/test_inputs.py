@@ -15,6 +15,22 @@ def test_the_smallest_and_the_largest_int_are_taken(value):
     assert load("input n: int[1]\nn").run(n=[int(value)]).result.tolist() == [int(value)]
 
 
+@pytest.mark.parametrize(
+    "value",
+    [
+        [np.int64(1), np.int32(2)],
+        (np.float32(1.0), 2),
+        [np.array(1), np.uint8(2)],
+        [1, np.float64(2.0)],
+    ],
+    ids=str,
+)
+def test_a_list_may_hold_the_numbers_of_numpy(value):
+    assert load("input x: float[2]\nx").run(x=value).result.tolist() == [1.0, 2.0]
+    assert load("x = [5.0, 5.0]\nx").run(x=value).result.tolist() == [1.0, 2.0]
+    assert load("input x: float[2, 2]\nx").run(x=[value, np.ones(2)]).result.tolist()[0] == [1, 2]
+
+
 @pytest.mark.parametrize("value", [BOTTOM - 1, TOP + 1, float(TOP + 1)])
 def test_an_int_beyond_them_is_refused(value):
     with pytest.raises(InputError):

@@ -14,7 +14,7 @@ from gradcli.engine.values.conversion import converted
 from gradcli.engine.values.data import NUMBERS, Data, dtype_of, np, plain, shape_of
 from gradcli.engine.values.dtypes import dtype_name
 from gradcli.engine.values.limits import check_memory
-from gradcli.engine.values.sizes import Shape, describe, flag, number, sizes, whole
+from gradcli.engine.values.sizes import Shape, common_dtype, describe, flag, number, sizes, whole
 from gradcli.errors import run_error
 
 FAMILY = 310, "Making tensors"
@@ -87,7 +87,7 @@ def _from_items(items: Any) -> Any:
     if len(shapes) > 1:
         raise refusals.ragged(shapes)
     try:
-        return np.array(parts)
+        return np.array(parts, common_dtype(*parts))
     except OverflowError:
         raise run_error("integer-overflow", "an int in the list is outside 64 bits") from None
 

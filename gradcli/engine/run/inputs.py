@@ -128,7 +128,7 @@ class Inputs:
         """What is given, an array as a tensor or number; on memory of its own, as there may be
         other runs with it.
         """
-        value = given.value
+        value = _listed(given.value)
         if isinstance(value, Tensor):
             return Tensor(value.data if type(value.data) in NUMBERS else value.data.copy())
         if not hasattr(value, "dtype"):
@@ -339,6 +339,16 @@ def _cast(value: Tensor, dtype: str) -> Tensor:
     if type(data) in NUMBERS:
         return Tensor(bool(data) if dtype == "bool" else float(data))
     return Tensor(data.astype(dtype))
+
+
+def _listed(value: Any) -> Any:
+    """A list or tuple with NumPy's numbers and arrays in it as Python's; anything else as it is."""
+    if (type(value) is not list and type(value) is not tuple) or set(map(type, value)) <= NUMBERS:
+        return value
+    return type(value)(
+        item.tolist() if hasattr(item, "tolist") and not isinstance(item, Tensor) else _listed(item)
+        for item in value
+    )
 
 
 def _from_array(array: Any) -> Any:

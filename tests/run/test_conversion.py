@@ -128,6 +128,22 @@ def test_numbers_give_way_to_float32_and_tensors_do_not():
     assert result(text + "(z + tensor(1/3)).item()") == np.float64(np.float32(1 / 3)) + 1 / 3
 
 
+def test_a_range_of_large_ints_has_all_of_them():
+    assert result("arange(0, 9007199254740993, 9007199254740992)").tolist() == [0, 2**53]
+    assert result("arange(-2, -9223372036854775808, -9223372036854775806)").tolist() == [-2]
+    ends = "arange(-9223372036854775808, 9223372036854775807, 4611686018427387904)"
+    assert result(ends).tolist() == [-(2**63), -(2**62), 0, 2**62]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["tensor(True) - tensor(True)", "-tensor(True)", "tensor(2) ** -1", "tensor(2) ** tensor(-1)"],
+)
+def test_what_arrays_refuse_tensors_without_dimensions_refuse(text):
+    with pytest.raises(GradError):
+        result(text)
+
+
 def test_a_tensor_of_tensors_has_the_dtype_that_holds_all():
     text = "z = tensor(1/3, dtype=float32)\n"
     for items, dtype in (("1, z", "float32"), ("z, 0.1", "float64"), ("True, tensor(2)", "int64")):

@@ -28,7 +28,10 @@ def test_the_smallest_and_the_largest_int_are_taken(value):
 def test_a_list_may_hold_the_numbers_of_numpy(value):
     assert load("input x: float[2]\nx").run(x=value).result.tolist() == [1.0, 2.0]
     assert load("x = [5.0, 5.0]\nx").run(x=value).result.tolist() == [1.0, 2.0]
-    assert load("input x: float[2, 2]\nx").run(x=[value, np.ones(2)]).result.tolist()[0] == [1, 2]
+    assert load("input x: float[2, 2]\nx").run(x=[list(value), np.ones(2)]).result.tolist()[0] == [
+        1,
+        2,
+    ]
 
 
 @pytest.mark.parametrize("value", [BOTTOM - 1, TOP + 1, float(TOP + 1)])

@@ -355,7 +355,8 @@ def _count(start: Any, end: Any, step: Any) -> tuple[Any, Any, int]:
         raise run_error("bad-argument", f"there is no range from {first} to {last}")
     if span < 0:
         raise run_error("bad-argument", f"from {first} a step of {by} does not lead to {last}")
-    return first, by, -int(-span // 1)
+    exact = type(first) is int  # where a quotient of floats may miss one
+    return first, by, -((first - last) // by) if exact else -int(-span // 1)
 
 
 def _arange(session: Any, start: Any, end: Any, step: Any, **options: Any) -> Tensor:

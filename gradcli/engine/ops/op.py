@@ -364,8 +364,11 @@ class Op(Entry):
         """
         if self.number is not None and all(type(a) in SCALARS for a in data):
             out = self.number(*data, **params)
-            usual = type(out) is float and float in map(type, data) and "dtype" not in params
-            if usual or dtype_of(out) == cast(Rule, self.dtype)(*args, **params):
+            kinds = set(map(type, data))
+            if type(out) is float and float in kinds and "dtype" not in params:
+                return out
+            same = dtype_of(out) == cast(Rule, self.dtype)(*args, **params)
+            if same and (type(out) is bool or float in kinds or int in kinds):
                 return out
             data = [a if a is None else np.asarray(a) for a in data]
         else:

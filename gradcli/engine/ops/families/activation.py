@@ -10,6 +10,7 @@ from gradcli.engine.numerics import ieee
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import REQUIRED, Op, Sample, bad, composite, elementwise, known, sample
 from gradcli.engine.ops.promotion import counted, floating
+from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.data import Data, is_floating, np, shape_of
 from gradcli.engine.values.memory import in_order
 from gradcli.engine.values.sizes import axis, number
@@ -46,6 +47,13 @@ def _floating(x: Data) -> Any:
 # linear pieces ------------------------------------------------------------------------------------
 
 
+def _level(slope: Any, x: Any) -> Any:
+    """A slope that does not change with x. Of what is recorded it depends on x all the same, as in
+    PyTorch: its derivative is 0 there, not an error.
+    """
+    return ops.level(slope, x) if isinstance(x, Tensor) else slope
+
+
 def _step(x: Any) -> Any:
     """1 where x is positive, else 0."""
     return ops.where(ops.gt(x, 0.0), 1.0, 0.0)
@@ -60,7 +68,7 @@ relu: Op = elementwise(
     number=lambda x: type(x)(0) if x <= 0 else x,
     array=lambda x: np.maximum(x, np.zeros((), np.asarray(x).dtype)),
     chooses=True,
-    partials=(lambda out, x: _step(x),),
+    partials=(lambda out, x: _level(_step(x), x),),
     saves=("input",),
     samples=_points,
     known=lambda: (known(0.0, grad=(0.0,)), known([0.0, 2.0, -inf], grad=([0.0, 1.0, 0.0],))),
@@ -87,7 +95,7 @@ relu6: Op = elementwise(
     array=lambda x: np.clip(x, 0, 6),
     dtype=counted,
     chooses=True,
-    partials=(lambda out, x: _within(x, 0.0, 6.0),),
+    partials=(lambda out, x: _level(_within(x, 0.0, 6.0), x),),
     saves=("input",),
     samples=_points,
     known=lambda: (known([0.0, 6.0, 3.0], grad=([0.0, 0.0, 1.0],)),),
@@ -109,7 +117,7 @@ hardtanh: Op = elementwise(
     array=lambda x, min_val=-1.0, max_val=1.0: np.clip(x, *_ends(x, min_val, max_val)),
     dtype=counted,
     chooses=True,
-    partials=(lambda out, x, min_val=-1.0, max_val=1.0: _within(x, min_val, max_val),),
+    partials=(lambda out, x, min_val=-1.0, max_val=1.0: _level(_within(x, min_val, max_val), x),),
     saves=("input",),
     samples=lambda: (*_points(), sample([1.5, -0.5], min_val=-0.75, max_val=2.0)),
     known=lambda: (known([1.0, -1.0, 0.5], grad=([0.0, 0.0, 1.0],)),),
@@ -131,7 +139,7 @@ leaky_relu: Op = elementwise(
         np.greater(x, 0), x, np.multiply(x, float(negative_slope))
     ),
     dtype=floating,
-    partials=(lambda out, x, negative_slope=0.01: _leaky(x, negative_slope),),
+    partials=(lambda out, x, negative_slope=0.01: _level(_leaky(x, negative_slope), x),),
     saves=("input",),
     samples=lambda: (*_points(), sample(-2.0, negative_slope=0.5)),
     known=lambda: (
@@ -232,7 +240,7 @@ hardshrink: Op = elementwise(
         np.less_equal(np.abs(x), lambd), np.zeros((), np.asarray(x).dtype), x
     ),
     chooses=True,
-    partials=(lambda out, x, lambd=0.5: ops.where(ops.le(ops.abs(x), lambd), 0.0, 1.0),),
+    partials=(lambda out, x, lambd=0.5: _level(ops.where(ops.le(ops.abs(x), lambd), 0.0, 1.0), x),),
     saves=("input",),
     inplace=False,
     samples=lambda: (*_points(), sample([0.7, -0.3], lambd=0.1)),
@@ -259,7 +267,7 @@ softshrink: Op = elementwise(
     array=_softshrink,
     dtype=floating,
     chooses=True,
-    partials=(lambda out, x, lambd=0.5: ops.where(ops.le(ops.abs(x), lambd), 0.0, 1.0),),
+    partials=(lambda out, x, lambd=0.5: _level(ops.where(ops.le(ops.abs(x), lambd), 0.0, 1.0), x),),
     saves=("input",),
     inplace=False,
     samples=lambda: (*_points(), sample([0.7, -0.3], lambd=0.1)),
@@ -290,7 +298,9 @@ threshold: Op = elementwise(
     number=_threshold_number,
     array=_threshold,
     chooses=True,
-    partials=(lambda out, x, threshold, value: ops.where(ops.le(x, threshold), 0.0, 1.0),),
+    partials=(
+        lambda out, x, threshold, value: _level(ops.where(ops.le(x, threshold), 0.0, 1.0), x),
+    ),
     saves=("input",),
     samples=lambda: tuple(Sample(s.args, {"threshold": 0.1, "value": 20.0}) for s in _points()),
     known=lambda: (known([1.0, 2.0], threshold=1.0, value=5.0, grad=([0.0, 1.0],)),),

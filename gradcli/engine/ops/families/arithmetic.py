@@ -17,6 +17,7 @@ from gradcli.engine.ops.promotion import (
     is_number,
     promoted,
 )
+from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.data import NUMBERS, Data, np, plain
 from gradcli.engine.values.sizes import number
 
@@ -218,10 +219,17 @@ def _power_node(args: Any, params: Any) -> str:
     return "PowBackward2(exponent)" if type(args[0]) in NUMBERS else "PowBackward1"
 
 
+def _twice(x: Any) -> Any:
+    """The derivative of a square. Of what is recorded it is a power, as in PyTorch: so the third
+    derivative is 0, not an error.
+    """
+    return mul(pow_(x, 1.0) if isinstance(x, Tensor) else x, 2.0)
+
+
 def _power_base(out: Any, x: Any, y: Any) -> Any:
     if type(y) in NUMBERS:
         if y == 2:
-            return mul(x, 2.0)
+            return _twice(x)
         return 0.0 if y == 0 else mul(pow_(x, y - 1), float(y))
     base_is_zero_or_nan = ops.logical_not(ops.gt(ops.abs(x), 0))
     at_zero = ops.logical_and(ops.eq(y, 0), base_is_zero_or_nan)
@@ -275,7 +283,7 @@ square: Op = elementwise(
     number=ieee.square,
     array=lambda x: exact.times(x, x.astype(np.int64) if x.dtype.kind == "b" else x),
     dtype=counted,
-    partials=(lambda out, x: mul(x, 2.0),),
+    partials=(lambda out, x: _twice(x),),
     saves=("input",),
     node="PowBackward0",
     samples=points.any_sign,

@@ -60,6 +60,21 @@ weigh: Op = op(
 )
 
 
+level: Op = elementwise(
+    "level",
+    args=("slope", "x"),
+    doc="The slope, of which x knows that it does not change with it.",
+    source="a derivative that is constant is 0 at the next order, not an error",
+    number=lambda slope, x: slope,
+    array=lambda slope, x: np.array(slope),
+    partials=(1.0, 0.0),
+    node="ThresholdBackwardBackward0",
+    method=False,
+    inplace=False,
+    samples=lambda: (sample([0.0, 1.0], [-3.0, 2.0]), sample(1.0, 2.0)),
+)
+
+
 def _gate(x: Data, y: Data) -> Data:
     r = np.multiply(*alike((x, y)))
     if not _has_nan(r):

@@ -27,6 +27,15 @@ PRINTS = {
         "z = x * 1\nz[i] = x[2]\nw += 1\n((y * y).sum() + (z * z).sum()).backward()\nprint(x.grad)",
         "tensor([ 2.,  4., 18.])",
     ),
+    "tensors of one element in a list are numbers": (
+        "x = tensor([5.0], requires_grad=True)\nprint(tensor([x, tensor([[2.0]])]), tensor([[x], [1]]))",
+        "tensor([5., 2.]) tensor([[5.],\n        [1.]])",
+    ),
+    "`torch.embedding` takes the matrix first": (
+        "w = tensor([[1.0, 2.0], [3.0, 4.0]])\ni = tensor([1])\n"
+        "print(torch.embedding(w, i), F.embedding(i, w))",
+        "tensor([[3., 4.]]) tensor([[3., 4.]])",
+    ),
     "the same value twice": (
         "x = tensor(3.0, requires_grad=True)\ny = x * x\ny.backward()\nprint(x.grad)",
         "tensor(6.)",

@@ -99,6 +99,7 @@ def test_a_name_without_a_value_is_told_once():
 
 WARNINGS = [
     ("input x = 1.0\ninput k = 2.0\nx * 2", [("unused-input", 2)]),
+    ("input N: int = 2\ninput M: int = 2\ninput x: float[N] = ones(2)\nx", [("unused-input", 2)]),
     ("def f(a):\n    b = a * 2\n    return a\nf(1.0)", [("unused-name", 2)]),
     ("x = 1.0\ny = x * 2\nx", [("unused-name", 2)]),
     ("input x = 1.0\ny = x * 2\ny = x * 3\ny", [("unused-name", 2)]),

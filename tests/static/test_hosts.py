@@ -24,11 +24,17 @@ from gradcli.errors import GradError
 
 HOSTS = [pytest.param(op, id=op.name) for op in table().values() if op.host is not None]
 X, Y = Tensor(np.arange(6.0).reshape(2, 3)), Tensor(np.arange(3))
+ONE = Tensor(np.array([[3.0]]))
 NARROW, TRUE = Tensor(np.ones((2, 2), np.float32)), Tensor(np.array([True, False]))
 
 CALLS = [
     *(("tensor", (data,), {}) for data in (2, 1.5, True, [1, 2], [[1.0], [2]], [True, 2], [], X)),
     ("tensor", ([1, 2],), {"dtype": FLOAT32}),
+    *(
+        (name, (data,), {})
+        for name in ("tensor", "as_tensor", "Variable", "FloatTensor")
+        for data in ([ONE, ONE], [[ONE], [2]], [ONE, 2.0], [X, X])
+    ),
     *((name, (data,), {}) for name in ("as_tensor", "Variable") for data in (X, [1, 2], NARROW)),
     ("as_tensor", (Y,), {"dtype": FLOAT64}),
     *(("FloatTensor", given, {}) for given in (([1, 2],), (2, 3), (4,), (Y,))),

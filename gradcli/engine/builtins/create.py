@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from math import isfinite
 from typing import Any
 
+from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import REQUIRED, Op, host
 from gradcli.engine.ops.statics import UNSURE, Statics
 from gradcli.engine.tape.tensor import Tensor, leaf
@@ -79,10 +80,18 @@ def constant_data(value: Any) -> Data:
     )
 
 
+def _single(data: Data) -> Data:
+    """What a tensor in a list becomes: if it is of one element a number, as in PyTorch."""
+    return data.reshape(()) if type(data) not in NUMBERS and data.size == 1 else data
+
+
 def _from_items(items: Any) -> Any:
     parts = [constant_data(item) for item in items]
     if not parts:
         return np.zeros(0)
+    if any(isinstance(item, Tensor) and item.ndim for item in items):
+        pairs = zip(items, parts, strict=True)
+        parts = [_single(part) if isinstance(item, Tensor) else part for item, part in pairs]
     shapes = {shape_of(part) for part in parts}
     if len(shapes) > 1:
         raise refusals.ragged(shapes)
@@ -93,13 +102,14 @@ def _from_items(items: Any) -> Any:
 
 
 def _tensor(session: Any, data: Any, **options: Any) -> Any:
+    found = constant_data(data)
     if session.transparent and not any(options.values()):  # the values stay connected
-        return session.tensor(data)
-    return made(session, constant_data(data), **options)
+        return session.do(ops.reshape, [session.tensor(data)], {"shape": shape_of(found)})
+    return made(session, found, **options)
 
 
 def _tensor_of(known: Statics, data: Any, **options: Any) -> Any:
-    value = known.tensor(data)
+    value = known.of_numbers(data)
     return inferred(known, *like(value), options)
 
 
@@ -122,7 +132,7 @@ tensor: Op = host(
 
 
 def _as_tensor(known: Statics, data: Any, dtype: Any, device: Any) -> Any:
-    value = known.tensor(data)
+    value = known.of_numbers(data)
     shape, found = like(value)
     asked = known.dtype(dtype, found)
     if shape is None or found is None or asked is None:
@@ -153,7 +163,7 @@ def _variable(session: Any, data: Any, requires_grad: Any, volatile: Any) -> Ten
 
 
 def _variable_of(known: Statics, data: Any, requires_grad: Any, volatile: Any) -> Any:
-    value = known.tensor(data)
+    value = known.of_numbers(data)
     leaf = known.static(requires_grad)
     if leaf is UNSURE or like(value)[0] is None:
         return known.unknown(data)
@@ -182,7 +192,7 @@ def _float_tensor(session: Any, *values: Any) -> Tensor:
 
 
 def _floats_of(known: Statics, *values: Any) -> Any:
-    given = known.tensor(values[0]) if len(values) == 1 else None
+    given = known.of_numbers(values[0]) if len(values) == 1 else None
     if known.items(given) is None and getattr(given, "shape", None) == ():
         given = None  # one number is a size
     shape = like(given)[0] if given is not None else size_of(known, values)

@@ -6,10 +6,12 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
+from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import Op, constant, host
 from gradcli.engine.ops.statics import UNSURE, Statics
+from gradcli.engine.run.session import as_numbers
 from gradcli.engine.run.text import text
-from gradcli.engine.tape.tensor import Number, Tensor
+from gradcli.engine.tape.tensor import Number, Tensor, node_of
 from gradcli.engine.values import dtypes
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.conversion import whole
@@ -195,6 +197,8 @@ def _float(session: Any, *values: Any) -> Any:
         return value
     if isinstance(value, str):
         return _parsed(value, float, "float")
+    if isinstance(value, Tensor) and session.transparent and node_of(value) is not None:
+        return as_numbers(session.do(ops.reshape, [value], {"shape": ()}))
     return float(_scalar(value, "float"))
 
 
@@ -354,7 +358,6 @@ id_: Op = host(
 
 
 def _dir(session: Any, value: Any) -> list[str]:
-    from gradcli.engine.ops.catalog import ops
     from gradcli.engine.run.members import names_of
 
     names = set(names_of(value))

@@ -23,6 +23,9 @@ class Statics(Protocol):
     def tensor(self, value: Any) -> Any:
         """A list as the tensor that it becomes, anything else as it is."""
 
+    def of_numbers(self, value: Any) -> Any:
+        """Likewise, of tensors of one element as of numbers."""
+
     def dtype(self, asked: Any, other: str | None) -> str | None:
         """The dtype that is asked for, the other one if none is."""
 

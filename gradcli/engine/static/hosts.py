@@ -57,6 +57,10 @@ class Known:
             return stacked(given) or unknown(linked([given]))
         return constant(given) if type(given) in NUMBERS else given
 
+    def of_numbers(self, value: Any) -> Any:
+        given = plain(value)
+        return self.tensor(_singles(given) if isinstance(given, (list, tuple)) else given)
+
     def dtype(self, asked: Any, other: str | None) -> str | None:
         if isinstance(asked, ir.Builtin):
             return dtype_name(asked.name)
@@ -107,3 +111,15 @@ class Known:
         if shaped is not None:
             call(self._session, shaped)
         return None
+
+
+def _singles(items: Any) -> Any:
+    """The items of a list, tensors of one element as numbers."""
+    return [
+        _singles(v)
+        if isinstance(v, (list, tuple))
+        else tensor((), v.dtype, v.link)
+        if isinstance(v, Value) and v.shape and set(v.shape) == {1}
+        else v
+        for v in items
+    ]

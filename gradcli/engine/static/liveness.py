@@ -30,6 +30,7 @@ def unread(program: ir.Program, source: Source, result: ir.Operand | None) -> li
     search = _Search()
     search.function(program.main, at_end)
     inputs = {i.target: i for i in program.inputs}
+    search.read |= {i.target for i in program.inputs if i.name in _sizes(program)}
     found = []
     for slot, name in program.variables.items():
         if name.startswith("_"):
@@ -51,6 +52,11 @@ def unread(program: ir.Program, source: Source, result: ir.Operand | None) -> li
             text = f"`{name}` is assigned and never read"
             found.append(_warn("unused-name", text, source, first.span))
     return found
+
+
+def _sizes(program: ir.Program) -> set[object]:
+    """The names of sizes in the types of inputs."""
+    return {size for i in program.inputs if i.type is not None for size in i.type[1] or ()}
 
 
 def _warn(code: str, message: str, source: Source, span: Span) -> Diagnostic:

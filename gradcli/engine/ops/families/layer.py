@@ -324,3 +324,16 @@ embedding: Op = composite(
         bad([0], (2,), says="must be a matrix"),
     ),
 )
+
+torch_embedding: Op = composite(
+    "torch_embedding",
+    lambda weight, indices: _embedding(indices, weight),
+    shape=lambda weight, indices: (*indices, *_rows_of(weight)[1:]),
+    dtype=lambda weight, indices: of_first(weight),
+    args=("weight", "indices"),
+    node="EmbeddingBackward0(weight)",
+    doc="`torch.embedding`, which takes the matrix first: the rows that the indices number.",
+    source="PyTorch: embedding",
+    samples=lambda: (sample([[1.0, 2.0], [3.0, 4.0]], [1, 1, 0]),),
+    bad=lambda: (bad((2, 2), [2], says="index 2 is out of range"),),
+)

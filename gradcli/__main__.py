@@ -37,10 +37,10 @@ def _run(arguments: Sequence[str]) -> int:
 
     import typer
 
-    from gradcli.cli.failures import bug
+    from gradcli.cli.failures import bug, out_of_memory
     from gradcli.cli.messages import option_value, report
     from gradcli.cli.terminal import output_failure, prepare_streams
-    from gradcli.errors import Diagnostic, GradError
+    from gradcli.errors import GradError
 
     prepare_streams()
     usage_error: Any = typer.BadParameter.__base__  # typer does not export it
@@ -57,7 +57,7 @@ def _run(arguments: Sequence[str]) -> int:
     except typer.Abort:
         return 130
     except MemoryError:
-        diagnostics, status = (Diagnostic("memory", "out of memory"),), 6
+        diagnostics, status = (out_of_memory(),), 6
     except OSError as error:  # commands tell which of their files failed; this is the stream
         diagnostics, status = output_failure(error).diagnostics, 2
     except Exception as error:

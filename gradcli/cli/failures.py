@@ -37,5 +37,10 @@ def bug(error: Exception) -> Diagnostic:
     )
 
 
+def out_of_memory() -> Diagnostic:
+    """What to say when there is no memory left."""
+    return Diagnostic("memory", "out of memory")
+
+
 def _lower_first(text: str) -> str:
     return text[:1].lower() + text[1:]

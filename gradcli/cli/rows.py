@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from gradcli.cli.failures import bug, out_of_memory
 from gradcli.cli.messages import Telling
 from gradcli.cli.output import Target
 from gradcli.cli.progress import progress
@@ -17,7 +18,7 @@ from gradcli.cli.records import Batch, row_form
 from gradcli.cli.row_writer import Answer, RowWriter, refused
 from gradcli.cli.terminal import is_terminal
 from gradcli.cli.workers import workers
-from gradcli.errors import Diagnostic, GradError, InputError, UsageError
+from gradcli.errors import Diagnostic, GradError, InputError, LimitError, UsageError
 from gradcli.formats.delimited import cells, header
 from gradcli.formats.forms import Parts
 from gradcli.formats.literal import numbers
@@ -60,7 +61,18 @@ def answer_rows(question: Question, asked: Batch, target: Target, telling: Telli
     kind = row_form(target, asked)
 
     def ask(row: Row) -> Answer:
-        return _asked(question, wanted, row, kind)
+        try:
+            return _asked(question, wanted, row, kind)
+        except (UsageError, OSError):
+            raise  # whatever the row
+        except GradError as error:
+            return refused(row.number, row.line, error)
+        except MemoryError:
+            return refused(row.number, row.line, LimitError(out_of_memory()))
+        except Exception as error:
+            if asked.on_error == "stop":
+                raise
+            return refused(row.number, row.line, GradError(bug(error)))
 
     gc.enable()  # many rows make many cycles
     told: set[str] = set()
@@ -141,15 +153,10 @@ def _at_default(what: str, names: Sequence[str]) -> Diagnostic:
 
 def _asked(question: Question, wanted: Wanted, row: Row, kind: str) -> Answer:
     origin = f"in row {row.number}"
-    try:
-        values = wanted.of(row)
-        given = {name: Given(value, f"{name} {origin}") for name, value in values.items()}
-        options = question.options.streaming(row.number)
-        result = question.ask({**question.inputs, **given}, options)
-    except UsageError:
-        raise  # whatever the row
-    except GradError as error:
-        return refused(row.number, row.line, error)
+    values = wanted.of(row)
+    given = {name: Given(value, f"{name} {origin}") for name, value in values.items()}
+    options = question.options.streaming(row.number)
+    result = question.ask({**question.inputs, **given}, options)
     columns: list[str] = []
     texts: list[str] = []
     json: dict[str, str] = {}

@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from gradcli.engine.ops.catalog import ops
+
 ROOT = Path(__file__).parents[2]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}
 SQUARE = ["grad", "-e", "x ** 2", "--rows", "-"]
@@ -622,3 +624,26 @@ def test_a_row_that_is_run_again_to_explain_it_draws_the_same_numbers(cli):
     for row in rows:
         name = "log" if row["result"] == "-Infinity" else "div"
         assert f"`{name}` made it" in row["warnings"][0]["message"]
+
+
+@pytest.mark.parametrize("policy", ["skip", "record"])
+def test_a_row_in_which_gradcli_fails_is_no_end_of_the_others(cli, monkeypatch, policy):
+    def sin(x):
+        if x in failures:
+            raise failures[x]
+        return x
+
+    failures = {2.0: ZeroDivisionError("in this row"), 3.0: MemoryError()}
+    monkeypatch.setattr(ops["sin"], "number", sin)
+    rows = ["run", "-e", "sin(x)", "--rows", "-", "-f", "ndjson", "--on-error", policy]
+    status, out, err = cli(*rows, stdin="x\n1.0\n2.0\n3.0\n4.0\n")
+    assert status == 70
+    lines = [json.loads(line) for line in out.splitlines()]
+    assert [line.get("result") for line in lines if "result" in line] == [1.0, 4.0]
+    if policy == "skip":
+        assert "in row 1, line 3" in err
+        assert "a bug in gradcli: ZeroDivisionError" in err
+        assert "not enough memory" in err
+    else:
+        assert "a bug in gradcli: ZeroDivisionError" in out.splitlines()[1]
+        assert len(lines) == 4

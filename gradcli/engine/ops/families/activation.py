@@ -377,7 +377,7 @@ celu: Op = elementwise(
     number=lambda x, alpha=1.0: _elu_number(float(x), float(alpha), 1.0, _inverse(alpha)),
     array=lambda x, alpha=1.0: _elu(x, float(alpha), 1.0, _inverse(alpha)),
     dtype=floating,
-    partials=(lambda out, x, alpha=1.0: _elu_slope(x, float(alpha), 1.0, 1.0 / alpha),),
+    partials=(lambda out, x, alpha=1.0: _elu_slope(x, float(alpha), 1.0, _inverse(alpha)),),
     saves=("input",),
     samples=lambda: (*_points(), sample([-1.0, 2.0], alpha=0.5)),
     known=lambda: (known(0.0, grad=(1.0,)), known([0.0, 1.0], alpha=0.5, grad=([1.0, 1.0],))),

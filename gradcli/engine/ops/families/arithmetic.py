@@ -418,6 +418,7 @@ fmod: Op = elementwise(
 
 float_power: Op = elementwise(
     "float_power",
+    aliases=("math_pow",),
     args=("input", "exponent"),
     doc="Power input ** exponent calculated in float64.",
     source="as pow",

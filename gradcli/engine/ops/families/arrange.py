@@ -318,6 +318,8 @@ def _dimensions(dims: Any) -> Any:
 
 
 def _rolls(ndim: int, shifts: Any, dims: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    if not ndim:
+        raise run_error("shape-mismatch", "`roll` along `dims` needs a dimension, got a 0-d tensor")
     by = wholes(shifts, "shifts")
     along = tuple(axis(d, ndim) for d in wholes(dims, "dims"))
     if len(by) != len(along):
@@ -489,9 +491,14 @@ def _reflect(n: int, places: Any, at: int) -> Any:
 
 
 def _circular(n: int, places: Any, at: int) -> Any:
-    if places.size and (places[0] < -n or places[-1] >= 2 * n):
+    if not places.size:
+        return places
+    if places[0] < -n or places[-1] >= 2 * n:
         raise run_error("shape-mismatch", f"a circle goes round once in dimension {at} of size {n}")
-    return places % max(n, 1)
+    start, stop = max(places[0], 0), min(places[-1] + 1, n)  # what is cut off is cut off before
+    if start >= stop:
+        raise run_error("shape-mismatch", f"nothing is left of dimension {at} to go round")
+    return start + (places - start) % (stop - start)
 
 
 def _pad_node(args: Any, params: Any) -> str:
@@ -530,6 +537,8 @@ pad: Op = composite(
         sample([1.0, 2.0, 3.0], pad=(2, 1), mode="reflect", value=None),
         sample([[1.0, 2.0], [3.0, 4.0]], pad=(1, 1), mode="replicate", value=None),
         sample([1.0, 2.0, 3.0], pad=(1, 3), mode="circular", value=None),
+        sample([1.0, 2.0, 3.0, 4.0], pad=(-1, 2), mode="circular", value=None),
+        sample([1.0, 2.0, 3.0], pad=(1, -1), mode="circular", value=None),
         sample([5.0], pad=(0, 0), mode="constant", value=None),
         sample([], pad=(1, 1), mode="constant", value=None),
     ),
@@ -538,6 +547,7 @@ pad: Op = composite(
         bad((2,), pad=(1, 1), mode="mirror", value=None, says="must be 'constant'"),
         bad((2,), pad=(2, 0), mode="reflect", value=None, says="reaches 1 places"),
         bad((2,), pad=(-3, 0), mode="constant", value=None, says="takes more"),
+        bad((2,), pad=(-2, 1), mode="circular", value=None, says="nothing is left"),
     ),
 )
 

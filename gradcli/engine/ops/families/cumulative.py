@@ -228,7 +228,8 @@ def _weights(x: Any, out: Any) -> tuple[Any, Any]:
 
 
 def _share(part: Any, other: Any) -> Any:
-    gap = ops.where(ops.eq(part, other), 0.0, ops.sub(part, other))
+    both = ops.logical_and(ops.isinf(part), ops.eq(part, other))
+    gap = ops.where(both, 0.0, ops.sub(part, other))
     return ops.where(ops.gt(part, -inf), ops.sigmoid(gap), 0.0)
 
 
@@ -266,6 +267,7 @@ logcumsumexp: Op = op(
         known([1000.0, 1000.0], dim=0, grad=([1.5, 0.5],)),
         known([-inf, -inf], dim=0, grad=([0.0, 0.0],)),
         known([-inf, 1.0], dim=0, grad=([0.0, 1.0],)),
+        known([0.0, 0.0], dim=0, grad=([1.5, 0.5],)),
     ),
     bad=lambda: (bad((2, 3), dim=2, says="no dimension 2"),),
 )
@@ -285,6 +287,8 @@ def _differences(x: Any, prepend: Any, append: Any, n: Any, dim: Any) -> Any:
     if times < 0:
         raise run_error("bad-argument", f"`n` cannot be negative, got {times}")
     at = axis(dim, len(shape_of(x)))
+    if times == 0:
+        return ops.clone(x)
     parts = [p for p in (prepend, x, append) if p is not None]
     if len(parts) > 1:
         x = ops.cat(*parts, dim=at)
@@ -301,7 +305,7 @@ diff: Op = composite(
     params={"n": 1, "dim": -1},
     order=("input", "n", "dim", "prepend", "append"),
     doc="Differences of neighbours along the dimension `dim`, n times over; `prepend` and `append` "
-    "are put to the ends before.",
+    "are put to the ends before (if n is not 0).",
     source="PyTorch: diff",
     samples=lambda: (
         sample([1.0, 4.0, 9.0], None, None, n=1, dim=-1),
@@ -310,6 +314,7 @@ diff: Op = composite(
         sample([[1.0, 4.0, 9.0], [2.0, 0.5, 1.0]], None, None, n=1, dim=0),
         sample([1.0, 4.0], [0.5], [3.0, 2.0], n=1, dim=-1),
         sample([5.0], None, None, n=1, dim=-1),
+        sample([1.0, 4.0], [0.5], [3.0, 2.0], n=0, dim=-1),
     ),
     bad=lambda: (
         bad((), None, None, n=1, dim=-1, says="0-d"),

@@ -84,6 +84,23 @@ diagonal: Op = op(
 )
 
 
+linalg_diagonal: Op = composite(
+    "linalg_diagonal",
+    lambda a, offset=0, dim1=-2, dim2=-1: diagonal(a, offset=offset, dim1=dim1, dim2=dim2),
+    args=("A",),
+    params={"offset": 0, "dim1": -2, "dim2": -1},
+    doc="The diagonal of the matrices in the last two dimensions, or `dim1` and `dim2`: `diagonal` "
+    "with the defaults of linalg.",
+    source="PyTorch: linalg.diagonal",
+    samples=lambda: (
+        sample([[1.0, 2.0, 5.0], [3.0, 4.0, 6.0]]),
+        sample([[[1.0, 2.0], [3.0, 4.0]], [[5.0, 6.0], [7.0, 8.0]]], offset=1),
+        sample([[[1.0, 2.0], [3.0, 4.0]], [[5.0, 6.0], [7.0, 8.0]]], dim1=0, dim2=2),
+    ),
+    bad=lambda: (bad((2,), says="needs two dimensions"),),
+)
+
+
 def _embedded(x: Any, offset: Any, dim1: Any, dim2: Any) -> Any:
     shape = shape_of(x)
     if not shape:

@@ -167,6 +167,8 @@ def _take_along(x: Any, indices: Any, dim: Any) -> Any:
     if dim is None:
         return _take(x, places.reshape(-1))
     shape = shape_of(x)
+    if not shape:
+        raise run_error("shape-mismatch", "`take_along_dim` needs a dimension, got a 0-d tensor")
     at = axis(dim, len(shape))
     if not shape:
         raise run_error("shape-mismatch", "a 0-d tensor has no dimension to take along")

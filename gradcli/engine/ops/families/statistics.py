@@ -18,6 +18,7 @@ from gradcli.engine.ops.families.ordering import order_of
 from gradcli.engine.ops.op import REQUIRED, Op, bad, composite, host, known, op, sample
 from gradcli.engine.ops.promotion import integer, of_first
 from gradcli.engine.ops.statics import UNSURE, Statics
+from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import Data, dtype_of, np, shape_of
 from gradcli.engine.values.dtypes import dtype_name
@@ -124,7 +125,9 @@ def _mode(x: Any, at: int) -> Any:
         same = (row == best) | (np.isnan(row) & np.isnan(best))
         return int(np.flatnonzero(same)[-1])
 
-    return np.apply_along_axis(lambda row: [of_row(row)], at, x).astype(np.int64)
+    rows = np.moveaxis(x, at, -1)
+    places = np.array([of_row(row) for row in rows.reshape(-1, x.shape[at])], np.int64)
+    return np.expand_dims(places.reshape(rows.shape[:-1]), at)
 
 
 mode: Op = picked_op(
@@ -181,8 +184,8 @@ def median_all_op(name: str, skip: bool) -> Op:
         source="PyTorch: median",
         array=lambda x: _middle(np.ravel(x), skip),
         shape=lambda x: (),
-        vjp=(lambda g, out, x: ops.mul(ops.expand(g, size=x.shape), _attained(x, out)),),
-        jvp=(lambda dot, out, x: ops.sum(ops.mul(dot, _attained(x, out))),),
+        vjp=(lambda g, out, x: ops.gate(ops.expand(g, size=shape_of(x)), _attained(x, out)),),
+        jvp=(lambda dot, out, x: ops.sum(ops.gate(dot, _attained(x, out))),),
         saves=("input", "out"),
         node="MedianBackward0",
         method=False,
@@ -190,6 +193,7 @@ def median_all_op(name: str, skip: bool) -> Op:
             sample([3.0, -2.0, 1.0]),
             sample([3.0, -2.0, 1.0, 0.5]),
             sample([[3.0, -2.0], [1.0, 4.5]]),
+            sample(2.5),
             sample([5.0]),
             sample([[5.0]]),
             sample([-1.0, -2.0]),
@@ -277,58 +281,80 @@ nanmedian: Op = _median_op("nanmedian", " that are not nan")
 _INTERPOLATIONS = ("linear", "lower", "higher", "midpoint", "nearest")
 
 
-def _ranks(x: Any, q: float, skip: bool) -> Any:
-    """Rank of the quantile in each row's order, a fraction; nan's where the quantile is nan."""
+def _spans(x: Any, skip: bool) -> Any:
+    """How far the last element of each row's order is from the first."""
     size = x.shape[-1]
-    missing = np.isnan(x).sum(-1, keepdims=True)
-    if skip:
-        return q * np.maximum(size - missing - 1, 0)
-    return np.where(missing > 0, float(size - 1), q * (size - 1))
+    missing = np.isnan(x).sum(-1, keepdims=True) * skip
+    return np.maximum(size - missing - 1, 0).astype(np.float64)
 
 
-def _between(ordered: Any, rank: Any, interpolation: str) -> Any:
+def _between(ordered: Any, q: Any, spans: Any, interpolation: str) -> Any:
+    """The quantile number q of each row, whose elements stand in their order."""
+    rank = data_of(q) * spans
     low, high = np.floor(rank), np.ceil(rank)
-    weight: Any = rank - low
     match interpolation:
         case "lower":
-            weight = np.zeros_like(rank)
+            return _element(ordered, low)
         case "higher":
-            low, weight = high, np.zeros_like(rank)
+            return _element(ordered, high)
         case "nearest":
-            low, weight = np.round(rank), np.zeros_like(rank)
+            return _element(ordered, np.round(rank))
         case "midpoint":
-            weight = np.where(low == high, 0.0, 0.5)
-    first = ops.pick(ordered, low.astype(np.int64), dim=-1)
+            weight: Any = np.where(low == high, 0.0, 0.5)
+        case _:
+            weight = ops.sub(ops.mul(q, spans), low)
+    if isinstance(weight, Tensor):
+        return _sloped(ordered, weight, low, high, spans)
+    first = _element(ordered, low)
     if not weight.any():
         return first
-    second = ops.pick(ordered, high.astype(np.int64), dim=-1)
     weight = weight.astype(data_of(ordered).dtype)
-    return ops.where(weight == 0, first, ops.lerp(first, second, weight))
+    return ops.where(weight == 0, first, ops.lerp(first, _element(ordered, high), weight))
 
 
-def _fractions(q: Any, interpolation: Any) -> Any:
+def _element(ordered: Any, rank: Any) -> Any:
+    return ops.pick(ordered, rank.astype(np.int64), dim=-1)
+
+
+def _sloped(ordered: Any, weight: Any, low: Any, high: Any, spans: Any) -> Any:
+    """Likewise of a weight that is differentiated. At an element the slope is the mean of those on
+    both sides of it.
+    """
+    if dtype_of(weight) != dtype_of(ordered):
+        weight = ops.cast(weight, dtype=dtype_of(ordered))
+    at = low == high
+    before, behind = np.maximum(low - at, 0), np.minimum(high + at, spans)
+    first, second = _element(ordered, low), _element(ordered, behind)
+    steps = np.maximum(behind - before, 1.0).astype(data_of(ordered).dtype)
+    slope = ops.div(ops.sub(second, _element(ordered, before)), steps)
+    beside = ops.add(first, ops.weigh(weight, slope))
+    return ops.where(at, beside, ops.lerp(first, second, weight))
+
+
+def _check_interpolation(interpolation: Any) -> None:
     if interpolation not in _INTERPOLATIONS:
         raise run_error(
             "bad-argument",
             f"`interpolation` must be one of {', '.join(_INTERPOLATIONS)}, got {interpolation!r}",
         )
-    try:
-        fractions = np.asarray(q, np.float64)
-    except (TypeError, ValueError):
-        fractions = np.asarray(nan)
-    if fractions.ndim > 1 or not ((fractions >= 0) & (fractions <= 1)).all():
-        raise run_error("bad-argument", "`q` must be a number between 0 and 1, or several")
-    return fractions
 
 
-def _quantile_shape(shape: Shape, q: Any, dim: Any, keepdim: Any, interpolation: Any) -> Shape:
-    fractions = _fractions(q, interpolation)
+def _quantile_shape(
+    shape: Shape, fractions: Shape, dim: Any, keepdim: Any, interpolation: Any
+) -> Shape:
+    _check_interpolation(interpolation)
+    if len(fractions) > 1:
+        raise _no_fraction()
     kept = reduced(shape, dim, bool(keepdim))
     check_some(shape, dim, "quantile")
-    return (*fractions.shape, *kept)
+    return (*fractions, *kept)
 
 
-def _of_floats(x: Any, **params: Any) -> Any:
+def _no_fraction() -> Exception:
+    return run_error("bad-argument", "`q` must be a number between 0 and 1, or several")
+
+
+def _of_floats(x: Any, *others: Any, **params: Any) -> Any:
     if dtype_of(x) in ("int64", "bool"):
         raise run_error(
             "dtype-mismatch",
@@ -339,10 +365,12 @@ def _of_floats(x: Any, **params: Any) -> Any:
 
 
 def _quantile(x: Any, q: Any, dim: Any, keepdim: Any, interpolation: Any, skip: bool) -> Any:
-    shape = shape_of(x)
-    _quantile_shape(shape, q, dim, keepdim, interpolation)
+    shape, size = shape_of(x), shape_of(q)
+    _quantile_shape(shape, size, dim, keepdim, interpolation)
     _of_floats(x)
-    fractions = _fractions(q, interpolation)
+    fractions = np.asarray(data_of(q))
+    if not np.all((fractions >= 0) & (fractions <= 1)):
+        raise _no_fraction()
     kept = reduced(shape, dim, bool(keepdim))
     if dim is None or not shape:
         x, at = ops.reshape(x, shape=(-1,)), 0
@@ -350,17 +378,16 @@ def _quantile(x: Any, q: Any, dim: Any, keepdim: Any, interpolation: Any, skip: 
         at = axis(dim, len(shape))
     moved = ops.transpose(x, dim0=at, dim1=-1)
     data = np.asarray(data_of(moved))
+    spans = _spans(data, skip)
+    lost = np.isnan(data).any(-1, keepdims=True) & (not skip)
     ordered = ops.sort(moved, dim=-1)[0]
-    found = [
-        ops.reshape(
-            ops.transpose(
-                _between(ordered, _ranks(data, f, skip), interpolation), dim0=at, dim1=-1
-            ),
-            shape=kept,
-        )
-        for f in fractions.reshape(-1).tolist()
-    ]
-    return ops.stack(*found, dim=0) if fractions.ndim else found[0]
+    found = []
+    for each in [ops.getitem(q, index=i) for i in range(size[0])] if size else [q]:
+        value = _between(ordered, each, spans, interpolation)
+        if lost.any():  # nan stands last
+            value = ops.where(lost, _element(ordered, spans), value)
+        found.append(ops.reshape(ops.transpose(value, dim0=at, dim1=-1), shape=kept))
+    return ops.stack(*found, dim=0) if size else found[0]
 
 
 def _quantile_op(name: str, skip: bool) -> Op:
@@ -369,45 +396,46 @@ def _quantile_op(name: str, skip: bool) -> Op:
         lambda x, q, dim, keepdim, interpolation: _quantile(
             x, q, dim, keepdim, interpolation, skip
         ),
-        args=("input",),
-        params={"q": REQUIRED, "dim": None, "keepdim": False, "interpolation": "linear"},
+        args=("input", "q"),
+        params={"dim": None, "keepdim": False, "interpolation": "linear"},
         shape=_quantile_shape,
         dtype=_of_floats,
         doc="The q-th quantile of the elements, or of those along the dimension `dim`, q between 0 "
         "and 1 or several; between two elements by `interpolation`: linear, lower, higher, "
-        "midpoint or nearest. "
+        "midpoint or nearest. The derivative by q of the linear one is the slope between them; at "
+        "an element, the mean of the slopes beside it, where PyTorch has 0. "
         + ("nan is left out." if skip else "It is nan where an element is."),
         source="Hyndman and Fan 1996, definition 7",
         samples=lambda: (
-            _quantile_sample([3.0, -2.0, 1.0, 7.0], q=0.3),
-            _quantile_sample([[3.0, -2.0, 1.0], [0.5, 2.0, 9.0]], q=0.5, dim=1),
-            _quantile_sample([[3.0, -2.0, 1.0], [0.5, 2.0, 9.0]], q=0.25, dim=0, keepdim=True),
-            _quantile_sample([3.0, -2.0, 1.0, 7.0], q=[0.1, 0.9]),
-            _quantile_sample([3.0, -2.0, 1.0, 7.0], q=0.3, interpolation="midpoint"),
-            _quantile_sample([3.0, -2.0, 1.0, 7.0], q=0.3, interpolation="nearest"),
-            _quantile_sample([3.0, -2.0, 1.0, 7.0], q=0.3, interpolation="higher"),
-            _quantile_sample([5.0], q=0.3),
+            _quantile_sample([3.0, -2.0, 1.0, 7.0], 0.3),
+            _quantile_sample([[3.0, -2.0, 1.0], [0.5, 2.0, 9.0]], 0.4, dim=1),
+            _quantile_sample([[3.0, -2.0, 1.0], [0.5, 2.0, 9.0]], 0.25, dim=0, keepdim=True),
+            _quantile_sample([3.0, -2.0, 1.0, 7.0], [0.1, 0.9]),
+            _quantile_sample([3.0, -2.0, 1.0, 7.0], 0.3, interpolation="midpoint"),
+            _quantile_sample([3.0, -2.0, 1.0, 7.0], 0.3, interpolation="nearest"),
+            _quantile_sample([3.0, -2.0, 1.0, 7.0], 0.3, interpolation="higher"),
+            _quantile_sample([5.0], 0.3),
         ),
         known=lambda: (
             known(
                 [1.0, 2.0, 3.0, 4.0],
-                q=0.5,
+                0.5,
                 dim=None,
                 keepdim=False,
                 interpolation="linear",
-                grad=([0.0, 0.5, 0.5, 0.0],),
+                grad=([0.0, 0.5, 0.5, 0.0], 3.0),
             ),
         ),
         bad=lambda: (
-            bad((2,), q=1.5, dim=None, keepdim=False, interpolation="linear", says="between 0 and"),
-            bad((2,), q=0.5, dim=None, keepdim=False, interpolation="cubic", says="one of linear"),
-            bad((0,), q=0.5, dim=None, keepdim=False, interpolation="linear", says="no elements"),
+            bad((2,), 1.5, dim=None, keepdim=False, interpolation="linear", says="between 0 and"),
+            bad((2,), 0.5, dim=None, keepdim=False, interpolation="cubic", says="one of linear"),
+            bad((0,), 0.5, dim=None, keepdim=False, interpolation="linear", says="no elements"),
         ),
     )
 
 
-def _quantile_sample(x: Any, **params: Any) -> Any:
-    return sample(x, **{"dim": None, "keepdim": False, "interpolation": "linear", **params})
+def _quantile_sample(x: Any, q: Any, **params: Any) -> Any:
+    return sample(x, q, **{"dim": None, "keepdim": False, "interpolation": "linear", **params})
 
 
 quantile: Op = _quantile_op("quantile", False)

@@ -1,0 +1,105 @@
+"""Functions of Python's `math` that are others than the operations of their names."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from gradcli.engine.numerics import ieee
+from gradcli.engine.ops.catalog import ops
+from gradcli.engine.ops.families import points
+from gradcli.engine.ops.op import Op, bad, elementwise, known, op, sample
+from gradcli.engine.ops.promotion import boolean, floating, integer
+from gradcli.engine.values.data import Data, np
+from gradcli.errors import run_error
+
+FAMILY = 25, "Python's math"
+
+
+def _each(function: Callable[..., Any], kind: Any) -> Callable[..., Data]:
+    """The value on arrays of a function of numbers."""
+
+    def on_arrays(*args: Data, **params: Any) -> Data:
+        each = np.broadcast(*args)
+        found = [function(*map(_number, row), **params) for row in each]
+        return np.array(found, kind).reshape(each.shape)
+
+    return on_arrays
+
+
+def _number(x: Any) -> Any:
+    return x.item() if isinstance(x, np.generic) else x
+
+
+def _rounding_op(name: str, to: Callable[[Any], int], what: str) -> Op:
+    def rounded(x: Any) -> Any:
+        if not math.isfinite(x):
+            raise run_error("bad-argument", f"{x} cannot be rounded to an int")
+        return ieee.whole(to(x))
+
+    return op(
+        f"math_{name}",
+        args=("x",),
+        doc=f"{what}, as an int: `math.{name}`. `{name}` gives a float for a float.",
+        source=f"Python: math.{name}",
+        number=rounded,
+        array=_each(rounded, "int64"),
+        dtype=integer,
+        flat=True,
+        method=False,
+        samples=lambda: (sample(2.5), sample([-2.5, 3.0])),
+        bad=lambda: (bad(math.nan, says="cannot be rounded"),),
+    )
+
+
+math_floor: Op = _rounding_op("floor", math.floor, "Largest whole number not above x")
+math_ceil: Op = _rounding_op("ceil", math.ceil, "Smallest whole number not below x")
+math_trunc: Op = _rounding_op("trunc", math.trunc, "x without its fraction")
+
+
+def _remainder(x: Any, y: Any) -> float:
+    try:
+        return math.remainder(x, y)
+    except ValueError:
+        return math.nan
+
+
+def _nearest(x: Any, y: Any) -> Any:
+    return ops.neg(ops.round(ops.div(ops.sub(x, ops.math_remainder(x, y)), y)))
+
+
+math_remainder: Op = elementwise(
+    "math_remainder",
+    args=("x", "y"),
+    doc="x - n y with the whole number n nearest to x / y, the even one of two: `math.remainder`. "
+    "Its derivatives are 1 and -n.",
+    source="Python: math.remainder (IEEE 754)",
+    number=_remainder,
+    array=_each(_remainder, "float64"),
+    dtype=floating,
+    partials=(1.0, lambda out, x, y: _nearest(x, y)),
+    saves=("x", "y"),
+    method=False,
+    inplace=False,
+    samples=points.quotients,
+    known=lambda: (known(5.0, 3.0, grad=(1.0, -2.0)), known(-5.0, 3.0, grad=(1.0, 2.0))),
+)
+
+
+def _close(a: Any, b: Any, rel_tol: float = 1e-9, abs_tol: float = 0.0) -> bool:
+    return math.isclose(a, b, rel_tol=rel_tol, abs_tol=abs_tol)
+
+
+math_isclose: Op = op(
+    "math_isclose",
+    args=("a", "b"),
+    params={"rel_tol": 1e-9, "abs_tol": 0.0},
+    doc="Whether |a - b| <= max(rel_tol max(|a|, |b|), abs_tol): `math.isclose`.",
+    source="Python: math.isclose",
+    number=_close,
+    array=_each(_close, "bool"),
+    dtype=boolean,
+    method=False,
+    samples=lambda: (sample(1.0, 1.0 + 1e-9), sample([1.0, 2.0], [1.1, 2.0], rel_tol=0.2)),
+)

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from gradcli.engine.numerics import ieee
+from gradcli.engine.numerics.ufunc import alike
 from gradcli.engine.ops.catalog import ops
-from gradcli.engine.ops.families import points
 from gradcli.engine.ops.op import Op, bad, elementwise, known, op, sample
 from gradcli.engine.ops.promotion import boolean, floating, integer
 from gradcli.engine.values.data import Data, np
@@ -65,6 +65,9 @@ def _remainder(x: Any, y: Any) -> float:
         return math.nan
 
 
+_remainders = _each(_remainder, "float64")
+
+
 def _nearest(x: Any, y: Any) -> Any:
     return ops.neg(ops.round(ops.div(ops.sub(x, ops.math_remainder(x, y)), y)))
 
@@ -76,13 +79,17 @@ math_remainder: Op = elementwise(
     "Its derivatives are 1 and -n.",
     source="Python: math.remainder (IEEE 754)",
     number=_remainder,
-    array=_each(_remainder, "float64"),
+    array=lambda x, y: _remainders(x, y).astype(np.true_divide(*alike((x, y))).dtype),
     dtype=floating,
     partials=(1.0, lambda out, x, y: _nearest(x, y)),
     saves=("x", "y"),
-    method=False,
     inplace=False,
-    samples=points.quotients,
+    samples=lambda: (
+        sample(5.0, 3.0),
+        sample([7.5, -7.5], [2.2, -2.2]),
+        sample([[1.0], [2.0]], [[0.3, 1.7, 4.5]]),
+        sample([], 2.0),
+    ),
     known=lambda: (known(5.0, 3.0, grad=(1.0, -2.0)), known(-5.0, 3.0, grad=(1.0, 2.0))),
 )
 

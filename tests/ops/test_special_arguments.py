@@ -59,15 +59,15 @@ VALUES = {  # PyTorch's, or for `math` Python's
 }
 
 REFUSED = {
-    "normal(zeros(5, 5), 0, 5)": "are numbers",
+    "normal(zeros(5, 5), 0, 5)": "must be numbers",
     "celu(tensor([1.0, -1.0]), alpha=0)": "cannot be 0",
     "celu(-1.0, 0.0)": "cannot be 0",
     "repeat_interleave(tensor(1.0), 2, dim=1)": "0-d",
     "roll(tensor(1.0), 1, 0)": "0-d",
     "take_along_dim(tensor(1.0), tensor(0), 0)": "0-d",
-    "torch.linalg.cond(eye(2), tensor([1.0, 2.0]))": "one number",
+    "torch.linalg.cond(eye(2), tensor([1.0, 2.0]))": "must be a number",
     "torch.linalg.matrix_norm(eye(2), tensor([1.0, 2.0]))": "one text or number",
-    "torch.linalg.norm(eye(2), tensor([1.0, 2.0]))": "one number",
+    "torch.linalg.norm(eye(2), tensor([1.0, 2.0]))": "must be a number",
     "torch.linalg.norm(ones(2), [1.0, 2.0])": "number",
     "torch.linalg.vector_norm(ones(2), tensor([1.0, 2.0]))": "number",
     "norm(ones(2), tensor([1.0, 2.0]))": "number",

@@ -89,6 +89,10 @@ math_remainder: Op = elementwise(
         sample([7.5, -7.5], [2.2, -2.2]),
         sample([[1.0], [2.0]], [[0.3, 1.7, 4.5]]),
         sample([], 2.0),
+        sample(-5.0, 3.0),
+        sample(5.0, -3.0),
+        sample(2.0, [[0.7]]),
+        sample([[7.0, -2.0], [3.0, 0.25]], [4.5, 1.7]),
     ),
     known=lambda: (known(5.0, 3.0, grad=(1.0, -2.0)), known(-5.0, 3.0, grad=(1.0, 2.0))),
 )

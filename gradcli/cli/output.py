@@ -106,6 +106,11 @@ def choose(line: Line, forms: Sequence[str]) -> Target:
     chosen, path = next(iter(asked), "auto"), line.output
     if path is None:
         return Target(chosen, None, line.color)
+    from gradcli.formats.file import name_fault
+
+    fault = name_fault(path)
+    if fault is not None:
+        raise unwritable(f"`{path}`", fault)
     suffix = os.path.splitext(path)[1].lower()
     known = suffixes(forms)
     if suffix not in known:

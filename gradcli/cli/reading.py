@@ -18,10 +18,18 @@ def read_program(file: str | None, expressions: Sequence[str] | None) -> tuple[s
             raise usage(
                 f"a program in -e and another in `{file}`", "an input is written NAME=VALUE"
             )
-        return "<expr>", "\n".join(expressions).encode("utf-8", "surrogateescape")
+        return "<expr>", _bytes("\n".join(expressions))
     if file is None or file == "-":
         return "<stdin>", _standard_input(asked_for=file == "-")
     return file, _file(file)
+
+
+def _bytes(text: str) -> bytes:
+    """The bytes that an argument was made from."""
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:  # half a character, as no shell gives it
+        return text.encode("utf-8", "surrogatepass")
 
 
 def _standard_input(*, asked_for: bool) -> bytes:
@@ -46,8 +54,10 @@ def _file(name: str) -> bytes:
         if "=" in name:
             hint = f"an input is NAME=VALUE, and `{name.partition('=')[0]}` is no name"
         raise unreadable(f"`{name}`", error.strerror or str(error), hint) from None
-    except ValueError:
-        raise unreadable(f"`{name}`", "the name holds a null character") from None
+    except ValueError as error:
+        from gradcli.formats.file import name_fault
+
+        raise unreadable(f"`{name}`", name_fault(name) or str(error)) from None
 
 
 def _bounded(data: bytes, name: str) -> bytes:

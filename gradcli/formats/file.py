@@ -9,6 +9,15 @@ from contextlib import contextmanager
 from typing import IO
 
 
+def name_fault(name: str) -> str | None:
+    """Why no file can have a name, None if one can."""
+    try:
+        bare = os.fsencode(name)
+    except UnicodeEncodeError:
+        return "the name holds half a character"
+    return "the name holds a null character" if b"\0" in bare else None
+
+
 def write_atomically(path: str, data: bytes) -> None:
     """Write `data` to `path`, as `replacing` does.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from gradcli.errors import Diagnostic, InputError, nearest
+from gradcli.formats.file import name_fault
 from gradcli.source import Source, Span
 
 _SHOWN = 8  # names in a message
@@ -24,7 +25,7 @@ def refused(
 
 def unreadable(name: str, error: OSError | ValueError) -> InputError:
     """A file that cannot be opened or read."""
-    reason = getattr(error, "strerror", None) or str(error)
+    reason = getattr(error, "strerror", None) or name_fault(name) or str(error)
     text = f"cannot read `{name}`: {reason[:1].lower()}{reason[1:]}"
     return InputError(Diagnostic("unreadable-file", text))
 

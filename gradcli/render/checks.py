@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gradcli.render.numbers import number
-from gradcli.render.table import Column, table, text_column
+from gradcli.render.table import Column, styled_column, table, text_column
 from gradcli.render.text import Line, visible
 from gradcli.results import Checked, GradcheckResult
 
@@ -26,13 +26,14 @@ def checks_view(result: GradcheckResult, *, precision: int, width: int) -> list[
             lines += [[], *_failure(check, precision)]
     for note in dict.fromkeys(check.note for check in checks if check.note):
         names = dict.fromkeys(check.input for check in checks if check.note == note)
-        lines += [[], [(f"{note}", "note"), (f" by {', '.join(names)}: {_NOTES[note]}", "")]]
+        lines += [[], [(f"{note}", "warning"), (f" by {', '.join(names)}: {_NOTES[note]}", "")]]
     failed = sum(not check.passed for check in checks)
     end = f"{failed} of {len(checks)} checks failed" if failed else f"{len(checks)} checks passed"
     return [*lines, [], [(end, "error" if failed else "help")]]
 
 
 def _columns(checks: Sequence[Checked]) -> list[Column]:
+    verdicts = list(map(_verdict, checks))
     return [
         text_column("name", "name", [visible(c.input) for c in checks]),
         text_column("order", "shape", [str(c.order) for c in checks]),
@@ -41,8 +42,15 @@ def _columns(checks: Sequence[Checked]) -> list[Column]:
         text_column("allowed", "value", [number(c.allowed, 2) for c in checks]),
         text_column("truncation", "value", [number(c.truncation, 2) for c in checks]),
         text_column("rounding", "value", [number(c.rounding, 2) for c in checks]),
-        text_column("", "grad", [c.note or ("ok" if c.passed else "FAIL") for c in checks]),
+        styled_column("", [style for _, style in verdicts], [text for text, _ in verdicts]),
     ]
+
+
+def _verdict(check: Checked) -> tuple[str, str]:
+    """What came of a check, with its style."""
+    if not check.passed:
+        return check.note or "FAIL", "error"
+    return (check.note, "warning") if check.note else ("ok", "help")
 
 
 def _failure(check: Checked, precision: int) -> list[Line]:

@@ -11,16 +11,23 @@ from gradcli.source import Source, Span
 _TAB = 4
 _WHOLE_SPAN = 4  # a span over more lines than this shows its first and last only
 _NARROWEST = 16
+_LABEL = "label"
 
 
 class _Mark(NamedTuple):
-    """What is drawn under one line: columns of its text from 0, the end not among them."""
+    """What is drawn under one line: columns of its text from 0, the end not among them. The main
+    one has the style of the diagnostic's severity, the others that of a label.
+    """
 
     line: int
     start: int
     end: int
-    main: bool
+    style: str
     text: str
+
+    @property
+    def main(self) -> bool:
+        return self.style != _LABEL
 
 
 class _Row(NamedTuple):
@@ -34,9 +41,9 @@ def excerpt(
     diagnostic: Diagnostic, source: Source, span: Span, width: int
 ) -> tuple[list[Line], int]:
     """The excerpt, at most `width` cells wide where the source is, and its line numbers' width."""
-    marks = _marks(source, span, diagnostic.label, main=True)
+    marks = _marks(source, span, diagnostic.label, diagnostic.severity)
     for label in diagnostic.labels:
-        marks += _marks(source, label.span, label.text, main=False)
+        marks += _marks(source, label.span, label.text, _LABEL)
     numbers = sorted({mark.line for mark in marks})
     gutter = len(str(numbers[-1]))
     room = max(width - gutter - 3, _NARROWEST)
@@ -53,7 +60,7 @@ def excerpt(
     return lines, gutter
 
 
-def _marks(source: Source, span: Span, text: str, *, main: bool) -> list[_Mark]:
+def _marks(source: Source, span: Span, text: str, style: str) -> list[_Mark]:
     """A mark for each line that is shown of a span; its text goes to the last."""
     first, start = source.position(span.start)
     last, end = source.position(max(span.start, span.end))
@@ -61,11 +68,11 @@ def _marks(source: Source, span: Span, text: str, *, main: bool) -> list[_Mark]:
         last -= 1
         end = len(source.line(last)) + 1
     if first == last:
-        return [_Mark(first, start - 1, max(end - 1, start), main, text)]
+        return [_Mark(first, start - 1, max(end - 1, start), style, text)]
     inner = range(first + 1, last) if last - first < _WHOLE_SPAN else ()
-    marks = [_Mark(first, start - 1, len(source.line(first)), main, "")]
-    marks += [_Mark(n, _indent(source.line(n)), len(source.line(n)), main, "") for n in inner]
-    marks.append(_Mark(last, _indent(source.line(last)), end - 1, main, text))
+    marks = [_Mark(first, start - 1, len(source.line(first)), style, "")]
+    marks += [_Mark(n, _indent(source.line(n)), len(source.line(n)), style, "") for n in inner]
+    marks.append(_Mark(last, _indent(source.line(last)), end - 1, style, text))
     return [mark for mark in marks if mark.end > mark.start or mark.text]
 
 
@@ -134,17 +141,17 @@ def _drawing(row: _Row, text: str, marks: list[_Mark]) -> list[Line]:
     hanging = sorted(
         ((_anchor(row, canvas, m), m) for m in marks if m.text), key=lambda pair: pair[0]
     )
-    lines = [_segments(canvas)]
+    lines = [_segments(canvas, marks)]
     if hanging and hanging[-1][1].end == max(m.end for m in marks):
         _, mark = hanging.pop()
-        lines[0] += [(" ", ""), (visible(mark.text), _style(mark))]
+        lines[0] += [(" ", ""), (visible(mark.text), mark.style)]
     if hanging:
         lines.append(_connectors(hanging))
     while hanging:
         at, mark = hanging.pop()
         line = _connectors([pair for pair in hanging if pair[0] < at])
         used = sum(len(piece) for piece, _ in line)
-        lines.append([*line, (" " * (at - used), ""), (visible(mark.text), _style(mark))])
+        lines.append([*line, (" " * (at - used), ""), (visible(mark.text), mark.style)])
     return lines
 
 
@@ -189,11 +196,12 @@ def _anchor(row: _Row, canvas: dict[int, str], mark: _Mark) -> int:
     return next((cell for cell in span if canvas.get(cell) == sign), row.cell[mark.start])
 
 
-def _segments(canvas: dict[int, str]) -> Line:
+def _segments(canvas: dict[int, str], marks: list[_Mark]) -> Line:
+    styles = {"^" if mark.main else "-": mark.style for mark in marks}
     line: Line = []
     for cell in range(max(canvas) + 1):
         sign = canvas.get(cell, " ")
-        line.append((sign, {"^": "error", "-": "label"}.get(sign, "")))
+        line.append((sign, styles.get(sign, "")))
     return line
 
 
@@ -202,10 +210,6 @@ def _connectors(hanging: list[tuple[int, _Mark]]) -> Line:
     at = 0
     for cell, mark in hanging:
         if cell >= at:
-            line += [(" " * (cell - at), ""), ("|", _style(mark))]
+            line += [(" " * (cell - at), ""), ("|", mark.style)]
             at = cell + 1
     return line
-
-
-def _style(mark: _Mark) -> str:
-    return "error" if mark.main else "label"

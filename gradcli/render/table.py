@@ -14,17 +14,22 @@ _NARROWEST = 10  # a column of values narrower than this says nothing
 
 
 class Column(NamedTuple):
-    """A column: its heading, its style, and its cells, each a list of lines, for a width."""
+    """A column: its heading, the styles of its cells, and these for a width, each lines of text."""
 
     heading: str
-    style: str
+    styles: Sequence[str]
     at: Callable[[int], list[list[str]]]
     flexible: bool
 
 
 def text_column(heading: str, style: str, texts: Sequence[str]) -> Column:
     """A column of texts that are never shortened."""
-    return Column(heading, style, lambda width: [[text] for text in texts], False)
+    return styled_column(heading, [style] * len(texts), texts)
+
+
+def styled_column(heading: str, styles: Sequence[str], texts: Sequence[str]) -> Column:
+    """Likewise, each text in a style of its own."""
+    return Column(heading, styles, lambda width: [[text] for text in texts], False)
 
 
 def value_column(heading: str, style: str, values: Sequence[Value], precision: int) -> Column:
@@ -39,7 +44,7 @@ def value_column(heading: str, style: str, values: Sequence[Value], precision: i
                 blocks[i] = [text]
         return blocks
 
-    return Column(heading, style, at, True)
+    return Column(heading, [style] * len(values), at, True)
 
 
 def table(columns: Sequence[Column], width: int) -> list[Line]:
@@ -75,11 +80,12 @@ def _widths(columns: Sequence[Column], width: int) -> list[int] | None:
 def _side_by_side(columns: Sequence[Column], widths: Sequence[int]) -> list[Line]:
     headings = [(pad(c.heading, w) + _GAP, "heading") for c, w in zip(columns, widths, strict=True)]
     lines: list[Line] = [headings]
-    for row in zip(*(c.at(w) for c, w in zip(columns, widths, strict=True)), strict=True):
+    rows = zip(*(c.at(w) for c, w in zip(columns, widths, strict=True)), strict=True)
+    for index, row in enumerate(rows):
         for number in range(max(map(len, row))):
             texts = (cell[number] if number < len(cell) else "" for cell in row)
             parts = zip(texts, columns, widths, strict=True)
-            lines.append([(pad(text, w) + _GAP, c.style) for text, c, w in parts])
+            lines.append([(pad(text, w) + _GAP, c.styles[index]) for text, c, w in parts])
     return lines
 
 
@@ -91,15 +97,14 @@ def _stacked(columns: Sequence[Column], width: int) -> list[Line]:
     bodies = [column.at(room) for column in others]
     lines: list[Line] = []
     for index, name in enumerate(names.at(width)):
-        lines.append([(shorten(name[0], width), names.style)])
+        lines.append([(shorten(name[0], width), names.styles[index])])
         for column, body in zip(others, bodies, strict=True):
             texts = body[index]
             if len(texts) == 1:
                 texts = [texts[0].strip()]  # alone, a number needs no alignment
             heading = column.heading
             for text in filter(None, texts):
-                lines.append(
-                    [(_GAP + pad(heading, label), "heading"), (shorten(text, room), column.style)]
-                )
+                shown = (shorten(text, room), column.styles[index])
+                lines.append([(_GAP + pad(heading, label), "heading"), shown])
                 heading = ""
     return lines

@@ -197,3 +197,29 @@ def test_the_clock_stops_what_goes_on_and_is_off_afterwards(text):
     runs_or_is_refused(text)
     assert signal.getitimer(signal.ITIMER_VIRTUAL) == (0.0, 0.0)
     assert signal.getsignal(signal.SIGVTALRM) is not out_of_time
+
+
+@pytest.mark.parametrize(
+    ("status", "arguments"),
+    [
+        (3, ["run", "-e", "x = '\ud800'"]),
+        (3, ["check", "-e", "\udfff"]),
+        (3, ["run", "-e", "y = '\udcff'"]),
+        (4, ["run", "-e", "x", "x='\ud800'"]),
+        (2, ["run", "\ud800.grad"]),
+        (2, ["run", "a\0.grad"]),
+        (4, ["run", "-e", "x", "--rows", "\ud800"]),
+        (4, ["run", "-e", "x", "-i", "a\0"]),
+        (4, ["run", "-e", "x", "x=@\ud800"]),
+        (2, ["run", "-e", "x", "x=1", "-o", "\ud800.json"]),
+        (2, ["run", "-e", "x", "x=1", "-o", "a\0.json"]),
+        (4, ["jvp", "-e", "x", "x=1", "--tangent", "x=\ud800"]),
+        (2, ["ops", "\ud800"]),
+        (2, ["\ud800"]),
+    ],
+)
+def test_half_a_character_or_none_in_an_argument_is_an_error(cli, status, arguments):
+    found, out, err = cli(*arguments)
+    assert (found, out) == (status, "")
+    assert "codec" not in err
+    assert "embedded" not in err

@@ -207,3 +207,13 @@ def test_no_span_breaks_the_drawing(text, data, width):
     assert "^" in out or labels
     assert all(f"label {n}" in out for n in range(3)), f"{text!r} with {spans} lost one:\n{out}"
     assert not re.search(r"[\x00-\x09\x0b-\x1f\u202e\ud800]", out)
+
+
+@pytest.mark.parametrize("severity", ["error", "warning"])
+def test_a_caret_has_the_style_of_its_severity(severity):
+    src = source("foo(a)")
+    diagnostic = Diagnostic(
+        "c", "m", src, Span(0, 6), labels=[Label(Span(4, 5), "it")], label="x", severity=severity
+    )
+    styles = {(text, style) for line in full(diagnostic) for text, style in line}
+    assert {("^", severity), ("x", severity), ("-", "label"), ("it", "label")} <= styles

@@ -109,6 +109,15 @@ x.grad.dtype == float64 and y.grad.dtype == float64 and z.grad.dtype == float32
     assert result(text) is True
 
 
+@pytest.mark.parametrize(
+    "value",
+    ["x.grad = tensor([1.0], dtype=float32)", "x.grad = tensor([1])", "x.data = tensor([1])"],
+)
+def test_a_leaf_takes_no_gradient_and_no_data_of_another_kind(value):
+    with pytest.raises(GradError, match="dtype"):
+        result(f"x = tensor([1.0], requires_grad=True)\n{value}")
+
+
 def test_numbers_give_way_to_float32_and_tensors_do_not():
     text = "z = tensor(1/3, dtype=float32)\n"
     for use in (

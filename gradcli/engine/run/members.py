@@ -13,6 +13,7 @@ from gradcli.engine.run.own import OWN_NAMES
 from gradcli.engine.run.session import Session, as_numbers, kind_of
 from gradcli.engine.tape.graph import Node, Site, seen
 from gradcli.engine.tape.tensor import AccumulateGrad, Tensor, array_of, node_of, shared
+from gradcli.engine.values import refusals
 from gradcli.engine.values.data import NUMBERS
 from gradcli.engine.values.dtypes import DTYPES, dtype_name
 from gradcli.engine.values.fields import Fields
@@ -148,6 +149,11 @@ def _set_grad(session: Session, x: Tensor, value: Any) -> None:
             f"`grad` of a tensor of shape {list(x.shape)} must be None or of that shape, got "
             f"{kind_of(value)}",
         )
+    if value is not None and value.dtype != x.dtype:
+        raise run_error(
+            "dtype-mismatch",
+            f"`grad` of a tensor of dtype {x.dtype} must have that dtype, got {value.dtype}",
+        )
     x.grad = value
 
 
@@ -155,6 +161,8 @@ def _set_data(session: Session, x: Tensor, value: Any) -> None:
     value = session.tensor(value)
     if not isinstance(value, Tensor):
         raise run_error("wrong-type", f"`data` must be a tensor, got {kind_of(value)}")
+    if x.requires_grad and not value.dtype.startswith("float"):
+        raise refusals.needs_float(value.dtype)
     x.data = array_of(value)
     x.version = shared(value)
 

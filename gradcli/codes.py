@@ -425,6 +425,13 @@ GROUPS = {
             "`.grad` and a number has not, say.",
         ),
         (
+            "unrecorded-view",
+            "a view made under `no_grad` shows a change that is recorded",
+            "The view is a constant and its base is not, so that nobody can tell what a change "
+            "of the one means for the other. Make the view outside of `no_grad`, or a `clone()` "
+            "of it inside.",
+        ),
+        (
             "unused-input",
             "the result does not depend on an input: a warning of the commands and of "
             "`check`, an error of `grad(y, x)`",

@@ -165,8 +165,10 @@ class Aliases:
 
     def __init__(self, seed: int) -> None:
         self.rng = random.Random(seed)
-        self.n = self.rng.randint(2, 5)
+        self.n = self.rng.randint(2, 6)
         self.shared = ["m = x * 1"]
+        if self.n % 2 == 0 and self.rng.random() < 0.5:  # on memory in another order
+            self.shared = [f"c = x.reshape(2, {self.n // 2}).T * 1", "m = c.T.view(-1)"]
         self.plain = ["b0 = x * 1"]
         self.version = 0
         self.places: dict[str, list[int]] = {"m": list(range(self.n))}
@@ -186,13 +188,19 @@ class Aliases:
         places, new = self.places[old], f"w{len(self.places)}"
         lower = self.rng.randrange(len(places))
         upper = self.rng.randint(lower + 1, len(places))
-        how = self.rng.choice(["same", "slice", "step", "view", "flat"])
+        how = self.rng.choice(["same", "slice", "step", "view", "flat", "split", "unbind"])
         if how == "slice":
             self.shared.append(f"{new} = {old}[{lower}:{upper}]")
             places = places[lower:upper]
         elif how == "step":
             self.shared.append(f"{new} = {old}[{lower}::2]")
             places = places[lower::2]
+        elif how == "split":
+            sizes = [lower, upper - lower, len(places) - upper]
+            self.shared.append(f"{new} = {old}.split({sizes})[1]")
+            places = places[lower:upper]
+        elif how == "unbind":
+            self.shared.append(f"{new} = {old}[:, None].expand(-1, 1).unbind(1)[0]")
         elif how == "view":
             self.shared.append(f"{new} = {old}.unsqueeze(0)[0]")
         elif how == "flat":
@@ -212,7 +220,7 @@ class Aliases:
         shared, plain = self.value()
         self.version += 1
         after = f"b{self.version}"
-        kind = self.rng.choice(["add", "mul", "square", "item", "sin", "all"])
+        kind = self.rng.choice(["add", "mul", "square", "item", "items", "sin", "all"])
         before = f"{now}[{places}]"
         made = {
             "add": f"{before} + {plain}",
@@ -228,7 +236,12 @@ class Aliases:
             "sin": f"{name}.sin_()",
             "all": f"{name}[:] = {shared}",
         }
-        if kind == "item":
+        if kind == "items":
+            chosen = self.rng.sample(range(len(places)), self.rng.randint(1, len(places)))
+            self.shared.append(f"{name}[{chosen}] = {shared} * 2")
+            places = [places[i] for i in chosen]
+            new = f"[{', '.join([f'{plain} * 2'] * len(places))}]"
+        elif kind == "item":
             i = self.rng.randrange(len(places))
             self.shared.append(f"{name}[{i}] = {shared} * 2")
             places, new = [places[i]], f"[{plain} * 2]"

@@ -120,3 +120,68 @@ def test_the_order_of_an_array_from_outside_has_no_effect():
     results = [program.run({"x": given}).result.tolist() for given in (x, np.asfortranarray(x))]
     assert results == [[[9.0, 2.0, 3.0], [7.0, 7.0, 7.0]]] * 2
     assert x[0, 0] == 1.0, "the array itself is not changed"
+
+
+VIEWS = {  # of the rows of y = x * 1, of which the second is tripled
+    "unbind": ("a, b = y.unbind()", "b *= 3.0"),
+    "split": ("a, b = y.split(1)", "b *= 3.0"),
+    "chunk": ("a, b = y.chunk(2)", "b.mul_(3.0)"),
+    "tensor_split": ("a, b = y.tensor_split(2)", "b[[0]] *= 3.0"),
+    "a view of a view": ("a, b = y.T.unbind(1)", "b[:] = b * 3.0"),
+    "the base": ("a, b = y.split(1)", "y[1] *= 3.0"),
+    "another view": ("a, b = y.unbind()", "y.view(-1)[2:] *= 3.0"),
+    "unrecorded": ("with no_grad():\n    c = y[:]\n    c[1] *= 3.0\nb = y[1] * 1", "b += 0"),
+}
+
+
+@pytest.mark.parametrize("way", VIEWS)
+def test_several_views_of_one_tensor_have_the_gradient_of_both_modes(way):
+    made, change = VIEWS[way]
+    program = load(
+        f"input x = [[1.0, 2.0], [4.0, 3.0]]\ny = x * 1\n{made}\n{change}\n(y[1] * b).sum()"
+    )
+    gradient = program.grad(wrt="x").grad["x"]
+    steps = np.array([[0.5, -1.0], [2.0, 0.25]])
+    pushed = program.jvp(tangents={"x": steps.tolist()}).jvp
+    b = np.array([12.0, 9.0])
+    slope = 6 * b if way != "unrecorded" else np.array([1.0, 1.0]) * 2 * b
+    assert gradient == pytest.approx(np.array([[0.0, 0.0], slope]))
+    assert pushed == pytest.approx(float(np.sum(gradient * steps)))
+
+
+UNRECORDED = {
+    "the view": ("v *= 2.0", ""),
+    "the view by what has a history": ("v *= x[0]", ""),
+    "the base": ("y *= 2.0", "v.sum()"),
+    "a view of the view": ("v[0] = 1.0", ""),
+}
+
+
+@pytest.mark.parametrize("changed", UNRECORDED)
+def test_a_view_that_was_made_unrecorded_shows_no_history(changed):
+    change, use = UNRECORDED[changed]
+    start = "x = tensor([1.0, 2.0, 3.0], requires_grad=True)\ny = x * 1\n"
+    text = f"{start}with no_grad():\n    v = y[1:]\n{change}\n{use}\nprint(v.requires_grad)"
+    with pytest.raises(RunError) as caught:
+        load(text).run()
+    assert caught.value.diagnostics[0].code == "unrecorded-view"
+
+
+def test_a_view_that_was_made_unrecorded_stays_a_constant():
+    start = "x = tensor([1.0, 2.0, 3.0], requires_grad=True)\ny = x * 1\n"
+    text = f"{start}with no_grad():\n    v = y[1:]\n    y += 1\nv.requires_grad"
+    assert load(text).run().result is False
+
+
+def test_forward_mode_goes_on_with_a_value_that_has_changed():
+    text = "param s = 2.0\nparam x = [1.0, 3.0]\nw = x * 1\nw[0] = w[-1] * s\nw.sum()"
+    assert load(text).jvp(tangents={"s": 1.0, "x": [0.0, 0.0]}).jvp == 3.0
+    f = "def f(s):\n    w = x * 1\n    w[0] = w[-1] * s\n    return w.sum()\n"
+    assert load(f"x = tensor([1.0, 3.0])\n{f}jacfwd(f)(tensor(2.0)).item()").run().result == 3.0
+
+
+def test_an_empty_vector_beside_a_matrix_has_a_forward_jacobian():
+    program = load("param x = [[1.0, 2.0], [3.0, 4.0]]\ncat([x, x[:0, 0]], dim=-1)")
+    found = [program.jacobian(mode=mode).jacobian["x"] for mode in ("forward", "reverse")]
+    for jacobian in found:
+        assert np.asarray(jacobian).reshape(4, 4).tolist() == np.eye(4).tolist()

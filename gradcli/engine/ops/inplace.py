@@ -16,6 +16,7 @@ from gradcli.engine.tape.tensor import (
     keep_result,
     node_of,
     record,
+    unrecorded_view,
 )
 from gradcli.engine.values import memory, refusals
 from gradcli.engine.values.carrier import like_of
@@ -42,6 +43,7 @@ def apply_inplace(
     args = [_snapshot(a, x) for a in args]
     if recording:
         _refuse_leaf(x)
+        _refuse_unrecorded(x, args)
     out, _ = evaluated(op, (x, *args), params)
     _write(x, out, op, old, site)
     if not recording:
@@ -71,6 +73,17 @@ def _refuse_leaf(x: Tensor) -> None:
                 "a view of a leaf tensor that requires grad is changed in place",
                 help="put the update under `with no_grad():`, or change a `clone()` of it",
             )
+        view = view.parent.view
+
+
+def _refuse_unrecorded(x: Tensor, args: Sequence[Any]) -> None:
+    """Refuse to change a view that was made under `no_grad` where the program sees a history."""
+    view = x.view
+    while view is not None:
+        if not view.recorded and any(
+            isinstance(a, Tensor) and a.requires_grad for a in (view.parent, *args)
+        ):
+            raise unrecorded_view(None)
         view = view.parent.view
 
 
@@ -142,7 +155,7 @@ def _rebase(x: Tensor, node: Node | None, site: Site | None) -> None:
     chain = []
     base = x
     while base.view is not None:
-        chain.append((base.view.op, base.view.params))
+        chain.append((base.view.op, base.view.params, base.view.index))
         base = base.view.parent
     params = {"chain": tuple(reversed(chain))}
     under = Tensor(base.data, base.node, base.index)

@@ -25,6 +25,7 @@ from gradcli.engine.tape.tensor import (
     Tensor,
     apply,
     composed,
+    cut,
     node_of,
     part,
     shared,
@@ -361,6 +362,7 @@ def _attached(made: Any, copies: Sequence[Any], args: Sequence[Any]) -> Any:
             view = view.parent.view
         if view is not None:
             view.parent = a
+            cut(made)
     return made
 
 

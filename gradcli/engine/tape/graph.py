@@ -23,6 +23,7 @@ if TYPE_CHECKING:  # making a protocol takes as long as importing a room
         folds: bool
         number: Callable[..., Any] | None
         body: Callable[..., Any] | None
+        shape: Callable[..., Any] | None
         view: bool
         layouts: list[Callable[..., Any]]
         variadic: bool

@@ -42,17 +42,24 @@ if TYPE_CHECKING:
 class View:
     """How a tensor came from another one with which it shares its memory.
 
-    `seen` is the version at which the tensor's node was made: when the memory has changed since,
-    the node is made anew from the parent's.
+    `index` tells which of the op's results it is, None where there is one. `seen` is the version at
+    which the tensor's node was made: when the memory has changed since, the node is made anew from
+    the parent's. A view that was made unrecorded stays a constant as long as the parent's node is
+    the one it had then, `cut`.
     """
 
-    __slots__ = ("op", "params", "parent", "seen")
+    __slots__ = ("cut", "index", "op", "params", "parent", "recorded", "seen")
 
-    def __init__(self, parent: Tensor, op: Recordable, params: dict[str, Any], seen: int) -> None:
+    def __init__(
+        self, parent: Tensor, op: Recordable, params: Mapping[str, Any], index: int | None
+    ) -> None:
         self.parent = parent
         self.op = op
-        self.params = params
-        self.seen = seen
+        self.params = dict(params)
+        self.index = index
+        self.seen = shared(parent).count
+        self.recorded = True
+        self.cut: Node | None = None
 
 
 class Tensor(Carrier):
@@ -327,14 +334,33 @@ def _renew(x: Tensor) -> None:
         view.seen = tensor.version.count
         parent = view.parent
         under = parent.node
-        if under is None:
+        if under is None or (not view.recorded and under is view.cut):
             tensor.node = None
             continue
+        if not view.recorded and under.visible:
+            raise unrecorded_view(tensor.version)
         args = (Like(parent.shape, parent.dtype),)
         node = OpNode(view.op, (under,), (parent.index,), args, view.params, under.visible, None)
-        node.like = Like(tensor.shape, tensor.dtype)
+        if view.index is None:
+            node.like = Like(tensor.shape, tensor.dtype)
+        else:
+            assert view.op.shape is not None
+            shapes = view.op.shape(parent.shape, **view.params)
+            node.like = tuple(Like(shape, parent.dtype) for shape in shapes)
         tensor.node = node
-        tensor.index = 0
+        tensor.index = view.index or 0
+
+
+def unrecorded_view(version: Version | None) -> RunError:
+    """That a view which was made under `no_grad` shows what has a history."""
+    labels = (
+        []
+        if version is None or version.site is None
+        else [Label(version.site.span, "it is changed here")]
+    )
+    message = "a view that was made under `no_grad` is changed with recording on, or its base is"
+    help = "make the view outside of `no_grad`, or a `clone()` of it inside"
+    return RunError(Diagnostic("unrecorded-view", message, labels=labels, help=help))
 
 
 def array_of(x: Tensor) -> Any:
@@ -389,8 +415,8 @@ def apply(op: Recordable, args: Sequence[Any], params: Mapping[str, Any], site: 
         if node is not None:
             keep_result(node, op, result)
             result.node = node
-    if op.view and type(out) not in NUMBERS:
-        _share(result, args[0], op, params)
+    if op.view:
+        _share(result, args[0], op, params, None)
     return result
 
 
@@ -435,11 +461,22 @@ def unrecorded(op: Recordable, args: Sequence[Any], params: Mapping[str, Any]) -
     """Do an op without recording it, under `no_grad`; views still share their memory."""
     out, kind = evaluated(op, args, params)
     if type(out) is tuple:
-        return named(op, map(Tensor, out))
+        results = tuple(map(Tensor, out))
+        for i, result in enumerate(results):
+            _share(result, args[0], op, params, i)
+            cut(result)
+        return named(op, results)
     result = kind(out)
-    if op.view and type(out) not in NUMBERS and _shares(out, args[0]):
-        result.version = shared(args[0])
+    _share(result, args[0] if args else None, op, params, None)
+    cut(result)
     return result
+
+
+def cut(x: Tensor) -> None:
+    """Take down that a tensor, if it is a view, was made unrecorded."""
+    if x.view is not None:
+        x.view.recorded = False
+        x.view.cut = x.view.parent.node
 
 
 def named(op: Recordable, results: Iterable[Any]) -> tuple[Any, ...]:
@@ -577,21 +614,18 @@ def _record_many(
                 result.node = node
                 result.index = i
     if op.view:
-        for result in results:
-            if _shares(result.data, args[0]):
-                result.version = shared(args[0])
+        for i, result in enumerate(results):
+            _share(result, args[0], op, params, i)
     return named(op, results)
 
 
-def _share(result: Tensor, base: Tensor, op: Recordable, params: Mapping[str, Any]) -> None:
-    if not _shares(result.data, base):
-        return
-    result.version = shared(base)
-    result.view = View(base, op, dict(params), result.version.count)
-
-
-def _shares(data: Data, base: Tensor) -> bool:
-    return memory.shares(data, base.data)
+def _share(
+    result: Tensor, base: Any, op: Recordable, params: Mapping[str, Any], index: int | None
+) -> None:
+    """Make a view of a result that lies on the memory of the op's first argument."""
+    if op.view and isinstance(base, Tensor) and memory.shares(result.data, base.data):
+        result.version = shared(base)
+        result.view = View(base, op, params, index)
 
 
 def part(x: Tensor, others: Sequence[Any]) -> None:

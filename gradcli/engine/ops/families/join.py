@@ -75,7 +75,8 @@ def _for_all(values: Sequence[Data]) -> list[Data]:
 
 
 def _cat_each(*tensors: Data, dim: Any) -> Data:
-    return np.concatenate(_for_all(tensors), axis(dim, tensors[0].ndim - 1) + 1)
+    joined = [x for x in tensors if x.shape[1:] != (0,)] or tensors[:1]
+    return np.concatenate(_for_all(joined), axis(dim, joined[0].ndim - 1) + 1)
 
 
 cat: Op = op(

@@ -13,7 +13,7 @@ from gradcli.engine.values.conversion import converted
 from gradcli.engine.values.data import Data, dtype_of, np, shape_of
 from gradcli.errors import run_error
 
-Chain = tuple[tuple[Op, dict[str, Any]], ...]
+Chain = tuple[tuple[Op, dict[str, Any], int | None], ...]
 
 
 def _has_nan(x: Data) -> bool:
@@ -135,8 +135,8 @@ sum_to: Op = op(
 
 
 def _view(x: Any, chain: Chain) -> Any:
-    for view, params in chain:
-        x = view(x, **params)
+    for view, params, index in chain:
+        x = view(x, **params) if index is None else view(x, **params)[index]
     return x
 
 

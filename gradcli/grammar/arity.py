@@ -120,7 +120,7 @@ def arity_faults(call: ast.Call, callee: Callee, *, method: bool = False) -> Ite
         yield _unknown(written, keyword.span.start, callee)
     if method:
         return
-    for name, keyword in bound.both:
+    for name, keyword in bound.both if not callee.variadic else ():
         message = f"`{callee.name}` gets its argument `{name}` by place and by name"
         yield Fault("duplicate-name", message, *keyword.span)
     if bound.extra and not callee.variadic:

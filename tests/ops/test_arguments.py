@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 
 import numpy as np
@@ -114,3 +115,49 @@ def test_a_refusal_in_a_program_is_an_error_of_the_program(cli):
         status, out, err = cli("run", "-e", text)
         assert (status, out) == (5, "")
         assert "<expr>:1:1: error[" in err
+
+
+LU, PIVOTS = "[[3.0, 4.0], [0.5, 2.0]]", "[2, 2]"
+TAKEN = [  # calls with arguments that few write, and what PyTorch gives
+    ("cdist(x, x, compute_mode='use_mm_for_euclid_dist')", [[0.0, 8**0.5], [8**0.5, 0.0]]),
+    ("pinv(x, 0.1)", [[0.04264, 0.09640], [0.06051, 0.13679]]),
+    ("pinv(x, atol=1.0)", [[0.04264, 0.09640], [0.06051, 0.13679]]),
+    ("pinv(x, hermitian=True)", [[-0.8, 0.6], [0.6, -0.2]]),
+    ("matrix_rank(x, tol=1.0)", 1),
+    ("matrix_rank(x, rtol=0.5)", 1),
+    ("matrix_rank(x, hermitian=True)", 2),
+    ("lstsq(x, x, driver='gelsd').solution", [[1.0, 0.0], [0.0, 1.0]]),
+    ("lu_factor(x, pivot=True).pivots", [2, 2]),
+    (
+        f"linalg_lu_solve(tensor({LU}), tensor({PIVOTS}), x, adjoint=True)",
+        [[5 / 6, 2 / 3], [-1 / 12, 1 / 3]],
+    ),
+    (
+        f"linalg_lu_solve(tensor({LU}), tensor({PIVOTS}), x, left=False)",
+        [[1 / 3, 1 / 6], [0.0, 1.0]],
+    ),
+    ("repeat_interleave(x, 2, dim=0, output_size=4)[:, 0]", [1.0, 1.0, 3.0, 3.0]),
+    ("meshgrid(x[0], x[1], indexing='ij')[0]", [[1.0, 1.0], [2.0, 2.0]]),
+    ("softmax(x, 0, dtype=float32).dtype == float32", True),
+    ("softmin(x, 0, dtype=float64)[:, 0]", [0.88080, 0.11920]),
+    ("norm(x, 'fro', dim=0)", [10**0.5, 20**0.5]),
+    ("nansum(x, dtype=float32).dtype == float32", True),
+    ("matrix_norm(x, dtype=float64)", 30**0.5),
+    ("searchsorted(tensor([3.0, 1.0]), x, sorter=tensor([1, 0]))", [[0, 1], [1, 2]]),
+    ("bucketize(x, x[0], out_int32=False)", [[0, 1], [2, 2]]),
+    ("tensordot(ones(2, 1, 1), ones(2, 2, 3), dims=([1, 2], [0, 1]))", [[4.0] * 3, [4.0] * 3]),
+    ("tensordot(x, x, dims=((0,), (1,)))", [[7.0, 15.0], [10.0, 22.0]]),
+    ("einsum(x, [0, 1], x, [1, 2], [0, 2])", [[7.0, 10.0], [15.0, 22.0]]),
+    ("einsum(x, [1, 0])", [[1.0, 3.0], [2.0, 4.0]]),
+    ("linalg_vander(tensor(2.0), N=3)", [[1.0, 2.0, 4.0]]),
+    ("avg_pool2d(x.reshape(1, 2, 2), 2, stride=[])", [[[2.5]]]),
+    ("conv1d(x.reshape(1, 2, 2), ones(1, 2, 1), padding='same')", [[[4.0, 6.0]]]),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), TAKEN, ids=[text for text, _ in TAKEN])
+def test_arguments_that_few_write_are_taken(cli, text, expected):
+    program = f"x = tensor([[1.0, 2.0], [3.0, 4.0]])\n{text}"
+    status, out, err = cli("run", "-f", "json", "-e", program)
+    assert status == 0, err
+    assert np.asarray(json.loads(out)["result"]) == pytest.approx(np.asarray(expected), abs=2e-5)

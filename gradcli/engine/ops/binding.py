@@ -200,7 +200,7 @@ def check_params(op: Op, params: Mapping[str, Any]) -> None:
         if (
             (kind is float and type(value) not in NUMBERS and not hasattr(value, "shape"))
             or ((number or kind is str) and _is_array(value) and value.ndim)
-            or (number and (value is None or type(value) is str))
+            or (number and value is None)
             or (kind is bool and type(value) is tuple)
             or (callable(value) and name != "dtype")  # which `float` stands for
         ):

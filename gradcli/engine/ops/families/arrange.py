@@ -228,7 +228,15 @@ tile: Op = composite(
 )
 
 
-def _interleaved(x: Any, repeats: Any, dim: Any) -> Any:
+def _interleaved(x: Any, repeats: Any, dim: Any, output_size: Any) -> Any:
+    out = _in_a_row(x, repeats, dim)
+    made = shape_of(out)[0 if dim is None else axis(dim, len(shape_of(x)))]
+    if output_size is not None and whole(output_size, "output_size") != made:
+        raise run_error("shape-mismatch", f"`output_size` is {output_size}, and there are {made}")
+    return out
+
+
+def _in_a_row(x: Any, repeats: Any, dim: Any) -> Any:
     if dim is None:
         x, dim = ops.reshape(x, shape=(-1,)), 0
     if not shape_of(x):
@@ -264,20 +272,20 @@ repeat_interleave: Op = composite(
     "repeat_interleave",
     _interleaved,
     args=("input",),
-    params={"repeats": REQUIRED, "dim": None},
+    params={"repeats": REQUIRED, "dim": None, "output_size": None},
     doc="Each element of the dimension `dim` (of the flattened input without it) so many times in "
     "a row; `repeats` is one count or one for each.",
     source="PyTorch: repeat_interleave",
     samples=lambda: (
-        sample([1.0, 2.0], repeats=2, dim=None),
-        sample([[1.0, 2.0], [3.0, 4.0]], repeats=2, dim=None),
-        sample([[1.0, 2.0], [3.0, 4.0]], repeats=[1, 2], dim=1),
-        sample([[1.0, 2.0], [3.0, 4.0]], repeats=[0, 2], dim=0),
-        sample([5.0], repeats=3, dim=0),
+        sample([1.0, 2.0], repeats=2, dim=None, output_size=None),
+        sample([[1.0, 2.0], [3.0, 4.0]], repeats=2, dim=None, output_size=None),
+        sample([[1.0, 2.0], [3.0, 4.0]], repeats=[1, 2], dim=1, output_size=None),
+        sample([[1.0, 2.0], [3.0, 4.0]], repeats=[0, 2], dim=0, output_size=None),
+        sample([5.0], repeats=3, dim=0, output_size=None),
     ),
     bad=lambda: (
-        bad((2,), repeats=[1, 2, 3], dim=0, says="3 counts"),
-        bad((2,), repeats=-1, dim=0, says="must be counts"),
+        bad((2,), repeats=[1, 2, 3], dim=0, output_size=None, says="3 counts"),
+        bad((2,), repeats=-1, dim=0, output_size=None, says="must be counts"),
     ),
 )
 

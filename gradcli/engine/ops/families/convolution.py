@@ -225,7 +225,9 @@ class _Pool:
         ceil_mode: Any,
     ) -> None:
         self.size = _several(kernel_size, rank, "kernel_size", 1)
-        self.stride = self.size if stride is None else _several(stride, rank, "stride", 1)
+        self.stride = (
+            self.size if stride is None or stride == () else _several(stride, rank, "stride", 1)
+        )
         self.padding = _several(padding, rank, "padding", 0)
         self.dilation = _several(dilation, rank, "dilation", 1)
         if any(2 * p > k for p, k in zip(self.padding, self.size, strict=True)):

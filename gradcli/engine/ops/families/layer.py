@@ -72,7 +72,16 @@ pairwise_distance: Op = composite(
 )
 
 
-def _distances(x1: Any, x2: Any, p: Any) -> Any:
+_WAYS = (
+    "use_mm_for_euclid_dist_if_necessary",
+    "use_mm_for_euclid_dist",
+    "donot_use_mm_for_euclid_dist",
+)
+
+
+def _distances(x1: Any, x2: Any, p: Any, compute_mode: Any) -> Any:
+    if compute_mode not in _WAYS:
+        raise run_error("bad-argument", f"`compute_mode` must be one of {', '.join(_WAYS)}")
     first, second = shape_of(x1), shape_of(x2)
     if len(first) < 2 or len(second) < 2 or first[-1] != second[-1]:
         raise run_error(
@@ -91,20 +100,34 @@ cdist: Op = composite(
     _distances,
     guards=("x1", "x2", "out"),
     args=("x1", "x2"),
-    params={"p": 2.0},
+    params={"p": 2.0, "compute_mode": _WAYS[0]},
     node="CdistBackward0",
     doc="The p-norm distance of each point in x1, of the shape (..., n, d), from each in x2, of "
-    "the shape (..., m, d). The derivative is 0 where two points coincide.",
+    "the shape (..., m, d). The derivative is 0 where two points coincide. "
+    "`compute_mode` changes nothing: differences are always taken.",
     source="PyTorch: cdist",
     samples=lambda: (
-        sample([[1.0, 2.0], [0.5, -1.0]], [[0.3, 1.0], [2.0, 1.0], [0.0, 0.0]], p=2.0),
-        sample([[1.0, 2.0], [0.5, -1.0]], [[0.3, 1.0]], p=1.0),
-        sample([[[1.0], [0.5]]], [[[0.3]], [[2.0]]], p=3.0),
+        sample(
+            [[1.0, 2.0], [0.5, -1.0]],
+            [[0.3, 1.0], [2.0, 1.0], [0.0, 0.0]],
+            p=2.0,
+            compute_mode=_WAYS[0],
+        ),
+        sample([[1.0, 2.0], [0.5, -1.0]], [[0.3, 1.0]], p=1.0, compute_mode=_WAYS[0]),
+        sample([[[1.0], [0.5]]], [[[0.3]], [[2.0]]], p=3.0, compute_mode=_WAYS[0]),
     ),
-    known=lambda: (known([[1.0, 2.0]], [[1.0, 2.0]], p=2.0, grad=([[0.0, 0.0]], [[0.0, 0.0]])),),
+    known=lambda: (
+        known(
+            [[1.0, 2.0]],
+            [[1.0, 2.0]],
+            p=2.0,
+            compute_mode=_WAYS[0],
+            grad=([[0.0, 0.0]], [[0.0, 0.0]]),
+        ),
+    ),
     bad=lambda: (
-        bad((2, 3), (2, 4), p=2.0, says="of one dimension"),
-        bad((3,), (2, 3), p=2.0, says="of one dimension"),
+        bad((2, 3), (2, 4), p=2.0, compute_mode=_WAYS[0], says="of one dimension"),
+        bad((3,), (2, 3), p=2.0, compute_mode=_WAYS[0], says="of one dimension"),
     ),
 )
 

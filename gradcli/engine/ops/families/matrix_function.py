@@ -15,10 +15,11 @@ from gradcli.engine.ops.families.matrices import (
 from gradcli.engine.ops.internal.decompose import unit_lower
 from gradcli.engine.ops.op import Op, bad, composite, op, sample
 from gradcli.engine.values.data import NUMBERS, Data, np, shape_of
+from gradcli.engine.values.dtypes import dtype_name
 from gradcli.engine.values.fields import Fields
 from gradcli.engine.values.limits import check_memory
 from gradcli.engine.values.memory import in_columns, in_order
-from gradcli.engine.values.sizes import axes, number, whole
+from gradcli.engine.values.sizes import axes, flag, number, whole
 from gradcli.errors import run_error
 
 FAMILY = 250, "Functions and norms of matrices"
@@ -111,8 +112,14 @@ def _order(value: Any, name: str) -> Any:
 
 
 def _matrix_norm(
-    a: Any, ord: Any = "fro", dim: Any = (-2, -1), keepdim: Any = False, name: str = "ord"
+    a: Any,
+    ord: Any = "fro",
+    dim: Any = (-2, -1),
+    keepdim: Any = False,
+    dtype: Any = None,
+    name: str = "ord",
 ) -> Any:
+    a = a if dtype is None else ops.cast(a, dtype=dtype_name(dtype))
     checked("matrix_norm", a)
     rank = len(shape_of(a))
     found = axes(dim, rank)
@@ -154,7 +161,7 @@ matrix_norm: Op = composite(
     _matrix_norm,
     aliases=("linalg_matrix_norm",),
     args=("A",),
-    params={"ord": "fro", "dim": (-2, -1), "keepdim": False},
+    params={"ord": "fro", "dim": (-2, -1), "keepdim": False, "dtype": None},
     doc="Norm of each matrix: 'fro' the root of the sum of squares, 'nuc' the sum of the singular "
     "values, 2 and -2 the largest and smallest of them, 1 and -1 the largest and smallest sum of a "
     "column's sizes, inf and -inf of a row's.",
@@ -170,7 +177,10 @@ matrix_norm: Op = composite(
 )
 
 
-def _linalg_norm(a: Any, ord: Any = None, dim: Any = None, keepdim: Any = False) -> Any:
+def _linalg_norm(
+    a: Any, ord: Any = None, dim: Any = None, keepdim: Any = False, dtype: Any = None
+) -> Any:
+    a = a if dtype is None else ops.cast(a, dtype=dtype_name(dtype))
     order = _order(ord, "ord")
     if order is None:
         return ops.norm(a, p=2, dim=dim, keepdim=keepdim)
@@ -188,7 +198,7 @@ linalg_norm: Op = composite(
     "linalg_norm",
     _linalg_norm,
     args=("A",),
-    params={"ord": None, "dim": None, "keepdim": False},
+    params={"ord": None, "dim": None, "keepdim": False, "dtype": None},
     doc="Norm of a vector, or of a matrix where there are two dimensions; without `ord` the root "
     "of the sum of squares of all.",
     source="definition",
@@ -229,8 +239,10 @@ cond: Op = composite(
 # --- LU ----------------------------------------------------------------------------------
 
 
-def _factored(name: str, a: Any) -> tuple[Any, Any, Any]:
+def _factored(name: str, a: Any, pivot: Any) -> tuple[Any, Any, Any]:
     checked(name, a, square=True)
+    if not flag(pivot, "pivot"):
+        raise run_error("bad-argument", "`pivot=False` is refused, as by PyTorch on a CPU")
     pivots = ops.lu_pivots(a)
     p = ops.permutation(pivots, like=a)
     return ops.eliminate(ops.matmul(p, a)), pivots, p
@@ -245,23 +257,27 @@ _SQUARE_SAMPLES = (
 
 lu_factor: Op = composite(
     "lu_factor",
-    lambda a: Fields("lu_factor", ("LU", "pivots"), _factored("lu_factor", a)[:2]),
+    lambda a, pivot: Fields("lu_factor", ("LU", "pivots"), _factored("lu_factor", a, pivot)[:2]),
     aliases=("linalg_lu_factor",),
     layout=[in_columns, in_order],
     guards=("out",),
     args=("A",),
+    params={"pivot": True},
     fields=("LU", "pivots"),
     node="LinalgLuFactorExBackward0",
     doc="LU decomposition of square matrices with partial pivoting, as the fields `LU` (U, and L "
     "below its diagonal) and `pivots` (from 1). Differentiable where the matrix is invertible.",
     source=GILES,
-    samples=lambda: tuple(map(sample, _SQUARE_SAMPLES)),
-    bad=lambda: (bad((2, 3), says="square"),),
+    samples=lambda: tuple(sample(a, pivot=True) for a in _SQUARE_SAMPLES),
+    bad=lambda: (
+        bad((2, 3), pivot=True, says="square"),
+        bad((2, 2), pivot=False, says="`pivot=False` is refused"),
+    ),
 )
 
 
-def _lu(a: Any) -> Any:
-    packed, _, p = _factored("lu", a)
+def _lu(a: Any, pivot: Any) -> Any:
+    packed, _, p = _factored("lu", a, pivot)
     parts = (ops.transpose(p, dim0=-1, dim1=-2), unit_lower(packed), triangle(packed, True))
     return Fields("lu", ("P", "L", "U"), parts)
 
@@ -272,19 +288,29 @@ linalg_lu: Op = composite(
     layout=in_order,
     guards=("out",),
     args=("A",),
+    params={"pivot": True},
     fields=("P", "L", "U"),
     node="LinalgLuBackward0",
     doc="LU decomposition A = P L U of square matrices, as the fields `P`, `L`, `U`.",
     source=GILES,
-    samples=lambda: tuple(map(sample, _SQUARE_SAMPLES)),
-    bad=lambda: (bad((2, 3), says="square"),),
+    samples=lambda: tuple(sample(a, pivot=True) for a in _SQUARE_SAMPLES),
+    bad=lambda: (
+        bad((2, 3), pivot=True, says="square"),
+        bad((2, 2), pivot=False, says="`pivot=False` is refused"),
+    ),
 )
 
 
-def _lu_solve(b: Any, packed: Any, pivots: Any) -> Any:
+def _lu_solve(b: Any, packed: Any, pivots: Any, left: Any = True, adjoint: Any = False) -> Any:
     checked("lu_solve", b)
     checked("lu_solve", packed, square=True)
+    if not left:  # X A = B is A^T X^T = B^T
+        return transposed(_lu_solve(transposed(b), packed, pivots, adjoint=not adjoint))
     p = ops.permutation(pivots, like=packed)
+    if adjoint:
+        half = ops.substitute(transposed(triangle(packed, True)), b, upper=False)
+        whole = ops.substitute(transposed(unit_lower(packed)), half, upper=True)
+        return ops.matmul(transposed(p), whole)
     half = ops.substitute(unit_lower(packed), ops.matmul(p, b), upper=False)
     return ops.substitute(triangle(packed, True), half, upper=True)
 
@@ -308,22 +334,28 @@ lu_solve: Op = composite(
 )
 linalg_lu_solve: Op = composite(
     "linalg_lu_solve",
-    lambda packed, pivots, b: _lu_solve(b, packed, pivots),
+    lambda packed, pivots, b, left, adjoint: _lu_solve(
+        b, packed, pivots, flag(left, "left"), flag(adjoint, "adjoint")
+    ),
     layout=in_columns,
     guards=("LU",),
     args=("LU", "pivots", "B"),
+    params={"left": True, "adjoint": False},
     node="LinalgLuSolveBackward0(LU, B)",
-    doc=_LU_DOC,
+    doc=f"{_LU_DOC} `left=False` solves X A = B, `adjoint=True` takes the transpose of A.",
     source=GILES,
-    samples=lambda: (sample([[3.0, 4.0], [0.5, 2.0]], [2, 2], [[1.0], [2.0]]),),
+    samples=lambda: (
+        sample([[3.0, 4.0], [0.5, 2.0]], [2, 2], [[1.0], [2.0]], left=True, adjoint=False),
+        sample([[3.0, 4.0], [0.5, 2.0]], [2, 2], [[1.0], [2.0]], left=True, adjoint=True),
+        sample([[3.0, 4.0], [0.5, 2.0]], [2, 2], [[1.0, 2.0]], left=False, adjoint=False),
+    ),
 )
 
 # --- powers ------------------------------------------------------------------------------
 
 
 def _vander(x: Any, N: Any = None, increasing: Any = False) -> Any:  # noqa: N803
-    if not shape_of(x):
-        raise run_error("shape-mismatch", "`vander` needs at least one dimension, got a number")
+    x = x if shape_of(x) else ops.reshape(x, shape=(1,))
     count = shape_of(x)[-1] if N is None else whole(N, "N")
     if count < 0:
         raise run_error("bad-argument", f"`N` cannot be negative, got {count}")

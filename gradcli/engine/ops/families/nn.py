@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import inf
 from typing import Any
 
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import Op, bad, composite, known, op, sample
 from gradcli.engine.ops.promotion import floating
-from gradcli.engine.values.data import Data, np, shape_of
+from gradcli.engine.values.data import Data, dtype_of, np, shape_of
+from gradcli.engine.values.dtypes import dtype_name
 from gradcli.engine.values.sizes import axes
 from gradcli.errors import run_error
 
@@ -17,9 +19,41 @@ FAMILY = 260, "Neural networks"
 # softmax ----------------------------------------------------------------------------------------
 
 
-def _floats(x: Data) -> Any:
+def _floats(x: Data, dtype: Any) -> Any:
     x = np.asarray(x)
+    if dtype is not None:
+        return x.astype(_floating_name(dtype))
     return x if x.dtype.kind == "f" else x.astype(np.float64)
+
+
+def _floating_name(dtype: Any) -> str | None:
+    name = dtype_name(dtype)
+    if name is not None and not name.startswith("float"):
+        raise run_error("dtype-mismatch", f"`dtype` must be float64 or float32, got {name}")
+    return name
+
+
+def _dtype(x: Any, dim: Any = None, dtype: Any = None) -> str | None:
+    return _floating_name(dtype) or floating(x)
+
+
+def _of(rule: Callable[..., Any]) -> Callable[..., Any]:
+    """A rule of a softmax in another dtype: what it is a rule of is the input in that dtype."""
+
+    def pull(g: Any, out: Any, x: Any, dim: Any = None, dtype: Any = None) -> Any:
+        c = rule(g, out, x, dim)
+        return c if dtype_of(c) == dtype_of(x) else ops.cast(c, dtype=floating(x))
+
+    return pull
+
+
+def _along_of(rule: Callable[..., Any]) -> Callable[..., Any]:
+    """Likewise of a tangent."""
+
+    def push(dot: Any, out: Any, x: Any, dim: Any = None, dtype: Any = None) -> Any:
+        return rule(dot if dtype is None else ops.cast(dot, dtype=dtype_of(out)), out, x, dim)
+
+    return push
 
 
 def _along(ndim: int, dim: Any) -> Any:
@@ -34,14 +68,14 @@ def _shifted(x: Any, dim: Any) -> Any:
     return x - np.max(x, axis=along, keepdims=True, initial=-inf), along
 
 
-def _softmax(x: Data, dim: Any) -> Data:
-    z, along = _shifted(_floats(x), dim)
+def _softmax(x: Data, dim: Any, dtype: Any) -> Data:
+    z, along = _shifted(_floats(x, dtype), dim)
     e = np.exp(z)
     return np.divide(e, np.sum(e, axis=along, keepdims=True))
 
 
-def _log_softmax(x: Data, dim: Any) -> Data:
-    z, along = _shifted(_floats(x), dim)
+def _log_softmax(x: Data, dim: Any, dtype: Any) -> Data:
+    z, along = _shifted(_floats(x, dtype), dim)
     return z - np.log(np.sum(np.exp(z), axis=along, keepdims=True))
 
 
@@ -53,15 +87,16 @@ def _softmax_pull(g: Any, out: Any, x: Any, dim: Any = None) -> Any:
 softmax: Op = op(
     "softmax",
     args=("input",),
-    params={"dim": None},
+    params={"dim": None, "dtype": None},
     doc="exp(x) / sum(exp(x)) along the dimension `dim`, without overflow. Without it that "
-    "is the second dimension, of one or three dimensions the first, as in PyTorch.",
+    "is the second dimension, of one or three dimensions the first, as in PyTorch. The input is "
+    "brought to `dtype` before.",
     source="definition",
-    array=lambda x, dim=None: _softmax(x, dim),
-    shape=lambda x, dim=None: _same(x, dim),
-    dtype=floating,
-    vjp=(_softmax_pull,),
-    jvp=(_softmax_pull,),  # its Jacobian is symmetric
+    array=lambda x, dim=None, dtype=None: _softmax(x, dim, dtype),
+    shape=lambda x, dim=None, dtype=None: _same(x, dim),
+    dtype=_dtype,
+    vjp=(_of(_softmax_pull),),
+    jvp=(_along_of(_softmax_pull),),  # its Jacobian is symmetric
     saves=("out",),
     samples=lambda: (
         sample([1.0, -2.0, 0.5], dim=0),
@@ -73,6 +108,7 @@ softmax: Op = op(
         sample(5.0, dim=0),
         sample([[1000.0, 999.0]], dim=1),
         sample([], dim=0),
+        sample([1.0, -2.0, 0.5], dim=0, dtype="float32"),
     ),
     known=lambda: (
         known([1000.0, 0.0], dim=0, grad=([0.0, 0.0],), cotangent=[1.0, 0.0]),
@@ -100,14 +136,14 @@ def _log_softmax_push(dot: Any, out: Any, x: Any, dim: Any = None) -> Any:
 log_softmax: Op = op(
     "log_softmax",
     args=("input",),
-    params={"dim": None},
+    params={"dim": None, "dtype": None},
     doc="Logarithm of the softmax along the dimension `dim`: x - logsumexp(x), without overflow.",
     source="definition",
-    array=lambda x, dim=None: _log_softmax(x, dim),
-    shape=lambda x, dim=None: _same(x, dim),
-    dtype=floating,
-    vjp=(_log_softmax_pull,),
-    jvp=(_log_softmax_push,),
+    array=lambda x, dim=None, dtype=None: _log_softmax(x, dim, dtype),
+    shape=lambda x, dim=None, dtype=None: _same(x, dim),
+    dtype=_dtype,
+    vjp=(_of(_log_softmax_pull),),
+    jvp=(_along_of(_log_softmax_push),),
     saves=("out",),
     samples=lambda: (
         sample([1.0, -2.0, 0.5], dim=0),
@@ -119,6 +155,7 @@ log_softmax: Op = op(
         sample(5.0, dim=0),
         sample([[1000.0, 999.0]], dim=1),
         sample([], dim=0),
+        sample([1.0, -2.0, 0.5], dim=0, dtype="float32"),
     ),
     known=lambda: (
         known([1000.0, 0.0], dim=0, grad=([1.0, -1.0],), cotangent=[0.0, -1.0]),
@@ -130,17 +167,17 @@ log_softmax: Op = op(
 
 softmin: Op = composite(
     "softmin",
-    lambda x, dim: softmax(ops.neg(x), dim=dim),
+    lambda x, dim, dtype: softmax(ops.neg(x), dim=dim, dtype=dtype),
     args=("input",),
-    params={"dim": None},
+    params={"dim": None, "dtype": None},
     doc="Softmax of -x along the dimension `dim`.",
     source="definition",
     samples=lambda: (
-        sample([1.0, -2.0, 0.5], dim=0),
-        sample([[1.0, -2.0], [3.0, 4.5]], dim=1),
-        sample([5.0], dim=0),
+        sample([1.0, -2.0, 0.5], dim=0, dtype=None),
+        sample([[1.0, -2.0], [3.0, 4.5]], dim=1, dtype=None),
+        sample([5.0], dim=0, dtype=None),
     ),
-    bad=lambda: (bad((2, 3), dim=2, says="no dimension 2"),),
+    bad=lambda: (bad((2, 3), dim=2, dtype=None, says="no dimension 2"),),
 )
 
 

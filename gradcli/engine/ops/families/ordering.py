@@ -10,7 +10,7 @@ from gradcli.engine.ops.op import REQUIRED, Op, bad, composite, known, op, sampl
 from gradcli.engine.ops.promotion import integer, of_first
 from gradcli.engine.values.data import Data, np, shape_of
 from gradcli.engine.values.memory import as_first
-from gradcli.engine.values.sizes import Shape, axis, describe, whole
+from gradcli.engine.values.sizes import Shape, axis, describe, flag, whole
 from gradcli.errors import run_error
 
 FAMILY = 140, "Sorting and searching"
@@ -187,22 +187,59 @@ def _found(boundaries: Data, x: Data, side: Any) -> Any:
             "the boundaries and the values must agree in all dimensions but the last, got "
             f"{list(rows.shape)} and {list(values.shape)}",
         )
-    flat = zip(rows.reshape(-1, rows.shape[-1]), values.reshape(-1, values.shape[-1]), strict=True)
-    found = [np.searchsorted(row, v, side) for row, v in flat]
-    return np.array(found, np.int64).reshape(values.shape)
+    found = np.zeros(values.shape, np.int64)
+    for at in np.ndindex(values.shape[:-1]):
+        found[at] = np.searchsorted(rows[at], values[at], side)
+    return found
+
+
+def _searched(
+    s: Data,
+    x: Data,
+    out_int32: Any = False,
+    right: Any = False,
+    side: Any = None,
+    sorter: Any = None,
+) -> Any:
+    _no_int32(out_int32)
+    if sorter is not None:
+        order = np.asarray(sorter)
+        if order.dtype.kind != "i" or order.shape != np.shape(s):
+            raise run_error(
+                "bad-argument", "`sorter` must have a place for each element, as `argsort`"
+            )
+        if order.size and (order.min() < 0 or order.max() >= order.shape[-1]):
+            raise run_error("index-out-of-range", "`sorter` has a place outside the sequence")
+        s = np.take_along_axis(np.asarray(s), order, -1)
+    return _found(s, x, _side(right, side))
+
+
+def _no_int32(out_int32: Any) -> None:
+    if flag(out_int32, "out_int32"):
+        raise run_error("bad-argument", "`out_int32=True` is refused: ints have 64 bits")
+
+
+def _bucket(x: Data, boundaries: Data, out_int32: Any = False, right: Any = False) -> Any:
+    _no_int32(out_int32)
+    return _found(_vector(boundaries), x, _side(right, None))
 
 
 searchsorted: Op = op(
     "searchsorted",
     args=("sorted_sequence", "input"),
-    params={"right": False, "side": None},
+    params={"out_int32": False, "right": False, "side": None, "sorter": None},
     doc="Where in an ordered sequence each value would have to stand: before the elements equal to "
-    "it, behind them with `right=True`. Of several sequences each is searched for its own values.",
+    "it, behind them with `right=True`. Of several sequences each is searched for its own values; "
+    "`sorter` has the order of one that is not sorted. `out_int32=True` is refused: ints have 64 "
+    "bits.",
     source="PyTorch: searchsorted",
-    array=lambda s, x, right=False, side=None: _found(s, x, _side(right, side)),
-    shape=lambda s, x, right=False, side=None: x,
+    array=_searched,
+    shape=lambda s, x, **how: x,
     dtype=integer,
-    samples=lambda: (sample([1.0, 2.0, 3.0], [2.0, 5.0]),),
+    samples=lambda: (
+        sample([1.0, 2.0, 3.0], [2.0, 5.0]),
+        sample([3.0, 1.0, 2.0], [2.0, 5.0], sorter=[1, 2, 0]),
+    ),
     bad=lambda: (
         bad((2,), (2,), side="middle", says="'left' or 'right'"),
         bad((2, 2), (3, 2), says="all dimensions but the last"),
@@ -213,12 +250,12 @@ searchsorted: Op = op(
 bucketize: Op = op(
     "bucketize",
     args=("input", "boundaries"),
-    params={"right": False},
+    params={"out_int32": False, "right": False},
     doc="Which of the intervals between ordered boundaries each element lies in: they contain "
-    "their upper boundary, with `right=True` their lower one.",
+    "their upper boundary, with `right=True` their lower one. `out_int32=True` is refused.",
     source="PyTorch: bucketize",
-    array=lambda x, boundaries, right=False: _found(_vector(boundaries), x, _side(right, None)),
-    shape=lambda x, boundaries, right=False: x,
+    array=_bucket,
+    shape=lambda x, boundaries, **how: x,
     dtype=integer,
     samples=lambda: (sample([2.0, 5.0], [1.0, 2.0, 3.0]),),
     bad=lambda: (bad((2,), (2, 2), says="a vector"),),

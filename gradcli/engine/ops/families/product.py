@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import prod
+from string import ascii_letters, ascii_lowercase, ascii_uppercase
 from typing import Any
 
 from gradcli.engine.ops.catalog import ops
@@ -389,7 +391,9 @@ def _dims(a: Any, b: Any, dims: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
             )
         left, right = tuple(range(ranks[0] - count, ranks[0])), tuple(range(count))
     sizes = [tuple((shape_of(t) or (1,))[d] for d in ds) for t, ds in ((a, left), (b, right))]
-    if sizes[0] != sizes[1]:
+    if len(left) != len(right) or any(
+        n != m and 1 not in (n, m) for n, m in zip(*sizes, strict=True)
+    ):
         raise run_error(
             "shape-mismatch",
             f"`tensordot` sums over equal sizes, got {list(sizes[0])} and {list(sizes[1])}",
@@ -397,8 +401,18 @@ def _dims(a: Any, b: Any, dims: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
     return left, right
 
 
+def _summed(x: Any, dims: tuple[int, ...], other: Any, against: tuple[int, ...]) -> Any:
+    """The tensor summed over the dimensions that meet one of size 1 in the other."""
+    sizes, met = shape_of(x), shape_of(other)
+    gone = tuple(
+        d for d, e in zip(dims, against, strict=True) if sizes and met and sizes[d] != met[e] == 1
+    )
+    return ops.sum(x, dim=gone, keepdim=True) if gone else x
+
+
 def _tensordot(a: Any, b: Any, dims: Any) -> Any:
     left, right = _dims(a, b, dims)
+    a, b = _summed(a, left, b, right), _summed(b, right, a, left)
     outer = tuple(d for d in range(len(shape_of(a))) if d not in left)
     rest = tuple(d for d in range(len(shape_of(b))) if d not in right)
     rows, columns = (tuple(shape_of(t)[d] for d in ds) for t, ds in ((a, outer), (b, rest)))
@@ -460,7 +474,32 @@ bilinear: Op = composite(
 )
 
 
+def _written(given: Sequence[Any]) -> Sequence[Any]:
+    """The equation and the tensors, where each tensor stands before the numbers of its dimensions,
+    and those of the result last.
+    """
+    last = ()
+    if len(given) % 2:
+        *given, last = given
+    terms = [
+        "".join(map(_letter, dims)) for dims in (*given[1::2], *((last,) if last != () else ()))
+    ]
+    arrow = "->" + terms.pop() if last != () else ""
+    return [",".join(terms) + arrow, *given[::2]]
+
+
+def _letter(dim: Any) -> str:
+    if dim is Ellipsis:
+        return "..."
+    number = whole(dim, "equation_and_operands")
+    if not 0 <= number < len(ascii_letters):
+        raise run_error("bad-argument", f"the dimensions of `einsum` are 0 to 51, got {number}")
+    return (ascii_uppercase + ascii_lowercase)[number]
+
+
 def _einsum(session: Any, *given: Any) -> Any:
+    if len(given) > 1 and type(given[0]) is not str and all(type(d) is list for d in given[1::2]):
+        given = tuple(_written(given))
     if len(given) < 2 or type(given[0]) is not str:
         raise run_error(
             "bad-argument",
@@ -474,6 +513,8 @@ def _einsum(session: Any, *given: Any) -> Any:
 
 
 def _einsum_of(known: Statics, *given: Any) -> Any:
+    if len(given) > 1 and not isinstance(known.static(given[0]), str):
+        return known.unknown(*given)
     equation = known.static(given[0]) if given else UNSURE
     operands = known.items(given[1]) if len(given) == 2 else None
     tensors = [known.tensor(x) for x in (given[1:] if operands is None else operands)]

@@ -15,14 +15,16 @@ from gradcli.engine.ops.families.matrices import (
     per_matrix,
     refuse_singular,
     square_rule,
+    symmetric,
     transposed,
+    triangle,
 )
 from gradcli.engine.ops.op import REQUIRED, Op, Sample, bad, composite, known, op, sample
 from gradcli.engine.ops.promotion import integer, of_first, promoted
 from gradcli.engine.values.data import Data, dtype_of, np, shape_of
 from gradcli.engine.values.fields import Fields
 from gradcli.engine.values.memory import in_columns
-from gradcli.engine.values.sizes import Shape, broadcast, flag
+from gradcli.engine.values.sizes import Shape, broadcast, describe, flag
 from gradcli.errors import run_error
 
 FAMILY = 230, "Determinants, inverses and linear equations"
@@ -255,12 +257,53 @@ def _rank_limit(x: Any) -> Any:
     return max(x.shape[-2:]) * float(np.finfo(x.dtype).eps)
 
 
-def _pinv(x: Data) -> Data:
-    checked("pinv", x)
+_LIMIT: dict[str, Any] = {"atol": None, "rtol": None}
+
+
+def _least(x: Data, s: Data, atol: Any, rtol: Any) -> Data:
+    """Up to which size the singular values `s` of each matrix count as zero."""
+    limits = []
+    for limit, name in ((atol, "atol"), (rtol, "rtol")):
+        found = np.asarray(0.0 if limit is None else limit)
+        if found.dtype.kind not in "fib":
+            raise run_error("wrong-type", f"`{name}` must be a number or a tensor")
+        if broadcast(found.shape, x.shape[:-2]) != x.shape[:-2]:
+            raise run_error(
+                "shape-mismatch",
+                f"`{name}` has the shape {list(found.shape)}, and there are {list(x.shape[:-2])} "
+                "matrices",
+            )
+        limits.append(found[..., None])
+    absolute, relative = limits
+    if rtol is None:
+        relative = np.where(absolute > 0, 0.0, _rank_limit(x))
+    return np.maximum(absolute, relative * s.max(axis=-1, keepdims=True, initial=0.0))
+
+
+def _pinv(
+    x: Data, rcond: Any = None, hermitian: Any = False, atol: Any = None, rtol: Any = None
+) -> Data:
+    checked("pinv", x, square=bool(hermitian))
     m, n = x.shape[-2:]
     if not x.size:
         return np.zeros((*x.shape[:-2], n, m), x.dtype)
-    return np.asarray(np.linalg.pinv(x, rcond=_rank_limit(x)), x.dtype)
+    u, s, vt = np.linalg.svd(_lower_told(x, hermitian), full_matrices=False)
+    counts = s > _least(x, s, atol, rcond if rtol is None else rtol)
+    inverse = np.where(counts, 1 / np.where(counts, s, 1), 0)
+    found = np.matmul(np.swapaxes(vt, -1, -2) * inverse[..., None, :], np.swapaxes(u, -1, -2))
+    return np.asarray(found, x.dtype)
+
+
+def _lower_told(a: Any, hermitian: Any) -> Any:
+    """The matrices, which the lower triangle tells where they are said to be symmetric."""
+    if not hermitian:
+        return a
+    low = triangle(a, False)
+    return ops.sub(ops.add(low, transposed(low)), ops.where(eye(a), a, 0.0))
+
+
+def _of_symmetric(c: Any, hermitian: Any) -> Any:
+    return symmetric(c) if hermitian else c
 
 
 def _pinv_jvp(d: Any, p: Any, a: Any) -> Any:
@@ -288,40 +331,61 @@ pinv: Op = op(
     "pinv",
     aliases=("linalg_pinv", "pinverse"),
     args=("A",),
-    doc="Pseudo-inverse (Moore and Penrose) of each matrix; singular values below "
-    "max(m, n) eps of the largest count as zero. Differentiable where the rank does not change "
-    "nearby.",
+    params={"rcond": None, "hermitian": False, **_LIMIT},
+    doc="Pseudo-inverse (Moore and Penrose) of each matrix; singular values up to `atol` and up to "
+    "`rtol` (or `rcond`; max(m, n) eps without both) of the largest count as zero. "
+    "`hermitian=True` reads the lower triangle only; the gradient is symmetric then. "
+    "Differentiable where the rank does not change nearby.",
     source="Golub and Pereyra 1973, The differentiation of pseudo-inverses",
     array=_pinv,
-    shape=lambda a: (checked("pinv", a), (*a[:-2], a[-1], a[-2]))[1],
-    vjp=(_pinv_vjp,),
-    jvp=(_pinv_jvp,),
+    shape=lambda a, **limits: (checked("pinv", a), (*a[:-2], a[-1], a[-2]))[1],
+    vjp=(
+        lambda g, out, a, hermitian=False, **limits: _of_symmetric(
+            _pinv_vjp(g, out, _lower_told(a, hermitian)), hermitian
+        ),
+    ),
+    jvp=(
+        lambda dot, out, a, hermitian=False, **limits: _pinv_jvp(
+            _of_symmetric(dot, hermitian), out, _lower_told(a, hermitian)
+        ),
+    ),
     saves=("A", "out"),
     node="LinalgPinvBackward0",
     samples=lambda: (
         *_invertible(),
         sample([[1.0, 2.0], [3.0, 4.0], [0.5, -1.0]]),
         sample([[1.0, 2.0, 0.5], [3.0, 4.0, -1.0]]),
+        sample([[4.0, 1.0], [0.5, 0.3]], atol=0.5),
     ),
-    bad=lambda: (bad((2,), says="at least two dimensions"),),
+    bad=lambda: (
+        bad((2,), says="at least two dimensions"),
+        bad((2, 3), hermitian=True, says="square"),
+        bad((2, 2), rtol="abc", says="`rtol` must be a number"),
+    ),
 )
 
 
-def _rank(x: Data) -> Data:
-    checked("matrix_rank", x)
+def _rank(
+    x: Data, tol: Any = None, hermitian: Any = False, atol: Any = None, rtol: Any = None
+) -> Data:
+    checked("matrix_rank", x, square=bool(hermitian))
     if not x.size:
         return np.zeros(x.shape[:-2], np.int64)
-    s = np.linalg.svd(x, compute_uv=False)
-    return np.sum(s > s[..., :1] * _rank_limit(x), axis=-1)
+    s = np.linalg.svd(_lower_told(x, hermitian), compute_uv=False)
+    if tol is not None:
+        atol, rtol = tol, 0.0
+    return np.sum(s > _least(x, s, atol, rtol), axis=-1)
 
 
 matrix_rank: Op = op(
     "matrix_rank",
     args=("A",),
-    doc="Number of singular values above max(m, n) eps of the largest.",
+    params={"tol": None, "hermitian": False, **_LIMIT},
+    doc="Number of singular values above `atol` (or `tol`) and above `rtol` (max(m, n) eps without "
+    "all of them) of the largest. `hermitian=True` takes the matrix for symmetric.",
     source="PyTorch: linalg.matrix_rank",
     array=_rank,
-    shape=lambda a: (checked("matrix_rank", a), a[:-2])[1],
+    shape=lambda a, **limits: (checked("matrix_rank", a), a[:-2])[1],
     dtype=integer,
 )
 
@@ -348,15 +412,22 @@ def _lstsq_dtype(a: Any, b: Any) -> str | None:
     return promoted(a, b)
 
 
-def _lstsq(a: Any, b: Any) -> Any:
+_DRIVERS = ("gels", "gelsy", "gelsd", "gelss")
+
+
+def _lstsq(a: Any, b: Any, rcond: Any, driver: Any) -> Any:
+    if driver is not None and not (isinstance(driver, str) and driver in _DRIVERS):
+        raise run_error(
+            "bad-argument", f"`driver` must be one of {', '.join(_DRIVERS)}, got {describe(driver)}"
+        )
     _lstsq_dtype(a, b)
     _lstsq_shapes(shape_of(a), shape_of(b))
     m, n = shape_of(a)[-2:]
     vector = len(shape_of(b)) == 1
     if vector:
         b = ops.unsqueeze(b, dim=-1)
-    x = ops.matmul(pinv(a), b)
-    rank = matrix_rank(a)
+    x = ops.matmul(pinv(a, rcond=rcond), b)
+    rank = matrix_rank(a, rtol=rcond)
     if m > n and bool(np.all(np.asarray(each(rank)) == n)):
         rest = ops.sum(ops.square(ops.sub(ops.matmul(a, x), b)), dim=-2)
     else:
@@ -370,10 +441,11 @@ def _lstsq(a: Any, b: Any) -> Any:
 lstsq: Op = composite(
     "lstsq",
     _lstsq,
-    shape=_lstsq_shapes,
-    dtype=[_lstsq_dtype, promoted, integer, of_first],
+    shape=lambda a, b, **how: _lstsq_shapes(a, b),
+    dtype=[lambda a, b, **how: _lstsq_dtype(a, b), promoted, integer, of_first],
     aliases=("linalg_lstsq",),
     args=("A", "B"),
+    params={"rcond": None, "driver": None},
     fields=("solution", "residuals", "rank", "singular_values"),
     node="LinalgLstsqBackward0",
     doc="Least squares: the X of least norm that makes the norm of A X - B least, as `solution`, "

@@ -42,7 +42,7 @@ def _picked(x: Data, places: Any, dim: Any, keepdim: Any) -> tuple[Data, Data]:
 
 
 def _wide(y: Any, x: Any, dim: Any) -> Any:
-    return ops.reshape(y, shape=reduced(x.shape, dim, True))
+    return ops.reshape(y, shape=reduced(shape_of(x), dim, True))
 
 
 def picked_op(
@@ -455,10 +455,10 @@ def _nan_samples() -> Any:
 
 nansum: Op = composite(
     "nansum",
-    lambda x, dim, keepdim: ops.sum(_without(x), dim=dim, keepdim=keepdim),
+    lambda x, dim, keepdim, dtype: ops.sum(_without(x), dim=dim, keepdim=keepdim, dtype=dtype),
     guards=("input",),
     args=("input",),
-    params=DIMS,
+    params={**DIMS, "dtype": None},
     node="NansumBackward0",
     doc="Sum of the elements that are not nan, or of those along the dimensions `dim`.",
     source="definition",

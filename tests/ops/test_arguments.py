@@ -161,3 +161,30 @@ def test_arguments_that_few_write_are_taken(cli, text, expected):
     status, out, err = cli("run", "-f", "json", "-e", program)
     assert status == 0, err
     assert np.asarray(json.loads(out)["result"]) == pytest.approx(np.asarray(expected), abs=2e-5)
+
+
+def test_derivatives_with_arguments_that_few_write(cli):
+    texts = (
+        "(softmax(x[0], 0, dtype=float32) ** 2).sum()",
+        "(log_softmax(x[0], 0, dtype=float32) ** 2).sum()",
+        "(pinv(x, hermitian=True) * tensor([[1.0, 2.0], [2.0, 5.0]])).sum()",
+        "(pinv(x, 1e-9) ** 3).sum()",
+        "(einsum(x, [0, 1], x, [1, 2], [0, 2]) ** 2).sum()",
+        "(tensordot(x.reshape(4, 1), x, dims=([1], [0])) ** 2).sum()",
+        "(repeat_interleave(x, 3, dim=1) ** 2).sum()",
+    )
+    for text in texts:
+        program = f"param x = tensor([[1.0, 2.0], [2.0, 4.5]])\n{text}"
+        found = [
+            np.asarray(json.loads(cli(*command, "-f", "json", "-e", program)[1])[key]["x"])
+            for command, key in (
+                (("grad",), "grad"),
+                (("jacobian", "--mode", "forward"), "jacobian"),
+            )
+        ]
+        assert found[0] == pytest.approx(found[1], rel=1e-5, abs=1e-6), text
+    status, _, err = cli(
+        "grad", "-e", "param x = tensor([[4.0, 1.0], [0.5, 0.3]])", "-e", "pinv(x, 0.5).sum()"
+    )
+    assert status == 5
+    assert "cut off singular values that are not zero" in err

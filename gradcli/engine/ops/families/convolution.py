@@ -226,7 +226,9 @@ class _Pool:
     ) -> None:
         self.size = _several(kernel_size, rank, "kernel_size", 1)
         self.stride = (
-            self.size if stride is None or stride == () else _several(stride, rank, "stride", 1)
+            self.size
+            if stride is None or (type(stride) is tuple and not stride)
+            else _several(stride, rank, "stride", 1)
         )
         self.padding = _several(padding, rank, "padding", 0)
         self.dilation = _several(dilation, rank, "dilation", 1)

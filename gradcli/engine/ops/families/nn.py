@@ -108,7 +108,6 @@ softmax: Op = op(
         sample(5.0, dim=0),
         sample([[1000.0, 999.0]], dim=1),
         sample([], dim=0),
-        sample([1.0, -2.0, 0.5], dim=0, dtype="float32"),
     ),
     known=lambda: (
         known([1000.0, 0.0], dim=0, grad=([0.0, 0.0],), cotangent=[1.0, 0.0]),
@@ -155,7 +154,6 @@ log_softmax: Op = op(
         sample(5.0, dim=0),
         sample([[1000.0, 999.0]], dim=1),
         sample([], dim=0),
-        sample([1.0, -2.0, 0.5], dim=0, dtype="float32"),
     ),
     known=lambda: (
         known([1000.0, 0.0], dim=0, grad=([1.0, -1.0],), cotangent=[0.0, -1.0]),

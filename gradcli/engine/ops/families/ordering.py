@@ -6,6 +6,7 @@ from math import nan
 from typing import Any
 
 from gradcli.engine.ops.catalog import ops
+from gradcli.engine.ops.families.places import places_of
 from gradcli.engine.ops.op import REQUIRED, Op, bad, composite, known, op, sample
 from gradcli.engine.ops.promotion import integer, of_first
 from gradcli.engine.values.data import Data, np, shape_of
@@ -203,8 +204,8 @@ def _searched(
 ) -> Any:
     _no_int32(out_int32)
     if sorter is not None:
-        order = np.asarray(sorter)
-        if order.dtype.kind != "i" or order.shape != np.shape(s):
+        order = places_of(sorter, "sorter")
+        if order.shape != np.shape(s):
             raise run_error(
                 "bad-argument", "`sorter` must have a place for each element, as `argsort`"
             )
@@ -236,10 +237,7 @@ searchsorted: Op = op(
     array=_searched,
     shape=lambda s, x, **how: x,
     dtype=integer,
-    samples=lambda: (
-        sample([1.0, 2.0, 3.0], [2.0, 5.0]),
-        sample([3.0, 1.0, 2.0], [2.0, 5.0], sorter=[1, 2, 0]),
-    ),
+    samples=lambda: (sample([1.0, 2.0, 3.0], [2.0, 5.0]),),
     bad=lambda: (
         bad((2,), (2,), side="middle", says="'left' or 'right'"),
         bad((2, 2), (3, 2), says="all dimensions but the last"),

@@ -23,7 +23,7 @@ from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import Data, dtype_of, np, shape_of
 from gradcli.engine.values.dtypes import dtype_name
 from gradcli.engine.values.fields import Fields
-from gradcli.engine.values.sizes import Shape, axes, axis, flag, reduced, whole
+from gradcli.engine.values.sizes import Shape, axes, axis, flag, number, reduced, whole
 from gradcli.errors import run_error
 
 FAMILY = 110, "Statistics"
@@ -567,7 +567,7 @@ var_mean: Op = _moments_op("var", "variance")
 def _vector_norm(x: Any, ord: Any, dim: Any, keepdim: Any, dtype: Any) -> Any:
     if dtype is not None:
         x = ops.cast(x, dtype=dtype_name(dtype))
-    return ops.norm(x, p=ord, dim=dim, keepdim=bool(keepdim))
+    return ops.norm(x, p=number(ord, "ord"), dim=dim, keepdim=bool(keepdim))
 
 
 vector_norm: Op = composite(

@@ -15,9 +15,9 @@ from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.data import np
 from gradcli.errors import GradError, InputError, RunError
 from gradcli.questions import outside
-from gradcli.questions.loaded import Done, Loaded, Watch
+from gradcli.questions.loaded import Done, Loaded
 from gradcli.questions.request import Request
-from gradcli.questions.wanted import differentiated
+from gradcli.questions.wanted import Watch, differentiated
 from gradcli.record import Record
 
 
@@ -78,7 +78,7 @@ def ask(loaded: Loaded, request: Request, watch: Watch | None = None) -> Asked:
     watch = loaded.watch(request.wrt) if watch is None else watch
     done = loaded.execute(request.given, request.options, watch)
     name, output = loaded.float_output(done, request.of)
-    names = differentiated(loaded.program, done.session, watch.asked, done.values)
+    names = differentiated(loaded.program, done.session, watch, done.values)
     session = done.session
     points = {session.watchpoints[n][0]: session.points[n] for n in names}
     line = Linearized([output], points)

@@ -8,9 +8,9 @@ from typing import Any
 
 from gradcli.engine.gradcheck.program import OwnCalls, check_program
 from gradcli.engine.run.session import Session
-from gradcli.questions.loaded import Loaded, Watch
+from gradcli.questions.loaded import Loaded
 from gradcli.questions.request import Options, Request
-from gradcli.questions.wanted import differentiated
+from gradcli.questions.wanted import Watch, differentiated
 from gradcli.results import GradcheckResult
 
 
@@ -22,7 +22,7 @@ def gradcheck(loaded: Loaded, request: Request, order: int) -> GradcheckResult:
     calls = OwnCalls()
     done = loaded.execute(request.given, request.options, watch, own_calls=calls)
     loaded.float_output(done, request.of)
-    names = differentiated(loaded.program, done.session, watch.asked, done.values)
+    names = differentiated(loaded.program, done.session, watch, done.values)
     quiet = Options(done.session.seed_used, stream=done.session.stream)
     moving = Watch(names, asked=names)
     runs = count(1)

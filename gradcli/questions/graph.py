@@ -9,9 +9,9 @@ from gradcli.engine.report.graph import recorded_graph
 from gradcli.engine.report.values import is_finite, plain_value
 from gradcli.engine.tape.tensor import Tensor, node_of
 from gradcli.errors import Diagnostic, RunError
-from gradcli.questions.loaded import Done, Loaded, Watch
+from gradcli.questions.loaded import Done, Loaded
 from gradcli.questions.request import Options, Request
-from gradcli.questions.wanted import differentiated
+from gradcli.questions.wanted import Watch, differentiated
 from gradcli.questions.warnings import non_finite
 from gradcli.results import Graph, GraphResult
 
@@ -24,7 +24,7 @@ def graph(loaded: Loaded, request: Request) -> GraphResult:
     warnings = done.warnings(loaded.source)
     if not is_finite(output):
         warnings += (non_finite(loaded, request, done, watch),)
-    names = differentiated(loaded.program, done.session, watch.asked, done.values)
+    names = differentiated(loaded.program, done.session, watch, done.values)
     again = recorded_alone(loaded, request, done, names)
     return GraphResult(
         output=name,

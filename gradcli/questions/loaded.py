@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 from typing import Any
@@ -16,26 +16,9 @@ from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.data import NUMBERS, Quiet, dtype_of
 from gradcli.errors import Diagnostic, RunError, UsageError
 from gradcli.questions.request import Options
-from gradcli.questions.wanted import candidates, named, no_such_result
+from gradcli.questions.wanted import Watch, candidates, named, no_such_result
 from gradcli.record import Record
 from gradcli.source import Source, Span
-
-
-class Watch:
-    """What a run watches: the names, whether the user `asked` for them (then in their order), and
-    whether it keeps values.
-    """
-
-    def __init__(
-        self, watched: Iterable[str], *, asked: list[str] | None = None, keep: bool = False
-    ) -> None:
-        self.watched = frozenset(watched)
-        self.asked = asked
-        self.keep = keep
-
-    def keeping(self) -> Watch:
-        """The same, keeping values, for a run that is to be explained."""
-        return Watch(self.watched, asked=self.asked, keep=True)
 
 
 class Done(Record):
@@ -86,7 +69,7 @@ class Loaded:
     def watch(self, wrt: Any) -> Watch:
         """What a run watches for the names that are asked for, or for None."""
         if wrt is None:
-            return Watch(candidates(self.program))
+            return Watch(candidates(self.program), unasked=True)
         names = named(self.program, wrt)
         return Watch(names, asked=names)
 
@@ -103,7 +86,7 @@ class Loaded:
 
         session = Session(
             watched=watch.watched,
-            explicit=watch.asked is not None,
+            asked=frozenset(watch.asked),
             keep=watch.keep,
             seed=options.seed,
             stream=options.stream,

@@ -9,9 +9,9 @@ from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.data import shape_of
 from gradcli.questions.asked import ask
 from gradcli.questions.gradient import gradient
-from gradcli.questions.loaded import Loaded, Watch
+from gradcli.questions.loaded import Loaded
 from gradcli.questions.request import Request
-from gradcli.questions.wanted import named
+from gradcli.questions.wanted import Watch, candidates, named
 from gradcli.questions.warnings import second_warnings, warnings
 from gradcli.results import HvpResult, JvpResult, VjpResult
 
@@ -49,9 +49,14 @@ def jvp(loaded: Loaded, request: Request) -> JvpResult:
 def hvp(loaded: Loaded, request: Request) -> HvpResult:
     """The gradient, and its derivative along the direction."""
     along = _along(loaded, request)
-    rows = along if request.wrt is None else named(loaded.program, request.wrt)
-    both = list(dict.fromkeys([*rows, *along]))
-    asked = ask(loaded, request, Watch(both, asked=both))
+    if request.wrt is None:
+        names = [*candidates(loaded.program), *along]
+        asked = ask(loaded, request, Watch(names, asked=along, unasked=True))
+        rows = asked.names
+    else:
+        rows = named(loaded.program, request.wrt)
+        both = list(dict.fromkeys([*rows, *along]))
+        asked = ask(loaded, request, Watch(both, asked=both))
     weight = asked.weight()
     dots = asked.direction()
     mode = request.mode

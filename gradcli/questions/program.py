@@ -212,7 +212,7 @@ class Program:
     ) -> HvpResult:
         """Value, gradient, and the product of the Hessian with a direction. Arguments as of
         `hessian` and, for the direction, of `jvp`; `wrt` names the rows of the product that are
-        wanted, without it those of the direction.
+        wanted, without it those that `grad` gives and those of the direction.
         """
         from gradcli.questions.product import hvp
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from gradcli.engine.report.values import binding, is_data, is_finite, is_numeric, plain_value
 from gradcli.errors import Diagnostic, RunError
-from gradcli.questions.loaded import Done, Loaded, Watch
+from gradcli.questions.loaded import Done, Loaded
 from gradcli.questions.request import Request
-from gradcli.questions.wanted import candidates, chosen
+from gradcli.questions.wanted import Watch, candidates, chosen
 from gradcli.results import Graph, RunResult
 
 

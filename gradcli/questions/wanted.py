@@ -2,12 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from gradcli.engine.run.session import Session, kind_of
 from gradcli.errors import Diagnostic, RunError, UsageError, nearest
 from gradcli.ir import Program
+
+
+class Watch:
+    """What a run watches: the names, which of them the user `asked` for, in their order, whether
+    those that turn out to be meant `unasked` count, too, and whether it keeps values.
+    """
+
+    def __init__(
+        self,
+        watched: Iterable[str],
+        *,
+        asked: Sequence[str] = (),
+        unasked: bool = False,
+        keep: bool = False,
+    ) -> None:
+        self.watched = frozenset(watched)
+        self.asked = asked
+        self.unasked = unasked
+        self.keep = keep
+
+    def keeping(self) -> Watch:
+        """The same, keeping values, for a run that is to be explained."""
+        return Watch(self.watched, asked=self.asked, unasked=self.unasked, keep=True)
 
 
 def named(program: Program, wrt: str | Sequence[str], flag: str = "--wrt") -> list[str]:
@@ -51,30 +74,29 @@ def candidates(program: Program) -> list[str]:
 
 
 def differentiated(
-    program: Program, session: Session, names: list[str] | None, values: Mapping[str, Any]
+    program: Program, session: Session, watch: Watch, values: Mapping[str, Any]
 ) -> list[str]:
     """The names to differentiate with respect to, after the run.
 
     Args:
         program: The program.
         session: Its finished run.
-        names: Those asked for; None: those that `chosen` gives.
+        watch: What it has watched; of what nobody has asked for those that `chosen` gives.
         values: Top-level names and their values.
 
     Raises:
         RunError: If one that was asked for holds no number or tensor.
         UsageError: If there is none.
     """
-    points = session.points
-    if names is not None:
-        for name in names:
-            if name not in points:
-                what = f"it is {kind_of(values[name])}" if name in values else "it was not reached"
-                message = f"cannot differentiate by `{name}`: {what}"
-                raise RunError(Diagnostic("not-differentiable", message))
-        return names
-    found = chosen(program, session)
-    if not found:
+    for name in watch.asked:
+        if name not in session.points:
+            what = f"it is {kind_of(values[name])}" if name in values else "it was not reached"
+            message = f"cannot differentiate by `{name}`: {what}"
+            raise RunError(Diagnostic("not-differentiable", message))
+    if not watch.unasked:
+        return list(watch.asked)
+    both = {*watch.asked, *chosen(program, session)}
+    if not both:
         raise UsageError(
             Diagnostic(
                 "nothing-to-differentiate",
@@ -82,7 +104,7 @@ def differentiated(
                 help="name one with --wrt, or declare `param x = 1.0`",
             )
         )
-    return found
+    return [name for name in program.names if name in both]
 
 
 def chosen(program: Program, session: Session) -> list[str]:

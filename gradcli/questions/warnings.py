@@ -8,8 +8,9 @@ from gradcli.engine.report.values import is_finite
 from gradcli.engine.values.data import Quiet
 from gradcli.errors import Diagnostic, RunError
 from gradcli.questions.asked import Asked, weights
-from gradcli.questions.loaded import Done, Loaded, Watch
+from gradcli.questions.loaded import Done, Loaded
 from gradcli.questions.request import Options, Request
+from gradcli.questions.wanted import Watch
 from gradcli.results import Value
 from gradcli.source import Span
 

@@ -26,7 +26,7 @@ PLAIN = [
         ["hessian", *CUBES, "--diagonal"],
         "result\t18.0\ngrad.x\t[6.0,24.0]\ngrad.k\t9.0\ndiagonal.x\t[12.0,24.0]\ndiagonal.k\t0.0\n",
     ),
-    (["hvp", *CUBES, "--tangent", "x=[1, 0]"], "result\t18.0\nhvp.x\t[12.0,0.0]\n"),
+    (["hvp", *CUBES, "--tangent", "x=[1, 0]"], "result\t18.0\nhvp.x\t[12.0,0.0]\nhvp.k\t3.0\n"),
     (["hvp", *CUBES, "--tangent", "k=1", "--wrt", "x"], "result\t18.0\nhvp.x\t[3.0,12.0]\n"),
 ]
 
@@ -92,7 +92,7 @@ RAW = [
     (["jacobian", *PAIR], "3.0\n1.0\n2.0\n1.0\n"),
     (["hessian", "-e", "x * y", "x=2", "y=3"], "0.0\n1.0\n1.0\n0.0\n"),
     (["jvp", *PAIR, "--tangent", "x=1"], "3.0\n1.0\n"),
-    (["hvp", *CUBES, "--tangent", "x=[1, 0]"], "12.0\n0.0\n"),
+    (["hvp", *CUBES, "--tangent", "x=[1, 0]"], "12.0\n0.0\n3.0\n"),
 ]
 
 REFUSED = [
@@ -292,7 +292,7 @@ def test_a_name_that_is_computed_from_another_moves_with_it(cli):
     for mode in ("forward", "reverse"):
         jacobian = cli("jacobian", *program, "--wrt", "a,x", "--mode", mode, "-r")
         assert jacobian == (0, "4.0\n8.0\n", "")
-        assert cli("hvp", *program, *both, "--mode", mode, "-r") == (0, "6.0\n12.0\n", "")
+        assert cli("hvp", *program, *both, "--mode", mode, "-r") == (0, "12.0\n6.0\n", "")
 
 
 NOT_FINITE = [

@@ -434,3 +434,28 @@ def test_the_graph_is_of_the_names_that_are_differentiated(text):
     assert found.value == program.run(given, options=seeded).result
     assert found.graph.nodes[0].value == found.value
     assert len(found.printed) == text.count("print")
+
+
+@pytest.mark.parametrize(
+    ("text", "tangents", "rows"),
+    [
+        ("param a = 1.0\nparam b = 2.0\na ** 2 * b ** 2", {"b": 1}, {"a": 8.0, "b": 2.0}),
+        ("input a = 1.0\nm = 3\na ** 2 * m ** 2", {"m": 1}, {"a": 12.0, "m": 2.0}),
+        ("input a = 1.0\nc = a * 2\nc ** 2 * a", {"c": 1}, {"a": 8.0, "c": 2.0}),
+        ("a ** 2 * b ** 2", {"a": 1, "b": 1}, {"a": 16.0, "b": 10.0}),
+        ("x = 3.0\nw = tensor(2.0, requires_grad=True)\nx * w ** 2", {"w": 1}, {"w": 6.0}),
+        ("input n = 2\nparam a = 1.0\na ** n", {"a": 1}, {"a": 2.0}),
+    ],
+)
+def test_a_product_has_a_row_for_each_name_that_is_differentiated(text, tangents, rows):
+    program = load(text)
+    given = {
+        name: value for name, value in {"a": 1.0, "b": 2.0}.items() if name in program.required
+    }
+    for mode in ("forward", "reverse"):
+        found = program.hvp(given, tangents=tangents, mode=mode)
+        assert found.hvp == rows
+        assert list(found.hvp) == [name for name in program.names if name in rows]
+    assert set(program.grad(given).grad) <= set(rows)
+    one = next(iter(tangents))
+    assert list(program.hvp(given, tangents=tangents, wrt=one).hvp) == [one]

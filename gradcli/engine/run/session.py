@@ -48,7 +48,7 @@ class Session:
         watched: top-level names that the command differentiates; `watchpoints` gets their nodes
             and `points` the values that they hold there; `leaves` are those that hold a leaf which
             requires grad.
-        explicit: the user named what is watched, so that ints are made floats.
+        asked: those that the user has named, whose ints are made floats.
         keep: keep every recorded value, for the graph.
         echo: takes each text that the program prints, line ends included.
         moved: plain data that take the place of what watched names hold: of a run elsewhere.
@@ -64,7 +64,7 @@ class Session:
         self,
         *,
         watched: frozenset[str] = frozenset(),
-        explicit: bool = False,
+        asked: frozenset[str] = frozenset(),
         recording: bool = True,
         keep: bool = False,
         seed: int | None = None,
@@ -80,7 +80,7 @@ class Session:
         self.recording = recording
         self.transforms = 0
         self.watched = watched
-        self.explicit = explicit
+        self.asked = asked
         self.watchpoints: dict[str, tuple[Node, int]] = {}
         self.points: dict[str, Any] = {}
         self.leaves: set[str] = set()
@@ -252,11 +252,11 @@ class Session:
             watched = self.watch(name, self.tensor(value))
             return as_numbers(watched) if name in self.watchpoints else value
         watched = value
-        if type(value) is float or (type(value) is int and self.explicit):
+        if type(value) is float or (type(value) is int and name in self.asked):
             watched = Number(float(value))
         elif type(value) is Number:  # another name may hold the same number
             watched = Number(value.data, value.node, value.index)
-        elif isinstance(value, Tensor) and value.dtype == "int64" and self.explicit:
+        elif isinstance(value, Tensor) and value.dtype == "int64" and name in self.asked:
             watched = Tensor(value.data * 1.0)
         if not isinstance(watched, Tensor) or not watched.dtype.startswith("float"):
             return value
@@ -277,7 +277,7 @@ class Session:
         """Likewise for a name that is no input. Unasked for, only a leaf that requires grad is one,
         from then on: what the program computes is not what it depends on.
         """
-        if self.explicit:
+        if name in self.asked:
             return self.watch(name, value)
         if name in self.watched and type(value) is Tensor:
             if type(seen(node_of(value))) is AccumulateGrad:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gradcli.errors import GradError
-from gradcli.program import load_source
+from gradcli.program import check_source, load_source
 from gradcli.source import Source
 
 WAYS = {
@@ -84,8 +84,10 @@ CASTS = {
 
 @pytest.mark.parametrize(("text", "dtype"), CASTS.items(), ids=CASTS)
 def test_an_update_refuses_a_result_of_another_kind(text, dtype):
-    with pytest.raises(GradError, match=f"a result of dtype {dtype} cannot be put into a tensor"):
+    said = f"a result of dtype {dtype} cannot be put into a tensor"
+    with pytest.raises(GradError, match=said):
         result(text)
+    assert said in str(check_source(Source("p", text), {}).findings)
 
 
 def test_an_update_keeps_the_dtype_of_the_tensor():

@@ -212,6 +212,10 @@ CASES = {
     "several results": "v, i = ones(2, 3).max(dim=1)\na, b = v\na + b\ns = ones(4).split(2)\ns[0]",
     "ints, floats, bools": "a = 7 // 2\nb = a / 2\nc = a > 1\nd = tensor([1, 2]) > 1\ne = d & c\nd.sum()",
     "float32": "x = ones(2, dtype=float32)\ny = x * 2.0\nz = y + ones(2)\nx.sum()",
+    "dtypes without dimensions": (
+        "b = tensor(True)\ny = b + b\nn = tensor(2) ** tensor(3)\nz = tensor(1/3, dtype=float32)\n"
+        "u = z + 1/3\nv = z + tensor(1/3)\nw = (b * 2, z * n, z.int(), z > 0, ones(2) * z)\nw[1]"
+    ),
     "a branch that no run takes": "input c = 1.0\nx = 1\nif c > 2: x = ones(2)\nx",
 }
 

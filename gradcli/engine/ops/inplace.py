@@ -20,6 +20,7 @@ from gradcli.engine.tape.tensor import (
 )
 from gradcli.engine.values import memory, refusals
 from gradcli.engine.values.carrier import like_of
+from gradcli.engine.values.conversion import can_hold
 from gradcli.engine.values.data import NUMBERS, Data, is_floating, np
 from gradcli.errors import run_error
 
@@ -102,11 +103,8 @@ def _write(x: Tensor, out: Data, op: Op, old: Tensor, site: Site | None) -> None
     before, after = like_of(x), like_of(out)
     if before.shape != after.shape:
         raise refusals.outgrown(after.shape, before.shape)
-    if before.dtype != after.dtype and _RANK[after.dtype] > _RANK[before.dtype]:
-        raise run_error(
-            "dtype-mismatch",
-            f"a result of dtype {after.dtype} cannot be put into a tensor of dtype {before.dtype}",
-        )
+    if not can_hold(before.dtype, after.dtype):
+        raise refusals.uncast(after.dtype, before.dtype)
     if type(x.data) in NUMBERS:
         x.data = type(x.data)(out)
     else:
@@ -136,9 +134,6 @@ def _laid_as(out: Data, x: Data) -> Data:
     made = np.empty_like(x)
     made[...] = out
     return made
-
-
-_RANK = {"bool": 0, "int64": 1, "float32": 2, "float64": 2}
 
 
 def _rebase(x: Tensor, node: Node | None, site: Site | None) -> None:

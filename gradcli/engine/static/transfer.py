@@ -51,6 +51,7 @@ from gradcli.engine.static.value import (
     view,
 )
 from gradcli.engine.values import refusals
+from gradcli.engine.values.conversion import can_hold
 from gradcli.engine.values.dtypes import DType, dtype_name
 from gradcli.errors import GradError, Label
 from gradcli.source import Span
@@ -266,6 +267,8 @@ class Transfer:
         if isinstance(found, Value):
             if found.shape is not None and x.shape is not None and found.shape != x.shape:
                 self.findings.refuse(refusals.outgrown(found.shape, x.shape), span, labels)
+            elif found.dtype and x.dtype and not can_hold(x.dtype, found.dtype):
+                self.findings.refuse(refusals.uncast(found.dtype, x.dtype), span, labels)
             x.link = joined((x.link, found.link))
         return x
 

@@ -33,6 +33,13 @@ def converted(x: Data, dtype: str) -> Data:
     return x if dtype_of(x) == dtype else x.astype(dtype)
 
 
+def can_hold(dtype: str, result: str) -> bool:
+    """Whether a tensor of a dtype can be changed in place to a result of another: floats hold all,
+    ints hold bools.
+    """
+    return _RANK[result] <= _RANK[dtype]
+
+
 def whole(x: Any) -> int:
     """The int of a number, cut off towards zero.
 
@@ -47,4 +54,5 @@ def whole(x: Any) -> int:
     return n
 
 
+_RANK = {"bool": 0, "int64": 1, "float32": 2, "float64": 2}
 _KINDS: dict[str, Callable[[Any], Data]] = {"float64": float, "int64": whole, "bool": bool}

@@ -31,6 +31,14 @@ def outgrown(result: Sequence[int], shape: Sequence[int]) -> RunError:
     )
 
 
+def uncast(result: str, dtype: str) -> RunError:
+    """A result of a dtype that the tensor which is changed in place to it cannot hold."""
+    return run_error(
+        "dtype-mismatch",
+        f"a result of dtype {result} cannot be put into a tensor of dtype {dtype}",
+    )
+
+
 def ragged(shapes: Iterable[Sequence[int]]) -> RunError:
     """A list of items of several shapes where a tensor is wanted."""
     shown = " and ".join(str(list(shape)) for shape in sorted(map(tuple, shapes))[:2])

@@ -184,7 +184,7 @@ class _Expressions:
     def call(self, node: ast.Call, scope: Scope | None) -> Iterator[Fault]:
         function = node.function
         signatures = self.names.signatures
-        builtin = self.names.builtin(function, scope)
+        builtin = self.names.called(node, scope)
         if builtin is not None and signatures[builtin].constant:
             message = f"`{builtin}` is a number and cannot be called"
             yield Fault("not-callable", message, *function.span)

@@ -168,7 +168,7 @@ class Expressions(Slots):
     def call(self, e: ast.Call, into: int | None) -> ir.Operand:
         busy = self.function.busy
         function = e.function
-        builtin = self.names.builtin(function, self.function.scope)
+        builtin = self.names.called(e, self.function.scope)
         if builtin is not None:
             args, keywords = self.arguments(e)
             target = self.target(busy, into)

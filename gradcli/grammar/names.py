@@ -168,6 +168,18 @@ class Names(Record):
             expr, lambda name: self.is_bound(name, scope), self.signatures, self.imports
         )
 
+    def called(self, call: ast.Call, scope: Scope | None = None) -> str | None:
+        """Name of the built-in that a call means, or None. A plain name may be Python's own for as
+        many arguments, like `sum(items, start)`.
+        """
+        own = f"builtins_{self.path(call.function, scope)}"
+        if own in self.signatures:
+            names = self.signatures[own].positional
+            keywords = {keyword.name for keyword in call.keywords}
+            if len(call.args) + len(keywords) == len(names) and keywords <= {*names}:
+                return own
+        return self.builtin(call.function, scope)
+
     def path(self, expr: ast.Expr, scope: Scope | None = None) -> str | None:
         """Full dotted path of an expression that begins with no name of the program's own."""
         return full_path(expr, lambda name: self.is_bound(name, scope), self.imports)

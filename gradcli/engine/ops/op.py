@@ -127,6 +127,8 @@ class Op(Entry):
         host: works on the program's own values, see `host`.
         infer: what a host gives for what is known of its arguments, `infer(known, *args, **params)`
             with a `Statics` in the session's place.
+        on_items: what it does to the items of a list, tuple or range, `on_items(session, items,
+            params, site)`; it gives None where the tensor is meant that they become.
         keeps: a host's arguments, or what it gives for them, may be used later on.
         transform: a host makes the derivative of a function: "scalar" of one with a single number
             as its value, "any" of others, too.
@@ -165,6 +167,7 @@ class Op(Entry):
         "inplace",
         "jvp",
         "keeps",
+        "on_items",
         "known",
         "layouts",
         "method",
@@ -223,6 +226,7 @@ class Op(Entry):
         host: Callable[..., Any] | None = None,
         infer: Callable[..., Any] | None = None,
         keeps: bool = False,
+        on_items: Callable[..., Any] | None = None,
         transform: str | None = None,
         by: Sequence[str] = (),
         infix: tuple[str, int] | None = None,
@@ -276,6 +280,7 @@ class Op(Entry):
         self.host = host
         self.infer = infer
         self.keeps = keeps
+        self.on_items = on_items
         self.transform = transform
         self.by = tuple(by)
         self.infix = infix

@@ -240,6 +240,10 @@ def value(op: Op, session: Session) -> Callable[..., Any]:
 def _done(
     op: Op, session: Session, args: list[Any], params: Mapping[str, Any], site: Site | None
 ) -> Any:
+    if op.on_items is not None and isinstance(args[0], (list, tuple, range)):
+        found = op.on_items(session, args[0], params, site)
+        if found is not None:
+            return found
     return session.do(op, session.operands(op, args, site), params, site)
 
 

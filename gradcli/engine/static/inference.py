@@ -10,7 +10,7 @@ from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import REQUIRED, Op
 from gradcli.engine.ops.promotion import common
 from gradcli.engine.static.lists import linked
-from gradcli.engine.static.value import UNSURE, Value, inferred, tensor, unknown
+from gradcli.engine.static.value import UNSURE, Value, constant, inferred, tensor, unknown
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values import refusals
 from gradcli.engine.values.data import NUMBERS
@@ -26,6 +26,8 @@ def result(name: str, args: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
     if name not in ops or ops[name].constant is not REQUIRED:
         return unknown(linked([*args, *keywords.values()]))
     op = ops[name]
+    if len(args) == 1 and not keywords and (added := _added(op, args[0])) is not None:
+        return added
     given = list(args) if op.variadic else [_tensor(a) for a in args]
     bound, params = bind(op, given, keywords)
     return _result(op, bound, params)
@@ -41,7 +43,26 @@ def bound_result(name: str, named: Mapping[str, Any]) -> Any:
     params = {n: named.get(n, default) for n, default in op.params.items()}
     if REQUIRED in params.values():
         return unknown(linked(named.values()))
+    if len(named) == 1 and (added := _added(op, named.get(op.args[0]))) is not None:
+        return added
     return _result(op, [_tensor(named.get(a)) for a in op.args], params)
+
+
+def _added(op: Op, items: Any) -> Any:
+    """What an op that adds the items of a list of tensors or of a tuple gives; None where it is one
+    of a tensor.
+    """
+    if op.on_items is None or not isinstance(items, (list, tuple)):
+        return None
+    kinds = {v.kind if isinstance(v, Value) else "list" for v in items}
+    if isinstance(items, list) and kinds <= {"number", "list"}:
+        return None
+    if not kinds <= {"number", "tensor"}:
+        return unknown(linked(items))
+    total = constant(0)
+    for item in items:
+        total = result("add", [total, item], {})
+    return total
 
 
 def unbound(name: str, named: Mapping[str, Any]) -> tuple[list[Any], dict[str, Any]]:

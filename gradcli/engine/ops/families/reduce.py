@@ -6,6 +6,7 @@ from math import nan
 from typing import Any
 
 from gradcli.engine.numerics import exact
+from gradcli.engine.ops.binding import check_params, static
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.families.along import (
     DIMS,
@@ -16,8 +17,10 @@ from gradcli.engine.ops.families.along import (
     shaped,
     spread,
 )
-from gradcli.engine.ops.op import Op, bad, known, op, sample
+from gradcli.engine.ops.op import Op, bad, host, known, op, sample
 from gradcli.engine.ops.promotion import boolean, counted, floating
+from gradcli.engine.ops.statics import UNSURE, Statics
+from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.conversion import converted
 from gradcli.engine.values.data import Data, np
 from gradcli.engine.values.dtypes import dtype_name
@@ -64,11 +67,31 @@ def _sum_each(x: Data, dim: Any = None, keepdim: Any = False, dtype: Any = None)
     return np.sum(x, axis=dims, keepdims=bool(keepdim))
 
 
+def _items_added(session: Any, items: Any, params: Any, site: Any) -> Any:
+    """Python's sum of a list of tensors, a tuple or a range; a list of numbers is a tensor."""
+    is_tensor = type(items) is list and not any(type(item) is Tensor for item in items)
+    return None if is_tensor or params != sum_.params else _added(session, items, 0, site)
+
+
+def _added(session: Any, items: Any, start: Any, site: Any = None) -> Any:
+    """The items added to a start, one after the other."""
+    total = start
+    for item in items:
+        if type(total) is type(item) and isinstance(item, (list, tuple)):
+            total = total + item
+        else:
+            args = session.operands(ops.add, [total, item], site)
+            total = session.do(ops.add, args, ops.add.params, site)
+    return total
+
+
 sum_: Op = op(
     "sum",
+    on_items=_items_added,
     args=("input",),
     params={**DIMS, "dtype": None},
-    doc="Sum of the elements, or of those along the dimensions `dim`. Ints and bools give an int.",
+    doc="Sum of the elements, or of those along the dimensions `dim`. Ints and bools give an int. "
+    "The items of a list of tensors, of a tuple or a range are added up, as by Python.",
     source="definition",
     number=_one,
     array=lambda x, dim=None, keepdim=False, dtype=None: _reduce(x, dim, keepdim, dtype, "sum"),
@@ -90,6 +113,35 @@ sum_: Op = op(
         bad((2, 3), dim=0.5, says="integer"),
         bad((2,), dtype="float16", says="one of float64"),
     ),
+)
+
+
+def _sum_from(session: Any, input: Any, start: Any) -> Any:
+    rows = type(input) is list and bool(input) and all(type(item) is list for item in input)
+    if isinstance(input, (list, tuple, range)) and not (rows and type(start) is int):
+        return _added(session, input, start)
+    args, dim = session.operands(sum_, [input]), static(start)
+    check_params(sum_, {**sum_.params, "dim": dim})
+    return session.do(sum_, args, {**sum_.params, "dim": dim})
+
+
+def _sum_from_of(known: Statics, input: Any, start: Any) -> Any:
+    shape, dim = getattr(input, "shape", None), known.static(start)
+    if shape is None or dim is UNSURE:
+        return known.unknown(input, start)
+    dtype = "int64" if input.dtype == "bool" else input.dtype
+    return known.like(input, reduced(shape, dim, False), dtype)
+
+
+builtins_sum: Op = host(
+    "builtins_sum",
+    _sum_from,
+    args=("input", "start"),
+    infer=_sum_from_of,
+    by=("sum", "add"),
+    doc="A plain `sum` of two arguments: of a list, tuple or range Python's, which adds the items "
+    "to `start`; of a tensor the sum along the dimension.",
+    source="Python",
 )
 
 

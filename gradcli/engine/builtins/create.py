@@ -10,7 +10,8 @@ from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import REQUIRED, Op, host
 from gradcli.engine.ops.statics import UNSURE, Statics
 from gradcli.engine.tape.tensor import Tensor, leaf
-from gradcli.engine.values import refusals
+from gradcli.engine.values import memory, refusals
+from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.conversion import converted
 from gradcli.engine.values.data import NUMBERS, Data, dtype_of, np, plain, shape_of
 from gradcli.engine.values.dtypes import dtype_name
@@ -280,7 +281,14 @@ def _full_like(session: Any, like: Any, value: Any, **options: Any) -> Tensor:
         raise run_error("wrong-type", f"a tensor is needed, got {describe(like)}")
     if options["dtype"] is None:
         options["dtype"] = dtype_of(like)
-    return _full(session, shape_of(like), value, **options)
+    return laid_as(_full(session, shape_of(like), value, **options), like)
+
+
+def laid_as(made: Tensor, like: Any) -> Tensor:
+    """A new tensor with its elements in memory as those of another lie."""
+    if made.ndim:
+        made.data = memory.as_first(made.data, [data_of(like)])
+    return made
 
 
 def like_input(known: Statics, input: Any, *value: Any, **options: Any) -> Any:

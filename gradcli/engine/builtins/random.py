@@ -7,6 +7,7 @@ from typing import Any
 from gradcli.engine.builtins.create import (
     OPTIONS,
     inferred,
+    laid_as,
     like,
     like_input,
     made,
@@ -58,7 +59,7 @@ def _drawn_like(session: Any, like: Any, draw: str, options: dict[str, Any]) -> 
         raise run_error("wrong-type", f"a tensor is needed, got {describe(like)}")
     if options["dtype"] is None:
         options["dtype"] = dtype_of(like)
-    return _drawn(session, shape_of(like), draw, options)
+    return laid_as(_drawn(session, shape_of(like), draw, options), like)
 
 
 def _of_size_like(name: str, draw: str, text: str) -> Op:

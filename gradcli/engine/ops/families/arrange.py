@@ -14,6 +14,7 @@ from gradcli.engine.ops.promotion import of_first, promoted
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import Data, dtype_of, np, shape_of
 from gradcli.engine.values.limits import check_memory
+from gradcli.engine.values.memory import in_order
 from gradcli.engine.values.sizes import Shape, axis, describe, number, sizes, whole, wholes
 from gradcli.errors import run_error
 
@@ -271,6 +272,7 @@ def _each_repeated(x: Any, at: int, count: int) -> Any:
 repeat_interleave: Op = composite(
     "repeat_interleave",
     _interleaved,
+    layout=in_order,
     args=("input",),
     params={"repeats": REQUIRED, "dim": None, "output_size": None},
     doc="Each element of the dimension `dim` (of the flattened input without it) so many times in "

@@ -87,6 +87,7 @@ diagonal: Op = op(
 linalg_diagonal: Op = composite(
     "linalg_diagonal",
     lambda a, offset=0, dim1=-2, dim2=-1: diagonal(a, offset=offset, dim1=dim1, dim2=dim2),
+    view=True,
     args=("A",),
     params={"offset": 0, "dim1": -2, "dim2": -1},
     doc="The diagonal of the matrices in the last two dimensions, or `dim1` and `dim2`: `diagonal` "

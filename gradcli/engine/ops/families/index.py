@@ -22,7 +22,7 @@ from gradcli.engine.ops.promotion import of_first
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.conversion import converted
 from gradcli.engine.values.data import Data, dtype_of, np, shape_of
-from gradcli.engine.values.memory import as_first, in_order
+from gradcli.engine.values.memory import as_first, as_made, in_order
 from gradcli.engine.values.sizes import Shape, axis, broadcast, whole
 from gradcli.errors import run_error
 
@@ -79,6 +79,7 @@ getitem: Op = op(
     jvp=(lambda dot, out, x, index: getitem(dot, index=index),),
     node=_getitem_node,
     view=True,
+    layout=as_made,
     method=False,
     samples=lambda: (
         sample([1.0, 2.0, 3.0], index=1),
@@ -171,6 +172,7 @@ def _index_select(x: Any, dim: Any, index: Any) -> Any:
 index_select: Op = composite(
     "index_select",
     _index_select,
+    layout=in_order,
     args=("input",),
     params={"dim": REQUIRED, "index": REQUIRED},
     node="IndexSelectBackward0(input)",

@@ -10,7 +10,7 @@ from gradcli.engine.ops.promotion import floating, of_first
 from gradcli.engine.ops.statics import Statics
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.carrier import data_of
-from gradcli.engine.values.data import Data, np, shape_of
+from gradcli.engine.values.data import Data, dtype_of, np, shape_of
 from gradcli.engine.values.limits import check_memory
 from gradcli.engine.values.memory import in_order
 from gradcli.engine.values.sizes import Shape, broadcast, describe, flag, number, whole, wholes
@@ -243,7 +243,7 @@ def _dropout(session: Any, input: Any, p: Any = 0.5, training: Any = True) -> An
     if not 0.0 <= rate <= 1.0:
         raise run_error("bad-argument", f"`p` is a probability, got {rate:g}")
     if not flag(training, "training") or rate == 0.0:
-        return session.do(ops.mul, [x, 1.0], {})
+        return x if dtype_of(x).startswith("float") else session.do(ops.mul, [x, 1.0], {})
     kept = session.rng.random(shape_of(x)) >= rate
     weight = np.where(kept, 0.0 if rate == 1.0 else 1.0 / (1.0 - rate), 0.0)
     if isinstance(x, Tensor):
@@ -331,6 +331,7 @@ def _embedding(input: Any, weight: Any) -> Any:
 embedding: Op = composite(
     "embedding",
     _embedding,
+    layout=in_order,
     shape=lambda input, weight: (*input, *_rows_of(weight)[1:]),
     dtype=lambda input, weight: of_first(weight),
     guards=("input",),

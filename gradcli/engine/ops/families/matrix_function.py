@@ -338,7 +338,7 @@ linalg_lu_solve: Op = composite(
         b, packed, pivots, flag(left, "left"), flag(adjoint, "adjoint")
     ),
     layout=in_columns,
-    guards=("LU",),
+    guards=("LU", "out"),
     args=("LU", "pivots", "B"),
     params={"left": True, "adjoint": False},
     node="LinalgLuSolveBackward0(LU, B)",

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from gradcli.engine.tape.tensor import Tensor
+from gradcli.engine.values import memory
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import Data, np
 from gradcli.engine.values.sizes import Shape, broadcast, describe, filled, whole
@@ -232,7 +233,28 @@ def taken(x: Data, index: Any) -> Data:
     if type(index) is int and x.ndim:
         return x[_checked(index, 0, x.shape[0]), ...]
     view, advanced = region_of(x, index)
-    return view[advanced] if advanced else view
+    return _laid(view[advanced], view, advanced) if advanced else view
+
+
+def _laid(out: Data, view: Data, advanced: tuple[Any, ...]) -> Data:
+    """What an index with arrays has picked of a view, in PyTorch's order: the dimensions that it
+    does not pick from as they lie in the view.
+    """
+    if out.ndim < 2 or view.flags.c_contiguous:
+        return memory.in_order(out)
+    kept: list[int] = []  # strides of the dimensions that it does not pick from
+    before = []  # for each array how many of these are before it
+    at = 0
+    for a in advanced:
+        if type(a) is slice:
+            kept.append(view.strides[at])
+        else:
+            before.append(len(kept))
+        at += max(_span(a), 1)
+    kept += view.strides[at:]
+    first = before[0] if len(set(before)) == 1 else 0  # apart, what they pick comes in front
+    picked = (0,) * (out.ndim - len(kept))
+    return memory.permuted(out, [(*kept[:first], *picked, *kept[first:])])
 
 
 def fitting(value: Shape, region: Shape) -> Shape:

@@ -194,6 +194,7 @@ cast: Op = op(
     doc="x with another dtype.",
     said=lambda x, dtype: x,
     array=converted,
+    layout=memory.as_first,
     shape=lambda x, dtype: x,
     dtype=lambda x, dtype: dtype,
     batch=lambda x, dtype: x.astype(dtype),

@@ -60,7 +60,7 @@ def _derivatives(program: Program, loaded: Loaded, facts: Facts) -> None:
     asked = {"wrt": program.wrt, "cotangent": program.cotangent}
     found = loaded.grad(**asked)
     facts.update({f"gradient {name}": value(g) for name, g in found.grad.items()})
-    if program.hooked:
+    if program.hooked or program.order == 0:
         return
     along = program.direction()
     if program.order == 2:

@@ -101,7 +101,7 @@ def _derivatives(program: Program, names: Scope, result: Any, facts: Facts) -> N
     slopes = _pulled(result, points, weight, graph=second)
     for name, slope in zip(wrt, slopes, strict=True):
         facts[f"gradient {name}"] = value(slope)
-    if program.hooked:
+    if program.hooked or program.order == 0:
         return
     along = {n: torch.tensor(d).to(wrt[n].dtype) for n, d in program.direction().items()}
     dots = [(s * along[n]).sum() for n, s in zip(wrt, slopes, strict=True)]

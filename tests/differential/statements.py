@@ -21,10 +21,10 @@ def written(seed: Any) -> Program:
     w = Writer(seed)
     inputs(w)
     kinds = [assign, assign, assign, w.rng.choice(KINDS), w.rng.choice(KINDS), w.rng.choice(KINDS)]
-    for _ in range(w.rng.randint(3, 9)):
+    for _ in range(w.rng.randint(2, 6)):
         with suppress(NotThere):
             w.rng.choice(kinds)(w)
-    order = 2 if w.rng.random() < 0.3 else 1
+    order = w.rng.choice([0, 0, 0, 1, 1, 2])
     return w.program(*result(w), order)
 
 
@@ -42,7 +42,8 @@ def inputs(w: Writer) -> None:
         w.given(Input(name, values(w, sizes, dtype), dtype, grad, declared))
     if rng.random() < 0.3:
         dtype = rng.choice(["int64", "int64", "bool", "float64"])
-        w.given(Input("k", values(w, rng.choice(shapes), dtype), dtype, False, declared))
+        sizes = rng.choice(shapes)
+        w.given(Input("k", values(w, sizes, dtype), dtype, False, declared and 0 not in sizes))
 
 
 def values(w: Writer, sizes: tuple[int, ...], dtype: str) -> Any:
@@ -62,9 +63,9 @@ def result(w: Writer) -> tuple[str, Any]:
         return "0.0", None
     names = w.tensors(floating)
     last = ([n for n in names if grown(w.scope[n])] or names)[-4:]
-    if w.rng.random() < 0.3:
-        held = w.scope[last[-1]]
-        return last[-1], cotangent(w, list(held.shape)) if held.numel() != 1 else None
+    sizes = list(w.scope[last[-1]].shape)
+    if w.rng.random() < 0.3 and 0 not in sizes:
+        return last[-1], cotangent(w, sizes) if sizes else None
     forms = ["{x}.sum()", "({x} * {x}).sum()", "{x}.sin().sum()", "({x} * 1.3).sum()",
              "({x}.reshape(-1) @ torch.linspace(0.5, 1.5, {n}).to({x}.dtype))"]  # fmt: skip
     terms = [w.rng.choice(forms).format(x=x, n=w.scope[x].numel()) for x in last]
@@ -338,11 +339,9 @@ def function(w: Writer) -> None:
         w.frozen = kept
         w.lines.append(f"return {inside[0]}")
 
-    if w.block(f"def {f}({p}, {q}=0.5):", body):
+    call = w.rng.choice([f"{f}({a})", f"{f}({a}, 2.0)", f"{f}({a}, {q}=1.5)", f"{f}({f}({a}))"])
+    if w.block(f"def {f}({p}, {q}=0.5):", body, f"{w.name()} = {call}"):
         w.functions.append((f, a))
-        w.assign(
-            w.rng.choice([f"{f}({a})", f"{f}({a}, 2.0)", f"{f}({a}, {q}=1.5)", f"{f}({f}({a}))"])
-        )
 
 
 def recursion(w: Writer) -> None:

@@ -130,8 +130,8 @@ class Writer:
             self.lines.append(line)
             self.ended = True
 
-    def block(self, head: str, write: Callable[[], object]) -> bool:
-        """Adds a statement with a block, whose statements `write` adds."""
+    def block(self, head: str, write: Callable[[], object], *behind: str) -> bool:
+        """Adds a statement with a block, whose statements `write` adds, and what stands behind."""
         if self.ended:
             return False
         outside, self.lines = self.lines, []
@@ -144,7 +144,7 @@ class Writer:
             written, self.lines = self.lines, outside
             self.functions = functions
         self.again()
-        return bool(written) and self.statement("\n".join([head, *map(indented, written)]))
+        return bool(written) and self.statement("\n".join([head, *map(indented, written), *behind]))
 
     def again(self) -> None:
         """Brings the names to what they hold when nothing but the statements is done."""

@@ -59,3 +59,9 @@ def test_the_second_result_of_one_node_is_changed_in_place(change, expected):
         f"input x = [[1.0, 2.0], [4.0, 3.0]]\na, b = unbind(x)\n{change}\n(b * b).sum() + a.sum()"
     )
     assert load(text).grad(wrt="x").grad["x"].tolist() == expected, change
+
+
+def test_a_float32_without_dimensions_is_changed_by_a_number():
+    text = "y = tensor(3.0, dtype=float32) * 1\ny /= tensor(2.0)\nprint(y)\ny"
+    found = load(text).run()
+    assert (found.printed, float(found.result)) == (("tensor(1.5000, dtype=torch.float32)",), 1.5)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gradcli.engine.values.carrier import Carrier
+from gradcli.engine.values.carrier import Carrier, Like
 from gradcli.engine.values.data import dtype_of, np, shape_of
 from gradcli.engine.values.sizes import broadcast
 
@@ -74,7 +74,7 @@ def _aligned(x: Batch, rank: int) -> Any:
 
 def _one_by_one(count: int, op: Any, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
     outs = [
-        op(*(_value(a.data[i]) if isinstance(a, Batch) else a for a in args), **params)
+        op(*(value(a.data[i]) if isinstance(a, Batch) else a for a in args), **params)
         for i in range(count)
     ]
     if isinstance(outs[0], tuple):
@@ -84,14 +84,14 @@ def _one_by_one(count: int, op: Any, args: Sequence[Any], params: Mapping[str, A
     return Batch(np.stack([np.asarray(out) for out in outs]))
 
 
-def _value(x: Any) -> Any:
-    """Plain data of one value: a float64 without dimensions is a number."""
+def value(x: Any) -> Any:
+    """Plain data of one value of a batch: a float64 without dimensions is a number."""
     return x.item() if x.ndim == 0 and x.dtype == np.float64 else x
 
 
-def units(shape: tuple[int, ...], start: int, stop: int) -> Batch:
-    """The unit vectors number `start` to `stop` of the space of values of a shape."""
-    count = int(np.prod(shape, dtype=int))
-    rows = np.zeros((stop - start, count))
+def units(like: Like, start: int, stop: int) -> Batch:
+    """The unit vectors number `start` to `stop` of the space of values of a shape and dtype."""
+    count = int(np.prod(like.shape, dtype=int))
+    rows = np.zeros((stop - start, count), like.dtype)
     rows[np.arange(stop - start), np.arange(start, stop)] = 1.0
-    return Batch(rows.reshape((stop - start, *shape)))
+    return Batch(rows.reshape((stop - start, *like.shape)))

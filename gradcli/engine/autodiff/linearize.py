@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from gradcli.engine.autodiff.backward import Root, cotangents, recorded_cotangents
-from gradcli.engine.autodiff.batch import Batch, units
+from gradcli.engine.autodiff.batch import Batch, units, value
 from gradcli.engine.autodiff.paths import between
 from gradcli.engine.tape.graph import Node
 from gradcli.engine.tape.tensor import Tensor, node_of
@@ -127,16 +127,16 @@ class Linearized:
         """The rows of one output by reverse mode, in blocks of bounded size: by point an array of
         shape (rows, *shape of the point). Each block comes with the number of its first row.
         """
-        shape = self.outputs[output].shape
-        for start, stop in self._spans(math.prod(shape)):
+        like = self.outputs[output]
+        for start, stop in self._spans(math.prod(like.shape)):
             weights: list[Any] = [None] * len(self.outputs)
-            weights[output] = _single(units(shape, start, stop))
+            weights[output] = _single(units(like, start, stop))
             found = self.pull(weights)
             yield (
                 start,
                 {
-                    node: _together(found.get(node), stop - start, like.shape)
-                    for node, like in self.points.items()
+                    node: _together(found.get(node), stop - start, point)
+                    for node, point in self.points.items()
                 },
             )
 
@@ -147,7 +147,7 @@ class Linearized:
         """
         for start, stop in self._spans(self.directions("forward")):
             pushed = zip(self.push(self._units(start, stop)), self.outputs, strict=True)
-            yield start, [_together(dot, stop - start, like.shape) for dot, like in pushed]
+            yield start, [_together(dot, stop - start, like) for dot, like in pushed]
 
     def _by_rows(self, progress: Progress) -> list[dict[Node, Any]]:
         found = []
@@ -159,7 +159,7 @@ class Linearized:
                     parts[node].append(part)
             found.append(
                 {
-                    node: shaped(_joined(parts[node], point.shape), (*like.shape, *point.shape))
+                    node: shaped(_joined(parts[node], point), (*like.shape, *point.shape))
                     for node, point in self.points.items()
                 }
             )
@@ -175,7 +175,7 @@ class Linearized:
         ends = np.cumsum([math.prod(point.shape) for point in self.points.values()])[:-1]
         found = []
         for kept, like in zip(parts, self.outputs, strict=True):
-            columns = np.split(_joined(kept, like.shape), ends)
+            columns = np.split(_joined(kept, like), ends)
             found.append(
                 {
                     node: shaped(np.moveaxis(part, 0, -1), (*like.shape, *point.shape))
@@ -193,7 +193,7 @@ class Linearized:
             count = math.prod(point.shape)
             first, last = max(start, 0), min(stop, count)
             if first < last:
-                batch = units(point.shape, first, last)
+                batch = units(point, first, last)
                 before, behind = first - start, stop - last
                 padding = ((before, behind), *((0, 0),) * len(point.shape))
                 parts[node] = _single(Batch(np.pad(batch.data, padding)))
@@ -229,8 +229,7 @@ def shaped(found: Any, shape: tuple[int, ...]) -> Any:
     if type(found) in NUMBERS:
         return found
     if found.size == math.prod(shape):
-        found = np.reshape(found, shape)
-        return found if shape else found.item()
+        return value(np.reshape(found, shape))
     return np.broadcast_to(found, shape)
 
 
@@ -238,18 +237,17 @@ def _single(batch: Batch) -> Any:
     """A batch of one as plain data, which any rule takes."""
     if batch.count > 1:
         return batch
-    x = batch.data[0]
-    return float(x) if x.ndim == 0 else x
+    return value(batch.data[0])
 
 
-def _together(found: Any, count: int, shape: tuple[int, ...]) -> Any:
+def _together(found: Any, count: int, like: Like) -> Any:
     """What a pass found, with the axis of directions in front; zeros where it found nothing."""
     if found is None:
-        return np.zeros((count, *shape))
+        return np.zeros((count, *like.shape), like.dtype)
     if isinstance(found, Batch):
         return found.data
-    return np.broadcast_to(np.asarray(found), (count, *shape))
+    return np.broadcast_to(np.asarray(found), (count, *like.shape))
 
 
-def _joined(parts: Sequence[Any], shape: tuple[int, ...]) -> Any:
-    return np.concatenate(parts) if parts else np.zeros((0, *shape))
+def _joined(parts: Sequence[Any], like: Like) -> Any:
+    return np.concatenate(parts) if parts else np.zeros((0, *like.shape), like.dtype)

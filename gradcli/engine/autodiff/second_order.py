@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from gradcli.engine.autodiff.linearize import Linearized, Progress, quiet, shaped
+from gradcli.engine.autodiff.linearize import Linearized, Progress, quiet, shaped, zeros
 from gradcli.engine.tape.graph import Node
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.data import np
@@ -51,7 +51,7 @@ class Slopes:
         """
         found = {}
         for slope, (node, like) in zip(self._whole(), self.points.items(), strict=True):
-            diagonal = np.zeros(math.prod(like.shape))
+            diagonal = np.zeros(math.prod(like.shape), like.dtype)
             for start, block in _blocks(Linearized([slope], {node: like}), node, mode):
                 progress(start, len(diagonal))
                 part = block.reshape(len(block), -1)
@@ -69,12 +69,15 @@ class Slopes:
             found = dict(zip(self.points, line.push(dots), strict=True))
         else:
             found = line.pull([dots.get(node) for node in self.points])
-        return {node: shaped(found.get(node), like.shape) for node, like in self.points.items()}
+        return {
+            node: zeros(like) if found.get(node) is None else shaped(found[node], like.shape)
+            for node, like in self.points.items()
+        }
 
     def _whole(self) -> list[Any]:
         """The gradient by each point, zeros where there is none."""
         return [
-            self.recorded[node] if node in self.recorded else shaped(None, like.shape)
+            self.recorded[node] if node in self.recorded else zeros(like)
             for node, like in self.points.items()
         ]
 

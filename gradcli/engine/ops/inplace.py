@@ -129,7 +129,7 @@ def _write(x: Tensor, out: Data, op: Op, old: Tensor, site: Site | None) -> None
 
 
 def _laid_as(out: Data, x: Data) -> Data:
-    if out.strides == x.strides and out.dtype == x.dtype:
+    if type(out) not in NUMBERS and out.strides == x.strides and out.dtype == x.dtype:
         return out
     made = np.empty_like(x)
     made[...] = out

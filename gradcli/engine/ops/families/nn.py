@@ -7,11 +7,10 @@ from math import inf
 from typing import Any
 
 from gradcli.engine.ops.catalog import ops
-from gradcli.engine.ops.families.norm import log_total
 from gradcli.engine.ops.op import Op, bad, composite, known, op, sample
 from gradcli.engine.ops.promotion import floating
 from gradcli.engine.values.data import Data, dtype_of, np, shape_of
-from gradcli.engine.values.dtypes import floating_name
+from gradcli.engine.values.dtypes import dtype_name
 from gradcli.engine.values.sizes import axes
 from gradcli.errors import run_error
 
@@ -23,12 +22,19 @@ FAMILY = 260, "Neural networks"
 def _floats(x: Data, dtype: Any) -> Any:
     x = np.asarray(x)
     if dtype is not None:
-        return x.astype(floating_name(dtype))
+        return x.astype(_floating_name(dtype))
     return x if x.dtype.kind == "f" else x.astype(np.float64)
 
 
+def _floating_name(dtype: Any) -> str | None:
+    name = dtype_name(dtype)
+    if name is not None and not name.startswith("float"):
+        raise run_error("dtype-mismatch", f"`dtype` must be float64 or float32, got {name}")
+    return name
+
+
 def _dtype(x: Any, dim: Any = None, dtype: Any = None) -> str | None:
-    return floating_name(dtype) or floating(x)
+    return _floating_name(dtype) or floating(x)
 
 
 def _of(rule: Callable[..., Any]) -> Callable[..., Any]:
@@ -70,7 +76,7 @@ def _softmax(x: Data, dim: Any, dtype: Any) -> Data:
 
 def _log_softmax(x: Data, dim: Any, dtype: Any) -> Data:
     z, along = _shifted(_floats(x, dtype), dim)
-    return z - log_total(z, along)
+    return z - np.log(np.sum(np.exp(z), axis=along, keepdims=True))
 
 
 def _softmax_pull(g: Any, out: Any, x: Any, dim: Any = None) -> Any:
@@ -116,20 +122,14 @@ def _same(shape: tuple[int, ...], dim: Any) -> tuple[int, ...]:
     return shape
 
 
-# 1 - exp(out) is the share of all others, which has digits left where exp(out) is near 1
-
-
 def _log_softmax_pull(g: Any, out: Any, x: Any, dim: Any = None) -> Any:
     dim = _along(len(shape_of(x)), dim)
-    others = ops.sub(ops.sum(g, dim=dim, keepdim=True), g)
-    return ops.sub(ops.mul(g, ops.neg(ops.expm1(out))), ops.mul(ops.exp(out), others))
+    return ops.sub(g, ops.mul(ops.exp(out), ops.sum(g, dim=dim, keepdim=True)))
 
 
 def _log_softmax_push(dot: Any, out: Any, x: Any, dim: Any = None) -> Any:
     dim = _along(len(shape_of(x)), dim)
-    each = ops.mul(ops.exp(out), dot)
-    others = ops.sub(ops.sum(each, dim=dim, keepdim=True), each)
-    return ops.sub(ops.mul(dot, ops.neg(ops.expm1(out))), others)
+    return ops.sub(dot, ops.sum(ops.mul(ops.exp(out), dot), dim=dim, keepdim=True))
 
 
 log_softmax: Op = op(

@@ -196,9 +196,16 @@ jvp: Op = host(
     source="PyTorch: func.jvp",
 )
 
+
+def _vjp(session: Any, *given: Any) -> Any:
+    if not given:
+        raise run_error("wrong-arity", "`vjp` needs `function`")
+    return transforms.vjp(session, given[0], given[1:])
+
+
 vjp: Op = host(
     "vjp",
-    lambda session, function, *primals: transforms.vjp(session, function, primals),
+    _vjp,
     args=("*function",),
     transform="any",
     infer=_nothing,
@@ -215,7 +222,7 @@ _MODES = {"reverse-mode": "reverse", "forward-mode": "forward"}
 
 
 def _mode(strategy: Any) -> str:
-    if strategy not in _MODES:
+    if not isinstance(strategy, str) or strategy not in _MODES:
         raise run_error("bad-argument", "a strategy is 'reverse-mode' or 'forward-mode'")
     return _MODES[strategy]
 

@@ -115,8 +115,7 @@ def bind(
             f"`{op.name}` has no argument `{next(iter(named))}`",
             notes=(f"it is called as {op.usage}",),
         )
-    if op.host is None:  # which takes values of its own kinds
-        check_params(op, params)
+    check_params(op, params)
     return bound, params
 
 
@@ -196,6 +195,8 @@ def check_params(op: Op, params: Mapping[str, Any]) -> None:
     for written, default in op.params.items():
         name = written.removeprefix("*")
         kind, value = type(default), params.get(name, default)
+        if op.host is not None and kind is not bool:  # it takes values of its own kinds
+            continue
         number = kind in NUMBERS
         if (
             (kind is float and type(value) not in NUMBERS and not hasattr(value, "shape"))

@@ -15,6 +15,7 @@ from gradcli.engine.tape.tensor import Tensor, freeze, node_of, require_grad
 from gradcli.engine.values import refusals
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import NUMBERS, dtype_of, shape_of
+from gradcli.engine.values.sizes import flag
 from gradcli.errors import run_error
 
 # --- leaves ----------------------------------------------------------------------------------
@@ -127,8 +128,8 @@ def gradients(
         raise run_error(
             "wrong-count", f"{len(weights)} gradients are given for {len(given)} outputs"
         )
-    create = bool(create_graph) or session.transparent
-    retain = create if retain_graph is None else bool(retain_graph)
+    create = flag(create_graph, "create_graph") or session.transparent
+    retain = create if retain_graph is None else flag(retain_graph, "retain_graph")
     roots = []
     for out, weight in zip(given, weights, strict=True):
         node = _graph(session, out)

@@ -139,14 +139,12 @@ def _parameters(op: Op, arguments: Named) -> Callable[[Sequence[Any]], dict[str,
             fixed[name] = operand.value
         else:
             varying.append((name, at))
-    checked = op.host is None
 
     def parameters(values: Sequence[Any]) -> dict[str, Any]:
         params = dict(fixed)
         for name, at in varying:
             params[name] = static(values[at])
-        if checked:
-            check_params(op, params)
+        check_params(op, params)
         return params
 
     if varying:

@@ -160,6 +160,11 @@ class Traced:
 
     def direction(self, dots: Sequence[Tree]) -> dict[Node, Any]:
         """Tangents of the points from those of the arguments."""
+        if len(dots) != len(self.arguments):
+            raise run_error(
+                "wrong-count",
+                f"{len(dots)} tangents are given for {len(self.arguments)} arguments",
+            )
         pairs = [p for a, dot in zip(self.arguments, dots, strict=True) for p in _paired(a, dot)]
         seeds = {}
         for argument, given in pairs:

@@ -389,7 +389,8 @@ def _softplus_number(x: float, beta: float = 1.0, threshold: float = 20.0) -> fl
     z = x * beta
     if z > threshold or isnan(z):
         return float(x)
-    return math.log1p(ieee.exp(z)) / beta if z < 0 else (z + math.log1p(ieee.exp(-z))) / beta
+    soft = math.log1p(ieee.exp(z)) if z < 0 else z + math.log1p(ieee.exp(-z))
+    return float(ieee.div(soft, float(beta)))
 
 
 def _softplus(x: Data, beta: Any = 1.0, threshold: Any = 20.0) -> Data:

@@ -269,7 +269,7 @@ isclose: Op = elementwise(
 
 
 def _allclose(session: Any, x: Any, y: Any, **params: Any) -> bool:
-    check_params(allclose, params)
+    check_params(isclose, params)
     x, y = map(data_of, session.operands(allclose, [x, y]))
     return bool(np.all(isclose(x, y, **params)))
 

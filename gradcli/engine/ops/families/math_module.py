@@ -11,7 +11,8 @@ from gradcli.engine.numerics.ufunc import alike
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import Op, bad, elementwise, known, op, sample
 from gradcli.engine.ops.promotion import boolean, floating, integer
-from gradcli.engine.values.data import Data, np
+from gradcli.engine.values.data import Data, np, shape_of
+from gradcli.engine.values.sizes import broadcast, number
 from gradcli.errors import run_error
 
 FAMILY = 25, "Python's math"
@@ -21,6 +22,7 @@ def _each(function: Callable[..., Any], kind: Any) -> Callable[..., Data]:
     """The value on arrays of a function of numbers."""
 
     def on_arrays(*args: Data, **params: Any) -> Data:
+        broadcast(*map(shape_of, args))
         each = np.broadcast(*args)
         found = [function(*map(_number, row), **params) for row in each]
         return np.array(found, kind).reshape(each.shape)
@@ -99,7 +101,11 @@ math_remainder: Op = elementwise(
 
 
 def _close(a: Any, b: Any, rel_tol: float = 1e-9, abs_tol: float = 0.0) -> bool:
-    return math.isclose(a, b, rel_tol=rel_tol, abs_tol=abs_tol)
+    limits = {"rel_tol": number(rel_tol, "rel_tol"), "abs_tol": number(abs_tol, "abs_tol")}
+    for name, limit in limits.items():
+        if limit < 0:
+            raise run_error("bad-argument", f"`{name}` cannot be negative, got {limit}")
+    return math.isclose(a, b, **limits)
 
 
 math_isclose: Op = op(

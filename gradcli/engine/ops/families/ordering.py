@@ -271,6 +271,8 @@ def _vector(boundaries: Data) -> Data:
 def _unique(x: Data, inverse: Any, counts: Any, dim: Any) -> Any:
     x = np.asarray(x)
     at = None if dim is None else axis(dim, x.ndim)
+    if at is not None and not x.ndim:
+        raise run_error("shape-mismatch", "a 0-d tensor has no dimension to find the parts of")
     values, where, number = np.unique(
         x, return_inverse=True, return_counts=True, axis=at, equal_nan=False
     )

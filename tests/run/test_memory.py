@@ -79,6 +79,9 @@ WRITES = [
     ),
     ("x = tensor([1., 2.]); y = dropout(x, 0.5, False); y += 1; x", [2.0, 3.0]),
     ("x = tensor([1., 2.]); y = x.double(); y += 1; x", [2.0, 3.0]),
+    ("x = tensor([1., 2.]); y = x.expand(2, 2); y[0] = 5.0; y", [[5.0, 5.0], [5.0, 5.0]]),
+    ("x = tensor([1., 2.]); y = x.expand(2, 2); y[0] += 5.0; y", [[6.0, 7.0], [6.0, 7.0]]),
+    ("x = tensor([1., 2.]); y = x.expand(2, 2); y[0, 1] = 7.0; x", [1.0, 7.0]),
 ]
 
 
@@ -98,6 +101,19 @@ OTHERWISE = [
 def test_a_view_of_what_lies_in_another_order_is_refused(made):
     with pytest.raises(RunError, match="cannot lie over this memory"):
         load(f"x = tensor([[1.0, 2.0], [3.0, 4.0]])\n({made}).view(-1)").run()
+
+
+@pytest.mark.parametrize("index", [":, 1", ":", "[0, 1]", "0:2, 0:1"])
+def test_elements_that_share_a_place_are_not_changed_together(index):
+    with pytest.raises(RunError) as caught:
+        load(f"x = tensor([1.0, 2.0])\ny = x.expand(2, 2)\ny[{index}] = 7.0").run()
+    assert caught.value.diagnostics[0].code == "overlapping-memory"
+
+
+def test_a_part_of_an_expanded_tensor_has_the_gradient_of_both_modes():
+    text = "input x = [1.0, 2.0]\ny = x * 1\nv = y.expand(3, 2)\nv[1, 0] = x[1] * 2\n(v * v).sum()"
+    assert load(text).grad().grad["x"].tolist() == [0.0, 3 * (4.0 * 2 * 2 + 2 * 2.0)]
+    assert load(text).jvp(tangents={"x": [1.0, 1.0]}).jvp == 60.0
 
 
 def test_an_empty_tensor_is_changed_in_place():

@@ -15,6 +15,7 @@ from gradcli.engine.run.call import Function, augmented, by_name, by_place
 from gradcli.engine.run.session import Session, kind_of
 from gradcli.engine.tape.graph import Site
 from gradcli.engine.tape.tensor import Number, Tensor
+from gradcli.engine.values import memory
 from gradcli.engine.values.data import NUMBERS
 from gradcli.engine.values.fields import Fields
 from gradcli.engine.values.sizes import Size
@@ -246,6 +247,11 @@ def set_item(session: Session, receiver: Any, index: Any, value: Any, site: Site
     if type(receiver) is not Tensor:
         raise run_error("wrong-type", f"items of {kind_of(receiver)} cannot be set")
     value = session.operands(ops.set_at, [receiver, value], site)[1]
+    if memory.overlaps(receiver.data):  # what the index shows of it may lie apart
+        part = session.do(ops.getitem, [receiver], {"index": where}, site)
+        if memory.shares(part.data, receiver.data):
+            apply_inplace(ops.fill, part, [value], {}, site, recording=session.recording)
+            return
     apply_inplace(
         ops.set_at, receiver, [value], {"index": where}, site, recording=session.recording
     )

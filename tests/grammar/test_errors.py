@@ -21,11 +21,11 @@ BAD = [
     ("1j", "bad-number", 1, 1, "`1j` is not a number", None),
     ("2x", "bad-number", 1, 1, "`2x` is not a number", "for a product write `2 * x`"),
     (
-        "9223372036854775808",
+        "9223372036854775809",
         "bad-number",
         1,
         1,
-        "`9223372036854775808` does not fit an int of 64 bits",
+        "`9223372036854775809` does not fit an int of 64 bits",
         None,
     ),
     (

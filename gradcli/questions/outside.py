@@ -50,6 +50,8 @@ def _shaped_as(like: Tensor, given: Any, what: str, whose: str) -> Any:
             Diagnostic("bad-input", f"{what} must be a number or tensor, got {kind_of(given)}")
         )
     data = data_of(given)
+    if shape_of(data) == (0,) and like.shape[:1] == (0,):  # an empty list says no more of a shape
+        data = data.reshape(like.shape)
     shape = shape_of(data)
     if shape != like.shape:
         message = f"{what} has the shape {list(shape)}, and {whose} {list(like.shape)}"

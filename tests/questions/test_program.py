@@ -459,3 +459,10 @@ def test_a_product_has_a_row_for_each_name_that_is_differentiated(text, tangents
     assert set(program.grad(given).grad) <= set(rows)
     one = next(iter(tangents))
     assert list(program.hvp(given, tangents=tangents, wrt=one).hvp) == [one]
+
+
+@pytest.mark.parametrize("given", [np.zeros((0, 3)), np.zeros((0, 3)).tolist()])
+def test_an_empty_weight_or_direction_may_be_an_array_or_a_list(given):
+    program = load("input x: float[n, 3] = zeros(0, 3)\nx * 2")
+    assert program.vjp(cotangent=given).vjp["x"].shape == (0, 3)
+    assert program.jvp(tangents={"x": given}).jvp.shape == (0, 3)

@@ -388,14 +388,14 @@ class Transfer:
 
     def point(self, value: Any) -> Any:
         """What a function that is differentiated gets."""
-        if isinstance(value, (List, tuple)):
-            items = value.any if isinstance(value, List) else value
-            if isinstance(value, List) and all(getattr(v, "shape", None) == () for v in items):
+        if type(value) is tuple:
+            return tuple([self.point(v) for v in value])
+        if isinstance(value, List):
+            items = value.any
+            if all(getattr(v, "shape", None) == () for v in items):
                 return stacked(plain(value)) if value.items is not None else unknown(LINKED)
             made = [self.point(v) for v in items]
-            if isinstance(value, List) and value.items is None:
-                return self.lists.new(None, made[0])
-            return self.lists.new(made)
+            return self.lists.new(None, made[0]) if value.items is None else self.lists.new(made)
         if not isinstance(value, Value):
             return unknown(LINKED)
         dtype = value.dtype if value.dtype in (None, "float32") else "float64"

@@ -47,6 +47,12 @@ PRINTS = {
         "a.register_hook(lambda g: g * 10)\nprint(torch.autograd.grad(a.sum(), [a, x]))",
         "(tensor([10., 10.]), tensor([20., 20.]))",
     ),
+    "a leaf's hook runs as soon as its gradient is complete": (
+        "y = tensor([3.0, 4.0], requires_grad=True)\nv = y * y\n"
+        "y.register_hook(lambda g: print('y', g))\nx.register_hook(lambda g: print('x', g))\n"
+        "w = (x * x).sin()\n(v + w).sum().backward()",
+        "x tensor([ 1.0806, -2.6146])\ny tensor([6., 8.])",
+    ),
     "a hook does not record in a pass that is not": (
         "x.register_hook(lambda g: print((g * x).requires_grad))\na.sum().backward()\n"
         "(x * x).sum().backward(create_graph=True)",

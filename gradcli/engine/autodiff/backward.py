@@ -7,6 +7,7 @@ disturbs nothing and passes what only the program takes for freed.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, TypeAlias
 
@@ -148,6 +149,8 @@ def _program(
     visited = paths.live.union(node for node, _, _ in roots)
     kept = [x for x in retained if node_of(x) in visited]
     met = {*ends, *(node for x in kept if (node := node_of(x)) is not None)}
+    if any(node.hooks is not None and type(node) is AccumulateGrad for node in paths.live):
+        paths = _leaves_at_once(paths)
     found = _swept(roots, paths, met, _Way(create_graph, LIVE, left))
     for x in kept:
         c = _part(found, x)
@@ -157,6 +160,23 @@ def _program(
             before = x.grad if create_graph else data_of(x.grad)
             x.grad = _copied(ops.add(before, c))
     return found
+
+
+def _leaves_at_once(paths: Paths) -> Paths:
+    """The same paths with each leaf where the last part of its gradient has come: its hooks show
+    when it is visited.
+    """
+    uses = Counter(under for node in paths.order for under in node.edges)
+    visited: list[Node] = []
+    for node in reversed(paths.order):
+        if uses[node] == 0 or type(node) is not AccumulateGrad:
+            visited.append(node)
+        for under in node.edges:
+            uses[under] -= 1
+            if uses[under] == 0 and type(under) is AccumulateGrad:
+                visited.append(under)
+                uses[under] = -1
+    return Paths(visited[::-1], paths.live)
 
 
 def _part(found: Mapping[Node, Any], x: Tensor) -> Any:

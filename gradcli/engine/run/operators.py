@@ -10,7 +10,7 @@ from typing import Any
 from gradcli.engine.ops.binding import static
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.inplace import apply_inplace
-from gradcli.engine.run import lists, scalars
+from gradcli.engine.run import scalars
 from gradcli.engine.run.call import Function, augmented, by_name, by_place
 from gradcli.engine.run.session import Session, kind_of
 from gradcli.engine.tape.graph import Site
@@ -66,6 +66,13 @@ def update(sign: str, site: Site) -> Function:
     return augmented(ops[OPS[sign, 2]], plain, site)
 
 
+def _lists() -> Any:
+    """The room of what operators do on lists, for the programs that have some."""
+    from gradcli.engine.run import lists
+
+    return lists
+
+
 def _plus(site: Site, on_lists: Function) -> Function:
     """`+`, which joins text and tuples, does what it does on lists, and adds anything else."""
     plain = by_name(ops.add, site)
@@ -109,10 +116,10 @@ def _over(site: Site) -> Function:
 _TEXTS = frozenset({str, tuple, Size})
 
 _LANGUAGE: dict[str, Callable[[Site], Function]] = {
-    "+": lambda site: _plus(site, lists.joined),
-    "+[]": lambda site: _plus(site, lists.joined_as_written),
-    "*": lambda site: _times(site, lists.repeated),
-    "*[]": lambda site: _times(site, lists.repeated_as_written),
+    "+": lambda site: _plus(site, lambda *given: _lists().joined(*given)),
+    "+[]": lambda site: _plus(site, lambda *given: _lists().joined_as_written(*given)),
+    "*": lambda site: _times(site, lambda *given: _lists().repeated(*given)),
+    "*[]": lambda site: _times(site, lambda *given: _lists().repeated_as_written(*given)),
     "/": _over,
     "not": lambda site: negation,
     "is": lambda site: lambda session, x, y: identity(x, y),
@@ -126,8 +133,8 @@ _LANGUAGE: dict[str, Callable[[Site], Function]] = {
 """Operators that know more than numbers and tensors."""
 
 _UPDATES: dict[str, Callable[[Site], Function]] = {
-    "+": lambda site: _plus(site, lists.extended),
-    "*": lambda site: _times(site, lists.repeated_in_place),
+    "+": lambda site: _plus(site, lambda *given: _lists().extended(*given)),
+    "*": lambda site: _times(site, lambda *given: _lists().repeated_in_place(*given)),
 }
 """Those that change a list in place, as in `x += y`."""
 

@@ -116,6 +116,11 @@ def test_a_part_of_an_expanded_tensor_has_the_gradient_of_both_modes():
     assert load(text).jvp(tangents={"x": [1.0, 1.0]}).jvp == 60.0
 
 
+def test_a_gradient_without_dimensions_is_added_up():
+    text = "x = tensor(1.5, requires_grad=True)\n" + 2 * "x.sum().backward(retain_graph=True)\n"
+    assert float(load(f"{text}x.grad").run().result) == 2.0
+
+
 def test_an_empty_tensor_is_changed_in_place():
     assert list(load("y = zeros(0, 3) * 2\ny += 1\ny").run().result.shape) == [0, 3]
 

@@ -6,15 +6,16 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from gradcli.cli.arguments import split_names
+from gradcli.cli.failures import usage
 from gradcli.cli.inputs import load
 from gradcli.cli.messages import Telling
 from gradcli.cli.options import Line
 from gradcli.cli.output import choose, resolve_auto
-from gradcli.cli.records import batch
 from gradcli.cli.terminal import write_message
 from gradcli.formats.forms import Parts
 
 if TYPE_CHECKING:
+    from gradcli.cli.records import Batch
     from gradcli.program import Given, Options, Program
     from gradcli.results import Derivative
 
@@ -41,7 +42,7 @@ class Inquiry:
         self.target = choose(line, forms)
         self.names = split_names(line.wrt, "--wrt")
         self.shown = split_names(line.show, "--show")
-        self.records = batch(line)
+        self.records = _records(line)
 
     def load(self) -> Program:
         """The program that the line names."""
@@ -99,3 +100,19 @@ def _parts(result: Derivative) -> Parts:
         return json_fields(result)
 
     return Parts(lambda: fields(result), lambda: derivative(result), json)
+
+
+def _records(line: Line) -> Batch | None:
+    """The records that the options name; None without --rows.
+
+    Raises:
+        UsageError: If an option stands without --rows.
+        InputError: If the file cannot be read or has no header.
+    """
+    if line.rows is None:
+        if line.columns or line.on_error != "stop" or line.jobs != 1:
+            raise usage("`--columns`, `--on-error` and `--jobs` go with `--rows`")
+        return None
+    from gradcli.cli.records import batch
+
+    return batch(line, line.rows)

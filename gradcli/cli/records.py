@@ -25,24 +25,20 @@ class Batch(Record):
     jobs: int
 
 
-def batch(line: Line) -> Batch | None:
-    """The records that the options name; None without --rows.
+def batch(line: Line, file: str) -> Batch:
+    """The records of a file.
 
     Raises:
-        UsageError: If an option stands without --rows.
+        UsageError: If the options of records contradict each other or the file.
         InputError: If the file cannot be read or has no header.
     """
-    names = split_names(line.columns, "--columns")
-    if line.rows is None:
-        if names or line.on_error != "stop" or line.jobs != 1:
-            raise usage("`--columns`, `--on-error` and `--jobs` go with `--rows`")
-        return None
     from gradcli.formats.rows import open_rows
 
+    names = split_names(line.columns, "--columns")
     if names and len(names) < sum(option.count(",") + 1 for option in line.columns or ()):
         raise usage("two columns of `--columns` have the same name")
     stdin = None if sys.stdin is None else sys.stdin.buffer
-    found = open_rows(line.rows, stdin, names)
+    found = open_rows(file, stdin, names)
     if names and found.form == "ndjson":
         raise usage("`--columns` names the columns of a CSV; JSON objects have names")
     return Batch(found, line.on_error, line.jobs)

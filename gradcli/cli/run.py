@@ -8,7 +8,6 @@ from gradcli.cli.failures import usage
 from gradcli.cli.inquiry import Inquiry
 from gradcli.cli.options import MESSAGES, PROGRAM, RESULT, ROWS, Line
 from gradcli.cli.output import Echo, Target, resolve_auto
-from gradcli.cli.records import row_form
 from gradcli.cli.terminal import write_message, write_output
 from gradcli.errors import Diagnostic, UsageError, nearest
 from gradcli.formats.forms import RESULTS, Parts
@@ -35,6 +34,8 @@ def run(line: Line) -> None:
     inquiry = Inquiry(line, RESULTS)
     shown, records = inquiry.shown, inquiry.records
     if records is not None:
+        from gradcli.cli.records import row_form
+
         _refuse_graph(line.graph, "--rows")
         asked = inquiry.target
         target = Target(row_form(asked, records), asked.path, asked.color)

@@ -78,6 +78,8 @@ def test_ints_do_not_wrap(op):
                 )
             except GradError:
                 continue  # it does not take ints, or tells that these are too large
+            if "int64" not in map(dtype_of, parts(found)):
+                return
             expected = op(*(large.get(i, a) for i, a in enumerate(given)), **params)
         for got, wanted in zip(parts(found), parts(expected), strict=True):
             if dtype_of(got) == "int64":

@@ -579,7 +579,8 @@ def keep_result(node: OpNode, op: Recordable, result: Tensor) -> None:
     """Let a new node note its result: shape and dtype, and the value where the rules read it."""
     data = result.data
     if type(data) is float:
-        node.out = data
+        # as an array beside float32, whose cotangents the short way of floats would make wide
+        node.out = np.asarray(data) if _narrow(node.args) else data
         node.like = SCALAR
     else:
         node.like = Like(data.shape, dtype_of(data))
@@ -588,6 +589,11 @@ def keep_result(node: OpNode, op: Recordable, result: Tensor) -> None:
             counter(result).keep(node, -1)
     if op.guards_out:
         _guard_results(node, [result])
+
+
+def _narrow(args: Sequence[Any]) -> bool:
+    """Whether float32 is among the arguments."""
+    return any(type(a) not in SCALARS and dtype_of(a) == "float32" for a in args)
 
 
 def _record_many(

@@ -58,6 +58,14 @@ def dtype_name(dtype: Any) -> str | None:
     return name
 
 
+def floating_name(dtype: Any) -> str | None:
+    """Name of the dtype of floats that was asked for, None for none."""
+    name = dtype_name(dtype)
+    if name is not None and not name.startswith("float"):
+        raise run_error("dtype-mismatch", f"`dtype` must be float64 or float32, got {name}")
+    return name
+
+
 def builtin_name(value: Any) -> str:
     """Name of a dtype, a dtype's name, or a built-in function; "" of anything else."""
     if isinstance(value, str):

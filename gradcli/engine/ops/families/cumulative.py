@@ -45,7 +45,7 @@ def _samples() -> Any:
 
 def _accumulated(x: Data, dim: Any, dtype: Any, name: str) -> Data:
     x = np.asarray(x)
-    x = converted(x, dtype_name(dtype) or ("int64" if x.dtype.kind == "b" else dtype_of(x)))
+    x = converted(x, _dtype(x, dim, dtype) or dtype_of(x))
     at = axis(dim, x.ndim)
     if not x.ndim:
         return np.array(x)
@@ -53,7 +53,10 @@ def _accumulated(x: Data, dim: Any, dtype: Any, name: str) -> Data:
 
 
 def _dtype(x: Any, dim: Any, dtype: Any = None) -> str | None:
-    return dtype_name(dtype) or counted(x)
+    name = dtype_name(dtype)
+    if name == "bool":
+        raise run_error("dtype-mismatch", "a running sum or product cannot have the dtype bool")
+    return name or counted(x)
 
 
 def _backwards(x: Any, dim: Any) -> Any:

@@ -15,7 +15,7 @@ from gradcli.engine.ops.families.matrices import (
 from gradcli.engine.ops.internal.decompose import unit_lower
 from gradcli.engine.ops.op import Op, bad, composite, op, sample
 from gradcli.engine.values.data import NUMBERS, Data, np, shape_of
-from gradcli.engine.values.dtypes import dtype_name
+from gradcli.engine.values.dtypes import floating_name
 from gradcli.engine.values.fields import Fields
 from gradcli.engine.values.limits import check_memory
 from gradcli.engine.values.memory import in_columns, in_order
@@ -119,7 +119,7 @@ def _matrix_norm(
     dtype: Any = None,
     name: str = "ord",
 ) -> Any:
-    a = a if dtype is None else ops.cast(a, dtype=dtype_name(dtype))
+    a = a if dtype is None else ops.cast(a, dtype=floating_name(dtype))
     checked("matrix_norm", a)
     rank = len(shape_of(a))
     found = axes(dim, rank)
@@ -180,7 +180,7 @@ matrix_norm: Op = composite(
 def _linalg_norm(
     a: Any, ord: Any = None, dim: Any = None, keepdim: Any = False, dtype: Any = None
 ) -> Any:
-    a = a if dtype is None else ops.cast(a, dtype=dtype_name(dtype))
+    a = a if dtype is None else ops.cast(a, dtype=floating_name(dtype))
     order = _order(ord, "ord")
     if order is None:
         return ops.norm(a, p=2, dim=dim, keepdim=keepdim)

@@ -10,7 +10,7 @@ from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import Op, bad, composite, known, op, sample
 from gradcli.engine.ops.promotion import floating
 from gradcli.engine.values.data import Data, dtype_of, np, shape_of
-from gradcli.engine.values.dtypes import dtype_name
+from gradcli.engine.values.dtypes import floating_name
 from gradcli.engine.values.sizes import axes
 from gradcli.errors import run_error
 
@@ -22,19 +22,12 @@ FAMILY = 260, "Neural networks"
 def _floats(x: Data, dtype: Any) -> Any:
     x = np.asarray(x)
     if dtype is not None:
-        return x.astype(_floating_name(dtype))
+        return x.astype(floating_name(dtype))
     return x if x.dtype.kind == "f" else x.astype(np.float64)
 
 
-def _floating_name(dtype: Any) -> str | None:
-    name = dtype_name(dtype)
-    if name is not None and not name.startswith("float"):
-        raise run_error("dtype-mismatch", f"`dtype` must be float64 or float32, got {name}")
-    return name
-
-
 def _dtype(x: Any, dim: Any = None, dtype: Any = None) -> str | None:
-    return _floating_name(dtype) or floating(x)
+    return floating_name(dtype) or floating(x)
 
 
 def _of(rule: Callable[..., Any]) -> Callable[..., Any]:

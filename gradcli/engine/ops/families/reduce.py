@@ -23,7 +23,7 @@ from gradcli.engine.ops.statics import UNSURE, Statics
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.conversion import converted
 from gradcli.engine.values.data import Data, np
-from gradcli.engine.values.dtypes import dtype_name
+from gradcli.engine.values.dtypes import dtype_name, floating_name
 from gradcli.engine.values.sizes import Shape, axes, flag, number, reduced
 
 FAMILY = 90, "Sums and other reductions"
@@ -146,7 +146,7 @@ builtins_sum: Op = host(
 
 
 def _mean(x: Data, dim: Any = None, keepdim: Any = False, dtype: Any = None) -> Data:
-    x = floats(x).astype(dtype_name(dtype) or floats(x).dtype, copy=False)
+    x = floats(x).astype(floating_name(dtype) or floats(x).dtype, copy=False)
     total = np.sum(x, axis=axes(dim, x.ndim), keepdims=bool(keepdim))
     return np.divide(total, total.dtype.type(count_over(x.shape, dim)))
 
@@ -160,7 +160,7 @@ mean: Op = op(
     number=lambda x, dim=None, keepdim=False, dtype=None: float(_one(x, dim)),
     array=_mean,
     shape=lambda x, dim=None, keepdim=False, dtype=None: reduced(x, dim, keepdim),
-    dtype=lambda x, dim=None, keepdim=False, dtype=None: dtype_name(dtype) or floating(x),
+    dtype=lambda x, dim=None, keepdim=False, dtype=None: floating_name(dtype) or floating(x),
     vjp=(
         lambda g, out, x, dim=None, keepdim=False, dtype=None: spread(
             ops.div(g, float(count_over(x.shape, dim))), x, dim, keepdim
@@ -177,6 +177,7 @@ mean: Op = op(
     bad=lambda: (
         bad((2, 3), dim=2, says="no dimension 2"),
         bad((2, 3), dim=(0, 0), says="twice"),
+        bad((2, 3), dtype="int64", says="must be float64 or float32"),
     ),
 )
 

@@ -21,7 +21,7 @@ from gradcli.engine.ops.statics import UNSURE, Statics
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import Data, dtype_of, np, shape_of
-from gradcli.engine.values.dtypes import dtype_name
+from gradcli.engine.values.dtypes import floating_name
 from gradcli.engine.values.fields import Fields
 from gradcli.engine.values.sizes import Shape, axes, axis, flag, number, reduced, whole
 from gradcli.errors import run_error
@@ -566,7 +566,7 @@ var_mean: Op = _moments_op("var", "variance")
 
 def _vector_norm(x: Any, ord: Any, dim: Any, keepdim: Any, dtype: Any) -> Any:
     if dtype is not None:
-        x = ops.cast(x, dtype=dtype_name(dtype))
+        x = ops.cast(x, dtype=floating_name(dtype))
     return ops.norm(x, p=number(ord, "ord"), dim=dim, keepdim=bool(keepdim))
 
 

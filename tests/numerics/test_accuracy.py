@@ -13,11 +13,13 @@ from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import Quiet
 
 BOUND = 2e-15
-TINY = mp.mpf(2) ** -1022  # below it numbers have fewer digits
+TINY = mp.mpf(2) ** -1073  # two of the smallest numbers
 
-_GRID = np.logspace(-8, np.log10(316.0), 90)
+_GRID = np.logspace(-8, np.log10(316.0), 30)
 _TAILS = np.array(
     [
+        5e-324,
+        7e-309,
         1e-300,
         1e-150,
         1e-30,
@@ -26,12 +28,22 @@ _TAILS = np.array(
         0.5,
         1.0,
         2.0,
+        8.0,
+        13.0,
         20.0,
+        20.5,
+        26.6,
+        27.2,
         37.0,
+        38.3,
         40.0,
         350.0,
         372.0,
         700.0,
+        709.5,
+        713.9,
+        720.0,
+        744.0,
         745.0,
         1000.0,
         1e5,
@@ -43,7 +55,7 @@ _TAILS = np.array(
         1e300,
     ]
 )
-_NEAR_ONE = 1 - np.logspace(-15, -1, 15)
+_NEAR_ONE = 1 - np.logspace(-15, -1, 8)
 POINTS = np.unique(
     np.concatenate([s * p for s in (1, -1) for p in (_GRID, _TAILS, _NEAR_ONE, 2 - _NEAR_ONE)])
 )
@@ -347,7 +359,7 @@ TABLE = {
 
 
 def _sp(x):
-    return mp.log1p(mp.exp(x))
+    return x + mp.log1p(mp.exp(-x)) if x > 0 else mp.log1p(mp.exp(x))
 
 
 def _step(x):
@@ -362,6 +374,25 @@ def _mish1(x):
 def _mish2(x):
     s, t, c = sigma(x), mp.tanh(_sp(x)), sech(_sp(x)) ** 2
     return 2 * c * s + x * c * s * (sigma(-x) - 2 * t * s)
+
+
+_ROOT = mp.sqrt(2 / mp.pi)
+_CUBE = mp.mpf(0.044715)
+
+
+def _gelu_tanh(x):
+    return x * sigma(2 * _ROOT * (x + _CUBE * x**3))
+
+
+def _gelu_tanh1(x):
+    inner, rise = 2 * _ROOT * (x + _CUBE * x**3), 2 * _ROOT * (1 + 3 * _CUBE * x * x)
+    return sigma(inner) * (1 + x * sigma(-inner) * rise)
+
+
+def _gelu_tanh2(x):
+    inner, rise = 2 * _ROOT * (x + _CUBE * x**3), 2 * _ROOT * (1 + 3 * _CUBE * x * x)
+    bend = 2 * rise + x * 12 * _ROOT * _CUBE * x
+    return sigma(inner) * sigma(-inner) * (bend + x * rise**2 * (sigma(-inner) - sigma(inner)))
 
 
 def _tanhshrink(x):
@@ -455,12 +486,7 @@ TABLE |= {  # activations
         pieces((0, lambda x: _SCALE * _SELU * mp.exp(x)), (mp.inf, ZERO)),
         REAL,
     ),
-    "softplus": (  # its threshold is a part of its definition
-        pieces((20, _sp), (mp.inf, SAME)),
-        pieces((20, sigma), (mp.inf, UNIT)),
-        pieces((20, lambda x: sigma(x) * sigma(-x)), (mp.inf, ZERO)),
-        REAL,
-    ),
+    "softplus": (_sp, sigma, lambda x: sigma(x) * sigma(-x), REAL),
     "logsigmoid": (
         lambda x: -_sp(-x),
         lambda x: sigma(-x),
@@ -479,6 +505,7 @@ TABLE |= {  # activations
         lambda x: (2 - x * x) * _density(x),
         REAL,
     ),
+    "gelu_tanh": (_gelu_tanh, _gelu_tanh1, _gelu_tanh2, REAL),
     "mish": (lambda x: x * mp.tanh(_sp(x)), _mish1, _mish2, REAL),
     "softsign": (
         lambda x: x / (1 + abs(x)),
@@ -493,6 +520,9 @@ TABLE |= {  # activations
         REAL,
     ),
 }
+FORMS = {"gelu_tanh": ("gelu", {"approximate": "tanh"})}
+"""Rows of an operation with parameters."""
+
 OTHERWISE = {
     "threshold": "it must be given two parameters; its value is one of them or the input",
     "mvlgamma": "a sum of lgamma, whose row is here",
@@ -514,9 +544,10 @@ def precise():
 def test_value_and_derivative_are_exact_to_the_last_digits(name):
     f, first, second, (low, high) = TABLE[name]
     points = [x for x in POINTS.tolist() if low < x < high and not is_pole(name, x)]
-    entry = ops[name]
+    operation, params = FORMS.get(name, (name, {}))
+    entry = ops[operation]
     grid = np.array(points)
-    run = Run(entry, [grid], {})
+    run = Run(entry, [grid], params)
     ones = np.ones(grid.shape)
     slopes = {
         "reverse": reverse(run.outs, [ones], run.leaves)[0],
@@ -527,10 +558,10 @@ def test_value_and_derivative_are_exact_to_the_last_digits(name):
         z = mp.mpf(x)
         d0, d1, d2 = f(z), first(z), second(z)
         check(name, x, "value on arrays", values[i], d0, abs(d0) + abs(z * d1))
-        check(name, x, "value on numbers", entry.number(x), d0, abs(d0) + abs(z * d1))
+        check(name, x, "value on numbers", entry.number(x, **params), d0, abs(d0) + abs(z * d1))
         for mode, slope in slopes.items():
             check(name, x, f"{mode} derivative", slope[i], d1, abs(d1) + abs(z * d2))
-        single = Run(entry, [x], {})
+        single = Run(entry, [x], params)
         slope = reverse(single.outs, [1.0], single.leaves)[0]
         check(name, x, "derivative on numbers", slope, d1, abs(d1) + abs(z * d2))
 
@@ -551,6 +582,8 @@ def is_pole(name: str, x: float) -> bool:
 
 def check(name: str, x: float, what: str, got, true, scale) -> None:
     got = float(got)
+    if got == float(true):  # as near as a float can be
+        return
     largest = mp.mpf(2) ** 1024
     if abs(true) >= largest * (1 - mp.mpf(2) ** -50):
         assert abs(got) > 1e308, f"{what} of {name} at {x!r}: got {got!r}, expected overflow"
@@ -560,3 +593,26 @@ def check(name: str, x: float, what: str, got, true, scale) -> None:
         f"{what} of {name} at {x!r}: got {got!r}, expected {mp.nstr(true, 20)}, "
         f"off by {mp.nstr(error / scale, 3)} of the scale"
     )
+
+
+GAPS = [[0.0, -40.0], [3.0, -50.0, -700.0], [0.0, 0.0, -45.0], [-1000.0, 0.0, -1000.0], [2.0, 1.5]]
+
+
+@pytest.mark.parametrize("x", GAPS)
+def test_sums_of_exponentials_keep_what_the_small_ones_add(x):
+    z = [mp.mpf(a) for a in x]
+    total = mp.fsum(map(mp.exp, z))
+    check("logsumexp", x, "value", ops.logsumexp(np.array(x), dim=0), mp.log(total), mp.log(total))
+    logs = Run(ops.log_softmax, [np.array(x)], {"dim": 0})
+    for i, value in enumerate(data_of(logs.outs[0])):
+        true = -mp.log1p((total - mp.exp(z[i])) / mp.exp(z[i]))
+        check("log_softmax", x, "value", value, true, abs(true))
+        unit = np.eye(len(x))[i]
+        row = reverse(logs.outs, [unit], logs.leaves)[0]
+        column = forward(logs.outs, [unit], logs.leaves)[0]
+        for j, a in enumerate(z):
+            others = total - mp.exp(a)
+            slope = (others if i == j else -mp.exp(a)) / total
+            check("log_softmax", x, "cotangent", row[j], slope, abs(slope))
+            true = (others if i == j else -mp.exp(z[i])) / total
+            check("log_softmax", x, "tangent", column[j], true, abs(true))

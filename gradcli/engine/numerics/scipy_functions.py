@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gradcli.engine.numerics import ieee
-from gradcli.engine.numerics.piecewise import Kernel
+from gradcli.engine.numerics.piecewise import Kernel, pieces
 from gradcli.errors import run_error
 
 
@@ -17,6 +17,17 @@ def scipy_function(name: str, *first: Any) -> Kernel:
         return float(r) if m is ieee else r
 
     return kernel
+
+
+def unscaled(function: Kernel, scaled: Kernel) -> Kernel:
+    """A Bessel function by the one scaled by e ** -|x| where SciPy's own is inf too early."""
+
+    def far(x: Any, m: Any) -> Any:
+        x = m.minimum(m.maximum(x, -1e3), 1e3)  # beyond, up to inf itself, it is inf
+        half = m.exp(0.5 * abs(x))
+        return scaled(x, m) * half * half
+
+    return lambda x, m: pieces(x, m, (-700.0, 700.0), (far, function, far))
 
 
 def _special(name: str) -> Any:

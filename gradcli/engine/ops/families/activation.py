@@ -385,37 +385,41 @@ celu: Op = elementwise(
 )
 
 
-def _softplus_number(x: float, beta: float = 1.0, threshold: float = 20.0) -> float:
+def _softplus_number(x: float, beta: float = 1.0, threshold: float | None = None) -> float:
     z = x * beta
-    if z > threshold or isnan(z):
+    if isnan(z) or (threshold is not None and z > threshold):
         return float(x)
-    soft = math.log1p(ieee.exp(z)) if z < 0 else z + math.log1p(ieee.exp(-z))
-    return float(ieee.div(soft, float(beta)))
+    far = ieee.div(math.log1p(ieee.exp(-abs(z))), float(beta))
+    return far if z < 0 else float(x) + far
 
 
-def _softplus(x: Data, beta: Any = 1.0, threshold: Any = 20.0) -> Data:
+def _softplus(x: Data, beta: Any = 1.0, threshold: Any = None) -> Data:
     x = _floating(x)
     z = np.multiply(x, float(beta))
-    soft = np.divide(np.maximum(z, 0) + np.log1p(np.exp(-np.abs(z))), float(beta))
-    return np.where(z > threshold, x, soft)
+    above = np.where(z > 0, x, x.dtype.type(0))
+    soft = np.add(above, np.divide(np.log1p(np.exp(-np.abs(z))), float(beta)))
+    return soft if threshold is None else np.where(z > threshold, x, soft)
 
 
 def _softplus_slope(x: Any, beta: Any, threshold: Any) -> Any:
     z = ops.mul(x, float(beta))
+    if threshold is None:
+        return ops.sigmoid(z)
     return ops.where(ops.gt(z, float(threshold)), 1.0, ops.sigmoid(z))
 
 
 softplus: Op = elementwise(
     "softplus",
     args=("input",),
-    params={"beta": 1.0, "threshold": 20.0},
-    doc="log(1 + exp(beta x)) / beta without overflow; x itself where beta x is above the "
-    "threshold. Its derivative is sigmoid(beta x).",
+    params={"beta": 1.0, "threshold": None},
+    doc="log(1 + exp(beta x)) / beta without overflow; x itself where beta x is above a "
+    "`threshold` that is given (PyTorch's is 20 where none is, which costs all but nine digits of "
+    "the derivative). Its derivative is sigmoid(beta x).",
     source="definition",
     number=_softplus_number,
     array=_softplus,
     dtype=floating,
-    partials=(lambda out, x, beta=1.0, threshold=20.0: _softplus_slope(x, beta, threshold),),
+    partials=(lambda out, x, beta=1.0, threshold=None: _softplus_slope(x, beta, threshold),),
     saves=("input",),
     inplace=False,
     samples=lambda: (*_points(), sample([5.0, -1.0], beta=2.0, threshold=20.0)),
@@ -448,15 +452,42 @@ logsigmoid: Op = elementwise(
 # products with a soft step ------------------------------------------------------------------------
 
 
+_DEEP = -700.0
+"""Below it exponentials leave the normal numbers, of which alone all digits are kept."""
+
+
+def _tail(weight: Any, exponent: Any) -> Any:
+    """Weight e ** exponent, where the power alone would lose digits."""
+    half = ops.exp(ops.mul(exponent, 0.5))
+    return ops.mul(ops.mul(weight, half), half)
+
+
+def _bounded(x: Any) -> Any:
+    """X down to where its exponential is 0."""
+    return ops.where(ops.lt(x, -1e4), -1e4, x)
+
+
+def _tail_slope(x: Any, slope: Any) -> Any:
+    """A slope that below is that of x e ** x."""
+    low = _bounded(x)
+    return ops.where(ops.lt(x, _DEEP), _tail(ops.add(low, 1.0), low), slope)
+
+
+def _silu_number(x: float) -> float:
+    if x < _DEEP:
+        return _tail(_bounded(x), _bounded(x))  # type: ignore[no-any-return]  # of a number
+    return x * ieee.sigmoid(x)
+
+
+def _silu(x: Data) -> Data:
+    low = _bounded(x)
+    return np.where(x < _DEEP, _tail(low, low), x * ops.sigmoid(x))
+
+
 def _silu_slope(x: Any) -> Any:
     near = ops.where(ops.gt(ops.abs(x), 1e4), 0.0, x)  # beyond it the step is flat
     bend = ops.mul(near, ops.mul(ops.sigmoid(x), ops.sigmoid(ops.neg(x))))
-    return ops.add(ops.sigmoid(x), bend)
-
-
-def _stepped(x: Any, step: Any) -> Data:
-    """X times a step that goes to 0 faster than x grows."""
-    return np.where(np.isneginf(x), x.dtype.type(-0.0), x * step)
+    return _tail_slope(x, ops.add(ops.sigmoid(x), bend))
 
 
 silu: Op = elementwise(
@@ -465,8 +496,8 @@ silu: Op = elementwise(
     args=("input",),
     doc="x sigmoid(x).",
     source="definition",
-    number=lambda x: -0.0 if x == -inf else float(x) * ieee.sigmoid(x),
-    array=lambda x: _stepped(_floating(x), ops.sigmoid(_floating(x))),
+    number=lambda x: _silu_number(float(x)),
+    array=lambda x: _silu(_floating(x)),
     dtype=floating,
     partials=(lambda out, x: _silu_slope(x),),
     saves=("input",),
@@ -488,9 +519,30 @@ def _gelu_slope(x: Any, approximate: Any) -> Any:
         rise = ops.add(ops.mul(ops.square(near), 3.0 * _GELU_CUBE), 1.0)
         bend = ops.mul(ops.mul(step, ops.sigmoid(ops.neg(inner))), rise)
         soft = ops.add(step, ops.mul(ops.mul(near, bend), 2.0 * _GELU_SLOPE))
+        deep = _tail(ops.add(ops.mul(ops.mul(near, rise), 2.0 * _GELU_SLOPE), 1.0), inner)
+        soft = ops.where(ops.lt(inner, _DEEP), deep, soft)
         return ops.where(ops.gt(ops.abs(x), 1e4), _step(x), soft)
     density = ops.mul(ops.exp_neg_square(near, share=0.5), _DENSITY)
-    return ops.add(ops.ndtr(x), ops.mul(near, density))
+    soft = ops.add(ops.ndtr(x), ops.mul(near, density))
+    low = _bounded(x)
+    half = ops.exp_neg_square(low, share=0.25)
+    below = ops.add(_gelu_ratio(low), ops.mul(low, _DENSITY))
+    return ops.where(ops.lt(x, _GELU_DEEP), ops.mul(ops.mul(below, half), half), soft)
+
+
+_GELU_DEEP = -37.0
+
+
+def _gelu_ratio(x: Any) -> Any:
+    """Ndtr(x) e ** (x ** 2 / 2), of x where it is far below 0."""
+    return ops.mul(ops.erfcx(ops.mul(_below(x), -math.sqrt(0.5))), 0.5)
+
+
+def _gelu_deep(x: Any) -> Any:
+    """The value where ndtr leaves the normal numbers."""
+    x = _bounded(x)
+    half = ops.exp_neg_square(x, share=0.25)
+    return ops.mul(ops.mul(ops.mul(x, _gelu_ratio(x)), half), half)
 
 
 def _gelu_number(x: float, approximate: str) -> float:
@@ -498,17 +550,19 @@ def _gelu_number(x: float, approximate: str) -> float:
     if x == -inf:
         return -0.0
     if approximate == "none":
-        return x * float(ops.ndtr(x))
+        return float(_gelu_deep(x)) if x < _GELU_DEEP else x * float(ops.ndtr(x))
     inner = 2.0 * _GELU_SLOPE * x * (1.0 + _GELU_CUBE * x * x)
-    return x * ieee.sigmoid(inner)
+    return float(_tail(x, inner)) if inner < _DEEP else x * ieee.sigmoid(inner)
 
 
 def _gelu(x: Data, approximate: str) -> Data:
     _check_approximation(approximate)
     x = _floating(x)
     if approximate == "none":
-        return _stepped(x, ops.ndtr(x))
-    return _stepped(x, ops.sigmoid(2.0 * _GELU_SLOPE * x * (1 + _GELU_CUBE * x * x)))
+        return np.where(x < _GELU_DEEP, _gelu_deep(x), x * ops.ndtr(x))
+    inner = 2.0 * _GELU_SLOPE * x * (1 + _GELU_CUBE * x * x)
+    low = _bounded(x)
+    return np.where(inner < _DEEP, _tail(low, inner), x * ops.sigmoid(inner))
 
 
 def _check_approximation(approximate: Any) -> None:
@@ -558,12 +612,12 @@ def _mish_slope(x: Any) -> Any:
     b = ops.add(a, ops.where(up, ops.mul(square, 2.0), 2.0))
     rise = ops.mul(ops.where(up, square, m), ops.mul(ops.add(m, 1.0), 4.0))
     near = ops.where(ops.gt(ops.abs(x), 1e4), 0.0, x)
-    return ops.add(ops.div(a, b), ops.mul(near, ops.div(rise, ops.square(b))))
+    return _tail_slope(x, ops.add(ops.div(a, b), ops.mul(near, ops.div(rise, ops.square(b)))))
 
 
 def _mish_number(x: float) -> float:
-    if x == -inf:
-        return -0.0
+    if x < _DEEP:
+        return _tail(_bounded(x), _bounded(x))  # type: ignore[no-any-return]  # of a number
     m = ieee.exp(-abs(x))
     if x > 0:
         return x * (1.0 + 2.0 * m) / (1.0 + 2.0 * m + 2.0 * m * m)
@@ -574,7 +628,9 @@ def _mish(x: Data) -> Data:
     x = _floating(x)
     m = np.exp(-np.abs(x))
     a = np.where(x > 0, 1 + 2 * m, m * (m + 2))
-    return _stepped(x, a / (a + np.where(x > 0, 2 * m * m, x.dtype.type(2))))
+    low = _bounded(x)
+    step = a / (a + np.where(x > 0, 2 * m * m, x.dtype.type(2)))
+    return np.where(x < _DEEP, _tail(low, low), x * step)
 
 
 mish: Op = elementwise(

@@ -7,6 +7,7 @@ from math import inf
 from typing import Any
 
 from gradcli.engine.ops.catalog import ops
+from gradcli.engine.ops.families.norm import log_total
 from gradcli.engine.ops.op import Op, bad, composite, known, op, sample
 from gradcli.engine.ops.promotion import floating
 from gradcli.engine.values.data import Data, dtype_of, np, shape_of
@@ -69,7 +70,7 @@ def _softmax(x: Data, dim: Any, dtype: Any) -> Data:
 
 def _log_softmax(x: Data, dim: Any, dtype: Any) -> Data:
     z, along = _shifted(_floats(x, dtype), dim)
-    return z - np.log(np.sum(np.exp(z), axis=along, keepdims=True))
+    return z - log_total(z, along)
 
 
 def _softmax_pull(g: Any, out: Any, x: Any, dim: Any = None) -> Any:
@@ -115,14 +116,20 @@ def _same(shape: tuple[int, ...], dim: Any) -> tuple[int, ...]:
     return shape
 
 
+# 1 - exp(out) is the share of all others, which has digits left where exp(out) is near 1
+
+
 def _log_softmax_pull(g: Any, out: Any, x: Any, dim: Any = None) -> Any:
     dim = _along(len(shape_of(x)), dim)
-    return ops.sub(g, ops.mul(ops.exp(out), ops.sum(g, dim=dim, keepdim=True)))
+    others = ops.sub(ops.sum(g, dim=dim, keepdim=True), g)
+    return ops.sub(ops.mul(g, ops.neg(ops.expm1(out))), ops.mul(ops.exp(out), others))
 
 
 def _log_softmax_push(dot: Any, out: Any, x: Any, dim: Any = None) -> Any:
     dim = _along(len(shape_of(x)), dim)
-    return ops.sub(dot, ops.sum(ops.mul(ops.exp(out), dot), dim=dim, keepdim=True))
+    each = ops.mul(ops.exp(out), dot)
+    others = ops.sub(ops.sum(each, dim=dim, keepdim=True), each)
+    return ops.sub(ops.mul(dot, ops.neg(ops.expm1(out))), others)
 
 
 log_softmax: Op = op(

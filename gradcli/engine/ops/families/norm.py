@@ -145,8 +145,20 @@ def _logsumexp(x: Data, dim: Any, keepdim: Any = False) -> Data:
     x = floats(x)
     top = peak(x, dim)
     shifted = np.where(x == top, x.dtype.type(0), x - top)  # inf - inf is 0 here
-    total = np.sum(np.exp(shifted), axis=axes(dim, x.ndim), keepdims=True)
-    return reshaped(np.log(total) + top, reduced(x.shape, dim, bool(keepdim)))
+    return reshaped(
+        log_total(shifted, axes(dim, x.ndim)) + top, reduced(x.shape, dim, bool(keepdim))
+    )
+
+
+def log_total(x: Any, along: tuple[int, ...]) -> Any:
+    """log(sum(exp(x))) of elements of which the largest are 0, with the digits of what the others
+    add to these.
+    """
+    largest = np.equal(x, 0)
+    number = np.sum(largest, axis=along, keepdims=True, dtype=x.dtype)
+    others = np.where(largest, x.dtype.type(0), np.exp(x))
+    rest = np.sum(others, axis=along, keepdims=True)
+    return np.log(number) + np.log1p(rest / np.maximum(number, 1))
 
 
 logsumexp: Op = op(

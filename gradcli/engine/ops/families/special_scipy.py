@@ -6,7 +6,7 @@ from math import pi, sqrt
 from typing import Any
 
 from gradcli.engine.numerics.piecewise import on_array, on_number
-from gradcli.engine.numerics.scipy_functions import scipy_function
+from gradcli.engine.numerics.scipy_functions import scipy_function, unscaled
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.families import points
 from gradcli.engine.ops.op import Op, elementwise, known, sample
@@ -18,19 +18,9 @@ INF, NAN = float("inf"), float("nan")
 HALF_SQRT_PI, SQRT_TWO_PI = 0.5 * sqrt(pi), sqrt(2.0 * pi)
 
 
-def _bessel(name: str) -> Any:
-    """SciPy's function, up to inf itself."""
-    function = scipy_function(name)
-
-    def value(x: Any, m: Any) -> Any:
-        return function(m.minimum(m.maximum(x, -1e3), 1e3), m)
-
-    return value
-
-
 _erfinv, _ndtri = scipy_function("erfinv"), scipy_function("ndtri")
-_i0, _i1 = _bessel("i0"), _bessel("i1")
 _i0e, _i1e = scipy_function("i0e"), scipy_function("i1e")
+_i0, _i1 = unscaled(scipy_function("i0"), _i0e), unscaled(scipy_function("i1"), _i1e)
 
 
 erfinv: Op = elementwise(
@@ -87,7 +77,7 @@ ndtri: Op = elementwise(
 
 
 def _i1_slope(out: Any, x: Any) -> Any:
-    return ops.mul(ops.add(i0(x), ops.bessel_i(x, n=2)), 0.5)
+    return ops.add(ops.mul(i0(x), 0.5), ops.mul(ops.bessel_i(x, n=2), 0.5))
 
 
 i0: Op = elementwise(

@@ -102,6 +102,7 @@ acos: Op = elementwise(
     known=lambda: (known(1.0, grad=(-INF,)), known(-1.0, grad=(-INF,)), known(2.0, grad=(NAN,))),
 )
 
+
 atan: Op = elementwise(
     "atan",
     args=("input",),
@@ -111,7 +112,7 @@ atan: Op = elementwise(
     number=math.atan,
     array=real("arctan"),
     dtype=floating,
-    partials=(lambda out, x: ops.reciprocal(ops.add(ops.mul(x, x), 1.0)),),
+    partials=(lambda out, x: ops.square(ops.reciprocal(ops.hypot(x, 1.0))),),
     saves=("input",),
     samples=points.any_sign,
     known=lambda: (known(0.0, grad=(1.0,)), known([-INF, INF], grad=([0.0, 0.0],))),

@@ -9,7 +9,7 @@ from gradcli.engine.numerics import bessel as bessel_functions
 from gradcli.engine.numerics import error as error_functions
 from gradcli.engine.numerics import gamma as gamma_functions
 from gradcli.engine.numerics.piecewise import on_array, on_number, pieces
-from gradcli.engine.numerics.scipy_functions import scipy_function
+from gradcli.engine.numerics.scipy_functions import scipy_function, unscaled
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.families import points
 from gradcli.engine.ops.op import Op, elementwise, sample
@@ -19,9 +19,12 @@ _ndtri = scipy_function("ndtri")
 
 
 def _falling(out: Any, x: Any, share: float = 1.0) -> Any:
-    """-2 share x e ** -(share x x); far out, where the power is 0, x is no longer needed."""
+    """-2 share x e ** -(share x x), by the root of the power, which keeps its digits longer; far
+    out, where the power is 0, x is no longer needed.
+    """
     near = ops.clamp(x, -error_functions.FAR, error_functions.FAR)
-    return ops.mul(ops.mul(near, -2.0 * share), out)
+    half = exp_neg_square(near, share=0.5 * share)
+    return ops.mul(ops.mul(ops.mul(near, -2.0 * share), half), half)
 
 
 exp_neg_square: Op = elementwise(
@@ -34,7 +37,7 @@ exp_neg_square: Op = elementwise(
     array=on_array(error_functions.exp_neg_square),
     dtype=floating,
     partials=(_falling,),
-    saves=("input", "out"),
+    saves=("input",),
     method=False,
     samples=lambda: (*points.any_sign(), sample([1.0, -2.0, 0.3], share=0.5)),
 )
@@ -106,8 +109,9 @@ bessel_moment: Op = elementwise(
 
 
 def _bessel(x: Any, m: Any, n: int = 2) -> Any:
-    x = m.minimum(m.maximum(x, -1e3), 1e3)  # beyond, up to inf itself, it is inf
-    return scipy_function("iv", n)(x, m)
+    value = unscaled(scipy_function("iv", n), scipy_function("ive", n))
+    # beside 0 it is less than the smallest number, and SciPy's is nan
+    return pieces(x, m, (-1e-162, 1e-162), (value, lambda x, m: 0.0 * x, value))
 
 
 bessel_i: Op = elementwise(

@@ -164,3 +164,14 @@ def test_what_is_given_for_all_runs_is_not_changed_by_one():
     program = load("input x = ones(2)\nx += 1\nx")
     given = constant("ones(2)", "x", "x")
     assert [program.run(x=given).result.tolist() for _ in range(2)] == [[2.0, 2.0]] * 2
+
+
+@pytest.mark.parametrize("declared", ["input k = 1.0", "param k = 1.0", "k = 1.0"])
+def test_the_way_out_of_a_number_works(declared):
+    with pytest.raises(GradError) as caught:
+        load(f"{declared}\nk").run(k=[1, 2])
+    word = declared.split()[0].replace("k", "input")
+    assert caught.value.diagnostics[0].help == (
+        f"`{word} k: float[...]` takes numbers and tensors of any shape"
+    )
+    assert load(f"{word} k: float[...] = 1.0\nk").run(k=[1, 2]).result.tolist() == [1.0, 2.0]

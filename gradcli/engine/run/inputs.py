@@ -188,7 +188,8 @@ class Inputs:
         if type(given.value) is tuple:
             help = "decimals stand behind a point"
         elif i.type is None:
-            help = f"`{i.kind} {i.name}: float[...]` takes numbers and tensors of any shape"
+            word = "param" if i.kind == "param" else "input"
+            help = f"`{word} {i.name}: float[...]` takes numbers and tensors of any shape"
         else:
             help = None
         raise self._wrong_shape(i, given, "a number", value, help)

@@ -389,7 +389,7 @@ def _softplus_number(x: float, beta: float = 1.0, threshold: float | None = None
     z = x * beta
     if isnan(z) or (threshold is not None and z > threshold):
         return float(x)
-    far = ieee.div(math.log1p(ieee.exp(-abs(z))), float(beta))
+    far: float = ieee.div(math.log1p(ieee.exp(-abs(z))), float(beta))
     return far if z < 0 else float(x) + far
 
 

@@ -94,16 +94,16 @@ def test_an_argument_that_cannot_be_taken_is_refused_by_its_name(op):
                 assert f"`{slot}`" in said, f"{op.name}({slot}={what})"
 
 
-@pytest.mark.parametrize("op", OPS, ids=lambda op: op.name)
-def test_no_call_is_a_bug(op):
-    pick = random.Random(op.name)
-    slots = [*op.args, *(name.removeprefix("*") for name in op.params)]
-    with Quiet():
-        for _ in range(5 if op.host is None else 60):
-            count = pick.randint(0, min(4, len(slots) + 1))
-            args = [pick.choice((*ODD.values(), *MORE)) for _ in range(count)]
-            named = [slot for slot in slots[count:] if pick.random() < 0.3]
-            refusal(op, args, {slot: pick.choice((*ODD.values(), *MORE)) for slot in named})
+def test_no_call_is_a_bug():
+    for op in OPS:
+        pick = random.Random(op.name)
+        slots = [*op.args, *(name.removeprefix("*") for name in op.params)]
+        with Quiet():
+            for _ in range(3 if op.host is None else 40):
+                count = pick.randint(0, min(4, len(slots) + 1))
+                args = [pick.choice((*ODD.values(), *MORE)) for _ in range(count)]
+                named = [slot for slot in slots[count:] if pick.random() < 0.3]
+                refusal(op, args, {slot: pick.choice((*ODD.values(), *MORE)) for slot in named})
 
 
 def test_a_refusal_in_a_program_is_an_error_of_the_program(cli):

@@ -273,7 +273,8 @@ def _swept(
                 pending[under] = before + c
             else:
                 _add(pending, under, index, c)
-        _leave(node, leaves)
+        if leaves != LIVE:
+            _leave(node, leaves)
     return found
 
 

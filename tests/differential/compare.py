@@ -82,7 +82,7 @@ def same_value(a: Any, b: Any, rtol: float) -> bool:
     if not a[0].startswith("float"):
         return bool(a[2] == b[2])
     size = max((abs(y) for y in b[2] if math.isfinite(y)), default=0.0)
-    return all(_close(x, y, rtol, rtol * (size + 1e-6)) for x, y in zip(a[2], b[2], strict=True))
+    return all(_close(x, y, rtol, rtol * (size + 1e-4)) for x, y in zip(a[2], b[2], strict=True))
 
 
 def _close(x: float, y: float, rtol: float, atol: float) -> bool:

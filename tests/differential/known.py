@@ -20,6 +20,7 @@ REFUSALS = (  # who refuses, what is said of it, and the name of the difference
     ("gradcli", "several elements of this expanded tensor", "an expanded tensor is changed"),
     ("gradcli", "raised to a negative integer power", "an int to a negative power"),
 )
+CHANGED_DATA = re.compile(r"(?<!grad)\.data( [-+*/]=|\.\w+_\()")
 
 
 def explained(program: Program, ours: Facts, theirs: Facts, found: Difference) -> str | None:
@@ -29,9 +30,9 @@ def explained(program: Program, ours: Facts, theirs: Facts, found: Difference) -
             facts = theirs if who == "PyTorch" else ours
             if re.search(pattern, facts[found.fact]["refused"]):
                 return name
-    if "changed-in-place" in found.kind and ".data" in program.body:
-        return "changed through data"
     derived = found.kind in {"gradient", "jvp", "hvp", "grad"}
+    if (derived or "changed-in-place" in found.kind) and CHANGED_DATA.search(program.body):
+        return "changed through data"
     if derived and same_value(*_where_numbers(found.gradcli, found.pytorch), program.rtol):
         return "nothing comes through"
     return None

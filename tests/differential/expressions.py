@@ -383,7 +383,7 @@ def compared(w: Writer, depth: int) -> str | None:
 
 def cast(w: Writer, depth: int) -> str | None:
     x = operand(w, depth)
-    forms = ["{x}.to(torch.float32)", "{x}.double()", "{x}.long()", "{x}.float()",
+    forms = ["{x}.to(torch.float32)", "{x}.double()", "{x}.long()",
              "{x}.to(torch.int64)", "{x}.to(dtype=torch.float64)"]  # fmt: skip
     return x and w.rng.choice(forms).format(x=x)
 

@@ -1,4 +1,4 @@
-"""Make tables.json from grad.lark: `python -m gradcli.grammar.build`.
+"""Make automaton.py from grad.lark: `python -m gradcli.grammar.build`.
 
 The tables are Lark's own LALR tables, renumbered so that the file depends on the grammar alone:
 states in the order in which the parser can first reach them, rules and symbols by name.
@@ -6,7 +6,6 @@ states in the order in which the parser can first reach them, rules and symbols 
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from functools import cache
@@ -21,8 +20,14 @@ from lark.parsers.lalr_analysis import IntParseTable, Shift
 
 HERE = Path(__file__).parent
 GRAMMAR = HERE / "grad.lark"
-TABLES = HERE / "tables.json"
+TABLES = HERE / "automaton.py"
 STARTS = ("module", "expression")
+
+_HEAD = '''"""The parser's tables: `python -m gradcli.grammar.build` writes them from grad.lark."""
+
+from typing import Any
+
+'''
 
 _RESERVED = re.compile(r"\(\?!\(\?:([\w|]+)\)\\b\)")
 
@@ -43,24 +48,20 @@ def grammar(*, strict: bool = False) -> Lark:
 
 
 def tables() -> str:
-    """The text of tables.json."""
+    """The text of automaton.py: a module, as Python reads its own faster than any other text."""
     lark = grammar()
     rules, numbers = _rules(lark.rules)
     states, starts = _states(_parse_table(lark), numbers)
     content = {**_lexer(lark), "rules": rules, "states": states, "starts": starts}
-    lines = (f"{json.dumps(key)}: {_lines(value)}" for key, value in content.items())
-    return "{\n" + ",\n".join(lines) + "\n}\n"
+    lines = "".join(f"{key!r}: {_lines(value)},\n" for key, value in content.items())
+    return f"{_HEAD}CONTENT: dict[str, Any] = {{\n{lines}}}\n"
 
 
 def _lines(value: Any) -> str:
-    """JSON with one row of a list a line, so that a change reads well."""
+    """One row of a list a line, so that a change reads well."""
     if isinstance(value, list):
-        return "[\n" + ",\n".join(_compact(row) for row in value) + "\n]"
-    return _compact(value)
-
-
-def _compact(value: Any) -> str:
-    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+        return "[\n" + "".join(f"{row!r},\n" for row in value) + "]"
+    return repr(value)
 
 
 def _parse_table(lark: Lark) -> IntParseTable:

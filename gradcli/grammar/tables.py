@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from os import path
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
+from gradcli.grammar.automaton import CONTENT
 from gradcli.record import Record
 
 Keep: TypeAlias = list[tuple[int, bool, int]]
@@ -35,18 +35,14 @@ class Tables(Record):
 @cache
 def load() -> Tables:
     """The tables, read once."""
-    import json
-
-    with open(path.join(path.dirname(__file__), "tables.json"), encoding="utf-8") as file:
-        content: dict[str, Any] = json.load(file)
-    operators = sorted(content["operators"], key=len, reverse=True)
-    patterns = [*content["patterns"], ("OPERATOR", "|".join(map(re.escape, operators)))]
+    operators = sorted(CONTENT["operators"], key=len, reverse=True)
+    patterns = [*CONTENT["patterns"], ("OPERATOR", "|".join(map(re.escape, operators)))]
     return Tables(
         pattern=re.compile("|".join(f"(?P<{name}>{pattern})" for name, pattern in patterns)),
-        fixed={**content["operators"], **content["keywords"]},
-        ignored=frozenset(content["ignored"]),
-        reserved=frozenset(content["reserved"]),
-        rules=content["rules"],
-        states=content["states"],
-        starts=content["starts"],
+        fixed={**CONTENT["operators"], **CONTENT["keywords"]},
+        ignored=frozenset(CONTENT["ignored"]),
+        reserved=frozenset(CONTENT["reserved"]),
+        rules=CONTENT["rules"],
+        states=CONTENT["states"],
+        starts=CONTENT["starts"],
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import json
 
 import numpy as np
 import pytest
@@ -186,7 +185,7 @@ def test_name_of_the_node(name, args, expected):
 
 def test_no_name_stands_twice():
     seen: dict[str, str] = {}
-    for family, names in json.loads(build.index())["families"].items():
+    for family, names in build.contents()["families"].items():
         for name in names:
             assert name not in seen, f"{name} is in {seen.get(name)} and {family}"
             seen[name] = family

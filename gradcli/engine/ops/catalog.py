@@ -1,6 +1,6 @@
 """The table of ops.
 
-A family of entries is imported when a program names one of its ops: `index.json`, made from the
+A family of entries is imported when a program names one of its ops: `index.py`, made from the
 entries by `python -m gradcli.engine.ops.build`, tells which.
 """
 
@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 
@@ -58,12 +57,9 @@ class Catalog:
 
     @cached_property
     def _index(self) -> dict[str, Any]:
-        import json
+        from gradcli.engine.ops.index import INDEX
 
-        index: dict[str, Any] = json.loads(
-            Path(__file__).with_name("index.json").read_text("utf-8")
-        )
-        return index
+        return INDEX
 
     def __contains__(self, name: object) -> bool:
         return name in self.families

@@ -8,7 +8,10 @@ from gradcli import codes as table
 from gradcli.codes import CODES, GROUPS
 
 ROOT = Path(__file__).parent.parent
-RAISERS = {"run_error", "Diagnostic", "Fault", "fault", "_refused", "_warn", "tell", "warn"}
+RAISERS = {
+    *("run_error", "Diagnostic", "Fault", "fault", "_refused", "_warn", "tell", "warn"),
+    "wrong_function",
+}
 
 
 def codes(text):
@@ -20,7 +23,7 @@ def codes(text):
         called = node.func.id if isinstance(node.func, ast.Name) else called
         if called not in RAISERS:
             continue
-        place = 1 if called == "_refused" else 0
+        place = 1 if called in ("_refused", "wrong_function") else 0
         if len(node.args) > place and isinstance(node.args[place], ast.Constant):
             word = node.args[place].value
             if isinstance(word, str) and re.fullmatch(

@@ -170,8 +170,6 @@ def _take_along(x: Any, indices: Any, dim: Any) -> Any:
     if not shape:
         raise run_error("shape-mismatch", "`take_along_dim` needs a dimension, got a 0-d tensor")
     at = axis(dim, len(shape))
-    if not shape:
-        raise run_error("shape-mismatch", "a 0-d tensor has no dimension to take along")
     if places.ndim != len(shape):
         raise run_error(
             "shape-mismatch",
@@ -206,7 +204,7 @@ take_along_dim: Op = composite(
     bad=lambda: (
         bad((2, 2), indices=[0], dim=1, says="as many dimensions"),
         bad((2, 2), indices=[[2], [0]], dim=1, says="index 2 is out of range"),
-        bad((), indices=0, dim=0, says="no dimension to take along"),
+        bad((), indices=0, dim=0, says="needs a dimension, got a 0-d tensor"),
     ),
 )
 

@@ -1,4 +1,4 @@
-"""Hold the ops against PyTorch's own samples: `python tests/ops/opinfo.py [NAME ...]`, with PyTorch
+"""Hold the ops against PyTorch's own samples: `python tests/opinfo.py [NAME ...]`, with PyTorch
 2.13 and `expecttest` installed.
 
 PyTorch's tests describe its operations in a table, `OpInfo`, with samples of every argument. Each
@@ -20,7 +20,7 @@ import torch
 from torch.testing._internal.common_methods_invocations import op_db
 
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE.parents[1]))
+sys.path.insert(0, str(HERE.parent))
 
 from gradcli.engine.autodiff.backward import cotangents  # noqa: E402  # of this project
 from gradcli.engine.ops.catalog import ops  # noqa: E402

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gradcli.grammar.layout import Token
-from gradcli.grammar.tables import Tables
+from gradcli.grammar.tables import Tables, pattern
 
 
 def tokens(tables: Tables, text: str, start: int, end: int) -> Iterator[Token]:
@@ -14,7 +14,7 @@ def tokens(tables: Tables, text: str, start: int, end: int) -> Iterator[Token]:
     Raises:
         Fault: Text that no token can begin with.
     """
-    match = tables.pattern.match
+    match = pattern(text).match
     fixed = tables.fixed
     ignored = tables.ignored
     reserved = tables.reserved

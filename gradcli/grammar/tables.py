@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import cache
 from typing import TypeAlias
 
@@ -22,8 +23,7 @@ class Tables(Record):
     rows of default action, actions by terminal and next states by nonterminal.
     """
 
-    __slots__ = ("pattern", "fixed", "ignored", "reserved", "rules", "states", "starts")
-    pattern: re.Pattern[str]
+    __slots__ = ("fixed", "ignored", "reserved", "rules", "states", "starts")
     fixed: dict[str, str]
     ignored: frozenset[str]
     reserved: frozenset[str]
@@ -35,10 +35,7 @@ class Tables(Record):
 @cache
 def load() -> Tables:
     """The tables, read once."""
-    operators = sorted(CONTENT["operators"], key=len, reverse=True)
-    patterns = [*CONTENT["patterns"], ("OPERATOR", "|".join(map(re.escape, operators)))]
     return Tables(
-        pattern=re.compile("|".join(f"(?P<{name}>{pattern})" for name, pattern in patterns)),
         fixed={**CONTENT["operators"], **CONTENT["keywords"]},
         ignored=frozenset(CONTENT["ignored"]),
         reserved=frozenset(CONTENT["reserved"]),
@@ -46,3 +43,26 @@ def load() -> Tables:
         states=CONTENT["states"],
         starts=CONTENT["starts"],
     )
+
+
+def pattern(text: str) -> re.Pattern[str]:
+    """What matches any token of a text. Those of strings take the most time to compile, and a text
+    without quotes has none.
+    """
+    return _with_strings() if '"' in text or "'" in text else _without_strings()
+
+
+@cache
+def _with_strings() -> re.Pattern[str]:
+    return _compiled(CONTENT["patterns"])
+
+
+@cache
+def _without_strings() -> re.Pattern[str]:
+    return _compiled((n, p) for n, p in CONTENT["patterns"] if n not in ("STRING", "FSTRING"))
+
+
+def _compiled(patterns: Iterable[tuple[str, str]]) -> re.Pattern[str]:
+    operators = sorted(CONTENT["operators"], key=len, reverse=True)
+    named = [*patterns, ("OPERATOR", "|".join(map(re.escape, operators)))]
+    return re.compile("|".join(f"(?P<{name}>{pattern})" for name, pattern in named))

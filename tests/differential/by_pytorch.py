@@ -25,12 +25,15 @@ Scope = dict[str, Any]
 
 
 def scope(printed: list[str]) -> Scope:
-    """The names that a program finds."""
+    """The names that a program finds. `kept` gives a tensor on memory of its own."""
+
+    def kept(value: Any) -> Any:
+        return value.clone() if isinstance(value, torch.Tensor) else value
 
     def show(*values: Any) -> None:
         printed.extend(" ".join(map(str, values)).split("\n"))
 
-    return {"torch": torch, "F": F, "math": math, "print": show}
+    return {"torch": torch, "F": F, "math": math, "print": show, "kept": kept}
 
 
 def ask(program: Program) -> Facts:

@@ -11,6 +11,7 @@ from gradcli.record import Record
 from .answers import Facts, is_refusal
 
 _NUMBER = re.compile(r"-?\d+\.?\d*(?:e[+-]?\d+)?")
+_FUNCTION = re.compile(r"<function (<lambda>|[\w.]+)( at 0x[0-9a-f]+)?>")
 _NODE = re.compile(r"grad_fn=<\w+>")
 
 
@@ -92,10 +93,10 @@ def _close(x: float, y: float, rtol: float, atol: float) -> bool:
 
 
 def _same_text(a: str, b: str) -> bool:
-    """Whether two texts are the same but for names of nodes and the last digit of numbers."""
+    """Whether two texts are the same but for names of nodes and functions and the last digit of numbers."""
     if a == b:
         return True
-    a, b = _NODE.sub("grad_fn", a), _NODE.sub("grad_fn", b)
+    a, b = (_FUNCTION.sub("function", _NODE.sub("grad_fn", text)) for text in (a, b))
     if _NUMBER.sub("#", a) != _NUMBER.sub("#", b):
         return False
     return all(

@@ -117,3 +117,30 @@ def test_as_many_values_are_unpacked_as_there_are_names(text, message):
         load(text).run()
     first = caught.value.diagnostics[0]
     assert (first.code, first.message) == ("wrong-count", message)
+
+
+@pytest.mark.parametrize(
+    ("places", "meant"),
+    [
+        ("[[0], [1]]", "[0], [1]"),
+        ("[[1]]", "[1],"),
+        ("[[0, 1], 1]", "[0, 1], 1"),
+        ("[tensor(0), tensor(1)]", "0, 1"),
+        ("[tensor([0, 1]), [1, 0]]", "tensor([0, 1]), [1, 0]"),
+        ("[None, 1]", "None, 1"),
+        ("[..., 0]", "..., 0"),
+        ("[(0, 1), 1]", "(0, 1), 1"),
+        ("[[True, False], [0]]", "[True, False], [0]"),
+        ("[0, 1]", "tensor([0, 1])"),
+        ("[True, False]", "tensor([True, False])"),
+        ("([[0], [1]], 0)", "tensor([[0], [1]]), 0"),
+        (f"[{', '.join(['[0]'] * 32)}]", "tensor([[0]] * 32)"),
+    ],
+)
+def test_a_list_with_more_in_it_than_numbers_is_a_tuple_of_places(places, meant):
+    read = f"x = arange(8.0).reshape(2, 2, 2)\nx[{places}].tolist() == x[{meant}].tolist()"
+    assert load(read).run().result is True
+    written = "y = zeros(2, 2, 2)\nz = zeros(2, 2, 2)\n"
+    text = f"{written}y[{places}] = 1\nz[{meant}] = 1\ny.tolist() == z.tolist()"
+    assert load(text).run().result is True
+    assert not load(f"{read}\n").check().findings

@@ -45,3 +45,38 @@ def test_a_jacobian_by_a_list_of_tensors_is_a_list(call):
     by_x, by_y = load(text + "J[0]").run().result, load(text + "J[1]").run().result
     assert np.array_equal(by_x, [[3.0, 0.0], [0.0, 3.0]])
     assert np.array_equal(by_y, [1.0, 2.0])
+
+
+SINGLE = {  # what differentiates `f` at the float32 `x`
+    "grad": "torch.func.grad(lambda p: f(p).sum())(x)",
+    "grad of grad": "torch.func.grad(lambda q: torch.func.grad(lambda p: f(p).sum())(q).sum())(x)",
+    "vjp": "torch.func.vjp(f, x)[1](x * 0 + 1)[0]",
+    "jvp": "torch.func.jvp(f, (x,), (x * 0 + 1,))[1]",
+    "jacrev": "torch.func.jacrev(f)(x)",
+    "jacfwd": "torch.func.jacfwd(f)(x)",
+    "hessian": "torch.func.hessian(lambda p: f(p).sum())(x)",
+}
+
+
+@pytest.mark.parametrize("asked", SINGLE)
+@pytest.mark.parametrize("x", ["[1.5, 0.5]", "1.5", "[]"])
+def test_derivatives_of_single_precision_are_in_it(x, asked):
+    start = f"x = tensor({x}, dtype=float32, requires_grad=True)\n"
+    for f in ("p", "p * 2", "p * p", "p.sin()", "p.detach()"):
+        text = f"{start}f = lambda p: {f}\nd = {SINGLE[asked]}\nd.dtype == float32"
+        assert load(text).run().result is True, (f, asked)
+
+
+@pytest.mark.parametrize("x", ["[1.5]", "1.5"])
+def test_backward_leaves_a_gradient_in_single_precision(x):
+    start = f"x = tensor({x}, dtype=float32, requires_grad=True)\n"
+    for change in ("x", "x * 2", "x.sum()", "x.clone()"):
+        text = f"{start}({change}).backward()\nx.grad.dtype == float32"
+        assert load(text).run().result is True, change
+
+
+@pytest.mark.parametrize("x", ["[1.5, 0.5]", "1.5"])
+@pytest.mark.parametrize("f", ["p.sum()", "p.mean()", "(p + 1).sum()", "p.max()"])
+def test_a_gradient_can_be_changed_through_its_data(f, x):
+    text = f"x = tensor({x})\ng = torch.func.grad(lambda p: {f})(x)\nd = g.data\nd[...] = 3\ng"
+    assert np.all(load(text).run().result == 3.0)

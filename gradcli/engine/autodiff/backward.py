@@ -196,7 +196,8 @@ def seed(x: Tensor, gradient: Any, what: str) -> Any:
                 f"`{what}` of a value of shape {list(like.shape)} needs a gradient of that shape",
                 help="reduce it, as in `.sum()`, or pass a gradient such as `ones_like(y)`",
             )
-        return 1.0 if like.shape == () else np.ones(like.shape, like.dtype)
+        number = like.shape == () and like.dtype == "float64"
+        return 1.0 if number else np.ones(like.shape, like.dtype)
     if type(gradient) in NUMBERS:
         gradient = float(gradient)
     elif not isinstance(gradient, Tensor) and not hasattr(gradient, "dtype"):

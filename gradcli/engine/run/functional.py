@@ -135,7 +135,9 @@ def _directions(inputs: Any, v: Any) -> tuple[Any, ...]:
             raise run_error(
                 "needs-cotangent", "the direction may be left out only for one input of one element"
             )
-        return (1.0 if shape_of(inputs) == () else np.ones(shape_of(inputs)),)
+        like = like_of(inputs)
+        number = like.shape == () and like.dtype == "float64"
+        return (1.0 if number else np.ones(like.shape, like.dtype),)
     if isinstance(inputs, tuple) and (not isinstance(v, tuple) or len(v) != len(inputs)):
         count = len(v) if isinstance(v, tuple) else 1
         raise run_error("wrong-count", f"{count} given as direction of {len(inputs)} inputs")

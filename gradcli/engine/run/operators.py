@@ -21,6 +21,7 @@ from gradcli.engine.values.fields import Fields
 from gradcli.engine.values.sizes import Size
 from gradcli.errors import run_error
 
+LONGEST_AS_TUPLE = 32  # a longer list is an index of its own, whatever is in it
 _SEQUENCES = (tuple, str, range, Fields)
 
 OPS = {
@@ -215,9 +216,9 @@ def joined(left: Any, right: Any) -> Any:
 def item(session: Session, value: Any, index: Any, site: Site | None) -> Any:
     """`value[index]`."""
     if type(value) is Tensor:
-        return session.do(ops.getitem, [value], {"index": _index(index)}, site)
+        return session.do(ops.getitem, [value], {"index": _place(index)}, site)
     if type(value) is list or isinstance(value, _SEQUENCES):
-        where = _index(index)
+        where = _place(index)
         if type(where) is list or type(where) is tuple:
             if type(value) is list:
                 tensor = session.tensor(value, site)
@@ -239,7 +240,7 @@ def item(session: Session, value: Any, index: Any, site: Site | None) -> Any:
 
 def set_item(session: Session, receiver: Any, index: Any, value: Any, site: Site | None) -> None:
     """`receiver[index] = value`, in place."""
-    where = _index(index)
+    where = _place(index)
     if type(receiver) is list:
         if not isinstance(where, int) or isinstance(where, bool):
             raise run_error("wrong-type", "an item of a list is set by one int")
@@ -262,6 +263,21 @@ def set_item(session: Session, receiver: Any, index: Any, value: Any, site: Site
     apply_inplace(
         ops.set_at, receiver, [value], {"index": where}, site, recording=session.recording
     )
+
+
+def _place(index: Any) -> Any:
+    """What stands between the brackets, as plain data. A list that has more in it than numbers is a
+    tuple, as in PyTorch: `x[[[0], [1]]]` is `x[[0], [1]]`.
+    """
+    if type(index) is list and len(index) < LONGEST_AS_TUPLE and any(map(_is_place, index)):
+        index = tuple(index)
+    return _index(index)
+
+
+def _is_place(item: Any) -> bool:
+    return (item is None or item is Ellipsis or isinstance(item, (list, tuple, slice))) or type(
+        item
+    ) is Tensor
 
 
 def _index(index: Any) -> Any:

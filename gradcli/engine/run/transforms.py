@@ -12,15 +12,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from gradcli.engine.autodiff.backward import seed
-from gradcli.engine.autodiff.linearize import Linearized, shaped
+from gradcli.engine.autodiff.linearize import Linearized, zeros
 from gradcli.engine.autodiff.paths import lead_elsewhere
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.run.functions import NO_KEYWORDS, called, wrong_function
 from gradcli.engine.run.session import Session, kind_of
 from gradcli.engine.tape.graph import Node, Watchpoint
 from gradcli.engine.tape.tensor import Number, Tensor, node_of
-from gradcli.engine.values.carrier import data_of, like_of
-from gradcli.engine.values.data import NUMBERS, np, shape_of
+from gradcli.engine.values.carrier import Like, data_of, like_of
+from gradcli.engine.values.data import NUMBERS, dtype_of, np, shape_of
 from gradcli.errors import counted, run_error
 
 Function: TypeAlias = Callable[..., Any]
@@ -231,7 +231,7 @@ def as_value(found: Any, like: Any) -> Any:
     """A derivative as a value of the kind of what it belongs to; zeros where there is none."""
     number = not isinstance(like, Tensor) or isinstance(like, Number)
     if found is None:
-        return 0.0 if number else Tensor(shaped(None, shape_of(like)))
+        return 0.0 if number else Tensor(zeros(like_of(like)))
     if isinstance(found, Tensor):
         if number and type(found) is Tensor and type(found.data) in NUMBERS:
             return Number(found.data, found.node, found.index)
@@ -240,6 +240,8 @@ def as_value(found: Any, like: Any) -> Any:
         return found
     if number and type(found) in NUMBERS:
         return found
+    if type(found) not in NUMBERS and not found.flags.writeable:
+        found = found.copy()  # one element shown as several is no memory to change in place
     return Tensor(found)
 
 
@@ -359,7 +361,7 @@ def _by_reverse(traced: Traced, line: Linearized) -> list[dict[Node, Any]]:
     for k, out in enumerate(outs):
         shape = shape_of(out)
         rows = []
-        for unit in _units(shape):
+        for unit in _units(like_of(out)):
             weights: list[Any] = [None] * len(outs)
             weights[k] = unit
             rows.append(line.pull_recorded(weights) if traced.connected else line.pull(weights))
@@ -367,7 +369,9 @@ def _by_reverse(traced: Traced, line: Linearized) -> list[dict[Node, Any]]:
             {
                 node: as_value(rows[0].get(node), point)
                 if shape == ()
-                else _stacked([as_value(r.get(node), point) for r in rows], shape, point.shape, 0)
+                else _stacked(
+                    [as_value(r.get(node), point) for r in rows], shape, point.shape, point.dtype, 0
+                )
                 for node, point in traced.points.items()
             }
         )
@@ -381,35 +385,35 @@ def _by_forward(traced: Traced, line: Linearized) -> list[dict[Node, Any]]:
     for node, point in traced.points.items():
         columns = [
             line.push_recorded({node: unit}) if traced.connected else line.push({node: unit})
-            for unit in _units(point.shape)
+            for unit in _units(like_of(point))
         ]
         for k, out in enumerate(outs):
             if point.shape == ():
                 found[k][node] = _block(columns[0][k], out, point)
             else:
                 parts = [as_value(column[k], out) for column in columns]
-                found[k][node] = _stacked(parts, shape_of(out), point.shape, -1)
+                found[k][node] = _stacked(parts, shape_of(out), point.shape, dtype_of(out), -1)
     return found
 
 
-def _units(shape: tuple[int, ...]) -> Iterator[Any]:
-    """The unit vectors of the space of values of a shape."""
-    if shape == ():
+def _units(like: Like) -> Iterator[Any]:
+    """The unit vectors of the space of values of a shape and dtype."""
+    if like.shape == () and like.dtype == "float64":
         yield 1.0
         return
-    count = int(np.prod(shape))
+    count = int(np.prod(like.shape))
     for i in range(count):
-        unit = np.zeros(count)
+        unit = np.zeros(count, like.dtype)
         unit[i] = 1.0
-        yield unit.reshape(shape)
+        yield unit.reshape(like.shape)
 
 
 def _stacked(
-    parts: Sequence[Any], out: tuple[int, ...], given: tuple[int, ...], dim: int
+    parts: Sequence[Any], out: tuple[int, ...], given: tuple[int, ...], dtype: str, dim: int
 ) -> Tensor:
-    """Derivatives of single elements as one tensor of shape `out` + `given`."""
+    """Derivatives of single elements, of a dtype, as one tensor of shape `out` + `given`."""
     if not parts:
-        return Tensor(np.zeros((*out, *given)))
+        return Tensor(np.zeros((*out, *given), dtype))
     stacked = ops.stack(*(p if isinstance(p, Tensor) else Tensor(p) for p in parts), dim=dim)
     return ops.reshape(stacked, shape=(*out, *given))  # type: ignore[no-any-return]  # an op's result
 

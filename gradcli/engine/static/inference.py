@@ -9,6 +9,7 @@ from gradcli.engine.ops.binding import bind, check_params, signature
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import REQUIRED, Op
 from gradcli.engine.ops.promotion import common
+from gradcli.engine.run.operators import LONGEST_AS_TUPLE
 from gradcli.engine.static.lists import linked
 from gradcli.engine.static.value import UNSURE, Value, constant, inferred, tensor, unknown
 from gradcli.engine.tape.tensor import Tensor
@@ -100,7 +101,7 @@ def indexed(name: str, args: Sequence[Any], index: Any) -> Any:
     """
     tensors = [_tensor(a) for a in args]
     link = linked(tensors)
-    at = _index(index)
+    at = _place(index)
     if at is UNSURE or not all(isinstance(t, Value) and t.shape is not None for t in tensors):
         return unknown(link)
     if any(
@@ -109,6 +110,23 @@ def indexed(name: str, args: Sequence[Any], index: Any) -> Any:
         inferred(ops.getitem, tensors[:1], {"index": at})
         return unknown(link)  # the mask's numbers tell how many elements there are
     return inferred(ops[name], tensors, {"index": at})
+
+
+def _place(index: Any) -> Any:
+    """What stands between the brackets: a list that has more in it than numbers is a tuple."""
+    if isinstance(index, list) and len(index) < LONGEST_AS_TUPLE:
+        if any(isinstance(i, Value) and i.kind is None and i.known is UNSURE for i in index):
+            return UNSURE
+        if any(map(_is_place, index)):
+            index = tuple(index)
+    return _index(index)
+
+
+def _is_place(item: Any) -> bool:
+    if not isinstance(item, Value):
+        return isinstance(item, (list, tuple))
+    known = item.known
+    return item.kind == "tensor" or known is None or known is ... or isinstance(known, slice)
 
 
 def _index(value: Any) -> Any:

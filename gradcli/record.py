@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar, dataclass_transform
 
 
@@ -22,13 +23,25 @@ class Record:
     _fields: ClassVar[tuple[str, ...]] = ()
     _ignored: ClassVar[frozenset[str]] = frozenset()
     _defaults: ClassVar[dict[str, Any]] = {}
+    _setters: ClassVar[tuple[Callable[[Any, Any], None], ...]] = ()  # from the first record made on
 
     def __init_subclass__(cls) -> None:
+        cls._setters = ()
         cls._fields = tuple(
             name for base in reversed(cls.__mro__) for name in base.__dict__.get("__slots__", ())
         )
 
     def __init__(self, *values: Any, **named: Any) -> None:
+        setters = self._setters
+        if setters and not named and len(values) == len(setters):
+            for set_field, value in zip(setters, values, strict=True):
+                set_field(self, value)
+            return
+        self._fill(values, named)
+        if not setters:
+            type(self)._setters = tuple(getattr(type(self), n).__set__ for n in self._fields)
+
+    def _fill(self, values: tuple[Any, ...], named: dict[str, Any]) -> None:
         put = object.__setattr__
         for name, value in zip(self._fields, values, strict=False):
             put(self, name, value)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from functools import cached_property
+from types import TracebackType
 from typing import Any
 
 from gradcli import ir
@@ -146,15 +146,29 @@ class Loaded:
         result = self.program.result
         return (self.source, result.span) if of is None and result is not None else (None, None)
 
-    @contextmanager
-    def passing(self) -> Iterator[None]:
+    def passing(self) -> Quiet:
         """A pass of the command: what it refuses gets a place in the program."""
-        try:
-            with Quiet():
-                yield
-        except Exception as error:
-            placed = self._executable.placed(error)
-            first = placed.diagnostics[0] if isinstance(placed, RunError) else None
-            if first is not None and first.source is None and first.labels:
-                first.source, first.span = self.source, first.labels[-1].span
-            raise placed from None
+        return _Passing(self)
+
+    def placed(self, error: Exception) -> Exception:
+        """What a pass has refused, with its place in the program."""
+        placed = self._executable.placed(error)
+        first = placed.diagnostics[0] if isinstance(placed, RunError) else None
+        if first is not None and first.source is None and first.labels:
+            first.source, first.span = self.source, first.labels[-1].span
+        return placed
+
+
+class _Passing(Quiet):
+    def __init__(self, loaded: Loaded) -> None:
+        self._loaded = loaded
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        super().__exit__(kind, error, trace)
+        if isinstance(error, Exception):
+            raise self._loaded.placed(error) from None

@@ -78,7 +78,7 @@ def backward(
         x,
         g if create else data_of(g),
         wanted,
-        [*session.retained],
+        session.retained,
         create_graph=create,
         left=session.left(retain),
     )
@@ -103,7 +103,7 @@ def retain_grad(session: Session, site: Site | None, x: Tensor) -> None:
     if not x.requires_grad:
         raise run_error("no-graph", "`retain_grad` of a tensor that does not require grad")
     if not x.is_leaf:
-        session.retained.add(x)
+        session.retain(x)
 
 
 def gradients(
@@ -146,7 +146,7 @@ def gradients(
             raise run_error("no-graph", f"{kind_of(x)} that does not require grad has no gradient")
         targets.append(node)
     found = passes.gradients(
-        roots, targets, [*session.retained], create_graph=create, left=session.left(retain)
+        roots, targets, session.retained, create_graph=create, left=session.left(retain)
     )
     result = []
     for i, (x, node) in enumerate(zip(wanted, targets, strict=True)):

@@ -54,7 +54,6 @@ class Session:
         moved: plain data that take the place of what watched names hold: of a run elsewhere.
         transparent: `no_grad`, `detach` and their like cut nothing, to tell what they cut.
         own_calls: is told each call of an own function: the function, its arguments, its place.
-        retained: tensors, no leaves, that keep their gradient in each pass of the program's.
         functions: built-ins that the program uses as values, by name.
         warnings: what is to be said of the run, the first of each code.
         stream: which of the seed's streams of random numbers this run takes.
@@ -84,11 +83,11 @@ class Session:
         self.watchpoints: dict[str, tuple[Node, int]] = {}
         self.points: dict[str, Any] = {}
         self.leaves: set[str] = set()
-        self.retained: WeakSet[Tensor] = WeakSet()
+        self._retained: WeakSet[Tensor] | None = None
         self._held: list[tuple[str, Tensor]] = []
         self.keep = keep
         self.echo = echo
-        self.seed_used = int.from_bytes(os.urandom(8)) if seed is None else seed
+        self._seed = seed
         self.stream = stream
         self.functions: dict[str, Callable[..., Any]] = {}
         self.warnings: dict[str, Diagnostic] = {}
@@ -109,7 +108,25 @@ class Session:
                 code, message, None, site.span, help=help, severity="warning"
             )
 
+    def retain(self, x: Tensor) -> None:
+        """Keep the gradient of a tensor that is no leaf, in each pass of the program's."""
+        if self._retained is None:
+            self._retained = WeakSet()
+        self._retained.add(x)
+
+    @property
+    def retained(self) -> list[Tensor]:
+        """The tensors, no leaves, that keep their gradient in each pass of the program's."""
+        return [*(self._retained or ())]
+
     # --- random numbers ----------------------------------------------------------------
+
+    @property
+    def seed_used(self) -> int:
+        """The seed that was given, or else drawn at its first use."""
+        if self._seed is None:
+            self._seed = int.from_bytes(os.urandom(8))
+        return self._seed
 
     @property
     def rng(self) -> Any:

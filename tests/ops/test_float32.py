@@ -9,6 +9,7 @@ from oracles import Run, forward, per_op, reverse, table, values
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import Quiet, dtype_of
+from gradcli.program import load
 
 FLOAT64 = {"float_power": "PyTorch: it is calculated in float64"}
 NO_VALUE = {"view_update", "zeros_of", "cast"}  # internal; they take no arrays or choose the dtype
@@ -87,3 +88,10 @@ def test_a_number_beside_float32_keeps_it():
     op = table()["mul"]
     assert isinstance(out := op(Tensor(np.ones(2, np.float32)), 2.0), Tensor)
     assert out.dtype == "float32"
+
+
+def test_a_quotient_by_single_precision_has_its_slope_in_double():
+    y = np.float32(-1.39)
+    text = "x = tensor([0.7], requires_grad=True)\ny = tensor([-1.39], dtype=float32)\n"
+    assert load(f"{text}sum(x / y)").grad(wrt=["x"]).grad["x"] == 1 / np.float64(y)
+    assert load(f"{text}sum(x / y)").jvp(tangents={"x": [1.0]}).jvp == 1 / np.float64(y)

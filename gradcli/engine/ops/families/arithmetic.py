@@ -18,7 +18,7 @@ from gradcli.engine.ops.promotion import (
     promoted,
 )
 from gradcli.engine.tape.tensor import Tensor
-from gradcli.engine.values.data import NUMBERS, Data, np, plain
+from gradcli.engine.values.data import NUMBERS, Data, dtype_of, np, plain
 from gradcli.engine.values.sizes import number
 
 FAMILY = 10, "Arithmetic"
@@ -147,6 +147,13 @@ mul: Op = elementwise(
     bad=lambda: (UNFIT, bad((2, 3), (2,), says="broadcast")),
 )
 
+
+def _as_wide(y: Any, x: Any) -> Any:
+    """A divisor in the precision of the quotient, in which its reciprocal is to be."""
+    wide = type(y) is not float and dtype_of(y) == "float32" and floating(x, y) == "float64"
+    return ops.cast(y, dtype="float64") if wide else y
+
+
 div: Op = elementwise(
     "div",
     args=("input", "other"),
@@ -160,7 +167,9 @@ div: Op = elementwise(
     array=exact.div,
     dtype=lambda x, y, rounding_mode=None: (floating if rounding_mode is None else counted)(x, y),
     partials=(
-        lambda out, x, y, rounding_mode=None: reciprocal(y) if rounding_mode is None else 0.0,
+        lambda out, x, y, rounding_mode=None: (
+            reciprocal(_as_wide(y, x)) if rounding_mode is None else 0.0
+        ),
         lambda out, x, y, rounding_mode=None: (
             neg(div(div(x, y), y)) if rounding_mode is None else 0.0
         ),

@@ -16,6 +16,7 @@ DTYPES = {"float64", "float32", "int64", "bool", "float", "int", "long", "double
 NAMES = {*ops} - DTYPES - {"DoubleTensor"}  # dtypes are named after the ops that make them
 
 ELSEWHERE = {
+    "ops/index.py": "in which family an op is, written from the entries",
     "run/operators.py": "which op a sign of the language stands for, or for tensors only",
 }
 

@@ -89,6 +89,10 @@ def function(name: str) -> Any:
     """PyTorch's function of a name, or its method."""
     if name == "getitem":
         return operator.getitem
+    if name.startswith("math_"):
+        return None  # Python's, not PyTorch's
+    if name.startswith("torch_"):
+        return getattr(torch, name.removeprefix("torch_"), None)
     if name.startswith("linalg_"):
         return getattr(torch.linalg, name.removeprefix("linalg_"), None)
     first: tuple[Any, ...] = ()

@@ -387,7 +387,7 @@ celu: Op = elementwise(
 
 def _softplus_number(x: float, beta: float = 1.0, threshold: float | None = None) -> float:
     z = x * beta
-    if isnan(z) or (threshold is not None and z > threshold):
+    if isnan(z) or (threshold is not None and z > number(threshold, "threshold")):
         return float(x)
     far: float = ieee.div(math.log1p(ieee.exp(-abs(z))), float(beta))
     return far if z < 0 else float(x) + far
@@ -398,7 +398,7 @@ def _softplus(x: Data, beta: Any = 1.0, threshold: Any = None) -> Data:
     z = np.multiply(x, float(beta))
     above = np.where(z > 0, x, x.dtype.type(0))
     soft = np.add(above, np.divide(np.log1p(np.exp(-np.abs(z))), float(beta)))
-    return soft if threshold is None else np.where(z > threshold, x, soft)
+    return soft if threshold is None else np.where(z > number(threshold, "threshold"), x, soft)
 
 
 def _softplus_slope(x: Any, beta: Any, threshold: Any) -> Any:

@@ -286,11 +286,13 @@ class OpNode(Node):
         """Refuse to go on where a value that was to stay has been changed in place since."""
         assert self.versions is not None
         for x, before in zip(self.guards, self.versions, strict=False):
-            if version_of(x) != before:
-                raise self._changed(x.version)
-        for cell, before in zip(self.cells, self.versions[len(self.guards) :], strict=True):
-            if cell.count != before:
-                raise self._changed(cell)
+            version = x.version
+            if version is not None and version.count != before:
+                raise self._changed(version)
+        if self.cells:
+            for cell, before in zip(self.cells, self.versions[len(self.guards) :], strict=True):
+                if cell.count != before:
+                    raise self._changed(cell)
 
     def part(self, place: int) -> None:
         if place < 0:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import sys
-import warnings
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +19,10 @@ HERE = Path(__file__).parent
 FIRST = 2
 sys.path += [str(HERE.parents[1]), str(HERE.parent / "reference")]
 
-from oracles import samples, table, values  # noqa: E402
-from record import PARTS, call, function  # noqa: E402
+from oracles import samples, values  # noqa: E402
+from record import call, of_pytorch, prepare  # noqa: E402
 
-from gradcli.engine.ops.catalog import ops  # noqa: E402
-from gradcli.engine.ops.op import REQUIRED, Op, Sample  # noqa: E402
+from gradcli.engine.ops.op import Op, Sample  # noqa: E402
 
 
 def floating(a: Any) -> bool:
@@ -92,16 +90,9 @@ def row(op: Op) -> list[str]:
 
 
 def main() -> None:
-    torch.set_num_threads(1)
-    torch.set_default_dtype(torch.float64)
-    warnings.simplefilter("ignore")
+    prepare()
     lines = []
-    for name, op in sorted(table().items()):
-        internal = ".internal." in ops.families[name] and name not in PARTS
-        if internal or op.constant is not REQUIRED or (op.host is not None and not op.samples()):
-            continue
-        if name not in PARTS and function(name) is None:
-            continue
+    for name, op in of_pytorch():
         found = row(op)
         if any(cell.strip("?;") or cell in ("", ";") for cell in found):
             lines.append(f"{json.dumps(name)}: {json.dumps(','.join(found))}")

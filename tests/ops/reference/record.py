@@ -14,6 +14,7 @@ import operator
 import sys
 import warnings
 import zlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -332,10 +333,25 @@ def _moved(value: Any, rng: Any) -> Any:
     return value * (1 + NEAR * rng.uniform(-1, 1)) if type(value) is float else value
 
 
-def main() -> None:
+def prepare() -> None:
+    """Let PyTorch work as gradcli does: in float64, and always to the same bits."""
     torch.set_num_threads(1)
     torch.set_default_dtype(torch.float64)
     warnings.simplefilter("ignore")
+
+
+def of_pytorch() -> Iterator[tuple[str, Op]]:
+    """The ops that PyTorch has, by their names, parts of those of several meanings among them."""
+    for name, op in sorted(table().items()):
+        internal = ".internal." in ops.families[name] and name not in PARTS
+        if internal or op.constant is not REQUIRED or (op.host is not None and not op.samples()):
+            continue
+        if name in PARTS or function(name) is not None:
+            yield name, op
+
+
+def main() -> None:
+    prepare()
     families: dict[str, list[Any]] = {}
     absent: dict[str, list[str]] = {}
     for op in table().values():

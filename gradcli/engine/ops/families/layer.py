@@ -352,8 +352,10 @@ embedding: Op = composite(
 torch_embedding: Op = composite(
     "torch_embedding",
     lambda weight, indices: _embedding(indices, weight),
+    layout=in_order,
     shape=lambda weight, indices: (*indices, *_rows_of(weight)[1:]),
     dtype=lambda weight, indices: of_first(weight),
+    guards=("indices",),
     args=("weight", "indices"),
     node="EmbeddingBackward0(weight)",
     doc="`torch.embedding`, which takes the matrix first: the rows that the indices number.",

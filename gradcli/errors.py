@@ -145,14 +145,11 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     wanted = name.lstrip("-")
     most = 1 if len(wanted) <= 4 else 2 if len(wanted) <= 8 else 3
     alike = (k for k in bare if abs(len(k) - len(wanted)) <= most)
-    slips = {k: _slips(wanted.lower(), k.lower()) for k in alike}
-    near = [k for k, n in slips.items() if n <= most and 2 * n < _letters(wanted, k)]
-    found = min(near, key=lambda k: (slips[k], _unlikely(wanted, k)), default=None)
+    apart = {k: slips(wanted.lower(), k.lower()) for k in alike}
+    letters = {k: max(len(k), len(wanted)) + _is_start(k, wanted) for k in apart}
+    near = [k for k, n in apart.items() if n <= most and 2 * n < letters[k]]
+    found = min(near, key=lambda k: (apart[k], _unlikely(wanted, k)), default=None)
     return None if found is None else f"did you mean `{bare[found]}`?"
-
-
-def _letters(a: str, b: str) -> int:
-    return max(len(a), len(b)) + _is_start(a, b)
 
 
 def _is_start(a: str, b: str) -> bool:
@@ -170,7 +167,7 @@ def _unlikely(wanted: str, known: str) -> int:
     return 2 if known[:1] == wanted[:1] else 3
 
 
-def _slips(a: str, b: str) -> int:
+def slips(a: str, b: str) -> int:
     """How many letters are left out, put in, wrong or swapped with the next: the optimal string
     alignment distance.
     """

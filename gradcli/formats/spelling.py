@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from itertools import zip_longest
 
-from gradcli.errors import Diagnostic, InputError
+from gradcli.errors import Diagnostic, InputError, slips
 from gradcli.source import Source, Span
 
 _SHORTEST = 4  # letters of names of which one may be another, misspelt
@@ -49,11 +50,5 @@ def is_near(a: str, b: str) -> bool:
         return True
     if min(len(a), len(b)) < _SHORTEST:
         return False
-    at = next(
-        (i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b))
-    )
-    here, there = a[at:], b[at:]
-    if here[:1].isdigit() or there[:1].isdigit():
-        return False
-    swapped = here[1:2] + here[:1] + here[2:]
-    return there in (swapped, here[1:]) or there[1:] in (here, here[1:])
+    first = next((x, y) for x, y in zip_longest(a, b, fillvalue="") if x != y)
+    return not any(map(str.isdigit, first)) and slips(a, b) == 1

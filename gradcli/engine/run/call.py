@@ -161,7 +161,7 @@ def _parameters(op: Op, arguments: Named) -> Callable[[Sequence[Any]], dict[str,
 
 def by_place(op: Op, site: Site | None, reflected: Function | None = None) -> Function:
     """The op called with exactly its arguments by place, as operators do; see `scalars.binary`."""
-    general = by_name(op, site)
+    general = in_order(op, site)
     if _has_short_way(op):
         if len(op.args) == 2:
             return scalars.binary(op, site, general, reflected)
@@ -170,9 +170,22 @@ def by_place(op: Op, site: Site | None, reflected: Function | None = None) -> Fu
     return general
 
 
+def in_order(op: Op, site: Site | None) -> Function:
+    """The op called with exactly its arguments by place, nothing of which is left to bind."""
+    if not _needs_no_binding(op):
+        return by_name(op, site)
+    params = op.params  # their defaults
+    return lambda session, *args: _done(op, session, args, params, site)
+
+
+def _needs_no_binding(op: Op) -> bool:
+    simple = op.host is None and not op.variadic and not op.order
+    defaults = all(v is not REQUIRED and not k.startswith("*") for k, v in op.params.items())
+    return simple and defaults
+
+
 def _has_short_way(op: Op) -> bool:
-    simple = op.number is not None and op.host is None and not op.variadic and not op.order
-    return simple and REQUIRED not in op.params.values() and len(op.args) in (1, 2)
+    return op.number is not None and len(op.args) in (1, 2) and _needs_no_binding(op)
 
 
 def by_name(op: Op, site: Site | None) -> Function:
@@ -236,7 +249,7 @@ def value(op: Op, session: Session) -> Callable[..., Any]:
 
 
 def _done(
-    op: Op, session: Session, args: list[Any], params: Mapping[str, Any], site: Site | None
+    op: Op, session: Session, args: Sequence[Any], params: Mapping[str, Any], site: Site | None
 ) -> Any:
     if op.on_items is not None and isinstance(args[0], (list, tuple, range)):
         found = op.on_items(session, args[0], params, site)

@@ -36,8 +36,7 @@ def vjp(
     strict: Any = False,
 ) -> Any:
     """What the function returns, and the product of a cotangent with its Jacobian."""
-    given = several(inputs)
-    traced = Traced(session, function, given, range(len(given)), "vjp")
+    traced = _traced(session, function, inputs, "vjp")
     if strict:
         _refuse_unused(traced, function)
     line = traced.linearized(traced.out)
@@ -54,8 +53,7 @@ def jvp(
     strict: Any = False,
 ) -> Any:
     """What the function returns, and the product of its Jacobian with a direction."""
-    given = several(inputs)
-    traced = Traced(session, function, given, range(len(given)), "jvp")
+    traced = _traced(session, function, inputs, "jvp")
     if strict:
         _refuse_unused(traced, function)
     dots = traced.direction(_directions(inputs, v))
@@ -72,10 +70,9 @@ def hvp(
     strict: Any = False,
 ) -> Any:
     """What a scalar function returns, and the product of its Hessian with a direction."""
-    given = several(inputs)
-    numbers = range(len(given))
+    numbers = range(len(several(inputs)))
     both = value_and_grad(session, function, [*numbers], by="hvp")
-    traced = Traced(session, both, given, numbers, "hvp")
+    traced = _traced(session, both, inputs, "hvp")
     if strict:
         _refuse_unused(traced, function)
     dots = traced.direction(_directions(inputs, v))
@@ -93,8 +90,7 @@ def jacobian(
     mode: str = "reverse",
 ) -> Any:
     """The Jacobian in the form of the results, then of the inputs."""
-    given = several(inputs)
-    traced = Traced(session, function, given, range(len(given)), "jacobian")
+    traced = _traced(session, function, inputs, "jacobian")
     if strict:
         _refuse_independent(traced, function)
     return _left(session, matrix(traced, mode, isinstance(inputs, tuple)), create_graph)
@@ -109,13 +105,19 @@ def hessian(
     mode: str = "forward",
 ) -> Any:
     """The second derivatives of a scalar function in the form of the inputs, twice."""
-    given, form = several(inputs), isinstance(inputs, tuple)
-    numbers = range(len(given))
+    form = isinstance(inputs, tuple)
+    numbers = range(len(several(inputs)))
     slopes = grad(session, function, [*numbers] if form else 0, by="hessian")
-    traced = Traced(session, slopes, given, numbers, "hessian")
+    traced = _traced(session, slopes, inputs, "hessian")
     if strict:
         _refuse_independent(traced, function)
     return _left(session, matrix(traced, mode, form), create_graph)
+
+
+def _traced(session: Session, function: Any, inputs: Any, by: str) -> Traced:
+    """A function done at the inputs, all of which it is differentiated by."""
+    given = several(inputs)
+    return Traced(session, function, given, range(len(given)), by)
 
 
 def _like(inputs: Any, found: tuple[Any, ...]) -> Any:

@@ -11,7 +11,7 @@ from gradcli.engine.ops.binding import static
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.inplace import apply_inplace
 from gradcli.engine.run import scalars
-from gradcli.engine.run.call import Function, augmented, by_name, by_place
+from gradcli.engine.run.call import Function, augmented, by_place, in_order
 from gradcli.engine.run.session import Session, kind_of
 from gradcli.engine.tape.graph import Site
 from gradcli.engine.tape.tensor import Number, Tensor
@@ -76,7 +76,7 @@ def _lists() -> Any:
 
 def _plus(site: Site, on_lists: Function) -> Function:
     """`+`, which joins text and tuples, does what it does on lists, and adds anything else."""
-    plain = by_name(ops.add, site)
+    plain = in_order(ops.add, site)
 
     def add(session: Session, x: Any, y: Any) -> Any:
         kind, other = type(x), type(y)
@@ -93,7 +93,7 @@ def _plus(site: Site, on_lists: Function) -> Function:
 
 def _times(site: Site, on_lists: Function) -> Function:
     """`*`, which does what it does on lists, and multiplies anything else."""
-    plain = by_name(ops.mul, site)
+    plain = in_order(ops.mul, site)
 
     def multiply(session: Session, x: Any, y: Any) -> Any:
         if type(x) is list or type(y) is list:

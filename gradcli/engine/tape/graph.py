@@ -266,13 +266,29 @@ class Watchpoint(Node):
         return dots[0]
 
 
-class CompositeNode(Node):
+class NodeOfOp(Node):
+    """A node that shows as an op, done on these arguments with these parameters."""
+
+    __slots__ = ("args", "op", "params")
+    args: tuple[Any, ...]
+    op: Recordable
+    params: Mapping[str, Any]
+
+    def name(self) -> str:
+        return self.op.node_name(self.args, self.params)
+
+    @property
+    def op_name(self) -> str:
+        return self.op.name
+
+
+class CompositeNode(NodeOfOp):
     """An op made of several that the program sees as one: the identity over their nodes.
 
     `args` are what is left to tell of the arguments, and `under` the nodes that they come from.
     """
 
-    __slots__ = ("args", "op", "params", "under")
+    __slots__ = ("under",)
 
     def __init__(
         self,
@@ -289,13 +305,6 @@ class CompositeNode(Node):
         self.args = args
         self.params = params
         self.under = under
-
-    def name(self) -> str:
-        return self.op.node_name(self.args, self.params)
-
-    @property
-    def op_name(self) -> str:
-        return self.op.name
 
     @property
     def shown(self) -> Sequence[tuple[Node | None, int]]:

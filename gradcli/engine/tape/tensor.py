@@ -15,6 +15,7 @@ from gradcli.engine.tape.graph import (
     LIVE,
     CompositeNode,
     Node,
+    NodeOfOp,
     Site,
     Version,
     Watchpoint,
@@ -172,7 +173,7 @@ Value: TypeAlias = Any
 """What an op takes and gives: plain data or a `Tensor`."""
 
 
-class OpNode(Node):
+class OpNode(NodeOfOp):
     """One recorded op.
 
     `args` are the arguments as the rules want them: what the rules read is kept, of the rest only a
@@ -181,7 +182,7 @@ class OpNode(Node):
     `versions` tells in which state they were.
     """
 
-    __slots__ = ("__weakref__", "args", "cells", "data", "guards", "op", "params", "versions")
+    __slots__ = ("__weakref__", "cells", "data", "guards", "versions")
 
     def __init__(
         self,
@@ -209,13 +210,6 @@ class OpNode(Node):
         self.hooks = None
         self.freed = LIVE
         self.keeps = False
-
-    def name(self) -> str:
-        return self.op.node_name(self.args, self.params)
-
-    @property
-    def op_name(self) -> str:
-        return self.op.name
 
     @property
     def shown(self) -> Sequence[tuple[Node | None, int]]:
@@ -436,7 +430,7 @@ def composed(op: Recordable, args: Sequence[Any], params: Mapping[str, Any]) -> 
     made = [_made(r, given) for r in results]
     if op.guards is not None:
         for node in {node for node, _ in made if type(node) is OpNode}:
-            _guard(node, op, args, [n for n, _ in under])
+            _guard(node, args, _asked(op, op.guards, [n for n, _ in under]))
             if op.guards_out:
                 _guard_results(node, results)
     if op.folds and any(node is not None for node, _ in made):
@@ -506,27 +500,29 @@ def record(
             visible = visible or node.visible
     if not connected:
         return None
-    saves = _asked(op, op.reads, edges)
+    reads = _asked(op, op.reads, edges)
     saved = tuple(
         a if kept or not isinstance(a, Tensor) else like_of(a)
-        for a, kept in zip(args, saves, strict=False)
+        for a, kept in zip(args, reads, strict=False)
     )
     node = OpNode(op, tuple(edges), tuple(outputs), saved, dict(params), visible, site)
-    node.data = tuple(a.data if isinstance(a, Tensor) else a for a in saved)
-    for i, a in enumerate(saved):
-        if isinstance(a, Tensor) and type(a.data) not in NUMBERS:
+    kept = [(i, a) for i, a in enumerate(saved) if isinstance(a, Tensor)]
+    if kept:
+        node.data = tuple(a.data if isinstance(a, Tensor) else a for a in saved)
+    for i, a in kept:
+        if type(a.data) not in NUMBERS:
             counter(a).keep(node, i)
-    _guard(node, op, args, edges)
+    _guard(node, args, reads if op.guards is None else _asked(op, op.guards, edges))
     node.keeps = any(under is not None and under.keeps for under in edges)
     return node
 
 
-def _guard(node: OpNode, op: Recordable, args: Sequence[Any], edges: Sequence[Node | None]) -> None:
-    """Let a node refuse changes of the arguments that PyTorch saves."""
-    asked = _asked(op, op.reads if op.guards is None else op.guards, edges)
+def _guard(node: OpNode, args: Sequence[Any], asked: Sequence[bool]) -> None:
+    """Let a node refuse changes of the arguments that PyTorch saves, those that are asked for."""
     kept = [a for a, guarded in zip(args, asked, strict=False) if guarded and type(a) is Tensor]
-    node.guards = (*kept, *node.guards)
-    node.versions = (*map(version_of, kept), *(node.versions or ()))
+    if kept:
+        node.guards = (*kept, *node.guards)
+        node.versions = (*map(version_of, kept), *(node.versions or ()))
 
 
 def _guard_results(node: OpNode, results: Sequence[Any]) -> None:

@@ -48,8 +48,10 @@ def in_order(out: Data, args: Sequence[Data] = ()) -> Data:
 
 def as_arguments(out: Data, args: Sequence[Data]) -> Data:
     """As the arguments lie, which is what PyTorch's element-wise ops do."""
+    if out.ndim == 1:
+        return in_order(out)
     arrays = [a for a in args if isinstance(a, np.ndarray) and a.ndim]
-    if out.ndim == 1 or all(a.flags.c_contiguous for a in arrays):
+    if all(a.flags.c_contiguous for a in arrays):
         return in_order(out)
     return permuted(out, [_spread(a, out.shape) for a in arrays])
 

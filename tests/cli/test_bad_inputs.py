@@ -1,0 +1,22 @@
+"""What wrong inputs get: the exit status, the place and the words."""
+
+import pytest
+from cli.bad_inputs import bad_inputs
+
+ROWS = bad_inputs()
+
+
+@pytest.mark.parametrize("row", ROWS, ids=[row.name for row in ROWS])
+def test_bad_input(row, cli, tmp_path, monkeypatch):
+    row.write(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    status, _, err = cli(*row.argv, stdin=row.stdin)
+
+    assert (err.partition("\n")[0], status) == (row.says, row.status), err
+    for text in row.shows:
+        assert text in err, f"no {text!r} in {err}"
+    assert "Traceback" not in err
+
+
+def test_names_of_rows_differ():
+    assert len({row.name for row in ROWS}) == len(ROWS)

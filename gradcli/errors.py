@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from gradcli.record import Record
 from gradcli.source import Source, Span
@@ -136,20 +136,34 @@ def run_error(
     return RunError(Diagnostic(code, message, notes=notes, help=help))
 
 
-def nearest(name: str, known: Iterable[str]) -> str | None:
+def nearest(
+    name: str, known: Iterable[str], fits: Callable[[str], bool] | None = None
+) -> str | None:
     """A help line for a name that is not there: "did you mean", or None where none is near: a name
     of up to four letters is one slip away, a longer one two, one of nine letters three. Case, and
     dashes before options, do not count.
+
+    Args:
+        name: The name.
+        known: Those that are there.
+        fits: Whether one of them may stand at this place; asked of near ones only.
     """
     bare = {k.lstrip("-"): k for k in sorted(known) if k != name}
     wanted = name.lstrip("-")
     most = 1 if len(wanted) <= 4 else 2 if len(wanted) <= 8 else 3
-    alike = (k for k in bare if abs(len(k) - len(wanted)) <= most)
+    letters = set(wanted.lower())
+    alike = (  # a slip changes a letter for another at most
+        k
+        for k in bare
+        if abs(len(k) - len(wanted)) <= most
+        and len(letters.symmetric_difference(k.lower())) <= 2 * most
+    )
     apart = {k: slips(wanted.lower(), k.lower()) for k in alike}
-    letters = {k: max(len(k), len(wanted)) + _is_start(k, wanted) for k in apart}
-    near = [k for k, n in apart.items() if n <= most and 2 * n < letters[k]]
-    found = min(near, key=lambda k: (apart[k], _unlikely(wanted, k)), default=None)
-    return None if found is None else f"did you mean `{bare[found]}`?"
+    lengths = {k: max(len(k), len(wanted)) + _is_start(k, wanted) for k in apart}
+    near = [k for k, n in apart.items() if n <= most and 2 * n < lengths[k]]
+    near.sort(key=lambda k: (apart[k], _unlikely(wanted, k)))
+    found = next((bare[k] for k in near if fits is None or fits(bare[k])), None)
+    return None if found is None else f"did you mean `{found}`?"
 
 
 def _is_start(a: str, b: str) -> bool:

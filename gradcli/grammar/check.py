@@ -150,8 +150,10 @@ class _Expressions:
         if written is not None:
             return Fault("unknown-name", message, *node.span, help=f"write `{written}`")
         kinds = (False,) if called else (True,) if role == "operand" else (True, False)
-        known += [n for n in signatures.names() if signatures[n].constant in kinds]
-        return Fault("unknown-name", message, *node.span, help=nearest(name, known))
+        own = frozenset(known)
+        known += signatures.names()
+        found = nearest(name, known, lambda n: n in own or signatures[n].constant in kinds)
+        return Fault("unknown-name", message, *node.span, help=found)
 
     def unknown_in_module(self, node: ast.Attribute, path: str) -> Fault:
         start = node.span.end - len(node.name)
@@ -177,8 +179,9 @@ class _Expressions:
             message = f"`{name}` is a function, not an attribute"
             yield Fault("bad-attribute", message, start, node.span.end, help=f"write `{name}(...)`")
             return
-        methods = (n for n in signatures.names() if signatures[n].method)
-        help = nearest(name, (*signatures.attributes, *self.own_attributes, *methods))
+        others = frozenset((*signatures.attributes, *self.own_attributes))
+        known = (*others, *signatures.names())
+        help = nearest(name, known, lambda n: n in others or signatures[n].method)
         yield Fault("bad-attribute", f"no value has `{name}`", start, node.span.end, help=help)
 
     def call(self, node: ast.Call, scope: Scope | None) -> Iterator[Fault]:

@@ -1,12 +1,10 @@
-"""What to say about a syntax error. Lark is imported here: it knows what could have stood there."""
+"""What to say about a syntax error."""
 
 from __future__ import annotations
 
 import re
 
-from lark import Token as LarkToken
-
-from gradcli.grammar.build import grammar
+from gradcli.grammar.acceptable import acceptable
 from gradcli.grammar.faults import Fault
 from gradcli.grammar.layout import Token, layout, unclosed
 from gradcli.grammar.lexer import tokens
@@ -295,10 +293,8 @@ _PUNCTUATION = frozenset({":", ",", ")", "]", ";", "=", "else"})
 
 def _accepted(place: _Place) -> set[str]:
     """The terminals that could have stood in the bad one's place."""
-    parser = grammar().parse_interactive("", start=place.start)
-    for kind, text, *_ in place.before:
-        parser.feed_token(LarkToken(kind, text))
-    return set(parser.accepts())  # type: ignore[no-untyped-call]
+    tables = load()
+    return acceptable(tables, tables.starts[place.start], (kind for kind, *_ in place.before))
 
 
 def _in_words(accepted: set[str]) -> list[str]:

@@ -1,7 +1,6 @@
 """The parser: an LALR driver over the tables of grad.lark that builds the tree as it goes.
 
-Nothing here calls itself, so a program of any length and nesting parses in bounded stack. Lark is
-imported only to explain a syntax error.
+Nothing here calls itself, so a program of any length and nesting parses in bounded stack.
 """
 
 from __future__ import annotations

@@ -11,7 +11,9 @@ from amounts import chunks
 from grammar_programs import source, text
 
 from gradcli.grammar import build
+from gradcli.grammar.acceptable import acceptable
 from gradcli.grammar.layout import layout
+from gradcli.grammar.lexer import tokens
 from gradcli.grammar.parser import parse, parse_expression
 from gradcli.grammar.tables import load
 from gradcli.grammar.transform import Transform
@@ -90,6 +92,18 @@ def test_driver_agrees_with_lark_on_random_texts(first):
         program = text(seed)
 
         assert parse(source(program)) == lark_parse(program), f"seed {seed}\n{program}"
+
+
+@pytest.mark.parametrize("text", PROGRAMS)
+def test_what_is_acceptable_is_what_lark_accepts(text):
+    stream = list(layout(tokens(load(), text, 0, len(text)), len(text), bracketed=False))
+    parser = GRAMMAR.parse_interactive("", start="module")
+    for at, (kind, word, *_) in enumerate(stream):
+        before = [k for k, *_ in stream[:at]]
+        if at % 5 == 0:
+            found = acceptable(load(), load().starts["module"], before)
+            assert found == set(parser.accepts()), f"{text!r} behind {before}"
+        parser.feed_token(lark.Token(kind, word))
 
 
 @pytest.mark.parametrize("seed", ["0", "1"])

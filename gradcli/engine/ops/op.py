@@ -11,7 +11,7 @@ from typing import Any, TypeAlias, cast
 
 from gradcli.engine.ops import rules
 from gradcli.engine.ops.catalog import Entry
-from gradcli.engine.ops.promotion import narrowed, promoted
+from gradcli.engine.ops.promotion import in_one_precision, promoted
 from gradcli.engine.values import memory
 from gradcli.engine.values.carrier import Carrier
 from gradcli.engine.values.data import SCALARS, Data, dtype_of, np, plain
@@ -377,7 +377,7 @@ class Op(Entry):
                 return out
             data = [a if a is None else np.asarray(a) for a in data]
         else:
-            data = narrowed(self.dtype, args, params, data)
+            data = in_one_precision(self.dtype, args, params, data)
         return self._on_arrays(data, params)
 
     def _on_arrays(self, args: Sequence[Data], params: Mapping[str, Any]) -> Any:

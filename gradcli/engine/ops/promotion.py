@@ -48,19 +48,25 @@ def _rank(value: Any) -> tuple[int, int]:
     return least, 1 if shape == () else 2
 
 
-def narrowed(
+def in_one_precision(
     rule: Any, args: Sequence[Any], params: Mapping[str, Any], data: Sequence[Data]
 ) -> Sequence[Data]:
-    """Plain data of arguments in which the floats that are Python's numbers are float32 where the
-    tensors beside them are and the op works in it, by the rule for its dtype: to plain data alone a
-    float stands for a tensor's.
+    """Plain data of arguments in the precision that the op works in, by the rule for its dtype:
+    float32 beside float64 is made float64, and where the tensors are float32 the floats that are
+    Python's numbers are, too, which to plain data alone stand for a tensor's.
     """
     for d in data:
         if type(d) not in SCALARS and d.dtype.char == "f":
             break
     else:
         return data
-    if promoted(*args) != "float32" or type(rule) is list or rule(*args, **params) == "float64":
+    if type(rule) is list:
+        return data
+    if rule(*args, **params) == "float64":
+        return [
+            d if type(d) in SCALARS or d.dtype.char != "f" else d.astype(np.float64) for d in data
+        ]
+    if promoted(*args) != "float32":
         return data
     return [
         np.asarray(d, np.float32) if type(d) is float and is_number(a) else d

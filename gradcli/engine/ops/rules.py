@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from gradcli.engine.ops.catalog import ops
-from gradcli.engine.values.data import NUMBERS, dtype_of, shape_of
+from gradcli.engine.values.carrier import Like
+from gradcli.engine.values.data import NUMBERS, SCALARS, dtype_of, shape_of
 
 if TYPE_CHECKING:  # making a protocol takes as long as importing a room
 
@@ -62,21 +63,22 @@ def pull(
         else:
             return numbers
     result: list[Any] = [None] * len(args)
+    read = _widened(args, g)
     for i, want in enumerate(wanted):
         if not want:
             continue
         if op.partials is not None:
             partial = op.partials[i]
             product = ops.gate if op.chooses else ops.weigh
-            c = None if partial is None else _times(g, partial, product, out, args, params)
+            c = None if partial is None else _times(g, partial, product, out, read, params)
         elif op.variadic:
             assert op.vjp is not None
             rule = op.vjp[0]
-            c = None if rule is None else rule(g, out, i, *args, **params)
+            c = None if rule is None else rule(g, out, i, *read, **params)
         else:
             assert op.vjp is not None
             rule = op.vjp[i]
-            c = None if rule is None else rule(g, out, *args, **params)
+            c = None if rule is None else rule(g, out, *read, **params)
         if c is not None:
             result[i] = fit(c, args[i])
     return result
@@ -96,6 +98,7 @@ def push(
     slope; by `moving` a pass tells those that cannot but be zero.
     """
     total: Any = None
+    args, dots = _widened(args, out), _widened(dots, out)
     for i, dot in enumerate(dots):
         if dot is None:
             continue
@@ -115,6 +118,31 @@ def push(
         if c is not None:
             total = c if total is None else plus(total, c)
     return total if op.partials is not None else _typed(total, out)
+
+
+def _widened(values: Sequence[Any], out: Any) -> Sequence[Any]:
+    """What a rule reads beside a result, or its cotangent: of float64, that no slope is rounded to
+    float32 on its way to a float64.
+    """
+    for x in values:
+        if type(x) not in SCALARS and type(x) is not Like and dtype_of(x) == "float32":
+            break
+    else:
+        return values
+    if not _is_double(out):
+        return values
+    return [x if type(x) in SCALARS or type(x) is Like else _double(x) for x in values]
+
+
+def _is_double(out: Any) -> bool:
+    """Whether a result, or one of several, is of float64."""
+    if type(out) is tuple:
+        return any(map(_is_double, out))
+    return out is not None and dtype_of(out) == "float64"
+
+
+def _double(x: Any) -> Any:
+    return ops.cast(x, dtype="float64") if dtype_of(x) == "float32" else x
 
 
 def _typed(c: Any, out: Any) -> Any:

@@ -28,8 +28,9 @@ def _unit(x: Any, p: Any, dim: Any, eps: Any) -> Any:
 def _cosine(x1: Any, x2: Any, dim: Any, eps: Any) -> Any:
     size = broadcast(shape_of(x1), shape_of(x2))
     x1, x2 = (ops.expand(x, size=size) if shape_of(x) != size else x for x in (x1, x2))
-    if floating(x1, x2) == "float32":
-        x1, x2 = (ops.cast(x, dtype="float32") for x in (x1, x2))
+    dtype = floating(x1, x2)
+    if dtype is not None:
+        x1, x2 = (x if dtype_of(x) == dtype else ops.cast(x, dtype=dtype) for x in (x1, x2))
     return ops.sum(ops.mul(_unit(x1, 2, dim, eps), _unit(x2, 2, dim, eps)), dim=dim)
 
 

@@ -18,10 +18,11 @@ from gradcli.engine.run.text import text
 from gradcli.engine.tape.tensor import Number, Tensor, apply, leaf
 from gradcli.engine.values import dtypes, limits
 from gradcli.engine.values.carrier import data_of
-from gradcli.engine.values.data import Quiet, plain
+from gradcli.engine.values.data import Quiet, dtype_of, plain
 from gradcli.engine.values.fields import Fields
 from gradcli.engine.values.sizes import axes, axis, broadcast, whole
 from gradcli.errors import LimitError, RunError
+from gradcli.program import load
 
 
 @pytest.fixture(autouse=True)
@@ -489,6 +490,24 @@ def test_a_seed_repeats_the_numbers(name, args, keywords):
     assert first == again, f"{name}: {first}, {again}"
     if name not in ("randperm", "bernoulli", "multinomial", "randint"):  # these may coincide
         assert first != second, f"{name} gives {first} twice"
+
+
+@pytest.mark.parametrize(
+    ("call", "dtype"),
+    [
+        ("normal(f, 1.0)", "float32"),
+        ("normal(f, d)", "float32"),
+        ("normal(0.0, f)", "float32"),
+        ("normal(d, f)", "float64"),
+        ("normal(0.0, 1.0)", "float64"),
+        ("bernoulli(f)", "float32"),
+        ("bernoulli(d)", "float64"),
+    ],
+)
+def test_random_floats_are_of_the_dtype_of_the_first_tensor(call, dtype):
+    program = load(f"f = tensor([0.5, 1.0], dtype=float32)\nd = tensor([0.5, 1.0])\ny = {call}")
+    assert dtype_of(program.run().values["y"]) == dtype
+    assert f"tensor {dtype}[" in program.listing().split("y = apply")[1]
 
 
 def test_ranges_of_random_numbers():

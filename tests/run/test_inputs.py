@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from gradcli.engine.run.inputs import KINDS
 from gradcli.errors import InputError
 from gradcli.program import load
 
@@ -43,3 +44,14 @@ def test_an_int_beyond_them_is_refused(value):
 def test_the_smallest_int_is_computed_and_written():
     assert load("-9223372036854775807 - 1").run().result == BOTTOM
     assert load("x = [-9223372036854775807 - 1]\nsum(x)").run().result == BOTTOM
+
+
+@pytest.mark.parametrize("kind", ["float", "int", "bool"])
+@pytest.mark.parametrize(
+    ("sizes", "empty"), [("0", "[]"), ("n", "[]"), ("...", "[]"), ("2, 0", "[[], []]")]
+)
+def test_a_list_of_no_numbers_is_a_default_of_any_kind(kind, sizes, empty):
+    program = load(f"input x: {kind}[{sizes}] = {empty}\ny = x")
+    dtype = KINDS[kind]
+    assert program.run().values["y"].dtype == dtype
+    assert dtype in program.listing()

@@ -15,6 +15,7 @@ from gradcli.engine.builtins.create import (
     size_of,
 )
 from gradcli.engine.ops.op import REQUIRED, Op, host
+from gradcli.engine.ops.promotion import is_number
 from gradcli.engine.ops.statics import UNSURE, Statics
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.carrier import data_of
@@ -136,17 +137,29 @@ randperm: Op = host(
 )
 
 
-def _values(session: Any, value: Any, name: str) -> Any:
-    data = data_of(session.tensor(list(value) if isinstance(value, tuple) else value))
-    if type(data) not in NUMBERS and not hasattr(data, "dtype"):
+def _numeric(session: Any, value: Any, name: str) -> Any:
+    found = session.tensor(list(value) if isinstance(value, tuple) else value)
+    if type(found) not in NUMBERS and not hasattr(found, "dtype"):
         raise run_error(
             "wrong-type", f"`{name}` must be a number or a tensor, got {describe(value)}"
         )
-    return data
+    return found
+
+
+def _precision(*values: Any) -> str | None:
+    """The dtype of random floats after these: float32 where the first tensor has it."""
+    for value in values:
+        if not is_number(value):
+            dtype = dtype_of(value)
+            return dtype if dtype in ("float32", None) else "float64"
+    return "float64"
 
 
 def _normal(session: Any, mean: Any, std: Any, size: Any, **options: Any) -> Tensor:
-    mean, std = _values(session, mean, "mean"), _values(session, std, "std")
+    mean, std = _numeric(session, mean, "mean"), _numeric(session, std, "std")
+    if options["dtype"] is None:
+        options["dtype"] = _precision(mean, std)
+    mean, std = data_of(mean), data_of(std)
     if np.any(np.less(std, 0)):
         raise run_error("bad-argument", "`std` cannot be negative")
     shape = broadcast(shape_of(mean), shape_of(std))
@@ -159,11 +172,12 @@ def _normal(session: Any, mean: Any, std: Any, size: Any, **options: Any) -> Ten
 
 
 def _normal_of(known: Statics, mean: Any, std: Any, size: Any, **options: Any) -> Any:
-    shapes = [() if type(v) is float else like(known.tensor(v))[0] for v in (mean, std)]
+    mean, std = (v if type(v) is float else known.tensor(v) for v in (mean, std))
+    shapes = [() if type(v) is float else like(v)[0] for v in (mean, std)]
     shape = size_of(known, size)
     if shape is None and known.static(size) is None and None not in shapes:
         shape = broadcast(*shapes)
-    return inferred(known, shape, "float64", options)
+    return inferred(known, shape, _precision(mean, std), options)
 
 
 normal: Op = host(
@@ -181,18 +195,24 @@ normal: Op = host(
 
 
 def _bernoulli(session: Any, input: Any) -> Tensor:
-    chance = _values(session, input, "input")
+    given = _numeric(session, input, "input")
+    chance = data_of(given)
     if not np.all(np.greater_equal(chance, 0) & np.less_equal(chance, 1)):
         raise run_error("bad-argument", "the chances of `bernoulli` must lie between 0 and 1")
     drawn = np.less(session.rng.random(shape_of(chance)), chance)
-    return Tensor(plain(np.asarray(drawn, np.float64)))
+    return Tensor(plain(np.asarray(drawn, _precision(given))))
+
+
+def _bernoulli_of(known: Statics, input: Any) -> Any:
+    input = known.tensor(input)
+    return known.made(like(input)[0], _precision(input))
 
 
 bernoulli: Op = host(
     "bernoulli",
     _bernoulli,
     args=("input",),
-    infer=lambda known, input: known.made(like(known.tensor(input))[0], "float64"),
+    infer=_bernoulli_of,
     doc="Random zeros and ones: one with the chance that the input gives, for each element.",
     sees=False,
     source="PyTorch: bernoulli",
@@ -202,7 +222,7 @@ bernoulli: Op = host(
 
 
 def _multinomial(session: Any, input: Any, num_samples: Any, replacement: Any) -> Tensor:
-    weights = np.asarray(_values(session, input, "input"), np.float64)
+    weights = np.asarray(data_of(_numeric(session, input, "input")), np.float64)
     count = whole(num_samples, "num_samples")
     if weights.ndim not in (1, 2):
         raise run_error("shape-mismatch", "`multinomial` needs a vector or a matrix of weights")

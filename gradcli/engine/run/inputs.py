@@ -14,6 +14,9 @@ from gradcli.ir import Input, Program
 from gradcli.record import Record
 from gradcli.source import Source
 
+KINDS = {"float": "float64", "int": "int64", "bool": "bool"}
+"""The dtypes of what is declared as one of these."""
+
 _MOST = 2**63 - 1  # the largest int
 _SCALARS = NUMBERS | {Number}
 
@@ -79,6 +82,8 @@ class Inputs:
         given = self.given.get(i.name)
         if i.kind != "constant" and type(default) is list and _is_numeric(default):
             default = self.session.tensor(default)
+            if i.type is not None and 0 in default.shape:  # no numbers are of any kind
+                default = _cast(default, KINDS[i.type[0]])
         if given is None:
             if i.default is None:
                 raise self._refused(

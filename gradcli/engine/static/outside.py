@@ -6,7 +6,7 @@ from collections.abc import Collection
 from typing import Any
 
 from gradcli import ir
-from gradcli.engine.run.inputs import Inputs
+from gradcli.engine.run.inputs import KINDS, Inputs
 from gradcli.engine.static.inference import stacked
 from gradcli.engine.static.kinds import example
 from gradcli.engine.static.lists import List, plain
@@ -32,7 +32,7 @@ def outside(i: ir.Input, inputs: Inputs, varying: Collection[str], default: Any)
     if i.name in inputs.given:
         return _declared(i, of_data(inputs.bind(i, _example(default)), link))
     if i.default is None:
-        dtype = None if i.type is None else {"float": "float64", "int": "int64"}.get(i.type[0])
+        dtype = None if i.type is None else KINDS[i.type[0]]
         return _declared(i, Value(_shape(i), dtype, link))
     return _declared(i, _watched(default, link, floats))
 
@@ -70,4 +70,7 @@ def _declared(i: ir.Input, value: Any) -> Any:
         return value
     whole = i.kind == "param" and value.dtype in ("int64", "bool")
     memory = None if value.memory is None else value.memory | NEW
-    return tensor(value.shape, "float64" if whole else value.dtype, value.link, memory)
+    dtype = "float64" if whole else value.dtype
+    if i.type is not None and 0 in (value.shape or ()) and dtype == "float64":
+        dtype = KINDS[i.type[0]]  # a list of no numbers takes any
+    return tensor(value.shape, dtype, value.link, memory)

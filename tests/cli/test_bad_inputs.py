@@ -1,7 +1,7 @@
 """What wrong inputs get: the exit status, the place and the words."""
 
 import pytest
-from cli.bad_inputs import bad_inputs
+from bad_inputs import bad_inputs
 
 ROWS = bad_inputs()
 

@@ -110,38 +110,36 @@ def float_inputs(sample):
     return [n for n in load(sample).inputs if n in values and np.asarray(values[n]).dtype == float]
 
 
-def moved(point, index, by):
-    copy = np.array(point, float)
-    copy[index] += by
-    return copy if copy.shape else float(copy)
-
-
 @pytest.mark.parametrize(
     ("sample", "name"),
     [pytest.param(s, n, id=f"{s.stem}-{n}") for s in SAMPLES for n in float_inputs(s)],
 )
 def test_gradients_agree_with_central_differences(sample, name):
+    """Along two directions that no entry of a gradient can hide from."""
     program = load(sample)
-    point = RESULTS[sample].values[name]
+    point = np.asarray(RESULTS[sample].values[name])
     shape = np.shape(RESULTS[sample].result)
-    weights = np.random.default_rng(0).standard_normal(shape) if shape else 1.0
+    chance = np.random.default_rng(0)
+    weights = chance.standard_normal(shape) if shape else 1.0
     found = program.grad(wrt=name, cotangent=weights, options=OPTIONS).grad[name]
     assert np.shape(found) == np.shape(point), f"{sample.name} {name}: {found}"
 
-    def result(index, by):
-        return np.vdot(
-            weights, program.run({name: moved(point, index, by)}, options=OPTIONS).result
-        )
+    def result(moved):
+        value = moved if moved.shape else float(moved)
+        return np.vdot(weights, program.run({name: value}, options=OPTIONS).result)
 
-    for index in np.ndindex(np.shape(point)):
-        step = 1e-6 * max(1.0, abs(np.asarray(point)[index]))
-        numeric = (result(index, step) - result(index, -step)) / (2 * step)
-        np.testing.assert_allclose(
-            np.asarray(found)[index],
-            numeric,
-            rtol=1e-6,
-            atol=1e-8,
-            err_msg=f"{sample.name} {name}{list(index)}",
+    for _ in range(min(2, point.size)):
+        way = (
+            np.asarray(chance.standard_normal(point.shape))
+            if point.size > 1
+            else np.ones(point.shape)
+        )
+        step = 1e-6 * np.maximum(1.0, abs(point)) * way
+        numeric = (result(point + step) - result(point - step)) / 2
+        expected = np.vdot(found, step)
+        scale = np.vdot(abs(np.asarray(found)), abs(step))
+        assert abs(numeric - expected) <= 1e-6 * scale + 1e-14, (
+            f"{sample.name} {name}: {expected} by the gradient, {numeric} by differences"
         )
 
 

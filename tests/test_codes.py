@@ -2,12 +2,12 @@
 
 import ast
 import re
-from pathlib import Path
+
+from house import HOUSE, ROOT, module_text, nodes
 
 from gradcli import codes as table
 from gradcli.codes import CODES, GROUPS
 
-ROOT = Path(__file__).parent.parent
 RAISERS = {
     *("run_error", "Diagnostic", "Fault", "fault", "_refused", "_warn", "tell", "warn"),
     "wrong_function",
@@ -16,7 +16,7 @@ RAISERS = {
 
 def codes(text):
     """The codes of the diagnostics that a module's text makes."""
-    for node in ast.walk(ast.parse(text)):
+    for node in nodes(text):
         if not isinstance(node, ast.Call):
             continue
         called = node.func.attr if isinstance(node.func, ast.Attribute) else None
@@ -34,11 +34,7 @@ def codes(text):
 
 def raised():
     """Every code that the house raises."""
-    return {
-        code
-        for module in (ROOT / "gradcli").rglob("*.py")
-        for code in codes(module.read_text("utf-8"))
-    }
+    return {code for module in HOUSE.rglob("*.py") for code in codes(module_text(module))}
 
 
 def test_codes_are_found():

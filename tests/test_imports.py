@@ -1,11 +1,9 @@
 """Imports between the rooms of gradcli point one way."""
 
 import ast
-from pathlib import Path
 
 import pytest
-
-HOUSE = Path(__file__).parent.parent / "gradcli"
+from house import HOUSE, module_text, nodes
 
 ENGINE = [  # its floors from the ground up; rooms of one floor do not know each other
     *("engine.values", "engine.numerics", "engine.tape", "engine.ops", "engine.autodiff"),
@@ -57,7 +55,7 @@ def room(module):
 
 def imports(text):
     """Full names of what a module's text imports, with their lines."""
-    for node in ast.walk(ast.parse(text)):
+    for node in nodes(text):
         if isinstance(node, ast.Import):
             yield from ((alias.name, node.lineno) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -90,7 +88,7 @@ def test_every_room_is_listed():
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda m: str(m.relative_to(HOUSE)))
 def test_imports_point_one_way(module):
-    found = list(wrong_imports(room(module), module.read_text("utf-8")))
+    found = list(wrong_imports(room(module), module_text(module)))
     assert not found, f"{module.relative_to(HOUSE)} imports {found}"
 
 
@@ -123,10 +121,10 @@ def arrows():
     known = modules()
     found = {}
     for name, path in known.items():
-        nodes = list(ast.walk(ast.parse(path.read_text("utf-8"))))
-        froms = [n for n in nodes if isinstance(n, ast.ImportFrom)]
+        found_in = nodes(module_text(path))
+        froms = [n for n in found_in if isinstance(n, ast.ImportFrom)]
         members = {f"{n.module}.{alias.name}" for n in froms for alias in n.names}
-        wholes = {alias.name for n in nodes if isinstance(n, ast.Import) for alias in n.names}
+        wholes = {alias.name for n in found_in if isinstance(n, ast.Import) for alias in n.names}
         packages = {
             n.module for n in froms if any(f"{n.module}.{a.name}" not in known for a in n.names)
         }

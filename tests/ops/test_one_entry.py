@@ -6,6 +6,7 @@ import ast
 from pathlib import Path
 
 import pytest
+from house import nodes
 
 from gradcli.engine.ops.catalog import ops
 
@@ -23,15 +24,14 @@ ELSEWHERE = {
 
 def lists(text):
     """The op names in each collection of a text that holds three or more, with their line."""
-    tree = ast.parse(text)
     exports = {
         id(node.value)
-        for node in ast.walk(tree)
+        for node in nodes(text)
         if isinstance(node, ast.Assign)
         and isinstance(node.targets[0], ast.Name)
         and node.targets[0].id in ("__all__", "__slots__")
     }
-    for node in ast.walk(tree):
+    for node in nodes(text):
         if id(node) in exports:
             continue
         match node:

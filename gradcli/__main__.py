@@ -38,7 +38,7 @@ def _run(arguments: Sequence[str]) -> int:
     import typer
 
     from gradcli.cli.failures import bug, out_of_memory
-    from gradcli.cli.messages import option_value, report
+    from gradcli.cli.messages import option_value, report_failure
     from gradcli.cli.terminal import output_failure, prepare_streams
     from gradcli.errors import GradError
 
@@ -66,7 +66,7 @@ def _run(arguments: Sequence[str]) -> int:
 
             traceback.print_exc()
         diagnostics, status = (bug(error),), 70
-    report(
+    report_failure(
         diagnostics,
         form=option_value(arguments, "--diagnostics", ("full", "concise", "json")),
         color=option_value(arguments, "--color", ("auto", "always", "never")),

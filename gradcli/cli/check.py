@@ -112,6 +112,6 @@ def _text(
 
     lines = []
     for number, finding in enumerate(shown):
-        text = concise(finding) if form == "concise" else full(finding, target.width)
+        text = concise(finding) if form == "concise" else full(finding, target.terminal)
         lines += [[], *text] if number and form == "full" else text
     return target.draw(lines)

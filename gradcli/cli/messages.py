@@ -9,6 +9,8 @@ from gradcli.cli.terminal import wants_colour, width, write_message
 from gradcli.errors import Diagnostic
 from gradcli.record import Record
 
+_MOST_ERRORS = 5  # that a person is shown at once
+
 
 class Telling(Record):
     """What is said on standard error beside a result: nothing more than errors if `quiet`, in the
@@ -30,6 +32,17 @@ class Telling(Record):
             self.report(warnings)
 
 
+def report_failure(errors: Sequence[Diagnostic], *, form: str, color: str) -> None:
+    """Write the errors that a command ends with. In the full form the first are shown and the
+    others counted.
+    """
+    shown = errors[:_MOST_ERRORS] if form == "full" else errors
+    report(shown, form=form, color=color)
+    if len(shown) < len(errors):
+        more = len(errors) - len(shown)
+        write_message(f"\nand {more} more error{'s' * (more > 1)}\n")
+
+
 def report(diagnostics: Iterable[Diagnostic], *, form: str, color: str) -> None:
     """Write each diagnostic: `form` is full, concise or json, `color` auto, always or never."""
     diagnostics = tuple(diagnostics)
@@ -40,11 +53,11 @@ def report(diagnostics: Iterable[Diagnostic], *, form: str, color: str) -> None:
 
         write_message("".join(f"{diagnostic_json(d)}\n" for d in diagnostics))
         return
-    from gradcli.render.diagnostic import WIDTH, concise, full
+    from gradcli.render.diagnostic import concise, full
     from gradcli.render.theme import text_of
 
     colour = wants_colour(sys.stderr, color)
-    room = width(sys.stderr, WIDTH)
+    room = width(sys.stderr)
     for number, diagnostic in enumerate(diagnostics):
         lines = concise(diagnostic) if form == "concise" else full(diagnostic, room)
         if number and form == "full":

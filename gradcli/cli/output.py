@@ -82,7 +82,12 @@ class Target(Record):
     @property
     def width(self) -> int:
         """Cells in a line of what is drawn for people."""
-        return width(None if self.path else sys.stdout, _WIDTH)
+        return self.terminal or _WIDTH
+
+    @property
+    def terminal(self) -> int | None:
+        """Cells in a line of the terminal that is drawn on, None where there is none."""
+        return width(None if self.path else sys.stdout)
 
 
 def choose(line: Line, forms: Sequence[str]) -> Target:

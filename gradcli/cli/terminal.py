@@ -18,15 +18,15 @@ def is_terminal(stream: TextIO | None) -> bool:
     return stream is not None and not stream.closed and stream.isatty()
 
 
-def width(stream: TextIO | None, otherwise: int) -> int:
-    """Cells in a line of the terminal; `otherwise` where there is none that says."""
+def width(stream: TextIO | None) -> int | None:
+    """Cells in a line of the terminal; None where there is none that says."""
     if stream is None or not is_terminal(stream):
-        return otherwise
+        return None
     try:
         columns = os.get_terminal_size(stream.fileno()).columns
     except OSError:
-        columns = 0
-    return max(columns, _NARROWEST) if columns else otherwise
+        return None
+    return max(columns, _NARROWEST) if columns else None
 
 
 def wants_colour(stream: TextIO | None, choice: str) -> bool:

@@ -42,7 +42,7 @@ def check(
     targets = [fault.span for fault in faults if fault.code == "bad-assignment"]
     faults = [f for f in faults if f.span in targets or not any(_is_in(f, t) for t in targets)]
     faults.sort(key=lambda fault: fault.span)
-    return [diagnostic for fault in faults for diagnostic in fault.error(source).diagnostics]
+    return [fault.diagnostic(source) for fault in faults]
 
 
 def _is_in(fault: Fault, span: Span) -> bool:

@@ -179,7 +179,9 @@ def _layout_fault(place: _Place) -> Fault | None:
             return Fault("bad-indent", message, opener[2], line_end[0][3], help=help)
     if place.line and place.line[0][0] in _BLOCKS and place.kind in _LINE_ENDS | _VALUES:
         opener = place.line[0]
+        rest = re.compile(r"[^\r\n#]*").match(place.text, place.at, place.end)
         colon = any(token[0] == "COLON" for token in place.line)
+        colon = colon or (rest is not None and ":" in rest[0])
         if not colon and not place.brackets and "COLON" in _accepted(place):
             message = f"the `{opener[1]}` has no `:` at its end"
             return Fault("syntax-error", message, place.at, place.stop)

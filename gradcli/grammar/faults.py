@@ -32,17 +32,19 @@ class Fault(Exception):
         self.notes = notes
         self.help = help
 
+    def diagnostic(self, source: Source) -> Diagnostic:
+        """What to tell, with the source in which the offsets are."""
+        return Diagnostic(
+            self.code,
+            self.message,
+            source,
+            self.span,
+            label=self.label,
+            labels=self.labels,
+            notes=self.notes,
+            help=self.help,
+        )
+
     def error(self, source: Source) -> ProgramError:
         """The error to raise, with the source in which the offsets are."""
-        return ProgramError(
-            Diagnostic(
-                self.code,
-                self.message,
-                source,
-                self.span,
-                label=self.label,
-                labels=self.labels,
-                notes=self.notes,
-                help=self.help,
-            )
-        )
+        return ProgramError(self.diagnostic(source))

@@ -9,6 +9,7 @@ import gc
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeAlias
 
+from gradcli.errors import ProgramError
 from gradcli.grammar import ast
 from gradcli.grammar.faults import Fault
 from gradcli.grammar.layout import Token, layout
@@ -24,42 +25,61 @@ def parse(source: Source) -> ast.Module:
     """The syntax tree of a program.
 
     Raises:
-        ProgramError: The text is no program.
+        ProgramError: The text is no program; with an error for each line that is no part of one.
     """
-    tree = _parse(source, "module")
+    _check_characters(source)
+    try:
+        tree = _parse(source, "module", 0)
+    except Fault as first:
+        from gradcli.grammar.recovery import faults
+
+        found = [f.diagnostic(source) for f in faults(source.text, first, _first_fault)]
+        raise ProgramError(*found) from None
     assert isinstance(tree, ast.Module)
     return tree
 
 
-def parse_expression(source: Source) -> ast.Expr:
-    """The syntax tree of a text that is one expression.
+def _first_fault(text: str, begin: int) -> Fault | None:
+    try:
+        _parse(Source("", text), "module", begin)
+    except Fault as fault:
+        return fault
+    return None
+
+
+def parse_expression(source: Source, begin: int = 0) -> ast.Expr:
+    """The syntax tree of a text that is one expression from an offset on.
 
     Raises:
         ProgramError: The text is no expression.
     """
-    tree: ast.Expr = _parse(source, "expression")
+    _check_characters(source)
+    try:
+        tree: ast.Expr = _parse(source, "expression", begin)
+    except Fault as fault:
+        raise fault.error(source) from None
     return tree
 
 
-def _parse(source: Source, start: str) -> Any:
+def _check_characters(source: Source) -> None:
+    """Refuse what may stand nowhere, not even in a comment."""
+    if "\0" in source.text or not source.text.isascii():
+        from gradcli.grammar.unreadable import check_characters
+
+        try:
+            check_characters(source.text)
+        except Fault as fault:
+            raise fault.error(source) from None
+
+
+def _parse(source: Source, start: str, begin: int) -> Any:
     collecting = gc.isenabled()
     gc.disable()  # a tree has no cycles, and looking for some takes a third of the time
     try:
-        _check_characters(source.text)
-        return _Parser(source).tree(start, 0, len(source.text), MAX_DEPTH)
-    except Fault as fault:
-        raise fault.error(source) from None
+        return _Parser(source).tree(start, begin, len(source.text), MAX_DEPTH)
     finally:
         if collecting:
             gc.enable()
-
-
-def _check_characters(text: str) -> None:
-    """Refuse what may stand nowhere, not even in a comment."""
-    if "\0" in text or not text.isascii():
-        from gradcli.grammar.unreadable import check_characters
-
-        check_characters(text)
 
 
 class _Parser:

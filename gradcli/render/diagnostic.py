@@ -4,24 +4,25 @@ from __future__ import annotations
 
 from gradcli.errors import Diagnostic
 from gradcli.render.excerpt import excerpt
-from gradcli.render.text import Line, visible
+from gradcli.render.text import Line, line_cells, visible, wrapped
 
-WIDTH = 100
-"""Cells that a line of the source may take where no terminal says how wide it is."""
+_SOURCE_WIDTH = 100  # cells that a line of the source may take where there is no terminal
+_HANGING = 4  # cells before the further lines of a message
 
 
-def full(diagnostic: Diagnostic, width: int = WIDTH) -> list[Line]:
-    """The whole message."""
-    lines = [_first_line(diagnostic)]
+def full(diagnostic: Diagnostic, terminal: int | None = None) -> list[Line]:
+    """The whole message, wrapped at words to the cells of a terminal's line if there is one."""
+    lines = _wrapped(_first_line(diagnostic), _HANGING, terminal)
     indent = " "
     if diagnostic.source is not None and diagnostic.span is not None:
+        width = terminal or _SOURCE_WIDTH
         drawn, gutter = excerpt(diagnostic, diagnostic.source, diagnostic.span, width)
         lines += drawn
         indent = " " * gutter
     for note in diagnostic.notes:
-        lines += _remark(indent, "note", note)
+        lines += _remark(indent, "note", note, terminal)
     if diagnostic.help:
-        lines += _remark(indent, "help", diagnostic.help)
+        lines += _remark(indent, "help", diagnostic.help, terminal)
     return lines
 
 
@@ -43,8 +44,25 @@ def _first_line(diagnostic: Diagnostic) -> Line:
     ]
 
 
-def _remark(indent: str, kind: str, text: str) -> list[Line]:
+def _remark(indent: str, kind: str, text: str, terminal: int | None) -> list[Line]:
     """`= note: text`, the text's further lines under its first."""
     first, *rest = map(visible, text.split("\n"))
-    lines: list[Line] = [[(f"{indent} = ", "gutter"), (f"{kind}: ", kind), (first, "")]]
-    return lines + [[(" " * (len(indent) + len(kind) + 5), ""), (line, "")] for line in rest]
+    hanging = len(indent) + len(kind) + 5
+    lines = _wrapped(
+        [(f"{indent} = ", "gutter"), (f"{kind}: ", kind), (first, "")], hanging, terminal
+    )
+    for line in rest:
+        lines += _wrapped([(" " * hanging, ""), (line, "")], hanging, terminal)
+    return lines
+
+
+def _wrapped(line: Line, hanging: int, terminal: int | None) -> list[Line]:
+    """The line, the text of its last segment on several lines if it is too long for the terminal:
+    further ones begin behind `hanging` blanks.
+    """
+    if terminal is None or line_cells(line) <= terminal:
+        return [line]
+    *before, (text, style) = line
+    room = terminal - hanging
+    first, *rest = wrapped(text, terminal - line_cells(before), room)
+    return [[*before, (first, style)], *([(" " * hanging, ""), (t, style)] for t in rest)]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from typing import TypeAlias
 
 Segment: TypeAlias = tuple[str, str]
@@ -70,6 +72,28 @@ def shorten(text: str, width: int) -> str:
             break
         kept += character
     return f"{kept}…" if width > 0 else ""
+
+
+def wrapped(text: str, first: int, room: int) -> list[str]:
+    """The text in lines of at most `room` cells, the first of `first`, broken at blanks, and inside
+    backticks only where what stands there is longer than a line. A longer word is left whole; the
+    first line may be empty.
+    """
+    lines = [""]
+    left = first
+    for word in _words(text, room):
+        taken = cells(word) + bool(lines[-1])
+        if taken > left and (lines[-1] or len(lines) == 1):
+            lines.append("")
+            left, taken = room, cells(word)
+        lines[-1] += f" {word}" if lines[-1] else word
+        left -= taken
+    return lines
+
+
+def _words(text: str, room: int) -> Iterator[str]:
+    for word in re.findall(r"(?:`[^`]*`|\S)+", text):
+        yield from [word] if cells(word) <= room else word.split()
 
 
 def pad(text: str, width: int) -> str:

@@ -169,8 +169,8 @@ def test_a_file_name_cannot_reach_the_terminal():
 @pytest.mark.parametrize("start", [0, 3, 500, 3996])
 def test_a_long_line_is_cut_around_the_caret(width, start):
     src = source("+".join(["a"] * 2000) + "b")
-    lines = shown(Diagnostic("c", "m", src, Span(start, start + 1)), width=width).splitlines()
-    text, caret = lines[2:4]
+    lines = shown(Diagnostic("c", "m", src, Span(start, start + 1)), terminal=width).splitlines()
+    text, caret = lines[-2:]
     column = caret.index("^")
     assert len(text) <= width, f"{text!r} is {len(text)} wide"
     assert text[column] == src.text[start], f"caret of {start} is under {text[column]!r}"
@@ -202,11 +202,64 @@ def test_no_span_breaks_the_drawing(text, data, width):
     offsets = st.integers(0, len(text))
     spans = [Span(*sorted(data.draw(st.tuples(offsets, offsets)))) for _ in range(4)]
     labels = [Label(span, f"label {n}") for n, span in enumerate(spans[1:])]
-    out = shown(Diagnostic("c", "m", src, spans[0], label="main", labels=labels), width=width)
+    out = shown(Diagnostic("c", "m", src, spans[0], label="main", labels=labels), terminal=width)
     assert "main" in out, f"{text!r} with {spans} lost its main label:\n{out}"
     assert "^" in out or labels
     assert all(f"label {n}" in out for n in range(3)), f"{text!r} with {spans} lost one:\n{out}"
     assert not re.search(r"[\x00-\x09\x0b-\x1f\u202e\ud800]", out)
+
+
+LONG = Diagnostic(
+    "shape-mismatch",
+    "the shapes [2, 3] and [4, 5] do not go together in any way that is known",
+    source("W @ x", "a_model.grad"),
+    Span(0, 5),
+    notes=["the last size of `a` meets the first of `b`", "one\ntwo and three and four and five"],
+    help="write `y = W.T @ x + b * 3` or name the input `a`",
+)
+
+
+def test_a_terminal_gets_lines_broken_at_words():
+    assert (
+        shown(LONG, terminal=46)
+        == """\
+a_model.grad:1:1: error[shape-mismatch]: the
+    shapes [2, 3] and [4, 5] do not go
+    together in any way that is known
+  |
+1 | W @ x
+  | ^^^^^
+  = note: the last size of `a` meets the first
+          of `b`
+  = note: one
+          two and three and four and five
+  = help: write `y = W.T @ x + b * 3` or name
+          the input `a`
+"""
+    )
+
+
+def test_what_stands_in_backticks_stays_on_one_line_if_it_can():
+    lines = shown(LONG, terminal=36).splitlines()
+    assert lines[-3:] == [
+        "  = help: write",
+        "          `y = W.T @ x + b * 3` or",
+        "          name the input `a`",
+    ]
+
+
+@pytest.mark.parametrize("width", [20, 30, 50, 80])
+def test_only_words_that_fit_no_line_stand_out(width):
+    place, *lines = shown(LONG, terminal=width).splitlines()
+    assert place.startswith("a_model.grad:1:1: error[shape-mismatch]:")
+    for line in lines:
+        assert len(line) <= width or " " not in line.strip(), line
+
+
+def test_a_pipe_gets_each_text_on_one_line():
+    lines = shown(LONG).splitlines()
+    assert lines[0].endswith("known")
+    assert lines[-1] == f"  = help: {LONG.help}"
 
 
 @pytest.mark.parametrize("severity", ["error", "warning"])

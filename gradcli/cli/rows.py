@@ -59,10 +59,14 @@ def answer_rows(question: Question, asked: Batch, target: Target, telling: Telli
     question.program.check_given(question.inputs)
     wanted = _wanted(question, asked.rows)
     kind = row_form(target, asked)
+    met: set[str] = set()  # the codes of warnings, by this process: only the first is told
 
     def ask(row: Row) -> Answer:
+        explain = kind == "ndjson" or "non-finite" not in met or question.options.check_nan
         try:
-            return _asked(question, wanted, row, kind)
+            found = _asked(question, wanted, row, kind, explain)
+            met.update(w.code for w in found.warnings)
+            return found
         except (UsageError, OSError):
             raise  # whatever the row
         except GradError as error:
@@ -151,11 +155,11 @@ def _at_default(what: str, names: Sequence[str]) -> Diagnostic:
     return Diagnostic("input-at-default", message, help=help, severity="warning")
 
 
-def _asked(question: Question, wanted: Wanted, row: Row, kind: str) -> Answer:
+def _asked(question: Question, wanted: Wanted, row: Row, kind: str, explain: bool) -> Answer:
     origin = f"in row {row.number}"
     values = wanted.of(row)
     given = {name: Given(value, f"{name} {origin}") for name, value in values.items()}
-    options = question.options.streaming(row.number)
+    options = question.options.streaming(row.number, explain=explain)
     result = question.ask({**question.inputs, **given}, options)
     columns: list[str] = []
     texts: list[str] = []

@@ -23,7 +23,7 @@ def graph(loaded: Loaded, request: Request) -> GraphResult:
     name, output = loaded.output(done, request.of)
     warnings = done.warnings(loaded.source)
     if not is_finite(output):
-        warnings += (non_finite(loaded, request, done, watch),)
+        warnings += (non_finite(loaded, request, done, output, watch),)
     names = differentiated(loaded.program, done.session, watch, done.values)
     again = recorded_alone(loaded, request, done, names)
     return GraphResult(

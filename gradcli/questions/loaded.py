@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cached_property
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gradcli import ir
 from gradcli.engine.report.values import is_data
@@ -19,6 +19,9 @@ from gradcli.questions.request import Options
 from gradcli.questions.wanted import Watch, candidates, named, no_such_result
 from gradcli.record import Record
 from gradcli.source import Source, Span
+
+if TYPE_CHECKING:
+    from gradcli.engine.run.observe import Observer
 
 
 class Done(Record):
@@ -74,9 +77,14 @@ class Loaded:
         return Watch(names, asked=names)
 
     def execute(
-        self, given: Mapping[str, Given], options: Options, watch: Watch, **more: Any
+        self,
+        given: Mapping[str, Given],
+        options: Options,
+        watch: Watch,
+        observer: Observer | None = None,
+        **more: Any,
     ) -> Done:
-        """Run the program once; `more` is of `Session`."""
+        """Run the program once, told to an observer; `more` is of `Session`."""
         check_names(given, self.program)
         printed: list[str] = []
 
@@ -93,7 +101,7 @@ class Loaded:
             echo=echo,
             **more,
         )
-        values, result = self._executable.run(session, given)
+        values, result = self._executable.run(session, given, observer)
         return Done(session, values, result, printed)
 
     def output(self, done: Done, of: str | None) -> tuple[str, Any]:

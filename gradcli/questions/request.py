@@ -14,12 +14,13 @@ class Options:
 
     `seed` makes random numbers repeatable, and `stream` tells which of the seed's numbers, as each
     of many rows has its own; `echo` gets each text as it is printed, line ends included,
-    `check_nan` turns the warning about nan and infinity into an error, `graph` asks for the
+    `check_nan` turns the warning about nan and infinity into an error, `explain` asks where they
+    came from, which takes further runs, `graph` asks for the
     recorded graph, `progress` is told how much of long work is done, and of how much, `grad_fn`
     says whether anybody looks at that of a run's values.
     """
 
-    __slots__ = ("check_nan", "echo", "grad_fn", "graph", "progress", "seed", "stream")
+    __slots__ = ("check_nan", "echo", "explain", "grad_fn", "graph", "progress", "seed", "stream")
 
     def __init__(
         self,
@@ -30,6 +31,7 @@ class Options:
         progress: Callable[[int, int | None], None] = lambda done, total: None,
         grad_fn: bool = True,
         stream: int = 0,
+        explain: bool = True,
     ) -> None:
         self.seed = seed
         self.echo = echo
@@ -38,9 +40,10 @@ class Options:
         self.progress = progress
         self.grad_fn = grad_fn
         self.stream = stream
+        self.explain = explain
 
-    def streaming(self, stream: int) -> Options:
-        """The same, for a run with the numbers of another stream."""
+    def streaming(self, stream: int, *, explain: bool) -> Options:
+        """The same, for a run with the numbers of another stream, explained or not."""
         return Options(
             self.seed,
             self.echo,
@@ -49,6 +52,7 @@ class Options:
             self.progress,
             self.grad_fn,
             stream,
+            explain,
         )
 
 

@@ -30,12 +30,17 @@ def _result(loaded: Loaded, request: Request, done: Done) -> RunResult:
     if not is_finite(result):
         from gradcli.questions.warnings import non_finite
 
-        everything = Watch(loaded.program.watchable, keep=True)
-        warnings.append(non_finite(loaded, request, done, everything))
+        warnings.append(non_finite(loaded, request, done, result, Watch(())))
+    bindings = tuple(binding(n, value) for n, value in done.values.items() if is_data(value))
+    bad = [b.name for b in bindings if not is_finite(b.grad)]
+    if bad and is_finite(result):
+        from gradcli.questions.warnings import non_finite_gradient
+
+        warnings.append(non_finite_gradient(loaded, request, done, bad[0]))
     return RunResult(
         output=loaded.program.output,
         result=plain_value(result) if is_data(result) else None,
-        bindings=tuple(binding(n, value) for n, value in done.values.items() if is_data(value)),
+        bindings=bindings,
         printed=done.lines,
         warnings=tuple(warnings),
         graph=_graph(loaded, request, done) if request.options.graph else None,

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from gradcli.engine.report.values import is_finite
 from gradcli.engine.values.data import Quiet
 from gradcli.errors import Diagnostic, RunError
-from gradcli.questions.asked import Asked, weights
+from gradcli.questions.asked import Asked
 from gradcli.questions.loaded import Done, Loaded
 from gradcli.questions.request import Options, Request
 from gradcli.questions.wanted import Watch
@@ -20,8 +21,12 @@ def warnings(asked: Asked, found: Value, unused: Sequence[str]) -> tuple[Diagnos
     said = [*asked.done.warnings(asked.loaded.source)]
     said += [_unused(asked.loaded, name, asked.name) for name in unused]
     if not (is_finite(asked.output) and is_finite(found)):
-        said.append(non_finite(asked.loaded, asked.request, asked.done, asked.watch.keeping()))
+        said.append(_non_finite(asked))
     return tuple(said)
+
+
+def _non_finite(asked: Asked) -> Diagnostic:
+    return non_finite(asked.loaded, asked.request, asked.done, asked.output, asked.watch)
 
 
 def second_warnings(asked: Asked, grad: Value, second: Value) -> tuple[Diagnostic, ...]:
@@ -38,28 +43,22 @@ def second_warnings(asked: Asked, grad: Value, second: Value) -> tuple[Diagnosti
     return (*said, _judged(warning, asked.request.options))
 
 
-def non_finite(loaded: Loaded, request: Request, done: Done, watch: Watch) -> Diagnostic:
-    """The warning about nan or infinity: the run once more, keeping its values, to explain."""
-    from gradcli.engine.report.nonfinite import non_finite_warning
-    from gradcli.questions.outside import even_cotangent
+def non_finite(
+    loaded: Loaded, request: Request, done: Done, output: Any, watch: Watch
+) -> Diagnostic:
+    """The warning about nan or infinity in a result, or in its derivatives; arguments as of
+    `explained`.
+    """
+    from gradcli.questions.nonfinite import explained
 
-    silent = Options(done.session.seed_used, stream=done.session.stream)
-    again = loaded.execute(request.given, silent, watch)
-    _, output = loaded.output(again, request.of)
-    points = again.session.points
-    for i in loaded.program.inputs:
-        if i.name in points and not is_finite(points[i.name]):
-            what = "derivative" if is_finite(output) else "result"
-            message = f"the {what} is not finite, as the input `{i.name}` is not"
-            warning = Diagnostic("non-finite", message, loaded.source, i.span, severity="warning")
-            return _judged(warning, request.options)
-    with Quiet():
-        if request.cotangent is None:
-            weight = even_cotangent(output)
-        else:
-            weight = weights(again.session, output, request.cotangent)
-        warning = non_finite_warning(output, weight, loaded.source)
-    return _judged(warning, request.options)
+    return _judged(explained(loaded, request, done, output, watch), request.options)
+
+
+def non_finite_gradient(loaded: Loaded, request: Request, done: Done, name: str) -> Diagnostic:
+    """Likewise in the gradient that the program has left at a top-level name."""
+    from gradcli.questions.nonfinite import explained_gradient
+
+    return _judged(explained_gradient(loaded, request, done, name), request.options)
 
 
 def _unused(loaded: Loaded, name: str, output: str) -> Diagnostic:
@@ -71,5 +70,6 @@ def _unused(loaded: Loaded, name: str, output: str) -> Diagnostic:
 def _judged(warning: Diagnostic, options: Options) -> Diagnostic:
     """The warning, if nan and infinity are no error."""
     if options.check_nan:
-        raise RunError(Diagnostic(warning.code, warning.message, warning.source, warning.span))
+        warning.severity = "error"
+        raise RunError(warning)
     return warning

@@ -44,7 +44,7 @@ def test_where_a_leaf_is_made_constants_are_not_differentiated():
 def test_the_first_op_that_made_nan_is_blamed():
     found = gradcli.load("input x = -1.0\na = log(x)\nb = sqrt(x)\na + b").grad()
     assert [w.message for w in found.warnings] == [
-        "the result is not finite: `log` made it from finite values"
+        "the result is not finite: `log` made nan from finite values"
     ]
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.carrier import data_of
-from gradcli.engine.values.data import NUMBERS, is_floating, np
+from gradcli.engine.values.data import NUMBERS, holds_finite
 from gradcli.results import Binding
 
 
@@ -23,10 +23,7 @@ def is_finite(value: Any) -> bool:
         return all(map(is_finite, value.values()))
     if isinstance(value, (list, tuple)):
         return all(map(is_finite, value))
-    data = data_of(value)
-    if type(data) in NUMBERS:
-        return bool(data - data == 0)
-    return not hasattr(data, "dtype") or not is_floating(data) or bool(np.isfinite(data).all())
+    return holds_finite(data_of(value))
 
 
 def plain_value(value: Any) -> Any:

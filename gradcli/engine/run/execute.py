@@ -6,7 +6,7 @@ import gc
 import sys
 from collections.abc import Callable, Mapping
 from types import FrameType, FunctionType
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.run import call, operators
@@ -35,6 +35,11 @@ from gradcli.ir import (
     SetItem,
 )
 
+if TYPE_CHECKING:
+    from gradcli.engine.run.observe import Observer
+
+Main: TypeAlias = Callable[[Session, Inputs], tuple[dict[str, Any], Any]]
+
 
 class Executable:
     """A program made ready to run any number of times.
@@ -44,19 +49,27 @@ class Executable:
     """
 
     def __init__(self, program: Program) -> None:
-        code = translate(program)
         self.program = program
-        namespace = {**_PROVIDED}
-        for name in code.constants:
-            namespace[f"@constant {name}"] = ops[name].constant
-        for place in code.places:
-            namespace[place.name] = _bound(place)
-        exec(code.code, namespace)  # code made by `translate`; it defines "@main"
-        self._main: Callable[[Session, Inputs], tuple[dict[str, Any], Any]] = namespace["@main"]
+        self._code = translate(program)
+        self._main = self._linked(_PROVIDED, _bound)
 
-    def run(self, session: Session, given: Mapping[str, Given]) -> tuple[dict[str, Any], Any]:
+    def _linked(self, provided: Mapping[str, Any], bound: Callable[[Place], Function]) -> Main:
+        """The code's main function, with what it calls."""
+        namespace = {**provided}
+        for name in self._code.constants:
+            namespace[f"@constant {name}"] = ops[name].constant
+        for place in self._code.places:
+            namespace[place.name] = bound(place)
+        exec(self._code.code, namespace)  # code made by `translate`; it defines "@main"
+        main: Main = namespace["@main"]
+        return main
+
+    def run(
+        self, session: Session, given: Mapping[str, Given], observer: Observer | None = None
+    ) -> tuple[dict[str, Any], Any]:
         """Run the program once. All that differs from run to run is the session and the inputs,
-        which the code hands on: several may go on at the same time.
+        which the code hands on: several may go on at the same time. An observer is told of each
+        event.
 
         Returns:
             The top-level names that have a value, with it, and the value of a last expression.
@@ -65,12 +78,17 @@ class Executable:
             GradError: Of the kind and at the place of what failed.
         """
         inputs = Inputs(given, self.program.source, session)
+        main = self._main
+        if observer is not None:
+            from gradcli.engine.run.observe import observed
+
+            main = self._linked(*observed(observer, _PROVIDED, _bound))
         limit, collecting = sys.getrecursionlimit(), gc.isenabled()
         sys.setrecursionlimit(max(limit, _depth() + MOST_CALLS + 100))
         gc.disable()  # recording makes many objects and no cycles: collecting would triple its time
         try:
             with Quiet():
-                values, result = self._main(session, inputs)
+                values, result = main(session, inputs)
         except Exception as error:
             raise self.placed(error) from None
         finally:

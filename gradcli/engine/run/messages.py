@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from gradcli.engine.run.session import kind_of
+from gradcli.engine.values.carrier import data_of
+from gradcli.engine.values.data import NUMBERS, np
 from gradcli.errors import Label
 from gradcli.source import Source, Span
 
@@ -15,6 +17,39 @@ def operand_label(source: Source, span: Span, value: Any) -> Label:
     written = source.text[span.start : span.end]
     name = written if len(written) <= 20 and "\n" not in written else "this"
     return Label(span, f"`{name}` is {kind_of(value)}")
+
+
+def value_label(source: Source, span: Span, value: Any) -> Label | None:
+    """Likewise with its value, of a number or tensor; None of anything else."""
+    data = data_of(value)
+    if type(data) not in NUMBERS and not hasattr(data, "dtype"):
+        return None
+    written = source.text[span.start : span.end]
+    name = written if len(written) <= 20 and "\n" not in written else "this"
+    return Label(span, f"`{name}` is {short(value)}")
+
+
+def short(value: Any) -> str:
+    """A number or tensor in few words: its elements, or of many the smallest and largest."""
+    data = data_of(value)
+    if type(data) in NUMBERS:
+        return f"{data:.6g}" if type(data) is float else str(data)
+    if not data.size or data.dtype == bool:
+        return kind_of(value)
+    if data.size <= _FEW:
+        elements = ", ".join(map(_digits, data.ravel().tolist()))
+        return f"[{elements}]" if data.ndim else elements
+    known = data[np.isfinite(data)]
+    between = f" from {_digits(known.min())} to {_digits(known.max())}" if known.size else ""
+    other = data.size - known.size
+    return f"{kind_of(value)}{between}" + (f", {other} not finite" if other else "")
+
+
+_FEW = 4  # elements that are shown as they are
+
+
+def _digits(x: Any) -> str:
+    return f"{x:.6g}"
 
 
 def turn_note(number: int, line: int) -> str:

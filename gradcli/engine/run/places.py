@@ -36,14 +36,14 @@ def placed(error: Exception, program: Program) -> Exception:
         return _at_function(error, frames, program.source)
     if not frames:
         return error
-    frame, span = frames[-1][0], _span(frames[-1], program.source)
+    frame, span = frames[-1][0], span_of(frames[-1], program.source)
     called = error.__traceback__ is not None and _last(error.__traceback__) is frame
     known = _known(error, frame, span, program, called)
     if known is None:
         return error
     first, *others = known.diagnostics
-    notes = [*first.notes, *_turns(frame, span, program.source)]
-    notes += _callers(frames[:-1], program.source)
+    notes = [*first.notes, *turns(frame, span, program.source)]
+    notes += callers(frames[:-1], program.source)
     placed = Diagnostic(
         first.code,
         first.message,
@@ -61,7 +61,7 @@ def _at_function(error: GradError, frames: list[Frame], source: Source) -> GradE
     first = error.diagnostics[0]
     if first.source is None:
         first.source = source
-        first.notes = (*first.notes, *_callers(frames, source))
+        first.notes = (*first.notes, *callers(frames, source))
     return error
 
 
@@ -129,7 +129,8 @@ def _last(trace: TracebackType) -> FrameType:
     return trace.tb_frame
 
 
-def _span(frame: Frame, source: Source) -> Span:
+def span_of(frame: Frame, source: Source) -> Span:
+    """Where in the program a frame of its code is."""
     positions = list(frame[0].f_code.co_positions())
     line, end_line, column, end_column = positions[frame[1] // 2]
     if line is None or end_line is None or column is None or end_column is None:
@@ -137,7 +138,7 @@ def _span(frame: Frame, source: Source) -> Span:
     return Span(source.offset(line, column + 1), source.offset(end_line, end_column + 1))
 
 
-def _turns(frame: FrameType, span: Span, source: Source) -> list[str]:
+def turns(frame: FrameType, span: Span, source: Source) -> list[str]:
     """In which turn of the loops around it a place failed, the innermost first."""
     notes = []
     for name, turn in frame.f_locals.items():
@@ -149,13 +150,14 @@ def _turns(frame: FrameType, span: Span, source: Source) -> list[str]:
     return [note for _, note in sorted(notes, reverse=True)]
 
 
-def _callers(frames: list[Frame], source: Source) -> list[str]:
+def callers(frames: list[Frame], source: Source) -> list[str]:
+    """Where the functions were called that the program is in, the innermost first."""
     lines = []
     for frame in reversed(frames):
-        span = _span(frame, source)
+        span = span_of(frame, source)
         if not frame[0].f_code.co_name.startswith("%"):
             lines.append(call_note(source.position(span.start)[0]))
-        lines += _turns(frame[0], span, source)
+        lines += turns(frame[0], span, source)
     return shortened(lines)
 
 

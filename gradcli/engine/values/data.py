@@ -38,6 +38,7 @@ __all__ = [
     "Data",
     "Quiet",
     "dtype_of",
+    "holds_finite",
     "is_floating",
     "np",
     "plain",
@@ -87,6 +88,13 @@ def dtype_of(x: Any) -> str:
     if dtype is None or type(dtype) is str:
         return dtype  # type: ignore[return-value]  # what reads it asks
     return _CHARS.get(dtype.char) or str(dtype)
+
+
+def holds_finite(data: Data) -> bool:
+    """Whether plain data holds neither nan nor infinity; what is no data does not."""
+    if type(data) in NUMBERS:
+        return bool(data - data == 0)
+    return not hasattr(data, "dtype") or not is_floating(data) or bool(np.isfinite(data).all())
 
 
 def is_floating(x: Data) -> bool:

@@ -1,0 +1,189 @@
+"""Why an answer is nan or infinite: the program runs again, observed, to tell where that began."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from gradcli.engine.report.nonfinite import first_slope
+from gradcli.engine.report.values import is_finite
+from gradcli.engine.run.messages import short
+from gradcli.engine.run.observe import Event, Moment, Moments, Observer, Recorded
+from gradcli.engine.run.origins import Origins, is_backward
+from gradcli.engine.tape.graph import Node
+from gradcli.engine.tape.tensor import Tensor
+from gradcli.engine.values.carrier import data_of
+from gradcli.engine.values.data import Quiet, np
+from gradcli.errors import Diagnostic, GradError
+from gradcli.ir import Input, Instruction
+from gradcli.questions.asked import weights
+from gradcli.questions.loaded import Done, Loaded
+from gradcli.questions.outside import even_cotangent
+from gradcli.questions.request import Options, Request
+from gradcli.questions.wanted import Watch
+from gradcli.source import Span
+
+
+def explained(
+    loaded: Loaded, request: Request, done: Done, output: Any, watch: Watch
+) -> Diagnostic:
+    """The warning about a result that is not finite, or a finite one with such a derivative.
+
+    Args:
+        loaded: The program.
+        request: What was asked of it.
+        done: Its finished run.
+        output: The result.
+        watch: What that run watched.
+    """
+    again = _Again(loaded, request, done, watch)
+    if is_finite(output):
+        return again.told("the derivative", again.slope)
+    of = request.of
+    return again.value("the result", lambda d: d.result if of is None else d.values[of])
+
+
+def explained_gradient(loaded: Loaded, request: Request, done: Done, name: str) -> Diagnostic:
+    """The warning about a gradient that the program has left at a top-level name."""
+    again = _Again(loaded, request, done, Watch(()))
+    return again.value(f"the gradient of `{name}`", lambda done: done.values[name].grad)
+
+
+class _Again:
+    """Runs of a program that are as the finished one was, but silent."""
+
+    def __init__(self, loaded: Loaded, request: Request, done: Done, watch: Watch) -> None:
+        self.loaded = loaded
+        self.request = request
+        self.options = Options(done.session.seed_used, stream=done.session.stream)
+        self.watch = watch
+        self.recording = done.session.recording
+
+    def done(self, watch: Watch, observer: Observer) -> Done:
+        """One such run."""
+        return self.loaded.execute(
+            self.request.given, self.options, watch, observer, recording=self.recording
+        )
+
+    def told(self, what: str, find: Callable[[], Diagnostic | None]) -> Diagnostic:
+        """What is found; less where nobody asks, or the observed run meets a limit."""
+        found = None
+        try:
+            if self.request.options.explain:
+                found = find()
+        except GradError:
+            pass
+        return found or _warning(self.loaded, f"{what} is not finite", Span(0, 0))
+
+    def value(self, what: str, of: Callable[[Done], Any]) -> Diagnostic:
+        """Where a value of the run, of a name for messages, began to be not finite."""
+        return self.told(what, lambda: self._value(what, of))
+
+    def _value(self, what: str, of: Callable[[Done], Any]) -> Diagnostic | None:
+        origins = Origins()
+        done = self.done(self.watch, origins)
+        origin = origins.of(of(done))
+        if origin is None:
+            return None
+        moment = self.moment(self.watch, origin.event)
+        if isinstance(moment.instruction, Input):
+            return self._of_input(moment.instruction.name, moment.span, what)
+        if is_backward(moment.instruction):
+            return self._left(what, moment, origin.event)
+        name = moment.name(self.loaded.source)
+        if not origin.made:
+            return self._at(moment, f"{what} is not finite, as what `{name}` gets is not")
+        made = _first_bad(moment.made)
+        return self._at(moment, f"{what} is not finite: `{name}` made {made} from finite values")
+
+    def _left(self, what: str, moment: Moment, event: int) -> Diagnostic:
+        """Where the pass of a `backward` of the program began to be not finite."""
+        before = _Backward(event)
+        self.done(self.watch, before)
+        if before.node is None:
+            return self._at(moment, f"{what} is not finite: `backward` left it so")
+        line, _ = self.loaded.source.position(moment.span.start)
+        found = self._at_node(before.node, before, self.watch, what)
+        found.notes = (*found.notes, f"on the way back from the `backward` at line {line}")
+        return found
+
+    def slope(self) -> Diagnostic | None:
+        """Where the derivatives of a result began to be not finite."""
+        recorded = Recorded()
+        watch = self.watch.keeping()
+        done = self.done(watch, recorded)
+        output = self.loaded.output(done, self.request.of)[1]
+        points = done.session.points
+        for i in self.loaded.program.inputs:
+            if i.name in points and not is_finite(points[i.name]):
+                return self._of_input(i.name, i.span, "the derivative")
+        given = self.request.cotangent
+        with Quiet():
+            weight = (
+                even_cotangent(output) if given is None else weights(done.session, output, given)
+            )
+            node = first_slope(output, weight)
+        return None if node is None else self._at_node(node, recorded, watch, "the gradient")
+
+    def _at_node(self, node: Node, recorded: Recorded, watch: Watch, what: str) -> Diagnostic:
+        """That it began in the derivative of a node."""
+        event = recorded.of(node)
+        if event:
+            moment = self.moment(watch, event)
+            return self._at(moment, _blamed(what, moment.name(self.loaded.source)))
+        span = Span(0, 0) if node.site is None else node.site.span
+        return _warning(self.loaded, _blamed(what, node.op_name), span)
+
+    def moment(self, watch: Watch, event: int) -> Moment:
+        """Where the program was at an event."""
+        moments = Moments({event}, self.loaded.source)
+        self.done(watch, moments)
+        return moments.found[event]
+
+    def _of_input(self, name: str, span: Span, what: str) -> Diagnostic:
+        message = f"{what} is not finite, as the input `{name}` is not"
+        return _warning(self.loaded, message, span)
+
+    def _at(self, moment: Moment, message: str) -> Diagnostic:
+        found = _warning(self.loaded, message, moment.span)
+        found.labels, found.notes = moment.operands, moment.turns
+        return found
+
+
+class _Backward(Recorded):
+    """Looks at the graph before a `backward` goes through it: `node` is the first one whose
+    derivative is not finite.
+    """
+
+    def __init__(self, wanted: int) -> None:
+        super().__init__()
+        self.node: Node | None = None
+        self._wanted = wanted
+
+    def event(
+        self, number: int, instruction: Instruction | None, given: Sequence[Any], done: Event
+    ) -> Any:
+        if number == self._wanted:
+            root, *rest = given
+            weight = next((w for w in rest if isinstance(w, Tensor)), None)
+            self.node = first_slope(
+                root, even_cotangent(root) if weight is None else data_of(weight)
+            )
+        return super().event(number, instruction, given, done)
+
+
+def _first_bad(made: Any) -> str:
+    """What is first not finite of what an op made, with its place where that has several."""
+    data = data_of(made)
+    if not hasattr(data, "dtype") or not data.ndim:
+        return short(made) if type(data) is float or hasattr(data, "dtype") else "one that is not"
+    at = tuple(map(int, np.argwhere(~np.isfinite(data))[0]))
+    return f"{short(data[at].item())} at [{', '.join(map(str, at))}]"
+
+
+def _blamed(what: str, name: str) -> str:
+    return f"{what} is not finite: the derivative of `{name}` is not, here"
+
+
+def _warning(loaded: Loaded, message: str, span: Span) -> Diagnostic:
+    return Diagnostic("non-finite", message, loaded.source, span, severity="warning")

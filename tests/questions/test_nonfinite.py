@@ -1,0 +1,191 @@
+"""Where the first nan or infinity of an answer came from: op, place, operands, turns and calls."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from generated_programs import Writer
+from sample_programs import SAMPLES
+
+from gradcli import load
+from gradcli.engine.report.values import is_data, plain_value
+from gradcli.engine.run.origins import Origins
+from gradcli.errors import GradError, RunError
+from gradcli.questions.request import Options, given_values
+from gradcli.questions.wanted import Watch
+
+LESSON = "x = tensor(0.0, requires_grad=True)\ny = sqrt(x)\ny.backward()\n"
+
+RUNS = {
+    # numbers that nothing records
+    "1 / 0": (1, "`div` made inf from", []),
+    "y = exp(1000.0)\nz = y * 0\nz": (1, "`exp` made inf from", []),
+    "f = lambda a: 0 * a\nf(inf)": (1, "as what `mul` gets is not", ["`a` is inf"]),
+    "def f(a):\n    return a - log(a)\nt = 1.0\nfor i in range(3):\n    t = t + f(2.0 - i)\nt": (
+        2,
+        "`log` made -inf from",
+        ["`a` is 0", "called from line 5", "in the 3rd turn of the loop at line 4"],
+    ),
+    "i = 3\nwhile i > -1:\n    y = log(i)\n    i = i - 1\ny": (
+        3,
+        "`log` made -inf from",
+        ["`i` is 0", "in the 4th turn of the loop at line 2"],
+    ),
+    # lists, tensors and parts of them
+    "[1.0, 2 / 0]": (1, "`div` made inf from", []),
+    "x = tensor([0.0, 1.0])\nv = x[:1]\nw = 1 / x\nv += log(v)\nx * 2": (
+        4,
+        "`log` made -inf at [0] from",
+        ["`v` is [0]"],
+    ),
+    "x = ones(2, 3)\nx[1] = tensor([1.0, 0.0, 1.0]) / 0\nx.sum()": (2, "`div` made inf at [0]", []),
+    "x = ones(3)\nfor r in x / 0:\n    y = r * 2\ny": (2, "`div` made inf at [0]", ["`x` is [1"]),
+    "l = []\nfor v in [2.0, 0.0]:\n    l.append(log(v))\nsum(l)": (
+        3,
+        "`log` made -inf from",
+        ["in the 2nd turn of the loop at line 2"],
+    ),
+    "x = rand(9) * 0\n(x / x).mean()": (2, "`div` made nan at [0]", ["shape [9] from 0 to 0"]),
+    # as the program says it, whatever it is made of
+    "std(tensor([1.0]))": (1, "`std` made nan from", []),
+    "x = tensor([1.0])\nx.std()": (2, "`std` made nan from", ["`x` is [1]"]),
+    "x = tensor([2000.0, -1.0])\nx.exp_()\nx": (2, "`exp_` made inf at [0]", ["`x` is [2000, -1]"]),
+    "f = log\nf(0.0) + 1": (2, "`f(0.0)` made -inf from", []),
+    "class F(Function):\n    def forward(ctx, x):\n        return log(x)\n"
+    "    def backward(ctx, g):\n        return g\nF.apply(tensor(0.0)) * 2": (
+        3,
+        "`log` made -inf",
+        ["called from line 6"],
+    ),
+    "grad(lambda x: sqrt(x))(0.0)": (1, "made inf from", []),
+    # only what reaches the answer
+    "a = log(0.0) if True else 0\nb = where(a > 0, a, 1.0)\nb / 0": (3, "`div` made inf", []),
+    "a = log(0.0)\nb = 1 / 0\nwhere(tensor([True]), b, a)": (2, "`div` made inf", []),
+    "a = log(0.0)\nb = 1 / 0\nmaximum(tensor(a), b)": (2, "`div` made inf", []),
+    "a = log(0.0)\nb = 1 / 0\na * 0 + b": (1, "`log` made -inf", []),
+    # the program's own gradients
+    f"{LESSON}x.grad * 2": (
+        2,
+        "the derivative of `sqrt` is not, here",
+        ["`x` is 0", "on the way back from the `backward` at line 3"],
+    ),
+    f"{LESSON}x.item()": (2, "the gradient of `x` is not finite: the derivative of `sqrt`", []),
+    "x = tensor([0.0, 4.0], requires_grad=True)\nfor i in range(2):\n"
+    "    y = x ** (i + 0.5)\n    y.backward(tensor([i, 1.0 - i]))\nprint(x.grad)\nx": None,
+    "x = tensor([0.0, 4.0], requires_grad=True)\nfor i in range(2):\n"
+    "    y = x ** (1.5 - i)\n    y.backward(tensor([i, 1.0 - i]))\nx.grad": (
+        3,
+        "the derivative of `pow` is not, here",
+        ["in the 2nd turn of the loop at line 2", "`backward` at line 4"],
+    ),
+}
+
+
+def told(warning):
+    return [*(label.text for label in warning.labels), *warning.notes]
+
+
+def check(warnings, line, says, more):
+    (warning,) = warnings
+    assert (warning.place[1], says in warning.message) == (line, True), warning.message
+    for part in more:
+        assert any(part in t for t in told(warning)), told(warning)
+
+
+@pytest.mark.parametrize("text", RUNS)
+def test_a_run_tells_where_it_began(text):
+    warnings = [w for w in load(text).run().warnings if w.code == "non-finite"]
+    if RUNS[text] is None:
+        assert warnings == []
+        return
+    check(warnings, *RUNS[text])
+
+
+GRADIENTS = {
+    "y = 0.0\nfor i in range(3):\n    y = y + sqrt(x) * i\ny": (
+        3,
+        "the gradient is not finite: the derivative of `sqrt` is not, here",
+        ["`x` is 0", "in the 3rd turn of the loop at line 2"],
+    ),
+    "y = sqrt(x) + sin(x)\ny": (1, "the derivative of `sqrt`", []),  # both lead to x
+    "f = lambda v: sqrt(v)\nf(x) * 2": (1, "the derivative of `sqrt`", ["called from line 2"]),
+    "float_power(x, 0.5)": (1, "the derivative of `float_power`", ["`x` is 0"]),
+    "mse_loss(sqrt(x), x)": None,  # a slope that is exactly zero
+    "y = x / x\ny": (1, "the result is not finite: `div` made nan", ["`x` is 0"]),
+    "1 / 0 + x": (1, "the result is not finite: `div` made inf", []),
+    "where(x > 0, log(x), x)": None,
+}
+
+
+@pytest.mark.parametrize("text", GRADIENTS)
+def test_a_gradient_tells_where_it_began(text):
+    warnings = load(text).grad(x=0.0).warnings
+    if GRADIENTS[text] is None:
+        assert warnings == ()
+        return
+    check(warnings, *GRADIENTS[text])
+
+
+def test_looking_again_is_not_seen():
+    printed = []
+    text = "x = randn(3)\nprint(x.sum())\ny = x.sum() / 0\ny"
+    found = load(text).run(options=Options(echo=printed.append))
+    assert len(found.printed) == 1 == len("".join(printed).splitlines())
+    (warning,) = found.warnings
+    (label,) = warning.labels
+    assert label.text.partition(" is ")[2] == f"{found.values['x'].sum():.6g}"  # the same numbers
+
+
+def test_check_nan_tells_as_much():
+    with pytest.raises(RunError) as refused:
+        load("for i in range(2):\n    y = log(x)\ny").grad(x=0, options=Options(check_nan=True))
+    (error,) = refused.value.diagnostics
+    assert error.severity == "error"
+    assert told(error) == ["`x` is 0", "in the 2nd turn of the loop at line 1"]
+
+
+def test_of_many_rows_the_first_is_explained(cli, monkeypatch):
+    from gradcli.engine.run.execute import Executable
+
+    runs = []
+    plain = Executable.run
+    monkeypatch.setattr(Executable, "run", lambda *args: (runs.append(args), plain(*args))[1])
+    rows = "x\n1\n0\n0\n0\n"
+    _, out, err = cli("run", "-e", "input x: float", "-e", "log(x)", "--rows", "-", stdin=rows)
+    assert out.splitlines()[1:] == ["0.0", "-inf", "-inf", "-inf"]
+    assert "`x` is 0" in err
+    assert "first in row 1, line 3" in err
+    assert len(runs) == 4 + 2
+    arguments = ("run", "-e", "input x: float", "-e", "log(x)", "--rows", "-", "-f", "ndjson")
+    _, out, _ = cli(*arguments, stdin=rows)
+    assert out.count("`log` made -inf from finite values") == 3
+
+
+def observed_texts():
+    rng = random.Random(3)
+    for sample in SAMPLES:
+        yield sample.read_text("utf-8"), {}
+    for _ in range(20):
+        writer = Writer(rng.randrange(10**6))
+        yield writer.program(), writer.given()
+
+
+def values(done):
+    return repr([(n, plain_value(v)) for n, v in done.values.items() if is_data(v)])
+
+
+def test_an_observed_run_is_the_same():
+    kinds = 0
+    for text, given in observed_texts():
+        loaded = load(text)._loaded
+        try:
+            plain = loaded.execute(given_values(given, {}), Options(seed=7), Watch(()))
+        except GradError:  # a sample that wants inputs
+            continue
+        origins = Origins()
+        seen = loaded.execute(given_values(given, {}), Options(seed=7), Watch(()), origins)
+        assert seen.lines == plain.lines
+        assert values(seen) == values(plain)
+        kinds += origins.events > 0
+    assert kinds > 20

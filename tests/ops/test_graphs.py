@@ -13,6 +13,7 @@ import pytest
 from oracles import floating, samples, table, values
 
 from gradcli.engine.ops.catalog import ops
+from gradcli.engine.run.call import changed
 from gradcli.engine.run.execute import Executable
 from gradcli.engine.run.session import Session
 from gradcli.engine.tape.tensor import AccumulateGrad, Tensor, leaf, node_of
@@ -25,6 +26,7 @@ NUMBER = 0.5  # in the place of an argument
 REFLECTED = "with a number first the node is the operator's, of `2 + x`, in the function, too"
 DEPARTS = {
     **dict.fromkeys(("add", "mul", "sub"), REFLECTED),
+    "diff": "with n = 0 it is a clone",
     "cholesky": "PyTorch's old name of it has a node of its own; here both are `linalg.cholesky`",
     "linalg_lu": "the permutation counts among the results",
     "linalg_qr": "the Q that `mode='r'` leaves out is no result",
@@ -40,6 +42,14 @@ SEVERAL = {  # of several nodes in PyTorch, and of others here
     *("normalize", "outer", "pairwise_distance", "poisson_nll_loss", "prelu", "quantile"),
     *("repeat_interleave", "rms_norm", "smooth_l1_loss", "softsign", "take_along_dim"),
     *("tanhshrink", "tensordot", "trapezoid", "vander"),
+}
+
+
+UNNAMED = "PyTorch records that it has no derivative"
+OTHER = "PyTorch numbers the change in place as one more of that name"
+TWINS_DEPART = {
+    **dict.fromkeys(("floor_divide", "heaviside"), UNNAMED),
+    **dict.fromkeys(("acosh", "asinh", "atanh", "fill"), OTHER),
 }
 
 
@@ -105,3 +115,18 @@ def test_reflected_division_is_recorded_at_its_place_and_right():
     assert y.data.tolist() == [1.5, -np.inf]
     assert y.node.site is not None
     assert y.node.edges[0].site is not None
+
+
+@pytest.mark.parametrize("name", RECORDED["twins"])
+def test_graphs_of_changes_in_place_are_those_of_pytorch(name):
+    number, expected = RECORDED["twins"][name]
+    op, session = OPS[name], Session()
+    args = [
+        a if a is None else leaf(a) if floating(a) else Tensor(a)
+        for a in values(samples(op)[number].args)
+    ]
+    leaves = {id(a): str(i) for i, a in enumerate(args)}
+    x = session.do(ops.clone, [args[0]], {})
+    with Quiet():
+        changed(op, session, x, args[1:], {**op.params, **samples(op)[number].params}, None)
+    assert (traced(x, leaves) != expected) == (name in TWINS_DEPART)

@@ -65,3 +65,23 @@ def test_a_float32_without_dimensions_is_changed_by_a_number():
     text = "y = tensor(3.0, dtype=float32) * 1\ny /= tensor(2.0)\nprint(y)\ny"
     found = load(text).run()
     assert (found.printed, float(found.result)) == (("tensor(1.5000, dtype=torch.float32)",), 1.5)
+
+
+@pytest.mark.parametrize(
+    ("call", "node"),
+    [
+        ("mse_loss(h, 2 * h)", "MseLossBackward0"),
+        ("layer_norm(h, (2,)).sum()", "NativeLayerNormBackward0"),
+        ("glu(h, 0).sum()", "GluBackward0"),
+        ("max(h)", "MaxBackward1"),
+        ("median(h)", "MedianBackward0"),
+        ("sin(h).sum()", "SinBackward0"),
+    ],
+)
+def test_a_change_of_what_is_saved_tells_the_name_and_place_of_the_call(call, node):
+    text = f"param x = [0.5, 0.7]\nh = x * 1\ny = {call}\nh += 1\ny"
+    with pytest.raises(RunError) as caught:
+        load(text).grad()
+    found = caught.value.diagnostics[0]
+    assert f"a value that {node} saved" in found.message
+    assert found.labels[0].text == f"{node} saved it here"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from gradcli.engine.ops.catalog import ops
@@ -43,10 +43,11 @@ def apply_inplace(
     old = Tensor(x.data, node_of(x), x.index)  # what the rules see as the argument
     args = [_snapshot(a, x) for a in args]
     if recording:
-        _refuse_leaf(x)
-        _refuse_unrecorded(x, args)
+        _refuse(x, args)
     out, _ = evaluated(op, (x, *args), params)
-    _write(x, out, op, old, site)
+    if op.saves[0] and _is_shared(x):
+        old.data = x.data.copy()
+    _write(x, out, site)
     if not recording:
         return x
     node = None
@@ -57,6 +58,36 @@ def apply_inplace(
     if node is not None or node_of(x) is not None:
         _rebase(x, node, site)
     return x
+
+
+def replace(
+    x: Tensor,
+    args: Sequence[Any],
+    make: Callable[[Sequence[Any]], Tensor],
+    site: Site | None,
+    *,
+    recording: bool,
+) -> Tensor:
+    """Change `x`, in place, to what several ops make of it and `args`, and return it. `make` gets
+    these as they were. Raises as `apply_inplace`.
+    """
+    old = Tensor(x.data.copy() if _is_shared(x) else x.data, node_of(x), x.index)
+    args = [_snapshot(a, x) for a in args]
+    if recording:
+        _refuse(x, args)
+    made = make([old, *args])
+    if is_floating(x.data) and is_floating(made.data) and made.dtype != x.dtype:
+        made = ops.cast(made, dtype=x.dtype)
+    _write(x, made.data, site)
+    node = node_of(made)
+    if recording and (node is not None or node_of(x) is not None):
+        _rebase(x, node, site)
+    return x
+
+
+def _refuse(x: Tensor, args: Sequence[Any]) -> None:
+    _refuse_leaf(x)
+    _refuse_unrecorded(x, args)
 
 
 def _refuse_leaf(x: Tensor) -> None:
@@ -98,7 +129,13 @@ def _snapshot(a: Any, x: Tensor) -> Any:
     return Tensor(data, node_of(a), a.index)
 
 
-def _write(x: Tensor, out: Data, op: Op, old: Tensor, site: Site | None) -> None:
+def _is_shared(x: Tensor) -> bool:
+    """Whether a change of the tensor writes into its memory, as others may lie on it, too."""
+    version = x.version
+    return version is not None and version.shared and type(x.data) not in NUMBERS
+
+
+def _write(x: Tensor, out: Data, site: Site | None) -> None:
     """Put the result `out`, which lies on memory of its own, into `x`."""
     before, after = like_of(x), like_of(out)
     if before.shape != after.shape:
@@ -115,14 +152,11 @@ def _write(x: Tensor, out: Data, op: Op, old: Tensor, site: Site | None) -> None
                 "changed in place",
                 help="change a `clone()` of it",
             )
-        version = x.version
-        if version is None or not version.shared:
-            x.data = _laid_as(out, x.data)  # nobody else looks at the old memory
-        else:
-            version.part()
-            if op.saves[0]:
-                old.data = x.data.copy()
+        if _is_shared(x):
+            counter(x).part()
             x.data[...] = out
+        else:
+            x.data = _laid_as(out, x.data)  # nobody else looks at the old memory
     version = counter(x)
     version.count += 1
     version.site = site

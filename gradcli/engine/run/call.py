@@ -8,11 +8,11 @@ from typing import Any, TypeAlias
 
 from gradcli.engine.ops.binding import bind, bind_host, check_params, signature, static
 from gradcli.engine.ops.catalog import ops
-from gradcli.engine.ops.inplace import apply_inplace
+from gradcli.engine.ops.inplace import apply_inplace, replace
 from gradcli.engine.ops.op import REQUIRED, Op
 from gradcli.engine.run import scalars
 from gradcli.engine.run.session import Session
-from gradcli.engine.tape.graph import Site
+from gradcli.engine.tape.graph import Site, settle
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.errors import RunError, run_error
 from gradcli.ir import Const, Named, Signature
@@ -75,7 +75,7 @@ def bound(op: Op, arguments: Named, site: Site) -> Function:
         def on_values(session: Session, *values: Any) -> Any:
             return host(session, *gather(values), **parameters(values))
 
-        return on_values
+        return _placed(on_values, site) if op.by else on_values
 
     def on_tensors(session: Session, *values: Any) -> Any:
         params = parameters(values)
@@ -101,7 +101,7 @@ def twin(op: Op, arguments: Named, site: Site) -> Function:
             return plain(session, *values)
         params = parameters(values)
         x, *rest = gather(values)
-        return _changed(op, session, x, rest, params, site)
+        return changed(op, session, x, rest, params, site)
 
     return update
 
@@ -197,7 +197,7 @@ def by_name(op: Op, site: Site | None) -> Function:
             bound, params = bind_host(op, args, keywords)
             return host(session, *bound, **params)
 
-        return on_values
+        return on_values if site is None or not op.by else _placed(on_values, site)
 
     def on_tensors(session: Session, *args: Any, **keywords: Any) -> Any:
         bound, params = bind(op, args, keywords)
@@ -216,7 +216,7 @@ def twin_by_name(op: Op, site: Site) -> Function:
         if type(x) is not Tensor:
             return plain(session, x, *args, **keywords)
         bound, params = bind(op, (x, *args), keywords)
-        return _changed(op, session, x, bound[1:], params, site)
+        return changed(op, session, x, bound[1:], params, site)
 
     return update
 
@@ -229,7 +229,7 @@ def augmented(op: Op, plain: Function, site: Site) -> Function:
     def update(session: Session, x: Any, value: Any) -> Any:
         if type(x) is not Tensor:
             return plain(session, x, value)
-        return _changed(op, session, x, [value], op.params, site)
+        return changed(op, session, x, [value], op.params, site)
 
     return update
 
@@ -245,6 +245,19 @@ def value(op: Op, session: Session) -> Callable[..., Any]:
     return function
 
 
+def _placed(host: Function, site: Site) -> Function:
+    """A host that does its work by ops, whose nodes stand at the place of its call."""
+
+    def call(session: Session, *args: Any, **keywords: Any) -> Any:
+        out = host(session, *args, **keywords)
+        for x in out if isinstance(out, tuple) else (out,):
+            if isinstance(x, Tensor) and x.node is not None:
+                settle(x.node, (), site)
+        return out
+
+    return call
+
+
 # doing it -----------------------------------------------------------------------------------------
 
 
@@ -258,22 +271,24 @@ def _done(
     return session.do(op, session.operands(op, args, site), params, site)
 
 
-def _changed(
+def changed(
     op: Op,
     session: Session,
     x: Tensor,
     rest: Sequence[Any],
     params: Mapping[str, Any],
-    site: Site,
+    site: Site | None,
 ) -> Tensor:
+    """A tensor changed in place to what the op makes of it."""
     rest = session.operands(op, [x, *rest], site)[1:]
-    if op.body is not None:  # worked out beside x, then written into it
-        before = session.do(ops.clone, [x], {}, site)
-        rest, params = [session.do(op, [before, *rest], params, site)], {}
+    recording = session.recording
+    if op.body is not None:
+        return replace(
+            x, rest, lambda args: session.do(op, args, params, site), site, recording=recording
+        )
     if session.keep:
         session.mark([x, *rest])
-    kind = op if op.body is None else ops.fill
-    return apply_inplace(kind, x, rest, params, site, recording=session.recording)
+    return apply_inplace(op, x, rest, params, site, recording=recording)
 
 
 def _refuse_inplace(op: Op) -> None:

@@ -179,10 +179,11 @@ class OpNode(NodeOfOp):
     `args` are the arguments as the rules want them: what the rules read is kept, of the rest only a
     `Like`; `data` is the same as plain data, as it was when the op was done. A change in place of
     one of the `guards`, or of the results that `cells` count, is refused in reverse mode:
-    `versions` tells in which state they were.
+    `versions` tells in which state they were. `whole` is the name of the node that shows in its
+    place, of an op that is made of it and others.
     """
 
-    __slots__ = ("__weakref__", "cells", "data", "guards", "versions")
+    __slots__ = ("__weakref__", "cells", "data", "guards", "versions", "whole")
 
     def __init__(
         self,
@@ -206,10 +207,14 @@ class OpNode(NodeOfOp):
         self.guards: tuple[Tensor, ...] = ()
         self.cells: tuple[Version, ...] = ()
         self.versions: tuple[int, ...] | None = None
+        self.whole: str | None = None
         self.like = None
         self.hooks = None
         self.freed = LIVE
         self.keeps = False
+
+    def name(self) -> str:
+        return self.whole or super().name()
 
     @property
     def shown(self) -> Sequence[tuple[Node | None, int]]:
@@ -436,6 +441,7 @@ def composed(op: Recordable, args: Sequence[Any], params: Mapping[str, Any]) -> 
     if op.folds and any(node is not None for node, _ in made):
         kept = tuple(like_of(a) if isinstance(a, Tensor) else a for a in args)
         folded = CompositeNode(op, kept, params, under, made)
+        _name_parts(folded, given)
         likes = tuple(map(like_of, results))
         folded.like = likes if len(likes) > 1 else likes[0]
         folded.keeps = any(n is not None and n.keeps for n, _ in made)
@@ -445,6 +451,16 @@ def composed(op: Recordable, args: Sequence[Any], params: Mapping[str, Any]) -> 
             if inner is not None:
                 result.node, result.index, result.view = folded, i, None
     return out
+
+
+def _name_parts(whole: CompositeNode, given: Collection[Node]) -> None:
+    """Let the nodes of a composite's parts, up to those given to it, tell its name as theirs."""
+    name, stack = whole.name(), [*whole.edges]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, OpNode) and node not in given and node.whole != name:
+            node.whole = name
+            stack += node.edges
 
 
 def _made(result: Any, given: Collection[Node]) -> tuple[Node | None, int]:

@@ -5,7 +5,8 @@ For every operation that a program can name and PyTorch has: the graph of each r
 operation's own samples, down to its arguments. `graphs.json` has, by operation, the graphs
 that it makes, as texts, and the samples that make each: their numbers, and "1/0" for sample 1 with a Python number as its
 argument 0. `MulBackward0(0, -)`: a name and what it is made of, an argument's number for a leaf and
-`-` for none; `;` parts results. `operators` are those of expressions in a matrix `x` and numbers.
+`-` for none; `;` parts results. `twins` has the graph of argument 0, a computed value, after the
+operation has changed it in place, with the first sample of which it can be. `operators` are those of expressions in a matrix `x` and numbers.
 """
 
 from __future__ import annotations
@@ -96,11 +97,36 @@ def rows(op: Any) -> dict[str, list[str]]:
     return found
 
 
+def twin(op: Any) -> list[Any] | None:
+    """The first sample for which PyTorch does the operation in place, and the graph that it makes."""
+    for i, s in enumerate(samples(op)):
+        args = [record.tensor(v, torch.float64) for v in values(s.args)]
+        for a in args:
+            if a is not None and a.is_floating_point():
+                a.requires_grad_()
+        leaves = {id(a): str(i) for i, a in enumerate(args)}
+        named = dict(zip(op.args, args, strict=False))
+        named |= {k: record.parameter(op, k, v) for k, v in s.params.items()}
+        named = {k: v for k, v in named.items() if v is not None}
+        try:
+            changed = named.pop(op.args[0]).clone()
+            in_place = getattr(changed, op.name + "_")
+            try:
+                in_place(**named)
+            except TypeError:
+                in_place(*named.values())
+            return [i, traced(changed, leaves)]
+        except Exception:  # whatever it is, it has none
+            continue
+    return None
+
+
 def main() -> None:
     torch.set_num_threads(1)
     torch.set_default_dtype(torch.float64)
     warnings.simplefilter("ignore")
     found: dict[str, Any] = {}
+    twins: dict[str, Any] = {}
     for op in table().values():
         room = record.ops.families[op.name].rpartition(".")[0]
         if room.endswith("internal") or op.constant is not record.REQUIRED or op.host is not None:
@@ -112,12 +138,14 @@ def main() -> None:
         graphs_of = rows(op)
         if graphs_of:
             found[op.name] = graphs_of
+        if op.inplace and (of_twin := twin(op)) is not None:
+            twins[op.name] = of_twin
     x = torch.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
     told = {text: traced(eval(text, {"x": x}), {id(x): "x"}) for text in EXPRESSIONS}
     head = json.dumps(torch.__version__.partition("+")[0])
     lines = ",\n".join(f"{json.dumps(name)}: {json.dumps(rows)}" for name, rows in found.items())
     (HERE / "graphs.json").write_text(
-        f'{{"pytorch": {head}, "graphs": {{\n{lines}\n}}, "operators": '
+        f'{{"pytorch": {head}, "graphs": {{\n{lines}\n}}, "twins": {json.dumps(twins)}, "operators": '
         f"{json.dumps(told, indent=1)}}}\n",
         "utf-8",
     )

@@ -200,3 +200,9 @@ def slips(a: str, b: str) -> int:
 def counted(n: int, noun: str) -> str:
     """A number with its noun: `1 argument`, `2 arguments`."""
     return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names in backticks: "`a`, `b` and `c`"."""
+    *before, last = [f"`{name}`" for name in names]
+    return f"{', '.join(before)} and {last}" if before else last

@@ -22,7 +22,7 @@ from gradcli.errors import (
 from gradcli.grammar import ast
 from gradcli.grammar.check import check
 from gradcli.grammar.lower import lower
-from gradcli.grammar.names import analyse, is_constant
+from gradcli.grammar.names import Names, analyse, is_constant, walk
 from gradcli.grammar.parser import parse, parse_expression
 from gradcli.grammar.text import decode
 from gradcli.questions.program import Program
@@ -178,25 +178,39 @@ def constant(text: str, name: str, origin: str) -> Given:
     Raises:
         InputError: If it is none.
     """
-    source = Source(origin, text)
+    source = Source("<expr>", origin)
     try:
-        expression = parse_expression(source)
+        expression = parse_expression(source, len(origin) - len(text))
         module = ast.Module(expression.span, (ast.ExprStatement(expression.span, expression),))
         builtins = Builtins()
         names = analyse(module, builtins, frozenset())
         if not is_constant(expression, names):
-            near = nearest(expression.id, _WORDS) if isinstance(expression, ast.Name) else None
-            raise InputError(
-                Diagnostic(
-                    "bad-input",
-                    f"the value of {name} must be a constant expression",
-                    source,
-                    expression.span,
-                    help=near or "numbers, lists, arithmetic and built-in functions of these",
-                )
-            )
+            raise InputError(_not_constant(name, expression, names, source))
         program = _lowered(module, source, frozenset())
         _, value = Executable(program).run(Session(), {})
     except (ProgramError, RunError) as error:
         raise InputError(*error.diagnostics) from None
     return Given(value, origin)
+
+
+def _not_constant(what: str, expression: ast.Expr, names: Names, source: Source) -> Diagnostic:
+    """Why an expression is no constant, at the first name in it that makes it none."""
+    signatures = names.signatures
+    for node, role, _ in walk(expression):
+        if not isinstance(node, ast.Name):
+            continue
+        builtin, called = names.builtin(node), role == "call"
+        message = f"`{node.id}` cannot stand in a value from outside"
+        if builtin is not None and signatures[builtin].pure:
+            continue
+        if builtin is not None:
+            return Diagnostic("bad-input", message, source, node.span)
+        message = f"`{node.id}` has no value here: the value of {what} is a constant expression"
+        if called:
+            message = f"`{node.id}` is called and never defined"
+        alike = (n for n in signatures.names() if signatures[n].constant != called)
+        help = nearest(node.id, alike if called else (*alike, *_WORDS))
+        return Diagnostic("bad-input", message, source, node.span, help=help)
+    message = f"the value of {what} must be a constant expression"
+    help = "numbers, lists, arithmetic and built-in functions of these"
+    return Diagnostic("bad-input", message, source, expression.span, help=help)

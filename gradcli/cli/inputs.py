@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from gradcli.cli.arguments import split
 from gradcli.cli.failures import usage
 from gradcli.cli.reading import read_program
-from gradcli.errors import ProgramError
+from gradcli.errors import InputError, ProgramError
 
 if TYPE_CHECKING:
     from gradcli.cli.options import Line
@@ -106,7 +107,13 @@ def _constant(text: str, name: str, origin: str) -> Given:
 
     if text.startswith("@"):
         return program.Given(_from_file(text[1:]), origin)
-    return program.constant(text, name, origin)
+    try:
+        return program.constant(text, name, origin)
+    except InputError as error:
+        if os.path.isfile(text):
+            given = origin[: len(origin) - len(text)]
+            error.diagnostics[0].help = f"`{given}@{text}` reads the file `{text}`"
+        raise
 
 
 def _from_file(reference: str) -> Any:

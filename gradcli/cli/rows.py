@@ -18,7 +18,7 @@ from gradcli.cli.records import Batch, row_form
 from gradcli.cli.row_writer import Answer, RowWriter, refused
 from gradcli.cli.terminal import is_terminal
 from gradcli.cli.workers import workers
-from gradcli.errors import Diagnostic, GradError, InputError, LimitError, UsageError
+from gradcli.errors import Diagnostic, GradError, InputError, LimitError, UsageError, listed
 from gradcli.formats.delimited import cells, header
 from gradcli.formats.forms import Parts
 from gradcli.formats.literal import numbers
@@ -136,8 +136,9 @@ def _wanted(question: Question, rows: Rows) -> Wanted:
         raise InputError(Diagnostic("unknown-input", message, notes=notes))
     missing = [n for n in program.required if n not in names and n not in inputs]
     if missing:
-        message = f"`{rows.name}` has no column `{missing[0]}`, which the program needs"
-        help = f"add {missing[0]}=VALUE for all rows"
+        noun = "column" if len(missing) == 1 else "columns"
+        message = f"`{rows.name}` has no {noun} {listed(missing)}, which the program needs"
+        help = f"add {' '.join(f'{name}=VALUE' for name in missing)} for all rows"
         raise InputError(
             Diagnostic("missing-input", message, notes=(f"the columns are {have}",), help=help)
         )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from gradcli import ir
 from gradcli.engine.report.values import is_data
 from gradcli.engine.run.execute import Executable
-from gradcli.engine.run.inputs import Given, check_names
+from gradcli.engine.run.inputs import Given, check_complete, check_names
 from gradcli.engine.run.session import Session, kind_of
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.data import NUMBERS, Quiet, dtype_of
@@ -86,6 +86,7 @@ class Loaded:
     ) -> Done:
         """Run the program once, told to an observer; `more` is of `Session`."""
         check_names(given, self.program)
+        check_complete(given, self.program)
         printed: list[str] = []
 
         def echo(text: str) -> None:

@@ -106,7 +106,7 @@ REFUSED = [
     (["vjp", *PAIR, "--cotangent", "[1, 2, 3]"], 4, "given as --cotangent [1, 2, 3]"),
     (["vjp", *PAIR, "--cotangent", "[1, [2]]"], 4, "given as --cotangent [1, [2]]"),
     (["jvp", *PAIR, "--tangent", "x='a'"], 4, "the tangent of `x` must be a number or tensor"),
-    (["jvp", *PAIR, "--tangent", "x=q"], 4, "--tangent x=q:1:1: error[bad-input]"),
+    (["jvp", *PAIR, "--tangent", "x=q"], 4, "<expr>:1:13: error[bad-input]: `q` has no value here"),
     (["hvp", *PAIR, "--tangent", "z=1"], 2, "--tangent names `z`"),
     (["vjp", *PAIR], 5, "<expr>:1:1: error[needs-cotangent]"),
     (["jacobian", "-e", "(x, x ** 2)", "x=2"], 5, "<expr>:1:2: error[not-differentiable]"),

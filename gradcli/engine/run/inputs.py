@@ -9,7 +9,7 @@ from gradcli.engine.run.session import Session, kind_of
 from gradcli.engine.tape.graph import Site
 from gradcli.engine.tape.tensor import Number, Tensor, leaf
 from gradcli.engine.values.data import NUMBERS, np
-from gradcli.errors import Diagnostic, GradError, InputError, nearest
+from gradcli.errors import Diagnostic, GradError, InputError, Label, listed, nearest
 from gradcli.ir import Input, Program
 from gradcli.record import Record
 from gradcli.source import Source
@@ -35,21 +35,43 @@ def check_names(given: Mapping[str, Given], program: Program) -> None:
     """Refuse values for names that are no inputs.
 
     Raises:
-        InputError: Naming the inputs that there are.
+        InputError: With all of them, naming the inputs that there are.
     """
     known = [i.name for i in program.inputs]
-    for name, value in given.items():
-        if name in known:
-            continue
-        if name in program.names:
-            message = f"`{name}` is computed by the program and cannot be given"
-        else:
-            message = f"the program has no input `{name}`"
-        help = f"its inputs are {', '.join(known)}" if known else "it has no inputs"
-        notes = (f"given as {value.origin}",)
-        raise InputError(
-            Diagnostic("unknown-input", message, notes=notes, help=nearest(name, known) or help)
-        )
+    wrong = [_unknown(name, value, known, program) for name, value in given.items()]
+    if any(wrong):
+        raise InputError(*filter(None, wrong))
+
+
+def _unknown(name: str, value: Given, known: Sequence[str], program: Program) -> Diagnostic | None:
+    if name in known:
+        return None
+    if name in program.names:
+        message = f"`{name}` is computed by the program and cannot be given"
+    else:
+        message = f"the program has no input `{name}`"
+    help = f"its inputs are {', '.join(known)}" if known else "it has no inputs"
+    notes = (f"given as {value.origin}",)
+    return Diagnostic("unknown-input", message, notes=notes, help=nearest(name, known) or help)
+
+
+def check_complete(given: Mapping[str, Given], program: Program) -> None:
+    """Refuse to run a program without the values that it needs.
+
+    Raises:
+        InputError: Naming all that are missing, with what to add.
+    """
+    missing = [i for i in program.inputs if i.default is None and i.name not in given]
+    if not missing:
+        return
+    first, *others = missing
+    names = listed([i.name for i in missing])
+    message = f"inputs {names} have no values" if others else f"input {names} has no value"
+    labels = [Label(i.span, "") for i in others]
+    help = f"add {' '.join(f'{i.name}=VALUE' for i in missing)}"
+    raise InputError(
+        Diagnostic("missing-input", message, program.source, first.span, labels=labels, help=help)
+    )
 
 
 class Inputs:
@@ -77,7 +99,7 @@ class Inputs:
         """The value of an input: the one given, or its default, checked and converted.
 
         Raises:
-            InputError: If there is none, or it has the wrong type or shape.
+            InputError: If it has the wrong type or shape.
         """
         given = self.given.get(i.name)
         if i.kind != "constant" and type(default) is list and _is_numeric(default):
@@ -85,13 +107,6 @@ class Inputs:
             if i.type is not None and 0 in default.shape:  # no numbers are of any kind
                 default = _cast(default, KINDS[i.type[0]])
         if given is None:
-            if i.default is None:
-                raise self._refused(
-                    i,
-                    "missing-input",
-                    f"input `{i.name}` has no value",
-                    f"add {i.name}=VALUE",
-                )
             value = default
         else:
             value = self._converted(i, given, default if i.type is None else None)

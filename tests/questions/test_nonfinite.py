@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import random
-
 import pytest
 from generated_programs import Writer
-from sample_programs import SAMPLES
 
 from gradcli import load
 from gradcli.engine.report.values import is_data, plain_value
 from gradcli.engine.run.origins import Origins
-from gradcli.errors import GradError, RunError
+from gradcli.errors import RunError
 from gradcli.questions.request import Options, given_values
 from gradcli.questions.wanted import Watch
 
@@ -162,12 +159,32 @@ def test_of_many_rows_the_first_is_explained(cli, monkeypatch):
     assert out.count("`log` made -inf from finite values") == 3
 
 
+MIXED = """\
+class Cube(Function):
+    def forward(ctx, x, scale):
+        ctx.save_for_backward(x)
+        return scale * x ** 3
+    def backward(ctx, g):
+        x, = ctx.saved_tensors
+        return 3 * g * x ** 2, None
+x = randn(3, requires_grad=True)
+x.register_hook(print)
+y = Cube.apply(x, 2.0).sum()
+y.backward()
+f = sin
+l = []
+for i in range(3):
+    l.append(grad(f)(float(i)))
+    f = cos
+x.grad[:2].zero_()
+print(sum(l), y.item(), jacobian(lambda v: v * v, x.detach()))
+"""
+
+
 def observed_texts():
-    rng = random.Random(3)
-    for sample in SAMPLES:
-        yield sample.read_text("utf-8"), {}
-    for _ in range(20):
-        writer = Writer(rng.randrange(10**6))
+    yield MIXED, {}
+    for seed in range(20):
+        writer = Writer(seed)
         yield writer.program(), writer.given()
 
 
@@ -176,16 +193,10 @@ def values(done):
 
 
 def test_an_observed_run_is_the_same():
-    kinds = 0
     for text, given in observed_texts():
         loaded = load(text)._loaded
-        try:
-            plain = loaded.execute(given_values(given, {}), Options(seed=7), Watch(()))
-        except GradError:  # a sample that wants inputs
-            continue
+        plain = loaded.execute(given_values(given, {}), Options(seed=7), Watch(()))
         origins = Origins()
         seen = loaded.execute(given_values(given, {}), Options(seed=7), Watch(()), origins)
-        assert seen.lines == plain.lines
-        assert values(seen) == values(plain)
-        kinds += origins.events > 0
-    assert kinds > 20
+        assert (seen.lines, values(seen)) == (plain.lines, values(plain))
+        assert origins.events > 3

@@ -185,6 +185,19 @@ def central_differences(function, x: np.ndarray, step: float = EPS) -> np.ndarra
     return np.array(columns).reshape(x.size, size).T
 
 
+def ways(size: int, chance: np.random.Generator) -> np.ndarray:
+    """Directions to take differences along, as rows: of a space of one or two dimensions all, else
+    two by chance, which no wrong entry of a gradient can hide from.
+    """
+    return np.eye(size) if size <= 2 else chance.standard_normal((2, size))
+
+
+def slopes(function, x: np.ndarray, along: np.ndarray, step: float = EPS) -> np.ndarray:
+    """Central differences of a function from vectors to numbers along directions."""
+    found = [(function(x + w * step) - function(x - w * step)) / (2 * step) for w in along]
+    return np.array(found).reshape(len(along))
+
+
 class Case:
     """An op at a sample, as a function of one vector: of all that it is differentiated by."""
 
@@ -240,9 +253,11 @@ __all__ = [
     "jacobian_reverse",
     "ops",
     "reverse",
+    "slopes",
     "split",
     "table",
     "ulps",
     "values",
+    "ways",
     "zeros",
 ]

@@ -39,20 +39,46 @@ OPS = [
 ]
 
 
-def variants(args):
-    """The arguments as they are, of one dtype each, and of every pair of dtypes."""
-    finite = all(a is None or np.all(np.isfinite(a)) for a in args)
+PAIRED = 3
+"""Samples of an op that are done with every combination of dtypes."""
+
+
+def of_one_dtype(args):
+    """The arguments as they are, and all of one dtype, or all floats."""
     given = [i for i, a in enumerate(args) if a is not None]
     floats = [i for i in given if dtype_of(args[i]).startswith("float")]
-    yield args
-    chosen = [*(dict.fromkeys(some, kind) for kind in KINDS for some in (given, floats))]
-    if len(given) in (2, 3):
-        chosen += [
-            dict(zip(given, k, strict=True)) for k in itertools.product(KINDS, repeat=len(given))
-        ]
-    for kinds in chosen:
-        if finite or not {"int64", "bool"} & {*kinds.values()}:
-            yield [cast(a, kinds[i]) if i in kinds else a for i, a in enumerate(args)]
+    chosen = [dict.fromkeys(some, kind) for kind in KINDS for some in (given, floats)]
+    return [args, *cast_as(args, chosen)]
+
+
+def of_all_dtypes(args):
+    """Two or three arguments of every combination of dtypes."""
+    given = [i for i, a in enumerate(args) if a is not None]
+    if len(given) not in (2, 3):
+        return []
+    combinations = itertools.product(KINDS, repeat=len(given))
+    return cast_as(args, [dict(zip(given, k, strict=True)) for k in combinations])
+
+
+def cast_as(args, chosen):
+    """The arguments with these dtypes, where their values have a meaning in them."""
+    finite = all(a is None or np.all(np.isfinite(a)) for a in args)
+    return [
+        [cast(a, kinds[i]) if i in kinds else a for i, a in enumerate(args)]
+        for kinds in chosen
+        if finite or not {"int64", "bool"} & {*kinds.values()}
+    ]
+
+
+def variants(op):
+    """Arguments of every sample of an op in the dtypes that it may take, with its parameters."""
+    for number, s in enumerate(samples(op)):
+        given = values(s.args)
+        if op.name in RULES:
+            chosen = [given]
+        else:
+            chosen = [*of_one_dtype(given), *(of_all_dtypes(given) if number < PAIRED else [])]
+        yield from ((args, s.params) for args in chosen)
 
 
 def told_apart(a):
@@ -68,27 +94,25 @@ def parts(out):
 def test_what_is_inferred_is_what_is_given(op):
     taken = 0
     session = Session()
-    for s in samples(op):
-        params = {k.removeprefix("*"): v for k, v in {**op.params, **s.params}.items()}
-        given = values(s.args)
-        for args in [given] if op.name in RULES else variants(given):
-            with Quiet():
-                try:
-                    out = session.do(op, list(map(told_apart, args)), params)
-                except GradError:
-                    continue  # it does not take these dtypes
-            taken += 1
-            known = [None if a is None else of_data(a, UNLINKED) for a in args]
-            found = inferred(op, known, params)
-            told = f"{op.name}{[(k.shape, k.dtype) for k in known if k]} {s.params}"
-            assert isinstance(found, tuple) == isinstance(out, tuple), told
-            for value, real in zip(parts(found), parts(out), strict=True):
-                got, expected = (value.shape, value.dtype), (shape_of(real), dtype_of(real))
-                if got[0] is None and op.name in HANGING:
-                    expected = (None, expected[1])
-                if got[1] is None and op.name == "pow" and not any(map(shape_of, args)):
-                    expected = (expected[0], None)  # of ints the exponent's sign decides
-                assert got == expected, f"{told}: inferred {got}, is {expected}"
+    for args, given in variants(op):
+        params = {k.removeprefix("*"): v for k, v in {**op.params, **given}.items()}
+        with Quiet():
+            try:
+                out = session.do(op, list(map(told_apart, args)), params)
+            except GradError:
+                continue  # it does not take these dtypes
+        taken += 1
+        known = [None if a is None else of_data(a, UNLINKED) for a in args]
+        found = inferred(op, known, params)
+        told = f"{op.name}{[(k.shape, k.dtype) for k in known if k]} {given}"
+        assert isinstance(found, tuple) == isinstance(out, tuple), told
+        for value, real in zip(parts(found), parts(out), strict=True):
+            got, expected = (value.shape, value.dtype), (shape_of(real), dtype_of(real))
+            if got[0] is None and op.name in HANGING:
+                expected = (None, expected[1])
+            if got[1] is None and op.name == "pow" and not any(map(shape_of, args)):
+                expected = (expected[0], None)  # of ints the exponent's sign decides
+            assert got == expected, f"{told}: inferred {got}, is {expected}"
     assert taken
 
 

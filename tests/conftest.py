@@ -6,6 +6,7 @@ import signal
 import sys
 
 import pytest
+from forked import Server
 from hypothesis import HealthCheck, settings
 
 from gradcli.__main__ import _run
@@ -41,3 +42,11 @@ def cli(monkeypatch):
         return status, out.buffer.getvalue().decode(), err.buffer.getvalue().decode()
 
     return run
+
+
+@pytest.fixture(scope="session")
+def forked(tmp_path_factory):
+    """Real processes of gradcli, forked: see forked.py."""
+    server = Server(tmp_path_factory.mktemp("forked"))
+    yield server
+    server.stop()

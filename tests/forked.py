@@ -169,6 +169,12 @@ class Server:
 
     def __init__(self, folder: Path) -> None:
         self.path = str(folder / "s")
+        command = folder / "bin" / "gradcli"
+        command.parent.mkdir()
+        start = f'exec "{sys.executable}" -IS "{COMMAND}" "{self.path}" "$@"'
+        command.write_text(f"#!/bin/sh\n{start}\n")
+        command.chmod(0o755)
+        self._folder = command.parent
         environment = {**os.environ, "PYTHONPATH": str(ROOT), "OPENBLAS_NUM_THREADS": "1"}
         self._process = subprocess.Popen(
             [sys.executable, __file__, self.path],
@@ -178,6 +184,10 @@ class Server:
         )
         assert self._process.stdout is not None
         assert self._process.stdout.readline() == b"ready\n"
+
+    def environment(self) -> dict[str, str]:
+        """An environment in which a shell finds this server's `gradcli` first."""
+        return {**os.environ, "PATH": os.pathsep.join((str(self._folder), os.environ["PATH"]))}
 
     def stop(self) -> None:
         assert self._process.stdin is not None

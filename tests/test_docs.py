@@ -1,11 +1,9 @@
 """What the documentation shows is what happens, and nothing is missing from it."""
 
-import os
 import re
 import shlex
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -47,9 +45,7 @@ def words(command):
     )
 
 
-def printed_by_a_shell(command):
-    environment = {**os.environ}
-    environment["PATH"] = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
+def printed_by_a_shell(command, environment):
     done = subprocess.run(
         ["bash", "-c", command],
         cwd=ROOT,
@@ -63,14 +59,17 @@ def printed_by_a_shell(command):
 
 
 @pytest.mark.parametrize(("command", "output"), list(shown()))
-def test_a_command_prints_what_is_shown(command, output, cli, monkeypatch):
+def test_a_command_prints_what_is_shown(command, output, cli, forked, monkeypatch):
     if "jq" in command and shutil.which("jq") is None:
         pytest.skip("jq is not installed")
     for name in COLOUR:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.chdir(ROOT)
     arguments = words(command)
-    out, err = printed_by_a_shell(command) if arguments is None else cli(*arguments)[1:]
+    if arguments is None:
+        out, err = printed_by_a_shell(command, forked.environment())
+    else:
+        out, err = cli(*arguments)[1:]
     assert out == output, f"{command}\nprints\n{out}{err}not\n{output}"
     assert err == "", f"{command}\nprints on standard error\n{err}"
 

@@ -2,7 +2,6 @@
 
 import csv
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -15,23 +14,18 @@ SCRIPTS = Path(sys.executable).parent
 
 
 @pytest.fixture
-def bash(tmp_path):
+def bash(tmp_path, forked):
     """Run a script in a folder with a program and data, gradcli on the path."""
     (tmp_path / "f.grad").write_text("input x = 1.0\nx ** 2 + 3 * x\n")
     (tmp_path / "vals.txt").write_text("1\n2\n3\n")
     (tmp_path / "pts.json").write_text('[{"x": 1}, {"x": 2}]')
     (tmp_path / "big.csv").write_text("x\n" + "".join(f"{i}\n" for i in range(20_000)))
-    command = tmp_path / "bin" / "gradcli"
-    command.parent.mkdir()
-    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m gradcli "$@"\n')
-    command.chmod(0o755)
-    path = os.pathsep.join((str(command.parent), str(SCRIPTS), os.environ["PATH"]))
 
     def run(script):
         done = subprocess.run(
             ["bash", "-c", script],
             cwd=tmp_path,
-            env={**os.environ, "PATH": path, "PYTHONPATH": str(ROOT)},
+            env=forked.environment(),
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,

@@ -1,12 +1,9 @@
 """Transcripts of a shell in which gradcli is one program of several."""
 
-import os
 import shutil
 import subprocess
-import sys
 
 import pytest
-from sample_programs import ROOT
 
 SQUARE = "param x = 3.0\nx ** 2\n"
 
@@ -40,25 +37,20 @@ TRANSCRIPTS = {  # script: standard output
 
 @pytest.fixture
 def folder(tmp_path):
-    """A folder with a program, and `gradcli` as the command under test."""
+    """A folder with a program."""
     (tmp_path / "f.grad").write_text(SQUARE)
-    command = tmp_path / "gradcli"
-    command.write_text(
-        f'#!/bin/sh\nPYTHONPATH="{ROOT}" exec "{sys.executable}" -P -m gradcli "$@"\n'
-    )
-    command.chmod(0o755)
     return tmp_path
 
 
 @pytest.mark.parametrize("name", TRANSCRIPTS)
-def test_transcript(name, folder):
+def test_transcript(name, folder, forked):
     script, expected = TRANSCRIPTS[name]
     if "jq " in script and shutil.which("jq") is None:
         pytest.skip("jq is not installed")
     done = subprocess.run(
         ["bash", "-c", script],
         cwd=folder,
-        env={**os.environ, "PATH": f"{folder}{os.pathsep}{os.environ['PATH']}"},
+        env=forked.environment(),
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,

@@ -21,7 +21,13 @@ SCRIPT = Path(sys.executable).with_name("gradcli")
 GRADCLI = [str(SCRIPT)] if SCRIPT.exists() else [sys.executable, "-P", "-m", "gradcli"]
 
 
-def gradcli(*arguments, **options):
+@pytest.fixture
+def gradcli(forked):
+    return forked.run
+
+
+def started(*arguments, **options):
+    """A process with an interpreter of its own, from its start."""
     options = {"stdin": subprocess.DEVNULL, **options}
     return subprocess.run(
         [*GRADCLI, *arguments], check=False, capture_output=True, timeout=60, **options
@@ -67,7 +73,7 @@ def test_status(cli, status, arguments, folder, monkeypatch):
 
 
 @pytest.mark.parametrize(("status", "arguments"), STATUSES[::6], ids=str)
-def test_the_status_is_that_of_the_process(status, arguments, folder):
+def test_the_status_is_that_of_the_process(status, arguments, folder, gradcli):
     assert gradcli(*arguments, cwd=folder).returncode == status
 
 
@@ -85,11 +91,11 @@ def test_control_c_while_it_records():
 @pytest.mark.parametrize("name", ["numpy", "json", "typer", "rich"])
 def test_a_module_in_the_working_folder_is_not_imported(name, folder):
     (folder / f"{name}.py").write_text("raise SystemExit('imported')")
-    done = gradcli("grad", "-e", "sum(x * x)", "x=[1, 2]", "-r", cwd=folder)
+    done = started("grad", "-e", "sum(x * x)", "x=[1, 2]", "-r", cwd=folder)
     assert (done.stdout, done.stderr) == (b"2.0\n4.0\n", b""), name
 
 
-def test_output_into_a_folder_that_cannot_be_written(folder):
+def test_output_into_a_folder_that_cannot_be_written(folder, gradcli):
     locked = folder / "locked"
     locked.mkdir(mode=0o500)
     if os.access(locked, os.W_OK):
@@ -100,7 +106,7 @@ def test_output_into_a_folder_that_cannot_be_written(folder):
 
 
 @pytest.mark.parametrize("name", ["a\nb.grad", "\x1b[31mred.grad", "-x.grad", "a b.grad"])
-def test_awkward_file_names(name, folder):
+def test_awkward_file_names(name, folder, gradcli):
     (folder / name).write_text("sinn(1)")
     done = gradcli("run", "--", name, cwd=folder)
     assert done.returncode == 3, f"{name!r}: {done}"

@@ -14,18 +14,30 @@ ROOT = Path(__file__).parents[2]
 GRADCLI = [sys.executable, "-m", "gradcli"]
 
 
-def gradcli(*arguments, **options):
+def started(*arguments, **options):
+    """A process with an interpreter of its own, from its start."""
     options = {"capture_output": True, "timeout": 60, "stdin": subprocess.DEVNULL, **options}
     return subprocess.run([*GRADCLI, *arguments], check=False, **options)
 
 
-def shell(script, **options):
-    command = ["bash", "-c", script.replace("gradcli", " ".join(GRADCLI))]
-    return subprocess.run(command, capture_output=True, timeout=60, check=False, **options)
+@pytest.fixture
+def shell(forked):
+    """Run a script by bash."""
+
+    def run(script, environment=None):
+        return subprocess.run(
+            ["bash", "-c", script],
+            capture_output=True,
+            timeout=60,
+            check=False,
+            env=environment or forked.environment(),
+        )
+
+    return run
 
 
 def test_square():
-    done = gradcli("grad", "-e", "x ** 2", "x=3")
+    done = started("grad", "-e", "x ** 2", "x=3")
     assert (done.returncode, done.stdout, done.stderr) == (0, b"result\t9.0\ngrad.x\t6.0\n", b"")
 
 
@@ -38,13 +50,13 @@ def test_square():
          '{"schema":"gradcli.grad/1","output":"result","value":9.0,"grad":{"x":6.0},"warnings":[]}\n'),
     ],
 )  # fmt: skip
-def test_pipelines(script, out):
+def test_pipelines(script, out, shell):
     done = shell(script)
     assert (done.stdout.decode(), done.stderr.decode()) == (out, "")
 
 
 @pytest.mark.parametrize("command", ["run -e 'print(1)' -e 2", "run -e 2", "--version", "run -h"])
-def test_a_full_device_is_reported_once(command):
+def test_a_full_device_is_reported_once(command, shell):
     done = shell(f"gradcli {command} > /dev/full")
     assert done.returncode == 2
     assert done.stderr == (
@@ -53,19 +65,23 @@ def test_a_full_device_is_reported_once(command):
     )
 
 
-def test_closed_streams():
-    done = shell("gradcli run -e 2 >&-")
+@pytest.mark.parametrize("command", ["gradcli", " ".join(GRADCLI)], ids=["forked", "started"])
+def test_standard_output_that_is_closed(command, shell):
+    done = shell(f"{command} run -e 2 >&-")
     assert (done.returncode, done.stderr) == (
         2,
         b"gradcli: error[unwritable-output]: cannot write standard output: it is closed\n",
     )
+
+
+def test_closed_streams(shell):
     assert shell("gradcli run <&-").stderr.startswith(b"gradcli: error[usage]: no program")
     assert shell("gradcli run -e 2 2>&-").stdout == b"2\n"
     assert shell("gradcli run -e '1 +' 2>&-").returncode == 3
     assert shell("gradcli run -e '1 +' 2>/dev/full").returncode == 3
 
 
-def test_a_reader_that_leaves_ends_it_silently():
+def test_a_reader_that_leaves_ends_it_silently(shell):
     done = shell("gradcli run -e 'while True: print(1)' | head -1; echo ${PIPESTATUS[0]}")
     assert (done.stdout, done.stderr) == (b"1\n141\n", b"")
 
@@ -89,7 +105,7 @@ def test_control_c():
     [{"LANG": "C", "LC_ALL": "C", "PYTHONUTF8": "0"}, {"PYTHONIOENCODING": "ascii"}, {}],
 )
 def test_output_is_utf8_whatever_the_locale(environment):
-    done = gradcli(
+    done = started(
         "run", "-e", "größe = 2", "-e", "'日本'", "--json", env={**os.environ, **environment}
     )
     assert '"result":"日本","values":{"größe":2}' in done.stdout.decode()
@@ -99,12 +115,12 @@ def test_a_file_name_that_is_no_text(tmp_path):
     name = os.path.join(os.fsencode(tmp_path), b"b\xe9\x1b\n.grad")
     with open(name, "wb") as file:
         file.write(b"1 +")
-    err = gradcli("run", name).stderr
+    err = started("run", name).stderr
     assert b"b\\xe9\\x1b\\n.grad:1:4: error" in err
 
 
 def test_home_may_be_missing():
-    assert gradcli("run", "-e", "2", env={"PATH": os.environ["PATH"]}).stdout == b"2\n"
+    assert started("run", "-e", "2", env={"PATH": os.environ["PATH"]}).stdout == b"2\n"
 
 
 def imports(*arguments):
@@ -157,19 +173,11 @@ COMPLETIONS = [
 
 
 @pytest.mark.parametrize(("words", "offered"), COMPLETIONS)
-def test_completion(words, offered):
-    done = subprocess.run(
-        [sys.executable, "-m", "gradcli"],
-        env={
-            **os.environ,
-            "PYTHONPATH": str(ROOT),
-            "_GRADCLI_COMPLETE": "complete_bash",
-            "COMP_WORDS": words,
-            "COMP_CWORD": str(words.count(" ")),
-        },
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert (done.stdout.split(), done.stderr) == (offered, "")
+def test_completion(words, offered, forked):
+    completing = {
+        "_GRADCLI_COMPLETE": "complete_bash",
+        "COMP_WORDS": words,
+        "COMP_CWORD": str(words.count(" ")),
+    }
+    done = forked.run(cwd=ROOT, env={**os.environ, **completing})
+    assert (done.stdout.decode().split(), done.stderr) == (offered, b"")

@@ -46,6 +46,8 @@ def identifier(text: str, span: Span) -> str:
 
 def number(span: Span, text: str) -> int | float:
     """Value of a number that the lexer has passed."""
+    if len(text) < 19 and text.isdigit() and (text[0] != "0" or text == "0"):
+        return int(text)
     digits = text.replace("_", "").lower()
     base = _BASES.get(digits[:2])
     if base is not None:

@@ -65,4 +65,4 @@ def _without_strings() -> re.Pattern[str]:
 def _compiled(patterns: Iterable[tuple[str, str]]) -> re.Pattern[str]:
     operators = sorted(CONTENT["operators"], key=len, reverse=True)
     named = [*patterns, ("OPERATOR", "|".join(map(re.escape, operators)))]
-    return re.compile("|".join(f"(?P<{name}>{pattern})" for name, pattern in named))
+    return re.compile("[ \\t]*(?:" + "|".join(f"(?P<{name}>{p})" for name, p in named) + ")")

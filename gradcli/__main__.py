@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import gc
 import os
-import signal
 import sys
-from collections.abc import Sequence
-from contextlib import suppress
 
-# All other imports wait for `_run`, where an interrupt during them is caught.
+# All other imports wait for `main`, where an interrupt during them is caught.
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 def main() -> None:
@@ -19,16 +20,27 @@ def main() -> None:
     Python's taking itself apart, which takes a fifth of the time of a short command.
     """
     gc.disable()  # a short life makes few cycles, and looking for them takes its tenth part
-    if hasattr(signal, "SIGPIPE"):
-        signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # a reader that leaves ends us silently
     try:
+        from gradcli.cli.signals import prepare_signals
+
+        prepare_signals()
         status = _run(sys.argv[1:])
+        _flush()
     except KeyboardInterrupt:
+        import signal
+
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # a second one ends us at once
         status = 130
+        _flush()  # what has been written in part
+    os._exit(status)
+
+
+def _flush() -> None:
+    from contextlib import suppress
+
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError, AttributeError):  # closed, full or not there
             stream.flush()
-    os._exit(status)
 
 
 def _run(arguments: Sequence[str]) -> int:

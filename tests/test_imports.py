@@ -9,13 +9,14 @@ ENGINE = [  # its floors from the ground up; rooms of one floor do not know each
     *("engine.values", "engine.numerics", "engine.tape", "engine.ops", "engine.autodiff"),
     *("engine.run", "engine.report", "engine.builtins", "engine.gradcheck", "engine.static"),
 ]
-_PLAIN = {"source", "errors", "record"}  # which know nothing of the others
+_PLAIN = {"source", "signatures", "errors", "record"}  # which know nothing of the others
 
 MAY_IMPORT = {
     "__init__": {"program", "errors", "results"},
     "__main__": {"cli", "errors"},
     "record": set(),
     "source": set(),
+    "signatures": {"record"},
     "codes": {"record"},
     "errors": {"source", "record"},
     "ir": {"source", "record"},

@@ -56,9 +56,14 @@ def _given(values: Values | None, loaded: Program, elsewhere: Collection[str]) -
 
     if values is None:
         return {}
+    from gradcli.formats.refusal import first_names
+
     left = [name for name in loaded.optional if name not in elsewhere]
     found = values.of(loaded.inputs, left)
-    return {name: program.Given(value, f"{name} in {values.name}") for name, value in found.items()}
+    return {
+        name: program.Given(value, f"{first_names([name])} in {values.name}")
+        for name, value in found.items()
+    }
 
 
 def _asked(line: Line, records: Batch | None) -> tuple[Any, dict[str, str], Values | None]:
@@ -91,9 +96,10 @@ def _values(name: str) -> Values:
 
 def _stdin() -> bytes:
     from gradcli.formats.read import read_stream
+    from gradcli.formats.refusal import refused
 
     if sys.stdin is None:
-        raise usage("standard input is closed")
+        raise refused("standard input is closed")
     return read_stream("<stdin>", sys.stdin.buffer)
 
 

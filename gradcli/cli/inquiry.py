@@ -11,7 +11,7 @@ from gradcli.cli.inputs import load
 from gradcli.cli.messages import Telling
 from gradcli.cli.options import Line
 from gradcli.cli.output import choose, resolve_auto
-from gradcli.cli.terminal import write_message
+from gradcli.cli.terminal import print_message
 from gradcli.formats.forms import Parts
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class Inquiry:
         self.program, self.inputs = load(self._line, self.records)
         return self.program
 
-    def settings(self, echo: Callable[[str], None] = write_message, **more: Any) -> Options:
+    def settings(self, echo: Callable[[str], None] = print_message, **more: Any) -> Options:
         """How the line wants the program to be run."""
         from gradcli.program import Options
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from gradcli.cli.failures import unwritable, usage
-from gradcli.cli.terminal import is_terminal, wants_colour, width, write_output
+from gradcli.cli.terminal import is_terminal, print_output, wants_colour, width, write_output
 from gradcli.formats.forms import FORMS, Parts, fits, suffixes
 from gradcli.record import Record
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from gradcli.render.text import Line as Drawn
 
 _WIDTH = 80  # where no terminal says
+_DRAWN = ("human", "plain")  # forms that may have colours of their own
 
 
 class Target(Record):
@@ -38,7 +39,7 @@ class Target(Record):
         """Write the whole of a result, or the last of what goes to standard output."""
         if self.path is None:
             assert isinstance(content, str)
-            write_output(content)
+            self._written(content)
             return
         if isinstance(content, str):
             content = content.encode("utf-8", "backslashreplace")
@@ -53,7 +54,7 @@ class Target(Record):
         when the work inside has ended, and as before if it fails.
         """
         if self.path is None:
-            yield write_output
+            yield self._written
             return
         from gradcli.formats.file import replacing
 
@@ -63,6 +64,10 @@ class Target(Record):
                 file.write(text.encode("utf-8", "backslashreplace"))
 
             yield write
+
+    def _written(self, text: str) -> None:
+        """Write to standard output."""
+        (write_output if self.form in _DRAWN else print_output)(text)
 
     @contextmanager
     def _named(self) -> Iterator[None]:

@@ -22,6 +22,7 @@ from gradcli.errors import Diagnostic, GradError, InputError, LimitError, UsageE
 from gradcli.formats.delimited import cells, header
 from gradcli.formats.forms import Parts
 from gradcli.formats.literal import numbers
+from gradcli.formats.refusal import first_names
 from gradcli.formats.rows import Row, Rows, Wanted
 from gradcli.formats.spelling import check_spelling
 from gradcli.program import Given
@@ -128,9 +129,9 @@ def _wanted(question: Question, rows: Rows) -> Wanted:
         return Wanted(frozenset(program.inputs), tuple(left))
     names = frozenset(rows.names) & frozenset(program.inputs)
     rows.check(names)
-    have = ", ".join(rows.names) or "none"
+    have = first_names(rows.names) or "none"
     if not names:
-        wanted = ", ".join(program.inputs) or "no inputs"
+        wanted = first_names(program.inputs) or "no inputs"
         message = f"no column of `{rows.name}` is an input of the program"
         notes = (f"the columns are {have}", f"the program has {wanted}")
         raise InputError(Diagnostic("unknown-input", message, notes=notes))

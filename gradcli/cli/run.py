@@ -8,7 +8,7 @@ from gradcli.cli.failures import usage
 from gradcli.cli.inquiry import Inquiry
 from gradcli.cli.options import MESSAGES, PROGRAM, RESULT, ROWS, Line
 from gradcli.cli.output import Echo, Target, resolve_auto
-from gradcli.cli.terminal import write_message, write_output
+from gradcli.cli.terminal import print_message, print_output
 from gradcli.errors import Diagnostic, UsageError, nearest
 from gradcli.formats.forms import RESULTS, Parts
 
@@ -87,8 +87,8 @@ def _destination(target: Target, kept: list[str]) -> Callable[[str], object]:
     if target.form in ("json", "ndjson"):
         return lambda text: None  # the result tells it
     if target.form not in _WITH_PRINTED:
-        return write_message
-    return kept.append if target.path else write_output
+        return print_message
+    return kept.append if target.path else print_output
 
 
 def _content(

@@ -45,7 +45,16 @@ def wants_colour(stream: TextIO | None, choice: str) -> bool:
 
 
 def prepare_streams() -> None:
-    """Make the standard streams write UTF-8 whatever the locale says."""
+    """Make the standard streams write UTF-8 whatever the locale says. The places of closed ones are
+    left to no file, which would get what is written to them; writing to them fails.
+    """
+    for descriptor in range(3):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            os.open(os.devnull, os.O_RDONLY)
+    if sys.stdout is None:
+        sys.stdout = open(1, "w", closefd=False)  # noqa: SIM115  # as the others, it stays
     for stream in (sys.stdout, sys.stderr):
         if stream is not None and hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
@@ -57,17 +66,15 @@ def write_output(text: str) -> None:
     Raises:
         OSError: If it is closed or its device is full.
     """
-    if sys.stdout is None:
-        raise OSError(errno.EBADF, "it is closed")
     sys.stdout.write(text)
     sys.stdout.flush()
 
 
 def output_failure(error: OSError) -> UsageError:
     """The error to report when standard output failed; nothing more is written to it."""
-    if sys.stdout is not None:
-        _abandon(sys.stdout)
-    return unwritable("standard output", error.strerror or str(error))
+    _abandon(sys.stdout)
+    closed = error.errno == errno.EBADF
+    return unwritable("standard output", "it is closed" if closed else error.strerror or str(error))
 
 
 def write_message(text: str) -> None:
@@ -79,6 +86,31 @@ def write_message(text: str) -> None:
         sys.stderr.flush()
     except OSError:
         _abandon(sys.stderr)
+
+
+def print_output(text: str) -> None:
+    """Write what a program prints to standard output.
+
+    Raises:
+        OSError: If it is closed or its device is full.
+    """
+    write_output(_harmless(text, sys.stdout))
+
+
+def print_message(text: str) -> None:
+    """Write what a program prints beside a result to standard error."""
+    write_message(_harmless(text, sys.stderr))
+
+
+def _harmless(text: str, stream: TextIO | None) -> str:
+    """A program's text; on a terminal, which may take a part of it for a command, every character
+    that does not print as its escape.
+    """
+    if text.isprintable() or not is_terminal(stream):
+        return text
+    from gradcli.render.text import visible
+
+    return "".join(c if c in "\n\t" else visible(c) for c in text)
 
 
 def _abandon(stream: TextIO) -> None:

@@ -13,7 +13,7 @@ from threading import Thread
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from gradcli.cli.failures import usage
-from gradcli.cli.terminal import write_message
+from gradcli.cli.terminal import print_message
 from gradcli.errors import Diagnostic, LimitError
 
 if TYPE_CHECKING:
@@ -155,7 +155,7 @@ def _results(started: Sequence[_Worker], queue: Queue[Any]) -> Iterator[Any]:
             _send(idle[0], chunk)
             busy.append(idle.popleft())
         for said, outcome in made:
-            write_message(said)
+            print_message(said)
             if isinstance(outcome, _Failed):
                 raise outcome.error
             yield outcome

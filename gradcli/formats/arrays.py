@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from gradcli.errors import Diagnostic, UsageError
-from gradcli.formats.refusal import refused
+from gradcli.formats.refusal import first_names, refused
 from gradcli.results import Value
 
 if TYPE_CHECKING:
@@ -63,7 +63,10 @@ def read_npy(name: str, data: bytes) -> np.ndarray[Any, Any]:
 
     shape, fortran, dtype, start = _header(name, data, len(data))
     flat = np.frombuffer(data, dtype, offset=start)
-    return flat.reshape(shape, order="F" if fortran else "C").copy()
+    try:
+        return flat.reshape(shape, order="F" if fortran else "C").copy()
+    except ValueError:  # no elements, and more axes or larger ones than NumPy has
+        raise refused(f"`{name}` is no .npy: its shape is broken") from None
 
 
 def _header(name: str, data: bytes, size: int) -> tuple[tuple[int, ...], bool, Any, int]:
@@ -139,7 +142,7 @@ def _member(name: str, archive: ZipFile, key: str | None) -> np.ndarray[Any, Any
         key = names[0]
     if key not in names:
         what = "needs a key" if key is None else f"has no array `{key}`"
-        raise refused(f"`{name}` {what}", help=f"write @{name}:KEY, of {', '.join(names)}")
+        raise refused(f"`{name}` {what}", help=f"write @{name}:KEY, of {first_names(names)}")
     info = archive.getinfo(f"{key}.npy")
     if info.file_size > _LARGEST:
         raise refused(f"`{key}` in `{name}` is {info.file_size} bytes long")

@@ -11,31 +11,54 @@ from gradcli.source import Source, Span
 
 _WORDS = ("NaN", "Infinity", "-Infinity")
 _SHOWN = 20  # digits in a message
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\w.+-]+')  # a string or a number
 
 
 def json_value(source: Source) -> Any:
     """A JSON value; "NaN", "Infinity" and "-Infinity" as text are numbers.
 
     Raises:
-        InputError: At the place where it is broken.
+        InputError: At the place where it is broken, or if an object has a key twice.
     """
     import json
 
     text = source.text
     try:
-        return _numbered(json.loads(text, parse_int=whole, parse_float=real))
+        found = json.loads(text, parse_int=whole, parse_float=real, object_pairs_hook=_object)
+        return _numbered(found)
     except json.JSONDecodeError as error:
-        place = min(error.pos, max(len(text.rstrip()) - 1, 0))
-        message = f"this is no JSON: {error.msg[:1].lower()}{error.msg[1:]}"
-        raise refused(message, source, Span(place, place + 1)) from None
+        end = len(text.rstrip())
+        place = min(error.pos, max(end - 1, 0))
+        reason = "it ends too early" if error.pos >= end else _reason(error.msg)
+        raise refused(f"this is no JSON: {reason}", source, Span(place, place + 1)) from None
     except TooLarge as error:
         digits = str(error)
-        found = re.search(rf'(?<![\w."+-]){re.escape(digits)}(?![\w.])', text)
-        span = Span(*found.span()) if found else None
         shown = digits if len(digits) < _SHOWN else f"{digits[:_SHOWN]}..."
+        span = next((Span(*t.span()) for t in _TOKEN.finditer(text) if t[0] == digits), None)
         raise refused(f"`{shown}` is too large for a float", source, span) from None
+    except _Twice as error:
+        message = f"`{source.name}` has an object with two keys `{error}`"
+        raise refused(message, help="give each value its own name") from None
     except RecursionError:
         raise refused(f"the JSON in `{source.name}` nests too deeply") from None
+
+
+class _Twice(ValueError):
+    """A key that an object has twice."""
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise _Twice(next(name for i, name in enumerate(names) if name in names[:i]))
+    return found
+
+
+def _reason(message: str) -> str:
+    """What Python's reader complains about, in the words of other messages."""
+    text = message.removesuffix(" at").removesuffix(" starting").replace("'", "`")
+    return text[:1].lower() + text[1:]
 
 
 def _numbered(value: Any) -> Any:

@@ -63,7 +63,7 @@ def numbers(value: Value) -> Iterator[str]:
 
 
 def quote(text: str) -> str:
-    """A string as JSON writes it."""
+    """A string as JSON writes it; what does not print, or prints as nothing, as its escape."""
     if text.isprintable() and '"' not in text and "\\" not in text:
         return f'"{text}"'
     return f'"{"".join(map(_escape, text))}"'
@@ -106,6 +106,7 @@ def _scalar(value: object, json: bool) -> str:
 def _escape(character: str) -> str:
     if character in _SHORT_ESCAPES:
         return _SHORT_ESCAPES[character]
-    if character < " " or character == "\x7f" or "\ud800" <= character <= "\udfff":
-        return f"\\u{ord(character):04x}"
-    return character
+    if character.isprintable():
+        return character
+    units = character.encode("utf-16-be", "surrogatepass").hex("\n", 2).split("\n")
+    return "".join(f"\\u{unit}" for unit in units)

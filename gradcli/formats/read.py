@@ -12,8 +12,8 @@ from typing import IO, Any, NamedTuple
 from gradcli.formats.arrays import MAGIC, read_npy, read_npz
 from gradcli.formats.delimited import DELIMITERS
 from gradcli.formats.json_values import json_value, printed_values
-from gradcli.formats.number import number
-from gradcli.formats.refusal import no_input, refused, unreadable
+from gradcli.formats.number import TooLarge, number
+from gradcli.formats.refusal import check_text, no_input, refused, unreadable
 from gradcli.formats.spelling import check_spelling
 from gradcli.formats.table import Column, Header, Lines, Record, header_of, no_number, told
 from gradcli.source import Source, Span
@@ -63,9 +63,12 @@ def read_stream(name: str, file: IO[bytes], most: int = _STREAM) -> bytes:
     """The bytes of an open file, standard input for one.
 
     Raises:
-        InputError: If there are too many.
+        InputError: If they cannot be read, or are too many.
     """
-    data = file.read(most + 1)
+    try:
+        data = file.read(most + 1)
+    except OSError as error:
+        raise unreadable(name, error) from None
     if len(data) > most:
         raise refused(f"`{name}` is longer than {most >> 20} MiB")
     return data
@@ -110,8 +113,10 @@ def _told_by(name: str, data: bytes) -> str:
         return ".json"
     line = re.split(rb"[\r\n]", data.strip(), maxsplit=1)[0].decode("utf-8", "replace")
     form = told(line)
-    numbers = form == "tsv" or "," not in line
-    return ".txt" if numbers and all(map(_is_number, line.split())) else f".{form}"
+    if "," in line:
+        return f".{form}"
+    bare = len(data.split(None, 2)) == 1  # a header alone would be no value
+    return ".txt" if bare or all(map(_is_number, line.split())) else f".{form}"
 
 
 def decoded(name: str, data: bytes) -> Source:
@@ -120,6 +125,7 @@ def decoded(name: str, data: bytes) -> Source:
     Raises:
         InputError: If it is no UTF-8.
     """
+    check_text(name, data)
     try:
         return Source(name, data.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
@@ -192,8 +198,8 @@ def _table(source: Source, form: str) -> _Table:
 def _is_number(text: str) -> bool:
     try:
         number(text)
-    except ValueError:
-        return False
+    except ValueError as error:
+        return isinstance(error, TooLarge)
     return True
 
 

@@ -6,6 +6,7 @@ from collections.abc import Collection
 
 from gradcli.errors import Diagnostic, InputError, nearest
 from gradcli.formats.file import name_fault
+from gradcli.signatures import signature
 from gradcli.source import Source, Span
 
 _SHOWN = 8  # names in a message
@@ -30,6 +31,16 @@ def unreadable(name: str, error: OSError | ValueError) -> InputError:
     return InputError(Diagnostic("unreadable-file", text))
 
 
+def check_text(name: str, data: bytes) -> None:
+    """Hold a file to be no image, archive or text in another encoding, as its first bytes tell.
+
+    Raises:
+        InputError: If it is one.
+    """
+    if (found := signature(data)) is not None:
+        raise refused(f"`{name}` is {found.kind}, not UTF-8 text", help=found.way)
+
+
 def no_input(
     message: str,
     names: Collection[str],
@@ -39,10 +50,15 @@ def no_input(
 ) -> InputError:
     """Values by name of which none is an input."""
     wanted = sorted(inputs)
-    notes = (f"it has {_listed(names)}", f"the program has {_listed(wanted) or 'no inputs'}")
+    notes = (
+        f"it has {first_names(names)}",
+        f"the program has {first_names(wanted) or 'no inputs'}",
+    )
     help = next(filter(None, (nearest(name, wanted) for name in names)), None)
     return InputError(Diagnostic("unknown-input", message, source, span, notes=notes, help=help))
 
 
-def _listed(names: Collection[str]) -> str:
-    return ", ".join(list(names)[:_SHOWN]) + (", ..." if len(names) > _SHOWN else "")
+def first_names(names: Collection[str]) -> str:
+    """The first of several names, on one line."""
+    shown = ", ".join(list(names)[:_SHOWN]) + (", ..." if len(names) > _SHOWN else "")
+    return shown.replace("\n", "\\n")

@@ -10,7 +10,7 @@ from typing import IO, Any, NamedTuple
 from gradcli.errors import InputError
 from gradcli.formats.delimited import DELIMITERS
 from gradcli.formats.json_values import json_value, printed_values
-from gradcli.formats.refusal import no_input, refused, unreadable
+from gradcli.formats.refusal import check_text, no_input, refused, unreadable
 from gradcli.formats.spelling import check_spelling
 from gradcli.formats.table import Header, Lines, Record, header_of, told
 from gradcli.source import Span
@@ -45,8 +45,9 @@ class Rows:
         text = TextIOWrapper(stream, "utf-8-sig", "surrogateescape", newline="")
         self._lines = Lines(name, text)
         self._first = self._lines.filled()
+        check_text(name, (self._first or "").encode("utf-8", "surrogateescape"))
         self._header: Header | None = None
-        self.form = self._told()
+        self.form = self._told(columns)
         if self.form == "ndjson":
             self.names = self._keys()
             return
@@ -54,13 +55,13 @@ class Rows:
         if columns is not None:
             self._header = Header(columns, delimiter, None)
         elif self._first is None:
-            raise refused(f"`{name}` is empty: it has neither a header nor JSON objects")
+            raise refused(f"`{name}` is empty: it has no header")
         else:
             self._header = header_of(self._lines.record(self._first, delimiter), delimiter)
             self._first = None
         self.names = tuple(self._header.columns)
 
-    def _told(self) -> str:
+    def _told(self, columns: Sequence[str] | None) -> str:
         suffix = os.path.splitext(self.name)[1].lower()
         first = (self._first or "").strip()
         if suffix in _JSON or first.startswith("{"):
@@ -70,6 +71,8 @@ class Rows:
             return suffix[1:]
         if first.startswith("["):
             self._check_objects(first)
+        if not first and columns is None:
+            return "ndjson"  # what `jq` writes where it finds no object
         return told(first)
 
     def _check_objects(self, first: str) -> None:

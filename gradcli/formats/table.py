@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TextIO
 
 from gradcli.errors import InputError, counted
 from gradcli.formats.number import TooLarge, number
-from gradcli.formats.refusal import refused
+from gradcli.formats.refusal import refused, unreadable
 from gradcli.source import Source, Span
 
 _LONGEST = 2**26  # characters of a line, and of a record
@@ -89,9 +89,12 @@ class Lines:
         """The next line with its end, or None behind the last.
 
         Raises:
-            InputError: If it is too long.
+            InputError: If it cannot be read, or is too long.
         """
-        line = self._stream.readline(_LONGEST + 1)
+        try:
+            line = self._stream.readline(_LONGEST + 1)
+        except OSError as error:
+            raise unreadable(self.name, error) from None
         if not line:
             return None
         self.number += 1

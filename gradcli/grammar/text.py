@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gradcli.errors import Diagnostic, ProgramError
+from gradcli.signatures import seems_text, signature
 from gradcli.source import Source, Span
 
 _MARK = "\ufeff"
@@ -14,16 +15,19 @@ def decode(name: str, data: bytes) -> Source:
     Raises:
         ProgramError: The bytes are not UTF-8.
     """
+    found = None if seems_text(data) else signature(data)
+    start = 0
     try:
-        return Source(name, data.decode("utf-8").removeprefix(_MARK))
+        text = data.decode("utf-8").removeprefix(_MARK)
+        if found is None:
+            return Source(name, text)
     except UnicodeDecodeError as error:
-        start = error.start
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        message = "the text is UTF-16, not UTF-8"
-    elif b"\0" in data[:1024]:
-        message = "these are no bytes of a text"
-    else:
-        message = f"byte 0x{data[start]:02X} is not UTF-8"
+        found = signature(data)
+        start = 0 if found else error.start
     source = Source(name, data.decode("utf-8", "replace").removeprefix(_MARK))
     at = len(data[:start].decode("utf-8").removeprefix(_MARK))
-    raise ProgramError(Diagnostic("bad-encoding", message, source, Span(at, at + 1)))
+    if found:
+        message, help = f"this is {found.kind}, not UTF-8 text", found.way
+    else:
+        message, help = f"byte 0x{data[start]:02X} is not UTF-8", None
+    raise ProgramError(Diagnostic("bad-encoding", message, source, Span(at, at + 1), help=help))

@@ -1,9 +1,10 @@
 """What wrong inputs get: the exit status, the place and the words."""
 
 import pytest
+from bad_files import BAD_FILES
 from bad_inputs import bad_inputs
 
-ROWS = bad_inputs()
+ROWS = [*bad_inputs(), *BAD_FILES]
 
 
 @pytest.mark.parametrize("row", ROWS, ids=[row.name for row in ROWS])

@@ -165,6 +165,11 @@ BAD_ROWS = [  # the one bad row among good ones, and what is said of it
 ]
 
 
+@pytest.mark.parametrize("form", [[], ["-f", "csv"], ["-f", "ndjson"], ["--columns", "x"]])
+def test_an_empty_stream_has_no_rows(cli, form):
+    assert cli(*SQUARE, *form, stdin="") == (0, "", "")
+
+
 @pytest.mark.parametrize(("stdin", "says"), BAD_ROWS)
 def test_a_bad_row_is_told_with_its_place(cli, stdin, says):
     status, out, err = cli(*SQUARE, "-f", "csv", "--on-error", "skip", stdin=stdin)
@@ -250,7 +255,6 @@ REFUSED = [
         4,
         "has no column `b`, which the program needs",
     ),
-    (SQUARE, "", 4, "is empty: it has neither a header nor JSON objects"),
     (SQUARE, "x,x\n1,2\n", 4, "<stdin>:1:3: error[bad-input]: two columns `x`"),
     (["run", "-e", "x", "--rows", "none.csv"], "", 4, "cannot read `none.csv`"),
     (["run", "-e", "x", "--columns", "x"], "", 2, "go with `--rows`"),

@@ -295,8 +295,8 @@ def test_decode(data, text):
     [
         (b"x\n  \xe9", (2, 3), "byte 0xE9 is not UTF-8"),
         (b"\xef\xbb\xbfx\xff", (1, 2), "byte 0xFF is not UTF-8"),
-        ("x".encode("utf-16"), (1, 1), "the text is UTF-16, not UTF-8"),
-        (b"\x89PNG\r\n\x1a\n\0\0", (1, 1), "these are no bytes of a text"),
+        ("x".encode("utf-16"), (1, 1), "this is UTF-16, not UTF-8 text"),
+        (b"\x89PNG\r\n\x1a\n\0\0", (1, 1), "this is a PNG image, not UTF-8 text"),
         (b"x\xf0\x9f\x98", (1, 2), "byte 0xF0 is not UTF-8"),
     ],
 )

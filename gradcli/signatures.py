@@ -1,0 +1,63 @@
+"""What the first bytes of a file tell that is no UTF-8 text."""
+
+from __future__ import annotations
+
+from gradcli.record import Record
+
+_LOOKED_AT = 64  # bytes
+
+
+class Signature(Record):
+    """What a file is, in the words of messages, and what makes a text of it, if something does."""
+
+    __slots__ = ("kind", "way")
+    kind: str
+    way: str | None
+
+
+def _encoded(name: str) -> Signature:
+    return Signature(name, f"`iconv -f {name} -t UTF-8` converts it")
+
+
+def _packed(name: str, command: str) -> Signature:
+    return Signature(f"{name} data", f"unpack it first: `{command}` does")
+
+
+_NUMPY = Signature("a NumPy array", "an array is an input: NAME=@FILE takes it")
+_FIRST = (  # the longer of two that begin alike comes first
+    (b"\xff\xfe\0\0", _encoded("UTF-32")),
+    (b"\0\0\xfe\xff", _encoded("UTF-32")),
+    (b"\xff\xfe", _encoded("UTF-16")),
+    (b"\xfe\xff", _encoded("UTF-16")),
+    (b"\x1f\x8b", _packed("gzip", "gunzip")),
+    (b"BZh", _packed("bzip2", "bunzip2")),
+    (b"\xfd7zXZ\0", _packed("xz", "unxz")),
+    (b"\x28\xb5\x2f\xfd", _packed("zstd", "unzstd")),
+    (b"PK\x03\x04", _packed("zip", "unzip")),
+    (b"\x93NUMPY", _NUMPY),
+    (b"\x89PNG", Signature("a PNG image", None)),
+    (b"\xff\xd8\xff", Signature("a JPEG image", None)),
+    (b"%PDF", Signature("a PDF document", None)),
+    (b"\x7fELF", Signature("an executable", None)),
+)
+
+
+def seems_text(data: bytes) -> bool:
+    """Whether the first bytes of what may be UTF-8 are those of a text."""
+    return b"\0" not in data[:_LOOKED_AT]
+
+
+def signature(data: bytes) -> Signature | None:
+    """What a file is that is no UTF-8 text, None if its first bytes do not tell.
+
+    Args:
+        data: Its bytes, or the first of them.
+    """
+    for start, found in _FIRST:
+        if data.startswith(start):
+            return found
+    head = data[:_LOOKED_AT]
+    for order, halves in (("LE", head[1::2]), ("BE", head[::2])):
+        if len(halves) > 1 and not any(halves) and any(head):
+            return _encoded(f"UTF-16{order}")
+    return None

@@ -13,6 +13,13 @@ _EXPECT = re.compile(r"# expect: (?P<command>.+)\n(?P<lines>(?:#   .*\n)*)")
 _NUMBER = re.compile(r"(?<![\w.])-?\d+\.?\d*(?:e[+-]?\d+)?(?![\w.])")
 
 
+def shortened(sample: Path) -> str:
+    """A sample whose loops and sizes are small, without its comments."""
+    lines = sample.read_text("utf-8").splitlines(keepends=True)
+    text = "".join(line for line in lines if not line.startswith("#"))
+    return re.sub(r"(?<=range\()\d+|\b\d{3,}\b", "3", text)
+
+
 class Expectation(NamedTuple):
     """A command on a sample and the lines of its standard output."""
 

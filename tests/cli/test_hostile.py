@@ -3,7 +3,6 @@
 import os
 import pty
 import random
-import re
 import signal
 import subprocess
 import sys
@@ -11,6 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
+from sample_programs import SAMPLES, shortened
 
 from gradcli.errors import GradError
 from gradcli.program import load_source
@@ -139,9 +139,6 @@ def test_a_terminal_of_20_columns(command):
     assert not wide, f"{command}: {wide}"
 
 
-SAMPLES = sorted((ROOT / "samples").glob("*.grad"))
-
-
 def spoiled(text, chance, most):
     """Prefixes, deletions of one character and changes of one, `most` of them."""
     places = range(len(text))
@@ -180,10 +177,7 @@ def runs_or_is_refused(text):
 @pytest.mark.parametrize("amount", [100, pytest.param(2_000, marks=pytest.mark.long)])
 def test_a_spoiled_program_is_refused_or_runs(sample, amount):
     """Only GradError may come out."""
-    lines = sample.read_text("utf-8").splitlines(keepends=True)
-    text = "".join(line for line in lines if not line.startswith("#"))
-    text = re.sub(r"(?<=range\()\d+|\b\d{3,}\b", "3", text)  # short loops
-    for broken in spoiled(text, random.Random(f"{sample.stem} 1"), amount):
+    for broken in spoiled(shortened(sample), random.Random(f"{sample.stem} 1"), amount):
         try:
             runs_or_is_refused(broken)
         except Exception as error:

@@ -14,7 +14,7 @@ def test_extrapolation_gives_all_but_the_last_digits(function, slope):
     def at(h):
         return (1.0 + h) - 1.0, np.array([function(1.0 + h)])
 
-    found = Line(at, np.array([function(1.0)]), 1.0, 1.0, 2.0**-52).slopes()
+    found = Line(at, np.array([function(1.0)]), 1.0, 1.0, 2.0**-52, 2.0**-1074).slopes()
     assert found.value[0] == pytest.approx(slope(1.0), rel=1e-11)
     assert abs(found.value[0] - slope(1.0)) <= found.allowed[0] <= 1e-6
 

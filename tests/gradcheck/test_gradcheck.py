@@ -109,13 +109,20 @@ WRONG_SECOND = [
 
 def own(name, gradients):
     inputs, value, _, primals = RULES[name]
-    text = (
+    return (
+        f"{rule(inputs, value, gradients)}\ndef f({inputs}):\n    return F.apply({inputs})",
+        primals,
+    )
+
+
+def rule(inputs, value, gradients):
+    """The text of an own function."""
+    return (
         f"class F(Function):\n    def forward(ctx, {inputs}):\n"
         f"        ctx.save_for_backward({inputs})\n        return {value}\n"
         f"    def backward(ctx, g):\n        {inputs}, = ctx.saved_tensors\n"
-        f"        return {gradients}\ndef f({inputs}):\n    return F.apply({inputs})"
+        f"        return {gradients}"
     ).replace(",, =", ", =")
-    return text, primals
 
 
 def described(checks):
@@ -231,11 +238,7 @@ PLANTED = [
 
 def at(name, gradient, use="F.apply(x)"):
     value, _, point = PLACES[name]
-    return load(
-        f"input x = {point}\nclass F(Function):\n    def forward(ctx, x):\n"
-        f"        ctx.save_for_backward(x)\n        return {value}\n    def backward(ctx, g):\n"
-        f"        x, = ctx.saved_tensors\n        return {gradient}\n{use}"
-    )
+    return load(f"input x = {point}\n{rule('x', value, gradient)}\n{use}")
 
 
 @pytest.mark.parametrize("name", PLACES)
@@ -298,6 +301,38 @@ def test_what_cannot_be_told_is_noted(text, point, notes):
     result = load(f"input x = {point}\n{text}").gradcheck()
     assert result.passed, described(result.checks)
     assert {c.note for c in result.checks if c.mode != "dot"} == notes, described(result.checks)
+
+
+SMALL = [
+    *(("x ** 2", 1e-200), ("x ** 2", 1e-170), ("x ** 3", 1e-120), ("1 + x * x", 1e-100)),
+    *(("exp(x)", 1e-200), ("sin(x)", 1e-300), ("cos(x)", 1e-30), ("x", 1e-200), ("x", 5e-324)),
+    *(("sin(x) / x", 1e-9), ("expm1(x)", 1e-12), ("sqrt(x)", 1e-200), ("log(x)", 1e-200)),
+    *(("x ** 2", [1e-200, 2.0, 0.0]), ("exp(x).sum()", [1e-200, -1e-30, 1.0])),
+]
+
+
+@pytest.mark.parametrize("order", [1, 2])
+@pytest.mark.parametrize(("text", "point"), SMALL)
+def test_a_small_input_is_judged_rightly(text, point, order):
+    result = load(f"input x = {point}\n{text}").gradcheck(order=order)
+    assert result.passed, described(result.checks)
+
+
+@pytest.mark.parametrize(
+    ("value", "slope", "point"),
+    [
+        ("exp(x)", "2 * g * exp(x)", 1e-200),
+        ("exp(x)", "0.99 * g * exp(x)", 1e-12),
+        ("exp(x)", "g * 0", 1e-100),
+        ("sin(x)", "1.001 * g * cos(x)", 1e-300),
+        ("x + x * x", "1.01 * g", 1e-200),
+        ("cos(x)", "g * 0.01", 1e-30),
+        ("ones(1).sum() + x * 0", "g", 1e-30),
+    ],
+)
+def test_a_mistake_at_a_small_input_is_found(value, slope, point):
+    text = f"input x = {point}\n{rule('x', value, slope)}\nF.apply(x)"
+    assert not load(text).gradcheck().passed
 
 
 def test_float32_is_checked_as_it_runs():

@@ -157,7 +157,7 @@ class _Input:
         self.rng = rng
         self.small = small
         self.point = np.asarray(base.points[i], np.float64).ravel()
-        self.eps = base.precision()
+        self.eps, self.tiny = base.precision(), base.tiny()
         self.by_rows = base.values.size <= small
         self.neighbours: list[Trace] | None = None
 
@@ -278,11 +278,11 @@ class _Input:
             return step, np.full(self.base.values.shape, np.nan) if trace is None else trace.values
 
         if unit is None:
-            return Line(at, self.base.values, 1.0, 1.0 / float(np.max(abs(u))), self.eps)
+            return Line(at, self.base.values, 1.0, 1.0 / float(np.max(abs(u))), self.eps, self.tiny)
         sizes = abs(self.point[np.isfinite(self.point)])
         reach = float(abs(self.point[unit])) or float(np.max(sizes, initial=0.0)) or 1.0
         reach = reach if math.isfinite(reach) else 1.0
-        return Line(at, self.base.values, reach, max(reach, 1.0), self.eps)
+        return Line(at, self.base.values, reach, max(reach, 1.0), self.eps, self.tiny)
 
     def _data(self, flat: Any, i: int | None = None) -> Any:
         """Plain data like that of an input's point."""

@@ -21,6 +21,7 @@ _CLOSER = 4  # further ones for a second opinion
 _GOAL = 1e-6  # relative error with which a slope is good enough
 _BESIDE = 0.71  # of a step: another one of its size
 _LEAST = 2.0**20  # roundings of the values over the reach: a slope as good as zero
+_NEAR = 2.0**-20  # of the widest step: a smaller reach tells nothing of how steep a function is
 _SURE = 1e-3  # relative error with which it says something at all
 
 
@@ -92,6 +93,7 @@ class Line:
         reach: The size of the place: of the argument itself.
         outer: The widest step worth trying where rounding leaves nothing of smaller ones.
         eps: Relative spacing of the floating numbers that the function computes with.
+        tiny: The smallest of these numbers: what is less is lost.
     """
 
     def __init__(
@@ -101,12 +103,14 @@ class Line:
         reach: float,
         outer: float,
         eps: float,
+        tiny: float,
     ) -> None:
         self._at = at
         self._center = center
-        self._reach = reach
+        self._reach = reach = max(reach, tiny / eps)
         self._outer = outer
         self._eps = eps
+        self._tiny = tiny
         self._smallest = 256 * eps * reach
         self._next = _FIRST * reach
         self._samples: dict[float, Sample] = {}
@@ -190,7 +194,7 @@ class Line:
         rows = [samples[h] for h in sorted(samples, reverse=True)]
         steps, ahead, behind = (np.array(part) for part in zip(*rows, strict=True))
         size = np.maximum(np.maximum(abs(ahead), abs(behind)), abs(self._center))
-        noise = np.maximum(4 * self._eps * size, self._noise)
+        noise = np.maximum(4 * (self._eps * size + self._tiny), self._noise)
         return steps[:, None], ahead, behind, noise
 
     def _measured_noise(self) -> Any:
@@ -218,8 +222,9 @@ class Line:
         if _FIRST * self._outer <= _SHRINK * max(self._samples, default=np.inf):
             return False
         found = self._estimate()
-        moves = (found.value != 0) & np.isfinite(self._center)
-        return bool((moves & (found.allowed > _GOAL * abs(found.value))).any())
+        unknown = (found.value != 0) | (found.allowed > found.least)
+        unknown &= np.isfinite(self._center) & (found.allowed > _GOAL * abs(found.value))
+        return bool(unknown.any())
 
     def _estimate(self, below: float = np.inf, beside: dict[float, Sample] | None = None) -> Slopes:
         """The best extrapolation of all, from steps no wider than a bound; its noise is what the
@@ -234,7 +239,9 @@ class Line:
             np.take_along_axis(part, best, 0)[0] for part in (value, truncation, rounding)
         )
         rounding = rounding + 16 * self._eps * abs(value)
-        least = np.full(value.shape, _LEAST * self._eps * self._size() / self._reach)
+        reach = max(self._reach, _NEAR * self._outer)
+        unit = self._eps * self._size() + self._tiny
+        least = np.full(value.shape, _LEAST * unit / reach)
         return Slopes(value, truncation, rounding, least, np.zeros(least.shape, bool))
 
     def _extrapolated(self, samples: dict[float, Sample], below: float) -> tuple[Any, Any, Any]:

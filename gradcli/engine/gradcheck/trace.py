@@ -14,6 +14,7 @@ from gradcli.engine.values.carrier import data_of, like_of
 from gradcli.engine.values.data import dtype_of, np, shape_of
 
 _EPS = {"float64": 2.0**-52, "float32": 2.0**-23}
+_TINY = {2.0**-52: 2.0**-1074, 2.0**-23: 2.0**-149}
 
 
 class Trace:
@@ -43,6 +44,10 @@ class Trace:
             likes = node.like if type(node.like) is tuple else (node.like,)
             kinds.update(like.dtype for like in likes if like is not None)
         return max(_EPS.get(kind, 0.0) for kind in kinds)
+
+    def tiny(self) -> float:
+        """The smallest floating number of that precision."""
+        return _TINY[self.precision()]
 
     def pulled(self, weights: Any) -> list[Any]:
         """Gradients by the points of the results, each element of which has a weight."""

@@ -458,6 +458,12 @@ GROUPS = {
             "names both.",
         ),
         (
+            "wrong-derivative",
+            "with `gradcheck --rows`: rows in which a check fails (status 1)",
+            "The rows are those with FAIL in the column `verdict`, which shows the worst check. "
+            "`gradcli gradcheck` with the values of one of them tells all.",
+        ),
+        (
             "non-finite",
             "a result or gradient is nan or infinite: a warning, an error with `--check-nan`",
             "The message names the first operation from which it comes. Often it is a "

@@ -238,7 +238,8 @@ class Checked(Result):
     the output where there are several (empty: a random projection was compared), with both values;
     `allowed` is the sum of what `truncation` and `rounding` account for. `note` is "kink" where a
     corner or jump makes differences say nothing, "non-finite" where a value or derivative is not
-    finite, "unsure" where no differences are good enough, "cut" where `no_grad`, `detach` and their
+    finite, "unsure" where no differences are good enough, "symmetric" where a matrix of which one
+    triangle is read was moved symmetrically, "cut" where `no_grad`, `detach` and their
     like made the gradient another one on purpose, else "".
     """
 
@@ -282,6 +283,26 @@ class GradcheckResult(Result):
     rules: tuple[Checked, ...]
     printed: tuple[str, ...]
     warnings: tuple[Diagnostic, ...]
+
+    @property
+    def worst_of_each(self) -> list[Checked]:
+        """Of the checks by each input or argument, and of each order, the one that tells the most:
+        that fails, or has a note, or is the farthest off beside what is allowed.
+        """
+        groups: dict[tuple[str, int], list[Checked]] = {}
+        for check in (*self.checks, *self.rules):
+            groups.setdefault((check.input, check.order), []).append(check)
+        return [max(group, key=_weight) for group in groups.values()]
+
+    @property
+    def worst(self) -> Checked | None:
+        """The one of all; None where nothing was compared."""
+        return max(self.worst_of_each, key=_weight, default=None)
+
+
+def _weight(check: Checked) -> tuple[bool, bool, bool, float]:
+    excess = check.error / check.allowed if check.allowed else 0.0
+    return not check.passed, bool(check.note), check.mode != "dot", excess
 
 
 class Declared(Result):

@@ -6,17 +6,20 @@ import typer
 
 from gradcli.cli.command import command
 from gradcli.cli.inquiry import Inquiry
-from gradcli.cli.options import MESSAGES, PROGRAM, Line
+from gradcli.cli.options import MESSAGES, PROGRAM, ROWS, Line
 from gradcli.cli.output import Target, resolve_auto
 from gradcli.cli.progress import progress
 from gradcli.formats.forms import CHECKS
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from gradcli.program import Given, Options
     from gradcli.results import GradcheckResult
 
 
 @command(
-    *(*PROGRAM, "wrt", "of", "order"),
+    *(*PROGRAM, *ROWS, "wrt", "of", "order"),
     *("form", "json", "output", "precision", "seed", "quiet", *MESSAGES),
     forms=CHECKS,
 )
@@ -29,24 +32,33 @@ def gradcheck(line: Line) -> None:
     Examples:
       gradcli gradcheck model.grad
       gradcli gradcheck model.grad --order 2 --wrt theta
+      gradcli gradcheck model.grad --rows points.csv
       if gradcli gradcheck model.grad -q; then echo right; fi
     """
     inquiry = Inquiry(line, CHECKS)
-    target = resolve_auto(inquiry.target)
     program = inquiry.load()
-    with progress("runs", inquiry.telling) as bar:
-        settings = inquiry.settings(progress=bar.advance)
-        result = program.gradcheck(
-            inquiry.inputs, wrt=inquiry.names, of=line.of, order=line.order, options=settings
+
+    def check(given: "Mapping[str, Given]", options: "Options") -> "GradcheckResult":
+        return program.gradcheck(
+            given, wrt=inquiry.names, of=line.of, order=line.order, options=options
         )
+
+    if inquiry.records is not None:
+        from gradcli.formats.checks import checks_parts
+
+        inquiry.answer_rows(check, inquiry.settings(), checks_parts, lambda r: bool(r.passed))
+        return
+    target = resolve_auto(inquiry.target)
+    with progress("runs", inquiry.telling) as bar:
+        result = check(inquiry.inputs, inquiry.settings(progress=bar.advance))
     if not (line.quiet and target.path is None and target.form in ("plain", "human")):
-        target.write(_text(result, target, line.precision))
+        target.write(_text(result, target, line))
     inquiry.telling.warn(result.warnings)
     if not result.passed:
         raise typer.Exit(1)
 
 
-def _text(result: "GradcheckResult", target: Target, precision: int) -> str:
+def _text(result: "GradcheckResult", target: Target, line: Line) -> str:
     match target.form:
         case "json" | "ndjson":
             from gradcli.formats.checks import checks_json
@@ -63,4 +75,5 @@ def _text(result: "GradcheckResult", target: Target, precision: int) -> str:
             return checks_plain(result)
     from gradcli.render.checks import checks_view
 
-    return target.draw(checks_view(result, precision=precision, width=target.width))
+    view = checks_view(result, precision=line.precision, width=target.width, every=line.verbose)
+    return target.draw(view)

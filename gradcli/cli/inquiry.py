@@ -82,12 +82,15 @@ class Inquiry:
         question: Callable[[Mapping[str, Given], Options], Any],
         settings: Options,
         parts: Callable[[Any], Parts],
+        right: Callable[[Any], bool] = lambda result: True,
     ) -> None:
-        """Ask the question of every row, and write each answer from its parts."""
+        """Ask the question of every row, and write each answer from its parts; the status is 1 if
+        one is not right.
+        """
         from gradcli.cli.rows import Question, answer_rows
 
         assert self.records is not None, "no --rows"
-        asked = Question(question, settings, self.program, self.inputs, parts)
+        asked = Question(question, settings, self.program, self.inputs, parts, right)
         answer_rows(asked, self.records, self.target, self.telling)
 
 

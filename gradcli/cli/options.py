@@ -168,7 +168,7 @@ class Line:
         typer.Option(min=0, max=2**128 - 1, metavar="N", help="Make random numbers repeatable."),
     ] = None
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="No warnings.")] = False
-    # commands leave it alone: it is about errors, which `__main__` reports
+    # but for gradcheck commands leave it alone: it is about errors, which `__main__` reports
     verbose: Annotated[
         bool, typer.Option("-v", "--verbose", help="Say more where gradcli itself fails.")
     ] = False

@@ -14,8 +14,8 @@ _SHOWN = 4  # columns named in a message
 
 
 class Answer(NamedTuple):
-    """What came of a row: the texts of its columns and cells or its JSON fields, its warnings, or
-    the diagnostics and the status of its error.
+    """What came of a row: the texts of its columns and cells or its JSON fields, its warnings, and
+    whether it is right; or the diagnostics and the status of its error.
     """
 
     number: int
@@ -24,6 +24,7 @@ class Answer(NamedTuple):
     cells: list[str]
     json: dict[str, str]
     warnings: tuple[Diagnostic, ...]
+    right: bool
     diagnostics: tuple[Diagnostic, ...]
     status: int
 
@@ -32,7 +33,7 @@ def refused(number: int, line: int, error: GradError) -> Answer:
     """What came of a bad row: its error, which says where the row is."""
     for diagnostic in error.diagnostics:
         diagnostic.notes = (*diagnostic.notes, f"in row {number}, line {line}")
-    return Answer(number, line, [], [], {}, (), tuple(error.diagnostics), error.status)
+    return Answer(number, line, [], [], {}, (), True, tuple(error.diagnostics), error.status)
 
 
 class RowWriter:

@@ -18,7 +18,15 @@ from gradcli.cli.records import Batch, row_form
 from gradcli.cli.row_writer import Answer, RowWriter, refused
 from gradcli.cli.terminal import is_terminal
 from gradcli.cli.workers import workers
-from gradcli.errors import Diagnostic, GradError, InputError, LimitError, UsageError, listed
+from gradcli.errors import (
+    Diagnostic,
+    GradError,
+    InputError,
+    LimitError,
+    UsageError,
+    counted,
+    listed,
+)
 from gradcli.formats.delimited import cells, header
 from gradcli.formats.forms import Parts
 from gradcli.formats.literal import numbers
@@ -41,14 +49,16 @@ class Question(Record):
         program: The program.
         inputs: Values that are the same for all rows.
         parts: What an answer is written from.
+        right: Whether an answer is as it should be.
     """
 
-    __slots__ = ("ask", "options", "program", "inputs", "parts")
+    __slots__ = ("ask", "options", "program", "inputs", "parts", "right")
     ask: Callable[[Mapping[str, Given], Options], Any]
     options: Options
     program: Program
     inputs: Mapping[str, Given]
     parts: Callable[[Any], Parts]
+    right: Callable[[Any], bool]
 
 
 def answer_rows(question: Question, asked: Batch, target: Target, telling: Telling) -> None:
@@ -84,6 +94,7 @@ def answer_rows(question: Question, asked: Batch, target: Target, telling: Telli
     if wanted.left and asked.rows.form != "ndjson":
         telling.warn([_at_default(f"`{asked.rows.name}`", wanted.left)])
     status = 0
+    wrong: list[int] = []
     # a bar among rows that scroll by would be no help
     scrolling = target.path is None and is_terminal(sys.stdout)
     with (
@@ -103,6 +114,9 @@ def answer_rows(question: Question, asked: Batch, target: Target, telling: Telli
                     telling.report(found.diagnostics)
                 if asked.on_error == "stop":
                     raise typer.Exit(status)
+            if not found.right:
+                wrong.append(found.number)
+                status = status or 1
             fresh = [w for w in found.warnings if w.code not in told]
             for warning in fresh:
                 told.add(warning.code)
@@ -112,8 +126,19 @@ def answer_rows(question: Question, asked: Batch, target: Target, telling: Telli
             telling.warn(fresh)
             writer.write(found)
         writer.end()
+    if wrong and not telling.quiet:
+        telling.report([_not_right(wrong)])
     if status:
         raise typer.Exit(status)
+
+
+def _not_right(rows: Sequence[int]) -> Diagnostic:
+    """That the answers to some rows are not right."""
+    numbers = ", ".join(map(str, rows[:_LISTED])) + (", ..." if len(rows) > _LISTED else "")
+    return Diagnostic("wrong-derivative", f"checks fail in {counted(len(rows), 'row')}: {numbers}")
+
+
+_LISTED = 20
 
 
 def _wanted(question: Question, rows: Rows) -> Wanted:
@@ -177,4 +202,6 @@ def _asked(question: Question, wanted: Wanted, row: Row, kind: str, explain: boo
     warnings = result.warnings
     if row.header is None and (left := [name for name in wanted.left if name not in values]):
         warnings = (_at_default("this row", left), *warnings)
-    return Answer(row.number, row.line, columns, texts, json, warnings, (), 0)
+    return Answer(
+        row.number, row.line, columns, texts, json, warnings, question.right(result), (), 0
+    )

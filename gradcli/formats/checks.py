@@ -6,16 +6,19 @@ from collections.abc import Iterable, Iterator
 
 from gradcli.errors import Diagnostic
 from gradcli.formats.delimited import record
+from gradcli.formats.forms import Parts
 from gradcli.formats.json_text import array, diagnostic_json, json_object, warning_json
 from gradcli.formats.literal import literal, quote
-from gradcli.results import Checked, Declared, GradcheckResult
+from gradcli.results import Checked, Declared, GradcheckResult, Value
 
 _FIELDS = ("input", "order", "mode", "index", "analytic", "numeric", "error", "allowed", "passed")
 _COLUMNS = (*_FIELDS, "note", "line", "truncation", "rounding", "kind")
 
 
 def verdict(check: Checked) -> str:
-    """`ok`, `FAIL`, or why neither can be said: `kink`, `cut`, `non-finite`, `unsure`."""
+    """`ok`, `FAIL`, or why neither can be said: `kink`, `cut`, `non-finite`, `symmetric`,
+    `unsure`.
+    """
     return check.note or ("ok" if check.passed else "FAIL")
 
 
@@ -41,15 +44,31 @@ def checks_delimited(result: GradcheckResult, delimiter: str) -> str:
 
 def checks_json(result: GradcheckResult) -> str:
     """The object of the whole result."""
-    return json_object(
-        {
-            "schema": quote("gradcli.gradcheck/1"),
-            "passed": literal(result.passed),
-            "checks": array(_checks(result.checks)),
-            "rules": array(_checks(result.rules)),
-            "warnings": array(map(warning_json, result.warnings)),
-        }
-    )
+    return json_object(_json_fields(result))
+
+
+def _json_fields(result: GradcheckResult) -> dict[str, str]:
+    return {
+        "schema": quote("gradcli.gradcheck/1"),
+        "passed": literal(result.passed),
+        "checks": array(_checks(result.checks)),
+        "rules": array(_checks(result.rules)),
+        "warnings": array(map(warning_json, result.warnings)),
+    }
+
+
+def checks_parts(result: GradcheckResult) -> Parts:
+    """What a row of many is written from: whether it passed, and its worst check."""
+
+    def fields() -> dict[str, Value]:
+        worst = result.worst
+        names = ("input", "order", "mode", "index", "analytic", "numeric", "error", "allowed")
+        found = {name: None if worst is None else getattr(worst, name) for name in names}
+        index = "" if worst is None else literal(worst.index)
+        verdicts = "ok" if worst is None else verdict(worst)
+        return {"passed": result.passed, **found, "index": index, "verdict": verdicts}
+
+    return Parts(fields, fields, lambda: _json_fields(result))
 
 
 def _checks(checks: tuple[Checked, ...]) -> Iterator[str]:

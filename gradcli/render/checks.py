@@ -11,17 +11,22 @@ from gradcli.results import Checked, GradcheckResult
 
 _NOTES = {
     "kink": "a corner or jump is here: differences say nothing, the derivative is a choice",
+    "symmetric": "one triangle of a matrix is read, and its gradient shared between both: the "
+    "matrix was moved symmetrically",
     "cut": "`no_grad`, `detach`, `tensor` or their like cut the gradient; it agrees without them",
     "non-finite": "a value or derivative here is not finite, so there is nothing to compare",
     "unsure": "the values are too irregular here for differences: they neither confirm nor refute",
 }
 
 
-def checks_view(result: GradcheckResult, *, precision: int, width: int) -> list[Line]:
-    """A row for each check; under it what failed, with both values, and what is to be known."""
+def checks_view(result: GradcheckResult, *, precision: int, width: int, every: bool) -> list[Line]:
+    """A row for each input, or for each check if `every` one is asked for; under it what failed,
+    and what is to be known.
+    """
     checks = (*result.checks, *result.rules)
-    lines = table(_columns(checks), width)
-    for check in checks:
+    shown = checks if every else result.worst_of_each
+    lines = table(_columns(shown, precision, every), width)
+    for check in shown:
         if not check.passed:
             lines += [[], *_failure(check, precision)]
     for note in dict.fromkeys(check.note for check in checks if check.note):
@@ -32,18 +37,34 @@ def checks_view(result: GradcheckResult, *, precision: int, width: int) -> list[
     return [*lines, [], [(end, "error" if failed else "help")]]
 
 
-def _columns(checks: Sequence[Checked]) -> list[Column]:
+def _columns(checks: Sequence[Checked], precision: int, every: bool) -> list[Column]:
+    """What is told of each check: both values, or of every check what its allowed error is made of;
+    the order where there are several.
+    """
     verdicts = list(map(_verdict, checks))
-    return [
+    several = len({c.order for c in checks}) > 1
+    columns = [
         text_column("name", "name", [visible(c.input) for c in checks]),
-        text_column("order", "shape", [str(c.order) for c in checks]),
-        text_column("mode", "shape", [c.mode for c in checks]),
-        text_column("error", "value", [number(c.error, 2) for c in checks]),
-        text_column("allowed", "value", [number(c.allowed, 2) for c in checks]),
-        text_column("truncation", "value", [number(c.truncation, 2) for c in checks]),
-        text_column("rounding", "value", [number(c.rounding, 2) for c in checks]),
-        styled_column("", [style for _, style in verdicts], [text for text, _ in verdicts]),
+        text_column("order", "shape", [str(c.order) if several or every else "" for c in checks]),
+        text_column("mode", "shape", [c.mode if every else "" for c in checks]),
+        text_column("line", "place", ["" if every or not c.line else str(c.line) for c in checks]),
+        text_column("index", "shape", [_index(c) for c in checks]),
     ]
+    if not every:
+        columns += [
+            text_column("derivative", "value", [number(c.analytic, precision) for c in checks]),
+            text_column("differences", "value", [number(c.numeric, precision) for c in checks]),
+        ]
+    columns += [
+        text_column(name, "value", [number(getattr(c, name), 2) for c in checks])
+        for name in ("error", "allowed", *(("truncation", "rounding") if every else ()))
+    ]
+    styles, texts = [style for _, style in verdicts], [text for text, _ in verdicts]
+    return [*columns, styled_column("", styles, texts)]
+
+
+def _index(check: Checked) -> str:
+    return f"[{', '.join(map(str, check.index))}]" if check.index else ""
 
 
 def _verdict(check: Checked) -> tuple[str, str]:
@@ -55,12 +76,11 @@ def _verdict(check: Checked) -> tuple[str, str]:
 
 def _failure(check: Checked, precision: int) -> list[Line]:
     digits = max(precision, 6)
-    place = f"[{', '.join(map(str, check.index))}]" if check.index else ""
+    place = _index(check)
     where = f" (line {check.line})" if check.line else ""
     against = "forward mode" if check.mode == "dot" else "differences"
     mode = "reverse mode" if check.mode == "dot" else f"{check.mode} mode"
     order = "second derivative" if check.order == 2 else "derivative"
-    truncation, rounding = number(check.truncation, 2), number(check.rounding, 2)
     return [
         [
             (f"{visible(check.input)}{where}", "name"),
@@ -72,8 +92,7 @@ def _failure(check: Checked, precision: int) -> list[Line]:
         ],
         [
             (
-                f"  off by {number(check.error, 3)}; allowed are {number(check.allowed, 3)}: "
-                f"{truncation} for truncation, {rounding} for rounding",
+                f"  off by {number(check.error, 3)}; allowed are {number(check.allowed, 3)}",
                 "place",
             )
         ],

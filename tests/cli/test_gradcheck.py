@@ -250,9 +250,59 @@ def test_csv_is_a_table(cli, wrong):
 def test_a_person_reads_what_is_wrong_and_why_that_much_is_allowed(cli, wrong):
     _, out, _ = cli("gradcheck", wrong, "-f", "human")
     assert "x (line 11): the derivative at [1] is 24 by reverse mode, 36 by differences" in out
-    assert "for truncation, " in out
-    assert out.startswith("name     order  mode     error    allowed  truncation  rounding\n")
+    assert out.count(" by differences\n") == 2  # of each input the worst
+    rows = [line.split() for line in out.splitlines()[:4]]
+    assert rows[0] == ["name", "line", "index", "derivative", "differences", "error", "allowed"]
+    assert rows[1][:6] == ["x", "11", "[1]", "24", "36", "12"]
+    assert [(row[0], row[-1]) for row in rows[1:]] == [
+        *(("x", "FAIL"), ("k", "ok"), ("Cube[0]", "FAIL"))
+    ]
     assert out.endswith("4 of 9 checks failed\n")
+    _, out, _ = cli("gradcheck", wrong, "-f", "human", "-v")
+    heading, *rows = (line.split() for line in out.splitlines()[:10])
+    assert heading == [
+        *("name", "order", "mode", "index", "error", "allowed", "truncation", "rounding")
+    ]
+    assert [(row[0], row[2]) for row in rows[:3]] == [
+        ("x", m) for m in ("reverse", "forward", "dot")
+    ]
+
+
+JUMPS = """\
+class F(Function):
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * x
+    def backward(ctx, g):
+        x, = ctx.saved_tensors
+        return g * (2 * x if x < 2 else x)
+input x: float
+F.apply(x) + relu(x)"""
+
+
+def test_every_row_is_checked(cli):
+    rows = "x\n1\n0\n5\n-1\n3\n"
+    command = ("gradcheck", "-e", JUMPS, "--rows", "-")
+    status, out, err = cli(*command, stdin=rows)
+    heading, *lines = (line.split(",") for line in out.splitlines())
+    assert heading == [
+        *("passed", "input", "order", "mode", "index", "analytic", "numeric", "error", "allowed"),
+        "verdict",
+    ]
+    assert [line[-1] for line in lines] == ["ok", "kink", "FAIL", "ok", "FAIL"]
+    assert [line[0] for line in lines] == ["true", "true", "false", "true", "false"]
+    assert (status, err) == (1, "gradcli: error[wrong-derivative]: checks fail in 2 rows: 2, 4\n")
+    assert cli(*command, "--jobs", "2", stdin=rows) == (status, out, err)
+    assert cli(*command, "-q", stdin=rows) == (status, out, "")
+    assert cli(*command, stdin="x\n1\n0\n")[0::2] == (0, "")
+    status, out, _ = cli(*command, "-f", "ndjson", stdin=rows)
+    found = [json.loads(line) for line in out.splitlines()]
+    assert [(f["row"], f["passed"], len(f["checks"])) for f in found[:3]] == [
+        *((0, True, 3), (1, True, 3), (2, False, 3))
+    ]
+    status, out, err = cli(*command, "--on-error", "skip", stdin="x\noops\n5\n")
+    assert status == 4  # that of the first bad row
+    assert "checks fail in 1 row: 1" in err
 
 
 def test_quiet_leaves_the_status_alone(cli, wrong):
@@ -281,7 +331,7 @@ def test_what_failed_is_red_what_is_right_green_and_a_note_neither(cli):
         "class F(Function):\n    def forward(ctx, x): return x * 2\n"
         "    def backward(ctx, g): return g * 3\nparam x = 1.0\nF.apply(x) + relu(x - 1)"
     )
-    _, out, _ = cli("gradcheck", "-e", rule, "-f", "human", "--color", "always")
+    _, out, _ = cli("gradcheck", "-e", rule, "-f", "human", "-v", "--color", "always")
     for text, style in {"FAIL": "1;31", "ok": "1;32", "kink": "1;33"}.items():
         ends = [line.rpartition("\x1b[")[0] for line in out.splitlines() if f"m{text}\x1b" in line]
         assert ends

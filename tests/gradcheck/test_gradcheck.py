@@ -335,6 +335,39 @@ def test_a_mistake_at_a_small_input_is_found(value, slope, point):
     assert not load(text).gradcheck().passed
 
 
+TRIANGLES = {
+    "cholesky(x)": {"symmetric"},
+    "cholesky(x, upper=True)[0, 1]": {"symmetric"},
+    "eigvalsh(x)": {"symmetric"},
+    "eigh(x, UPLO='U').eigenvalues": {"symmetric"},
+    "pinv(x, hermitian=True)": {"symmetric"},
+    "cholesky(2 * x + eye(2)).sum() * x[0, 1]": {"symmetric"},
+    "stack([cholesky(x), cholesky(x * x)])": {"symmetric"},
+    "class F(Function):\n    def forward(ctx, x): return x * 2\n"
+    "    def backward(ctx, g): return g * 2\neigvalsh(F.apply(x))": {"symmetric"},
+    "cholesky(x @ x.T)": {""},  # symmetric however x moves
+    "cholesky((x + x.T) / 2)": {""},
+    "pinv(x)": {""},
+    "inv(x)": {""},
+}
+
+
+@pytest.mark.parametrize("order", [1, 2])
+@pytest.mark.parametrize("text", TRIANGLES)
+def test_a_matrix_of_which_one_triangle_is_read_moves_symmetrically(text, order):
+    result = load(f"input x = [[3.0, 1.0], [1.0, 2.0]]\n{text}").gradcheck(order=order)
+    assert result.passed, described(result.checks)
+    notes = {c.note for c in result.checks if c.mode != "dot"}
+    assert notes == TRIANGLES[text], described(result.checks)
+
+
+@pytest.mark.parametrize("slope", ["g * 3", "g * x", "g * (x > 1.5) * 2"])
+def test_a_mistake_before_a_triangle_is_none_of_it(slope):
+    text = f"{rule('x', 'x * 2', slope)}\ninput x = [[3.0, 1.0], [1.0, 2.0]]\neigvalsh(F.apply(x))"
+    result = load(text).gradcheck()
+    assert {c.input for c in result.checks if not c.passed} == {"x"}, described(result.checks)
+
+
 def test_float32_is_checked_as_it_runs():
     text = "input x = tensor([0.3, 2.0], dtype=float32)\nassert x.dtype == float32\nexp(x) * sin(x)"
     result = load(text).gradcheck(order=2)

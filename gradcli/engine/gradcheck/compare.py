@@ -43,7 +43,7 @@ class Check(Record):
         truncation, rounding: The distances that these account for.
         note: Why nothing can be said: "kink" where the function has a corner or a jump,
             "non-finite" where it or its derivative is not finite, "unsure" where no differences
-            are good enough; else "".
+            are good enough; "symmetric" where a matrix was moved symmetrically; else "".
         passed: Whether error is within what is allowed, or there is a note.
     """
 
@@ -77,6 +77,11 @@ class Check(Record):
         """The distance that truncation and rounding account for."""
         return self.truncation + self.rounding
 
+    def noted(self, note: str) -> Check:
+        """The same with a note, where it has none."""
+        fields = {name: getattr(self, name) for name in self.__slots__}
+        return Check(**{**fields, "note": self.note or note})
+
 
 def gradcheck(
     function: Function,
@@ -84,6 +89,7 @@ def gradcheck(
     order: int = 1,
     seed: int = 0,
     small: int = SMALL,
+    symmetric: bool = False,
 ) -> list[Check]:
     """Check the derivatives of a function at its point.
 
@@ -92,11 +98,14 @@ def gradcheck(
         order: 1, or 2 to check the second derivatives as well.
         seed: Of the random directions.
         small: The most elements for which the whole Jacobian is compared.
+        symmetric: Square matrices move symmetrically: each element with its mirror image.
     """
     rng = np.random.default_rng(seed)
     base = function({})
     inputs = range(len(base.points))
-    checks = [c for i in inputs for c in _Input(function, base, i, 1, rng, small).checks()]
+    checks = [
+        c for i in inputs for c in _Input(function, base, i, 1, rng, small, symmetric).checks()
+    ]
     if order > 1:
         weights = rng.uniform(0.5, 1.5, base.values.shape)
 
@@ -104,7 +113,9 @@ def gradcheck(
             return function(moved).slope(weights)
 
         base = base.slope(weights)
-        checks += [c for i in inputs for c in _Input(slope, base, i, 2, rng, small).checks()]
+        checks += [
+            c for i in inputs for c in _Input(slope, base, i, 2, rng, small, symmetric).checks()
+        ]
     return checks
 
 
@@ -148,7 +159,14 @@ class _Input:
     """The checks by one input: the function around its point, and both modes there."""
 
     def __init__(
-        self, function: Function, base: Trace, i: int, order: int, rng: Any, small: int
+        self,
+        function: Function,
+        base: Trace,
+        i: int,
+        order: int,
+        rng: Any,
+        small: int,
+        symmetric: bool,
     ) -> None:
         self.function = function
         self.base = base
@@ -158,6 +176,8 @@ class _Input:
         self.small = small
         self.point = np.asarray(base.points[i], np.float64).ravel()
         self.eps, self.tiny = base.precision(), base.tiny()
+        shape = shape_of(base.points[i])
+        self.mirrored = symmetric and len(shape) > 1 and shape[-1] == shape[-2]
         self.by_rows = base.values.size <= small
         self.neighbours: list[Trace] | None = None
 
@@ -264,10 +284,15 @@ class _Input:
         size = abs(self.point)
         if unit is None:
             least = np.max(size, initial=0.0, where=np.isfinite(size)) / 16 or 1.0
-            return self.rng.uniform(-1, 1, self.point.shape) * np.maximum(size, least)
-        u = np.zeros(self.point.shape)
-        u[unit] = 1.0
-        return u
+            u = self.rng.uniform(-1, 1, self.point.shape) * np.maximum(size, least)
+        else:
+            u = np.zeros(self.point.shape)
+            u[unit] = 1.0
+        return np.maximum(u, self._mirror(u)) if self.mirrored else u
+
+    def _mirror(self, u: Any) -> Any:
+        """Matrices transposed."""
+        return np.swapaxes(u.reshape(shape_of(self.base.points[self.i])), -1, -2).ravel()
 
     def _line(self, unit: int | None, u: Any) -> Line:
         def at(step: float) -> tuple[float, Any]:

@@ -8,7 +8,8 @@ from typing import Any
 
 from gradcli.engine.autodiff.linearize import Linearized, shaped
 from gradcli.engine.autodiff.paths import reachable
-from gradcli.engine.tape.graph import Node
+from gradcli.engine.ops.catalog import ops
+from gradcli.engine.tape.graph import Node, NodeOfOp
 from gradcli.engine.tape.tensor import Tensor, node_of
 from gradcli.engine.values.carrier import data_of, like_of
 from gradcli.engine.values.data import dtype_of, np, shape_of
@@ -48,6 +49,11 @@ class Trace:
     def tiny(self) -> float:
         """The smallest floating number of that precision."""
         return _TINY[self.precision()]
+
+    def reads_triangles(self) -> bool:
+        """Whether an op on the way reads one triangle of a matrix that it takes for symmetric."""
+        roots = (node_of(o) for o in self.outputs if isinstance(o, Tensor))
+        return any(map(_reads_triangle, reachable(node for node in roots if node is not None)))
 
     def pulled(self, weights: Any) -> list[Any]:
         """Gradients by the points of the results, each element of which has a weight."""
@@ -97,6 +103,13 @@ class Trace:
             done += math.prod(shape)
             parts.append(part.reshape(shape).astype(dtype_of(out)) if shape else float(part[0]))
         return parts
+
+
+def _reads_triangle(node: Node) -> bool:
+    if not isinstance(node, NodeOfOp):
+        return False
+    asked = ops[node.op.name].triangle
+    return bool(node.params.get(asked)) if isinstance(asked, str) else asked
 
 
 def _flat(parts: Sequence[Any]) -> Any:

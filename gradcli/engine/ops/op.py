@@ -118,6 +118,8 @@ class Op(Entry):
             of two: nothing passes there, be the cotangent inf.
         flat: constant between jumps, so that its derivative is zero, or the place of something;
             told by the partials where they are all zero.
+        triangle: it reads one triangle of its first argument and takes it to stay symmetric, so
+            that its gradient is; or the name of the parameter that asks for that.
         view: the result lies on its first argument's memory wherever it can; without it, on memory
             of its own.
         layout: how the elements of a result on its own memory lie there, see `memory`; a list where
@@ -187,6 +189,7 @@ class Op(Entry):
         "shape",
         "source",
         "transform",
+        "triangle",
         "variadic",
         "view",
         "vjp",
@@ -216,6 +219,7 @@ class Op(Entry):
         fields: Sequence[str] = (),
         chooses: bool = False,
         flat: bool = False,
+        triangle: bool | str = False,
         view: bool = False,
         layout: Layout | list[Layout] | None = None,
         method: bool = True,
@@ -270,6 +274,7 @@ class Op(Entry):
         self.fields = tuple(fields)
         self.chooses = chooses
         self.flat = flat or (bool(self.partials) and all(p == 0.0 for p in self.partials or ()))
+        self.triangle = triangle
         self.view = view
         self.method = method
         self.inplace = inplace

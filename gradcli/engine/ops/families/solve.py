@@ -374,6 +374,7 @@ pinv: Op = op(
         ),
     ),
     saves=("A", "out"),
+    triangle="hermitian",
     node="LinalgPinvBackward0",
     samples=lambda: (
         *_invertible(),

@@ -82,6 +82,7 @@ lower_root: Op = op(
     vjp=(lambda g, out, a: _cholesky_vjp(g, out),),
     jvp=(lambda dot, out, a: _cholesky_jvp(dot, out),),
     saves=("out",),
+    triangle=True,
     node="LinalgCholeskyExBackward0",
     method=False,
 )
@@ -133,6 +134,7 @@ symmetric_eigen: Op = op(
     vjp=(lambda g, out, a, upper: _eigh_vjp(g, out),),
     jvp=(lambda dot, out, a, upper: _eigh_jvp(dot, out),),
     saves=("out",),
+    triangle=True,
     node="LinalgEighBackward0",
     method=False,
 )

@@ -167,20 +167,21 @@ def operation(name: str) -> Operation:
     return found
 
 
-def constant(text: str, name: str, origin: str) -> Given:
+def constant(text: str, name: str, before: str) -> Given:
     """The value of a constant expression from the command line.
 
     Args:
         text: The expression.
         name: What gets the value.
-        origin: How the user wrote it, such as `x=2`.
+        before: What stands before it in the argument, such as `x=`.
 
     Raises:
         InputError: If it is none.
     """
+    origin = before + text
     source = Source("<expr>", origin)
     try:
-        expression = parse_expression(source, len(origin) - len(text))
+        expression = parse_expression(source, len(before))
         module = ast.Module(expression.span, (ast.ExprStatement(expression.span, expression),))
         builtins = Builtins()
         names = analyse(module, builtins, frozenset())

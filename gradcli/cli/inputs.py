@@ -105,20 +105,19 @@ def _stdin() -> bytes:
 
 def constants(texts: Mapping[str, str]) -> dict[str, Given]:
     """The values of NAME=VALUE texts, by name: constant expressions, and files behind `@`."""
-    return {name: _constant(text, name, f"{name}={text}") for name, text in texts.items()}
+    return {name: _constant(text, name, f"{name}=") for name, text in texts.items()}
 
 
-def _constant(text: str, name: str, origin: str) -> Given:
+def _constant(text: str, name: str, before: str) -> Given:
     from gradcli import program
 
     if text.startswith("@"):
-        return program.Given(_from_file(text[1:]), origin)
+        return program.Given(_from_file(text[1:]), before + text)
     try:
-        return program.constant(text, name, origin)
+        return program.constant(text, name, before)
     except InputError as error:
         if os.path.isfile(text):
-            given = origin[: len(origin) - len(text)]
-            error.diagnostics[0].help = f"`{given}@{text}` reads the file `{text}`"
+            error.diagnostics[0].help = f"`{before}@{text}` reads the file `{text}`"
         raise
 
 
@@ -133,7 +132,7 @@ def _from_file(reference: str) -> Any:
 
 def constant(text: str | None, name: str) -> Given | None:
     """The value of an option that takes a constant; None without it."""
-    return None if text is None else _constant(text, name, f"{name} {text}")
+    return None if text is None else _constant(text, name, f"{name} ")
 
 
 def directions(options: Sequence[str] | None) -> dict[str, Given]:
@@ -151,6 +150,6 @@ def directions(options: Sequence[str] | None) -> dict[str, Given]:
     if not texts:
         raise usage("no direction", "give --tangent NAME=VALUE")
     return {
-        name: _constant(text, f"the tangent of `{name}`", f"--tangent {name}={text}")
+        name: _constant(text, f"the tangent of `{name}`", f"--tangent {name}=")
         for name, text in texts.items()
     }

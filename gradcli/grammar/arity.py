@@ -5,27 +5,35 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Generic, TypeVar
 
-from gradcli.errors import nearest
+from gradcli.errors import Label, nearest
 from gradcli.grammar import ast
 from gradcli.grammar.faults import Fault
 from gradcli.ir import Signature
 from gradcli.record import Record
+from gradcli.source import Span
 
 T = TypeVar("T")
 
 
 class Callee(Record):
     """How something may be called: by place and name, those of them that must be given, by name
-    only, and whether further arguments by place are taken. `aliases` are other keyword names.
+    only, and whether further arguments by place are taken. `aliases` are other keyword names,
+    `place` is where the program writes its parameters.
     """
 
-    __slots__ = ("name", "positional", "required", "keywords", "variadic", "aliases")
+    __slots__ = ("name", "positional", "required", "keywords", "variadic", "aliases", "place")
     name: str
     positional: tuple[str, ...]
     required: tuple[str, ...]
     keywords: tuple[str, ...]
     variadic: bool
     aliases: Mapping[str, str]
+    place: Span | None
+
+    @property
+    def labels(self) -> tuple[Label, ...]:
+        """What a message points at beside the call."""
+        return () if self.place is None else (Label(self.place, "its parameters"),)
 
 
 def of_builtin(signature: Signature) -> Callee:
@@ -38,6 +46,7 @@ def of_builtin(signature: Signature) -> Callee:
         signature.keywords,
         signature.variadic,
         signature.aliases,
+        None,
     )
 
 
@@ -45,7 +54,9 @@ def of_function(function: ast.Def) -> Callee:
     """How a function of the program may be called."""
     names = tuple(param.name for param in function.params)
     required = tuple(param.name for param in function.params if param.default is None)
-    return Callee(function.name, names, required, (), False, {})
+    spans = [param.span for param in function.params]
+    place = Span(spans[0].start, spans[-1].end) if spans else None
+    return Callee(function.name, names, required, (), False, {}, place)
 
 
 class Bound(Record, Generic[T]):
@@ -122,15 +133,16 @@ def arity_faults(call: ast.Call, callee: Callee, *, method: bool = False) -> Ite
         return
     for name, keyword in bound.both if not callee.variadic else ():
         message = f"`{callee.name}` gets its argument `{name}` by place and by name"
-        yield Fault("duplicate-name", message, *keyword.span)
+        yield Fault("duplicate-name", message, *keyword.span, labels=callee.labels)
     if bound.extra and not callee.variadic:
         message = f"`{callee.name}` takes {_takes(callee)}, got {len(args)}"
-        yield Fault("wrong-arity", message, bound.extra[0].span.start, args[-1].span.end)
-    if bound.missing:
+        start, end = bound.extra[0].span.start, args[-1].span.end
+        yield Fault("wrong-arity", message, start, end, labels=callee.labels)
+    if bound.missing and not bound.unknown:
         named = ", ".join(f"`{name}`" for name in bound.missing)
         noun = "argument" if len(bound.missing) == 1 else "arguments"
         message = f"`{callee.name}` lacks its {noun} {named}"
-        yield Fault("wrong-arity", message, *call.span)
+        yield Fault("wrong-arity", message, *call.span, labels=callee.labels)
 
 
 def _unknown(written: str, start: int, callee: Callee) -> Fault:
@@ -138,10 +150,10 @@ def _unknown(written: str, start: int, callee: Callee) -> Fault:
     message = f"`{callee.name}` takes no argument `{written}`"
     help = nearest(written, (*known, *callee.aliases))
     notes: tuple[str, ...] = ()
-    if known and help is None:
+    if known and help is None and not callee.labels:
         notes = (f"it takes {', '.join(f'`{name}`' for name in known)}",)
     end = start + len(written)
-    return Fault("wrong-arity", message, start, end, notes=notes, help=help)
+    return Fault("wrong-arity", message, start, end, labels=callee.labels, notes=notes, help=help)
 
 
 def _takes(callee: Callee) -> str:

@@ -283,7 +283,7 @@ class Expressions(Slots):
             self.declare(local)
         slots = self.function.slots
         parameters = tuple(
-            ir.Parameter(p.name, slots[p.name], default)
+            ir.Parameter(p.name, slots[p.name], default, p.span)
             for p, default in zip(made.params, defaults, strict=True)
         )
         body()

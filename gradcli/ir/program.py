@@ -288,10 +288,12 @@ class Mode(Instruction):
 class Parameter(Record):
     """A function's parameter; `default` is evaluated where the function is defined."""
 
-    __slots__ = ("name", "slot", "default")
+    __slots__ = ("name", "slot", "default", "span")
+    _ignored = frozenset({"span"})
     name: str
     slot: Target
     default: Operand | None
+    span: Span
 
 
 class Function(Record):

@@ -22,7 +22,7 @@ AT = Span(0, 0)
 
 def function(number):
     default = ir.Slot(number + 1, AT)
-    parameter = ir.Parameter("p", number, default)
+    parameter = ir.Parameter("p", number, default, AT)
     return ir.Function("f", (parameter,), [ir.Watch(AT, number + 2, "x")], (), (), AT)
 
 

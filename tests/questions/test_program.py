@@ -320,13 +320,13 @@ def test_a_seed_repeats_the_random_numbers():
     ],
 )
 def test_constants(text, value):
-    assert constant(text, "x", f"x={text}").value == value
+    assert constant(text, "x", "x=").value == value
 
 
 @pytest.mark.parametrize("text", ["y", "2 +", "randn(2)", "print(1)", ""])
 def test_constants_refused(text):
     with pytest.raises(InputError):
-        constant(text, "x", f"x={text}")
+        constant(text, "x", "x=")
 
 
 # derivatives beyond the gradient ------------------------------------------------------------

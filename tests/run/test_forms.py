@@ -153,7 +153,7 @@ def test_a_list_is_a_tensor_by_default_and_given(kind, given):
 
 def test_a_decimal_comma_is_told():
     with pytest.raises(GradError) as caught:
-        load("input k = 1.0\nk").run(k=constant("1,5", "k", "k=1,5"))
+        load("input k = 1.0\nk").run(k=constant("1,5", "k", "k="))
     found = caught.value.diagnostics[0]
     assert found.message == "`k` is declared with a number, got shape [2]"
     assert found.help == "decimals stand behind a point"
@@ -162,7 +162,7 @@ def test_a_decimal_comma_is_told():
 
 def test_what_is_given_for_all_runs_is_not_changed_by_one():
     program = load("input x = ones(2)\nx += 1\nx")
-    given = constant("ones(2)", "x", "x")
+    given = constant("ones(2)", "x", "x=")
     assert [program.run(x=given).result.tolist() for _ in range(2)] == [[2.0, 2.0]] * 2
 
 

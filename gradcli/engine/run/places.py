@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from types import FrameType, FunctionType, TracebackType
+from collections.abc import Iterable, Mapping
+from types import FrameType, TracebackType
 from typing import Any
 
-from gradcli.engine.run.messages import call_note, operand_label, shortened, turn_note
+from gradcli.engine.run.functions import place_of
+from gradcli.engine.run.inputs import Given, Inputs
+from gradcli.engine.run.messages import call_note, shortened, turn_note
+from gradcli.engine.run.remarks import Remarks, instruction_at, remarks
 from gradcli.engine.run.translate import FILENAME, MOST_CALLS
-from gradcli.engine.tape.tensor import Number, Tensor
+from gradcli.engine.run.wrong_calls import wrong_call
 from gradcli.engine.values import refusals
-from gradcli.errors import Diagnostic, GradError, Label, LimitError, counted, run_error
+from gradcli.errors import Diagnostic, GradError, LimitError
 from gradcli.ir import (
     Apply,
     Augment,
     Call,
     CallBuiltin,
     Inplace,
-    Instruction,
     Operand,
     Operator,
     Program,
@@ -44,14 +46,17 @@ def placed(error: Exception, program: Program) -> Exception:
     first, *others = known.diagnostics
     notes = [*first.notes, *turns(frame, span, program.source)]
     notes += callers(frames[:-1], program.source)
+    said = Remarks(first.span or span, first.labels, first.help)
+    if first.span is None and not first.labels:
+        said = remarks(first, program, span, _operands(frame, span, program), _given(frames[0][0]))
     placed = Diagnostic(
         first.code,
         first.message,
         program.source,
-        span,
-        labels=first.labels or _operands(frame, span, program),
+        said.span,
+        labels=said.labels,
         notes=notes,
-        help=first.help,
+        help=said.help,
     )
     return type(known)(placed, *others)
 
@@ -89,25 +94,13 @@ def _known(
 
 def _wrong_call(frame: FrameType, span: Span, program: Program) -> GradError | None:
     """The error for a call of an own function with the wrong arguments."""
-    i = _instruction(program, span, Call)
+    i = instruction_at(program, span, Call)
     if not isinstance(i, Call) or not isinstance(i.function, Slot):
         return None
-    value = _value(frame, i.function, program)
-    if not isinstance(value, FunctionType) or value.__code__.co_filename != FILENAME:
-        return None
-    code = value.__code__
-    names = code.co_varnames[: code.co_argcount]
-    defaults = len(value.__defaults__ or ())
-    required = len(names) - defaults
-    takes = f"{required} to " if defaults else ""
-    takes += counted(len(names), "argument")
-    unknown = [k for k, _ in i.keywords if k not in names]
-    message = (
-        f"`{value.__name__}` has no parameter `{unknown[0]}`"
-        if unknown
-        else f"`{value.__name__}` takes {takes}, got {len(i.args) + len(i.keywords)}"
-    )
-    return run_error("wrong-arity", message, notes=(f"its parameters are {', '.join(names)}",))
+    place = place_of(_value(frame, i.function, program))
+    functions = visit.all_functions(program.main)
+    function = next((f for f in functions if place is not None and f.span == place), None)
+    return None if function is None else wrong_call(i, function, program.source.text)
 
 
 Frame = tuple[FrameType, int]
@@ -161,31 +154,22 @@ def callers(frames: list[Frame], source: Source) -> list[str]:
     return shortened(lines)
 
 
-def _operands(frame: FrameType, span: Span, program: Program) -> tuple[Label, ...]:
-    """What the operands of the failed op were, where they are written as names."""
-    i = _instruction(program, span, Operator, Augment, Apply, Inplace, CallBuiltin)
+def _operands(frame: FrameType, span: Span, program: Program) -> list[tuple[Operand, Any]]:
+    """The operands of the failed op that are names, with their values."""
+    i = instruction_at(program, span, Operator, Augment, Apply, Inplace, CallBuiltin)
     if isinstance(i, CallBuiltin):
         operands: Iterable[Operand] = i.args
     else:
         operands = () if i is None else visit.operands(i)
-    labels = []
-    for operand in operands:
-        if isinstance(operand, Slot):
-            value = _value(frame, operand, program)
-            if isinstance(value, (Tensor, list)) and not isinstance(value, Number):
-                labels.append(operand_label(program.source, operand.span, value))
-    return tuple(labels)
+    return [(o, _value(frame, o, program)) for o in operands if isinstance(o, Slot)]
+
+
+def _given(main: FrameType) -> Mapping[str, Given]:
+    """The values from outside of the run whose main function this is."""
+    inputs = main.f_locals.get("@inputs")
+    return inputs.given if isinstance(inputs, Inputs) else {}
 
 
 def _value(frame: FrameType, slot: Slot, program: Program) -> Any:
     name = program.variables.get(slot.index) or f"%{slot.index}"
     return frame.f_locals.get(name)
-
-
-def _instruction(program: Program, span: Span, *kinds: type[Any]) -> Instruction | None:
-    """The last instruction of one of these kinds at a place."""
-    found = None
-    for i in visit.everything(program):
-        if isinstance(i, kinds) and i.span == span:
-            found = i
-    return found

@@ -120,7 +120,7 @@ class _Walk:
         self._program = program
         self._varying = frozenset(varying)
         self._asked = asked
-        self.findings = Findings(source)
+        self.findings = Findings(program, given)
         self.facts = Facts(program)
         self._lists = Lists()
         self._transfer = Transfer(self.findings, self._lists)

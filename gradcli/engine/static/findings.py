@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from gradcli import ir
-from gradcli.engine.run.messages import operand_label, shortened
+from gradcli.engine.run.inputs import Given
+from gradcli.engine.run.messages import shortened
+from gradcli.engine.run.remarks import Remarks, remarks
 from gradcli.engine.static.kinds import example
 from gradcli.engine.static.value import Link
-from gradcli.engine.tape.tensor import Tensor
 from gradcli.errors import Diagnostic, GradError, Label
-from gradcli.source import Source, Span
+from gradcli.source import Span
 
 
 class Findings:
@@ -25,8 +26,10 @@ class Findings:
         way: the calls and turns that lead to the present place, the outermost first.
     """
 
-    def __init__(self, source: Source) -> None:
-        self.source = source
+    def __init__(self, program: ir.Program, given: Mapping[str, Given]) -> None:
+        self.source = program.source
+        self._program = program
+        self._given = given
         self.found: list[Diagnostic] = []
         self.silent = 0
         self.unsure = 0
@@ -69,16 +72,33 @@ class Findings:
         """Tell of what is worth a person's attention."""
         self.tell(code, message, span, help, severity="warning")
 
-    def refuse(self, error: GradError, span: Span, labels: Sequence[Label] = ()) -> None:
-        """Tell of what cannot work: an error if the program gets there for sure."""
+    def refuse(
+        self,
+        error: GradError,
+        span: Span,
+        operands: Sequence[ir.Operand] = (),
+        values: Sequence[Any] = (),
+    ) -> None:
+        """Tell of what cannot work: an error if the program gets there for sure.
+
+        Args:
+            error: What is refused.
+            span: Where.
+            operands: What stands there.
+            values: What is known of the first of these.
+        """
         first = error.diagnostics[0]
+        said = Remarks(first.span or span, first.labels, first.help)
+        if first.span is None and not first.labels:
+            pairs = [(o, example(v)) for o, v in zip(operands, values, strict=False)]
+            said = remarks(first, self._program, span, pairs, self._given)
         self.tell(
             first.code,
             first.message,
-            span,
-            first.help,
+            said.span,
+            said.help,
             severity="warning" if self.unsure else "error",
-            labels=labels,
+            labels=said.labels,
             notes=first.notes,
         )
 
@@ -99,9 +119,3 @@ class Findings:
         except GradError as error:
             self.refuse(error, span)
             return None
-
-    def labels(self, operands: Sequence[ir.Operand], args: Sequence[Any]) -> list[Label]:
-        """What operands are that are written as names or expressions."""
-        pairs = zip(operands, args, strict=False)
-        shown = ((o.span, example(a)) for o, a in pairs if isinstance(o, ir.Slot))
-        return [operand_label(self.source, s, v) for s, v in shown if isinstance(v, (Tensor, list))]

@@ -9,6 +9,7 @@ from gradcli import ir
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import REQUIRED
 from gradcli.engine.run import operators
+from gradcli.engine.run.wrong_calls import wrong_call
 from gradcli.engine.static.calls import Calls
 from gradcli.engine.static.inference import static, unbound
 from gradcli.engine.static.kinds import FUNCTIONS, Applied, Closure, Rule, Slots
@@ -60,8 +61,7 @@ class Steps:
                 operands = (i.receiver, i.value)
                 args = [self.read(a, slots) for a in operands]
                 found = self._transfer.updated(i.operator, args, i.span, operands)
-                labels = self._findings.labels(operands, args)
-                return self._transfer.changed(args[0], found, i.span, labels)
+                return self._transfer.changed(args[0], found, i.span, operands, args)
             case ir.Apply():
                 return self._apply(i, slots)
             case ir.Inplace():
@@ -72,6 +72,7 @@ class Steps:
                 function = self.read(i.function, slots)
                 args = [self.read(a, slots) for a in i.args]
                 keywords = {k: self.read(v, slots) for k, v in i.keywords}
+                self._check_call(i, function)
                 return self._calls.call(function, args, keywords, i.span)
             case ir.Method():
                 receiver = self.read(i.receiver, slots)
@@ -91,6 +92,13 @@ class Steps:
             case ir.DefineRule():
                 return Rule({m.name: self._closure(m, slots) for m in i.methods})
         return unknown()
+
+    def _check_call(self, i: ir.Call, function: Any) -> None:
+        """Tell of arguments that a function of the program does not take."""
+        if isinstance(function, Closure):
+            wrong = wrong_call(i, function.function, self._findings.source.text)
+            if wrong is not None:
+                self._findings.refuse(wrong, i.span)
 
     def _closure(self, function: ir.Function, slots: Slots) -> Closure:
         given = [p for p in function.parameters if p.default is not None]
@@ -132,8 +140,8 @@ class Steps:
         named = {name: self.read(operand, slots) for name, operand in i.arguments}
         operands = [operand for _, operand in i.arguments]
         found = self._transfer.bound(i.op, named, i.span, operands)
-        labels = self._findings.labels(operands, [*named.values()])
-        return self._transfer.changed(named[ops[i.op].args[0]], found, i.span, labels)
+        x = named[ops[i.op].args[0]]
+        return self._transfer.changed(x, found, i.span, operands, [*named.values()])
 
     def _call_builtin(self, i: ir.CallBuiltin, slots: Slots) -> Any:
         args = [self.read(a, slots) for a in i.args]
@@ -144,8 +152,7 @@ class Steps:
             return self._transfer.applied(i.name, args, keywords, i.span, i.args)
         name = i.name.removesuffix("_")
         found = self._transfer.applied(name, args, keywords, i.span, i.args)
-        labels = self._findings.labels(i.args, args)
-        return self._transfer.changed(args[0], found, i.span, labels)
+        return self._transfer.changed(args[0], found, i.span, i.args, args)
 
     def _set_item(self, i: ir.SetItem, slots: Slots) -> None:
         receiver, value = self.read(i.receiver, slots), self.read(i.value, slots)

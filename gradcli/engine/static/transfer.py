@@ -53,7 +53,7 @@ from gradcli.engine.static.value import (
 from gradcli.engine.values import refusals
 from gradcli.engine.values.conversion import can_hold
 from gradcli.engine.values.dtypes import DType, dtype_name
-from gradcli.errors import GradError, Label
+from gradcli.errors import GradError
 from gradcli.source import Span
 
 _CERTAIN = frozenset(
@@ -140,7 +140,7 @@ class Transfer:
             found = question()
         except GradError as error:
             if error.diagnostics[0].code in _CERTAIN:
-                self.findings.refuse(error, span, self.findings.labels(operands, values))
+                self.findings.refuse(error, span, operands, values)
             return unknown(link if self.recording else Link())
         if name in ops and ops[name].flat:
             found = flattened(found, name, span, values)
@@ -256,7 +256,14 @@ class Transfer:
             return row if n < value.shape[0] else None
         return UNSURE
 
-    def changed(self, x: Any, found: Any, span: Span, labels: Sequence[Label]) -> Any:
+    def changed(
+        self,
+        x: Any,
+        found: Any,
+        span: Span,
+        operands: Sequence[ir.Operand],
+        values: Sequence[Any],
+    ) -> Any:
         """What `x += e` and `x.add_(e)` give where the op gives `found`: the tensor itself, or
         another number.
         """
@@ -266,9 +273,11 @@ class Transfer:
             return self.lists.merged(x, found) if x.kind is None else found
         if isinstance(found, Value):
             if found.shape is not None and x.shape is not None and found.shape != x.shape:
-                self.findings.refuse(refusals.outgrown(found.shape, x.shape), span, labels)
+                self.findings.refuse(
+                    refusals.outgrown(found.shape, x.shape), span, operands, values
+                )
             elif found.dtype and x.dtype and not can_hold(x.dtype, found.dtype):
-                self.findings.refuse(refusals.uncast(found.dtype, x.dtype), span, labels)
+                self.findings.refuse(refusals.uncast(found.dtype, x.dtype), span, operands, values)
             x.link = joined((x.link, found.link))
         return x
 

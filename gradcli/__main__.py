@@ -65,7 +65,7 @@ def _run(arguments: Sequence[str]) -> int:
     except usage_error as error:
         from gradcli.cli.usage import usage_diagnostic
 
-        diagnostics, status = (usage_diagnostic(error),), 2
+        diagnostics, status = (usage_diagnostic(error, arguments),), 2
     except typer.Abort:
         return 130
     except MemoryError:

@@ -8,7 +8,7 @@ import typer
 from typer.core import TyperGroup
 
 from gradcli import __version__
-from gradcli.cli.terminal import write_output
+from gradcli.cli.terminal import write_message, write_output
 
 _MODULES = {
     "run": "gradcli.cli.run",
@@ -22,6 +22,8 @@ _MODULES = {
     "check": "gradcli.cli.check",
     "graph": "gradcli.cli.graph",
     "ops": "gradcli.cli.ops",
+    "samples": "gradcli.cli.samples",
+    "help": "gradcli.cli.help",
 }
 """The module of each command, in which a function has the command's name."""
 
@@ -35,7 +37,7 @@ class _Commands(TyperGroup):
     """Commands that are built when they are named: building all takes longer than using one."""
 
     def list_commands(self, ctx: object) -> list[str]:
-        return list(_MODULES)
+        return commands()
 
     def get_command(self, ctx: object, cmd_name: str) -> Any:
         if cmd_name not in _MODULES:
@@ -44,6 +46,11 @@ class _Commands(TyperGroup):
         single = typer.Typer(add_completion=False, **_PLAIN)
         single.command(cmd_name, help=_help(function))(function)
         return typer.main.get_command(single)
+
+
+def commands() -> list[str]:
+    """The names of all commands."""
+    return list(_MODULES)
 
 
 def _help(function: Callable[..., None]) -> str:
@@ -65,20 +72,30 @@ def _print_version(wanted: bool) -> None:
 
 
 def _root(
+    context: typer.Context,
     version: Annotated[
         bool,
         typer.Option(
-            "--version", callback=_print_version, is_eager=True, help="Print the version and exit."
+            "-V",
+            "--version",
+            callback=_print_version,
+            is_eager=True,
+            help="Print the version and exit.",
         ),
     ] = False,
 ) -> None:
     """Evaluate and differentiate .grad programs.
 
     Examples:
-      gradcli run cooling.grad
+      gradcli grad 'x ** 2 + 3 * x' x=2
+      gradcli samples cooling -o .
+      gradcli run cooling.grad k=0.2
       gradcli grad cooling.grad --wrt k
       echo 'x ** 2 + 3 * x' | gradcli grad x=2
     """
+    if context.invoked_subcommand is None:
+        write_message(f"{context.get_help()}\n")
+        raise typer.Exit(2)
 
 
-app.callback(help=_help(_root))(_root)
+app.callback(invoke_without_command=True, help=_help(_root))(_root)

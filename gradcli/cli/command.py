@@ -14,7 +14,7 @@ def command(
     *options: str, forms: Sequence[str]
 ) -> Callable[[Callable[[Line], None]], Callable[..., None]]:
     """A command that takes these options, in this order, and whose --format has these forms."""
-    table = Line.__annotations__ | {"form": _format(forms)}
+    table = Line.__annotations__ | ({"form": _format(forms)} if forms else {})
     row = [
         Parameter(name, Parameter.KEYWORD_ONLY, default=getattr(Line, name), annotation=table[name])
         for name in options

@@ -40,6 +40,21 @@ def operations(incomplete: str) -> list[str]:
     return _beginning(incomplete, [operation.name for operation in operations()])
 
 
+def topics(incomplete: str) -> list[str]:
+    """Commands and pages of the documentation."""
+    from gradcli.cli.app import commands
+    from gradcli.cli.shipped import TOPICS
+
+    return _beginning(incomplete, [*commands(), *TOPICS])
+
+
+def samples(incomplete: str) -> list[str]:
+    """Names of sample programs and their data."""
+    from gradcli.cli.shipped import samples
+
+    return _beginning(incomplete, list(samples()))
+
+
 def _program(ctx: Any) -> Program | None:
     """The program that the command line names so far, if it can be read."""
     from gradcli.cli.arguments import split

@@ -33,6 +33,28 @@ class Line:
             autocompletion=completion.operations,
         ),
     ] = None
+    topic: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[COMMAND|PAGE]",
+            help="A command, or a page of the documentation; the list of both without it.",
+            show_default=False,
+            autocompletion=completion.topics,
+        ),
+    ] = None
+    sample: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[NAME]",
+            help="A sample; all without it.",
+            show_default=False,
+            autocompletion=completion.samples,
+        ),
+    ] = None
+    folder: Annotated[
+        str | None,
+        typer.Option("-o", "--output", metavar="FOLDER", help="Write files into this folder."),
+    ] = None
     expression: Annotated[
         list[str] | None,
         typer.Option("-e", "--expression", metavar="TEXT", help="A line of program; repeatable."),

@@ -70,6 +70,14 @@ def write_output(text: str) -> None:
     sys.stdout.flush()
 
 
+def paged(text: str) -> None:
+    """Write to standard output, by the pager of the person at the terminal."""
+    import pydoc
+
+    os.environ.setdefault("LESS", "FRX")  # colours, and no pager for what fits on the screen
+    pydoc.pager(text)
+
+
 def output_failure(error: OSError) -> UsageError:
     """The error to report when standard output failed; nothing more is written to it."""
     _abandon(sys.stdout)

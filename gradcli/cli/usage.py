@@ -2,13 +2,32 @@
 
 from __future__ import annotations
 
+import os
+import shlex
+from collections.abc import Sequence
 from typing import Any
 
+from gradcli.cli.reading import is_expression
 from gradcli.errors import Diagnostic, nearest
 
+_MEANT = {
+    **dict.fromkeys(("eval", "evaluate", "exec", "execute", "calc", "compute"), "run"),
+    **dict.fromkeys(("d", "derivative", "derive", "diff", "differentiate", "gradient"), "grad"),
+    **dict.fromkeys(("backward", "backprop", "autograd", "slope", "partial"), "grad"),
+    **dict.fromkeys(("jac", "jacobi"), "jacobian"),
+    **dict.fromkeys(("hess", "curvature"), "hessian"),
+    **dict.fromkeys(("lint", "validate"), "check"),
+    **dict.fromkeys(("verify", "test"), "gradcheck"),
+    **dict.fromkeys(("show", "draw", "tree", "dot"), "graph"),
+    **dict.fromkeys(("functions", "operations", "builtins", "list"), "ops"),
+    **dict.fromkeys(("example", "examples", "sample"), "samples"),
+    **dict.fromkeys(("man", "doc", "docs", "manual"), "help"),
+}
+"""Commands under the names that other tools have for them."""
 
-def usage_diagnostic(error: Any) -> Diagnostic:
-    """The diagnostic for a usage error that typer raised."""
+
+def usage_diagnostic(error: Any, arguments: Sequence[str]) -> Diagnostic:
+    """The diagnostic for a usage error that typer raised about a command line."""
     context = error.ctx
     path = context.command_path if context is not None else "gradcli"
     message, _, _ = str(error.format_message()).partition(" Did you mean")
@@ -17,14 +36,35 @@ def usage_diagnostic(error: Any) -> Diagnostic:
         message = f"no such option `{error.option_name}`"
         known = [name for p in context.command.get_params(context) for name in p.opts]
         hint = nearest(error.option_name, known)
+        if hint is None and "arguments" in {p.name for p in context.command.params}:
+            hint = _input(error.option_name, arguments)
     elif message.startswith("No such command"):
         name = message.removeprefix("No such command").strip(" '.")
         message = f"no such command `{name}`"
-        hint = nearest(name, context.command.list_commands(context))
-    elif message.startswith("Missing command"):
-        message = "no command"
-        hint = f"commands are {', '.join(context.command.list_commands(context))}"
+        hint = _command(name, context.command.list_commands(context))
     return Diagnostic("usage", _in_house_style(message), help=hint or f"try `{path} --help`")
+
+
+def _input(option: str, arguments: Sequence[str]) -> str | None:
+    """The way to give an input that was written like an option, as `--x 3`."""
+    name = option.lstrip("-")
+    at = next((i for i, a in enumerate(arguments) if a.partition("=")[0] == option), None)
+    if at is None or not name.isidentifier():
+        return None
+    _, equals, value = arguments[at].partition("=")
+    if not equals:
+        value = arguments[at + 1] if at + 1 < len(arguments) else "VALUE"
+    return f"an input is given as `{name}={value}`"
+
+
+def _command(name: str, known: Sequence[str]) -> str | None:
+    """The command that was meant by what stands in its place: another name for it, or a program."""
+    if name in _MEANT:
+        return f"did you mean `{_MEANT[name]}`?"
+    if name.endswith(".grad") or os.path.isfile(name) or is_expression(name):
+        text = shlex.quote(name)
+        return f"`gradcli run {text}` runs it, `gradcli grad {text}` differentiates it"
+    return nearest(name, known)
 
 
 def _in_house_style(message: str) -> str:

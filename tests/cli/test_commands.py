@@ -267,11 +267,6 @@ def test_standard_input_is_left_alone_when_a_program_is_named(cli, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "message", "help"),
     [
-        (
-            [],
-            "no command",
-            "commands are run, grad, jvp, vjp, jacobian, hessian, hvp, gradcheck, check, graph, ops",
-        ),
         (["rnu"], "no such command `rnu`", "did you mean `run`?"),
         (["xyzzy"], "no such command `xyzzy`", "try `gradcli --help`"),
         (["--versoin"], "no such option `--versoin`", "did you mean `--version`?"),

@@ -1,0 +1,45 @@
+"""`gradcli help`."""
+
+import sys
+
+from gradcli.cli.command import command
+from gradcli.cli.failures import usage
+from gradcli.cli.options import MESSAGES, Line
+from gradcli.cli.shipped import TOPICS, page
+from gradcli.cli.terminal import is_terminal, paged, wants_colour, width, write_output
+from gradcli.errors import nearest
+
+
+@command("topic", *MESSAGES, forms=())
+def help(line: Line) -> None:
+    """Pages of the documentation, and the help of a command.
+
+    Examples:
+      gradcli help
+      gradcli help grad
+      gradcli help language
+      gradcli help exit-status
+    """
+    from gradcli.cli.app import app, commands
+
+    topic = line.topic
+    if topic is None or topic in commands():
+        app([*filter(None, [topic]), "--help"], prog_name="gradcli", standalone_mode=False)
+        if topic is None:
+            write_output(f"\nPages, shown by `gradcli help PAGE`:\n  {', '.join(TOPICS)}\n")
+        return
+    if topic not in TOPICS:
+        hint = nearest(topic, [*TOPICS, *commands()])
+        raise usage(f"there is no page `{topic}`", hint or f"pages are {', '.join(TOPICS)}")
+    _show(page(topic), line.color)
+
+
+def _show(text: str, color: str) -> None:
+    """Write Markdown: laid out for a person, as it is for a pipe."""
+    if not is_terminal(sys.stdout):
+        write_output(text)
+        return
+    from gradcli.render.markdown import laid_out
+
+    colour = wants_colour(sys.stdout, color)
+    paged(laid_out(text, width=min(width(sys.stdout) or 80, 100), colour=colour))

@@ -41,7 +41,7 @@ def apply_inplace(
             result does not fit into its shape or dtype, or if its memory overlaps itself.
     """
     old = Tensor(x.data, node_of(x), x.index)  # what the rules see as the argument
-    args = [_snapshot(a, x) for a in args]
+    args = _snapshots(args, x)
     if recording:
         _refuse(x, args)
     out, _ = evaluated(op, (x, *args), params)
@@ -72,7 +72,7 @@ def replace(
     these as they were. Raises as `apply_inplace`.
     """
     old = Tensor(x.data.copy() if _is_shared(x) else x.data, node_of(x), x.index)
-    args = [_snapshot(a, x) for a in args]
+    args = _snapshots(args, x)
     if recording:
         _refuse(x, args)
     made = make([old, *args])
@@ -117,6 +117,10 @@ def _refuse_unrecorded(x: Tensor, args: Sequence[Any]) -> None:
         ):
             raise unrecorded_view(None)
         view = view.parent.view
+
+
+def _snapshots(args: Sequence[Any], x: Tensor) -> list[Any]:
+    return [_snapshot(a, x) for a in args]
 
 
 def _snapshot(a: Any, x: Tensor) -> Any:

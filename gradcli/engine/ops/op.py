@@ -160,6 +160,7 @@ class Op(Entry):
         "fields",
         "flat",
         "guarded_fields",
+        "guarded",
         "guards",
         "guards_out",
         "folds",
@@ -267,6 +268,7 @@ class Op(Entry):
         self.saves_out = "out" in read or any(name in read for name in fields)
         rows, kept = self._by_rule(saves if guards is None else guards)
         self.guards = None if guards is None else rows
+        self.guarded = tuple(map(any, zip(*rows, strict=True)))
         self.guarded_fields = tuple(i for i, name in enumerate(fields) if name in kept)
         self.guards_out = "out" in kept or bool(self.guarded_fields)
         self._node = node
@@ -361,7 +363,7 @@ class Op(Entry):
     def value(self, args: Sequence[Data], params: Mapping[str, Any]) -> Any:
         """Plain value on plain data; a tuple for several outputs."""
         number = self.number
-        if number is not None and all(type(a) in SCALARS for a in args):
+        if number is not None and SCALARS.issuperset(map(type, args)):
             return number(*args, **params)
         return self._on_arrays(args, params)
 
@@ -372,7 +374,7 @@ class Op(Entry):
         numbers give way to a tensor's dtype, and what they would give is another where a tensor of
         ints or bools keeps its dtype.
         """
-        if self.number is not None and all(type(a) in SCALARS for a in data):
+        if self.number is not None and SCALARS.issuperset(map(type, data)):
             out = self.number(*data, **params)
             kinds = set(map(type, data))
             if type(out) is float and float in kinds and "dtype" not in params:
@@ -402,17 +404,20 @@ class Op(Entry):
         """
         if self.body is not None:
             return self._composed(args, params)
-        number = self.number
-        if number is not None:
-            for a in args:
-                if type(a) not in SCALARS:
-                    break
-            else:
-                return number(*args, **params)
+        listed = False
+        numbers = self.number is not None
         for a in args:
+            if type(a) in SCALARS:
+                continue
+            numbers = False
             if isinstance(a, Carrier):
                 return a.apply(self, args, params)
-        return self.value([np.asarray(a) if isinstance(a, list) else a for a in args], params)
+            listed = listed or isinstance(a, list)
+        if numbers:
+            return cast(Rule, self.number)(*args, **params)
+        if listed:
+            args = tuple(np.asarray(a) if isinstance(a, list) else a for a in args)
+        return self._on_arrays(args, params)
 
     def _composed(self, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
         assert self.body is not None

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from gradcli.engine.ops.catalog import ops
-from gradcli.engine.values.carrier import Like
+from gradcli.engine.values.carrier import Like, like_of
 from gradcli.engine.values.data import NUMBERS, SCALARS, dtype_of, shape_of
 
 if TYPE_CHECKING:  # making a protocol takes as long as importing a room
@@ -226,10 +226,11 @@ def fit(c: Any, x: Any) -> Any:
 
     Broadcasting an argument copies it, so its cotangent is the sum over the copies.
     """
-    kind = type(c)
-    if kind is float and type(x) in NUMBERS:
-        return c
-    shape = shape_of(x)
-    if shape_of(c) != shape:
-        c = ops.sum_to(c, size=shape)
-    return _cast(c, dtype_of(x))
+    like = x
+    if type(x) in NUMBERS:
+        if type(c) is float:
+            return c
+        like = like_of(x)
+    if shape_of(c) != like.shape:
+        c = ops.sum_to(c, size=like.shape)
+    return _cast(c, dtype_of(like))

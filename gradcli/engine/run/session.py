@@ -213,6 +213,11 @@ class Session:
         Raises:
             RunError: If one is neither number nor tensor, where the op needs one of these.
         """
+        for a in args:
+            if not isinstance(a, Tensor) and type(a) not in NUMBERS:
+                break
+        else:
+            return list(args)
         found = [self.tensor(a, site) if type(a) is list else a for a in args]
         required = len(found) if op.variadic else len(op.args) - op.optional
         for i, a in enumerate(found):

@@ -31,6 +31,7 @@ if TYPE_CHECKING:  # making a protocol takes as long as importing a room
         saves: tuple[bool, ...]
         saves_out: bool
         guards: tuple[tuple[bool, ...], ...] | None
+        guarded: tuple[bool, ...]
         guards_out: bool
         guarded_fields: tuple[int, ...]
 

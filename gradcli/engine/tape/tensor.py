@@ -435,7 +435,7 @@ def composed(op: Recordable, args: Sequence[Any], params: Mapping[str, Any]) -> 
     made = [_made(r, given) for r in results]
     if op.guards is not None:
         for node in {node for node, _ in made if type(node) is OpNode}:
-            _guard(node, args, _asked(op, op.guards, [n for n, _ in under]))
+            _guard(node, args, _asked(op, op.guards, op.guarded, [n for n, _ in under]))
             if op.guards_out:
                 _guard_results(node, results)
     if op.folds and any(node is not None for node, _ in made):
@@ -502,34 +502,45 @@ def record(
     op: Recordable, args: Sequence[Any], params: Mapping[str, Any], site: Site | None
 ) -> OpNode | None:
     """The node of an op on these arguments, or None where no argument is connected."""
-    edges: list[Node | None] = []
-    outputs = []
-    connected = visible = False
-    for a in args:
-        node = node_of(a) if isinstance(a, Tensor) else None
-        edges.append(node)
-        if node is None:
-            outputs.append(0)
-        else:
-            outputs.append(a.index)
-            connected = True
-            visible = visible or node.visible
+    edges: list[Node | None] = [None] * len(args)
+    outputs = [0] * len(args)
+    connected = visible = keeps = False
+    for i, a in enumerate(args):
+        if isinstance(a, Tensor):
+            under = a.node if a.view is None else node_of(a)
+            if under is not None:
+                edges[i] = under
+                outputs[i] = a.index
+                connected = True
+                visible = visible or under.visible
+                keeps = keeps or under.keeps
     if not connected:
         return None
-    reads = _asked(op, op.reads, edges)
-    saved = tuple(
-        a if kept or not isinstance(a, Tensor) else like_of(a)
-        for a, kept in zip(args, reads, strict=False)
-    )
-    node = OpNode(op, tuple(edges), tuple(outputs), saved, dict(params), visible, site)
-    kept = [(i, a) for i, a in enumerate(saved) if isinstance(a, Tensor)]
+    saved, data, kept = [*args], [*args], []
+    for i, wanted in enumerate(_asked(op, op.reads, op.saves, edges)):
+        a = args[i]
+        if isinstance(a, Tensor):
+            if wanted:
+                data[i] = a.data
+                kept.append(i)
+            else:
+                saved[i] = data[i] = like_of(a.data)
+    node = OpNode(op, tuple(edges), tuple(outputs), tuple(saved), params, visible, site)
+    node.keeps = keeps
     if kept:
-        node.data = tuple(a.data if isinstance(a, Tensor) else a for a in saved)
-    for i, a in kept:
+        node.data = tuple(data)
+    guarded = []
+    for i in kept:
+        a = args[i]
         if type(a.data) not in NUMBERS:
-            counter(a).keep(node, i)
-    _guard(node, args, reads if op.guards is None else _asked(op, op.guards, edges))
-    node.keeps = any(under is not None and under.keeps for under in edges)
+            (a.version or counter(a)).keep(node, i)
+        if type(a) is Tensor:
+            guarded.append(a)
+    if op.guards is not None:
+        _guard(node, args, _asked(op, op.guards, op.guarded, edges))
+    elif guarded:
+        node.guards = tuple(guarded)
+        node.versions = tuple(map(version_of, guarded))
     return node
 
 
@@ -549,11 +560,16 @@ def _guard_results(node: OpNode, results: Sequence[Any]) -> None:
 
 
 def _asked(
-    op: Recordable, by_rule: Sequence[tuple[bool, ...]], edges: Sequence[Node | None]
+    op: Recordable,
+    by_rule: Sequence[tuple[bool, ...]],
+    by_all: Sequence[bool],
+    edges: Sequence[Node | None],
 ) -> Sequence[bool]:
-    """Which arguments the rules of the connected ones ask for."""
+    """Which arguments the rules of the connected ones ask for; `by_all` is what all rules do."""
     if op.variadic:
         return by_rule[0] * len(edges) if by_rule else ()
+    if None not in edges:
+        return by_all
     asked = [row for row, under in zip(by_rule, edges, strict=True) if under is not None]
     return asked[0] if len(asked) == 1 else [any(column) for column in zip(*asked, strict=True)]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gradcli.engine.values.data import NUMBERS, Data, dtype_of, shape_of
+from gradcli.engine.values.data import NUMBERS, Data, dtype_of
 
 
 class Carrier:
@@ -59,4 +59,4 @@ def like_of(x: Any) -> Like:
     """Shape and dtype of a value."""
     if type(x) in NUMBERS:
         return SCALAR if type(x) is float else Like((), dtype_of(x))
-    return Like(shape_of(x), dtype_of(x))
+    return Like(x.shape, dtype_of(x))

@@ -30,11 +30,11 @@ def own(out: Data, args: Sequence[Data], layout: Any) -> Data:
     """A result on memory that no argument lies on, laid out by `layout(out, args)`."""
     if type(out) in NUMBERS:
         return out
-    if out.base is not None or any(out is a for a in args):
-        for a in args:
-            if isinstance(a, np.ndarray) and np.may_share_memory(out, a):
-                out = out.copy(order="K")
-                break
+    for a in args:
+        lies = out.base is not None and isinstance(a, np.ndarray)
+        if out is a or (lies and np.may_share_memory(out, a)):
+            out = out.copy(order="K")
+            break
     return out if out.ndim == 0 else layout(out, args)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from gradcli.engine.numerics.ufunc import alike, formula
@@ -17,8 +18,8 @@ Chain = tuple[tuple[Op, dict[str, Any], int | None], ...]
 
 
 def _has_nan(x: Data) -> bool:
-    flat = x.ravel()
-    return bool(flat.size) and bool(np.isnan(np.dot(flat, flat)))
+    flat = x if x.ndim == 1 else x.ravel()
+    return math.isnan(flat.dot(flat))
 
 
 def _weigh(g: Data, p: Data) -> Data:

@@ -156,15 +156,54 @@ def operation(name: str) -> Operation:
     Raises:
         UsageError: If there is none.
     """
+    found = _named(name)
+    if found is None:
+        raise _no_operation(name)
+    return found
+
+
+def search(text: str) -> tuple[Operation, ...]:
+    """The built-in operations that a text asks for: the one of that name, those of a sign such as
+    `**`, or all in whose names, family or meaning each of its words stands.
+
+    Raises:
+        UsageError: If there is none.
+    """
+    from gradcli.engine.run.operators import OPS
+
+    exact = _named(text)
+    if exact is not None:
+        return (exact,)
+    sign = text.removesuffix("=") if text not in ("<=", ">=", "==", "!=") else text
+    signed = dict.fromkeys(name for (known, _), name in OPS.items() if known == sign)
+    words = text.lower().split()
+    found = (
+        tuple(map(operation, signed))
+        if signed
+        else tuple(o for o in operations() if all(word in _said(o) for word in words))
+    )
+    if not found or not words:
+        raise _no_operation(text)
+    return found
+
+
+def _named(name: str) -> Operation | None:
     from gradcli.engine.ops.pages import describe
 
     bare = name.rpartition(".")[2]
-    found = describe.named(bare) or describe.named(bare.removesuffix("_"))
-    if found is None:
-        near = nearest(bare, Builtins().names())
-        help = near or "`gradcli ops` shows them all"
-        raise UsageError(Diagnostic("unknown-name", f"no operation `{name}`", help=help))
-    return found
+    return describe.named(bare) or describe.named(bare.removesuffix("_"))
+
+
+def _said(operation: Operation) -> str:
+    """All that an operation can be found by."""
+    names = (operation.name, *operation.aliases, operation.family, operation.meaning)
+    return " ".join(names).lower()
+
+
+def _no_operation(name: str) -> UsageError:
+    near = nearest(name.rpartition(".")[2], Builtins().names())
+    help = near or "`gradcli ops` shows them all"
+    return UsageError(Diagnostic("unknown-name", f"no operation `{name}`", help=help))
 
 
 def constant(text: str, name: str, before: str) -> Given:

@@ -23,6 +23,7 @@ _MODULES = {
     "graph": "gradcli.cli.graph",
     "ops": "gradcli.cli.ops",
     "samples": "gradcli.cli.samples",
+    "completion": "gradcli.cli.shells",
     "help": "gradcli.cli.help",
 }
 """The module of each command, in which a function has the command's name."""

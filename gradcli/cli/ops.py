@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from gradcli.cli.command import command
 from gradcli.cli.options import MESSAGES, Line
 from gradcli.cli.output import Target, choose, resolve_auto
+from gradcli.cli.terminal import paged
 from gradcli.formats.forms import LISTS
 
 if TYPE_CHECKING:
@@ -16,16 +17,21 @@ if TYPE_CHECKING:
 def ops(line: Line) -> None:
     """The built-in operations: meaning, derivative, values at kinks.
 
+    A NAME that is none is searched for: a sign, or words of names and meanings.
+
     Examples:
       gradcli ops
       gradcli ops logsumexp
+      gradcli ops '**'
+      gradcli ops 'square root'
       gradcli ops --json | jq -r '.ops[] | select(.differentiable) | .name'
     """
     from gradcli import program
 
     target = resolve_auto(choose(line, LISTS))
-    found = program.operations() if line.name is None else (program.operation(line.name),)
-    target.write(_text(found, target, line.precision, alone=line.name is not None))
+    found = program.operations() if line.name is None else program.search(line.name)
+    text = _text(found, target, line.precision, alone=len(found) == 1)
+    paged(text) if target.form == "human" and target.terminal else target.write(text)
 
 
 def _text(found: Sequence["Operation"], target: Target, precision: int, alone: bool) -> str:

@@ -28,7 +28,7 @@ class Line:
         str | None,
         typer.Argument(
             metavar="[NAME]",
-            help="An operation; all without it.",
+            help="An operation, its sign, or words to search for; all without it.",
             show_default=False,
             autocompletion=completion.operations,
         ),
@@ -42,6 +42,10 @@ class Line:
             autocompletion=completion.topics,
         ),
     ] = None
+    shell: Annotated[
+        Literal["bash", "zsh", "fish", "powershell"],
+        typer.Argument(metavar="SHELL", help="bash, zsh, fish or powershell.", show_default=False),
+    ] = "bash"
     sample: Annotated[
         str | None,
         typer.Argument(

@@ -1,5 +1,7 @@
 """What people type first: expressions without -e, wrong commands and files, help and samples."""
 
+import json
+
 import pytest
 
 from gradcli.cli.app import commands
@@ -140,3 +142,35 @@ def test_samples_are_listed_shown_and_written(cli, tmp_path, monkeypatch):
     assert cli("samples", "-o", "all")[0] == 0
     assert len(list((tmp_path / "all").iterdir())) == len(samples())
     assert cli("run", "cooling.grad")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("**", ["pow"]),
+        ("+", ["add", "positive"]),
+        ("*=", ["mul"]),
+        ("<=", ["le"]),
+        ("square root", ["sqrt", "std", "matrix_norm"]),
+        ("LOGS", ["logsumexp", "log_softmax", "logsigmoid", "logspace"]),
+        ("torch.special.expit", ["sigmoid"]),
+        ("log", ["log"]),
+    ],
+)
+def test_operations_are_searched(cli, text, found):
+    status, out, _ = cli("ops", text, "--json")
+    names = [operation["name"] for operation in json.loads(out)["ops"]]
+    assert (status, names[: len(found)]) == (0, found)
+
+
+def test_what_no_operation_says_is_an_error(cli):
+    status, out, err = cli("ops", "zzz")
+    assert (status, out) == (2, "")
+    assert "no operation `zzz`" in err
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish", "powershell"])
+def test_completion_is_printed(forked, shell):
+    done = forked.run("completion", shell)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert f"complete_{'powershell' if shell == 'powershell' else shell}" in done.stdout.decode()

@@ -1,0 +1,21 @@
+"""`gradcli completion`."""
+
+import os
+
+from gradcli.cli.command import command
+from gradcli.cli.options import MESSAGES, Line
+
+
+@command("shell", *MESSAGES, forms=())
+def completion(line: Line) -> None:
+    """What makes a shell complete commands, options, inputs and names.
+
+    Examples:
+      gradcli completion bash >> ~/.bashrc
+      gradcli completion zsh > ~/.zfunc/_gradcli
+      gradcli completion fish > ~/.config/fish/completions/gradcli.fish
+    """
+    from gradcli.cli.app import app
+
+    os.environ["_GRADCLI_COMPLETE"] = f"source_{line.shell}"  # how typer is asked for the text
+    app([], prog_name="gradcli", standalone_mode=False)

@@ -479,10 +479,32 @@ GROUPS = {
         ),
         (
             "memory-limit",
-            "a value that needs more memory than there is",
-            "The operation would make a tensor that cannot fit, and was refused before it "
-            "tried. A Jacobian has the elements of the result times those of the inputs: "
-            "`vjp` and `jvp` need no more than these.",
+            "more memory than `--max-memory` allows, by default 80 % of what is free",
+            "A value that cannot fit is refused before it is made; values and recorded graph "
+            "together are looked at while the program runs. A Jacobian has the elements of the "
+            "result times those of the inputs: `vjp` and `jvp` need no more than these. A loop "
+            "under `no_grad` records nothing.",
+        ),
+        (
+            "step-limit",
+            "more turns of loops and calls than `--max-steps` allows",
+            "Each turn of a loop is a step and so is each call of a function of the program, "
+            "whoever calls it, in each run of the program by itself. Without the option, or "
+            "`--safe`, there is no such limit.",
+        ),
+        (
+            "time-limit",
+            "more time than `--time-limit` allows",
+            "The time is that of a question, derivatives included; with `--rows` that of each row. "
+            "A loop that does not end is the usual reason: the message says in which turn it was, "
+            "and `--verbose` its last values.",
+        ),
+        (
+            "work-limit",
+            "an operation on a view of more elements than memory could hold",
+            "A view such as `expand` makes takes no memory, however large it pretends to be, but "
+            "going through it takes time for each element. Reduce before you expand: the sum of "
+            "`x.expand(n)` is `n * x`.",
         ),
         (
             "worker-lost",
@@ -491,8 +513,9 @@ GROUPS = {
         ),
         (
             "recursion-limit",
-            "functions call each other more than 1000 deep",
-            "Mostly a function calls itself without an end to it. A loop has no such limit.",
+            "functions call each other more deeply than `--max-depth` allows, 1000 by default",
+            "Mostly a function calls itself without an end to it. A loop has no such limit. Values "
+            "that hold each other, and transforms of transforms, can be too deep, too.",
         ),
         (
             "bug",

@@ -124,9 +124,13 @@ class RunError(GradError):
 
 
 class LimitError(GradError):
-    """A limit on steps, time, memory or depth was reached."""
+    """A limit on steps, time, memory or depth was reached.
+
+    `last` has notes on what the program's variables were then.
+    """
 
     status = 6
+    last: tuple[str, ...] = ()
 
 
 def run_error(

@@ -25,6 +25,7 @@ from gradcli.grammar.lower import lower
 from gradcli.grammar.names import Names, analyse, is_constant, walk
 from gradcli.grammar.parser import parse, parse_expression
 from gradcli.grammar.text import decode
+from gradcli.limits import Limits
 from gradcli.questions.program import Program
 from gradcli.questions.request import Options
 from gradcli.results import (
@@ -36,6 +37,7 @@ from gradcli.source import Source
 
 __all__ = [
     "Given",
+    "Limits",
     "Options",
     "Program",
     "check_source",

@@ -10,7 +10,7 @@ from gradcli.codes import CODES, GROUPS
 
 RAISERS = {
     *("run_error", "Diagnostic", "Fault", "fault", "_refused", "_warn", "tell", "warn"),
-    "wrong_function",
+    *("wrong_function", "limit_error"),
 }
 
 

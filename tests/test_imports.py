@@ -9,6 +9,7 @@ ENGINE = [  # its floors from the ground up; rooms of one floor do not know each
     *("engine.values", "engine.numerics", "engine.tape", "engine.ops", "engine.autodiff"),
     *("engine.run", "engine.report", "engine.builtins", "engine.gradcheck", "engine.static"),
 ]
+_LIMITS = {"limits", "machine"}
 _PLAIN = {"source", "signatures", "errors", "record"}  # which know nothing of the others
 
 MAY_IMPORT = {
@@ -18,25 +19,27 @@ MAY_IMPORT = {
     "source": set(),
     "signatures": {"record"},
     "codes": {"record"},
+    "limits": {"record"},
+    "machine": set(),
     "errors": {"source", "record"},
     "ir": {"source", "record"},
     "results": {"source", "record", "errors"},
     "grammar": {*_PLAIN, "ir"},
-    "engine.values": _PLAIN,
+    "engine.values": {*_PLAIN, *_LIMITS},
     "engine.numerics": {*_PLAIN, "engine.values"},
     "engine.tape": {*_PLAIN, "engine.values"},
     "engine.ops": {*_PLAIN, "ir", "results", *ENGINE[:3]},
     "engine.autodiff": {*_PLAIN, *ENGINE[:4]},
-    "engine.run": {*_PLAIN, "ir", *ENGINE[:5]},
+    "engine.run": {*_PLAIN, "ir", "limits", *ENGINE[:5]},
     "engine.report": {*_PLAIN, "results", *ENGINE[:5]},
     "engine.builtins": {*_PLAIN, *ENGINE[:6]},
     "engine.gradcheck": {*_PLAIN, "results", *ENGINE[:6]},
     "engine.static": {*_PLAIN, "ir", *ENGINE[:6]},
     "formats": {*_PLAIN, "results"},
-    "questions": {*_PLAIN, "ir", "results", *ENGINE},
-    "program": {*_PLAIN, "ir", "results", "grammar", "questions", *ENGINE},
+    "questions": {*_PLAIN, "ir", "limits", "results", *ENGINE},
+    "program": {*_PLAIN, "ir", "limits", "results", "grammar", "questions", *ENGINE},
     "render": {"source", "errors", "results"},
-    "cli": {"record", "errors", "codes", "results", "program", "formats", "render"},
+    "cli": {"record", "errors", "codes", "limits", "results", "program", "formats", "render"},
 }
 OUTSIDE = {  # packages that only some rooms may name
     "lark": {"grammar"},

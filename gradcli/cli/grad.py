@@ -3,11 +3,11 @@
 from gradcli.cli.command import command
 from gradcli.cli.inputs import constant
 from gradcli.cli.inquiry import Inquiry
-from gradcli.cli.options import MESSAGES, PROGRAM, RESULT, ROWS, Line
+from gradcli.cli.options import LIMITS, MESSAGES, PROGRAM, RESULT, ROWS, Line
 from gradcli.formats.forms import RESULTS
 
 
-@command(*PROGRAM, *ROWS, "wrt", "cotangent", "of", *RESULT, *MESSAGES, forms=RESULTS)
+@command(*PROGRAM, *ROWS, "wrt", "cotangent", "of", *RESULT, *LIMITS, *MESSAGES, forms=RESULTS)
 def grad(line: Line) -> None:
     """Value and gradient of a program's result.
 

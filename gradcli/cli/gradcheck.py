@@ -6,7 +6,7 @@ import typer
 
 from gradcli.cli.command import command
 from gradcli.cli.inquiry import Inquiry
-from gradcli.cli.options import MESSAGES, PROGRAM, ROWS, Line
+from gradcli.cli.options import LIMITS, MESSAGES, PROGRAM, ROWS, Line
 from gradcli.cli.output import Target, resolve_auto
 from gradcli.cli.progress import progress
 from gradcli.formats.forms import CHECKS
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @command(
     *(*PROGRAM, *ROWS, "wrt", "of", "order"),
-    *("form", "json", "output", "precision", "seed", "quiet", *MESSAGES),
+    *("form", "json", "output", "precision", "seed", "quiet", *LIMITS, *MESSAGES),
     forms=CHECKS,
 )
 def gradcheck(line: Line) -> None:

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from gradcli.cli.command import command
 from gradcli.cli.inquiry import Inquiry
-from gradcli.cli.options import MESSAGES, PROGRAM, Line
+from gradcli.cli.options import LIMITS, MESSAGES, PROGRAM, Line
 from gradcli.cli.output import Target
 from gradcli.formats.forms import GRAPHS
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @command(
     *(*PROGRAM, "wrt", "of"),
-    *("form", "json", "output", "precision", "check_nan", "seed", "quiet", *MESSAGES),
+    *("form", "json", "output", "precision", "check_nan", "seed", "quiet", *LIMITS, *MESSAGES),
     forms=GRAPHS,
 )
 def graph(line: Line) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,9 @@ from gradcli.cli.messages import Telling
 from gradcli.cli.options import Line
 from gradcli.cli.output import choose, resolve_auto
 from gradcli.cli.terminal import print_message
+from gradcli.errors import GradError
 from gradcli.formats.forms import Parts
+from gradcli.limits import Limits, chosen
 
 if TYPE_CHECKING:
     from gradcli.cli.records import Batch
@@ -29,6 +32,7 @@ class Inquiry:
         names: Those of --wrt.
         shown: Those of --show.
         records: Those of --rows.
+        limits: What each run may take.
         program: The program, once it is loaded.
         inputs: The values that it is given.
 
@@ -43,6 +47,7 @@ class Inquiry:
         self.names = split_names(line.wrt, "--wrt")
         self.shown = split_names(line.show, "--show")
         self.records = _records(line)
+        self.limits = _limits(line)
 
     def load(self) -> Program:
         """The program that the line names."""
@@ -55,8 +60,20 @@ class Inquiry:
 
         line = self._line
         return Options(
-            seed=line.seed, echo=echo, check_nan=line.check_nan, graph=line.graph, **more
+            seed=line.seed,
+            echo=echo,
+            check_nan=line.check_nan,
+            graph=line.graph,
+            limits=self.limits,
+            stuck=self._give_up,
+            verbose=line.verbose,
+            **more,
         )
+
+    def _give_up(self, error: GradError) -> None:
+        """End the process at a limit that is reached in a call which cannot be stopped."""
+        self.telling.report(error.diagnostics)
+        os._exit(error.status)
 
     def answer(
         self, question: Callable[[Mapping[str, Given], Options], Derivative], settings: Options
@@ -103,6 +120,25 @@ def _parts(result: Derivative) -> Parts:
         return json_fields(result)
 
     return Parts(lambda: fields(result), lambda: derivative(result), json)
+
+
+def _limits(line: Line) -> Limits:
+    """The limits that the options and the environment set.
+
+    Raises:
+        UsageError: If one is written wrongly.
+    """
+    given = {
+        "steps": line.max_steps,
+        "seconds": line.time_limit,
+        "memory": line.max_memory,
+        "depth": line.max_depth,
+    }
+    try:
+        found = chosen(given, os.environ, safe=line.safe)
+    except ValueError as error:
+        raise usage(str(error)) from None
+    return found.among(line.jobs)
 
 
 def _records(line: Line) -> Batch | None:

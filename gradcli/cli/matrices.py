@@ -3,12 +3,12 @@
 from gradcli.cli.command import command
 from gradcli.cli.inputs import constant
 from gradcli.cli.inquiry import Inquiry
-from gradcli.cli.options import MESSAGES, PROGRAM, RESULT, ROWS, Line
+from gradcli.cli.options import LIMITS, MESSAGES, PROGRAM, RESULT, ROWS, Line
 from gradcli.cli.progress import progress
 from gradcli.formats.forms import RESULTS
 
 
-@command(*PROGRAM, *ROWS, "wrt", "mode", "of", *RESULT, *MESSAGES, forms=RESULTS)
+@command(*PROGRAM, *ROWS, "wrt", "mode", "of", *RESULT, *LIMITS, *MESSAGES, forms=RESULTS)
 def jacobian(line: Line) -> None:
     """Value and Jacobian of a program's result.
 
@@ -30,7 +30,7 @@ def jacobian(line: Line) -> None:
 
 
 @command(
-    *(*PROGRAM, *ROWS, "wrt", "cotangent", "diagonal", "mode", "of", *RESULT, *MESSAGES),
+    *(*PROGRAM, *ROWS, "wrt", "cotangent", "diagonal", "mode", "of", *RESULT, *LIMITS, *MESSAGES),
     forms=RESULTS,
 )
 def hessian(line: Line) -> None:

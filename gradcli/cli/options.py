@@ -193,10 +193,28 @@ class Line:
         int | None,
         typer.Option(min=0, max=2**128 - 1, metavar="N", help="Make random numbers repeatable."),
     ] = None
+    max_steps: Annotated[
+        str | None, typer.Option(metavar="N", help="At most so many turns of loops and calls.")
+    ] = None
+    time_limit: Annotated[
+        str | None, typer.Option(metavar="S", help="At most so many seconds: 10, 500ms, 2min.")
+    ] = None
+    max_memory: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SIZE", help="At most so much memory: 512MiB, 2G; of what is free: 80%."
+        ),
+    ] = None
+    max_depth: Annotated[
+        str | None, typer.Option(metavar="N", help="At most so many calls in each other (1000).")
+    ] = None
+    safe: Annotated[
+        bool, typer.Option("--safe", help="Limits for the programs of strangers: all of these.")
+    ] = False
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="No warnings.")] = False
-    # but for gradcheck commands leave it alone: it is about errors, which `__main__` reports
     verbose: Annotated[
-        bool, typer.Option("-v", "--verbose", help="Say more where gradcli itself fails.")
+        bool,
+        typer.Option("-v", "--verbose", help="Say more at a limit and of gradcli's own faults."),
     ] = False
     color: Annotated[
         Literal["auto", "always", "never"],
@@ -216,4 +234,5 @@ class Line:
 PROGRAM = ("arguments", "expression", "values_file")
 ROWS = ("rows", "columns", "on_error", "jobs")
 RESULT = ("form", "json", "raw", "output", "precision", "check_nan", "seed", "quiet")
+LIMITS = ("max_steps", "time_limit", "max_memory", "max_depth", "safe")
 MESSAGES = ("verbose", "color", "diagnostics")

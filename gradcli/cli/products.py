@@ -3,11 +3,11 @@
 from gradcli.cli.command import command
 from gradcli.cli.inputs import constant, directions
 from gradcli.cli.inquiry import Inquiry
-from gradcli.cli.options import MESSAGES, PROGRAM, RESULT, ROWS, Line
+from gradcli.cli.options import LIMITS, MESSAGES, PROGRAM, RESULT, ROWS, Line
 from gradcli.formats.forms import RESULTS
 
 
-@command(*PROGRAM, *ROWS, "tangent", "of", *RESULT, *MESSAGES, forms=RESULTS)
+@command(*PROGRAM, *ROWS, "tangent", "of", *RESULT, *LIMITS, *MESSAGES, forms=RESULTS)
 def jvp(line: Line) -> None:
     """Derivative of a result along a direction (forward mode).
 
@@ -25,7 +25,7 @@ def jvp(line: Line) -> None:
     )
 
 
-@command(*PROGRAM, *ROWS, "wrt", "cotangent", "of", *RESULT, *MESSAGES, forms=RESULTS)
+@command(*PROGRAM, *ROWS, "wrt", "cotangent", "of", *RESULT, *LIMITS, *MESSAGES, forms=RESULTS)
 def vjp(line: Line) -> None:
     """Weights of a result carried back to the inputs (reverse mode).
 
@@ -46,7 +46,7 @@ def vjp(line: Line) -> None:
 
 
 @command(
-    *(*PROGRAM, *ROWS, "tangent", "wrt", "cotangent", "mode", "of", *RESULT, *MESSAGES),
+    *(*PROGRAM, *ROWS, "tangent", "wrt", "cotangent", "mode", "of", *RESULT, *LIMITS, *MESSAGES),
     forms=RESULTS,
 )
 def hvp(line: Line) -> None:

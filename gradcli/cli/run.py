@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from gradcli.cli.command import command
 from gradcli.cli.failures import usage
 from gradcli.cli.inquiry import Inquiry
-from gradcli.cli.options import MESSAGES, PROGRAM, RESULT, ROWS, Line
+from gradcli.cli.options import LIMITS, MESSAGES, PROGRAM, RESULT, ROWS, Line
 from gradcli.cli.output import Echo, Target, resolve_auto
 from gradcli.cli.terminal import print_message, print_output
 from gradcli.errors import Diagnostic, UsageError, nearest
@@ -20,7 +20,7 @@ _WITH_PRINTED = ("human", "plain")  # forms that begin with what the program pri
 _WITH_GRAPH = ("human", "plain", "json", "ndjson")
 
 
-@command(*PROGRAM, *ROWS, "show", "graph", *RESULT, *MESSAGES, forms=RESULTS)
+@command(*PROGRAM, *ROWS, "show", "graph", *RESULT, *LIMITS, *MESSAGES, forms=RESULTS)
 def run(line: Line) -> None:
     """Run a program: print what it prints, then its result.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from types import TracebackType
+from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any
 
 from gradcli import ir
@@ -14,7 +14,8 @@ from gradcli.engine.run.inputs import Given, check_complete, check_names
 from gradcli.engine.run.session import Session, kind_of
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.data import NUMBERS, Quiet, dtype_of
-from gradcli.errors import Diagnostic, RunError, UsageError
+from gradcli.engine.values.limits import Reached
+from gradcli.errors import Diagnostic, GradError, RunError, UsageError
 from gradcli.questions.request import Options
 from gradcli.questions.wanted import Watch, candidates, named, no_such_result
 from gradcli.record import Record
@@ -100,6 +101,7 @@ class Loaded:
             seed=options.seed,
             stream=options.stream,
             echo=echo,
+            limits=options.limits,
             **more,
         )
         values, result = self._executable.run(session, given, observer)
@@ -159,6 +161,14 @@ class Loaded:
         """A pass of the command: what it refuses gets a place in the program."""
         return _Passing(self)
 
+    def stopped(self, stop: Reached) -> Exception:
+        """The error for a pass that was stopped from outside."""
+        return self._executable.stopped(stop)
+
+    def stuck(self, error: GradError, frame: FrameType) -> GradError:
+        """The error for a run that is in a call which cannot be stopped, with its place."""
+        return self._executable.stuck(error, frame)
+
     def placed(self, error: Exception) -> Exception:
         """What a pass has refused, with its place in the program."""
         placed = self._executable.placed(error)
@@ -179,5 +189,7 @@ class _Passing(Quiet):
         trace: TracebackType | None,
     ) -> None:
         super().__exit__(kind, error, trace)
+        if isinstance(error, Reached):
+            raise self._loaded.stopped(error) from None
         if isinstance(error, Exception):
             raise self._loaded.placed(error) from None

@@ -7,6 +7,7 @@ from typing import Any
 
 from gradcli import ir
 from gradcli.engine.run.inputs import Given, check_names
+from gradcli.questions.limited import Limited
 from gradcli.questions.loaded import Loaded
 from gradcli.questions.request import Options, request
 from gradcli.questions.wanted import watchable
@@ -31,6 +32,7 @@ class Program:
     def __init__(self, source: Source, program: ir.Program) -> None:
         self.source = source
         self._loaded = Loaded(source, program)
+        self._limited = Limited(self._loaded)
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -85,7 +87,7 @@ class Program:
         """
         from gradcli.questions.run import run
 
-        return run(self._loaded, request(inputs, named, options))
+        return self._limited.ask(run, request(inputs, named, options))
 
     def grad(
         self,
@@ -114,7 +116,7 @@ class Program:
         from gradcli.questions.gradient import gradient
 
         asked = request(inputs, named, options, wrt=wrt, of=of, cotangent=cotangent)
-        return gradient(self._loaded, asked)
+        return self._limited.ask(gradient, asked)
 
     def vjp(
         self,
@@ -132,7 +134,7 @@ class Program:
         from gradcli.questions.product import vjp
 
         asked = request(inputs, named, options, wrt=wrt, of=of, cotangent=cotangent)
-        return vjp(self._loaded, asked)
+        return self._limited.ask(vjp, asked)
 
     def jvp(
         self,
@@ -157,7 +159,7 @@ class Program:
         """
         from gradcli.questions.product import jvp
 
-        return jvp(self._loaded, request(inputs, named, options, of=of, tangents=tangents))
+        return self._limited.ask(jvp, request(inputs, named, options, of=of, tangents=tangents))
 
     def jacobian(
         self,
@@ -174,7 +176,8 @@ class Program:
         """
         from gradcli.questions.matrix import jacobian
 
-        return jacobian(self._loaded, request(inputs, named, options, wrt=wrt, of=of, mode=mode))
+        asked = request(inputs, named, options, wrt=wrt, of=of, mode=mode)
+        return self._limited.ask(jacobian, asked)
 
     def hessian(
         self,
@@ -196,7 +199,7 @@ class Program:
 
         question = matrix.hessian_diagonal if diagonal else matrix.hessian
         asked = request(inputs, named, options, wrt=wrt, of=of, cotangent=cotangent, mode=mode)
-        return question(self._loaded, asked)
+        return self._limited.ask(question, asked)
 
     def hvp(
         self,
@@ -218,7 +221,7 @@ class Program:
 
         weighed = {"wrt": wrt, "of": of, "cotangent": cotangent}
         asked = request(inputs, named, options, tangents=tangents, mode=mode, **weighed)
-        return hvp(self._loaded, asked)
+        return self._limited.ask(hvp, asked)
 
     def graph(
         self,
@@ -232,7 +235,7 @@ class Program:
         """The graph that the run recorded, with values and derivatives. Arguments as of `grad`."""
         from gradcli.questions.graph import graph
 
-        return graph(self._loaded, request(inputs, named, options, wrt=wrt, of=of))
+        return self._limited.ask(graph, request(inputs, named, options, wrt=wrt, of=of))
 
     def gradcheck(
         self,
@@ -249,7 +252,8 @@ class Program:
         """
         from gradcli.questions.gradcheck import gradcheck
 
-        return gradcheck(self._loaded, request(inputs, named, options, wrt=wrt, of=of), order)
+        asked = request(inputs, named, options, wrt=wrt, of=of)
+        return self._limited.ask(gradcheck, asked, order)
 
     def check(
         self,

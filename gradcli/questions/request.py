@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from gradcli.engine.run.inputs import Given
+from gradcli.errors import GradError
+from gradcli.limits import DEFAULT, Limits
 from gradcli.record import Record
 
 
@@ -17,10 +19,15 @@ class Options:
     `check_nan` turns the warning about nan and infinity into an error, `explain` asks where they
     came from, which takes further runs, `graph` asks for the
     recorded graph, `progress` is told how much of long work is done, and of how much, `grad_fn`
-    says whether anybody looks at that of a run's values.
+    says whether anybody looks at that of a run's values. `limits` are what it may take, and `stuck`
+    is told of one that is reached in a call which cannot be stopped; it does not return. `verbose`
+    tells the last values at one.
     """
 
-    __slots__ = ("check_nan", "echo", "explain", "grad_fn", "graph", "progress", "seed", "stream")
+    __slots__ = (
+        *("check_nan", "echo", "explain", "grad_fn", "graph", "limits", "progress", "seed"),
+        *("stream", "stuck", "verbose"),
+    )
 
     def __init__(
         self,
@@ -32,6 +39,9 @@ class Options:
         grad_fn: bool = True,
         stream: int = 0,
         explain: bool = True,
+        limits: Limits = DEFAULT,
+        stuck: Callable[[GradError], None] | None = None,
+        verbose: bool = False,
     ) -> None:
         self.seed = seed
         self.echo = echo
@@ -41,6 +51,9 @@ class Options:
         self.grad_fn = grad_fn
         self.stream = stream
         self.explain = explain
+        self.limits = limits
+        self.stuck = stuck
+        self.verbose = verbose
 
     def streaming(self, stream: int, *, explain: bool) -> Options:
         """The same, for a run with the numbers of another stream, explained or not."""
@@ -53,6 +66,9 @@ class Options:
             self.grad_fn,
             stream,
             explain,
+            self.limits,
+            self.stuck,
+            self.verbose,
         )
 
 

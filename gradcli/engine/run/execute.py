@@ -5,20 +5,23 @@ from __future__ import annotations
 import gc
 import sys
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from types import FrameType, FunctionType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.run import call, operators
 from gradcli.engine.run.call import Function
+from gradcli.engine.run.counting import Counting, Stepping
 from gradcli.engine.run.inputs import Given, Inputs
 from gradcli.engine.run.pieces import Place
 from gradcli.engine.run.session import Session, kind_of
-from gradcli.engine.run.translate import MOST_CALLS, translate
+from gradcli.engine.run.translate import Code, translate
 from gradcli.engine.tape.graph import Site
 from gradcli.engine.values import refusals
 from gradcli.engine.values.data import Quiet
-from gradcli.errors import AssertionFailed, Diagnostic, GradError
+from gradcli.engine.values.limits import Counters, Reached, meter
+from gradcli.errors import AssertionFailed, Diagnostic, GradError, LimitError
 from gradcli.ir import (
     Apply,
     Augment,
@@ -38,7 +41,7 @@ from gradcli.ir import (
 if TYPE_CHECKING:
     from gradcli.engine.run.observe import Observer
 
-Main: TypeAlias = Callable[[Session, Inputs], tuple[dict[str, Any], Any]]
+Main: TypeAlias = Callable[[Session, Inputs, Counters], tuple[dict[str, Any], Any]]
 
 
 class Executable:
@@ -50,19 +53,17 @@ class Executable:
 
     def __init__(self, program: Program) -> None:
         self.program = program
-        self._code = translate(program)
-        self._main = self._linked(_PROVIDED, _bound)
+        self._code = translate(program, Counting)
+        self._main = _linked(self._code, _PROVIDED, _bound)
 
-    def _linked(self, provided: Mapping[str, Any], bound: Callable[[Place], Function]) -> Main:
-        """The code's main function, with what it calls."""
-        namespace = {**provided}
-        for name in self._code.constants:
-            namespace[f"@constant {name}"] = ops[name].constant
-        for place in self._code.places:
-            namespace[place.name] = bound(place)
-        exec(self._code.code, namespace)  # code made by `translate`; it defines "@main"
-        main: Main = namespace["@main"]
-        return main
+    @cached_property
+    def _stepping_code(self) -> Code:
+        """The code for runs whose steps are limited."""
+        return translate(self.program, Stepping)
+
+    @cached_property
+    def _stepping(self) -> Main:
+        return _linked(self._stepping_code, _PROVIDED, _bound)
 
     def run(
         self, session: Session, given: Mapping[str, Given], observer: Observer | None = None
@@ -78,17 +79,22 @@ class Executable:
             GradError: Of the kind and at the place of what failed.
         """
         inputs = Inputs(given, self.program.source, session)
-        main = self._main
+        counters = session.counters
+        steps = counters.limits.steps is not None
+        main = self._stepping if steps else self._main
         if observer is not None:
             from gradcli.engine.run.observe import observed
 
-            main = self._linked(*observed(observer, _PROVIDED, _bound))
+            code = self._stepping_code if steps else self._code
+            main = _linked(code, *observed(observer, _PROVIDED, _bound))
         limit, collecting = sys.getrecursionlimit(), gc.isenabled()
-        sys.setrecursionlimit(max(limit, _depth() + MOST_CALLS + 100))
+        sys.setrecursionlimit(max(limit, _depth() + counters.limits.depth + 100))
         gc.disable()  # recording makes many objects and no cycles: collecting would triple its time
         try:
             with Quiet():
-                values, result = main(session, inputs)
+                values, result = main(session, inputs, counters)
+        except Reached as stop:
+            raise self.stopped(stop) from None
         except Exception as error:
             raise self.placed(error) from None
         finally:
@@ -105,6 +111,31 @@ class Executable:
         from gradcli.engine.run.places import placed
 
         return placed(error, self.program)
+
+    def stopped(self, stop: Reached) -> Exception:
+        """The error for what was stopped from outside, with its place."""
+        found = meter()
+        found.seen = True
+        assert found.reached is not None, "stopped without a reason"
+        return self.placed(LimitError(found.reached).with_traceback(stop.__traceback__))
+
+    def stuck(self, error: GradError, frame: FrameType) -> GradError:
+        """The error for a run that is in a call which cannot be stopped, with its place."""
+        from gradcli.engine.run.places import placed_at
+
+        return placed_at(frame, error, self.program)
+
+
+def _linked(code: Code, provided: Mapping[str, Any], bound: Callable[[Place], Function]) -> Main:
+    """The main function of a code, with what it calls."""
+    namespace = {**provided}
+    for name in code.constants:
+        namespace[f"@constant {name}"] = ops[name].constant
+    for place in code.places:
+        namespace[place.name] = bound(place)
+    exec(code.code, namespace)  # code made by `translate`; it defines "@main"
+    main: Main = namespace["@main"]
+    return main
 
 
 def _depth() -> int:
@@ -221,5 +252,7 @@ _PROVIDED: dict[str, Any] = {
     "@assertion": _assertion,
     "@needs": Inputs.needs,
     "@size": Inputs.size,
+    "@out_of_steps": Counters.out_of_steps,
+    "@too_deep": Counters.too_deep,
 }
 """What the code calls at any place."""

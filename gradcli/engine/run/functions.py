@@ -62,5 +62,10 @@ def place_of(function: Any) -> Span | None:
     """Where the program makes a function; its docstring tells that."""
     if type(function) is not FunctionType or function.__code__.co_filename != FILENAME:
         return None
-    start, _, end = (function.__doc__ or "0 0").partition(" ")
+    return function_span(function.__doc__)
+
+
+def function_span(docstring: str | None) -> Span:
+    """The place that the docstring of a function of the program tells."""
+    start, _, end = (docstring or "0 0").partition(" ")
     return Span(int(start), int(end))

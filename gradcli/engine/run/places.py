@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from types import FrameType, TracebackType
 from typing import Any
 
-from gradcli.engine.run.functions import place_of
+from gradcli.engine.run.functions import function_span, place_of
 from gradcli.engine.run.inputs import Given, Inputs
 from gradcli.engine.run.messages import call_note, shortened, turn_note
 from gradcli.engine.run.remarks import Remarks, instruction_at, remarks
-from gradcli.engine.run.translate import FILENAME, MOST_CALLS
+from gradcli.engine.run.session import kind_of
+from gradcli.engine.run.text import repr_text
+from gradcli.engine.run.translate import FILENAME
 from gradcli.engine.run.wrong_calls import wrong_call
+from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values import refusals
+from gradcli.engine.values.data import NUMBERS
 from gradcli.errors import Diagnostic, GradError, LimitError
 from gradcli.ir import (
     Apply,
@@ -28,6 +32,8 @@ from gradcli.ir import (
 )
 from gradcli.source import Source, Span
 
+_MOST_VALUES = 12
+
 
 def placed(error: Exception, program: Program) -> Exception:
     """The error with the place in the program that was running, if it was: in a pass of the command
@@ -38,11 +44,28 @@ def placed(error: Exception, program: Program) -> Exception:
         return _at_function(error, frames, program.source)
     if not frames:
         return error
+    if len(frames) > 1 and _at_start(frames[-1], program.source):
+        del frames[-1]  # a call that is refused as such: its place is where it stands
     frame, span = frames[-1][0], span_of(frames[-1], program.source)
     called = error.__traceback__ is not None and _last(error.__traceback__) is frame
     known = _known(error, frame, span, program, called)
-    if known is None:
-        return error
+    return error if known is None else _located(known, frames, program)
+
+
+def placed_at(frame: FrameType, error: GradError, program: Program) -> GradError:
+    """The error with the place in the program where a thread is."""
+    frames: list[Frame] = []
+    at: FrameType | None = frame
+    while at is not None:
+        if at.f_code.co_filename == FILENAME:
+            frames.append((at, at.f_lasti))
+        at = at.f_back
+    return _located(error, frames[::-1], program) if frames else error
+
+
+def _located(known: GradError, frames: list[Frame], program: Program) -> GradError:
+    """The error at the innermost of some frames, with its turns and the calls that led to it."""
+    frame, span = frames[-1][0], span_of(frames[-1], program.source)
     first, *others = known.diagnostics
     notes = [*first.notes, *turns(frame, span, program.source)]
     notes += callers(frames[:-1], program.source)
@@ -58,7 +81,10 @@ def placed(error: Exception, program: Program) -> Exception:
         notes=notes,
         help=said.help,
     )
-    return type(known)(placed, *others)
+    made = type(known)(placed, *others)
+    if isinstance(made, LimitError):
+        made.last = tuple(_last_values(frame))
+    return made
 
 
 def _at_function(error: GradError, frames: list[Frame], source: Source) -> GradError:
@@ -82,9 +108,8 @@ def _known(
     if isinstance(error, NameError):
         return refusals.unassigned(written)
     if isinstance(error, RecursionError):
-        return LimitError(
-            Diagnostic("recursion-limit", f"functions call each other more than {MOST_CALLS} deep")
-        )
+        message = "functions call each other, or values hold each other, too deeply to go on"
+        return LimitError(Diagnostic("recursion-limit", message))
     if isinstance(error, MemoryError):
         return LimitError(Diagnostic("memory-limit", "there is not enough memory for this value"))
     if isinstance(error, TypeError) and called:
@@ -129,6 +154,21 @@ def span_of(frame: Frame, source: Source) -> Span:
     if line is None or end_line is None or column is None or end_column is None:
         return Span(0, 0)
     return Span(source.offset(line, column + 1), source.offset(end_line, end_column + 1))
+
+
+def _last_values(frame: FrameType) -> Iterator[str]:
+    """What the variables of a function were, one note each of the first."""
+    named = {n: v for n, v in frame.f_locals.items() if n.isidentifier() and not callable(v)}
+    for name, value in [*named.items()][:_MOST_VALUES]:
+        if (isinstance(value, Tensor) and value.ndim == 0) or type(value) in NUMBERS:
+            yield f"`{name}` was {repr_text(value)}"
+        else:
+            yield f"`{name}` was {kind_of(value)}"
+
+
+def _at_start(frame: Frame, source: Source) -> bool:
+    """Whether a call of a function of the program is at what comes before its body."""
+    return function_span(frame[0].f_code.co_consts[0]) == span_of(frame, source)
 
 
 def turns(frame: FrameType, span: Span, source: Source) -> list[str]:

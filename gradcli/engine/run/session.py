@@ -34,7 +34,9 @@ from gradcli.engine.tape.tensor import (
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import NUMBERS, SCALARS, np
 from gradcli.engine.values.fields import Fields
+from gradcli.engine.values.limits import Counters
 from gradcli.errors import Diagnostic, RunError, run_error
+from gradcli.limits import DEFAULT, Limits
 
 NOTHING: Mapping[str, Any] = {}
 
@@ -57,6 +59,7 @@ class Session:
         functions: built-ins that the program uses as values, by name.
         warnings: what is to be said of the run, the first of each code.
         stream: which of the seed's streams of random numbers this run takes.
+        counters: what it has left of steps and calls.
     """
 
     def __init__(
@@ -72,7 +75,9 @@ class Session:
         moved: Mapping[str, Any] = NOTHING,
         transparent: bool = False,
         own_calls: Callable[[Any, Sequence[Any], Site | None], None] | None = None,
+        limits: Limits = DEFAULT,
     ) -> None:
+        self.counters = Counters(limits)
         self.moved = moved
         self.transparent = transparent
         self.own_calls = own_calls

@@ -13,6 +13,7 @@ import ast
 from types import CodeType
 from typing import Any
 
+from gradcli.engine.run.counting import Counting
 from gradcli.engine.run.pieces import Pieces, Place
 from gradcli.errors import Diagnostic, ProgramError
 from gradcli.ir import (
@@ -53,7 +54,6 @@ from gradcli.record import Record
 from gradcli.source import Span
 
 FILENAME = "<grad program>"
-MOST_CALLS = 1000  # how deeply functions may call each other
 MOST_BLOCKS = 12  # Python refuses more than 20 nested loops and with-blocks in one function
 
 
@@ -68,13 +68,13 @@ class Code(Record):
     constants: tuple[str, ...]
 
 
-def translate(program: Program) -> Code:
-    """Python code for a program.
+def translate(program: Program, counting: type[Counting]) -> Code:
+    """Python code for a program, which counts as it is told.
 
     Raises:
         ProgramError: If the program is too large for Python's compiler.
     """
-    translator = _Translator(program)
+    translator = _Translator(program, counting)
     module = translator.module()
     try:
         code = compile(module, FILENAME, "exec", dont_inherit=True, optimize=0)
@@ -87,14 +87,15 @@ def translate(program: Program) -> Code:
 
 
 class _Translator(Pieces):
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, counting: type[Counting]) -> None:
         super().__init__(program)
+        self.counting = counting(self)
         self.blocks = 0  # nested Python blocks at this point of the current Python function
         self.wrapped = 0  # > 0 inside blocks moved into functions of their own
 
     def module(self) -> ast.Module:
         program = self.program
-        main = self.function(program.main, "@main", [], ("@session", "@inputs"))
+        main = self.python_function(program.main, "@main", [], _OF_THE_RUN)
         span = program.main.span
         result: ast.expr = ast.Constant(None, **self.at(span))
         if program.result is not None:
@@ -106,13 +107,24 @@ class _Translator(Pieces):
 
     # --- functions and blocks ----------------------------------------------------------
 
-    def function(
+    def function(self, function: Function, name: str, defaults: list[ast.expr]) -> ast.FunctionDef:
+        """A function of the program, whose calls are counted."""
+        outside = self.counting.enter(function)
+        made = self.python_function(function, name, defaults)
+        docstring, *body = made.body
+        first, last = self.counting.entered(function.span), self.counting.left(function.span)
+        made.body = [docstring, *first, *body, *last]
+        self.counting.leave(outside)
+        return made
+
+    def python_function(
         self,
         function: Function,
         name: str,
         defaults: list[ast.expr],
         first: tuple[str, ...] = (),
     ) -> ast.FunctionDef:
+        """What the body of a function becomes; the `first` names stand before its parameters."""
         outside = self.blocks, self.wrapped
         self.blocks = self.wrapped = 0
         span = function.span
@@ -193,11 +205,13 @@ class _Translator(Pieces):
             **self.at(span),
         )
         start = self.store(turn, self.constant(0, span), span)
+        head = instruction.iterable if isinstance(instruction, For) else instruction.test
+        steps = self.counting.step(head.span)
         if isinstance(instruction, For):
             loop: ast.stmt = ast.For(
                 ast.Name(self.variable(instruction.target), ast.Store(), **self.at(span)),
                 self.ask("@iterate", instruction.iterable.span, (instruction.iterable,)),
-                [count, *self.body(instruction.body, span)],
+                [count, *steps, *self.body(instruction.body, span)],
                 [],
                 **self.at(span),
             )
@@ -211,6 +225,7 @@ class _Translator(Pieces):
                     count,
                     *(s for i in instruction.condition for s in self.statements(i)),
                     ast.If(done, leave_loop, [], **self.at(test.span)),
+                    *steps,
                     *self.body(instruction.body, span),
                 ],
                 [],
@@ -288,7 +303,7 @@ class _Translator(Pieces):
                 returned = self.load(i.value)
                 if self.wrapped:
                     returned = ast.Tuple([returned], ast.Load(), **self.at(span))
-                return [ast.Return(returned, **self.at(span))]
+                return [*self.counting.left(span), ast.Return(returned, **self.at(span))]
             case Assert():
                 return [self.assertion(i)]
             case Define():
@@ -368,6 +383,7 @@ class _Translator(Pieces):
         return bound
 
 
+_OF_THE_RUN = ("@session", "@inputs", "@counters")
 _LATER: Any = {"type_params": []} if "type_params" in ast.FunctionDef._fields else {}
 
 

@@ -1,60 +1,182 @@
-"""Limits on what a program may ask for."""
+"""What a run may take, and what it has taken: steps and calls are counted by the code that runs the
+program, memory is measured and looked at before much of it is taken.
+"""
 
 from __future__ import annotations
 
-import os
+import math
 from collections.abc import Sequence
+from contextvars import ContextVar
+from typing import NoReturn
 
 from gradcli.errors import Diagnostic, LimitError
+from gradcli.limits import DEFAULT, OPTIONS, Limits
+from gradcli.machine import free, resident
 
-_ITEM = 8  # bytes of a float64
+_ITEM = 8  # bytes of a float64, of a reference in a list
+_LARGE = 1 << 23  # bytes; what is smaller is seen by who looks now and then
+_SMALL = 1 << 16  # bytes; what is smaller is never looked at before
 
 
-def check_memory(size: Sequence[int]) -> None:
-    """Refuse a tensor that cannot fit into the machine's memory, before it is made.
+class Counters:
+    """What a run has left of turns of loops and calls (`steps`) and of calls within each other
+    (`depth`): numbers that code of any kind can keep.
+    """
+
+    __slots__ = ("depth", "limits", "steps")
+
+    def __init__(self, limits: Limits) -> None:
+        self.limits = limits
+        self.depth = limits.depth
+        self.steps = limits.steps or 0
+
+    def out_of_steps(self) -> NoReturn:
+        """The end of a run that takes more steps than it may."""
+        message = f"the run takes more than {self.limits.steps:,} steps, turns of loops and calls"
+        raise limit_error("step-limit", message, "steps")
+
+    def too_deep(self) -> NoReturn:
+        """The end of a run whose calls are within each other more deeply than they may be."""
+        message = f"functions call each other more than {self.limits.depth} deep"
+        raise limit_error("recursion-limit", message, "depth")
+
+
+class Meter:
+    """The memory and the end of one question. `reached` is the limit at which it was stopped from
+    outside, if it was, and `seen` whether it has taken notice.
+    """
+
+    __slots__ = ("_base", "_most", "limits", "reached", "seen")
+
+    def __init__(self, limits: Limits) -> None:
+        self.limits = limits
+        self.reached: Diagnostic | None = None
+        self.seen = False
+        self._base = 0
+        self._most: int | None = None
+        if type(limits.memory) is int:
+            self._begin()
+
+    def _begin(self) -> int:
+        """Count from now on; a share of what is free is of what is so at the first look."""
+        memory = self.limits.memory
+        self._base = resident()
+        self._most = memory if type(memory) is int else int(memory * free())
+        return self._most
+
+    @property
+    def most(self) -> int:
+        """How many bytes the question may take."""
+        return self._begin() if self._most is None else self._most
+
+    @property
+    def left(self) -> int:
+        """How many of them are left."""
+        most = self.most
+        return most - max(resident() - self._base, 0)
+
+    @property
+    def large(self) -> int:
+        """How many bytes are looked at before they are taken."""
+        memory = self.limits.memory
+        return max(min(memory // 64, _LARGE), _SMALL) if type(memory) is int else _LARGE
+
+
+class Reached(BaseException):
+    """Stops a question from outside, at the limit that its meter tells. It is no error that code on
+    its way may take for one of its own.
+    """
+
+
+METER: ContextVar[Meter | None] = ContextVar("meter", default=None)
+"""That of the question that a thread is at."""
+
+
+def meter() -> Meter:
+    """The meter of the question at hand; one with the usual limits where there is none."""
+    return METER.get() or Meter(DEFAULT)
+
+
+def limit_error(code: str, message: str, field: str) -> LimitError:
+    """A limit is reached; `field` is that of `Limits`."""
+    return LimitError(Diagnostic(code, message, help=f"`{OPTIONS[field]}` sets this limit"))
+
+
+# before it is taken -------------------------------------------------------------------------------
+
+
+def check_memory(size: Sequence[int], item: int = _ITEM) -> None:
+    """Refuse a tensor for which there is no memory, before it is made.
 
     Raises:
-        LimitError: If it cannot.
+        LimitError: If there is none.
     """
-    count = 1
-    for n in size:
-        count *= n
-    if count < 1 << 24:
-        if not count:
-            check_strides(size)
+    count = math.prod(size)
+    if not count:
+        check_strides(size)
+    elif count * item >= _SMALL:
+        _take(count * item, f"a tensor of size {list(size)}")
+
+
+def check_items(count: int, what: str = "a list") -> None:
+    """Likewise a list or tuple of so many items."""
+    if count * _ITEM >= _SMALL:
+        _take(count * _ITEM, f"{what} of {count:,} items")
+
+
+def check_text(length: int) -> None:
+    """Likewise a text of so many characters."""
+    if length >= _SMALL:
+        _take(length, f"a text of {length:,} characters")
+
+
+def _take(needed: int, what: str) -> None:
+    found = meter()
+    if needed < found.large:
         return
-    limit = _memory()
-    if count * _ITEM > limit:
-        raise LimitError(
-            Diagnostic(
-                "memory-limit",
-                f"a tensor of size {list(size)} needs {_human(count * _ITEM)} of memory, and there "
-                f"are {_human(limit)}",
-            )
-        )
+    left = found.left
+    if needed > left:
+        raise out_of_memory(f"{what} needs {human(needed)} of memory, and {_are(left)} left", found)
+
+
+def out_of_memory(message: str, found: Meter) -> LimitError:
+    """The error of a question that wants more memory than it may take."""
+    if type(found.limits.memory) is int:
+        message += f" of {human(found.most)}"
+    return limit_error("memory-limit", message, "memory")
+
+
+def _are(left: int) -> str:
+    return f"{human(left)} are" if left > 0 else "none is"
+
+
+def check_work(size: Sequence[int], name: str) -> None:
+    """Refuse to go through a view of more elements than memory could hold: it takes no memory, and
+    for ever.
+
+    Raises:
+        LimitError: If it has so many.
+    """
+    count = math.prod(size)
+    found = meter()
+    if count * _ITEM > found.most:
+        elements = f"the {count:,} elements of a tensor of size {list(size)}"
+        message = f"`{name}` goes through {elements}, for which no memory would do"
+        raise limit_error("work-limit", message, "memory")
 
 
 def check_strides(size: Sequence[int]) -> None:
     """Refuse a tensor that has more elements than an index can count, though it takes no memory."""
-    count = 1
-    for n in size:
-        count *= max(n, 1)
+    count = math.prod(max(n, 1) for n in size)
     if count >= 1 << 59:
-        raise LimitError(
-            Diagnostic("memory-limit", f"a tensor of size {list(size)} has too many elements")
-        )
+        message = f"a tensor of size {list(size)} has too many elements"
+        raise LimitError(Diagnostic("memory-limit", message))
 
 
-def _memory() -> int:
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, OSError, ValueError):  # not told on this system
-        return 1 << 40
-
-
-def _human(count: float) -> str:
+def human(count: float) -> str:
+    """A number of bytes as people read it."""
     units = ["B", "KiB", "MiB", "GiB", "TiB"]
-    while count >= 1024 and len(units) > 1:
+    while abs(count) >= 1024 and len(units) > 1:
         count /= 1024
         del units[0]
     return f"{count:.3g} {units[0]}"

@@ -1,0 +1,126 @@
+"""A thread that looks now and then whether a question has reached a limit, and stops it.
+
+What it stops is code that runs in another thread and does not look itself: a loop, an operation, a
+pass. Such code costs nothing for it.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+from _thread import allocate_lock, get_ident, start_new_thread
+from collections.abc import Callable
+from time import monotonic, sleep
+from types import FrameType
+from typing import Any, TypeAlias
+
+from gradcli.engine.values.limits import Meter, Reached, human, limit_error
+from gradcli.errors import Diagnostic, LimitError
+
+_INTERVAL = 0.05  # seconds between two looks
+_IDLE = 40  # looks at nothing after which the thread ends
+_PATIENCE = 1.0  # seconds after which a question that does not end is held to be stuck
+
+Stuck: TypeAlias = Callable[[LimitError, FrameType], None]
+"""What is done about a question that is in a call which nothing can stop: it gets the limit, and
+where the thread is.
+"""
+
+
+class Guard:
+    """What is looked at of one question: its meter and its end, in the thread that asks it."""
+
+    __slots__ = ("_deadline", "_stopped", "_stuck", "_thread", "meter")
+
+    def __init__(self, meter: Meter, stuck: Stuck | None) -> None:
+        self.meter = meter
+        self._stuck = stuck
+        self._thread = get_ident()
+        seconds = meter.limits.seconds
+        self._deadline = None if seconds is None else monotonic() + seconds
+        self._stopped = 0.0
+
+    def look(self) -> None:
+        """Stop the question if it has reached a limit; tell if it goes on all the same."""
+        if self.meter.reached is None:
+            reached = self._reached()
+            if reached is not None and not self._is_importing():
+                self.meter.reached = reached
+                self._stopped = monotonic()
+                _raise_in(self._thread, Reached)
+        elif not self.meter.seen and self._stuck is not None:
+            frame = sys._current_frames().get(self._thread)
+            if frame is not None and monotonic() - self._stopped > _PATIENCE:
+                self._stuck(LimitError(self.meter.reached), frame)
+
+    def end(self) -> None:
+        """Stop nothing any more."""
+        if self.meter.reached is not None and not self.meter.seen:
+            _raise_in(self._thread, None)
+
+    def _reached(self) -> Diagnostic | None:
+        """The limit that is reached."""
+        meter = self.meter
+        if self._deadline is not None and monotonic() > self._deadline:
+            message = f"the time of {meter.limits.seconds:g} s is over"
+            return limit_error("time-limit", message, "seconds").diagnostics[0]
+        if meter.left >= 0:
+            return None
+        gc.collect()  # runs go without it
+        if meter.left >= 0:
+            return None
+        message = f"the run takes more memory than the {human(meter.most)} that it may"
+        return limit_error("memory-limit", message, "memory").diagnostics[0]
+
+    def _is_importing(self) -> bool:
+        """Whether the question is importing a module, which is not to be left half done."""
+        frame = sys._current_frames().get(self._thread)
+        while frame is not None:
+            if "importlib._bootstrap" in frame.f_code.co_filename:
+                return True
+            frame = frame.f_back
+        return False
+
+
+class Watchdog:
+    """Looks after the questions of one program; its thread is there while any are asked."""
+
+    def __init__(self) -> None:
+        self._guards: set[Guard] = set()
+        self._lock = allocate_lock()
+        self._process = 0  # in which the thread runs: none has it after a fork
+
+    def watch(self, guard: Guard) -> None:
+        """Look after a question from now on."""
+        with self._lock:
+            self._guards.add(guard)
+            if self._process != os.getpid():
+                self._process = os.getpid()
+                start_new_thread(self._run, ())
+
+    def leave(self, guard: Guard) -> None:
+        """Look after it no more."""
+        with self._lock:
+            self._guards.discard(guard)
+            guard.end()
+
+    def _run(self) -> None:
+        idle = 0
+        while True:
+            sleep(_INTERVAL)
+            with self._lock:
+                for guard in self._guards:
+                    guard.look()
+                idle = 0 if self._guards else idle + 1
+                if idle > _IDLE:
+                    self._process = 0
+                    return
+
+
+def _raise_in(thread: int, kind: type[BaseException] | None) -> None:
+    """Raise in a thread as soon as it runs Python code again, or with None no more."""
+    import ctypes
+
+    raised: Any = None if kind is None else ctypes.py_object(kind)
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), raised)

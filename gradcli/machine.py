@@ -1,0 +1,88 @@
+"""What memory the machine has, and how much of it this process holds."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+_UNKNOWN = 1 << 40
+_PAGE = 4096
+
+
+def resident() -> int:
+    """Bytes of memory that this process holds; 0 where the system does not tell."""
+    try:
+        with open("/proc/self/statm", "rb", buffering=0) as file:
+            return int(file.read(200).split()[1]) * _page()
+    except (OSError, IndexError, ValueError):
+        return 0
+
+
+def free(root: Path = Path("/")) -> int:
+    """Bytes of memory that this process may still take: what the machine has available, or what is
+    left of the least limit of the control groups that it is in (of both versions).
+
+    Args:
+        root: Where the system tells it, under `proc` and `sys`.
+    """
+    return min(_available(root / "proc/meminfo"), *_groups(root), _UNKNOWN)
+
+
+def _available(file: Path) -> int:
+    for line in _lines(file):
+        if line.startswith("MemAvailable:"):
+            return int(line.split()[1]) * 1024
+    try:
+        return _page() * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):  # not told on this system
+        return _UNKNOWN
+
+
+def _groups(root: Path) -> Iterator[int]:
+    """What each control group of the process leaves it, from its own up to the first."""
+    for line in _lines(root / "proc/self/cgroup"):
+        _, controllers, group = line.split(":", 2)
+        if controllers == "":
+            base, most, used = root / "sys/fs/cgroup", "memory.max", "memory.current"
+        elif "memory" in controllers.split(","):
+            base = root / "sys/fs/cgroup/memory"
+            most, used = "memory.limit_in_bytes", "memory.usage_in_bytes"
+        else:
+            continue
+        folder = base / group.lstrip("/")
+        for at in (folder, *folder.parents):
+            limit, held = _number(at / most), _number(at / used)
+            if limit is not None and held is not None:
+                yield max(limit - held + _cached(at / "memory.stat"), 0)
+            if at == base:
+                break
+
+
+def _cached(file: Path) -> int:
+    """Bytes of files that a group keeps in memory and gives up when it is asked."""
+    for line in _lines(file):
+        name, _, number = line.partition(" ")
+        if name in ("inactive_file", "total_inactive_file") and number.isdigit():
+            return int(number)
+    return 0
+
+
+def _number(file: Path) -> int | None:
+    """The number in a file; None where there is none, as for `max`."""
+    text = next(iter(_lines(file)), "")
+    return int(text) if text.isdigit() else None
+
+
+def _lines(file: Path) -> list[str]:
+    try:
+        return file.read_text("ascii").splitlines()
+    except (OSError, ValueError):
+        return []
+
+
+def _page() -> int:
+    try:
+        return os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):
+        return _PAGE

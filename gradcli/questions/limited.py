@@ -1,0 +1,71 @@
+"""Questions within their limits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import FrameType
+from typing import Concatenate, ParamSpec, TypeVar
+
+from gradcli.engine.run.watchdog import Guard, Watchdog
+from gradcli.engine.values.limits import METER, Meter, Reached
+from gradcli.errors import GradError, LimitError
+from gradcli.questions.loaded import Loaded
+from gradcli.questions.request import Options, Request
+
+Answer = TypeVar("Answer")
+More = ParamSpec("More")
+
+
+class Limited:
+    """Asks questions of one program, each within the limits of its options."""
+
+    def __init__(self, loaded: Loaded) -> None:
+        self._loaded = loaded
+        self._watchdog = Watchdog()
+
+    def ask(
+        self,
+        question: Callable[Concatenate[Loaded, Request, More], Answer],
+        request: Request,
+        *more: More.args,
+        **named: More.kwargs,
+    ) -> Answer:
+        """What a question finds.
+
+        Raises:
+            LimitError: If it reaches a limit.
+        """
+        meter = Meter(request.options.limits)
+        guard = Guard(meter, self._giving_up(request.options))
+        token = METER.set(meter)
+        try:
+            try:
+                self._watchdog.watch(guard)
+                return question(self._loaded, request, *more, **named)
+            finally:
+                self._watchdog.leave(guard)
+        except LimitError as error:
+            raise _told(error, request.options) from None
+        except Reached:  # outside of runs and passes, which tell the place
+            meter.seen = True
+            self._watchdog.leave(guard)  # it may have been on its way
+            assert meter.reached is not None, "stopped without a reason"
+            raise LimitError(meter.reached) from None
+        finally:
+            METER.reset(token)
+
+    def _giving_up(self, options: Options) -> Callable[[LimitError, FrameType], None] | None:
+        """What is done about a call that cannot be stopped, where it is."""
+        give_up = options.stuck
+        if give_up is None:
+            return None
+        stuck = self._loaded.stuck
+        return lambda error, frame: give_up(_told(stuck(error, frame), options))
+
+
+def _told(error: GradError, options: Options) -> GradError:
+    """The error as it is told: where more is wanted, with the last values."""
+    if options.verbose and isinstance(error, LimitError):
+        first = error.diagnostics[0]
+        first.notes = (*first.notes, *error.last)
+    return error

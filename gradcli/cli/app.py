@@ -28,6 +28,11 @@ _MODULES = {
 }
 """The module of each command, in which a function has the command's name."""
 
+_STATUSES = (
+    "Exit status: 0 done, 1 the answer is no, 2 usage, 3 the program, 4 the inputs, "
+    "5 while running, 6 a limit; `gradcli help exit-status`."
+)
+
 _PLAIN: dict[str, Any] = {
     "rich_markup_mode": None,
     "pretty_exceptions_enable": False,
@@ -45,7 +50,7 @@ class _Commands(TyperGroup):
             return None
         function = getattr(import_module(_MODULES[cmd_name]), cmd_name)
         single = typer.Typer(add_completion=False, **_PLAIN)
-        single.command(cmd_name, help=_help(function))(function)
+        single.command(cmd_name, help=_help(function), epilog=_STATUSES)(function)
         return typer.main.get_command(single)
 
 

@@ -27,13 +27,15 @@ if TYPE_CHECKING:
     forms=FINDINGS,
 )
 def check(line: Line) -> None:
-    """What can be known of programs without running them; status 1 for warnings, 3 for errors.
+    """What is wrong with programs, found without running them.
+
+    The status is 1 for warnings, 3 for errors.
 
     Examples:
-      gradcli check model.grad
-      gradcli check *.grad --ignore float-equality --diagnostics concise
-      gradcli check model.grad x=@data.npy -f github
-      gradcli check model.grad --ir
+      gradcli samples -o .
+      gradcli check *.grad --ignore branch-on-input --diagnostics concise
+      gradcli check logistic.grad -i exam.csv -f github
+      gradcli check cooling.grad --ir
     """
     from gradcli.program import check_source, ops_text
 

@@ -9,14 +9,15 @@ from gradcli.formats.forms import RESULTS
 
 @command(*PROGRAM, *ROWS, "wrt", "cotangent", "of", *RESULT, *LIMITS, *MESSAGES, forms=RESULTS)
 def grad(line: Line) -> None:
-    """Value and gradient of a program's result.
+    r"""Value and gradient of a program's result.
 
     Examples:
-      gradcli grad cooling.grad
-      gradcli grad cooling.grad --wrt k,T0 k=0.2
-      gradcli grad cooling.grad --rows many.csv -f ndjson | jq .grad.k
-      gradcli grad cooling.grad --cotangent '[1, 0]' --of y -o gradient.npz
-      echo 'x ** 2 + 3 * x' | gradcli grad x=2 -r
+      gradcli grad 'x ** 2 + 3 * x' x=2
+      echo 'sin(x) * exp(y)' | gradcli grad x=1 y=2 --wrt y -r
+      gradcli grad 'y = w * x; y' 'w=[1, 2]' x=3 --cotangent '[1, 0]' -o gradient.npz
+      gradcli samples cooling -o .
+      gradcli grad cooling.grad --wrt k,T0 k=0.2 --json
+      printf 'x\n1\n2\n' | gradcli grad 'x ** 2' --rows -
     """
     inquiry = Inquiry(line, RESULTS)
     program = inquiry.load()

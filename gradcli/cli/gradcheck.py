@@ -24,16 +24,17 @@ if TYPE_CHECKING:
     forms=CHECKS,
 )
 def gradcheck(line: Line) -> None:
-    """Derivatives held against central differences; status 1 if one is wrong.
+    r"""Every derivative held against central differences.
 
     Each input is checked in reverse and in forward mode, the modes against each other, and every
-    own rule by itself.
+    own rule by itself. The status is 1 if one is wrong.
 
     Examples:
-      gradcli gradcheck model.grad
-      gradcli gradcheck model.grad --order 2 --wrt theta
-      gradcli gradcheck model.grad --rows points.csv
-      if gradcli gradcheck model.grad -q; then echo right; fi
+      gradcli gradcheck 'sin(x) * x' x=2
+      gradcli samples rosenbrock -o .
+      gradcli gradcheck rosenbrock.grad --order 2
+      printf 'x\n1\n2\n' | gradcli gradcheck 'log(x)' --rows -
+      if gradcli gradcheck rosenbrock.grad -q; then echo right; fi
     """
     inquiry = Inquiry(line, CHECKS)
     program = inquiry.load()

@@ -18,11 +18,12 @@ if TYPE_CHECKING:
     forms=GRAPHS,
 )
 def graph(line: Line) -> None:
-    """The graph that a run recorded: operations, values, derivatives.
+    """The graph that a run recorded, with values and derivatives.
 
     Examples:
-      gradcli graph cooling.grad
-      gradcli graph cooling.grad --wrt k -f dot | dot -Tsvg > graph.svg
+      gradcli graph '(a + b) * (b + 1)' a=2 b=1
+      gradcli samples cooling -o .
+      gradcli graph cooling.grad --wrt k -f dot > graph.dot
     """
     inquiry = Inquiry(line, GRAPHS)
     program = inquiry.load()

@@ -13,9 +13,10 @@ def jacobian(line: Line) -> None:
     """Value and Jacobian of a program's result.
 
     Examples:
-      gradcli jacobian -e 'stack([x * y, x + y])' x=2 y=3
-      gradcli jacobian model.grad --wrt theta --json | jq .jacobian.theta
-      gradcli jacobian model.grad --of residuals --mode forward -o jacobian.npy
+      gradcli jacobian 'stack([x * y, x + y])' x=2 y=3
+      gradcli samples two_bodies -o .
+      gradcli jacobian two_bodies.grad --wrt velocity --mode forward --json
+      gradcli jacobian two_bodies.grad --wrt velocity -o jacobian.npy
     """
     inquiry = Inquiry(line, RESULTS)
     program = inquiry.load()
@@ -37,8 +38,9 @@ def hessian(line: Line) -> None:
     """Value, gradient and second derivatives of a program's result.
 
     Examples:
-      gradcli hessian -e 'x ** 2 * y' x=2 y=3
-      gradcli hessian loss.grad --diagonal -r
+      gradcli hessian 'x ** 2 * y' x=2 y=3
+      gradcli samples rosenbrock -o .
+      gradcli hessian rosenbrock.grad --diagonal -r
     """
     inquiry = Inquiry(line, RESULTS)
     program = inquiry.load()

@@ -19,7 +19,8 @@ class Line:
         list[str] | None,
         typer.Argument(
             metavar="[FILE] [NAME=VALUE]...",
-            help="The program, - or nothing for standard input, and its inputs.",
+            help="The program: a file, its text, - or nothing for standard input. NAME=VALUE gives "
+            "an input, NAME=@FILE reads it: .json, .npy, .npz:KEY, .csv:COLUMN, .txt.",
             show_default=False,
             autocompletion=completion.inputs,
         ),
@@ -128,7 +129,8 @@ class Line:
         list[str] | None,
         typer.Option(
             metavar="NAME,..",
-            help="Differentiate by these names; repeatable.",
+            help="Differentiate by these names; repeatable. Without it by the params, else by the "
+            "floats among the inputs and names given.",
             autocompletion=completion.watchable,
         ),
     ] = None

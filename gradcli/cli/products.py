@@ -9,11 +9,12 @@ from gradcli.formats.forms import RESULTS
 
 @command(*PROGRAM, *ROWS, "tangent", "of", *RESULT, *LIMITS, *MESSAGES, forms=RESULTS)
 def jvp(line: Line) -> None:
-    """Derivative of a result along a direction (forward mode).
+    """Jacobian-vector product: derivative along a direction.
 
     Examples:
+      gradcli jvp 'sin(x) * k' 'x=[1, 2]' k=3 --tangent 'x=[1, 0]' --tangent k=0.5
+      gradcli samples cooling -o .
       gradcli jvp cooling.grad --tangent k=1
-      gradcli jvp -e 'sin(x) * k' 'x=[1, 2]' k=3 --tangent 'x=[1, 0]' --tangent k=0.5
     """
     inquiry = Inquiry(line, RESULTS)
     program = inquiry.load()
@@ -27,11 +28,12 @@ def jvp(line: Line) -> None:
 
 @command(*PROGRAM, *ROWS, "wrt", "cotangent", "of", *RESULT, *LIMITS, *MESSAGES, forms=RESULTS)
 def vjp(line: Line) -> None:
-    """Weights of a result carried back to the inputs (reverse mode).
+    """Vector-Jacobian product: weights of a result carried back.
 
     Examples:
-      gradcli vjp model.grad --of residuals --cotangent @weights.npy --wrt theta
-      gradcli vjp -e 'sin(x) * k' 'x=[1, 2]' k=3 --cotangent '[1, 10]'
+      gradcli vjp 'sin(x) * k' 'x=[1, 2]' k=3 --cotangent '[1, 10]'
+      gradcli run 'ones(2)' -o weights.npy
+      gradcli vjp 'w @ x' 'w=[[1, 2], [3, 4]]' 'x=[1, 0]' --cotangent @weights.npy --wrt x
     """
     inquiry = Inquiry(line, RESULTS)
     program = inquiry.load()
@@ -50,11 +52,12 @@ def vjp(line: Line) -> None:
     forms=RESULTS,
 )
 def hvp(line: Line) -> None:
-    """Product of a result's second derivatives with a direction.
+    """Hessian-vector product: second derivatives times a direction.
 
     Examples:
-      gradcli hvp loss.grad --tangent w=@direction.npy --mode reverse
-      gradcli hvp -e 'sum(x ** 3)' 'x=[1, 2]' --tangent 'x=[1, 0]'
+      gradcli hvp 'sum(x ** 3)' 'x=[1, 2]' --tangent 'x=[1, 0]'
+      gradcli samples rosenbrock -o .
+      gradcli hvp rosenbrock.grad --tangent 'x=[1, 0]' --mode reverse
     """
     inquiry = Inquiry(line, RESULTS)
     program = inquiry.load()

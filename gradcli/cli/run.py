@@ -22,14 +22,16 @@ _WITH_GRAPH = ("human", "plain", "json", "ndjson")
 
 @command(*PROGRAM, *ROWS, "show", "graph", *RESULT, *LIMITS, *MESSAGES, forms=RESULTS)
 def run(line: Line) -> None:
-    """Run a program: print what it prints, then its result.
+    r"""Run a program: print what it prints, then its result.
 
     Examples:
-      gradcli run cooling.grad
+      gradcli run 'x ** 2 + 3 * x' x=2
+      gradcli run 'linspace(0, 20, 5)' -o times.npy
+      gradcli samples cooling -o .
       gradcli run cooling.grad k=0.2 't=[0, 5, 10]'
-      gradcli run cooling.grad t=@times.npy -i values.json --show T,k
-      gradcli run cooling.grad --rows many.csv --on-error skip --jobs 4 > results.csv
-      gradcli run -e 'x = 3' -e 'x ** 2'
+      gradcli run 'exp(-k * t)' k=0.1 t=@times.npy
+      echo '{"k": 0.2}' | gradcli run cooling.grad -i - --show k,T0
+      printf 'x\n1\n2\n' | gradcli run 'x ** 2' --rows - > results.csv
     """
     inquiry = Inquiry(line, RESULTS)
     shown, records = inquiry.shown, inquiry.records

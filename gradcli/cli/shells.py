@@ -8,7 +8,7 @@ from gradcli.cli.options import MESSAGES, Line
 
 @command("shell", *MESSAGES, forms=())
 def completion(line: Line) -> None:
-    """What makes a shell complete commands, options, inputs and names.
+    """What makes a shell complete commands, inputs and names.
 
     Examples:
       gradcli completion bash >> ~/.bashrc

@@ -1,10 +1,14 @@
 """What people type first: expressions without -e, wrong commands and files, help and samples."""
 
 import json
+import re
+import shutil
+import subprocess
 
 import pytest
+import typer
 
-from gradcli.cli.app import commands
+from gradcli.cli.app import app, commands
 from gradcli.cli.reading import is_expression
 from gradcli.cli.shipped import TOPICS, page, samples
 
@@ -174,3 +178,46 @@ def test_completion_is_printed(forked, shell):
     done = forked.run("completion", shell)
     assert (done.returncode, done.stderr) == (0, b"")
     assert f"complete_{'powershell' if shell == 'powershell' else shell}" in done.stdout.decode()
+
+
+def examples():
+    """The commands that each help shows, in their order."""
+    group = typer.main.get_command(app)
+    context = typer.Context(group)
+    for name, command in [
+        ("gradcli", group),
+        *((n, group.get_command(context, n)) for n in commands()),
+    ]:
+        yield (
+            name,
+            re.findall(r"^ {2,}((?:gradcli|echo|printf|if) .*)$", command.help, re.MULTILINE),
+        )
+
+
+NOT_RUN = {"completion"}
+"""Commands whose examples write into a person's own files."""
+
+
+@pytest.mark.parametrize(("name", "lines"), [e for e in examples() if e[0] not in NOT_RUN])
+def test_examples_of_the_help_work_in_an_empty_folder(name, lines, forked, tmp_path):
+    assert len(lines) >= 2, name
+    for line in lines:
+        if "jq" in line and shutil.which("jq") is None:
+            continue
+        done = subprocess.run(
+            ["bash", "-o", "pipefail", "-c", line],
+            cwd=tmp_path,
+            env=forked.environment(),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            check=False,
+            timeout=60,
+        )
+        assert (done.returncode, done.stderr) == (0, b""), f"{line}: {done}"
+
+
+@pytest.mark.parametrize("name", ["--help", *(f"{n} --help" for n in commands())])
+def test_nothing_of_the_help_is_cut(name, cli):
+    status, out, err = cli(*name.split())
+    assert (status, err) == (0, "")
+    assert "...\n" not in out.replace("[NAME=VALUE]...\n", "").replace("[ARGS]...\n", ""), out

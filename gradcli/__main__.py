@@ -20,18 +20,22 @@ def main() -> None:
     Python's taking itself apart, which takes a fifth of the time of a short command.
     """
     gc.disable()  # a short life makes few cycles, and looking for them takes its tenth part
+    signals = None
     try:
-        from gradcli.cli.signals import prepare_signals
+        from gradcli.cli.signals import Signals
 
-        prepare_signals()
+        signals = Signals()
         status = _run(sys.argv[1:])
-        _flush()
     except KeyboardInterrupt:
-        import signal
-
-        signal.signal(signal.SIGINT, signal.SIG_DFL)  # a second one ends us at once
         status = 130
-        _flush()  # what has been written in part
+    except MemoryError:  # at the start or the end: there is none to say more with
+        os.write(2, b"gradcli: error[memory]: out of memory\n")
+        status = 6
+    if signals is not None:
+        signals.restore()
+    _flush()  # what an interrupt has left written in part
+    if signals is not None:
+        signals.finish()
     os._exit(status)
 
 
@@ -49,7 +53,7 @@ def _run(arguments: Sequence[str]) -> int:
 
     import typer
 
-    from gradcli.cli.failures import bug, out_of_memory
+    from gradcli.cli.failures import bug, lacks_memory, out_of_memory
     from gradcli.cli.messages import option_value, report_failure
     from gradcli.cli.terminal import output_failure, prepare_streams
     from gradcli.errors import GradError
@@ -68,16 +72,17 @@ def _run(arguments: Sequence[str]) -> int:
         diagnostics, status = (usage_diagnostic(error, arguments),), 2
     except typer.Abort:
         return 130
-    except MemoryError:
-        diagnostics, status = (out_of_memory(),), 6
     except OSError as error:  # commands tell which of their files failed; this is the stream
         diagnostics, status = output_failure(error).diagnostics, 2
     except Exception as error:
-        if "-v" in arguments or "--verbose" in arguments:
-            import traceback
+        if lacks_memory(error):
+            diagnostics, status = (out_of_memory(),), 6
+        else:
+            if "-v" in arguments or "--verbose" in arguments:
+                import traceback
 
-            traceback.print_exc()
-        diagnostics, status = (bug(error),), 70
+                traceback.print_exc()
+            diagnostics, status = (bug(error),), 70
     report_failure(
         diagnostics,
         form=option_value(arguments, "--diagnostics", ("full", "concise", "json")),

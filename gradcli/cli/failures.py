@@ -37,6 +37,16 @@ def bug(error: Exception) -> Diagnostic:
     )
 
 
+def lacks_memory(error: BaseException) -> bool:
+    """Whether an error is for want of memory, which a library may call one of its import."""
+    found: BaseException | None = error
+    while found is not None:
+        if isinstance(found, MemoryError) or "failed to map segment" in str(found):
+            return True
+        found = found.__cause__ or found.__context__
+    return False
+
+
 def out_of_memory() -> Diagnostic:
     """What to say when there is no memory left."""
     return Diagnostic("memory", "out of memory")

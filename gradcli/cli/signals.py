@@ -7,28 +7,51 @@ import signal
 import sys
 import time
 from _thread import start_new_thread
+from types import FrameType
 from typing import Any
 
 _SOON = 0.01  # seconds
+_ENDING = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
 
-def prepare_signals() -> None:
-    """Let a reader that leaves end the process silently, and no interrupt get lost."""
-    if hasattr(signal, "SIGPIPE"):
-        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-    sys.unraisablehook = _unraisable
-
-
-def _unraisable(found: Any) -> None:
-    """What Python cannot raise, as in the callback of a weak reference, it writes and forgets. An
-    interrupt that came there comes once more.
+class Signals:
+    """The signals that end the process. A reader that leaves does so silently and at once; others
+    let it put away first what it has begun, and are not lost.
     """
-    if found.exc_type is KeyboardInterrupt:
-        start_new_thread(_interrupt_soon, ())  # an interrupt sent from here would come here
-    else:
-        sys.__unraisablehook__(found)
 
+    def __init__(self) -> None:
+        self._ended_by: int | None = None
+        if hasattr(signal, "SIGPIPE"):
+            signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+        for number in _ENDING:
+            if signal.getsignal(number) == signal.SIG_DFL:
+                signal.signal(number, self._end)
+        sys.unraisablehook = self._unraisable
 
-def _interrupt_soon() -> None:
-    time.sleep(_SOON)
-    os.kill(os.getpid(), signal.SIGINT)
+    def restore(self) -> None:
+        """Let every signal end the process at once; one that has come, as soon as it may."""
+        for number in (signal.SIGINT, *_ENDING):
+            if signal.getsignal(number) != signal.SIG_IGN:
+                signal.signal(number, signal.SIG_DFL)
+
+    def finish(self) -> None:
+        """End the process by the signal that has ended its work, if one but an interrupt has."""
+        if self._ended_by is not None:
+            os.kill(os.getpid(), self._ended_by)
+
+    def _end(self, number: int, _: FrameType | None) -> None:
+        self._ended_by = number
+        raise KeyboardInterrupt
+
+    def _unraisable(self, found: Any) -> None:
+        """What Python cannot raise, as in the callback of a weak reference, it writes and forgets.
+        An interrupt that came there comes once more.
+        """
+        if found.exc_type is KeyboardInterrupt:
+            start_new_thread(self._send_soon, ())  # one sent from here would come here
+        else:
+            sys.__unraisablehook__(found)
+
+    def _send_soon(self) -> None:
+        time.sleep(_SOON)
+        os.kill(os.getpid(), self._ended_by or signal.SIGINT)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
 import sys
+from contextlib import suppress
 from typing import TextIO
 
 from gradcli.cli.failures import unwritable
@@ -53,7 +55,8 @@ def prepare_streams() -> None:
             os.fstat(descriptor)
         except OSError:
             os.open(os.devnull, os.O_RDONLY)
-    if sys.stdout is None:
+    # PYTHONUNBUFFERED makes streams that forget what a device takes only in part
+    if sys.stdout is None or isinstance(getattr(sys.stdout, "buffer", None), io.RawIOBase):
         sys.stdout = open(1, "w", closefd=False)  # noqa: SIM115  # as the others, it stays
     for stream in (sys.stdout, sys.stderr):
         if stream is not None and hasattr(stream, "reconfigure"):
@@ -123,6 +126,7 @@ def _harmless(text: str, stream: TextIO | None) -> str:
 
 def _abandon(stream: TextIO) -> None:
     """Point a broken stream at nothing, so that the interpreter's last flush succeeds."""
-    nothing = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nothing, stream.fileno())
-    os.close(nothing)
+    with suppress(OSError):
+        nothing = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nothing, stream.fileno())
+        os.close(nothing)

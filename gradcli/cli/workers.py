@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 Item = TypeVar("Item")
 Made = TypeVar("Made")
 
+_HELD = [getattr(signal, n) for n in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, n)]
 _TOGETHER = 64  # items that a worker gets at a time, if so many have been read
 
 
@@ -51,7 +52,7 @@ def workers(
 
     Raises:
         UsageError: If this system cannot fork.
-        LimitError: If a worker is lost.
+        LimitError: If a worker is lost, or cannot be started.
     """
     from multiprocessing import get_all_start_methods
 
@@ -60,8 +61,9 @@ def workers(
     started: list[_Worker] = []
     leaves = signal.getsignal(signal.SIGPIPE)
     try:
-        for _ in range(count):
-            started.append(_started(work, started))
+        with _signals_held():  # which in the child find a parent's handlers
+            for _ in range(count):
+                started.append(_started(work, started))
         signal.signal(signal.SIGPIPE, signal.SIG_IGN)  # a reader that leaves ends the workers, too
         yield _results(started, _read_ahead(items, count))
     except BrokenPipeError:
@@ -74,14 +76,28 @@ def workers(
         signal.signal(signal.SIGPIPE, leaves)
 
 
+@contextmanager
+def _signals_held() -> Iterator[None]:
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _HELD)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def _started(work: Callable[[Item], Made], before: Sequence[_Worker]) -> _Worker:
     from multiprocessing import get_context
 
     context = get_context("fork")
-    here, there = context.Pipe()
-    ours = [*(worker.connection for worker in before), here]
-    process = context.Process(target=_work, args=(work, there, ours), daemon=True)
-    process.start()
+    try:
+        here, there = context.Pipe()
+        ours = [*(worker.connection for worker in before), here]
+        process = context.Process(target=_work, args=(work, there, ours), daemon=True)
+        process.start()
+    except OSError as error:  # no room for a process more, or for its pipe
+        reason = error.strerror or str(error)
+        message = f"cannot start a process of `--jobs`: {reason[:1].lower()}{reason[1:]}"
+        raise LimitError(Diagnostic("worker-lost", message, help="take fewer jobs")) from None
     there.close()
     return _Worker(process, here)
 
@@ -91,6 +107,8 @@ def _work(
 ) -> None:
     """A worker's life: until its parent, who alone holds the other end, lets go of it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # interrupts are the parent's
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # with which it ends us
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, _HELD)
     for end in parents:
         end.close()
     nothing = os.open(os.devnull, os.O_RDONLY)

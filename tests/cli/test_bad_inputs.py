@@ -12,11 +12,27 @@ def test_bad_input(row, cli, tmp_path, monkeypatch):
     row.write(tmp_path)
     monkeypatch.chdir(tmp_path)
     status, _, err = cli(*row.argv, stdin=row.stdin)
+    check(row, status, err)
 
+
+def check(row, status, err):
     assert (err.partition("\n")[0], status) == (row.says, row.status), err
     for text in row.shows:
         assert text in err, f"no {text!r} in {err}"
     assert "Traceback" not in err
+
+
+@pytest.mark.parametrize(
+    "first", [0, *(pytest.param(n, marks=pytest.mark.long) for n in range(1, 6))]
+)
+def test_bad_inputs_of_processes(first, forked, tmp_path):
+    """As real processes, a sixth of them in every run."""
+    for number, row in enumerate(ROWS[first::6]):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        row.write(folder)
+        done = forked.run(*row.argv, stdin=row.stdin, cwd=folder)
+        check(row, done.returncode, done.stderr.decode())
 
 
 def test_names_of_rows_differ():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 from collections.abc import Sequence
 from typing import Any
@@ -71,4 +72,5 @@ def _in_house_style(message: str) -> str:
     """Lower case at the start, no full stop, names in backticks."""
     text = message.strip().rstrip(".").replace("'", "`")
     text = text.replace(" int range", " integer").replace(" integer range", " integer")
+    text = re.sub(r"is not in the range (\d+)<=x<=(\d+)", r"is not between \1 and \2", text)
     return text[:1].lower() + text[1:]

@@ -10,7 +10,17 @@ from gradcli.grammar import ast, foreign
 from gradcli.grammar.arity import Callee, arity_faults, of_builtin, of_function
 from gradcli.grammar.faults import Fault
 from gradcli.grammar.literals import LARGEST, too_large
-from gradcli.grammar.names import PREFIXES, Names, Scope, analyse, assigned, function_scope, walk
+from gradcli.grammar.names import (
+    MODULES,
+    PREFIXES,
+    Names,
+    Scope,
+    analyse,
+    assigned,
+    function_scope,
+    walk,
+)
+from gradcli.grammar.parser import reads
 from gradcli.grammar.placement import parameter_faults, placement_faults
 from gradcli.ir import Signatures
 from gradcli.source import Source, Span
@@ -36,12 +46,16 @@ def check(
         names = analyse(module, signatures, given)
     faults = [
         *placement_faults(module, names, source),
-        *_Expressions(module, names).faults(),
+        *_Expressions(module, names, source).faults(),
         *_too_early(module.body, None, names, ()),
     ]
     targets = [fault.span for fault in faults if fault.code == "bad-assignment"]
     faults = [f for f in faults if f.span in targets or not any(_is_in(f, t) for t in targets)]
     faults.sort(key=lambda fault: fault.span)
+    if any(fault.instead is not None for fault in faults):
+        from gradcli.grammar.mending import offer
+
+        offer(faults, source.text, reads)
     return [fault.diagnostic(source) for fault in faults]
 
 
@@ -52,7 +66,8 @@ def _is_in(fault: Fault, span: Span) -> bool:
 class _Expressions:
     """Findings in the expressions of a program."""
 
-    def __init__(self, module: ast.Module, names: Names) -> None:
+    def __init__(self, module: ast.Module, names: Names, source: Source) -> None:
+        self.source = source
         self.module = module
         self.names = names
         self.functions = dict(_functions(module, names))
@@ -73,7 +88,7 @@ class _Expressions:
                 case ast.Call():
                     yield from self.call(node, scope)
                 case ast.Binary():
-                    yield from _operands(node)
+                    yield from _operands(node, self.source.text)
                 case ast.Literal(value=int(value)) if value > LARGEST and role != "negated":
                     yield too_large(node.span, str(value))
                 case ast.Lambda():
@@ -147,8 +162,18 @@ class _Expressions:
             message = f"`{name}` is no value"
         called = role == "call"
         written = foreign.function(name) if called else foreign.constant(name)
+        if role == "base" and f"torch.{name}" in MODULES:
+            written = f"torch.{name}"
         if written is not None:
-            return Fault("unknown-name", message, *node.span, help=f"write `{written}`")
+            help, instead = f"write `{written}`", (node.span, written)
+            return Fault("unknown-name", message, *node.span, help=help, instead=instead)
+        if role == "base" and foreign.module(name):
+            message = f"`{name}` is a module of Python and not part of the language"
+            help = "the built-in functions stand without it, as `exp(x)` does"
+            return Fault("unknown-name", message, *node.span, help=help)
+        if called and foreign.of_python(name):
+            message = f"Python's `{name}` is not part of the language"
+            return Fault("unknown-name", message, *node.span)
         kinds = (False,) if called else (True,) if role == "operand" else (True, False)
         own = frozenset(known)
         known += signatures.names()
@@ -163,7 +188,7 @@ class _Expressions:
             message, help = f"`{name}` stands only in a `with`", f"write `with {name}():`"
             return Fault("bad-context", message, start, node.span.end, help=help)
         message = f"`{name}` of `{module}` is not part of the language"
-        help = nearest(name, self.names.signatures.names())
+        help = nearest(name, self.names.signatures.names()) if module in MODULES else None
         return Fault("unknown-name", message, start, node.span.end, help=help)
 
     def member(self, node: ast.Attribute) -> Iterator[Fault]:
@@ -199,7 +224,8 @@ class _Expressions:
                 yield from arity_faults(node, callee)
             elif self.is_number(function.id, scope):
                 message = f"`{function.id}` is a number and cannot be called"
-                yield Fault("not-callable", message, *function.span)
+                assigned = Label(self.names.constants[function.id].span, "it is assigned here")
+                yield Fault("not-callable", message, *function.span, labels=(assigned,))
         elif isinstance(function, ast.Attribute):
             method = function.name
             if method in signatures and method not in signatures.attributes:
@@ -275,14 +301,16 @@ def _kind(node: ast.Expr) -> str:
             return "the result of an operator"
 
 
-def _operands(node: ast.Binary) -> Iterator[Fault]:
+def _operands(node: ast.Binary, text: str) -> Iterator[Fault]:
     """Literal operands that the operator can never take."""
     sides = (node.left, node.right)
     strings = [side for side in sides if _is_string(side)]
     numbers = [s for s in sides if isinstance(s, ast.Literal) and isinstance(s.value, (int, float))]
     if node.op == "^" and any(type(n.value) is float for n in numbers):
         message = "`^` is exclusive or and takes no floats"
-        yield Fault("bad-operand", message, *node.span, help="a power is `**`")
+        sign = text.index("^", node.left.span.end)
+        instead = (Span(sign, sign + 1), "**")
+        yield Fault("bad-operand", message, *node.span, help="a power is `**`", instead=instead)
     elif strings and node.op != "+":
         message = f"`{node.op}` takes no strings"
         help = 'a value is put into a text by `f"... {x} ..."`' if node.op == "%" else None

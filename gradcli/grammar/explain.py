@@ -9,7 +9,7 @@ from gradcli.grammar.faults import Fault
 from gradcli.grammar.layout import Token, layout, unclosed
 from gradcli.grammar.lexer import tokens
 from gradcli.grammar.tables import load
-from gradcli.source import Source
+from gradcli.source import Source, Span
 
 _BLOCKS = frozenset({"IF", "ELIF", "ELSE", "WHILE", "FOR", "WITH", "DEF", "CLASS"})
 _VALUE_WORDS = frozenset({"IF", "ELIF", "WHILE", "ASSERT", "RETURN"})
@@ -31,6 +31,9 @@ _PAIRS = {
     "->": "types of results are not written",
 }
 """Operators of Python and of other languages that this one has not, with the way out."""
+
+_PLAIN = {"&&": "and", "||": "or", "<>": "!=", "=<": "<=", "===": "=="}
+"""What does the same as some of them."""
 
 
 def explain(source: Source, start: str, begin: int, end: int, bad: Token) -> Fault:
@@ -159,7 +162,9 @@ def _foreign_operator(place: _Place) -> Fault | None:
     for start, text in candidates:
         if text in _PAIRS:
             message = f"`{text}` is not part of the language"
-            return Fault("unsupported", message, start, start + len(text), help=_PAIRS[text])
+            at_operator = Span(start, start + len(text))
+            instead = (at_operator, _PLAIN[text]) if text in _PLAIN else None
+            return Fault("unsupported", message, *at_operator, help=_PAIRS[text], instead=instead)
     return None
 
 
@@ -184,7 +189,8 @@ def _layout_fault(place: _Place) -> Fault | None:
         colon = colon or (rest is not None and ":" in rest[0])
         if not colon and not place.brackets and "COLON" in _accepted(place):
             message = f"the `{opener[1]}` has no `:` at its end"
-            return Fault("syntax-error", message, place.at, place.stop)
+            instead = (Span(place.at, place.at), ":") if place.kind in _LINE_ENDS else None
+            return Fault("syntax-error", message, place.at, place.stop, instead=instead)
     return None
 
 
@@ -236,11 +242,17 @@ def _slip(place: _Place) -> Fault | None:
     if kind in ("ELSE", "ELIF") and not place.line:
         return place.fault("syntax-error", f"this `{word}` belongs to no `if`")
     if kind == "IF" and last[0] == "ELSE":
+        message, words = "`else if` is no statement", Span(last[2], place.stop)
         help = "write `elif`"
-        return Fault("syntax-error", "`else if` is no statement", last[2], place.stop, help=help)
+        return Fault("syntax-error", message, *words, help=help, instead=(words, "elif"))
+    if _is_name(place):
+        message = f"`{last[1]}` is a word of the language and cannot be a name"
+        return Fault("syntax-error", message, last[2], last[3])
     if kind == "EQUAL" and place.line and (place.brackets or first[0] in _VALUE_WORDS):
         message = "`=` assigns and cannot stand in an expression"
         way_out = "to compare write `==`" if first[0] in _VALUE_WORDS else None
+        if first[0] == "FOR":
+            way_out = "a loop that counts is `for i in range(n):`"
         return place.fault("syntax-error", message, help=way_out)
     if kind in _BLOCKS and last[0] == "COLON" and first[0] in _BLOCKS:
         message = f"`{word}` begins a block and needs a line of its own"
@@ -266,6 +278,17 @@ def _slip(place: _Place) -> Fault | None:
         message = f"{place.shown()} stands behind `{last[1]}` without {between} between them"
         return place.fault("syntax-error", message)
     return None
+
+
+def _is_name(place: _Place) -> bool:
+    """Whether a word of the language seems to be meant as a name: what follows it is an operator,
+    and it takes no value there.
+    """
+    before, word, *_ = place.last
+    if before not in load().fixed.values() or not word.isalpha() or not place.line:
+        return False
+    operators = ("=", "==", "+", "-", "*", "/", "**", "+=", "-=")
+    return place.word in operators and "NUMBER" not in _accepted(place)
 
 
 def _expected(place: _Place) -> Fault:

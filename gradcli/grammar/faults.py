@@ -9,7 +9,9 @@ from gradcli.source import Source, Span
 
 
 class Fault(Exception):
-    """A fault in the text, at the offsets from `start` to `end`."""
+    """A fault in the text, at the offsets from `start` to `end`. `instead` is what to write in the
+    place of a part of its line, if that is known.
+    """
 
     def __init__(
         self,
@@ -22,6 +24,7 @@ class Fault(Exception):
         labels: Sequence[Label] = (),
         notes: Sequence[str] = (),
         help: str | None = None,
+        instead: tuple[Span, str] | None = None,
     ) -> None:
         super().__init__(message)
         self.code = code
@@ -31,6 +34,7 @@ class Fault(Exception):
         self.labels = labels
         self.notes = notes
         self.help = help
+        self.instead = instead
 
     def diagnostic(self, source: Source) -> Diagnostic:
         """What to tell, with the source in which the offsets are."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import builtins
+
 _CONSTANTS = {
     **dict.fromkeys(("true", "TRUE"), "True"),
     **dict.fromkeys(("false", "FALSE"), "False"),
@@ -10,6 +12,12 @@ _CONSTANTS = {
     **dict.fromkeys(("NaN", "NAN"), "nan"),
     **dict.fromkeys(("π", "Pi", "PI"), "pi"),
 }
+_MODULES = frozenset(
+    {
+        *("np", "numpy", "jnp", "jax", "anp", "tf", "nn", "optim", "plt", "scipy", "sp", "pd"),
+        *("os", "sys", "time", "random", "itertools", "functools", "collections"),
+    }
+)
 _FUNCTIONS = {
     "ln": "log",
     "lg": "log10",
@@ -30,3 +38,13 @@ def constant(name: str) -> str | None:
 def function(name: str) -> str | None:
     """The built-in function that a name calls elsewhere."""
     return _FUNCTIONS.get(name)
+
+
+def module(name: str) -> bool:
+    """Whether a name of which only attributes are read is a module elsewhere."""
+    return name in _MODULES
+
+
+def of_python(name: str) -> bool:
+    """Whether a name that is no built-in here is one of Python's."""
+    return hasattr(builtins, name)

@@ -387,8 +387,13 @@ def _free(
             continue
         found[node.id] = found.get(node.id, False) or role != "base"
     for name, as_value in found.items():
-        if as_value or name in given or name not in PREFIXES:
+        if as_value or name in given or not (name in PREFIXES or _is_module(name)):
             yield name
+
+
+def _is_module(name: str) -> bool:
+    """Whether a name of which only attributes are read is a module, and no input."""
+    return f"torch.{name}" in MODULES or foreign.module(name)
 
 
 def _is_constant(

@@ -32,12 +32,19 @@ def parse(source: Source) -> ast.Module:
     try:
         tree = _parse(source, "module", 0)
     except Fault as first:
+        from gradcli.grammar.mending import offer
         from gradcli.grammar.recovery import faults
 
-        found = [f.diagnostic(source) for f in faults(source.text, first, _first_fault)]
-        raise ProgramError(*found) from None
+        found = list(faults(source.text, first, _first_fault))
+        offer(found, source.text, reads)
+        raise ProgramError(*(fault.diagnostic(source) for fault in found)) from None
     assert isinstance(tree, ast.Module)
     return tree
+
+
+def reads(text: str) -> bool:
+    """Whether a text is a program, what its names mean aside."""
+    return _first_fault(text, 0) is None
 
 
 def _first_fault(text: str, begin: int) -> Fault | None:

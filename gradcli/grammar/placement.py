@@ -82,12 +82,13 @@ def _statement(
             if not where.function:
                 start = statement.span.start
                 message = "`return` stands outside a function"
-                yield Fault("misplaced-statement", message, start, start + len("return"))
+                help = "the last expression of a program is its result"
+                yield Fault("misplaced-statement", message, start, start + len("return"), help=help)
         case ast.Declaration():
             yield from _declaration(statement, where, names)
         case ast.Assign():
             for target in statement.targets:
-                yield from _target(target, _as_definition(statement, target, source))
+                yield from _target(target, _mended(statement, target, source))
         case ast.For():
             yield from _target(statement.target)
         case ast.Update():
@@ -131,17 +132,21 @@ def _declaration(statement: ast.Declaration, where: _Where, names: Names) -> Ite
         yield Fault("bad-declaration", message, *statement.type.span, notes=(note,), help=help)
 
 
-def _as_definition(statement: ast.Assign, target: ast.Expr, source: Source) -> str | None:
-    """How `f(x) = ...` is written."""
+def _mended(statement: ast.Assign, target: ast.Expr, source: Source) -> tuple[Span, str] | None:
+    """How `f(x) = ...` is written, and `3 = x`."""
+    left, value = (source.text[slice(*part.span)] for part in (target, statement.value))
+    if len(statement.targets) > 1:
+        return None
+    if isinstance(target, ast.Literal) and isinstance(statement.value, ast.Name):
+        return statement.span, f"{value} = {left}"
     if not (isinstance(target, ast.Call) and isinstance(target.function, ast.Name)):
         return None
     if target.keywords or not all(isinstance(a, ast.Name) for a in target.args):
         return None
-    head, value = (source.text[slice(*part.span)] for part in (target, statement.value))
-    return None if "\n" in head + value else f"write `def {head}: return {value}`"
+    return statement.span, f"def {left}: return {value}"
 
 
-def _target(target: ast.Expr, help: str | None = None) -> Iterator[Fault]:
+def _target(target: ast.Expr, instead: tuple[Span, str] | None = None) -> Iterator[Fault]:
     pending = [target]
     while pending:
         expr = pending.pop()
@@ -151,9 +156,8 @@ def _target(target: ast.Expr, help: str | None = None) -> Iterator[Fault]:
                 yield Fault("bad-assignment", "there is no target to assign to", *expr.span)
         elif not isinstance(expr, (ast.Name, ast.Index, ast.Attribute)):
             message = f"{_kind(expr)} cannot be assigned to"
-            if isinstance(expr, ast.Compare):
-                help = "to compare write `==`"
-            yield Fault("bad-assignment", message, *expr.span, help=help)
+            help = "to compare write `==`" if isinstance(expr, ast.Compare) else None
+            yield Fault("bad-assignment", message, *expr.span, help=help, instead=instead)
 
 
 def _kind(expr: ast.Expr) -> str:

@@ -20,6 +20,8 @@ _MOST = 100  # faults that are looked for
 _MOST_READ = 1_000_000  # characters that are read again for them
 _OPENERS, _CLOSERS = frozenset({"LPAR", "LSQB"}), frozenset({"RPAR", "RSQB"})
 _HEADS = ("if 0:", "elif 0:", "else:")
+_FOREIGN_HEADS = frozenset({"try", "match"})  # of blocks that are left out as a whole,
+_FOREIGN_PARTS = frozenset({"except", "finally", "else"})  # with what belongs to them
 _FURTHER = frozenset({"elif", "else"})  # which begin no statement of their own
 
 
@@ -137,7 +139,13 @@ def _bad_line(text: str, begin: int, fault: Fault) -> _Bad | None:
         block = following.stop
         following = next(lines, None)
     stand_ins: tuple[str, ...] = ("0",)
-    if alone or (unclosed is not None and block > line.stop):
+    if line.word in _FOREIGN_HEADS:
+        while following is not None and following.indent.startswith(line.indent):
+            if following.indent == line.indent and following.word not in _FOREIGN_PARTS:
+                break
+            block = following.stop
+            following = next(lines, None)
+    if line.word in _FOREIGN_HEADS or alone or (unclosed is not None and block > line.stop):
         stand_ins = ()
     elif block > line.stop:
         stand_ins = _HEADS
@@ -187,4 +195,4 @@ def _tokens(text: str, at: int) -> Iterator[Token]:
             return
         except Fault as fault:
             at = max(fault.span.end, fault.span.start + 1)
-            yield "", "", fault.span.start, at
+            yield "", text[fault.span.start : at], fault.span.start, at

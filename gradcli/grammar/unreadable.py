@@ -73,12 +73,14 @@ def fault(text: str, at: int, end: int) -> Fault:
         note = "a block is the indented lines behind a `:`; there are no dicts and no sets"
         return Fault("unsupported", message, at, at + 1, notes=(note,))
     if char == "!":
-        return Fault("bad-character", "`!` is no operator", at, at + 1, help="write `not`")
+        message, instead = "`!` is no operator", (Span(at, at + 1), "not ")
+        return Fault("bad-character", message, at, at + 1, help="write `not`", instead=instead)
     if char == "\\":
         message = "a `\\` joins lines and must be the last character of its line"
         return Fault("bad-character", message, at, at + 1)
     if char in "$?":
-        return Fault("bad-character", f"`{char}` is no operator", at, at + 1)
+        help = "a choice is written `a if c else b`" if char == "?" else None
+        return Fault("bad-character", f"`{char}` is no operator", at, at + 1, help=help)
     return _character(char, at)
 
 
@@ -119,17 +121,19 @@ def _string(text: str, at: int, end: int, opening: re.Match[str]) -> Fault:
 
 
 def _character(char: str, at: int) -> Fault:
-    named = describe(char)
-    help = None
+    message = f"{describe(char)} is not part of the language"
+    help = plain = None
     if char in _QUOTES:
         help = f"write the plain quote `{_QUOTES[char]}`"
     elif char in _SIGNS:
-        help = f"write `{_SIGNS[char]}`"
+        plain = _SIGNS[char]
+        help = f"write `{plain}`"
     elif char.isspace():
         help = "put a plain space there"
     elif char in _INVISIBLE:
         help = "it cannot be seen: delete it"
-    return Fault("bad-character", f"{named} is not part of the language", at, at + 1, help=help)
+    instead = None if plain is None else (Span(at, at + 1), plain)
+    return Fault("bad-character", message, at, at + 1, help=help, instead=instead)
 
 
 def describe(char: str) -> str:
@@ -172,12 +176,16 @@ def checked_name(text: str, span: Span) -> str:
     if not text.isidentifier():
         at = next(i for i, c in enumerate(text) if not f"x{c}".isidentifier())
         message = f"{describe(text[at])} cannot be part of a name"
-        help = f"write `** {_POWERS[text[at]]}`" if text[at] in _POWERS else None
-        raise Fault("bad-character", message, span.start + at, span.start + at + 1, help=help)
+        place, help, instead = Span(span.start + at, span.start + at + 1), None, None
+        if text[at] in _POWERS:
+            help = f"write `** {_POWERS[text[at]]}`"
+            instead = (place, f" ** {_POWERS[text[at]]}")
+        raise Fault("bad-character", message, *place, help=help, instead=instead)
     odd = next((i for i, c in enumerate(text) if c in _LOOKALIKES), None)
     if odd is not None and all(c.isascii() or c in _LOOKALIKES for c in text):
         plain = "".join(_LOOKALIKES.get(c, c) for c in text)
         message = f"{describe(text[odd])} only looks like `{_LOOKALIKES[text[odd]]}`"
         start = span.start + odd
-        raise Fault("bad-character", message, start, start + 1, help=f"write `{plain}`")
+        help, instead = f"write `{plain}`", (span, plain)
+        raise Fault("bad-character", message, start, start + 1, help=help, instead=instead)
     return name

@@ -63,9 +63,25 @@ BAD = [
         "relv(x)",
         (1, 1, "unknown-name", "`relv` is called and never defined", "did you mean `relu`?"),
     ),
-    ("x = true\nx", (1, 5, "unknown-name", "`true` is no value", "write `True`")),
-    ("x = π * 2\nx", (1, 5, "unknown-name", "`π` is no value", "write `pi`")),
-    ("ln(2.0)", (1, 1, "unknown-name", "`ln` is called and never defined", "write `log`")),
+    ("x = true\nx", (1, 5, "unknown-name", "`true` is no value", "write `x = True`")),
+    ("x = π * 2\nx", (1, 5, "unknown-name", "`π` is no value", "write `x = pi * 2`")),
+    ("dict(a=1)", (1, 1, "unknown-name", "Python's `dict` is not part of the language", None)),
+    (
+        "special.sin(2.0)",
+        (1, 1, "unknown-name", "`special` is no value", "write `torch.special.sin(2.0)`"),
+    ),
+    (
+        "np.exp(2.0)",
+        (
+            *(1, 1, "unknown-name", "`np` is a module of Python and not part of the language"),
+            "the built-in functions stand without it, as `exp(x)` does",
+        ),
+    ),
+    (
+        "torch.nn.Linear(2, 3)",
+        (1, 10, "unknown-name", "`Linear` of `torch.nn` is not part of the language", None),
+    ),
+    ("ln(2.0)", (1, 1, "unknown-name", "`ln` is called and never defined", "write `log(2.0)`")),
     (
         "torch.cuda.is_available()",
         (1, 12, "unknown-name", "`is_available` of `torch.cuda` is not part of the language", None),
@@ -179,7 +195,16 @@ BAD = [
         "while x:\n  def f(): continue",
         (2, 12, "misplaced-statement", "`continue` stands outside a loop", None),
     ),
-    ("return 3", (1, 1, "misplaced-statement", "`return` stands outside a function", None)),
+    (
+        "return 3",
+        (
+            1,
+            1,
+            "misplaced-statement",
+            "`return` stands outside a function",
+            "the last expression of a program is its result",
+        ),
+    ),
     (
         "f = 1\nsin(x) = 3",
         (
@@ -190,7 +215,7 @@ BAD = [
             "write `def sin(x): return 3`",
         ),
     ),
-    ("3 = x", (1, 1, "bad-assignment", "a literal cannot be assigned to", None)),
+    ("3 = x", (1, 1, "bad-assignment", "a literal cannot be assigned to", "write `x = 3`")),
     (
         "x == y = z",
         (
@@ -225,7 +250,7 @@ BAD = [
     ("'a' - x", (1, 1, "bad-operand", "`-` takes no strings", None)),
     (
         "x ^ 2.0",
-        (1, 1, "bad-operand", "`^` is exclusive or and takes no floats", "a power is `**`"),
+        (1, 1, "bad-operand", "`^` is exclusive or and takes no floats", "write `x ** 2.0`"),
     ),
     ("import numpy as np", (1, 8, "bad-import", "there is no module `numpy`", None)),
     ("from torchvision import x", (1, 1, "bad-import", "there is no module `torchvision`", None)),
@@ -407,3 +432,15 @@ def test_deep_and_long_programs_are_checked_without_a_deep_stack():
 
 def test_a_word_of_another_language_may_be_given():
     assert not findings("true * 2", frozenset({"true"}))
+
+
+def test_all_known_mistakes_of_a_line_are_mended_together():
+    found = findings("x = 2 * π * ln(3)\nx")
+    assert [(d.place[2], d.help) for d in found] == [
+        (9, "write `x = 2 * pi * log(3)`"),
+        (13, "write `x = 2 * pi * log(3)`"),
+    ]
+
+
+def test_a_line_that_cannot_be_read_is_not_offered():
+    assert findings("x = (π +\n  2)\nx")[0].help == "write `pi`"

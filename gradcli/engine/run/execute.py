@@ -21,7 +21,7 @@ from gradcli.engine.tape.graph import Site
 from gradcli.engine.values import refusals
 from gradcli.engine.values.data import Quiet
 from gradcli.engine.values.limits import Counters, Reached, meter
-from gradcli.errors import AssertionFailed, Diagnostic, GradError, LimitError
+from gradcli.errors import AssertionFailed, Diagnostic, GradError, LimitError, run_error
 from gradcli.ir import (
     Apply,
     Augment,
@@ -208,6 +208,11 @@ def _builtin(session: Session, name: str) -> Any:
 def _callee(session: Session, value: Any) -> Callable[..., Any]:
     if callable(value):
         return value  # type: ignore[no-any-return]  # an own function, or a built-in's
+    from gradcli.engine.run.own import OwnFunction
+
+    if isinstance(value, OwnFunction):
+        message = f"`{value.name}` is an own function and called by `apply`"
+        raise run_error("not-callable", message, help=f"write `{value.name}.apply(...)`")
     raise refusals.not_callable(kind_of(value))
 
 

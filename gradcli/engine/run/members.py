@@ -99,6 +99,9 @@ def _unknown(value: Any, name: str) -> RunError:
             f"a number has no `{name}`",
             help="`tensor(3.0, requires_grad=True)` makes a tensor that has",
         )
+    if name in ops and ops[name].method and (isinstance(value, Tensor) or type(value) in NUMBERS):
+        message = f"`{name}` is a method of {kind_of(value)} and has parentheses behind it"
+        return run_error("unknown-attribute", message, help=f"write `.{name}()`")
     if type(value) is list and (name in _TENSOR[0] or name in _TENSOR[1]):
         return run_error(
             "unknown-attribute", f"a list has no `{name}`", help="`tensor([...])` makes a tensor"

@@ -14,9 +14,7 @@ from gradcli.source import Source, Span
 
 def operand_label(source: Source, span: Span, value: Any) -> Label:
     """What the operand written at a place was."""
-    written = source.text[span.start : span.end]
-    name = written if len(written) <= 20 and "\n" not in written else "this"
-    return Label(span, f"`{name}` is {kind_of(value)}")
+    return Label(span, f"{_name(source, span)} is {kind_of(value)}")
 
 
 def value_label(source: Source, span: Span, value: Any) -> Label | None:
@@ -24,9 +22,13 @@ def value_label(source: Source, span: Span, value: Any) -> Label | None:
     data = data_of(value)
     if type(data) not in NUMBERS and not hasattr(data, "dtype"):
         return None
+    return Label(span, f"{_name(source, span)} is {short(value)}")
+
+
+def _name(source: Source, span: Span) -> str:
+    """What is written at a place, if that is short."""
     written = source.text[span.start : span.end]
-    name = written if len(written) <= 20 and "\n" not in written else "this"
-    return Label(span, f"`{name}` is {short(value)}")
+    return f"`{written}`" if len(written) <= 20 and "\n" not in written else "this"
 
 
 def short(value: Any) -> str:

@@ -43,6 +43,8 @@ def remarks(
     """
     if refusal.code == "needs-float":
         return _of_ints(refusal, program, span)
+    if refusal.code == "used-before-assigned":
+        return Remarks(span, tuple(_assignments(program, span)), refusal.help)
     shown = [
         (operand, value)
         for operand, value in operands
@@ -55,6 +57,8 @@ def remarks(
     if refusal.code == "shape-mismatch":
         labels += _origins(program, span, shown, given)
         help = help or _fitting(program, span, shown)
+    if refusal.code == "dtype-mismatch":
+        help = _power(program, span) or help
     return Remarks(span, tuple(labels), help)
 
 
@@ -135,6 +139,28 @@ def _transposed(shape: Sequence[int]) -> Sequence[int]:
 def _factor(program: ir.Program, slot: ir.Slot) -> str:
     text = program.source.text[slot.span.start : slot.span.end]
     return text if re.fullmatch(r"[\w.]+(\([^()]*\))?", text) else f"({text})"
+
+
+def _assignments(program: ir.Program, place: Span) -> Iterator[Label]:
+    """The lines that would give a name its value which is read here."""
+    name = program.source.text[place.start : place.end]
+    slots = {slot for slot, variable in program.variables.items() if variable == name}
+    for i in visit.everything(program):
+        if not slots.isdisjoint(visit.writes(i)) and _lines(program, i.span) == 1:
+            yield Label(i.span, f"`{name}` is assigned here")
+
+
+def _power(program: ir.Program, span: Span) -> str | None:
+    """The line with a power for `^`, which is something else."""
+    i = instruction_at(program, span, ir.Operator)
+    if not isinstance(i, ir.Operator) or i.operator != "^":
+        return None
+    source = program.source
+    between = source.text[i.args[0].span.end : i.args[1].span.start]
+    number, column = source.position(i.args[0].span.end + between.index("^"))
+    line = source.line(number)
+    mended = f"{line[: column - 1]}**{line[column:]}".strip()
+    return f"write `{mended}`" if len(mended) <= _LONGEST else None
 
 
 # --- ints that must be floats ----------------------------------------------------------------

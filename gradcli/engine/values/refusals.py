@@ -19,7 +19,10 @@ def wrong_count(items: int, names: int) -> RunError:
 
 def not_callable(kind: str) -> RunError:
     """A call of what is no function, but `a number` or the like."""
-    return run_error("not-callable", f"{kind} is not a function")
+    help = (
+        "an item is written `x[i]`" if kind.startswith(("a list", "a tensor", "a tuple")) else None
+    )
+    return run_error("not-callable", f"{kind} is not a function", help=help)
 
 
 def outgrown(result: Sequence[int], shape: Sequence[int]) -> RunError:

@@ -111,7 +111,7 @@ def answer_rows(question: Question, asked: Batch, target: Target, telling: Telli
                 status = status or found.status
                 if asked.on_error != "record":
                     bar.clear()
-                    telling.report(found.diagnostics)
+                    telling.report(_not_told(found.diagnostics, told))
                 if asked.on_error == "stop":
                     raise typer.Exit(status)
             if not found.right:
@@ -139,6 +139,20 @@ def _not_right(rows: Sequence[int]) -> Diagnostic:
 
 
 _LISTED = 20
+
+
+def _not_told(errors: Sequence[Diagnostic], told: set[str]) -> list[Diagnostic]:
+    """The errors of a row but those of an own rule that an earlier row has had: they are the
+    rule's.
+    """
+    left = []
+    for error in errors:
+        of_rule = error.code == "wrong-rule"
+        if not (of_rule and error.message in told):
+            left.append(error)
+        if of_rule:
+            told.add(error.message)
+    return left
 
 
 def _wanted(question: Question, rows: Rows) -> Wanted:

@@ -139,3 +139,30 @@ def test_a_wrong_call_points_at_the_parameters(refused, made, call, at, message)
 def test_a_wrong_call_of_what_has_no_name(refused):
     assert refused("(lambda a: a)()\n").message == "this function lacks its argument `a`"
     assert refused("g = lambda: 1\ng(1)\nh = [g]\n").labels == ()
+
+
+RULE = """class F(Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 2
+    @staticmethod
+    def backward(ctx, g):
+        return g, g
+x = tensor([2.0], requires_grad=True)
+F.apply(x).sum().backward()
+"""
+
+
+def test_a_wrong_rule_is_told_at_its_line_with_what_it_returns():
+    found = refused_by_a_run(RULE)
+    assert (placed(found), labelled(found)) == (
+        "def backward(ctx, g):",
+        [("g, g", "what it returns")],
+    )
+
+
+def test_a_wrong_rule_is_told_once_for_all_rows(cli, tmp_path):
+    (tmp_path / "p.csv").write_text("x\n1\n2\n3\n")
+    text = RULE.partition("x = tensor")[0] + "F.apply(x)"
+    _, _, err = cli("grad", "-e", text, "--rows", tmp_path / "p.csv", "--on-error", "skip")
+    assert err.count("error[wrong-rule]") == 1

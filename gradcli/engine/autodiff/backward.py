@@ -215,6 +215,19 @@ def seed(x: Tensor, gradient: Any, what: str) -> Any:
     return gradient
 
 
+def seed_of_one(x: Tensor, by: str) -> Any:
+    """The cotangent of a function's result, which the transform `by` wants to be one number."""
+    like = like_of(x)
+    if int(np.prod(like.shape)) != 1:
+        raise run_error(
+            "needs-cotangent",
+            f"`{by}` wants a function that gives one number, this one gives shape "
+            f"{list(like.shape)}",
+            help="reduce it, as by `.sum()`; `jacobian` has the derivatives of all elements",
+        )
+    return seed(x, None, by)
+
+
 def accumulate(x: Tensor, c: Any, create_graph: bool) -> None:
     """Add a gradient to `x.grad`: in place, or as a new tensor when the pass was recorded.
 

@@ -14,6 +14,10 @@ from gradcli.engine.values import refusals
 from gradcli.errors import Diagnostic, RunError, counted
 from gradcli.source import Span
 
+PARAMETERS = "its parameters"
+RESULT = "what it returns"
+"""Labels of parts of a function."""
+
 NO_KEYWORDS: Mapping[str, Any] = {}
 
 
@@ -30,7 +34,7 @@ def called(
     wrong = misfit(function, len(args), keywords)
     if wrong is not None:
         message = f"{wrong}, and `{by}` calls it with {len(args) + len(keywords)}"
-        raise wrong_function(function, "wrong-arity", message)
+        raise wrong_function(function, "wrong-arity", message, label=PARAMETERS)
     return function(*args, **keywords)
 
 
@@ -53,9 +57,11 @@ def misfit(function: Any, count: int, keywords: Mapping[str, Any] = NO_KEYWORDS)
     return f"`{function.__name__}` takes {least}{counted(len(names), 'argument')}"
 
 
-def wrong_function(function: Any, code: str, message: str, help: str | None = None) -> RunError:
-    """What is wrong with a function of the program, at its place."""
-    return RunError(Diagnostic(code, message, None, place_of(function), help=help))
+def wrong_function(
+    function: Any, code: str, message: str, help: str | None = None, *, label: str = ""
+) -> RunError:
+    """What is wrong with a function of the program, at its place or at what the label names."""
+    return RunError(Diagnostic(code, message, None, place_of(function), label=label, help=help))
 
 
 def place_of(function: Any) -> Span | None:

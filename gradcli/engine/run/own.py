@@ -8,7 +8,7 @@ from typing import Any
 
 from gradcli.engine.autodiff.linearize import Linearized
 from gradcli.engine.ops.rules import fit
-from gradcli.engine.run.functions import called, misfit, wrong_function
+from gradcli.engine.run.functions import PARAMETERS, RESULT, called, misfit, wrong_function
 from gradcli.engine.run.session import Session, kind_of
 from gradcli.engine.tape.graph import GONE, Node, Site, Watchpoint, whole
 from gradcli.engine.tape.tensor import Number, Tensor, node_of, version_of
@@ -251,7 +251,8 @@ class OwnFunction:
     def pull(self, node: OwnNode, g: Any, recorded: bool) -> list[Any]:
         """Cotangents of the inputs from those of the results."""
         if "backward" not in self.methods:
-            raise self._wrong("forward", "has no `backward` beside it, so it has no derivative")
+            what = "has no `backward` beside it, so it has no derivative"
+            raise self._wrong("forward", what, PARAMETERS)
         session = self.session
         wrapped = [None if c is None else _tensor(c) for c in (g if type(g) is tuple else (g,))]
         before, session.recording = session.recording, recorded
@@ -265,7 +266,8 @@ class OwnFunction:
         if len(pulled) != len(node.inputs):
             raise self._wrong(
                 "backward",
-                f"returns {len(pulled)} gradients, and `forward` has {len(node.inputs)} inputs",
+                f"returns {counted(len(pulled), 'gradient')}, and `forward` has "
+                f"{counted(len(node.inputs), 'input')}",
             )
         return [self._checked(c, i, node, recorded) for i, c in enumerate(pulled)]
 
@@ -292,7 +294,9 @@ class OwnFunction:
         likes = node.like if several else (node.like,)
         if len(made) != len(likes):
             raise self._wrong(
-                "jvp", f"returns {len(made)} tangents, and `forward` has {len(likes)} results"
+                "jvp",
+                f"returns {counted(len(made), 'tangent')}, and `forward` has "
+                f"{counted(len(likes), 'result')}",
             )
         out = tuple(
             self._tangent(dot, like, i, recorded)
@@ -378,12 +382,13 @@ class OwnFunction:
         function = self.methods[method]
         if misfit(function, len(args) + 1) is not None:
             most = counted(function.__code__.co_argcount - 1, "argument")
-            raise self._wrong(method, f"takes {most} behind `ctx`, and gets {len(args)}")
+            what = f"takes {most} behind `ctx`, and gets {len(args)}"
+            raise self._wrong(method, what, PARAMETERS)
         return function(context, *args)
 
-    def _wrong(self, method: str, what: str) -> RunError:
+    def _wrong(self, method: str, what: str, part: str = RESULT) -> RunError:
         message = f"`{method}` of `{self.name}` {what}"
-        return wrong_function(self.methods[method], "wrong-rule", message)
+        return wrong_function(self.methods[method], "wrong-rule", message, label=part)
 
 
 def _connected(value: Any, node: Node, index: int) -> Tensor:

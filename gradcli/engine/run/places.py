@@ -13,16 +13,17 @@ from gradcli.engine.run.remarks import Remarks, instruction_at, remarks
 from gradcli.engine.run.session import kind_of
 from gradcli.engine.run.text import repr_text
 from gradcli.engine.run.translate import FILENAME
-from gradcli.engine.run.wrong_calls import wrong_call
+from gradcli.engine.run.wrong_calls import part_of, wrong_call
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values import refusals
 from gradcli.engine.values.data import NUMBERS
-from gradcli.errors import Diagnostic, GradError, LimitError
+from gradcli.errors import Diagnostic, GradError, Label, LimitError
 from gradcli.ir import (
     Apply,
     Augment,
     Call,
     CallBuiltin,
+    Function,
     Inplace,
     Operand,
     Operator,
@@ -41,7 +42,7 @@ def placed(error: Exception, program: Program) -> Exception:
     """
     frames = _frames(error.__traceback__)
     if isinstance(error, GradError) and error.diagnostics[0].span is not None:
-        return _at_function(error, frames, program.source)
+        return _at_function(error, frames, program)
     if not frames:
         return error
     if len(frames) > 1 and _at_start(frames[-1], program.source):
@@ -87,13 +88,35 @@ def _located(known: GradError, frames: list[Frame], program: Program) -> GradErr
     return made
 
 
-def _at_function(error: GradError, frames: list[Frame], source: Source) -> GradError:
+def _at_function(error: GradError, frames: list[Frame], program: Program) -> GradError:
     """An error that is at the place of a function, with the calls that led to it."""
     first = error.diagnostics[0]
-    if first.source is None:
-        first.source = source
-        first.notes = (*first.notes, *callers(frames, source))
+    if first.source is None and first.span is not None:
+        function = _function(first.span, program)
+        part = None if function is None else part_of(function, first.label)
+        first.source = program.source
+        first.span = _first_line(first.span, program)
+        first.labels = () if part is None else (Label(part, first.label),)
+        first.label = ""
+        first.notes = (*first.notes, *callers(frames, program.source))
     return error
+
+
+def _function(place: Span | None, program: Program) -> Function | None:
+    """The function of the program that is written at a place."""
+    functions = visit.all_functions(program.main)
+    return next((f for f in functions if f.span == place), None)
+
+
+def _first_line(span: Span, program: Program) -> Span:
+    """The first line of what is written at a place, decorators passed over."""
+    start = span.start
+    for line in program.source.text[span.start : span.end].splitlines(keepends=True):
+        if not line.lstrip().startswith("@"):
+            start += len(line) - len(line.lstrip())
+            return Span(start, start + len(line.strip()))
+        start += len(line)
+    return span
 
 
 def _known(
@@ -122,9 +145,7 @@ def _wrong_call(frame: FrameType, span: Span, program: Program) -> GradError | N
     i = instruction_at(program, span, Call)
     if not isinstance(i, Call) or not isinstance(i.function, Slot):
         return None
-    place = place_of(_value(frame, i.function, program))
-    functions = visit.all_functions(program.main)
-    function = next((f for f in functions if place is not None and f.span == place), None)
+    function = _function(place_of(_value(frame, i.function, program)), program)
     return None if function is None else wrong_call(i, function, program.source.text)
 
 

@@ -45,16 +45,17 @@ def remarks(
         return _of_ints(refusal, program, span)
     if refusal.code == "used-before-assigned":
         return Remarks(span, tuple(_assignments(program, span)), refusal.help)
+    kinds = (Tensor, list, tuple, str) if refusal.code == "wrong-type" else (Tensor, list)
     shown = [
         (operand, value)
         for operand, value in operands
         if isinstance(operand, ir.Slot)
-        and isinstance(value, (Tensor, list))
+        and isinstance(value, kinds)
         and not isinstance(value, Number)
     ]
     labels = [operand_label(program.source, operand.span, value) for operand, value in shown]
     help = refusal.help
-    if refusal.code == "shape-mismatch":
+    if refusal.code in ("shape-mismatch", "wrong-type"):
         labels += _origins(program, span, shown, given)
         help = help or _fitting(program, span, shown)
     if refusal.code == "dtype-mismatch":

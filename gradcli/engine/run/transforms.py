@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from gradcli.engine.autodiff.backward import seed
+from gradcli.engine.autodiff.backward import seed, seed_of_one
 from gradcli.engine.autodiff.linearize import Linearized, zeros
 from gradcli.engine.autodiff.paths import lead_elsewhere
 from gradcli.engine.ops.catalog import ops
@@ -260,7 +260,7 @@ def value_and_grad(
         if isinstance(out, tuple):
             message = f"the function must return one number, it returned {kind_of(out)}"
             raise wrong_function(function, "not-differentiable", message)
-        g = seed(out if isinstance(out, Tensor) else Tensor(out), None, by)
+        g = seed_of_one(out if isinstance(out, Tensor) else Tensor(out), by)
         found = traced.pulled(traced.linearized(out), [g])
         return traced.outside(out), found[0] if single else tuple(found)
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from gradcli import ir
+from gradcli.engine.run.functions import PARAMETERS, RESULT
 from gradcli.errors import Diagnostic, Label, RunError, counted, listed
+from gradcli.ir import visit
 from gradcli.source import Span
 
 
@@ -32,11 +34,20 @@ def wrong_call(call: ir.Call, function: ir.Function, source_text: str) -> RunErr
         message = f"{name} lacks its {noun} {listed(missing)}"
     else:
         return None
-    labels = [Label(s, "its parameters") for s in _parameters(function)]
+    place = parameters_of(function)
+    labels = () if place is None else (Label(place, PARAMETERS),)
     return RunError(Diagnostic("wrong-arity", message, None, span, labels=labels))
 
 
-def _parameters(function: ir.Function) -> list[Span]:
-    """Where the parameters of a function stand, if it has some."""
+def parameters_of(function: ir.Function) -> Span | None:
+    """Where the parameters of a function stand, None if it has none."""
     spans = [p.span for p in function.parameters]
-    return [Span(spans[0].start, spans[-1].end)] if spans else []
+    return Span(spans[0].start, spans[-1].end) if spans else None
+
+
+def part_of(function: ir.Function, label: str) -> Span | None:
+    """The place of a part of a function, by its label; None where it has not one such."""
+    if label == PARAMETERS:
+        return parameters_of(function)
+    returns = [i.value.span for i in visit.instructions(function.body) if isinstance(i, ir.Return)]
+    return returns[0] if label == RESULT and len(returns) == 1 else None

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gradcli import ir
-from gradcli.engine.autodiff.backward import seed
+from gradcli.engine.autodiff.backward import seed_of_one
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.run.messages import call_note
 from gradcli.engine.run.session import kind_of
@@ -125,7 +125,7 @@ class Calls:
         if ops[made.name].transform == "scalar" and not isinstance(made.function, Derivative):
             tensor = stand_in(found)
             if tensor is not None:
-                self._findings.ask(lambda: seed(tensor, None, "grad"), span)
+                self._findings.ask(lambda: seed_of_one(tensor, made.name), span)
         link = linked(args)
         like = made.name == "grad" and isinstance(point, Value)
         if not like:

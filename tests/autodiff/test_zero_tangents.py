@@ -112,5 +112,49 @@ def test_what_moves_with_slope_zero_has_no_derivative_beside_an_infinite_slope(f
     assert np.isnan(program.jvp(tangents={"x": 1.0 if "[" not in form else np.ones(1)}).jvp)
 
 
+# likewise a cotangent: PyTorch has nan, too
+@pytest.mark.parametrize(
+    "function",
+    [
+        "sqrt(x) ** 2",
+        "exp(log(x))",
+        "sqrt(x) * sqrt(x)",
+        "x * 0 * sqrt(x)",
+        "dot(sqrt(x), sqrt(x))",
+    ],
+)
+def test_a_cotangent_that_has_come_out_as_zero_has_no_product_with_an_infinite_slope(function):
+    program = asked("param x = tensor([0.0])", f"({function}).sum()")
+    assert np.isnan(program.grad().grad["x"])
+    assert np.isnan(program.jacobian(mode="forward").jacobian["x"])
+    assert np.isnan(program.hessian(mode="forward").hessian["x"]["x"])
+    assert np.isnan(program.hessian(mode="reverse").hessian["x"]["x"])
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(
+    "function", ["0.0 * sqrt(x)", "(x > 0) * sqrt(x)", "sqrt(x) / inf", "sqrt(x) * zeros(1)"]
+)
+def test_a_constant_factor_of_zero_chooses(function, form):
+    program = asked(f"param x = {form.format(0.0)}", f"({function}).sum()")
+    assert np.all(program.grad().grad["x"] == 0.0)
+    assert np.all(program.jacobian(mode="forward").jacobian["x"] == 0.0)
+    assert np.all(program.hessian(mode="forward").hessian["x"]["x"] == 0.0)
+    assert np.all(program.hessian(mode="reverse").hessian["x"]["x"] == 0.0)
+
+
+def test_what_is_still_is_told_apart_element_by_element():
+    program = asked(
+        "param x = [0.0, 0.0, 4.0]",
+        "y = sqrt(x)",
+        "(where([True, False, True], y ** 2, 0.0) + tensor([0.0, 0.0, 1.0]) * y).sum()",
+    )
+    assert np.isnan(program.grad().grad["x"][0])
+    assert program.grad().grad["x"][1:].tolist() == [0.0, 1.25]
+    assert np.array_equal(
+        program.jacobian(mode="forward").jacobian["x"], program.grad().grad["x"], equal_nan=True
+    )
+
+
 def asked(*lines):
     return load_source(Source("p", "\n".join(lines)))

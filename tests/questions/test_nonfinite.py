@@ -108,7 +108,8 @@ GRADIENTS = {
     "y = sqrt(x) + sin(x)\ny": (1, "the derivative of `sqrt`", []),  # both lead to x
     "f = lambda v: sqrt(v)\nf(x) * 2": (1, "the derivative of `sqrt`", ["called from line 2"]),
     "float_power(x, 0.5)": (1, "the derivative of `float_power`", ["`x` is 0"]),
-    "mse_loss(sqrt(x), x)": None,  # a slope that is exactly zero
+    "mse_loss(sqrt(x), x)": (1, "the derivative of `sqrt`", ["`x` is 0"]),  # 0 times inf
+    "where(x > 0, sqrt(x), x) + sqrt(x) * x": (1, "the derivative of `sqrt`", ["`x` is 0"]),
     "y = x / x\ny": (1, "the result is not finite: `div` made nan", ["`x` is 0"]),
     "1 / 0 + x": (1, "the result is not finite: `div` made inf", []),
     "where(x > 0, log(x), x)": None,

@@ -9,18 +9,22 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
+from gradcli.engine.autodiff.batch import has_nan
 from gradcli.engine.autodiff.paths import Paths, age, between, reachable, visible
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.inplace import apply_inplace
 from gradcli.engine.tape.graph import GONE, LIVE, SPENT, Hook, Node, seen, settle
-from gradcli.engine.tape.tensor import AccumulateGrad, Tensor, node_of
+from gradcli.engine.tape.tensor import AccumulateGrad, OpNode, Tensor, node_of
 from gradcli.engine.values.carrier import data_of, like_of
 from gradcli.engine.values.data import NUMBERS, np
 from gradcli.engine.values.sizes import describe
 from gradcli.errors import RunError, run_error
 from gradcli.record import Record
+
+if TYPE_CHECKING:
+    from gradcli.engine.autodiff.motion import Reach
 
 Root: TypeAlias = tuple[Node, int, Any]
 """A node, which of its results is meant, and the cotangent of that."""
@@ -260,6 +264,7 @@ def _swept(
     is_live = paths.live.__contains__
     found: dict[Node, Any] = {}
     pending: dict[Any, Any] = {}
+    reach: Reach | None = None
     for node, index, g in roots:
         _add(pending, node, index, g)
     for node in reversed(paths.order):
@@ -276,6 +281,15 @@ def _swept(
         if node.freed > passes and node.saves:
             raise _freed(node)
         pulled = _recorded(node, g, wanted) if recorded else node.pull(g, wanted)
+        if type(node) is OpNode and node.op.scales and _has_become_nan(g, pulled):
+            reach = reach or _reach(roots, paths, node)
+            still = reach.still(node)
+            if still is not None:
+                pulled = (
+                    _recorded(node, g, wanted, still) if recorded else node.pull(g, wanted, still)
+                )
+        if reach is not None:
+            reach.follow(node, wanted)
         edges: Any = node.edges  # of which those that are None pull None
         for under, index, c in zip(edges, node.outputs, pulled, strict=True):
             if c is None:
@@ -309,9 +323,26 @@ def _add(pending: dict[Any, Any], node: Any, index: int, c: Any) -> None:
     pending[node] = c if before is None else ops.add(before, c)
 
 
-def _recorded(node: Node, g: Any, wanted: Sequence[bool]) -> Sequence[Any]:
+def _has_become_nan(g: Any, pulled: Sequence[Any]) -> bool:
+    """Whether a cotangent that is not `g` itself has an element that is nan."""
+    return any(c is not None and c is not g and has_nan(c) for c in pulled)
+
+
+def _reach(roots: Sequence[Root], paths: Paths, node: Node) -> Reach:
+    """What of the values above a node has a part in the roots."""
+    from gradcli.engine.autodiff.motion import Reach
+
+    reach = Reach(roots)
+    for above in reversed(paths.order):
+        if above is node:
+            break
+        reach.follow(above, [*map(paths.live.__contains__, above.edges)])
+    return reach
+
+
+def _recorded(node: Any, g: Any, wanted: Sequence[bool], *still: Any) -> Sequence[Any]:
     """What a node pulls by recorded ops, which stand at its own place in the program."""
-    pulled = node.pull_recorded(g, wanted)
+    pulled: Sequence[Any] = node.pull_recorded(g, wanted, *still)
     if node.site is not None:
         for c in pulled:
             settle(node_of(c) if isinstance(c, Tensor) else None, (), node.site)

@@ -7,10 +7,11 @@ other is done for one direction after the other.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gradcli.engine.values.carrier import Carrier, Like
+from gradcli.engine.values.carrier import Carrier, Like, data_of
 from gradcli.engine.values.data import dtype_of, np, shape_of
 from gradcli.engine.values.sizes import broadcast
 
@@ -95,3 +96,21 @@ def units(like: Like, start: int, stop: int) -> Batch:
     rows = np.zeros((stop - start, count), like.dtype)
     rows[np.arange(stop - start), np.arange(start, stop)] = 1.0
     return Batch(rows.reshape((stop - start, *like.shape)))
+
+
+def numbers(x: Any) -> Any:
+    """The plain data of a value, of several directions that of all."""
+    x = data_of(x)
+    return x.data if isinstance(x, Batch) else x
+
+
+def has_nan(x: Any) -> bool:
+    """Whether a cotangent or tangent, or one of several, has an element that is nan."""
+    if type(x) is float:
+        return math.isnan(x)
+    if x is None:
+        return False
+    if type(x) is tuple:
+        return any(map(has_nan, x))
+    flat = np.ravel(numbers(x))
+    return math.isnan(np.dot(flat, flat))

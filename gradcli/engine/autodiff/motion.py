@@ -1,19 +1,19 @@
-"""Which elements move at all, asked where a tangent has become nan.
+"""Which elements move at all, asked where a tangent or cotangent has become nan.
 
 Beside an infinite slope a tangent of zero gives nan: rightly where it came out as zero, as that of
-x * x at 0 does, and as reverse mode has it there; but what nothing leads to that moves has no part
-in the derivative. Which of the two a zero is, the numbers do not tell. So marks go along the graph
-beside the tangents: zero where nothing moves, else some number above zero, another one for each
-element, so that they do not cancel.
+x * x at 0 does; but what nothing leads to that moves has no part in the derivative. Likewise a
+cotangent of zero: that of what `where` has not chosen has none, that of sqrt(x) in sqrt(x) ** 2 at
+0 has come out as zero. Which of the two a zero is, the numbers do not tell. So marks go along the
+graph beside the tangents, or back beside the cotangents: zero where nothing moves, or has a part,
+else some number above zero, another one for each element, so that they do not cancel.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from gradcli.engine.autodiff.batch import Batch
+from gradcli.engine.autodiff.batch import numbers
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.rules import plus
 from gradcli.engine.tape.graph import Node
@@ -65,6 +65,48 @@ class Motion:
         return total
 
 
+class Reach:
+    """The marks of the nodes that a pass back has visited: where their values have a part in what
+    the pass began with.
+
+    Args:
+        roots: Nodes, which of their results is meant, and the cotangents of these.
+    """
+
+    def __init__(self, roots: Iterable[tuple[Node, int, Any]]) -> None:
+        self._marks: dict[Node, Any] = {}
+        for node, index, g in roots:
+            self._add(node, index, _of_seed(g))
+
+    def follow(self, node: Node, wanted: Sequence[bool]) -> None:
+        """Note what has a part in a node's value, on the edges that are wanted."""
+        mark = self._marks.get(node)
+        if mark is None:
+            return
+        for edge, index, each in zip(
+            node.edges, node.outputs, node.reaching(mark, wanted), strict=True
+        ):
+            if edge is not None and each is not None:
+                self._add(edge, index, _spread(each))
+
+    def still(self, node: Node) -> Any:
+        """Where the cotangent of a node's value cannot but be zero; None if nowhere."""
+        mark = self._marks.get(node, 0.0)
+        if type(mark) is float:
+            return True if mark == 0.0 else None
+        found = ops.eq(mark, 0.0)
+        return found if np.any(numbers(found)) else None
+
+    def _add(self, node: Node, index: int, mark: Any) -> None:
+        before = self._marks.get(node)
+        if type(node.like) is tuple:
+            marks = [None] * len(node.like) if before is None else before
+            marks[index] = mark if marks[index] is None else ops.add(marks[index], mark)
+            self._marks[node] = marks
+        else:
+            self._marks[node] = mark if before is None else ops.add(before, mark)
+
+
 def under(node: Node, found: Mapping[Node, Any]) -> list[Any]:
     """What was found for each of the values that a node was made of."""
     results = []
@@ -72,23 +114,6 @@ def under(node: Node, found: Mapping[Node, Any]) -> list[Any]:
         result = None if edge is None else found.get(edge)
         results.append(result[index] if type(result) is tuple else result)
     return results
-
-
-def has_nan(dot: Any) -> bool:
-    """Whether a tangent, or one of several, has an element that is nan."""
-    if type(dot) is float:
-        return math.isnan(dot)
-    if type(dot) is tuple:
-        return any(map(has_nan, dot))
-    if dot is None:
-        return False
-    flat = np.ravel(_data(dot))
-    return bool(np.isnan(np.dot(flat, flat)))
-
-
-def _data(x: Any) -> Any:
-    x = data_of(x)
-    return x.data if isinstance(x, Batch) else x
 
 
 def _only(i: int, parts: Sequence[Any]) -> list[Any]:

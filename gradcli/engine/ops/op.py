@@ -186,6 +186,7 @@ class Op(Entry):
         "samples",
         "saves",
         "saves_out",
+        "scales",
         "sees",
         "shape",
         "source",
@@ -261,6 +262,7 @@ class Op(Entry):
         self.dtype = dtype
         self.batch = batch
         self.partials = None if partials is None else tuple(partials)
+        self.scales = not chooses and any(map(callable, self.partials or ()))
         self.vjp = None if vjp is None else tuple(vjp)
         self.jvp = None if jvp is None else tuple(jvp)
         self.reads, read = self._by_rule(saves)
@@ -395,6 +397,7 @@ class Op(Entry):
     pull = rules.pull
     push = rules.push
     moving = rules.moving
+    reaching = rules.reaching
 
     def __call__(self, *args: Any, **params: Any) -> Any:
         """The op on plain data and lists, or done by the first argument that is a carrier: a tensor

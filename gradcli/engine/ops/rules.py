@@ -32,6 +32,7 @@ def pull(
     args: Sequence[Any],
     params: Mapping[str, Any],
     wanted: Sequence[bool],
+    still: Any = None,
 ) -> list[Any]:
     """Cotangents of the arguments from the cotangent of the result: the vector-Jacobian product.
 
@@ -42,6 +43,8 @@ def pull(
         args: The arguments, or their `Like` where the op does not save them.
         params: Static parameters.
         wanted: Which arguments' cotangents to compute.
+        still: Where the cotangent cannot but be zero, of an element-wise op: beside an infinite
+            slope it is zero there, elsewhere nan. A pass asks for it where it meets nan.
 
     Returns:
         One cotangent an argument, shaped as it and of its dtype; None where it is not wanted or
@@ -57,9 +60,10 @@ def pull(
             p = partial if type(partial) is float else partial(out, *args, **params)
             if type(p) is not float:
                 break
-            # zero times anything is zero as a cotangent, or for what has no part in the value
-            passes = p or not (p is partial or op.chooses)
-            numbers.append(g * p if g and passes else 0.0)
+            if still or (not p and p is partial) or (op.chooses and not (g and p)):
+                numbers.append(0.0)  # what has no part in the value gets nothing, be the other inf
+            else:
+                numbers.append(g * p)
         else:
             return numbers
     result: list[Any] = [None] * len(args)
@@ -69,7 +73,7 @@ def pull(
             continue
         if op.partials is not None:
             partial = op.partials[i]
-            product = ops.gate if op.chooses else ops.weigh
+            product = ops.gate if op.chooses else ops.mul if still is None else _beside(still)
             c = None if partial is None else _times(g, partial, product, out, read, params)
         elif op.variadic:
             assert op.vjp is not None
@@ -82,6 +86,11 @@ def pull(
         if c is not None:
             result[i] = fit(c, args[i])
     return result
+
+
+def _beside(still: Any) -> Any:
+    """The product of a cotangent and a partial, zero where that cannot but be."""
+    return lambda g, p: ops.where(still, 0.0, ops.mul(g, p))
 
 
 def push(
@@ -104,7 +113,8 @@ def push(
             continue
         if op.partials is not None:
             partial = op.partials[i]
-            c = None if partial is None else _times(dot, partial, _along, out, args, params)
+            product = _along if op.chooses else ops.mul
+            c = None if partial is None else _times(dot, partial, product, out, args, params)
             if c is not None:
                 c = _spread(c, out)
         elif op.variadic:
@@ -158,21 +168,57 @@ def moving(
     out: Any,
     args: Sequence[Any],
     params: Mapping[str, Any],
+    fixed: Sequence[bool],
 ) -> Any:
     """Which elements of the result move with those of the arguments, as marks that are not zero
-    there. `marks` are those of the arguments; the other parameters are those of `push`.
+    there. `marks` are those of the arguments, `fixed` tells by which the partial is constant; the
+    other parameters are those of `push`.
 
     An element-wise op moves with each argument that it has a partial for, though that be zero at
-    this point; of any other the marks go through its rule.
+    this point, unless it is so at all; of any other the marks go through its rule.
     """
     if op.partials is None or op.chooses:
         return push(op, marks, out, args, params)
     total: Any = None
-    for mark, partial in zip(marks, op.partials, strict=True):
-        if mark is not None and partial is not None and partial != 0.0:
-            each = _spread(mark, out)
+    for i, mark in enumerate(marks):
+        each = None if mark is None else _marked(op, i, mark, out, args, params, fixed[i])
+        if each is not None:
+            each = _spread(each, out)
             total = each if total is None else plus(total, each)
     return total
+
+
+def reaching(
+    op: Differentiable,
+    mark: Any,
+    out: Any,
+    args: Sequence[Any],
+    params: Mapping[str, Any],
+    wanted: Sequence[bool],
+    fixed: Sequence[bool],
+) -> list[Any]:
+    """Which elements of the arguments have a part in those elements of the result of which the
+    marks are not zero, as marks: `moving` the other way.
+    """
+    if op.partials is None or op.chooses:
+        return pull(op, mark, out, args, params, wanted)
+    found: list[Any] = [None] * len(args)
+    for i, want in enumerate(wanted):
+        each = _marked(op, i, mark, out, args, params, fixed[i]) if want else None
+        if each is not None:
+            found[i] = fit(each, args[i])
+    return found
+
+
+def _marked(
+    op: Differentiable, i: int, mark: Any, out: Any, args: Sequence[Any], params: Any, fixed: bool
+) -> Any:
+    """A mark that goes through argument i of an element-wise op."""
+    assert op.partials is not None
+    partial = op.partials[i]
+    if partial is None or partial == 0.0:
+        return None
+    return ops.gate(mark, partial(out, *args, **params)) if fixed and callable(partial) else mark
 
 
 def _spread(c: Any, out: Any) -> Any:

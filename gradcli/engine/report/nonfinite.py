@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from gradcli.engine.autodiff.backward import all_cotangents
 from gradcli.engine.autodiff.paths import age
+from gradcli.engine.ops.catalog import ops
 from gradcli.engine.report.values import is_finite
 from gradcli.engine.tape.graph import Node
-from gradcli.engine.tape.tensor import Tensor, node_of
+from gradcli.engine.tape.tensor import OpNode, Tensor, node_of
 from gradcli.engine.values.data import np
 from gradcli.errors import Diagnostic
 from gradcli.source import Source, Span
@@ -27,12 +28,27 @@ def first_slope(output: Any, cotangent: Any) -> Node | None:
     if root is None:
         return None
     found = all_cotangents([(root, output.index, cotangent)])
-    for node in sorted(found, key=age, reverse=True):
-        if node.op_name and is_finite(found[node]):
-            wanted = [under is not None for under in node.edges]
-            if not all(map(is_finite, node.pull(found[node], wanted))):
+    order = [n for n in sorted(found, key=age, reverse=True) if n.op_name and is_finite(found[n])]
+    for node in order:
+        if not all(map(is_finite, _but_of_zeros(node, found[node]))):
+            return node
+    for node in order:  # of a cotangent that has come out as zero
+        pulled = node.pull(found[node], _wanted(node))
+        for under, c in zip(node.edges, pulled, strict=True):
+            if under in found and not is_finite(c) and not is_finite(found[under]):
                 return node
     return None
+
+
+def _wanted(node: Node) -> list[bool]:
+    return [under is not None for under in node.edges]
+
+
+def _but_of_zeros(node: Node, g: Any) -> Sequence[Any]:
+    """Cotangents of what a node was made of, to which zeros add nothing, be the slope infinite."""
+    if type(node) is OpNode and node.op.scales:
+        return node.pull(g, _wanted(node), ops.eq(g, 0.0))
+    return node.pull(g, _wanted(node))
 
 
 def second_warning(slopes: Iterable[Any], source: Source) -> Diagnostic:

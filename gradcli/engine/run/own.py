@@ -146,6 +146,11 @@ class OwnNode(Node):
             return tuple(data_of(_ones(like)) for like in self.like)
         return data_of(_ones(self.like))
 
+    def reaching(self, mark: Any, wanted: Sequence[bool]) -> Sequence[Any]:
+        """All of them, likewise."""
+        pairs = zip(self.inputs, wanted, strict=True)
+        return [data_of(_ones(like)) if want else None for like, want in pairs]
+
     def free(self) -> None:
         self.freed = GONE
         self.context.saved = None if self.context.saved else ()

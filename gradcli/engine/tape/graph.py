@@ -32,6 +32,9 @@ if TYPE_CHECKING:  # making a protocol takes as long as importing a room
         saves_out: bool
         guards: tuple[tuple[bool, ...], ...] | None
         guarded: tuple[bool, ...]
+        scales: bool
+        batch: Callable[..., Any] | None
+        partials: tuple[Any, ...] | None
         guards_out: bool
         guarded_fields: tuple[int, ...]
 
@@ -57,6 +60,7 @@ if TYPE_CHECKING:  # making a protocol takes as long as importing a room
             args: Sequence[Any],
             params: Mapping[str, Any],
             wanted: Sequence[bool],
+            still: Any = None,
         ) -> Sequence[Any]: ...
 
         def push(
@@ -64,8 +68,23 @@ if TYPE_CHECKING:  # making a protocol takes as long as importing a room
         ) -> Any: ...
 
         def moving(
-            self, marks: Sequence[Any], out: Any, args: Sequence[Any], params: Mapping[str, Any]
+            self,
+            marks: Sequence[Any],
+            out: Any,
+            args: Sequence[Any],
+            params: Mapping[str, Any],
+            fixed: Sequence[bool],
         ) -> Any: ...
+
+        def reaching(
+            self,
+            mark: Any,
+            out: Any,
+            args: Sequence[Any],
+            params: Mapping[str, Any],
+            wanted: Sequence[bool],
+            fixed: Sequence[bool],
+        ) -> Sequence[Any]: ...
 
 
 clock = count(1).__next__
@@ -232,6 +251,12 @@ class Node:
         a tuple of them for several results, from those of the edges (None: it stays as it is).
         """
         return self.push(marks)
+
+    def reaching(self, mark: Any, wanted: Sequence[bool]) -> Sequence[Any]:
+        """Which elements of what its edges have has a part in those of its value, by marks as of
+        `moving`: for several results a list, None in the place of one that has none.
+        """
+        return self.pull(mark, wanted)
 
     def part(self, place: int) -> None:
         """Take what it saved at a place off memory that is about to change: an argument, or with -1

@@ -229,19 +229,20 @@ class OpNode(NodeOfOp):
     def constants(self) -> Sequence[Any]:
         return [a for a in self.args if type(a) in NUMBERS]
 
-    def pull(self, g: Any, wanted: Sequence[bool]) -> Sequence[Any]:
+    def pull(self, g: Any, wanted: Sequence[bool], still: Any = None) -> Sequence[Any]:
+        """Likewise; `still` as in `rules.pull`."""
         if self.versions is not None:
             self._check()
         if type(self.like) is tuple:
             g = whole(g, self.like)
-        return self.op.pull(g, self.out, self.data, self.params, wanted)
+        return self.op.pull(g, self.out, self.data, self.params, wanted, still)
 
-    def pull_recorded(self, g: Any, wanted: Sequence[bool]) -> Sequence[Any]:
+    def pull_recorded(self, g: Any, wanted: Sequence[bool], still: Any = None) -> Sequence[Any]:
         if self.versions is not None:
             self._check()
         if type(self.like) is tuple:
             g = whole(g, self.like)
-        return self.op.pull(g, self._result(), self._arguments(), self.params, wanted)
+        return self.op.pull(g, self._result(), self._arguments(), self.params, wanted, still)
 
     def push(self, dots: Sequence[Any]) -> Any:
         out = self.like if self.out is None else self.out
@@ -253,7 +254,34 @@ class OpNode(NodeOfOp):
 
     def moving(self, marks: Sequence[Any]) -> Any:
         out = self.like if self.out is None else self.out
-        return self.op.moving(marks, out, self.data, self.params)
+        return self.op.moving(marks, out, self._unzeroed(), self.params, self._fixed())
+
+    def reaching(self, mark: Any, wanted: Sequence[bool]) -> Sequence[Any]:
+        if type(self.like) is tuple:
+            mark = whole(mark, self.like)
+        data = self._unzeroed()
+        return self.op.reaching(mark, self.out, data, self.params, wanted, self._fixed())
+
+    def _unzeroed(self) -> Sequence[Any]:
+        """What marks go through the rules of a linear op by: a factor that moves itself is not
+        zero for good.
+        """
+        if self.op.batch is None or self.op.partials is not None:
+            return self.data
+        return [
+            x if under is None or not isinstance(x, np.ndarray) else np.where(x == 0, 1.0, x)
+            for x, under in zip(self.data, self.edges, strict=True)
+        ]
+
+    def _fixed(self) -> Sequence[bool]:
+        """By which arguments the partial is constant: it reads nothing that is connected."""
+        op, edges = self.op, self.edges
+        if op.variadic or op.saves_out:
+            return [False] * len(edges)
+        return [
+            not any(reads and under is not None for reads, under in zip(row, edges, strict=True))
+            for row in op.reads
+        ]
 
     def free(self) -> None:
         self.freed = GONE

@@ -16,6 +16,7 @@ from gradcli.engine.values import dtypes
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.conversion import whole
 from gradcli.engine.values.data import NUMBERS
+from gradcli.engine.values.limits import joined_text
 from gradcli.engine.values.sizes import describe
 from gradcli.errors import run_error
 
@@ -29,7 +30,7 @@ _PYTHON = "Python"
 
 def _print(session: Any, *values: Any, sep: Any = " ", end: Any = "\n", flush: Any = False) -> None:
     between = " " if sep is None else text(sep)
-    session.echo(between.join(map(text, values)) + ("\n" if end is None else text(end)))
+    session.echo(joined_text(between, map(text, values)) + ("\n" if end is None else text(end)))
 
 
 print_: Op = host(

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias, cast
 
 from gradcli.engine.ops import rules
 from gradcli.engine.ops.catalog import Entry
+from gradcli.engine.ops.extent import check_result
 from gradcli.engine.ops.promotion import in_one_precision, promoted
 from gradcli.engine.values import memory
 from gradcli.engine.values.carrier import Carrier
@@ -20,6 +21,11 @@ from gradcli.record import Record
 Rule: TypeAlias = Callable[..., Any]
 Layout: TypeAlias = Callable[[Data, Sequence[Data]], Data]
 Partial: TypeAlias = Callable[..., Any] | float
+
+_FEW = 1 << 16
+"""Elements, those of arguments of different shapes multiplied, up to which an op is no matter of
+memory.
+"""
 
 REQUIRED = object()
 """Default of a parameter that must be given."""
@@ -391,6 +397,13 @@ class Op(Entry):
 
     def _on_arrays(self, args: Sequence[Data], params: Mapping[str, Any]) -> Any:
         assert self.array is not None
+        elements, last, shape = 1, None, self.shape
+        for a in args:
+            if type(a) not in SCALARS and (shape is not None or a.shape != last):
+                elements *= a.size
+                last = a.shape
+        if elements > _FEW:
+            check_result(self, args, params)
         out = self.array(*args, **params)
         return tuple(map(plain, out)) if type(out) is tuple else plain(out)
 

@@ -7,6 +7,8 @@ from typing import Any
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import NUMBERS, holds_finite
+from gradcli.engine.values.limits import check_items, check_memory
+from gradcli.engine.values.memory import shows_more
 from gradcli.results import Binding
 
 
@@ -23,7 +25,15 @@ def is_finite(value: Any) -> bool:
         return all(map(is_finite, value.values()))
     if isinstance(value, (list, tuple)):
         return all(map(is_finite, value))
-    return holds_finite(data_of(value))
+    data = data_of(value)
+    _check_shown(data)
+    return holds_finite(data)
+
+
+def _check_shown(data: Any) -> None:
+    """Refuse a view of more elements than memory can hold, which nothing can go through."""
+    if hasattr(data, "strides") and shows_more(data):
+        check_memory(data.shape)
 
 
 def plain_value(value: Any) -> Any:
@@ -33,10 +43,12 @@ def plain_value(value: Any) -> Any:
     """
     if isinstance(value, Tensor):
         data = value.data
+        _check_shown(data)
         return (
             data if type(data) in NUMBERS or data.ndim or data.dtype == "float32" else data.item()
         )
     if isinstance(value, range):
+        check_items(len(value))
         return list(value)
     if isinstance(value, (list, tuple)):
         return [plain_value(item) for item in value]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sized
 from functools import cached_property
 from types import FrameType, FunctionType
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -20,7 +20,7 @@ from gradcli.engine.run.translate import Code, translate
 from gradcli.engine.tape.graph import Site
 from gradcli.engine.values import refusals
 from gradcli.engine.values.data import Quiet
-from gradcli.engine.values.limits import Counters, Reached, meter
+from gradcli.engine.values.limits import Counters, Reached, joined_text, meter
 from gradcli.errors import AssertionFailed, Diagnostic, GradError, LimitError, run_error
 from gradcli.ir import (
     Apply,
@@ -217,7 +217,10 @@ def _callee(session: Session, value: Any) -> Callable[..., Any]:
 
 
 def _unpack(session: Session, value: Any, n: int) -> Any:
-    items = list(session.iterate(value))
+    found = session.iterate(value)
+    if isinstance(found, Sized) and len(found) != n:
+        raise refusals.wrong_count(len(found), n)
+    items = session.items(found)
     if len(items) != n:
         raise refusals.wrong_count(len(items), n)
     return items
@@ -250,7 +253,7 @@ _PROVIDED: dict[str, Any] = {
     "@builtin": _builtin,
     "@callee": _callee,
     "@slice": slice,
-    "@text": lambda *parts: "".join(parts),
+    "@text": lambda *parts: joined_text("", parts),
     "@unpack": _unpack,
     "@enter": _enter,
     "@leave": _leave,

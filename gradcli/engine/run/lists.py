@@ -10,7 +10,7 @@ from gradcli.engine.run.session import Session
 from gradcli.engine.tape.graph import Site
 from gradcli.engine.tape.tensor import Number, Tensor
 from gradcli.engine.values.data import NUMBERS
-from gradcli.engine.values.limits import check_memory
+from gradcli.engine.values.limits import check_items
 
 ADDED = (
     "`+` of two lists of numbers adds their items; Python joins the lists",
@@ -38,19 +38,21 @@ def joined(session: Session, x: Any, y: Any, site: Site) -> list[Any] | None:
     if _of_numbers(x) and _of_numbers(y):
         session.warn("list-arithmetic", *ADDED, site)
         return None
-    return x + y
+    return _together(x, y)
 
 
 def joined_as_written(session: Session, x: Any, y: Any, site: Site) -> list[Any] | None:
     """`x + y`, of which one is written as a list."""
-    return x + y if type(x) is list and type(y) is list else None
+    return _together(x, y) if type(x) is list and type(y) is list else None
 
 
 def extended(session: Session, x: Any, y: Any, site: Site) -> list[Any] | None:
     """`x += y`, of which one is a list: it is changed in place."""
     if type(x) is not list or isinstance(y, Tensor) or type(y) in NUMBERS:
         return None
-    x.extend(list(session.iterate(y)))
+    more = session.items(y)
+    check_items(len(x) + len(more))
+    x.extend(more)
     return x
 
 
@@ -85,8 +87,13 @@ def repeated_in_place(session: Session, x: Any, y: Any, site: Site) -> list[Any]
     return x
 
 
+def _together(x: list[Any], y: list[Any]) -> list[Any]:
+    check_items(len(x) + len(y))
+    return x + y
+
+
 def _times(items: list[Any], count: int) -> list[Any]:
-    check_memory((len(items) * max(count, 0),))
+    check_items(len(items) * max(count, 0))
     return items * count
 
 

@@ -17,6 +17,7 @@ from gradcli.engine.values import refusals
 from gradcli.engine.values.data import NUMBERS
 from gradcli.engine.values.dtypes import DTYPES, dtype_name
 from gradcli.engine.values.fields import Fields
+from gradcli.engine.values.limits import check_items
 from gradcli.engine.values.sizes import Size
 from gradcli.errors import RunError, run_error
 
@@ -142,7 +143,13 @@ def _item(session: Session, site: Site | None, x: Tensor) -> Any:
 def _tolist(session: Session, site: Site | None, x: Tensor) -> Any:
     if session.transparent and node_of(x) is not None:
         return as_numbers(x)
-    return x.data if type(x.data) in NUMBERS else x.data.tolist()
+    if type(x.data) in NUMBERS:
+        return x.data
+    check_items(x.data.size, _IN_LIST)
+    return x.data.tolist()
+
+
+_IN_LIST = 32  # bytes of a number in a list
 
 
 def _set_grad(session: Session, x: Tensor, value: Any) -> None:
@@ -323,7 +330,7 @@ _LIST: tuple[dict[str, Member], dict[str, Member]] = (
     {},
     {
         "append": lambda session, site, items, item: items.append(item),
-        "extend": lambda session, site, items, more: items.extend(session.iterate(more)),
+        "extend": lambda session, site, items, more: items.extend(session.items(more)),
         "pop": _pop,
     },
 )

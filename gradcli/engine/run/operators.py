@@ -18,6 +18,7 @@ from gradcli.engine.tape.tensor import Number, Tensor
 from gradcli.engine.values import memory
 from gradcli.engine.values.data import NUMBERS
 from gradcli.engine.values.fields import Fields
+from gradcli.engine.values.limits import check_items, check_text
 from gradcli.engine.values.sizes import Size
 from gradcli.errors import run_error
 
@@ -199,8 +200,10 @@ def inequality(session: Session, left: Any, right: Any, site: Site | None = None
 def joined(left: Any, right: Any) -> Any:
     """`left + right` of text or tuples."""
     if type(left) is str and type(right) is str:
+        check_text(len(left) + len(right))
         return left + right
     if isinstance(left, tuple) and isinstance(right, tuple):
+        check_items(len(left) + len(right))
         return (*left, *right)
     text = left if type(left) is str else right
     other = right if type(left) is str else left

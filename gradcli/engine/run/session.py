@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from typing import Any
 from weakref import WeakSet
 
@@ -34,7 +34,7 @@ from gradcli.engine.tape.tensor import (
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import NUMBERS, SCALARS, np
 from gradcli.engine.values.fields import Fields
-from gradcli.engine.values.limits import Counters
+from gradcli.engine.values.limits import Counters, check_items, check_memory
 from gradcli.errors import Diagnostic, RunError, run_error
 from gradcli.limits import DEFAULT, Limits
 
@@ -202,7 +202,9 @@ class Session:
         """A list as the tensor of its items, recorded; anything else as it is."""
         if type(value) is not list:
             return value
-        if _is_constant(value):
+        count = _numbers_in(value)
+        if count is not None:
+            check_memory((count,))
             return Tensor(_array(value))
         items = [self.tensor(item, site) for item in value]
         if not all(isinstance(item, Tensor) or type(item) in NUMBERS for item in items):
@@ -247,6 +249,15 @@ class Session:
             f"{kind_of(value)} has no items to go through",
             help="`range(n)` counts from 0 to n - 1" if type(value) is int else None,
         )
+
+    def items(self, value: Any) -> list[Any]:
+        """What it goes through, together."""
+        found = self.iterate(value)
+        if isinstance(found, Sized):
+            check_items(len(found))
+            return list(found)
+        # one by one in Python, which can be stopped: nobody knows how many there are
+        return [item for item in found]  # noqa: C416
 
     def _rows(self, value: Tensor) -> Iterator[Any]:
         for i in range(value.shape[0]):
@@ -405,15 +416,19 @@ def _wrapped(made: Any, i: int) -> Any:
     return made if isinstance(made, Tensor) or type(made) in NUMBERS else Tensor(made)
 
 
-def _is_constant(value: Any) -> bool:
+def _numbers_in(value: Any) -> int | None:
+    """How many numbers are in a list of such lists; None if anything else is."""
+    count = 0
     stack = [value]
     while stack:
         item = stack.pop()
         if type(item) is list:
             stack.extend(item)
         elif type(item) not in NUMBERS:
-            return False
-    return True
+            return None
+        else:
+            count += 1
+    return count
 
 
 def _array(value: list[Any]) -> Any:

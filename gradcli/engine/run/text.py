@@ -8,6 +8,7 @@ from typing import Any
 from gradcli.engine.tape.tensor import Number, Tensor
 from gradcli.engine.values.data import NUMBERS, Data, dtype_of, np, shape_of
 from gradcli.engine.values.fields import Fields
+from gradcli.engine.values.limits import check_text, joined_text
 from gradcli.errors import run_error
 
 _PRECISION = 4
@@ -30,13 +31,13 @@ def repr_text(value: Any) -> str:
     if isinstance(value, Number):
         return repr(value.data)
     if kind is list:
-        return f"[{', '.join(map(repr_text, value))}]"
+        return f"[{joined_text(', ', map(repr_text, value))}]"
     if isinstance(value, Fields):
         fields = zip(value.names, value, strict=True)
         inside = ",\n".join(f"{name}={repr_text(item)}" for name, item in fields)
         return f"torch.return_types.{value.name}(\n{inside})"
     if kind is tuple:
-        inside = ", ".join(map(repr_text, value))
+        inside = joined_text(", ", map(repr_text, value))
         return f"({inside},)" if len(value) == 1 else f"({inside})"
     if callable(value) and hasattr(value, "__name__"):
         return f"<function {value.__name__}>"
@@ -66,12 +67,19 @@ def format_value(value: Any, conversion: str = "", spec: str = "") -> str:
                 help="format the items one by one, or leave the format out",
             )
         return text(value)
+    check_text(_width(spec))
     try:
         return format(value, spec)
     except ValueError:
         raise run_error(
             "bad-format", f"the format `{spec}` does not fit the value {repr_text(value)}"
         ) from None
+
+
+def _width(spec: str) -> int:
+    """The largest number in a format, which may be a width."""
+    digits = "".join(c if c.isdecimal() else " " for c in spec)
+    return max((int(n[:18]) for n in digits.split()), default=0)
 
 
 # tensors ----------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ program, memory is measured and looked at before much of it is taken.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextvars import ContextVar
 from typing import NoReturn
 
@@ -118,16 +118,23 @@ def check_memory(size: Sequence[int], item: int = _ITEM) -> None:
         _take(count * item, f"a tensor of size {list(size)}")
 
 
-def check_items(count: int, what: str = "a list") -> None:
-    """Likewise a list or tuple of so many items."""
-    if count * _ITEM >= _SMALL:
-        _take(count * _ITEM, f"{what} of {count:,} items")
+def check_items(count: int, item: int = _ITEM) -> None:
+    """Likewise so many items of a list or tuple, of so many bytes each."""
+    if count * item >= _SMALL:
+        _take(count * item, f"a list of {count:,} items")
 
 
 def check_text(length: int) -> None:
     """Likewise a text of so many characters."""
     if length >= _SMALL:
         _take(length, f"a text of {length:,} characters")
+
+
+def joined_text(between: str, parts: Iterable[str]) -> str:
+    """The parts of a text with something between them, if there is memory for it."""
+    parts = list(parts)
+    check_text(sum(map(len, parts)) + len(between) * len(parts))
+    return between.join(parts)
 
 
 def _take(needed: int, what: str) -> None:

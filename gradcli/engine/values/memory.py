@@ -26,6 +26,11 @@ def overlaps(x: Data) -> bool:
     return any(n > 1 and s == 0 for n, s in zip(x.shape, x.strides, strict=True))
 
 
+def shows_more(x: Data) -> bool:
+    """Whether it has more elements than there are places in memory for them."""
+    return type(x) not in NUMBERS and x.size > 1 and 0 in x.strides
+
+
 def own(out: Data, args: Sequence[Data], layout: Any) -> Data:
     """A result on memory that no argument lies on, laid out by `layout(out, args)`."""
     if type(out) in NUMBERS:

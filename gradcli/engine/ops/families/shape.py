@@ -10,8 +10,8 @@ from gradcli.engine.ops.op import REQUIRED, Op, bad, composite, known, op, sampl
 from gradcli.engine.values import memory
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import Data, np, shape_of
-from gradcli.engine.values.limits import check_strides
-from gradcli.engine.values.memory import as_first
+from gradcli.engine.values.limits import check_memory, check_strides
+from gradcli.engine.values.memory import as_first, shows_more
 from gradcli.engine.values.sizes import Shape, axis, unsqueezed, wholes
 from gradcli.errors import run_error
 
@@ -53,7 +53,10 @@ def _each_in_shape(rule: Callable[..., Shape]) -> Callable[..., Data]:
 
 
 def _reshape(x: Data, shape: Any) -> Data:
-    return np.reshape(x, _reshaped(shape_of(x), shape))
+    size = _reshaped(shape_of(x), shape)
+    if shows_more(x):
+        check_memory(size)  # unless it can be shown as well, it is a copy
+    return np.reshape(x, size)
 
 
 reshape: Op = op(

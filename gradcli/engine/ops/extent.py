@@ -1,0 +1,67 @@
+"""What an op would take of memory and work, before it is done."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from gradcli.engine.values.data import SCALARS, Data, np, shape_of
+from gradcli.engine.values.limits import check_memory, check_work
+from gradcli.errors import RunError
+
+if TYPE_CHECKING:  # making a protocol takes as long as importing a room
+    from typing import Protocol
+
+    class Extending(Protocol):
+        """What tells the shape of an op's result."""
+
+        name: str
+        view: bool
+        shape: Callable[..., Any] | None
+
+        @property
+        def elementwise(self) -> bool: ...
+
+
+_MANY = 1 << 13  # elements; fewer are no matter of memory
+
+
+def check_result(op: Extending, args: Sequence[Data], params: Mapping[str, Any]) -> None:
+    """Refuse an op whose results would not fit into memory, or that goes through a view which would
+    not: what a view shows is no work.
+
+    Raises:
+        LimitError: If the op is refused.
+    """
+    if op.view:
+        return
+    shapes = []
+    for a in args:
+        if type(a) not in SCALARS:
+            shapes.append(a.shape)
+            if a.size >= _MANY and 0 in a.strides:
+                check_work(a.shape, op.name)
+    if op.elementwise:
+        if len(set(shapes)) == 1:
+            check_memory(shapes[0])
+        else:
+            _check_broadcast(shapes)
+    elif op.shape is not None:
+        _check_shape(op.shape, args, params)
+
+
+def _check_broadcast(shapes: Sequence[Sequence[int]]) -> None:
+    try:
+        size = np.broadcast_shapes(*shapes)
+    except ValueError:
+        return  # the op says what does not fit
+    check_memory(size)
+
+
+def _check_shape(rule: Any, args: Sequence[Data], params: Mapping[str, Any]) -> None:
+    try:
+        found = rule(*(None if a is None else shape_of(a) for a in args), **params)
+    except RunError:
+        return  # the op says what is wrong
+    for size in found if type(found) is list else (found,):
+        check_memory(size)

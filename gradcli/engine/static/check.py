@@ -8,6 +8,7 @@ from gradcli import ir
 from gradcli.engine.run.inputs import Given
 from gradcli.engine.static.elaborate import elaborate
 from gradcli.engine.static.liveness import unread
+from gradcli.engine.static.rehearsal import rehearsed
 from gradcli.errors import Diagnostic
 from gradcli.source import Source, Span
 
@@ -34,6 +35,10 @@ def examine(
         InputError: If a value from outside does not fit its declaration.
     """
     result = program.result if of is None else ir.Slot(program.names[of], Span(0, 0))
-    found = elaborate(program, source, given, varying, asked, result).findings
+    facts, found = elaborate(program, source, given, varying, asked, result)
+    refused = rehearsed(program, given, varying, facts)
+    if refused is not None:
+        refused.source = source
+        found.append(refused)
     found += unread(program, source, result)
     return sorted(found, key=lambda d: d.span.start if d.span else 0)

@@ -1,0 +1,88 @@
+"""Every code of the table is reached by a test: by a wrong input, by what warns, or by the tests
+that it names.
+"""
+
+import re
+
+import pytest
+from bad_files import BAD_FILES
+from bad_inputs import bad_inputs
+from house import ROOT
+
+from gradcli.codes import CODES
+
+VIEW = """x = tensor([1.0, 2.0], requires_grad=True)
+y = x * 1
+with no_grad():
+    z = y[0:1]
+z *= 2
+"""
+RULE = """class F(Function):
+  def forward(ctx, x): return x * 2
+  def backward(ctx, g): return g
+F.apply(x)
+"""
+LEAF = """def f():
+    x = tensor(1.0, requires_grad=True)
+    return (x * 2).grad_fn.next_functions[0][0]
+f().variable
+"""
+SWITCHED = "x = tensor(1.0, requires_grad=True)\ny = x * 2\ny.requires_grad = False"
+
+REACHED = {
+    "bad-index": ["run", "-e", "ones(3).index_select(0, ones(2, 2, dtype=int64))"],
+    "branch-on-input": ["check", "-e", "input x = 1.0\ny = 0\nif x > 0: y = x\ny"],
+    "flat-operation": ["check", "-e", "input x = 1.0\nround(x)"],
+    "float-equality": ["check", "-e", "input x = 1.0\nx == 0.3"],
+    "input-at-default": ["run", "-e", "input x = 1\ninput y = 2\nx", "--rows", "p.csv"],
+    "list-arithmetic": ["run", "-e", "a = [1, 2]\nb = [3, 4]\na + b"],
+    "memory-limit": ["run", "-e", "zeros(2 ** 40, 2 ** 40)"],
+    "nested-too-deep": ["run", "-e", f"print({'-' * 300}1)"],
+    "no-leaf": ["run", "-e", LEAF],
+    "not-a-leaf": ["run", "-e", SWITCHED],
+    "nothing-recorded": ["graph", "-e", "input x = 1.0\nx.detach()"],
+    "overlapping-memory": ["run", "-e", "x = ones(1).expand(3)\nx += 1"],
+    "recursion-limit": ["run", "-e", "def f(n): return f(n)\nf(0)", "--max-depth", "10"],
+    "step-limit": ["run", "-e", "while True: pass", "--max-steps", "10"],
+    "time-limit": ["run", "-e", "while True: pass", "--time-limit", "0.001"],
+    "unrecorded-view": ["run", "-e", VIEW],
+    "unused-name": ["check", "-e", "y = 2\ny = 3\ny"],
+    "work-limit": ["run", "-e", "ones(1).expand(10 ** 12).sum()"],
+    "wrong-derivative": ["gradcheck", "-e", RULE, "--rows", "p.csv"],
+}
+
+ELSEWHERE = {
+    "bug": "tests/cli/test_commands.py",
+    "missing-extra": "tests/numerics/test_special.py",
+    "worker-lost": "tests/cli/test_rows.py",
+}
+
+
+@pytest.mark.parametrize("code", REACHED)
+def test_a_code_is_reached(code, cli, tmp_path, monkeypatch):
+    (tmp_path / "p.csv").write_text("x\n1\n")
+    monkeypatch.chdir(tmp_path)
+    _, out, err = cli(*REACHED[code])
+    assert f"[{code}]" in out + err, out + err
+
+
+def test_memory_that_runs_out_is_told(cli, monkeypatch):
+    def exhausted(*_):
+        raise MemoryError
+
+    monkeypatch.setattr("gradcli.program.load_source", exhausted)
+    status, _, err = cli("run", "-e", "1")
+    assert (status, err) == (6, "gradcli: error[memory]: out of memory\n")
+
+
+@pytest.mark.parametrize("code", ELSEWHERE)
+def test_the_test_that_reaches_a_code_names_it(code):
+    assert re.search(rf"\b{code}\b", (ROOT / ELSEWHERE[code]).read_text("utf-8"))
+
+
+def test_every_code_is_reached():
+    rows = [*bad_inputs(), *BAD_FILES]
+    said = {m[1] for row in rows if (m := re.search(r" (?:error|warning)\[(.+?)\]", row.says))}
+    left = CODES.keys() - said - REACHED.keys() - ELSEWHERE.keys() - {"memory"}
+    assert not left, f"no test reaches {sorted(left)}"
+    assert not REACHED.keys() & said, "the table of wrong inputs has them"

@@ -234,6 +234,12 @@ GROUPS = {
             "its values with `--of`.",
         ),
         (
+            "rows-left-out",
+            "how many rows of `--rows` have no answer: a warning",
+            "With `--on-error skip` and `ignore` a bad row is left out, its error told. `record` "
+            "keeps its place in the results.",
+        ),
+        (
             "nothing-to-differentiate",
             "no param, input or float constant, and `--wrt` is not there",
             "Without `--wrt` the params count, else the inputs, else the constants of the top"

@@ -149,8 +149,12 @@ def _records(line: Line) -> Batch | None:
         InputError: If the file cannot be read or has no header.
     """
     if line.rows is None:
-        if line.columns or line.on_error != "stop" or line.jobs != 1:
-            raise usage("`--columns`, `--on-error` and `--jobs` go with `--rows`")
+        told = (line.columns, line.keep, line.renamed, line.missing, line.separator)
+        if any(told) or (line.decimal, line.on_error, line.jobs) != (".", "stop", 1):
+            raise usage(
+                "`--columns`, `--keep`, `--map`, `--na`, `--separator`, `--decimal`, `--on-error` "
+                "and `--jobs` go with `--rows`"
+            )
         return None
     from gradcli.cli.records import batch
 

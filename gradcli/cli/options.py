@@ -86,12 +86,36 @@ class Line:
         list[str] | None,
         typer.Option(metavar="NAME,..", help="Names of the columns of a CSV without a header."),
     ] = None
+    keep: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME,..", help="Columns that go into the results; all for all."),
+    ] = None
+    renamed: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--map", metavar="INPUT=COLUMN", help="The column that gives an input; repeatable."
+        ),
+    ] = None
+    missing: Annotated[
+        list[str] | None,
+        typer.Option("--na", metavar="TEXT,..", help="Cells that stand for nan, as in NA,null."),
+    ] = None
+    separator: Annotated[
+        str | None,
+        typer.Option(metavar="SIGN", help="What stands between cells, `tab` for one (a comma)."),
+    ] = None
+    decimal: Annotated[
+        Literal[".", ","],
+        typer.Option(
+            metavar="SIGN", help="What stands before decimals in cells (.).", show_default=False
+        ),
+    ] = "."
     on_error: Annotated[
-        Literal["stop", "skip", "record"],
+        Literal["stop", "skip", "record", "ignore"],
         typer.Option(
             "--on-error",
             metavar="WHAT",
-            help="A bad row: stop, skip or record.",
+            help="A bad row: stop, skip, record; ignore is skip with status 0.",
             show_default=False,
         ),
     ] = "stop"
@@ -234,7 +258,9 @@ class Line:
 
 
 PROGRAM = ("arguments", "expression", "values_file")
-ROWS = ("rows", "columns", "on_error", "jobs")
+ROWS = (
+    *("rows", "columns", "keep", "renamed", "missing", "separator", "decimal", "on_error", "jobs"),
+)
 RESULT = ("form", "json", "raw", "output", "precision", "check_nan", "seed", "quiet")
 LIMITS = ("max_steps", "time_limit", "max_memory", "max_depth", "safe")
 MESSAGES = ("verbose", "color", "diagnostics")

@@ -13,14 +13,19 @@ from gradcli.formats.forms import FORMS, alternatives, row_names
 from gradcli.record import Record
 
 if TYPE_CHECKING:
+    from gradcli.formats.dialect import Dialect
+    from gradcli.formats.kept import Kept
     from gradcli.formats.rows import Rows
 
 
 class Batch(Record):
-    """The records to go through, and what to do with a bad one: stop, skip or record."""
+    """The records to go through, what of them is kept, and what to do with a bad one: stop, skip,
+    record or ignore.
+    """
 
-    __slots__ = ("rows", "on_error", "jobs")
+    __slots__ = ("rows", "kept", "on_error", "jobs")
     rows: Rows
+    kept: Kept | None
     on_error: str
     jobs: int
 
@@ -34,14 +39,40 @@ def batch(line: Line, file: str) -> Batch:
     """
     from gradcli.formats.rows import open_rows
 
+    dialect = _dialect(line)
+    stdin = None if sys.stdin is None else sys.stdin.buffer
+    found = open_rows(file, stdin, dialect)
+    if dialect.columns and found.form == "ndjson":
+        raise usage("`--columns` names the columns of a CSV; JSON objects have names")
+    kept = None
+    if line.keep:
+        from gradcli.formats.kept import Kept
+
+        kept = Kept(found, split_names(line.keep, "--keep") or [])
+    return Batch(found, kept, line.on_error, line.jobs)
+
+
+def _dialect(line: Line) -> Dialect:
+    """How the options say that the rows are written."""
+    from gradcli.formats.dialect import Dialect
+
     names = split_names(line.columns, "--columns")
     if names and len(names) < sum(option.count(",") + 1 for option in line.columns or ()):
         raise usage("two columns of `--columns` have the same name")
-    stdin = None if sys.stdin is None else sys.stdin.buffer
-    found = open_rows(file, stdin, names)
-    if names and found.form == "ndjson":
-        raise usage("`--columns` names the columns of a CSV; JSON objects have names")
-    return Batch(found, line.on_error, line.jobs)
+    renamed = {}
+    for option in line.renamed or ():
+        name, equals, column = option.partition("=")
+        if not (equals and column and name.isidentifier()):
+            raise usage(f"`{option}` in --map is no INPUT=COLUMN", "as in --map T='Temp (C)'")
+        renamed[column] = name
+    missing = frozenset(text.strip() for option in line.missing or () for text in option.split(","))
+    separator = _SEPARATORS.get(line.separator or "", line.separator)
+    if separator is not None and (len(separator) != 1 or separator in '"\r\n'):
+        raise usage(f"`{line.separator}` cannot separate cells", "take one sign, or `tab`")
+    return Dialect(names, renamed, missing, separator, line.decimal)
+
+
+_SEPARATORS = {"tab": "\t", "\\t": "\t", "space": " "}
 
 
 def row_form(target: Target, asked: Batch) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, TypeAlias
 
 from gradcli.cli.failures import usage
 from gradcli.errors import Diagnostic, GradError, InputError
@@ -13,13 +13,18 @@ from gradcli.formats.json_text import diagnostic_json, json_object
 _SHOWN = 4  # columns named in a message
 
 
+Kept: TypeAlias = list[str] | dict[str, str]
+"""What is kept of a row: its cells, or JSON by name."""
+
+
 class Answer(NamedTuple):
-    """What came of a row: the texts of its columns and cells or its JSON fields, its warnings, and
-    whether it is right; or the diagnostics and the status of its error.
+    """What came of a row: what is kept of it, the texts of its columns and cells or its JSON
+    fields, its warnings, and whether it is right; or the diagnostics and the status of its error.
     """
 
     number: int
     line: int
+    kept: Kept
     columns: list[str]
     cells: list[str]
     json: dict[str, str]
@@ -29,11 +34,12 @@ class Answer(NamedTuple):
     status: int
 
 
-def refused(number: int, line: int, error: GradError) -> Answer:
+def refused(number: int, line: int, kept: Kept, error: GradError) -> Answer:
     """What came of a bad row: its error, which says where the row is."""
     for diagnostic in error.diagnostics:
         diagnostic.notes = (*diagnostic.notes, f"in row {number}, line {line}")
-    return Answer(number, line, [], [], {}, (), True, tuple(error.diagnostics), error.status)
+    told = tuple(error.diagnostics)
+    return Answer(number, line, kept, [], [], {}, (), True, told, error.status)
 
 
 class RowWriter:
@@ -42,12 +48,16 @@ class RowWriter:
     Args:
         write: Takes the texts.
         kind: "csv", "tsv", "ndjson" or "raw".
-        on_error: "stop", "skip" or "record".
+        on_error: "stop", "skip", "record" or "ignore".
+        kept: The names of what is kept of the rows.
     """
 
-    def __init__(self, write: Callable[[str], None], kind: str, on_error: str) -> None:
+    def __init__(
+        self, write: Callable[[str], None], kind: str, on_error: str, kept: Sequence[str]
+    ) -> None:
         self._write = write
         self._kind = kind
+        self._kept = list(kept)
         self._numbered = on_error != "stop"
         self._recorded = on_error == "record"
         self._columns: list[str] | None = None
@@ -69,7 +79,7 @@ class RowWriter:
             f"{_listed(self._columns or [])}",
             help="write JSON lines with `-f ndjson`, where rows may differ",
         )
-        return refused(answer.number, answer.line, InputError(diagnostic))
+        return refused(answer.number, answer.line, answer.kept, InputError(diagnostic))
 
     def write(self, answer: Answer) -> None:
         """Write one answer that has been fitted."""
@@ -93,11 +103,13 @@ class RowWriter:
         self._columns = columns
         lead = ["row"] if self._numbered else []
         last = ["error"] if self._recorded else []
-        for own in (*lead, *last):
+        added = dict.fromkeys((*lead, *last), "--on-error adds")
+        added |= dict.fromkeys(self._kept, "--keep takes")
+        for own, why in added.items():
             if own in columns:
-                message = f"the result is called `{own}`, as the column that --on-error adds"
+                message = f"the result is called `{own}`, as the column that {why}"
                 raise usage(message, "write JSON lines with `-f ndjson`, or rename it")
-        self._line([*lead, *columns, *last])
+        self._line([*lead, *self._kept, *columns, *last])
         for answer in self._waiting:
             self._record(answer)
         self._waiting = []
@@ -106,7 +118,7 @@ class RowWriter:
         lead = [str(answer.number)] if self._numbered else []
         cells = [""] * len(self._columns or []) if answer.status else answer.cells
         error = [answer.diagnostics[0].message if answer.status else ""]
-        self._line([*lead, *cells, *(error if self._recorded else [])])
+        self._line([*lead, *answer.kept, *cells, *(error if self._recorded else [])])
 
     def _line(self, texts: list[str]) -> None:
         self._write(record(texts, DELIMITERS[self._kind]))
@@ -114,6 +126,8 @@ class RowWriter:
 
 def _json_line(answer: Answer) -> str:
     lead = {"row": str(answer.number)}
+    if isinstance(answer.kept, dict) and answer.kept:
+        lead["kept"] = json_object(answer.kept)
     if answer.status:
         return f"{json_object({**lead, 'error': diagnostic_json(answer.diagnostics[0])})}\n"
     return f"{json_object({**lead, **answer.json})}\n"

@@ -15,7 +15,7 @@ from gradcli.cli.messages import Telling
 from gradcli.cli.output import Target
 from gradcli.cli.progress import progress
 from gradcli.cli.records import Batch, row_form
-from gradcli.cli.row_writer import Answer, RowWriter, refused
+from gradcli.cli.row_writer import Answer, Kept, RowWriter, refused
 from gradcli.cli.terminal import is_terminal
 from gradcli.cli.workers import workers
 from gradcli.errors import (
@@ -73,27 +73,28 @@ def answer_rows(question: Question, asked: Batch, target: Target, telling: Telli
     met: set[str] = set()  # the codes of warnings, by this process: only the first is told
 
     def ask(row: Row) -> Answer:
+        kept = _kept(asked, row, kind)
         explain = kind == "ndjson" or "non-finite" not in met or question.options.check_nan
         try:
-            found = _asked(question, wanted, row, kind, explain)
+            found = _asked(question, wanted, row, kept, kind, explain)
             met.update(w.code for w in found.warnings)
             return found
         except (UsageError, OSError):
             raise  # whatever the row
         except GradError as error:
-            return refused(row.number, row.line, error)
+            return refused(row.number, row.line, kept, error)
         except MemoryError:
-            return refused(row.number, row.line, LimitError(out_of_memory()))
+            return refused(row.number, row.line, kept, LimitError(out_of_memory()))
         except Exception as error:
             if asked.on_error == "stop":
                 raise
-            return refused(row.number, row.line, GradError(bug(error)))
+            return refused(row.number, row.line, kept, GradError(bug(error)))
 
     gc.enable()  # many rows make many cycles
     told: set[str] = set()
     if wanted.left and asked.rows.form != "ndjson":
         telling.warn([_at_default(f"`{asked.rows.name}`", wanted.left)])
-    status = 0
+    status = count = left_out = first_left = 0
     wrong: list[int] = []
     # a bar among rows that scroll by would be no help
     scrolling = target.path is None and is_terminal(sys.stdout)
@@ -104,11 +105,15 @@ def answer_rows(question: Question, asked: Batch, target: Target, telling: Telli
         if asked.jobs > 1
         else nullcontext(map(ask, asked.rows)) as answers,
     ):
-        writer = RowWriter(write, kind, asked.on_error)
+        writer = RowWriter(write, kind, asked.on_error, asked.kept.names if asked.kept else ())
         for found in map(writer.fitted, answers):
             bar.advance(found.number + 1, None)
+            count += 1
             if found.status:
                 status = status or found.status
+                if asked.on_error in ("skip", "ignore"):
+                    left_out += 1
+                    first_left = first_left or found.line
                 if asked.on_error != "record":
                     bar.clear()
                     telling.report(_not_told(found.diagnostics, told))
@@ -126,10 +131,28 @@ def answer_rows(question: Question, asked: Batch, target: Target, telling: Telli
             telling.warn(fresh)
             writer.write(found)
         writer.end()
+    if left_out:
+        telling.warn([_left_out(left_out, count, first_left)])
+    if asked.on_error == "ignore":
+        status = 0
+    if wrong:
+        status = status or 1
     if wrong and not telling.quiet:
         telling.report([_not_right(wrong)])
     if status:
         raise typer.Exit(status)
+
+
+def _kept(asked: Batch, row: Row, kind: str) -> Kept:
+    if asked.kept is None:
+        return []
+    return asked.kept.json(row) if kind == "ndjson" else asked.kept.cells(row)
+
+
+def _left_out(left_out: int, count: int, line: int) -> Diagnostic:
+    """How many rows have no answer."""
+    rows = f"{left_out:,} of {count:,} rows left out, the first at line {line}"
+    return Diagnostic("rows-left-out", rows, severity="warning")
 
 
 def _not_right(rows: Sequence[int]) -> Diagnostic:
@@ -196,7 +219,9 @@ def _at_default(what: str, names: Sequence[str]) -> Diagnostic:
     return Diagnostic("input-at-default", message, help=help, severity="warning")
 
 
-def _asked(question: Question, wanted: Wanted, row: Row, kind: str, explain: bool) -> Answer:
+def _asked(
+    question: Question, wanted: Wanted, row: Row, kept: Kept, kind: str, explain: bool
+) -> Answer:
     origin = f"in row {row.number}"
     values = wanted.of(row)
     given = {name: Given(value, f"{name} {origin}") for name, value in values.items()}
@@ -217,5 +242,5 @@ def _asked(question: Question, wanted: Wanted, row: Row, kind: str, explain: boo
     if row.header is None and (left := [name for name in wanted.left if name not in values]):
         warnings = (_at_default("this row", left), *warnings)
     return Answer(
-        row.number, row.line, columns, texts, json, warnings, question.right(result), (), 0
+        row.number, row.line, kept, columns, texts, json, warnings, question.right(result), (), 0
     )

@@ -24,7 +24,7 @@ def refused(
     return InputError(Diagnostic("bad-input", message, source, span, notes=notes, help=help))
 
 
-def unreadable(name: str, error: OSError | ValueError) -> InputError:
+def unreadable(name: str, error: Exception) -> InputError:
     """A file that cannot be opened or read."""
     reason = getattr(error, "strerror", None) or name_fault(name) or str(error)
     text = f"cannot read `{name}`: {reason[:1].lower()}{reason[1:]}"

@@ -8,7 +8,9 @@ from io import TextIOWrapper
 from typing import IO, Any, NamedTuple
 
 from gradcli.errors import InputError
+from gradcli.formats.compressed import Opened, open_bytes
 from gradcli.formats.delimited import DELIMITERS
+from gradcli.formats.dialect import USUAL, Dialect
 from gradcli.formats.json_values import json_value, printed_values
 from gradcli.formats.refusal import check_text, no_input, refused, unreadable
 from gradcli.formats.spelling import check_spelling
@@ -19,11 +21,14 @@ _JSON = (".json", ".ndjson", ".jsonl")
 
 
 class Row(NamedTuple):
-    """A record, its number from 0, and the header that tells its values; None of a JSON object."""
+    """A record, its number from 0, the header that tells its values, None of a JSON object, and
+    the dialect of its file.
+    """
 
     number: int
     record: Record
     header: Header | None
+    dialect: Dialect
 
     @property
     def line(self) -> int:
@@ -34,35 +39,46 @@ class Row(NamedTuple):
 class Rows:
     """The records of a file or of standard input.
 
+    Args:
+        name: What messages call it.
+        opened: The stream.
+        dialect: How it is written, where that is not as usual.
+
     Fields:
         name: What messages call it.
         form: "csv", "tsv" or "ndjson".
-        names: The columns, or the keys of the first object.
+        names: The columns, or the keys of the first object, by the inputs that they give.
+        titles: The same as they stand there.
     """
 
-    def __init__(self, name: str, stream: IO[bytes], columns: Sequence[str] | None) -> None:
+    def __init__(self, name: str, opened: Opened, dialect: Dialect = USUAL) -> None:
         self.name = name
-        text = TextIOWrapper(stream, "utf-8-sig", "surrogateescape", newline="")
-        self._lines = Lines(name, text)
+        self._dialect = dialect
+        columns = dialect.columns
+        text = TextIOWrapper(opened.stream, "utf-8-sig", "surrogateescape", newline="")
+        self._lines = Lines(name, text, opened.failures)
         self._first = self._lines.filled()
         check_text(name, (self._first or "").encode("utf-8", "surrogateescape"))
         self._header: Header | None = None
-        self.form = self._told(columns)
+        self.form = self._told(opened.name, columns)
         if self.form == "ndjson":
             self.names = self._keys()
+            self.titles = tuple(written_object(self._first or ""))
             return
-        delimiter = DELIMITERS[self.form]
+        delimiter = dialect.separator or DELIMITERS[self.form]
         if columns is not None:
-            self._header = Header(columns, delimiter, None)
+            self._header = Header(columns, delimiter, None, dialect)
         elif self._first is None:
             raise refused(f"`{name}` is empty: it has no header")
         else:
-            self._header = header_of(self._lines.record(self._first, delimiter), delimiter)
+            head = self._lines.record(self._first, delimiter)
+            self._header = header_of(head, delimiter, dialect)
             self._first = None
         self.names = tuple(self._header.columns)
+        self.titles = self._header.titles
 
-    def _told(self, columns: Sequence[str] | None) -> str:
-        suffix = os.path.splitext(self.name)[1].lower()
+    def _told(self, name: str, columns: Sequence[str] | None) -> str:
+        suffix = os.path.splitext(name)[1].lower()
         first = (self._first or "").strip()
         if suffix in _JSON or first.startswith("{"):
             self._check_objects(first)
@@ -89,7 +105,8 @@ class Rows:
     def _keys(self) -> tuple[str, ...]:
         """The keys of the first object, if it is one."""
         try:
-            return () if self._first is None else tuple(_object(self._json(self._first)))
+            found = {} if self._first is None else _object(self._json(self._first))
+            return tuple(map(self._dialect.name, found))
         except InputError:
             return ()  # a bad row like others
 
@@ -118,7 +135,7 @@ class Rows:
                 record = self._json(line)
             else:
                 record = self._lines.record(line, self._header.delimiter)
-            yield Row(count, record, self._header)
+            yield Row(count, record, self._header, self._dialect)
             count += 1
             line = self._lines.filled()
 
@@ -145,7 +162,8 @@ class Wanted:
         """
         record, header = row.record, row.header
         if header is None:
-            return self._of_object(_object(record), record)
+            found = {row.dialect.name(key): v for key, v in _object(record).items()}
+            return self._of_object(found, record)
         record.check()
         header.fits(record)
         if header.names[0] == "row" and header.names[-1] == "error" and record.cells[-1]:
@@ -188,11 +206,22 @@ def _object(record: Record) -> dict[str, Any]:
     return found if printed is None else printed
 
 
+def written_object(text: str) -> dict[str, Any]:
+    """A JSON object as it is written; empty where it is none."""
+    import json
+
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
 def _whole(record: Record) -> Span:
     return Span(0, len(record.text.rstrip()))
 
 
-def open_rows(name: str, stdin: IO[bytes] | None, columns: Sequence[str] | None) -> Rows:
+def open_rows(name: str, stdin: IO[bytes] | None, dialect: Dialect) -> Rows:
     """The rows of a file; `-` is standard input.
 
     Raises:
@@ -201,9 +230,9 @@ def open_rows(name: str, stdin: IO[bytes] | None, columns: Sequence[str] | None)
     if name == "-":
         if stdin is None:
             raise refused("standard input is closed")
-        return Rows("<stdin>", stdin, columns)
+        return Rows("<stdin>", Opened(stdin, "<stdin>", (OSError,)), dialect)
     try:
-        stream = open(name, "rb")  # noqa: SIM115  # read to the end by the one who iterates
+        opened = open_bytes(name)  # read to the end by the one who iterates
     except (OSError, ValueError) as error:
         raise unreadable(name, error) from None
-    return Rows(name, stream, columns)
+    return Rows(name, opened, dialect)

@@ -10,7 +10,8 @@ from collections.abc import Iterator, Sequence
 from io import StringIO
 from typing import Any, NamedTuple, TextIO
 
-from gradcli.errors import InputError, counted
+from gradcli.errors import InputError, counted, nearest
+from gradcli.formats.dialect import USUAL, Dialect
 from gradcli.formats.number import TooLarge, number
 from gradcli.formats.refusal import refused, unreadable
 from gradcli.source import Source, Span
@@ -80,10 +81,13 @@ class Lines:
         number: Of the line read last.
     """
 
-    def __init__(self, name: str, stream: TextIO) -> None:
+    def __init__(
+        self, name: str, stream: TextIO, failures: tuple[type[Exception], ...] = (OSError,)
+    ) -> None:
         self.name = name
         self.number = 0
         self._stream = stream
+        self._failures = failures
 
     def next(self) -> str | None:
         """The next line with its end, or None behind the last.
@@ -93,7 +97,7 @@ class Lines:
         """
         try:
             line = self._stream.readline(_LONGEST + 1)
-        except OSError as error:
+        except self._failures as error:
             raise unreadable(self.name, error) from None
         if not line:
             return None
@@ -203,14 +207,24 @@ class Header:
     without a name is passed over.
 
     Fields:
-        names: What stands in the header.
+        titles: What stands in the header.
+        names: The same by the names of the inputs that they give.
         columns: The values by name.
         record: The header's own record; None where the names are from elsewhere.
     """
 
-    def __init__(self, names: Sequence[str], delimiter: str, record: Record | None) -> None:
-        self.names = tuple(names)
+    def __init__(
+        self,
+        names: Sequence[str],
+        delimiter: str,
+        record: Record | None,
+        dialect: Dialect = USUAL,
+    ) -> None:
+        self.titles = tuple(names)
+        self.names = tuple(map(dialect.name, names))
         self.delimiter = delimiter
+        self._dialect = dialect
+        self._plain = dialect.has_plain_numbers
         self.record = record
         self.columns = _columns(self.names)
 
@@ -256,12 +270,19 @@ class Header:
     def _number(self, record: Record, name: str, index: int) -> Any:
         text = record.cells[index]
         try:
-            return number(text)
+            return number(text) if self._plain else self._written(text)
         except ValueError as error:
             source, span = record.source, record.span(self.delimiter, index)
             if text.lstrip().startswith("["):
                 return _list(text, source, span)
             raise no_number(text, f" in column `{name}`", error, source, span) from None
+
+    def _written(self, text: str) -> Any:
+        """The number that a cell holds in its own way of writing."""
+        if text.strip() in self._dialect.missing:
+            return math.nan
+        point = self._dialect.decimal
+        return number(text if point == "." else text.replace(point, ".", 1))
 
     def fits(self, record: Record) -> None:
         """Hold a record to have as many cells as the header.
@@ -300,7 +321,7 @@ def _columns(names: Sequence[str]) -> dict[str, Column]:
     return columns
 
 
-def header_of(record: Record, delimiter: str) -> Header:
+def header_of(record: Record, delimiter: str, dialect: Dialect = USUAL) -> Header:
     """The header that a record is.
 
     Raises:
@@ -321,13 +342,18 @@ def header_of(record: Record, delimiter: str) -> Header:
                 at = record.text.index(other)
                 what = "`;`" if other == ";" else "a tab"
                 help = (
-                    f"cells stand between commas: `tr '{other}' ,` makes a CSV of it"
+                    f"cells stand between commas: `tr '{other}' ,` makes a CSV of it, and `--rows` "
+                    f"takes `--separator '{other}'`"
                     if other == ";"
                     else "name the file `.tsv`"
                 )
                 text = f"the header is one column with {what} in it"
                 raise refused(text, record.source, Span(at, at + 1), help=help)
-    return Header(names, delimiter, record)
+    for column in dialect.renamed:
+        if column not in names:
+            text = f"there is no column `{column}`, which --map names"
+            raise refused(text, record.source, help=nearest(column, names))
+    return Header(names, delimiter, record, dialect)
 
 
 # cells --------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from gradcli.errors import GradError, InputError
+from gradcli.formats.compressed import Opened
 from gradcli.formats.json_values import json_value
 from gradcli.formats.read import value_of
 from gradcli.formats.rows import Rows, Wanted
@@ -17,7 +18,9 @@ from gradcli.source import Source
 
 
 def cell(value):
-    rows = Rows("x.csv", io.BytesIO(f'x\n"{json.dumps(value)}"\n'.encode()), None)
+    rows = Rows(
+        "x.csv", Opened(io.BytesIO(f'x\n"{json.dumps(value)}"\n'.encode()), "x.csv", (OSError,))
+    )
     return Wanted(frozenset("x"), ()).of(next(iter(rows)))["x"]
 
 

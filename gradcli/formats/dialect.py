@@ -1,0 +1,39 @@
+"""How a table is written, where it is not as most are, and what its columns are called."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from gradcli.record import Record
+
+
+class Dialect(Record):
+    """What is said of a table.
+
+    Fields:
+        columns: The names of its columns; None where a header tells them.
+        renamed: Names of inputs by those of columns, or of keys, that give them.
+        missing: Cells that stand for nan, without the blanks about them.
+        separator: What stands between cells; None for what the suffix or the header tells.
+        decimal: What stands before decimals.
+    """
+
+    __slots__ = ("columns", "renamed", "missing", "separator", "decimal")
+    columns: Sequence[str] | None
+    renamed: Mapping[str, str]
+    missing: frozenset[str]
+    separator: str | None
+    decimal: str
+
+    @property
+    def has_plain_numbers(self) -> bool:
+        """Whether every cell is a number as gradcli writes it."""
+        return not self.missing and self.decimal == "."
+
+    def name(self, column: str) -> str:
+        """The input that a column or key gives, or its own name."""
+        return self.renamed.get(column, column)
+
+
+USUAL = Dialect(None, {}, frozenset(), None, ".")
+"""A table of which nothing is said."""

@@ -1,0 +1,55 @@
+"""Columns of rows that are carried through to the results: `--keep`."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from gradcli.errors import Diagnostic, InputError, nearest
+from gradcli.formats.literal import quote
+from gradcli.formats.rows import Row, Rows, written_object
+
+_NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?")  # as JSON has it
+
+
+class Kept:
+    """The columns, or keys, of rows that go into the results as they are.
+
+    Fields:
+        names: Theirs, in order.
+    """
+
+    def __init__(self, rows: Rows, asked: Sequence[str]) -> None:
+        every = asked == ["all"]
+        for name in () if every or rows.form == "ndjson" else asked:
+            if name not in rows.titles:
+                message = f"`{rows.name}` has no column `{name}` to keep"
+                help = nearest(name, rows.titles) or f"it has {', '.join(rows.titles)}"
+                raise InputError(Diagnostic("bad-input", message, help=help))
+        self.names = tuple(rows.titles) if every else tuple(asked)
+        self._places = [rows.titles.index(n) for n in self.names if n in rows.titles]
+
+    def cells(self, row: Row) -> list[str]:
+        """What a row has of them, as texts; empty where it has none."""
+        if row.header is None:
+            found = self._of_object(row)
+            return [v if isinstance(v, str) else "" if v is None else _json(v) for v in found]
+        cells = row.record.cells
+        return [cells[i] if i < len(cells) else "" for i in self._places]
+
+    def json(self, row: Row) -> dict[str, str]:
+        """What a row has of them, as JSON: a cell that reads as a number is one."""
+        if row.header is None:
+            return {n: _json(v) for n, v in zip(self.names, self._of_object(row), strict=True)}
+        cells = zip(self.names, self.cells(row), strict=True)
+        return {n: text if _NUMBER.fullmatch(text) else quote(text) for n, text in cells}
+
+    def _of_object(self, row: Row) -> list[Any]:
+        found = written_object(row.record.text)
+        return [found.get(name) for name in self.names]
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -1,0 +1,114 @@
+"""How rows are written and what of them is kept."""
+
+import bz2
+import gzip
+import json
+import lzma
+
+import pytest
+
+CSV = "id,x\na,1\nb,oops\nc,3\n"
+SQUARE = ["run", "x ** 2", "--rows", "-"]
+
+
+@pytest.mark.parametrize(
+    ("options", "stdin", "status", "out"),
+    [
+        (["--keep", "id"], "id,x\na,1\nb,2\n", 0, "id,result\na,1.0\nb,4.0\n"),
+        (["--keep", "all"], 'id,x\n"a, b",1\n', 0, 'id,x,result\n"a, b",1,1.0\n'),
+        (["--keep", "x,id"], "id,x\na,1\n", 0, "x,id,result\n1,a,1.0\n"),
+        (["--keep", "id", "--jobs", "2"], "id,x\na,1\nb,2\n", 0, "id,result\na,1.0\nb,4.0\n"),
+        (["--keep", "id", "--on-error", "skip"], CSV, 4, "row,id,result\n0,a,1.0\n2,c,9.0\n"),
+        (["--keep", "id", "--on-error", "ignore"], CSV, 0, "row,id,result\n0,a,1.0\n2,c,9.0\n"),
+        (
+            ["--keep", "id", "--on-error", "record"],
+            CSV,
+            4,
+            "row,id,result,error\n0,a,1.0,\n1,b,,`oops` in column `x` is no number\n2,c,9.0,\n",
+        ),
+        (
+            ["--keep", "id", "-f", "ndjson"],
+            "id,x\na1,2\n07,3\n1e5,4\n",
+            0,
+            '{"row":0,"kept":{"id":"a1"},"schema":"gradcli.run/1"',
+        ),
+        (["--keep", "k", "-f", "csv"], '{"x": 1, "k": [1, "é"]}\n', 0, 'k,result\n"[1,""é""]",1.0\n'),
+        (["--map", "x=Temp (C)"], "Temp (C),note\n2,a\n", 0, "result\n4.0\n"),
+        (["--map", "x=T", "--keep", "T"], "T\n2\n", 0, "T,result\n2,4.0\n"),
+        (["--map", "x=T.0"], "T.0\n2\n", 0, "result\n4.0\n"),
+        (["--map", "x=T"], '{"T": 2}\n', 0, '{"row":0,"schema":"gradcli.run/1"'),
+        (["--na", "NA,null"], "x\nNA\n null \n2\n", 0, "result\nnan\nnan\n4.0\n"),
+        (["--na", "NA,"], "x,y\nNA,1\n,2\n", 0, "result\nnan\nnan\n"),
+        (["--separator", ";", "--decimal", ","], "x;y\n1,5;2\n", 0, "result\n2.25\n"),
+        (["--separator", "tab"], "x\ty,z\n2\t1\n", 0, "result\n4.0\n"),
+        (["--separator", "|", "--columns", "x,y"], "2|3\n", 0, "result\n4.0\n"),
+    ],
+)  # fmt: skip
+def test_rows(cli, options, stdin, status, out):
+    got, found, _ = cli(*SQUARE, "-q", *options, stdin=stdin)
+    assert got == status
+    assert found.startswith(out) if out.startswith("{") else found == out
+
+
+def test_kept_cells_are_numbers_where_json_has_them(cli):
+    out = cli(*SQUARE, "--keep", "id", "-f", "ndjson", stdin="id,x\n7,2\n07,3\n,4\n")[1]
+    assert [json.loads(line)["kept"] for line in out.splitlines()] == [
+        {"id": 7},
+        {"id": "07"},
+        {"id": ""},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("options", "stdin", "status", "message", "help"),
+    [
+        (["--keep", "ide"], "idx,x\na,1\n", 4, "`<stdin>` has no column `ide` to keep", "did you mean `idx`?"),
+        (["--keep", "q"], "id,x\na,1\n", 4, "has no column `q` to keep", "it has id, x"),
+        (["--keep", "result"], "result,x\na,1\n", 2, "the result is called `result`, as the column that --keep takes", None),
+        (["--map", "x"], "x\n1\n", 2, "`x` in --map is no INPUT=COLUMN", None),
+        (["--map", "x=Tmp"], "Temp\n1\n", 4, "there is no column `Tmp`, which --map names", "did you mean `Temp`?"),
+        (["--separator", "ab"], "x\n1\n", 2, "`ab` cannot separate cells", "take one sign, or `tab`"),
+        ([], "x;y\n1;2\n", 4, "the header is one column with `;` in it", "cells stand between commas: `tr ';' ,` makes a CSV of it, and `--rows` takes `--separator ';'`"),
+        (["--decimal", ","], "x\n1;5\n", 4, "`1;5` in column `x` is no number", None),
+    ],
+)  # fmt: skip
+def test_refusals(cli, options, stdin, status, message, help):
+    got, _, err = cli(*SQUARE, *options, stdin=stdin)
+    assert (got, message in err) == (status, True), err
+    assert help is None or f"help: {help}" in err, err
+
+
+def test_a_last_line_counts_what_was_left_out(cli):
+    _, _, err = cli(*SQUARE, "--on-error", "ignore", stdin=CSV)
+    last = "gradcli: warning[rows-left-out]: 1 of 3 rows left out, the first at line 3"
+    assert err.splitlines()[-1] == last
+    assert "left out" not in cli(*SQUARE, "--on-error", "record", stdin=CSV)[2]
+
+
+@pytest.mark.parametrize(
+    ("suffix", "packed"), [(".gz", gzip.compress), (".bz2", bz2.compress), (".xz", lzma.compress)]
+)
+def test_compressed_files(cli, tmp_path, suffix, packed):
+    data = packed(b"x\n" + b"2\n" * 3000)
+    for name, end, status, out in [
+        ("whole", len(data), 0, "result\n" + "4.0\n" * 3000),
+        ("cut", len(data) - 12, 4, ""),
+        ("none", 0, 4, ""),
+    ]:
+        path = tmp_path / f"{name}.csv{suffix}"
+        path.write_bytes(data[:end])
+        got, _, err = cli("run", "x ** 2", "--rows", path, "-o", tmp_path / "out.csv")
+        assert got == status, f"{name}: {err}"
+        assert "Traceback" not in err
+        if not status:
+            assert (tmp_path / "out.csv").read_text() == out
+    other = tmp_path / f"text.csv{suffix}"
+    other.write_text("x\n1\n")
+    status, _, err = cli("run", "x ** 2", "--rows", other)
+    assert (status, f"cannot read `{other}`" in err) == (4, True), err
+
+
+@pytest.mark.parametrize("option", [["--keep", "x"], ["--map", "x=T"], ["--na", "NA"], ["--separator", ";"], ["--decimal", ","]])  # fmt: skip
+def test_they_go_with_rows(cli, option):
+    status, _, err = cli("run", "2 * 3", *option)
+    assert (status, "go with `--rows`" in err) == (2, True)

@@ -28,6 +28,7 @@ from gradcli.grammar.text import decode
 from gradcli.limits import Limits
 from gradcli.questions.program import Program
 from gradcli.questions.request import Options
+from gradcli.recursion import NESTED, Room
 from gradcli.results import (
     CheckResult,
     Declared,
@@ -95,7 +96,8 @@ def _lowered(module: ast.Module, source: Source, given: frozenset[str]) -> ir.Pr
     errors = [finding for finding in findings if finding.severity == "error"]
     if errors:
         raise ProgramError(*errors)
-    return lower(module, names, source)
+    with Room(NESTED):
+        return lower(module, names, source)
 
 
 def check_source(

@@ -10,12 +10,13 @@ ENGINE = [  # its floors from the ground up; rooms of one floor do not know each
     *("engine.run", "engine.report", "engine.builtins", "engine.gradcheck", "engine.static"),
 ]
 _LIMITS = {"limits", "machine"}
-_PLAIN = {"source", "signatures", "errors", "record"}  # which know nothing of the others
+_PLAIN = {"source", "signatures", "errors", "record", "recursion"}  # which know none of the others
 
 MAY_IMPORT = {
     "__init__": {"program", "errors", "results"},
     "__main__": {"cli", "errors"},
     "record": set(),
+    "recursion": set(),
     "source": set(),
     "signatures": {"record"},
     "codes": {"record"},

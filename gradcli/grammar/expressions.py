@@ -12,6 +12,8 @@ from gradcli.grammar.names import function_scope, local_names
 from gradcli.grammar.slots import Function, Slots
 from gradcli.source import Span
 
+MOST_NESTED = 20  # tests of one `and`, `or` or comparison, each in the block of the one before
+
 
 class Expressions(Slots):
     """The expressions of a program while it is lowered."""
@@ -109,14 +111,13 @@ class Expressions(Slots):
     def compare(self, e: ast.Compare, into: int | None) -> ir.Operand:
         if len(e.ops) == 1:
             return self.operator(e.span, e.ops[0], (e.first, e.rest[0]), into)
+        test = ir.Slot(self.temporary(), e.span)
         left = self.expression(e.first)
-        tests = []
+        tests = [test] * len(e.ops)
         blocks = [self.out]
         for op, node in zip(e.ops, e.rest, strict=True):
             right = self.expression(node)
-            test = ir.Slot(self.temporary(), e.span)
             self.emit(ir.Operator(e.span, test.index, op, (left, right)))
-            tests.append(test)
             left, self.out = right, []
             blocks.append(self.out)
         return self.choices(e.span, "chain", tests, blocks)
@@ -136,12 +137,31 @@ class Expressions(Slots):
         self, span: Span, kind: str, tests: Sequence[ir.Operand], blocks: Sequence[ir.Body]
     ) -> ir.Operand:
         """The last of several tests that is come to: each is made in a block of its own, and the
-        one behind it is come to if it is true, for "or" if it is false.
+        one behind it is come to if it is true, for "or" if it is false. Each stands in the block of
+        the one before it; many are taken in groups, so that blocks nest a few levels only.
         """
         self.out = blocks[0]
         made = self.temporary()
+        while len(tests) > MOST_NESTED:
+            groups = range(0, len(tests), MOST_NESTED)
+            tests = [
+                self.nested(span, kind, made, tests[g : g + MOST_NESTED], blocks[g:])
+                for g in groups
+            ]
+            blocks = [*(blocks[g] for g in groups), []]
+        return self.nested(span, kind, made, tests, blocks)
+
+    def nested(
+        self,
+        span: Span,
+        kind: str,
+        made: int,
+        tests: Sequence[ir.Operand],
+        blocks: Sequence[ir.Body],
+    ) -> ir.Operand:
+        """Likewise of few, put into the slot `made`."""
         value = tests[-1]
-        steps = zip(tests[:-1], blocks[:-2], blocks[1:], strict=False)
+        steps = zip(tests[:-1], blocks, blocks[1:], strict=False)
         for test, block, rest in reversed(list(steps)):
             rest.append(ir.Yield(value.span, value))
             here: ir.Body = [ir.Yield(test.span, test)]

@@ -23,30 +23,42 @@ _CONTEXTS = frozenset(
 _ROOTS = ("torch", "math", "__future__")
 
 
+MOST_NESTED = 300  # statements inside each other, of which an `elif` is one in the `if` before it
+
+
 class _Where(Record):
     """What is around a statement."""
 
-    __slots__ = ("top", "loop", "function", "in_class", "scope")
+    __slots__ = ("top", "loop", "function", "in_class", "scope", "depth")
     top: bool
     loop: bool
     function: bool
     in_class: bool
     scope: Scope | None
+    depth: int
 
     def within(self, **changes: Any) -> _Where:
         """What is around a statement that stands in another one."""
         around = {name: getattr(self, name) for name in self._fields}
-        return _Where(**{**around, "top": False, "in_class": False, **changes})
+        inside = {"top": False, "in_class": False, "depth": self.depth + 1}
+        return _Where(**{**around, **inside, **changes})
 
 
 def placement_faults(module: ast.Module, names: Names, source: Source) -> Iterator[Fault]:
     """What is wrong with the statements of a program, expressions aside."""
-    outermost = _Where(top=True, loop=False, function=False, in_class=False, scope=None)
+    outermost = _Where(top=True, loop=False, function=False, in_class=False, scope=None, depth=0)
     pending = [(statement, outermost) for statement in reversed(module.body)]
     while pending:
         statement, where = pending.pop()
         yield from _statement(statement, where, names, source)
-        pending += reversed([(inner, around) for inner, around in _inner(statement, where)])
+        inside = list(_inner(statement, where))
+        if inside and where.depth == MOST_NESTED:
+            start = statement.span.start
+            message = f"statements are nested more than {MOST_NESTED} deep"
+            note = "each `elif` is a level more than the one before"
+            yield Fault("nested-too-deep", message, start, start + 1, notes=(note,))
+        else:
+            pending += reversed(inside)
 
 
 def _inner(statement: ast.Statement, where: _Where) -> Iterator[tuple[ast.Statement, _Where]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import sys
 from collections.abc import Callable, Mapping, Sized
 from functools import cached_property
 from types import FrameType, FunctionType
@@ -37,6 +36,7 @@ from gradcli.ir import (
     SetAttribute,
     SetItem,
 )
+from gradcli.recursion import Room
 
 if TYPE_CHECKING:
     from gradcli.engine.run.observe import Observer
@@ -87,18 +87,16 @@ class Executable:
 
             code = self._stepping_code if steps else self._code
             main = _linked(code, *observed(observer, _PROVIDED, _bound))
-        limit, collecting = sys.getrecursionlimit(), gc.isenabled()
-        sys.setrecursionlimit(max(limit, _depth() + counters.limits.depth + 100))
+        collecting = gc.isenabled()
         gc.disable()  # recording makes many objects and no cycles: collecting would triple its time
         try:
-            with Quiet():
+            with Quiet(), Room(counters.limits.depth + 100):
                 values, result = main(session, inputs, counters)
         except Reached as stop:
             raise self.stopped(stop) from None
         except Exception as error:
             raise self.placed(error) from None
         finally:
-            sys.setrecursionlimit(limit)
             if collecting:
                 gc.enable()
         named = {name: values[name] for name in self.program.names if name in values}
@@ -136,15 +134,6 @@ def _linked(code: Code, provided: Mapping[str, Any], bound: Callable[[Place], Fu
     exec(code.code, namespace)  # code made by `translate`; it defines "@main"
     main: Main = namespace["@main"]
     return main
-
-
-def _depth() -> int:
-    depth = 0
-    frame: FrameType | None = sys._getframe()
-    while frame is not None:
-        depth += 1
-        frame = frame.f_back
-    return depth
 
 
 # --- what the code calls -------------------------------------------------------------------

@@ -51,6 +51,7 @@ from gradcli.ir import (
     Yield,
 )
 from gradcli.record import Record
+from gradcli.recursion import NESTED, Room
 from gradcli.source import Span
 
 FILENAME = "<grad program>"
@@ -75,9 +76,10 @@ def translate(program: Program, counting: type[Counting]) -> Code:
         ProgramError: If the program is too large for Python's compiler.
     """
     translator = _Translator(program, counting)
-    module = translator.module()
     try:
-        code = compile(module, FILENAME, "exec", dont_inherit=True, optimize=0)
+        with Room(NESTED):
+            module = translator.module()
+            code = compile(module, FILENAME, "exec", dont_inherit=True, optimize=0)
     except (RecursionError, MemoryError, SyntaxError):
         place = Diagnostic(
             "nested-too-deep", "the program is nested too deeply", program.source, Span(0, 0)

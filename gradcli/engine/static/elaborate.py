@@ -43,6 +43,7 @@ from gradcli.engine.static.value import (
 )
 from gradcli.errors import Diagnostic
 from gradcli.ir import visit
+from gradcli.recursion import NESTED, Room
 from gradcli.source import Source, Span
 
 _TURNS = 40  # of a loop that are followed one by one
@@ -90,7 +91,8 @@ def elaborate(
         InputError: If a value from outside does not fit its declaration.
     """
     walk = _Walk(program, source, given, varying, asked)
-    walk.program(result)
+    with Room(NESTED):
+        walk.program(result)
     return Elaborated(walk.facts, walk.findings.found)
 
 
@@ -133,11 +135,7 @@ class _Walk:
     def program(self, result: ir.Operand | None) -> None:
         """Go through the program; then tell what is flat on the way to its result."""
         slots: Slots = ChainMap()
-        try:
-            self.block(self._program.main.body, slots)
-        except RecursionError:  # too deep to follow: what has been found is true
-            self.facts.lose(visit.all_functions(self._program.main))
-            return
+        self.block(self._program.main.body, slots)
         if self.findings.replaced:
             self.facts.lose(visit.all_functions(self._program.main))
         self.facts.lose(reached(self._lists.lost))

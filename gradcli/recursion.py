@@ -1,0 +1,36 @@
+"""How deep Python may recurse here: as deep as a program does whose nesting has a bound."""
+
+from __future__ import annotations
+
+import sys
+from types import FrameType
+
+NESTED = 10_000
+"""More calls than any walk over a program needs, whose blocks and expressions nest a bounded
+number of levels.
+"""
+
+
+class Room:
+    """A stretch in which functions may call each other so many deep, wherever it begins."""
+
+    __slots__ = ("_before", "_calls")
+
+    def __init__(self, calls: int) -> None:
+        self._calls = calls
+
+    def __enter__(self) -> None:
+        self._before = sys.getrecursionlimit()
+        sys.setrecursionlimit(max(self._before, _depth() + self._calls))
+
+    def __exit__(self, *raised: object) -> None:
+        sys.setrecursionlimit(self._before)
+
+
+def _depth() -> int:
+    depth = 0
+    frame: FrameType | None = sys._getframe()
+    while frame is not None:
+        depth += 1
+        frame = frame.f_back
+    return depth

@@ -23,8 +23,10 @@ def main() -> None:
     signals = None
     try:
         from gradcli.cli.signals import Signals
+        from gradcli.recursion import make_room
 
         signals = Signals()
+        make_room()
         status = _run(sys.argv[1:])
     except KeyboardInterrupt:
         status = 130

@@ -11,6 +11,24 @@ number of levels.
 """
 
 
+STACK = 64 << 20
+"""Bytes of stack that the calls of C which Python allows, 10,000 of them in some versions, fit in:
+so deep it goes into a list of lists to free, print or compare it.
+"""
+
+
+def make_room() -> None:
+    """Let the stack of the process's main thread grow to that, if it may."""
+    try:
+        import resource
+    except ImportError:  # not a system that has such limits
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_STACK)
+    wanted = STACK if hard == resource.RLIM_INFINITY else min(STACK, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_STACK, (wanted, hard))
+
+
 class Room:
     """A stretch in which functions may call each other so many deep, wherever it begins."""
 

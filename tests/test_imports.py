@@ -14,7 +14,7 @@ _PLAIN = {"source", "signatures", "errors", "record", "recursion"}  # which know
 
 MAY_IMPORT = {
     "__init__": {"program", "errors", "results"},
-    "__main__": {"cli", "errors"},
+    "__main__": {"cli", "errors", "recursion"},
     "record": set(),
     "recursion": set(),
     "source": set(),

@@ -425,7 +425,9 @@ def test_constant_expressions():
 
 def test_deep_and_long_programs_are_checked_without_a_deep_stack():
     assert findings("+".join(["x"] * 10_000)) == []
-    assert findings("if x: y\n" + "elif x: y\n" * 5_000) == []
+    assert findings("if x: y\n" + "elif x: y\n" * 299) == []
+    [found] = findings("if x: y\n" + "elif x: y\n" * 5_000)
+    assert found.code == "nested-too-deep"
     nested = "".join(" " * i + "if x:\n" for i in range(100)) + " " * 100 + "-" * 190 + "y"
     assert findings(nested) == []
 

@@ -417,17 +417,29 @@ def _wrapped(made: Any, i: int) -> Any:
 
 
 def _numbers_in(value: Any) -> int | None:
-    """How many numbers are in a list of such lists; None if anything else is."""
+    """How many numbers are in a list of such lists; None if anything else is.
+
+    Raises:
+        RunError: If a list in it stands at two depths, as one that holds itself does.
+    """
     count = 0
-    stack = [value]
-    while stack:
-        item = stack.pop()
-        if type(item) is list:
-            stack.extend(item)
-        elif type(item) not in NUMBERS:
-            return None
-        else:
-            count += 1
+    seen: set[int] = set()
+    level = {id(value): (value, 1)}  # each list that stands there, and how often
+    while level:
+        if not seen.isdisjoint(level):
+            raise _ragged(value)
+        seen.update(level)
+        inner: dict[int, tuple[Any, int]] = {}
+        for listed, times in level.values():
+            for item in listed:
+                if type(item) is list:
+                    before = inner.get(id(item), (item, 0))[1]
+                    inner[id(item)] = item, before + times
+                elif type(item) in NUMBERS:
+                    count += times
+                else:
+                    return None
+        level = inner
     return count
 
 

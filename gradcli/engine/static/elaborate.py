@@ -135,7 +135,11 @@ class _Walk:
     def program(self, result: ir.Operand | None) -> None:
         """Go through the program; then tell what is flat on the way to its result."""
         slots: Slots = ChainMap()
-        self.block(self._program.main.body, slots)
+        try:
+            self.block(self._program.main.body, slots)
+        except RecursionError:  # lists too deep to follow: what has been found is true
+            self.facts.lose(visit.all_functions(self._program.main))
+            return
         if self.findings.replaced:
             self.facts.lose(visit.all_functions(self._program.main))
         self.facts.lose(reached(self._lists.lost))

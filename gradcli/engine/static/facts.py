@@ -12,6 +12,8 @@ from gradcli.engine.static.value import UNSURE, Value, agree
 from gradcli.ir import visit
 from gradcli.record import Record
 
+_MOST_ITEMS = 100  # of a list that is told of item by item, at each instruction that has it
+
 
 class Fact(Record):
     """What is known of one value, whenever the program gets to where it is.
@@ -24,7 +26,8 @@ class Fact(Record):
         constant: the value where it is always the same, else UNSURE.
         memory: the instructions, by `id`, of which one has made the memory that the value lies on;
             None where it may lie on any. Values whose memories have none in common share nothing.
-        items: facts of the items of a list or tuple whose number is known, else None.
+        items: facts of the items of a list or tuple that has a known number of them, and few, else
+            None.
     """
 
     __slots__ = ("kind", "dtype", "shape", "constant", "memory", "items")
@@ -66,13 +69,16 @@ def fact(value: Any) -> Fact:
     if isinstance(value, Value):
         return Fact(value.kind, value.dtype, value.shape, value.known, value.memory, None)
     if isinstance(value, List):
-        items = None if value.items is None else tuple(map(fact, value.items))
-        return Fact("list", None, None, UNSURE, value.memory, items)
+        return Fact("list", None, None, UNSURE, value.memory, _facts(value.items))
     if type(value) is tuple:
-        return Fact("tuple", None, None, UNSURE, frozenset(), tuple(map(fact, value)))
+        return Fact("tuple", None, None, UNSURE, frozenset(), _facts(value))
     if isinstance(value, (*FUNCTIONS, ir.Builtin)):
         return Fact("function", None, None, UNSURE, frozenset(), None)
     return Fact("iterator", None, None, UNSURE, None, None) if isinstance(value, Each) else NOTHING
+
+
+def _facts(items: Sequence[Any] | None) -> tuple[Fact, ...] | None:
+    return None if items is None or len(items) > _MOST_ITEMS else tuple(map(fact, items))
 
 
 def either(a: Fact, b: Fact) -> Fact:

@@ -22,11 +22,14 @@ from gradcli.engine.static.value import (
     unknown,
 )
 
+_DEEPEST = 50  # lists in lists that are known
+_LARGEST = 10_000  # items of a list and of those in it that are known
+
 
 class List:
     """One list: its `items`, or None and what any item is (`item`) if their number is not known.
     `family` are the lists of which a name may mean any, `memory` the instructions of which one has
-    made it.
+    made it. One that is `lost` may hold anything, whatever becomes of it.
     """
 
     def __init__(self, items: list[Any] | None, item: Any, age: int, memory: Memory) -> None:
@@ -35,6 +38,7 @@ class List:
         self.item = item
         self.age = age
         self.family = [self]
+        self.lost = False
 
     @property
     def any(self) -> Any:
@@ -69,6 +73,9 @@ class Lists:
     def new(self, items: Sequence[Any] | None, item: Any = None) -> List:
         """A new list of these items, or of any number of such an item."""
         at = frozenset({self.at})
+        if items is not None and not is_small(items):
+            self.lose(tuple(items))
+            item, items = unknown(linked(items)), None
         made = List(None if items is None else list(items), item or unknown(), self.count, at)
         if self._lost:
             self.lose(tuple(made.any))
@@ -80,7 +87,9 @@ class Lists:
 
     def append(self, to: List, item: Any) -> None:
         """`to.append(item)`."""
-        if self._is_sure(to) and to.items is not None:
+        if not _may_hold(to, item):
+            self.lose((to, item))
+        elif self._is_sure(to) and to.items is not None:
             to.items.append(item)
         else:
             self._widen(to, [item])
@@ -98,6 +107,9 @@ class Lists:
 
     def put(self, into: List, at: Any, item: Any) -> None:
         """`into[at] = item`."""
+        if not _may_hold(into, item):
+            self.lose((into, item))
+            return
         if self._is_sure(into) and into.items is not None and type(at) is int:
             into.items[at] = item
             return
@@ -117,10 +129,12 @@ class Lists:
                 self.lose(part)
         elif isinstance(value, List):
             for member in value.family:
+                if member.lost:
+                    continue
                 parts = member.any
                 lost = unknown(linked(parts))
                 self._note(member, member.items is None and same(member.item, lost))
-                member.items, member.item = None, lost
+                member.items, member.item, member.lost = None, lost, True
                 self.lose(parts)
         elif not isinstance(value, Value):
             self.lost.append(value)
@@ -190,6 +204,42 @@ class Lists:
             member.family = family
             member.memory = memory
         return both
+
+
+def is_small(items: Sequence[Any]) -> bool:
+    """Whether items, with what is in them, are few and not nested deeply."""
+    if not any(isinstance(item, (List, tuple)) for item in items):
+        return True
+    level, count = list(items), 0
+    for _ in range(_DEEPEST):
+        count += len(level)
+        inner = [v.any if isinstance(v, List) else v for v in level if isinstance(v, (List, tuple))]
+        if not inner:
+            return True
+        if count + sum(map(len, inner)) > _LARGEST:
+            return False
+        level = [value for values in inner for value in values]
+    return False
+
+
+def _may_hold(holder: List, item: Any) -> bool:
+    """Whether a list may be known to hold an item: not one in which it is itself."""
+    if isinstance(item, Value):
+        return True
+    return is_small([item]) and not _is_in(holder, item)
+
+
+def _is_in(holder: List, item: Any) -> bool:
+    pending = [item]
+    while pending:
+        value = pending.pop()
+        if isinstance(value, List):
+            if holder in value.family:
+                return True
+            pending += value.any
+        elif isinstance(value, tuple):
+            pending += value
+    return False
 
 
 def plain(value: Any) -> Any:

@@ -34,7 +34,7 @@ from gradcli.engine.static.kinds import (
     steady,
 )
 from gradcli.engine.static.list_operators import ListOperators
-from gradcli.engine.static.lists import List, Lists, linked, plain
+from gradcli.engine.static.lists import List, Lists, is_small, linked, plain
 from gradcli.engine.static.value import (
     LINKED,
     NEW,
@@ -295,8 +295,11 @@ class Transfer:
             return self.lists.new(items)
         if kind == "text":
             return unknown()
-        if kind != "slice":
-            return tuple(items)
+        if kind == "tuple":
+            if is_small(items):
+                return tuple(items)
+            self.lists.lose(tuple(items))
+            return unknown(linked(items))
         ends = [static(plain(item)) for item in items]
         return unknown() if UNSURE in ends else constant(slice(*ends))
 

@@ -172,12 +172,16 @@ class _Expressions:
             help = "the built-in functions stand without it, as `exp(x)` does"
             return Fault("unknown-name", message, *node.span, help=help)
         if called and foreign.of_python(name):
-            message = f"Python's `{name}` is not part of the language"
+            message = f"`{name}` of Python is not part of the language"
             return Fault("unknown-name", message, *node.span)
         kinds = (False,) if called else (True,) if role == "operand" else (True, False)
-        own = frozenset(known)
+        own = frozenset(n for n in known if not (called and self.is_number(n, scope)))
         known += signatures.names()
-        found = nearest(name, known, lambda n: n in own or signatures[n].constant in kinds)
+        found = nearest(
+            name,
+            known,
+            lambda n: n in own or (n in signatures and signatures[n].constant in kinds),
+        )
         return Fault("unknown-name", message, *node.span, help=found)
 
     def unknown_in_module(self, node: ast.Attribute, path: str) -> Fault:

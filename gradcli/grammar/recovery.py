@@ -17,7 +17,7 @@ from gradcli.grammar.lexer import tokens
 from gradcli.grammar.tables import load
 
 _MOST = 100  # faults that are looked for
-_MOST_READ = 1_000_000  # characters that are read again for them
+_MOST_READ = 500_000  # characters that are read again for them
 _OPENERS, _CLOSERS = frozenset({"LPAR", "LSQB"}), frozenset({"RPAR", "RSQB"})
 _HEADS = ("if 0:", "elif 0:", "else:")
 _FOREIGN_HEADS = frozenset({"try", "match"})  # of blocks that are left out as a whole,
@@ -46,7 +46,8 @@ def faults(text: str, first: Fault, again: Callable[[str, int], Fault | None]) -
         for tried in bad.replaced(text):
             then = again(tried, begin)
             at = len(text) + 1 if then is None else then.span.start
-            left -= at - begin
+            to_the_end = then is None or then.code == "unclosed-bracket"
+            left -= (len(text) if to_the_end else at) - begin
             if at > reached:
                 reached, found, best = at, then, tried
         if reached == bad.stop:

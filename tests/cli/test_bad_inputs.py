@@ -1,8 +1,14 @@
 """What wrong inputs get: the exit status, the place and the words."""
 
+import re
+
 import pytest
 from bad_files import BAD_FILES
 from bad_inputs import bad_inputs
+
+FIRST_LINE = re.compile(
+    r"(gradcli|[^:]+:[0-9]+:[0-9]+): (error|warning)\[[a-z-]+\]: (?![A-Z]).+(?<!\.)"
+)
 
 ROWS = [*bad_inputs(), *BAD_FILES]
 
@@ -20,6 +26,7 @@ def check(row, status, err):
     for text in row.shows:
         assert text in err, f"no {text!r} in {err}"
     assert "Traceback" not in err
+    assert FIRST_LINE.fullmatch(row.says) or not row.argv, "no place, code and message"
 
 
 @pytest.mark.parametrize(

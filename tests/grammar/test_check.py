@@ -65,7 +65,7 @@ BAD = [
     ),
     ("x = true\nx", (1, 5, "unknown-name", "`true` is no value", "write `x = True`")),
     ("x = π * 2\nx", (1, 5, "unknown-name", "`π` is no value", "write `x = pi * 2`")),
-    ("dict(a=1)", (1, 1, "unknown-name", "Python's `dict` is not part of the language", None)),
+    ("dict(a=1)", (1, 1, "unknown-name", "`dict` of Python is not part of the language", None)),
     (
         "special.sin(2.0)",
         (1, 1, "unknown-name", "`special` is no value", "write `torch.special.sin(2.0)`"),

@@ -70,12 +70,12 @@ def _located(known: GradError, frames: list[Frame], program: Program) -> GradErr
     first, *others = known.diagnostics
     notes = [*first.notes, *turns(frame, span, program.source)]
     notes += callers(frames[:-1], program.source)
-    said = Remarks(first.span or span, first.labels, first.help)
+    said = Remarks(first.message, first.span or span, first.labels, first.help)
     if first.span is None and not first.labels:
         said = remarks(first, program, span, _operands(frame, span, program), _given(frames[0][0]))
     placed = Diagnostic(
         first.code,
-        first.message,
+        said.message,
         program.source,
         said.span,
         labels=said.labels,

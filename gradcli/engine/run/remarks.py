@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from gradcli import ir
 from gradcli.engine.run.inputs import Given
 from gradcli.engine.run.messages import operand_label
+from gradcli.engine.run.operators import OPS
 from gradcli.engine.tape.tensor import Number, Tensor
 from gradcli.errors import Diagnostic, Label
 from gradcli.ir import visit
@@ -18,8 +19,9 @@ _LONGEST = 60  # characters of what is offered to be written
 
 
 class Remarks(NamedTuple):
-    """The place, labels beside it, and the way out."""
+    """The message in the words of the program, the place, labels beside it, and the way out."""
 
+    message: str
     span: Span
     labels: tuple[Label, ...]
     help: str | None
@@ -44,7 +46,8 @@ def remarks(
     if refusal.code == "needs-float":
         return _of_ints(refusal, program, span)
     if refusal.code == "used-before-assigned":
-        return Remarks(span, tuple(_assignments(program, span)), refusal.help)
+        assigned = tuple(_assignments(program, span))
+        return Remarks(refusal.message, span, assigned, refusal.help)
     kinds = (Tensor, list, tuple, str) if refusal.code == "wrong-type" else (Tensor, list)
     shown = [
         (operand, value)
@@ -60,7 +63,20 @@ def remarks(
         help = help or _fitting(program, span, shown)
     if refusal.code == "dtype-mismatch":
         help = _power(program, span) or help
-    return Remarks(span, tuple(labels), help)
+    return Remarks(_in_signs(refusal, program, span), span, tuple(labels), help)
+
+
+def _in_signs(refusal: Diagnostic, program: ir.Program, span: Span) -> str:
+    """The message, with the sign of an operator for the name of its op."""
+    i = instruction_at(program, span, ir.Operator, ir.Augment)
+    if refusal.code != "wrong-type" or not isinstance(i, (ir.Operator, ir.Augment)):
+        return refusal.message
+    sign = i.operator
+    name = OPS.get((sign, len(i.args) if isinstance(i, ir.Operator) else 2))
+    wanted = re.fullmatch(rf"`{name}` needs a number or tensor as `\w+`, (got .*)", refusal.message)
+    if wanted is None or sign == "[]":
+        return refusal.message
+    return f"`{sign.removesuffix('[]')}` needs numbers or tensors, {wanted[1]}"
 
 
 # --- shapes ----------------------------------------------------------------------------------
@@ -172,10 +188,10 @@ def _of_ints(refusal: Diagnostic, program: ir.Program, span: Span) -> Remarks:
     data = _data(program, span)
     written = None if data is None else _written(program, data)
     if written is None:
-        return Remarks(span, (), refusal.help)
+        return Remarks(refusal.message, span, (), refusal.help)
     ints = list(_ints(program, written))
     if not ints:
-        return Remarks(span, (), refusal.help)
+        return Remarks(refusal.message, span, (), refusal.help)
     text, help = program.source.text, refusal.help
     parts, at = [], written.span.start
     for place, value in ints:
@@ -187,7 +203,7 @@ def _of_ints(refusal: Diagnostic, program: ir.Program, span: Span) -> Remarks:
     places = [place for place, _ in ints]
     if _within(written.span, span):
         span, *places = places
-    return Remarks(span, tuple(Label(place, "") for place in places), help)
+    return Remarks(refusal.message, span, tuple(Label(place, "") for place in places), help)
 
 
 def _data(program: ir.Program, span: Span) -> ir.Operand | None:

@@ -88,13 +88,13 @@ class Findings:
             values: What is known of the first of these.
         """
         first = error.diagnostics[0]
-        said = Remarks(first.span or span, first.labels, first.help)
+        said = Remarks(first.message, first.span or span, first.labels, first.help)
         if first.span is None and not first.labels:
             pairs = [(o, example(v)) for o, v in zip(operands, values, strict=False)]
             said = remarks(first, self._program, span, pairs, self._given)
         self.tell(
             first.code,
-            first.message,
+            said.message,
             said.span,
             said.help,
             severity="warning" if self.unsure else "error",

@@ -36,6 +36,8 @@ def main() -> int:
     seeds = list(range(options.seed, options.seed + options.programs))
     for seed, name in answers(lambda seed: classed(written(seed))[0], seeds, options.jobs):
         counts[name] += 1
+        if options.log and name != "agree":
+            print(seed, name, file=options.log, flush=True)
         if not name.startswith(EXPLAINED):
             differing[name].append(seed)
     took = time.time() - start
@@ -54,6 +56,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="of the first program")
     parser.add_argument("--jobs", type=int, default=None, metavar="N", help="processes")
     parser.add_argument("--show", type=int, default=1, metavar="N", help="examples of a difference")
+    parser.add_argument(
+        "--log", type=argparse.FileType("w"), metavar="FILE", help="the seeds that do not agree"
+    )
     return parser
 
 

@@ -64,6 +64,12 @@ def ask(program: Program) -> Facts:
     return facts
 
 
+def ask_keeping_saved(program: Program) -> Facts:
+    """Likewise, where what backward needs is kept before it is changed in place."""
+    with torch.autograd.graph.allow_mutation_on_saved_tensors():
+        return ask(program)
+
+
 def run(text: str, names: Scope) -> tuple[Scope, Any]:
     """The names of a program that it made, and its result."""
     tree = ast.parse(text)
@@ -136,8 +142,7 @@ def _recorded(name: str, x: torch.Tensor) -> Facts:
     except RuntimeError:
         return {}
     facts: Facts = {f"requires_grad {name}": x.requires_grad, f"grad_fn {name}": node}
-    grad = x.grad if x.is_leaf or x.retains_grad else None
-    return facts if grad is None else {**facts, f"grad {name}": value(grad)}
+    return facts if x.grad is None else {**facts, f"grad {name}": value(x.grad)}
 
 
 def value(found: Any) -> Any:

@@ -8,6 +8,7 @@ from typing import Any
 
 from gradcli.record import Record
 
+from . import reasons
 from .answers import Facts, is_refusal
 
 _NUMBER = re.compile(r"-?\d+\.?\d*(?:e[+-]?\d+)?")
@@ -36,7 +37,7 @@ def difference(ours: Facts, theirs: Facts, rtol: float) -> Difference | None:
     for question in ("run", "gradient"):
         a, b = ours.get(question), theirs.get(question)
         if is_refusal(a) and is_refusal(b):
-            return None
+            return _other_reason(question, a, b)
         if is_refusal(a):
             return Difference(f"gradcli refuses {question}: {_reason(a)}", question, a, "answers")
         if is_refusal(b):
@@ -49,6 +50,14 @@ def difference(ours: Facts, theirs: Facts, rtol: float) -> Difference | None:
         if not _same(kind, a, b, rtol):
             return Difference(kind, fact, a, b)
     return None
+
+
+def _other_reason(question: str, ours: Any, theirs: Any) -> Difference | None:
+    """That both refuse something, for reasons of different kinds."""
+    a, b = reasons.of_gradcli(ours["refused"]), reasons.of_pytorch(theirs["refused"])
+    if a == b:
+        return None
+    return Difference(f"refused for {a}, by PyTorch for {b}", question, ours, theirs)
 
 
 def _reason(refusal: Any) -> str:
@@ -64,7 +73,7 @@ def refused(facts: Facts) -> bool:
 
 def _same(kind: str, a: Any, b: Any, rtol: float) -> bool:
     if kind == "printed":
-        return _same_text("\n".join(a), "\n".join(b))
+        return _same_text("\n".join(a), "\n".join(b), rtol)
     if kind == "requires_grad" or a is None or b is None:
         return bool(a == b)
     return same_value(a, b, rtol)
@@ -92,15 +101,17 @@ def _close(x: float, y: float, rtol: float, atol: float) -> bool:
     return math.isfinite(x) and math.isfinite(y) and abs(x - y) <= atol + rtol * abs(y)
 
 
-def _same_text(a: str, b: str) -> bool:
-    """Whether two texts are the same but for names of nodes and functions and the last digit of numbers."""
+def _same_text(a: str, b: str, rtol: float) -> bool:
+    """Whether two texts are the same but for names of nodes and functions and the rounding of
+    numbers.
+    """
     if a == b:
         return True
     a, b = (_FUNCTION.sub("function", _NODE.sub("grad_fn", text)) for text in (a, b))
     if _NUMBER.sub("#", a) != _NUMBER.sub("#", b):
         return False
     return all(
-        x == y or abs(float(x) - float(y)) <= 1.01 * _last_digit(x)
+        x == y or abs(float(x) - float(y)) <= 1.01 * _last_digit(x) + rtol * abs(float(y))
         for x, y in zip(_NUMBER.findall(a), _NUMBER.findall(b), strict=True)
     )
 

@@ -9,7 +9,7 @@ import math
 import re
 from typing import Any
 
-from .answers import Facts
+from .answers import Facts, is_refusal
 from .compare import Difference, difference, same_value
 from .program import Program
 
@@ -22,48 +22,66 @@ REFUSALS = (  # who refuses, what is said of it, and the name of the difference
     ("gradcli", "several elements of this expanded tensor", "an expanded tensor is changed"),
     ("gradcli", "raised to a negative integer power", "an int to a negative power"),
 )
-CHANGED_DATA = re.compile(r"(?<!grad)\.data( [-+*/]=|\.\w+_\(|$)", re.MULTILINE)
 CHANGED_SINCE = "has been modified by an inplace operation"
 SINGLE = 1e-7  # how far a constant in single precision is from what it stands for
+_DATA_LESSENED = re.compile(r"(\w+)\.data -= (.*)")
 
 
 def explained(program: Program, ours: Facts, theirs: Facts, found: Difference) -> str | None:
     """The name of the known difference that a difference is, or None."""
     for who, pattern, name in REFUSALS:
-        if found.kind.startswith(f"{who} refuses"):
-            facts = theirs if who == "PyTorch" else ours
-            if re.search(pattern, facts[found.fact]["refused"]):
-                return name
-    changed = found.kind.startswith("PyTorch") and CHANGED_SINCE in theirs[found.fact]["refused"]
-    if changed and _same_with_copies(program, ours):
-        return "changed by itself"
+        fact = (theirs if who == "PyTorch" else ours).get(found.fact)
+        if is_refusal(fact) and re.search(pattern, fact["refused"]):
+            return name
+    return (
+        _of_numbers(program, ours, theirs, found)
+        or _of_saved_values(program, ours, found)
+        or _of_rounding(program, ours, theirs, found)
+    )
+
+
+def _of_numbers(program: Program, ours: Facts, theirs: Facts, found: Difference) -> str | None:
+    """The known difference that a difference of numbers is."""
     connected = found.kind == "requires_grad" and "torch.func." in program.body
     if connected and difference(_numbers(ours), _numbers(theirs), program.rtol) is None:
         return "connected by a slope of zero"
-    derived = found.kind in {"gradient", "jvp", "hvp", "grad"}
-    if (derived or "changed-in-place" in found.kind) and CHANGED_DATA.search(program.body):
-        return "changed through data"
-    if derived and same_value(*_where_numbers(found.gradcli, found.pytorch), program.rtol):
+    if found.kind not in {"gradient", "jvp", "hvp", "grad"}:
+        return None
+    if same_value(*_where_numbers(found.gradcli, found.pytorch), program.rtol):
         return "nothing comes through"
-    if (
-        derived
-        and "hardsigmoid" in program.body
-        and same_value(found.gradcli, found.pytorch, SINGLE)
-    ):
+    if "hardsigmoid" in program.body and same_value(found.gradcli, found.pytorch, SINGLE):
         return "a slope in single precision"
     return None
 
 
-def _same_with_copies(program: Program, ours: Facts) -> bool:
-    """Whether PyTorch tells the same of the program in which what is changed in place is changed by
-    copies of the operands.
+def _of_saved_values(program: Program, ours: Facts, found: Difference) -> str | None:
+    """The known difference in what becomes of a value that backward needs and that is changed:
+    PyTorch tells the same where it keeps that value or where the change takes copies.
     """
     from . import by_pytorch
 
-    body = ast.unparse(_Copies().visit(ast.parse(program.body)))
-    fields = {name: getattr(program, name) for name in Program.__slots__}
-    copied = Program(**{**fields, "body": body})
-    return difference(ours, by_pytorch.ask(copied), program.rtol) is None
+    if found.kind.startswith("PyTorch refuses") and CHANGED_SINCE in found.pytorch["refused"]:
+        name = "PyTorch does not keep what is changed"
+        if _told(program, ours, by_pytorch.ask_keeping_saved(program)):
+            return name
+    else:
+        name = "written from its own memory"
+    copied = program.but(body=ast.unparse(_Copies().visit(ast.parse(program.body))))
+    if _told(copied, ours, by_pytorch.ask(copied)):
+        return name
+    if ".data" in program.body:
+        body = _DATA_LESSENED.sub(r"\1.detach().sub_(\2)", program.body)
+        noticed = program.but(body=body.replace(".data", ".detach()"))
+        for ask in (by_pytorch.ask, by_pytorch.ask_keeping_saved):
+            if _told(noticed, ours, ask(noticed)):
+                return "changed through data"
+    return None
+
+
+def _told(program: Program, ours: Facts, theirs: Facts) -> bool:
+    """Whether PyTorch tells the same, but for what is known of numbers."""
+    found = difference(ours, theirs, program.rtol)
+    return found is None or _of_numbers(program, ours, theirs, found) is not None
 
 
 class _Copies(ast.NodeTransformer):
@@ -92,6 +110,27 @@ class _Copies(ast.NodeTransformer):
 
 def _copy(value: ast.expr) -> ast.expr:
     return ast.Call(ast.Name("kept", ast.Load()), [value], [])
+
+
+def _of_rounding(program: Program, ours: Facts, theirs: Facts, found: Difference) -> str | None:
+    """The known difference that is the rounding of float32: the same program in float64 has none,
+    and its numbers are as near to ours as to PyTorch's.
+    """
+    if "float32" not in program.for_pytorch or not isinstance(found.gradcli, list):
+        return None
+    from . import by_gradcli, by_pytorch
+
+    wide = program.in_float64
+    ours, exact = by_gradcli.ask(wide), by_pytorch.ask(wide)
+    if not _told(wide, ours, exact) or not isinstance(exact.get(found.fact), list):
+        return None
+    truth = exact[found.fact][2]
+    our_error, their_error = (_distance(f, truth) for f in (found.gradcli, found.pytorch))
+    return "rounding of float32" if our_error <= 4 * their_error + 1e-6 else None
+
+
+def _distance(fact: Any, truth: list[float]) -> float:
+    return max(abs(x - y) for x, y in zip(fact[2], truth, strict=True))
 
 
 def _numbers(facts: Facts) -> Facts:

@@ -64,6 +64,19 @@ class Program(Record):
         """Its text in PyTorch."""
         return "\n".join([*(i.assigned() for i in self.inputs), self.body])
 
+    def but(self, **changes: Any) -> Program:
+        """The program with other fields."""
+        return Program(**{**{name: getattr(self, name) for name in self.__slots__}, **changes})
+
+    @property
+    def in_float64(self) -> Program:
+        """The program with float64 in the place of float32."""
+        inputs = [
+            Input(i.name, i.data, i.dtype.replace("32", "64"), i.grad, i.declared)
+            for i in self.inputs
+        ]
+        return self.but(inputs=tuple(inputs), body=self.body.replace("float32", "float64"))
+
     @property
     def wrt(self) -> list[str]:
         """The names that it is differentiated by: inputs that it does not assign again."""

@@ -32,23 +32,18 @@ def _smaller(program: Program) -> Iterator[Program]:
     tree = ast.parse(program.body)
     for place in range(_count(tree, ast.stmt) - 1, -1, -1):
         for body in _without(tree, place):
-            yield _with(program, body=body)
+            yield program.but(body=body)
     for body in _inlined(tree):
-        yield _with(program, body=body)
+        yield program.but(body=body)
     used = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)}
     for i in program.inputs:
         if i.name not in used and len(program.inputs) > 1:
-            yield _with(program, inputs=tuple(j for j in program.inputs if j is not i))
+            yield program.but(inputs=tuple(j for j in program.inputs if j is not i))
     if program.order == 2:
-        yield _with(program, order=1)
+        yield program.but(order=1)
     for place in range(_count(tree, ast.expr)):
         for body in _simpler(tree, place):
-            yield _with(program, body=body)
-
-
-def _with(program: Program, **changes: object) -> Program:
-    fields = {name: getattr(program, name) for name in Program.__slots__}
-    return Program(**{**fields, **changes})
+            yield program.but(body=body)
 
 
 def _count(tree: ast.AST, kind: type) -> int:

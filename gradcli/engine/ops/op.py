@@ -117,6 +117,8 @@ class Op(Entry):
             A mapping tells it for the rule of each argument, where these differ.
         guards: what PyTorch saves, in the same form, where it is not that: reverse mode refuses to
             go on when it has been changed in place.
+        holds: `holds(**params)`, whether PyTorch saves something of the parameters, too, as an
+            index with tensors.
         node: PyTorch's name of the recorded node, or a function (args, params) to it. The arguments
             that the node is made of may stand behind it, "MseLossBackward0(input, target)"; else
             they are those that have rules. A composite that has a name is one node.
@@ -152,6 +154,7 @@ class Op(Entry):
     __slots__ = (
         "_defaults",
         "_node",
+        "_saved",
         "aliases",
         "args",
         "array",
@@ -170,6 +173,7 @@ class Op(Entry):
         "guards",
         "guards_out",
         "folds",
+        "holds",
         "host",
         "infer",
         "infix",
@@ -223,6 +227,7 @@ class Op(Entry):
         jvp: Sequence[Rule | None] | None = None,
         saves: Sequence[str] | Mapping[str, Sequence[str]] = (),
         guards: Sequence[str] | Mapping[str, Sequence[str]] | None = None,
+        holds: Callable[..., bool] | None = None,
         node: str | Callable[..., str] | None = None,
         fields: Sequence[str] = (),
         chooses: bool = False,
@@ -271,12 +276,17 @@ class Op(Entry):
         self.scales = not chooses and any(map(callable, self.partials or ()))
         self.vjp = None if vjp is None else tuple(vjp)
         self.jvp = None if jvp is None else tuple(jvp)
-        self.reads, read = self._by_rule(saves)
+        read_by = self._by_rule(saves)
+        self.reads, read = self._rows(read_by), {name for names in read_by for name in names}
         self.saves = tuple(map(any, zip(*self.reads, strict=True)))
         self.saves_out = "out" in read or any(name in read for name in fields)
-        rows, kept = self._by_rule(saves if guards is None else guards)
+        guarded_by = read_by if guards is None else self._by_rule(guards)
+        kept = {name for names in guarded_by for name in names}
+        rows = self._rows(guarded_by)
         self.guards = None if guards is None else rows
         self.guarded = tuple(map(any, zip(*rows, strict=True)))
+        self._saved = [{*a, *b} for a, b in zip(read_by, guarded_by, strict=True)]
+        self.holds = holds
         self.guarded_fields = tuple(i for i, name in enumerate(fields) if name in kept)
         self.guards_out = "out" in kept or bool(self.guarded_fields)
         self._node = node
@@ -305,13 +315,14 @@ class Op(Entry):
         self.known = known
         self.bad = bad
 
-    def _by_rule(
-        self, names: Sequence[str] | Mapping[str, Sequence[str]]
-    ) -> tuple[tuple[tuple[bool, ...], ...], set[str]]:
-        """For the rule of each argument which arguments are named, and all that is named."""
+    def _by_rule(self, names: Sequence[str] | Mapping[str, Sequence[str]]) -> list[Sequence[str]]:
+        """The names for the rule of each argument."""
         by_rule = names if isinstance(names, Mapping) else dict.fromkeys(self.args, names)
-        rows = tuple(tuple(a in by_rule.get(r, ()) for a in self.args) for r in self.args)
-        return rows, {name for row in by_rule.values() for name in row}
+        return [by_rule.get(a, ()) for a in self.args]
+
+    def _rows(self, by_rule: Sequence[Sequence[str]]) -> tuple[tuple[bool, ...], ...]:
+        """For the rule of each argument which arguments are named."""
+        return tuple(tuple(a in names for a in self.args) for names in by_rule)
 
     def _layouts(self, layout: Layout | list[Layout] | None) -> list[Layout]:
         if layout is None and self.body is not None:
@@ -360,6 +371,28 @@ class Op(Entry):
         if rules is None or self.variadic:
             return range(len(args))
         return [i for i, rule in enumerate(rules) if rule is not None]
+
+    def saves_for(
+        self, connected: Sequence[bool], args: tuple[Any, ...], params: Mapping[str, Any]
+    ) -> bool:
+        """Whether something of a call is saved, here or in PyTorch, for the rules of the connected
+        arguments; a number of which PyTorch's node is not made is not.
+        """
+        if self.holds is not None and self.holds(**params):
+            return True
+        if self.variadic:
+            return any(self._saved)
+        named: set[str] = set()
+        for names, wanted in zip(self._saved, connected, strict=False):
+            if wanted:
+                named |= names
+        inputs = self.node_inputs(args, params)
+        return any(
+            name not in self.args
+            or type(args[i := self.args.index(name)]) not in SCALARS
+            or i in inputs
+            for name in named
+        )
 
     def _node_text(self, args: tuple[Any, ...], params: Mapping[str, Any]) -> str:
         if callable(self._node):

@@ -54,6 +54,10 @@ if TYPE_CHECKING:  # making a protocol takes as long as importing a room
             self, args: tuple[Any, ...], params: Mapping[str, Any]
         ) -> Sequence[int]: ...
 
+        def saves_for(
+            self, connected: Sequence[bool], args: tuple[Any, ...], params: Mapping[str, Any]
+        ) -> bool: ...
+
         def pull(
             self,
             g: Any,
@@ -219,7 +223,7 @@ class Node:
 
     @property
     def saves(self) -> bool:
-        """Whether its derivative reads values that it saved."""
+        """Whether it saved values that its derivative needs."""
         return False
 
     @property

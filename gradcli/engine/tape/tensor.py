@@ -223,7 +223,10 @@ class OpNode(NodeOfOp):
 
     @property
     def saves(self) -> bool:
-        return self.op.saves_out or any(self.op.saves)
+        if self.versions is not None:
+            return True
+        connected = [edge is not None for edge in self.edges]
+        return self.op.saves_for(connected, self.args, self.params)
 
     @property
     def constants(self) -> Sequence[Any]:

@@ -385,7 +385,6 @@ floor_divide: Op = elementwise(
 
 remainder: Op = elementwise(
     "remainder",
-    guards={"other": ("input", "other")},
     args=("input", "other"),
     doc="Remainder input - other floor(input / other), which has the sign of other, "
     "input % other. Its derivatives are 1 and -floor(input / other).",
@@ -393,7 +392,7 @@ remainder: Op = elementwise(
     array=exact.remainder,
     dtype=counted,
     partials=(1.0, lambda out, x, y: neg(floor_divide(x, y))),
-    saves=("input", "other"),
+    saves={"other": ("input", "other")},
     node=by_number(1, "RemainderBackward0(input)", "RemainderBackward1"),
     samples=points.quotients,
     known=lambda: (
@@ -406,7 +405,6 @@ remainder: Op = elementwise(
 
 fmod: Op = elementwise(
     "fmod",
-    guards={"other": ("input", "other")},
     args=("input", "other"),
     doc="Remainder input - other trunc(input / other), which has the sign of input. Its "
     "derivatives are 1 and -trunc(input / other).",
@@ -414,7 +412,7 @@ fmod: Op = elementwise(
     array=exact.fmod,
     dtype=counted,
     partials=(1.0, lambda out, x, y: neg(div(x, y, rounding_mode="trunc"))),
-    saves=("input", "other"),
+    saves={"other": ("input", "other")},
     node=by_number(1, "FmodBackward0(input)", "FmodBackward1"),
     samples=points.quotients,
     known=lambda: (
@@ -490,7 +488,7 @@ lerp: Op = elementwise(
         lambda out, x, end, weight: weight,
         lambda out, x, end, weight: sub(end, x),
     ),
-    saves=("input", "end", "weight"),
+    saves={"input": ("weight",), "end": ("weight",), "weight": ("input", "end")},
     node=by_number(2, "LerpBackward0(input, end)", "LerpBackward1"),
     samples=lambda: (
         sample(1.0, 3.0, 0.25),
@@ -508,7 +506,6 @@ lerp: Op = elementwise(
 
 addcmul: Op = elementwise(
     "addcmul",
-    guards={"tensor1": ("tensor2",), "tensor2": ("tensor1",)},
     args=("input", "tensor1", "tensor2"),
     params={"value": 1},
     doc="input + value tensor1 tensor2.",
@@ -521,7 +518,7 @@ addcmul: Op = elementwise(
         lambda out, x, a, b, value=1: mul(b, value),
         lambda out, x, a, b, value=1: mul(a, value),
     ),
-    saves=("tensor1", "tensor2"),
+    saves={"tensor1": ("tensor2",), "tensor2": ("tensor1",)},
     samples=points.scaled_triples,
     known=lambda: (known(1.0, 0.0, 5.0, grad=(1.0, 5.0, 0.0)),),
     bad=lambda: (bad((2,), (3,), (1,), says="broadcast"),),

@@ -9,6 +9,7 @@ from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.families.places import (
     EVERY,
     behind,
+    by_arrays,
     complete,
     fitting,
     places_of,
@@ -77,6 +78,7 @@ getitem: Op = op(
     batch=_each_item,
     vjp=(lambda g, out, x, index: ops.unindex(g, index=index, size=x.shape),),
     jvp=(lambda dot, out, x, index: getitem(dot, index=index),),
+    holds=by_arrays,
     node=_getitem_node,
     view=True,
     layout=as_made,

@@ -149,6 +149,12 @@ def behind(index: Any) -> tuple[Any, ...] | None:
     return (EVERY, *parts) if basic else None
 
 
+def by_arrays(index: Any) -> bool:
+    """Whether a list, tensor or mask is in the index, which PyTorch saves."""
+    index = static_index(index)
+    return any(hasattr(p, "dtype") for p in (index if type(index) is tuple else (index,)))
+
+
 def complete(entries: tuple[Any, ...], shape: Shape) -> tuple[Any, ...]:
     """The index with its `...` written out."""
     places = [i for i, entry in enumerate(entries) if entry is Ellipsis]

@@ -158,7 +158,7 @@ def _sum(x: Any, product: Any, beta: Any, alpha: Any) -> Any:
             f"an `input` of shape {list(shape_of(x))} does not fit the product of shape "
             f"{list(size)}",
         )
-    return ops.add(ops.mul(x, beta) if beta != 1 else x, scaled)
+    return ops.add(scaled, x, alpha=beta)
 
 
 def _added(

@@ -8,6 +8,7 @@ from gradcli.engine.numerics import exact
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.families.places import (
     behind,
+    by_arrays,
     check_range,
     fitting,
     has_repeats,
@@ -60,6 +61,7 @@ unindex: Op = op(
     batch=_unindex_each,
     vjp=(lambda g, out, x, index, size: ops.getitem(g, index=index),),
     jvp=(lambda dot, out, x, index, size: unindex(dot, index=index, size=size),),
+    holds=lambda index, size: by_arrays(index),
     method=False,
     samples=lambda: (
         sample([1.0, 2.0], index=[0, 0], size=(3,)),
@@ -204,6 +206,7 @@ set_at: Op = op(
         lambda dot, out, x, value, index: set_at(dot, 0.0, index=index),
         lambda dot, out, x, value, index: set_at(ops.zeros_of(like=x), dot, index=index),
     ),
+    holds=by_arrays,
     node="CopySlices",
     method=False,
     samples=lambda: (

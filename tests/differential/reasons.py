@@ -1,0 +1,54 @@
+"""Why something is refused, in a word that is the same for gradcli and PyTorch."""
+
+from __future__ import annotations
+
+import re
+
+_BY_CODE = {  # gradcli's codes that say more than PyTorch's texts tell
+    "bad-index": "index",
+    "index-out-of-range": "index",
+    "dtype-mismatch": "dtype",
+    "needs-float": "dtype",
+    "bad-argument": "argument",
+    "not-a-leaf": "argument",
+    "not-differentiable": "argument",
+    "not-iterable": "argument",
+    "unknown-attribute": "argument",
+    "wrong-arity": "argument",
+    "wrong-count": "argument",
+    "wrong-type": "argument",
+    "shape-mismatch": "shape",
+}
+_BY_TEXT = (  # the first that is found in what PyTorch says
+    ("modified by an inplace operation", "changed-in-place"),
+    ("leaf Variable that requires grad", "leaf-in-place"),
+    ("backward through the graph a second time", "backward-twice"),
+    ("can be implicitly created only for scalar outputs", "needs-cotangent"),
+    ("not to have been used in the graph", "unused-input"),
+    ("requires_grad is not set|does not require grad|doesn't require gradient", "no-graph"),
+    ("A view was created in no_grad mode", "unrecorded-view"),
+    ("Boolean value of Tensor with .* is ambiguous", "ambiguous-condition"),
+    (
+        "to have non-zero size|no identity|non-empty|numel\\(\\) == 0|reduction dim",
+        "empty-reduction",
+    ),
+    ("more than one element of the written-to tensor", "overlapping-memory"),
+    ("out of bounds|out of range|must be tensors used as indices|IndexError|index is out", "index"),
+    ("dtype|[Ff]loating|result type|expected scalar type|can't be cast", "dtype"),
+    ("shape|size|dimension|square|must match|broadcast", "shape"),
+    ("^(TypeError|AttributeError|ValueError)", "argument"),
+)
+
+
+def of_gradcli(refusal: str) -> str:
+    """The word for a refusal of gradcli's, which begins with its code."""
+    code = refusal.partition(":")[0]
+    return _BY_CODE.get(code, code)
+
+
+def of_pytorch(refusal: str) -> str:
+    """The word for a refusal of PyTorch's; where none is known its first line."""
+    for pattern, word in _BY_TEXT:
+        if re.search(pattern, refusal):
+            return word
+    return refusal.split("\n", maxsplit=1)[0]

@@ -111,6 +111,11 @@ def _order(value: Any, name: str) -> Any:
     return value if value is None or isinstance(value, str) else number(value, name)
 
 
+def _largest(x: Any, dim: int, keepdim: bool = False) -> Any:
+    """The largest of sizes, 0 of none."""
+    return (ops.amax if shape_of(x)[dim] else ops.sum)(x, dim=dim, keepdim=keepdim)
+
+
 def _matrix_norm(
     a: Any,
     ord: Any = "fro",
@@ -136,7 +141,7 @@ def _matrix_norm(
         if order == "nuc":
             out = ops.sum(s, dim=-1)
         else:
-            out = ops.amax(s, dim=-1) if order == 2 else ops.amin(s, dim=-1)
+            out = _largest(s, -1) if order == 2 else ops.amin(s, dim=-1)
         if not kept:
             return out
         size = tuple(1 if i in found else n for i, n in enumerate(shape_of(a)))
@@ -148,7 +153,7 @@ def _matrix_norm(
         )
     over, along = (row, column) if order in (1, -1) else (column, row)
     sums = ops.sum(ops.abs(a), dim=over, keepdim=True)
-    most = ops.amax if order > 0 else ops.amin
+    most = _largest if order > 0 else ops.amin
     out = most(sums, dim=along, keepdim=True)
     if kept:
         return out
@@ -172,6 +177,8 @@ matrix_norm: Op = composite(
             for o in ("fro", "nuc", 1, -1, 2, -2, inf, -inf)
         ),
         sample([[[1.0, 2.0]], [[-3.0, 4.5]]], ord=1, dim=(0, 2), keepdim=True),
+        sample([[], []], ord=1),
+        sample([[], []], ord=2),
     ),
     bad=lambda: (bad((2, 2), ord=3, says="'fro'"), bad((2,), says="at least two dimensions")),
 )
@@ -217,6 +224,8 @@ def _cond(a: Any, p: Any = None) -> Any:
     order = _order(p, "p")
     checked("cond", a)
     if order in (None, 2, -2):
+        if not all(shape_of(a)[-2:]):
+            return ops.sum(a, dim=(-2, -1))
         s = ops.svdvals(a)
         high, low = ops.amax(s, dim=-1), ops.amin(s, dim=-1)
         return ops.div(low, high) if order == -2 else ops.div(high, low)
@@ -232,7 +241,10 @@ cond: Op = composite(
     doc="Condition number: the norm of A times the norm of its inverse; without `p` the ratio of "
     "the largest singular value to the smallest.",
     source="definition",
-    samples=lambda: tuple(sample([[1.0, 2.0], [-3.0, 4.5]], p=p) for p in (None, 2, -2, "fro", 1)),
+    samples=lambda: (
+        *(sample([[1.0, 2.0], [-3.0, 4.5]], p=p) for p in (None, 2, -2, "fro", 1)),
+        sample([[], []]),
+    ),
     bad=lambda: (bad((2,), says="at least two dimensions"),),
 )
 

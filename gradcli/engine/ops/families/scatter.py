@@ -313,7 +313,9 @@ def _index_fill(x: Any, value: Any, dim: Any, index: Any) -> Any:
             "shape-mismatch", f"`value` must be a number, got the shape {list(shape_of(value))}"
         )
     where = _parts_at(x, dim, index)
-    return ops.set_at(x, value, index=where if shape_of(x) else Ellipsis)
+    if not shape_of(x):
+        return ops.set_at(x, value, index=Ellipsis) if where[-1].size else ops.clone(x)
+    return ops.set_at(x, value, index=where)
 
 
 index_fill: Op = composite(
@@ -331,6 +333,8 @@ index_fill: Op = composite(
         sample([[1.0, 2.0], [3.0, 4.0]], 5.0, dim=0, index=[1]),
         sample([[1.0, 2.0], [3.0, 4.0]], -1.0, dim=1, index=[1, 1]),
         sample([1.0], 2.0, dim=0, index=[]),
+        sample(1.0, 2.0, dim=0, index=[]),
+        sample(1.0, 2.0, dim=0, index=[0]),
     ),
     bad=lambda: (
         bad((2,), (1,), dim=0, index=[0], says="must be a number"),

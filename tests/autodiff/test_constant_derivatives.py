@@ -51,3 +51,33 @@ def test_the_slope_of_relu_is_differentiated():
     )
     text += "create_graph=True)\nprint(g.requires_grad, torch.autograd.grad(g.sum(), x))"
     assert load(text).run().printed == ("True (tensor([0., 0.]),)",)
+
+
+FORWARD = """
+x = tensor([0.3, 0.6], requires_grad=True)
+y = FORMULA
+print(y.requires_grad)
+y.sum().backward()
+print(x.grad)
+"""
+
+
+@pytest.mark.parametrize(
+    "formula",
+    [
+        "torch.func.jvp(lambda p: p * 3, (x,), (ones_like(x),))[1]",
+        "torch.func.jvp(torch.func.grad(lambda p: (p * p).sum()), (x,), (ones_like(x),))[1]",
+        "torch.func.jacfwd(lambda p: p / 2)(x)",
+        "torch.func.hessian(lambda p: (p * p).sum())(x)",
+    ],
+)
+def test_a_constant_slope_of_forward_mode_has_the_derivative_zero(formula):
+    printed = load(FORWARD.replace("FORMULA", formula)).run().printed
+    assert printed == ("True", "tensor([0., 0.])")
+
+
+def test_a_slope_of_what_does_not_depend_on_the_leaf_has_no_graph():
+    text = (
+        "x = tensor([0.3], requires_grad=True)\nprint(torch.func.jvp(lambda p: ones(2), (x,), (x,))"
+    )
+    assert load(text + "[1].requires_grad)").run().printed == ("False",)

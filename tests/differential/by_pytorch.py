@@ -6,6 +6,8 @@ import ast
 import math
 import re
 import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -56,18 +58,12 @@ def ask(program: Program) -> Facts:
     if is_float(facts["result"]) and program.wrt:
         try:
             if _RUNS_BACKWARD.search(program.body):
-                with _KeepingGraphs():
+                with _keeping_graphs():
                     found, result = run(program.for_pytorch, scope([]))
             _derivatives(program, found, result, facts)
         except Exception as error:
             facts["gradient"] = {"refused": f"{type(error).__name__}: {error}"}
     return facts
-
-
-def ask_keeping_saved(program: Program) -> Facts:
-    """Likewise, where what backward needs is kept before it is changed in place."""
-    with torch.autograd.graph.allow_mutation_on_saved_tensors():
-        return ask(program)
 
 
 def run(text: str, names: Scope) -> tuple[Scope, Any]:
@@ -84,18 +80,32 @@ def run(text: str, names: Scope) -> tuple[Scope, Any]:
     return {n: v for n, v in names.items() if n not in there and n != "__builtins__"}, result
 
 
-class _KeepingGraphs:
+@contextmanager
+def _with(replaced: Mapping[tuple[Any, str], Any]) -> Iterator[None]:
+    """PyTorch with other functions in the place of some."""
+    kept = {(module, name): getattr(module, name) for module, name in replaced}
+    try:
+        for (module, name), function in replaced.items():
+            setattr(module, name, function)
+        yield
+    finally:
+        for (module, name), function in kept.items():
+            setattr(module, name, function)
+
+
+def _keeping_graphs() -> Any:
     """What a program's own backward passes would free is kept, as gradcli's commands keep it."""
-
-    def __enter__(self) -> None:
-        self.kept = backward, grad = torch.autograd.backward, torch.autograd.grad
-        torch.autograd.backward = lambda of, g=None, retain=None, create=False, **more: backward(
-            of, g, retain_graph=True, create_graph=create, **more
-        )
-        torch.autograd.grad = lambda *args, **more: grad(*args, **{**more, "retain_graph": True})
-
-    def __exit__(self, *_: Any) -> None:
-        torch.autograd.backward, torch.autograd.grad = self.kept
+    backward, grad = torch.autograd.backward, torch.autograd.grad
+    return _with(
+        {
+            (torch.autograd, "backward"): lambda of, g=None, retain=None, create=False, **more: (
+                backward(of, g, retain_graph=True, create_graph=create, **more)
+            ),
+            (torch.autograd, "grad"): lambda *args, **more: grad(
+                *args, **{**more, "retain_graph": True}
+            ),
+        }
+    )
 
 
 def _derivatives(program: Program, names: Scope, result: Any, facts: Facts) -> None:
@@ -158,3 +168,49 @@ def value(found: Any) -> Any:
 
 
 SCALARS = {bool: "bool", int: "int64", float: "float64"}
+
+
+# --- PyTorch in another way ----------------------------------------------------------------------
+
+
+def ask_keeping_saved(program: Program) -> Facts:
+    """Ask where what backward needs is kept before it is changed in place."""
+    with torch.autograd.graph.allow_mutation_on_saved_tensors():
+        return ask(program)
+
+
+def ask_with_own_gradients(program: Program) -> Facts:
+    """Ask where a gradient lies on memory of its own: no element is shown as several."""
+    grad, of_function = torch.autograd.grad, torch.func.grad
+    with _with(
+        {
+            (torch.autograd, "grad"): lambda *args, **more: tuple(
+                g if g is None else g.contiguous() for g in grad(*args, **more)
+            ),
+            (torch.func, "grad"): lambda f: lambda *args: of_function(f)(*args).contiguous(),
+        }
+    ):
+        return ask(program)
+
+
+def ask_with_connected_slopes(program: Program) -> Facts:
+    """Ask where a derivative by forward mode requires grad if the value does."""
+    jvp, jacfwd, hessian = torch.func.jvp, torch.func.jacfwd, torch.func.hessian
+
+    def connected(slope: Any, value: Any) -> Any:
+        return slope if slope.requires_grad else torch.where(torch.tensor(True), slope, value)
+
+    def with_value(f: Any, points: Any, dots: Any) -> Any:
+        out, dot = jvp(f, points, dots)
+        return out, connected(dot, out)
+
+    with _with(
+        {
+            (torch.func, "jvp"): with_value,
+            (torch.func, "jacfwd"): lambda f: lambda x: connected(jacfwd(f)(x), f(x).sum()),
+            (torch.func, "hessian"): lambda f: (
+                lambda x: connected(hessian(f)(x), torch.func.grad(f)(x).sum())
+            ),
+        }
+    ):
+        return ask(program)

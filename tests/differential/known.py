@@ -34,17 +34,14 @@ def explained(program: Program, ours: Facts, theirs: Facts, found: Difference) -
         if is_refusal(fact) and re.search(pattern, fact["refused"]):
             return name
     return (
-        _of_numbers(program, ours, theirs, found)
-        or _of_saved_values(program, ours, found)
-        or _of_rounding(program, ours, theirs, found)
+        _of_numbers(program, found)
+        or _of_memory(program, ours, found)
+        or _of_rounding(program, found)
     )
 
 
-def _of_numbers(program: Program, ours: Facts, theirs: Facts, found: Difference) -> str | None:
+def _of_numbers(program: Program, found: Difference) -> str | None:
     """The known difference that a difference of numbers is."""
-    connected = found.kind == "requires_grad" and "torch.func." in program.body
-    if connected and difference(_numbers(ours), _numbers(theirs), program.rtol) is None:
-        return "connected by a slope of zero"
     if found.kind not in {"gradient", "jvp", "hvp", "grad"}:
         return None
     if same_value(*_where_numbers(found.gradcli, found.pytorch), program.rtol):
@@ -54,34 +51,47 @@ def _of_numbers(program: Program, ours: Facts, theirs: Facts, found: Difference)
     return None
 
 
-def _of_saved_values(program: Program, ours: Facts, found: Difference) -> str | None:
-    """The known difference in what becomes of a value that backward needs and that is changed:
-    PyTorch tells the same where it keeps that value or where the change takes copies.
+def _of_memory(program: Program, ours: Facts, found: Difference) -> str | None:
+    """The known difference that there is none of when PyTorch goes another way about memory and
+    graph.
     """
     from . import by_pytorch
 
     if found.kind.startswith("PyTorch refuses") and CHANGED_SINCE in found.pytorch["refused"]:
-        name = "PyTorch does not keep what is changed"
-        if _told(program, ours, by_pytorch.ask_keeping_saved(program)):
-            return name
+        changed = "PyTorch does not keep what is changed"
     else:
-        name = "written from its own memory"
-    copied = program.but(body=ast.unparse(_Copies().visit(ast.parse(program.body))))
-    if _told(copied, ours, by_pytorch.ask(copied)):
-        return name
-    if ".data" in program.body:
-        body = _DATA_LESSENED.sub(r"\1.detach().sub_(\2)", program.body)
-        noticed = program.but(body=body.replace(".data", ".detach()"))
-        for ask in (by_pytorch.ask, by_pytorch.ask_keeping_saved):
-            if _told(noticed, ours, ask(noticed)):
-                return "changed through data"
+        changed = "written from its own memory"
+    noticed = program.but(
+        body=_DATA_LESSENED.sub(r"\1.detach().sub_(\2)", program.body).replace(".data", ".detach()")
+    )
+    ways = (
+        (
+            "torch.func",
+            "connected by a slope of zero",
+            by_pytorch.ask_with_connected_slopes,
+            program,
+        ),
+        ("grad(", "one element shown as several", by_pytorch.ask_with_own_gradients, program),
+        ("", changed, by_pytorch.ask_keeping_saved, program),
+        ("", changed, by_pytorch.ask, _copying(program)),
+        (".data", "changed through data", by_pytorch.ask, noticed),
+        (".data", "changed through data", by_pytorch.ask_keeping_saved, noticed),
+    )
+    for text, name, ask, asked in ways:
+        if text in program.body and _told(asked, ours, ask(asked)):
+            return name
     return None
 
 
 def _told(program: Program, ours: Facts, theirs: Facts) -> bool:
     """Whether PyTorch tells the same, but for what is known of numbers."""
     found = difference(ours, theirs, program.rtol)
-    return found is None or _of_numbers(program, ours, theirs, found) is not None
+    return found is None or _of_numbers(program, found) is not None
+
+
+def _copying(program: Program) -> Program:
+    """The program with copies in the place of what an in-place change reads."""
+    return program.but(body=ast.unparse(_Copies().visit(ast.parse(program.body))))
 
 
 class _Copies(ast.NodeTransformer):
@@ -112,7 +122,7 @@ def _copy(value: ast.expr) -> ast.expr:
     return ast.Call(ast.Name("kept", ast.Load()), [value], [])
 
 
-def _of_rounding(program: Program, ours: Facts, theirs: Facts, found: Difference) -> str | None:
+def _of_rounding(program: Program, found: Difference) -> str | None:
     """The known difference that is the rounding of float32: the same program in float64 has none,
     and its numbers are as near to ours as to PyTorch's.
     """
@@ -131,11 +141,6 @@ def _of_rounding(program: Program, ours: Facts, theirs: Facts, found: Difference
 
 def _distance(fact: Any, truth: list[float]) -> float:
     return max(abs(x - y) for x, y in zip(fact[2], truth, strict=True))
-
-
-def _numbers(facts: Facts) -> Facts:
-    """The facts but for what is connected."""
-    return {name: fact for name, fact in facts.items() if not name.startswith("requires_grad")}
 
 
 def _where_numbers(ours: Any, theirs: Any) -> tuple[Any, Any]:

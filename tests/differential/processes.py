@@ -41,4 +41,8 @@ def answers(
 
 def _answer(ask: Callable[[Any], str], questions: list[Any], there: Connection) -> None:
     for question in questions:
-        there.send(ask(question))
+        try:
+            answer = ask(question)
+        except Exception as error:
+            answer = f"no answer: {type(error).__name__}: {error}"
+        there.send(answer)

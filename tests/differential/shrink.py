@@ -19,12 +19,21 @@ def shrunk(program: Program, differs: Callable[[Program], bool]) -> Program:
         found = False
         for smaller in _smaller(program):
             tries -= 1
-            if differs(smaller):
+            if _is_text(smaller.body) and differs(smaller):
                 program, found = smaller, True
                 break
             if not tries:
                 break
     return program
+
+
+def _is_text(body: str) -> bool:
+    """Whether what is left can be read again: a slice, say, stands in brackets alone."""
+    try:
+        ast.parse(body)
+    except SyntaxError:
+        return False
+    return True
 
 
 def _smaller(program: Program) -> Iterator[Program]:

@@ -85,3 +85,20 @@ def test_a_change_of_what_is_saved_tells_the_name_and_place_of_the_call(call, no
     found = caught.value.diagnostics[0]
     assert f"a value that {node} saved" in found.message
     assert found.labels[0].text == f"{node} saved it here"
+
+
+@pytest.mark.parametrize(
+    ("text", "connected"),
+    [
+        ("t = z[1:]\nt[0:0] = y[0:0]", True),
+        ("z[0:0] = y[0]", True),
+        ("z[0:0] = 0", False),
+        ("z[[]] = y[0:0]", True),
+        ("v = z[5:].reshape(2, 0).T\nv *= y[0]", True),
+        ("v = z[3:].expand(4, 0)[1:]\nv *= y[0]", True),
+        ("v = z[[]]\nv *= y[0]", False),  # a copy
+    ],
+)
+def test_what_is_written_into_an_empty_part_connects_the_whole(text, connected):
+    start = "y = tensor([1.0, 2.0, 3.0], requires_grad=True)\nz = ones(3)\n"
+    assert load(f"{start}{text}\nprint(z.requires_grad)").run().printed == (str(connected),)

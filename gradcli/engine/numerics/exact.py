@@ -113,13 +113,19 @@ _raised = ufunc("power")
 
 def add(x: Data, y: Data, alpha: Any = 1) -> Data:
     """Sum x + alpha y."""
-    return plus(x, y if alpha == 1 else scaled(y, alpha, "alpha"))
+    if alpha != 1:
+        x, y = alike((x, y))
+        y = scaled(y, alpha, "alpha")
+    return plus(x, y)
 
 
 def sub(x: Data, y: Data, alpha: Any = 1) -> Data:
     """Difference x - alpha y."""
     _refuse_bool(x, y)
-    return _minus(x, y if alpha == 1 else scaled(y, alpha, "alpha"))
+    if alpha != 1:
+        x, y = alike((x, y))
+        y = scaled(y, alpha, "alpha")
+    return _minus(x, y)
 
 
 def scaled(x: Data, factor: Any, name: str) -> Data:

@@ -145,8 +145,8 @@ class Traced:
         """Tangents of the result `out`, in its form, from those of points."""
         if self._recorded(seeds.values()):
             dots = iter(line.push_recorded(seeds))
-        else:
-            dots = iter(line.push({node: _float(data_of(dot)) for node, dot in seeds.items()}))
+            return mapped(lambda value: _connected(as_value(next(dots), value), value), out)
+        dots = iter(line.push({node: _float(data_of(dot)) for node, dot in seeds.items()}))
         return mapped(lambda value: as_value(next(dots), value), out)
 
     def _recorded(self, weights: Any) -> bool:
@@ -243,6 +243,15 @@ def as_value(found: Any, like: Any) -> Any:
     if type(found) not in NUMBERS and not found.flags.writeable:
         found = found.copy()  # one element shown as several is no memory to change in place
     return Tensor(found)
+
+
+def _connected(dot: Any, value: Any) -> Any:
+    """A tangent with a graph where the value has one: a slope that is constant has the derivative
+    zero, for which a program may ask.
+    """
+    if (isinstance(dot, Tensor) and node_of(dot) is not None) or not isinstance(value, Tensor):
+        return dot
+    return ops.where(True, dot, value)
 
 
 # --- gradients and products ------------------------------------------------------------------
@@ -389,10 +398,11 @@ def _by_forward(traced: Traced, line: Linearized) -> list[dict[Node, Any]]:
         ]
         for k, out in enumerate(outs):
             if point.shape == ():
-                found[k][node] = _block(columns[0][k], out, point)
+                block = _block(columns[0][k], out, point)
             else:
                 parts = [as_value(column[k], out) for column in columns]
-                found[k][node] = _stacked(parts, shape_of(out), point.shape, dtype_of(out), -1)
+                block = _stacked(parts, shape_of(out), point.shape, dtype_of(out), -1)
+            found[k][node] = _connected(block, ops.sum(out)) if traced.connected else block
     return found
 
 

@@ -95,3 +95,10 @@ def test_a_quotient_by_single_precision_has_its_slope_in_double():
     text = "x = tensor([0.7], requires_grad=True)\ny = tensor([-1.39], dtype=float32)\n"
     assert load(f"{text}sum(x / y)").grad(wrt=["x"]).grad["x"] == 1 / np.float64(y)
     assert load(f"{text}sum(x / y)").jvp(tangents={"x": [1.0]}).jvp == 1 / np.float64(y)
+
+
+def test_a_scaled_int_beside_float32_keeps_it():
+    x, y = Tensor(np.ones(2, np.float32)), Tensor(np.array([1, 2]))
+    for name in ("add", "sub"):
+        for operands in ((x, y), (y, x)):
+            assert table()[name](*operands, alpha=0.5).dtype == "float32", name

@@ -63,12 +63,15 @@ def _derivatives(program: Program, loaded: Loaded, facts: Facts) -> None:
     if program.hooked or program.order == 0:
         return
     along = program.direction()
-    if program.order == 2:
+    if program.order >= 2:
         both = loaded.hvp(tangents=along, **asked)
         facts.update({f"hvp {name}": value(g) for name, g in both.hvp.items()})
     dot = np.asarray(loaded.jvp(tangents=along).jvp, np.float64)
     weight = 1.0 if program.cotangent is None else np.asarray(program.cotangent)
     facts["jvp"] = value(float(np.sum(dot * weight)))
+    if program.order == 3:
+        for name, row in loaded.hessian(**asked).hessian.items():
+            facts.update({f"hessian {name} {other}": value(block) for other, block in row.items()})
 
 
 def value(found: Any) -> Any:

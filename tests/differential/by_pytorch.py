@@ -116,7 +116,7 @@ def _derivatives(program: Program, names: Scope, result: Any, facts: Facts) -> N
         weight = torch.ones_like(result)
     else:
         weight = torch.tensor(program.cotangent, dtype=result.dtype)
-    second = program.order == 2 and not program.hooked
+    second = program.order >= 2 and not program.hooked
     slopes = _pulled(result, points, weight, graph=second)
     for name, slope in zip(wrt, slopes, strict=True):
         facts[f"gradient {name}"] = value(slope)
@@ -129,6 +129,20 @@ def _derivatives(program: Program, names: Scope, result: Any, facts: Facts) -> N
         for name, product in zip(wrt, _pulled(total, points, torch.ones_like(total)), strict=True):
             facts[f"hvp {name}"] = value(product)
     facts["jvp"] = value(total.item())
+    if program.order == 3:
+        _second_derivatives(wrt, slopes, facts)
+
+
+def _second_derivatives(wrt: Scope, slopes: list[torch.Tensor], facts: Facts) -> None:
+    """The Hessian in blocks, row by row."""
+    points = list(wrt.values())
+    for name, slope in zip(wrt, slopes, strict=True):
+        one = torch.ones((), dtype=slope.dtype)
+        rows = [_pulled(part, points, one) for part in slope.reshape(-1)]
+        for i, (other, point) in enumerate(wrt.items()):
+            parts = [row[i].reshape(-1) for row in rows]
+            block = torch.stack(parts) if parts else torch.zeros(0)
+            facts[f"hessian {name} {other}"] = value(block.reshape((*slope.shape, *point.shape)))
 
 
 def _pulled(
@@ -144,15 +158,18 @@ def _pulled(
 
 
 def _recorded(name: str, x: torch.Tensor) -> Facts:
-    """What is told of a tensor beside its value; nothing if PyTorch does not go on with it: one of
-    several views whose base has been changed.
+    """What is told of a tensor beside its value. PyTorch tells less of one with which it does not go
+    on, of several views whose base has been changed; and nothing of the graph of a view made under
+    `no_grad`, which it has require grad, as its base does, though no gradient comes there.
     """
+    facts: Facts = {} if x.grad is None else {f"grad {name}": value(x.grad)}
     try:
-        node = "" if x.grad_fn is None else x.grad_fn.name()
+        node = "" if x.grad_fn is None else type(x.grad_fn).__name__
     except RuntimeError:
-        return {}
-    facts: Facts = {f"requires_grad {name}": x.requires_grad, f"grad_fn {name}": node}
-    return facts if x.grad is None else {**facts, f"grad {name}": value(x.grad)}
+        return facts
+    if x.requires_grad and x.is_leaf and x._is_view() and x._base.requires_grad:
+        return facts
+    return {**facts, f"requires_grad {name}": x.requires_grad, f"grad_fn {name}": node}
 
 
 def value(found: Any) -> Any:

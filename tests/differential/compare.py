@@ -30,7 +30,7 @@ class Difference(Record):
 
 
 def difference(ours: Facts, theirs: Facts, rtol: float) -> Difference | None:
-    """The first difference, in the order in which a program makes its facts."""
+    """The first difference, in the order in which a program makes its facts; names of nodes last."""
     if "bug" in ours:
         last = ours["bug"].strip().split("\n")[-1]
         return Difference(f"bug: {last}", "bug", ours["bug"], theirs.get("run", "answers"))
@@ -42,10 +42,10 @@ def difference(ours: Facts, theirs: Facts, rtol: float) -> Difference | None:
             return Difference(f"gradcli refuses {question}: {_reason(a)}", question, a, "answers")
         if is_refusal(b):
             return Difference(f"PyTorch refuses {question}: {_reason(b)}", question, "answers", b)
-    for fact in {**theirs, **ours}:
+    for fact in sorted({**theirs, **ours}, key=lambda fact: fact.startswith("grad_fn")):
         kind, _, _ = fact.partition(" ")
         a, b = ours.get(fact), theirs.get(fact)
-        if kind in {"grad_fn", "requires_grad"} and (a is None or b is None or kind == "grad_fn"):
+        if kind in {"grad_fn", "requires_grad"} and (a is None or b is None):
             continue
         if not _same(kind, a, b, rtol):
             return Difference(kind, fact, a, b)
@@ -74,6 +74,8 @@ def refused(facts: Facts) -> bool:
 def _same(kind: str, a: Any, b: Any, rtol: float) -> bool:
     if kind == "printed":
         return _same_text("\n".join(a), "\n".join(b), rtol)
+    if kind == "grad_fn":
+        return not a or not b or bool(a == b)  # whether there is one, `requires_grad` tells
     if kind == "requires_grad" or a is None or b is None:
         return bool(a == b)
     return same_value(a, b, rtol)

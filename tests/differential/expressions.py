@@ -246,7 +246,7 @@ def shaped(w: Writer, depth: int) -> str | None:
         ]  # fmt: skip
     if held.dim() == 2:
         forms += [f"{x}.T", f"{x}.t()", f"{x}.tril()", f"{x}.triu(1)", f"{x}.diagonal()",
-                  f"{x}.T.contiguous()", f"{x}.trace()", f"torch.diag({x})", f"{x}.mT",
+                  f"{x}.T.contiguous()", f"{x}.adjoint()", f"{x}.trace()", f"torch.diag({x})", f"{x}.mT",
                   f"{x}.permute(1, 0)", f"torch.rot90({x})", f"{x}.T.reshape(-1)", f"{x}.T.flatten()"]  # fmt: skip
     if held.dim() == 1:
         forms += [f"torch.diag({x})", f"torch.diag_embed({x})", f"{x}[:, None]", f"{x}[None]",
@@ -301,6 +301,8 @@ def indexed(w: Writer, depth: int) -> str | None:
                  f"{x}.masked_fill({x} > 0.2, 1.5)",
                  f"{x}.index_add({d}, {places}, {x}.index_select({d}, {places}))",
                  f"{x}.gather({d}, torch.zeros_like({x}, dtype=torch.int64))",
+                 f"{x}.scatter_add({d}, torch.zeros_like({x}, dtype=torch.int64), {x})",
+                 f"torch.index_put({x}, ({places},), {x}[{places}], accumulate=True)",
                  f"{x}.index_fill({d}, {places}, 0.5)"]  # fmt: skip
         return w.rng.choice(forms)
     return f"{x}[{index(w, held)}]"
@@ -383,7 +385,7 @@ def compared(w: Writer, depth: int) -> str | None:
 
 def cast(w: Writer, depth: int) -> str | None:
     x = operand(w, depth)
-    forms = ["{x}.to(torch.float32)", "{x}.double()", "{x}.long()",
+    forms = ["{x}.to(torch.float32)", "{x}.double()", "{x}.long()", "{x}.bool()",
              "{x}.to(torch.int64)", "{x}.to(dtype=torch.float64)"]  # fmt: skip
     return x and w.rng.choice(forms).format(x=x)
 

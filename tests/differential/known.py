@@ -22,6 +22,17 @@ REFUSALS = (  # who refuses, what is said of it, and the name of the difference
     ("gradcli", "several elements of this expanded tensor", "an expanded tensor is changed"),
     ("gradcli", "raised to a negative integer power", "an int to a negative power"),
 )
+OTHER_NODES = (  # the node here and in PyTorch, and of which text where that matters
+    (".*", "AsStridedBackward0", ""),  # a view that is made anew, for its base has changed
+    ("SelectBackward0", "UnbindBackward0", "for "),
+    ("FillBackward0", "FillBackward[23]|ZeroBackward0", r"fill_|zero_|fill\("),
+    ("TanhshrinkBackward0", "SubBackward0", "tanhshrink"),
+    ("SumBackward1", "(Mul|Div)Backward1", "trapezoid"),
+    ("ViewBackward0", "SqueezeBackward4", "quantile"),
+    ("ViewBackward0", "Am..Backward0", "matrix_norm"),
+    ("ViewBackward0", "MulBackward0", "einsum"),
+    (".*", ".*", r"torch\.func\.|functional\."),  # derivatives by other formulas
+)
 CHANGED_SINCE = "has been modified by an inplace operation"
 SINGLE = 1e-7  # how far a constant in single precision is from what it stands for
 _DATA_LESSENED = re.compile(r"(\w+)\.data -= (.*)")
@@ -29,20 +40,40 @@ _DATA_LESSENED = re.compile(r"(\w+)\.data -= (.*)")
 
 def explained(program: Program, ours: Facts, theirs: Facts, found: Difference) -> str | None:
     """The name of the known difference that a difference is, or None."""
-    for who, pattern, name in REFUSALS:
-        fact = (theirs if who == "PyTorch" else ours).get(found.fact)
-        if is_refusal(fact) and re.search(pattern, fact["refused"]):
-            return name
+    if found.kind == "grad_fn":
+        return _of_nodes(program, found)
     return (
         _of_numbers(program, found)
+        or _of_refusals(ours, theirs, found)
         or _of_memory(program, ours, found)
         or _of_rounding(program, found)
     )
 
 
+def _of_nodes(program: Program, found: Difference) -> str | None:
+    """The known difference that another name of a node is."""
+    for here, there, text in OTHER_NODES:
+        if (
+            re.fullmatch(here, found.gradcli)
+            and re.fullmatch(there, found.pytorch)
+            and re.search(text, program.body)
+        ):
+            return "another node"
+    return None
+
+
+def _of_refusals(ours: Facts, theirs: Facts, found: Difference) -> str | None:
+    """The known difference that a refusal is."""
+    for who, pattern, name in REFUSALS:
+        fact = (theirs if who == "PyTorch" else ours).get(found.fact)
+        if is_refusal(fact) and re.search(pattern, fact["refused"]):
+            return name
+    return None
+
+
 def _of_numbers(program: Program, found: Difference) -> str | None:
     """The known difference that a difference of numbers is."""
-    if found.kind not in {"gradient", "jvp", "hvp", "grad"}:
+    if found.kind not in {"gradient", "jvp", "hvp", "hessian", "grad"}:
         return None
     if same_value(*_where_numbers(found.gradcli, found.pytorch), program.rtol):
         return "nothing comes through"
@@ -84,9 +115,10 @@ def _of_memory(program: Program, ours: Facts, found: Difference) -> str | None:
 
 
 def _told(program: Program, ours: Facts, theirs: Facts) -> bool:
-    """Whether PyTorch tells the same, but for what is known of numbers."""
+    """Whether PyTorch tells the same, but for what is known of numbers and refusals."""
     found = difference(ours, theirs, program.rtol)
-    return found is None or _of_numbers(program, found) is not None
+    known = found is None or _of_numbers(program, found) or _of_refusals(ours, theirs, found)
+    return bool(known)
 
 
 def _copying(program: Program) -> Program:

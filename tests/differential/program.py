@@ -45,7 +45,7 @@ class Program(Record):
         inputs: What it starts from.
         body: Its text, whose last line is the result.
         cotangent: The weight of each element of a result that is no scalar.
-        order: The highest derivative that is asked for.
+        order: The highest derivative that is asked for; 3: all second ones, each by itself.
     """
 
     __slots__ = ("inputs", "body", "cotangent", "order")

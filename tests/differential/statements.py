@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
@@ -9,11 +10,12 @@ from typing import Any
 import torch
 
 from .expressions import expression, fits, floating, index, number
-from .program import Input, Program
+from .program import Input, Program, shape
 from .writer import NotThere, Writer
 
 Write = Callable[[Writer], object]
 TIMES = 14  # tries for one statement
+MOST = 16  # elements of inputs whose second derivatives are asked for one by one
 
 
 def written(seed: Any) -> Program:
@@ -24,8 +26,13 @@ def written(seed: Any) -> Program:
     for _ in range(w.rng.randint(2, 6)):
         with suppress(NotThere):
             w.rng.choice(kinds)(w)
-    order = w.rng.choice([0, 0, 0, 1, 1, 2])
-    return w.program(*result(w), order)
+    order = w.rng.choice([0, 0, 0, 1, 1, 2, 3])
+    return w.program(*result(w), min(order, 2) if elements(w) > MOST else order)
+
+
+def elements(w: Writer) -> int:
+    """How many numbers a program is differentiated by."""
+    return sum(math.prod(shape(i.data)) for i in w.inputs if i.grad)
 
 
 def inputs(w: Writer) -> None:
@@ -216,6 +223,8 @@ def changed(w: Writer, x: str) -> str:
     if rng.random() < 0.3:
         other = number(w)
     op = rng.choice(["+", "-", "*", "/", "+", "*", "**"])
+    if held.dim() and held.shape[0] and rng.random() < 0.12:
+        return repeated(w, x)
     if rng.random() < 0.45:
         i = index(w, held, assigned=True)
         part = w.expression(f"{x}[{i}]")
@@ -233,6 +242,20 @@ def changed(w: Writer, x: str) -> str:
              f"{x}.abs_()", f"{x}.pow_(2)", f"{x}.detach().mul_(2)", f"{x}.data.add_(1)",
              f"{x}.add_({other}, alpha=0.5)", f"{x}.square_()"]  # fmt: skip
     return rng.choice(forms)
+
+
+def repeated(w: Writer, x: str) -> str:
+    """A change of places of which some are named twice: to a number, or by sums, so that it is said
+    what they hold.
+    """
+    n = w.held(x).shape[0]
+    places = [w.rng.randrange(-n, n) for _ in range(w.rng.randint(1, 4))]
+    where = f"torch.tensor({[p % n for p in places]})"
+    added = w.rng.choice([f"{x}[{places}]", f"{x}[{places}] * {number(w)}"])
+    forms = [f"{x}[{places}] = {number(w)}", f"{x}[{where}] = {number(w)}",
+             f"{x}.index_put_(({where},), {added}, accumulate=True)",
+             f"{x}.index_add_(0, {where}, {added})", f"{x}.index_fill_(0, {where}, {number(w)})"]  # fmt: skip
+    return w.rng.choice(forms)
 
 
 def cut(w: Writer) -> None:
@@ -445,6 +468,7 @@ def transform(w: Writer) -> None:
              f"torch.func.jacfwd(torch.func.grad{whole})({x})",
              f"torch.func.jacrev(torch.func.grad{whole})({x})",
              f"torch.func.jvp(torch.func.grad{whole}, ({x},), (torch.ones_like({x}),))[1]",
+             f"torch.func.grad_and_value{whole}({x})[{w.rng.randrange(2)}]",
              f"torch.autograd.functional.jacobian({each}, {x})",
              f"torch.autograd.functional.hessian({whole}, {x})",
              f"torch.autograd.functional.vjp({each}, {x}, torch.ones_like({x}))[1]",
@@ -461,7 +485,10 @@ def hook(w: Writer) -> None:
         return
     forms = ["lambda g: g * 2", "lambda g: g + 1", "lambda g: None", "lambda g: g.clamp(-1, 1)",
              "lambda g: print(g)", "lambda g: torch.zeros_like(g)"]  # fmt: skip
-    w.statement(f"{x}.register_hook({w.rng.choice(forms)})")
+    handle = w.name("h")
+    w.statement(f"{handle} = {x}.register_hook({w.rng.choice(forms)})")
+    if w.rng.random() < 0.3:
+        w.statement(f"{handle}.remove()")
     z = w.assign(f"{x} * {x}") or y
     if w.rng.random() < 0.6:
         w.statement(f"{w.rng.choice([y, z])}.sum().backward(retain_graph=True)")

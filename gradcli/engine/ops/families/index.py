@@ -12,6 +12,7 @@ from gradcli.engine.ops.families.places import (
     by_arrays,
     complete,
     fitting,
+    is_whole,
     places_of,
     static_index,
     taken,
@@ -49,15 +50,10 @@ def _getitem_node(args: tuple[Any, ...], params: dict[str, Any]) -> str:
             continue
         if type(entry) is int:
             name = "SelectBackward0"
-        elif not _is_whole(entry, shape[at]):
+        elif not is_whole(entry, shape[at]):
             name = "SliceBackward0"
         at += 1
     return name
-
-
-def _is_whole(entry: slice, size: int) -> bool:
-    """Whether a slice is written so that it takes a whole dimension."""
-    return entry.start in (None, 0) and entry.stop in (None, size) and entry.step in (None, 1)
 
 
 def _each_item(x: Data, index: Any) -> Data | None:

@@ -627,6 +627,7 @@ soft_margin_loss: Op = composite(
     guards=("input", "target"),
     args=("input", "target"),
     params=_REDUCTION,
+    node="SoftMarginLossBackward0(input)",
     doc="Mean of log(1 + exp(-target input)), without overflow.",
     source="definition",
     samples=lambda: (

@@ -14,6 +14,7 @@ from gradcli.engine.ops.families.matrices import (
 )
 from gradcli.engine.ops.internal.decompose import unit_lower
 from gradcli.engine.ops.op import Op, bad, composite, op, sample
+from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import NUMBERS, Data, np, shape_of
 from gradcli.engine.values.dtypes import floating_name
 from gradcli.engine.values.fields import Fields
@@ -112,8 +113,10 @@ def _order(value: Any, name: str) -> Any:
 
 
 def _largest(x: Any, dim: int, keepdim: bool = False) -> Any:
-    """The largest of sizes, 0 of none."""
-    return (ops.amax if shape_of(x)[dim] else ops.sum)(x, dim=dim, keepdim=keepdim)
+    """The largest of sizes; of none 0, a constant."""
+    if shape_of(x)[dim]:
+        return ops.amax(x, dim=dim, keepdim=keepdim)
+    return ops.sum(data_of(x), dim=dim, keepdim=keepdim)
 
 
 def _matrix_norm(
@@ -225,7 +228,7 @@ def _cond(a: Any, p: Any = None) -> Any:
     checked("cond", a)
     if order in (None, 2, -2):
         if not all(shape_of(a)[-2:]):
-            return ops.sum(a, dim=(-2, -1))
+            return ops.sum(data_of(a), dim=(-2, -1))
         s = ops.svdvals(a)
         high, low = ops.amax(s, dim=-1), ops.amin(s, dim=-1)
         return ops.div(low, high) if order == -2 else ops.div(high, low)

@@ -155,6 +155,11 @@ def by_arrays(index: Any) -> bool:
     return any(hasattr(p, "dtype") for p in (index if type(index) is tuple else (index,)))
 
 
+def is_whole(entry: slice, size: int) -> bool:
+    """Whether a slice is written so that it takes a whole dimension."""
+    return entry.start in (None, 0) and entry.stop in (None, size) and entry.step in (None, 1)
+
+
 def complete(entries: tuple[Any, ...], shape: Shape) -> tuple[Any, ...]:
     """The index with its `...` written out."""
     places = [i for i, entry in enumerate(entries) if entry is Ellipsis]

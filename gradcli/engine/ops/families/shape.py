@@ -322,6 +322,29 @@ transpose: Op = op(
 )
 
 
+def _adjoint(x: Any) -> Any:
+    rank = len(shape_of(x))
+    if rank < 2:
+        raise run_error("shape-mismatch", f"`adjoint` takes matrices, this has {rank} dimensions")
+    return transpose(x, dim0=-2, dim1=-1)
+
+
+adjoint: Op = composite(
+    "adjoint",
+    _adjoint,
+    args=("input",),
+    view=True,
+    doc="Transpose of each matrix, `x.mT`; of complex numbers it would be the conjugate.",
+    source=_VIEW,
+    samples=lambda: (
+        sample([[1.0, 2.0, 3.0]]),
+        sample([[[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]]),
+        sample([[], []]),
+    ),
+    bad=lambda: (bad((2,), says="takes matrices"),),
+)
+
+
 def _backwards(ndim: int) -> tuple[int, ...]:
     if ndim > 2:
         raise run_error(

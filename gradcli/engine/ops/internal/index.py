@@ -10,10 +10,13 @@ from gradcli.engine.ops.families.places import (
     behind,
     by_arrays,
     check_range,
+    complete,
     fitting,
     has_repeats,
+    is_whole,
     parts,
     region_of,
+    static_index,
     taken,
     taken_shape,
 )
@@ -186,6 +189,25 @@ def _value_cotangent(g: Any, value: Like, index: Any) -> Any:
     return ops.reshape(c, shape=(*(1,) * lead, *shape_of(c))) if lead > 0 else c
 
 
+def _set_node(args: tuple[Any, ...], params: dict[str, Any]) -> str:
+    """By whether tensors or lists alone pick, and whether everything is written."""
+    index = static_index(params["index"])
+    shape = shape_of(args[0])
+    picks = False
+    at = 0
+    for entry in complete(index if type(index) is tuple else (index,), shape):
+        if type(entry) is slice and is_whole(entry, shape[at]):
+            at += 1
+        elif hasattr(entry, "dtype") and entry.ndim:
+            picks = True
+            at += entry.ndim if entry.dtype.kind == "b" else 1
+        else:
+            return "CopySlices"
+    if picks:
+        return "IndexPutBackward0"
+    return "CopyBackwards" if shape_of(args[1]) else "FillBackward3"
+
+
 set_at: Op = op(
     "set_at",
     args=("input", "value"),
@@ -207,7 +229,7 @@ set_at: Op = op(
         lambda dot, out, x, value, index: set_at(ops.zeros_of(like=x), dot, index=index),
     ),
     holds=by_arrays,
-    node="CopySlices",
+    node=_set_node,
     method=False,
     samples=lambda: (
         sample([1.0, 2.0, 3.0], 5.0, index=1),

@@ -1,15 +1,11 @@
 """What several tests use."""
 
-import io
 import os
 import signal
-import sys
 
 import pytest
-from forked import Server
 from hypothesis import HealthCheck, settings
-
-from gradcli.__main__ import _run
+from in_process import command
 
 # before NumPy is imported: the matrices here are small, and its threads wait for each other badly
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -24,29 +20,8 @@ settings.load_profile("any load")
 
 
 @pytest.fixture
-def cli(monkeypatch):
+def cli():
     """Runs a command line in this process, given standard input; gives status, standard output and
     standard error.
     """
-
-    def run(*arguments, stdin=""):
-        data = stdin if isinstance(stdin, bytes) else stdin.encode("utf-8", "surrogateescape")
-        streams = [io.TextIOWrapper(io.BytesIO(b), "utf-8") for b in (data, b"", b"")]
-        with monkeypatch.context() as patched:
-            for name, stream in zip(("stdin", "stdout", "stderr"), streams, strict=True):
-                patched.setattr(sys, name, stream)
-            status = _run([str(a) for a in arguments])
-        _, out, err = streams
-        out.flush()
-        err.flush()
-        return status, out.buffer.getvalue().decode(), err.buffer.getvalue().decode()
-
-    return run
-
-
-@pytest.fixture(scope="session")
-def forked(tmp_path_factory):
-    """Real processes of gradcli, forked: see forked.py."""
-    server = Server(tmp_path_factory.mktemp("forked"))
-    yield server
-    server.stop()
+    return command

@@ -31,6 +31,10 @@ OTHER_NODES = (  # the node here and in PyTorch, and of which text where that ma
     ("ViewBackward0", "SqueezeBackward4", "quantile"),
     ("ViewBackward0", "Am..Backward0", "matrix_norm"),
     ("ViewBackward0", "MulBackward0", "einsum"),
+    ("SoftsignBackward0", "DivBackward0", "softsign"),
+    ("FloorDivideBackward0", "NotImplemented", ""),
+    ("ViewBackward0", "UnsafeViewBackward0", ""),
+    (".*", r"\w+BackwardBackward0|SoftmaxBackwardDataBackward0", ""),  # likewise of a derivative
     (".*", ".*", r"torch\.func\.|functional\."),  # derivatives by other formulas
 )
 CHANGED_SINCE = "has been modified by an inplace operation"
@@ -42,6 +46,12 @@ def explained(program: Program, ours: Facts, theirs: Facts, found: Difference) -
     """The name of the known difference that a difference is, or None."""
     if found.kind == "grad_fn":
         return _of_nodes(program, found)
+    if found.kind == "requires_grad" and "torch.func." in program.body:
+        numbers = (
+            {n: f for n, f in facts.items() if n[:8] != "requires"} for facts in (ours, theirs)
+        )
+        if _told(program, *numbers):
+            return "connected by a slope of zero"
     return (
         _of_numbers(program, found)
         or _of_refusals(ours, theirs, found)
@@ -115,10 +125,13 @@ def _of_memory(program: Program, ours: Facts, found: Difference) -> str | None:
 
 
 def _told(program: Program, ours: Facts, theirs: Facts) -> bool:
-    """Whether PyTorch tells the same, but for what is known of numbers and refusals."""
+    """Whether PyTorch tells the same, but for names of nodes and what is known of numbers and
+    refusals.
+    """
     found = difference(ours, theirs, program.rtol)
-    known = found is None or _of_numbers(program, found) or _of_refusals(ours, theirs, found)
-    return bool(known)
+    if found is None or found.kind == "grad_fn":
+        return True
+    return bool(_of_numbers(program, found) or _of_refusals(ours, theirs, found))
 
 
 def _copying(program: Program) -> Program:

@@ -298,7 +298,9 @@ class OpNode(NodeOfOp):
         """The saved result as what it is in the graph."""
         out = self.out
         if type(out) is tuple:
-            return tuple(Tensor(o, self, i) for i, o in enumerate(out))
+            return tuple(
+                Tensor(o, self, i) if is_floating(o) else Tensor(o) for i, o in enumerate(out)
+            )
         return None if out is None else Tensor(out, self)
 
     def _arguments(self) -> Sequence[Any]:

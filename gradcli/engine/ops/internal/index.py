@@ -205,7 +205,7 @@ def _set_node(args: tuple[Any, ...], params: dict[str, Any]) -> str:
             return "CopySlices"
     if picks:
         return "IndexPutBackward0"
-    return "CopyBackwards" if shape_of(args[1]) else "FillBackward3"
+    return "FillBackward3" if shape and not shape_of(args[1]) else "CopyBackwards"
 
 
 set_at: Op = op(

@@ -1,0 +1,25 @@
+"""A command line run in this process: what is tested of a command costs no start."""
+
+from __future__ import annotations
+
+import io
+import sys
+from unittest.mock import patch
+
+from gradcli.__main__ import _run
+
+
+def command(*arguments: object, stdin: str | bytes = "") -> tuple[int, str, str]:
+    """Status, standard output and standard error of a command line that is given standard input."""
+    data = stdin if isinstance(stdin, bytes) else stdin.encode("utf-8", "surrogateescape")
+    given, out, err = (io.TextIOWrapper(io.BytesIO(b), "utf-8") for b in (data, b"", b""))
+    with patch.multiple(sys, stdin=given, stdout=out, stderr=err):
+        status = _run([str(a) for a in arguments])
+    return status, *(_written(stream) for stream in (out, err))
+
+
+def _written(stream: io.TextIOWrapper) -> str:
+    stream.flush()
+    held = stream.buffer
+    assert isinstance(held, io.BytesIO)
+    return held.getvalue().decode()

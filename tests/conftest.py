@@ -4,6 +4,7 @@ import os
 import signal
 
 import pytest
+from forked import Server
 from hypothesis import HealthCheck, settings
 from in_process import command
 
@@ -25,3 +26,11 @@ def cli():
     standard error.
     """
     return command
+
+
+@pytest.fixture(scope="session")
+def forked(tmp_path_factory):
+    """Real processes of gradcli, forked: see forked.py."""
+    server = Server(tmp_path_factory.mktemp("forked"))
+    yield server
+    server.stop()

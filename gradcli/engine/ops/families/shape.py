@@ -324,9 +324,9 @@ transpose: Op = op(
 
 def _adjoint(x: Any) -> Any:
     rank = len(shape_of(x))
-    if rank < 2:
-        raise run_error("shape-mismatch", f"`adjoint` takes matrices, this has {rank} dimensions")
-    return transpose(x, dim0=-2, dim1=-1)
+    if rank == 1:
+        raise run_error("shape-mismatch", "`adjoint` takes matrices, this has one dimension")
+    return transpose(x, dim0=-2, dim1=-1) if rank else t(x)
 
 
 adjoint: Op = composite(
@@ -334,7 +334,7 @@ adjoint: Op = composite(
     _adjoint,
     args=("input",),
     view=True,
-    doc="Transpose of each matrix, `x.mT`; of complex numbers it would be the conjugate.",
+    doc="Transpose of each matrix, `x.mT`; a 0-d tensor stays as it is.",
     source=_VIEW,
     samples=lambda: (
         sample([[1.0, 2.0, 3.0]]),

@@ -45,6 +45,9 @@ AT_ONCE = {  # programs that are refused before anything large is made: the code
     "ones(1).expand(10**12).tolist()": "memory-limit",
     "ones(1).expand(10**12)": "memory-limit",
     "x = ones(1).expand(10**12)": "memory-limit",
+    "jacobian(lambda v: v * v)(ones(10**5))": "memory-limit",
+    "hessian(lambda v: (v * v).sum())(ones(10**5))": "memory-limit",
+    "svd(ones(2500, 2500))": "memory-limit",
     "ones(1).expand(10**12).sum()": "work-limit",
     "ones(1).expand(10**12) + 1": "work-limit",
     "ones(1).expand(10**12)[::2].max()": "work-limit",
@@ -82,6 +85,25 @@ def test_what_cannot_be_done_is_refused_at_once(cli, text, code):
     assert status == (5 if code in ("wrong-count", "integer-overflow", "nested-too-deep") else 6)
     assert out == ""
     assert resident() - before < 150 * 2**20
+
+
+UNFOLLOWED = [  # what a check would follow for ever, or through more than memory holds
+    "x = ['a'] * 10**10\n[0.0] * 10**18",
+    "x = 'a'\nfor i in range(60): x = x + x",
+    "x = ('a',)\nfor i in range(60): x = x + x",
+    "x = [1, 'a']\nfor i in range(60): x = x + x",
+    "x = ['a']\nfor i in range(60): x += x\nfor i in range(60): x.extend(x)",
+    "l = [1.0]\nfor i in range(60): l = [l, l]\ntensor(l)",
+    "l = ['a']\nfor i in range(60): l = (l, l)\nl == l",
+    "x = ones(10**6).unbind()\nlen(x)",
+    "l = [1.0] * 10**7\ntensor(l)",
+    "for i in range(10**18): x = 1\nwhile True: x = 2",
+]
+
+
+@pytest.mark.parametrize("text", UNFOLLOWED)
+def test_a_check_ends(cli, text):
+    assert cli("check", "-e", text, "-q")[0] in (0, 1)
 
 
 IN_TIME = {  # programs that go on for ever, in loops and in single operations

@@ -16,6 +16,7 @@ from gradcli.engine.tape.graph import Node
 from gradcli.engine.tape.tensor import Tensor, node_of
 from gradcli.engine.values.carrier import Like, like_of
 from gradcli.engine.values.data import NUMBERS, np
+from gradcli.engine.values.limits import check_memory
 
 Progress: TypeAlias = Callable[[int, int | None], None]
 """Is told how many directions are done, and of how many."""
@@ -109,6 +110,7 @@ class Linearized:
                 those of the points.
             progress: Is told how many directions are done, and of how many.
         """
+        check_memory((self.directions("reverse"), self.directions("forward")))
         return self._by_columns(progress) if mode == "forward" else self._by_rows(progress)
 
     def cheaper_mode(self) -> str:

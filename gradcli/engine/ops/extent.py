@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -63,5 +64,7 @@ def _check_shape(rule: Any, args: Sequence[Data], params: Mapping[str, Any]) -> 
         found = rule(*(None if a is None else shape_of(a) for a in args), **params)
     except RunError:
         return  # the op says what is wrong
-    for size in found if type(found) is list else (found,):
-        check_memory(size)
+    if type(found) is list:
+        check_memory((sum(map(math.prod, found)),))
+    else:
+        check_memory(found)

@@ -51,7 +51,8 @@ class Guard:
                 _raise_in(self._thread, Reached)
         elif not self.meter.seen and self._stuck is not None:
             frame = sys._current_frames().get(self._thread)
-            if frame is not None and monotonic() - self._stopped > _PATIENCE:
+            late = monotonic() - self._stopped > _PATIENCE
+            if frame is not None and (late or self.meter.left < -self.meter.most // 4):
                 self._stuck(LimitError(self.meter.reached), frame)
 
     def end(self) -> None:

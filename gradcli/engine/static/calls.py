@@ -29,7 +29,7 @@ from gradcli.ir import visit
 from gradcli.source import Span
 
 _DEEPEST = 12  # calls within calls that are followed
-_MOST_CALLS = 5000  # that are followed in all
+_MOST_CALLS = 1000  # that are followed in all
 
 
 class Calls:

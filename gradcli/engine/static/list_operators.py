@@ -9,7 +9,8 @@ from typing import Any
 
 from gradcli.engine.run.lists import ADDED, MULTIPLIED, SCALED
 from gradcli.engine.static.findings import Findings
-from gradcli.engine.static.lists import List, Lists, linked
+from gradcli.engine.static.kinds import parts
+from gradcli.engine.static.lists import LARGEST, List, Lists, linked
 from gradcli.engine.static.value import UNSURE, Value, unknown
 from gradcli.source import Span
 
@@ -42,11 +43,7 @@ class ListOperators:
             return x if isinstance(found, List) else found
         if isinstance(y, Value) and (y.shape is not None or y.kind is None):
             return None if y.shape is not None else self._either([x, *x.any])
-        parts = y.items if isinstance(y, List) else y if type(y) is tuple else None
-        if parts is None:
-            self._lists.extend(x, item)
-        for part in list(parts or ()):
-            self._lists.append(x, part)
+        self._lists.extend_by(x, parts(y), item)
         return x
 
     def _joined(self, x: Any, y: Any, span: Span, *, written: bool) -> Any:
@@ -56,7 +53,7 @@ class ListOperators:
             return self._either([part for v in (x, y) if isinstance(v, List) for part in v.any])
         numbers = (False,) if written else (_holds_numbers(x), _holds_numbers(y))
         if False in numbers:
-            if x.items is None or y.items is None:
+            if x.items is None or y.items is None or len(x.items) + len(y.items) > LARGEST:
                 return self._lists.new(None, self._lists.all_merged([*x.any, *y.any]))
             return self._lists.new([*x.items, *y.items])
         if UNSURE in numbers:
@@ -81,7 +78,8 @@ class ListOperators:
             return None
         if numbers is UNSURE or not whole:
             return self._either(items.any)
-        if items.items is None or count.known is UNSURE:
+        sure = items.items is not None and count.known is not UNSURE
+        if items.items is None or not sure or len(items.items) * count.known > LARGEST:
             return self._lists.new(None, self._lists.all_merged(items.any))
         return self._lists.new(items.items * count.known)
 

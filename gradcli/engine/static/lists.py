@@ -23,7 +23,8 @@ from gradcli.engine.static.value import (
 )
 
 _DEEPEST = 50  # lists in lists that are known
-_LARGEST = 10_000  # items of a list and of those in it that are known
+LARGEST = 10_000
+"""Items that are known of a list, with those in it, that an operation makes."""
 
 
 class List:
@@ -94,9 +95,13 @@ class Lists:
         else:
             self._widen(to, [item])
 
-    def extend(self, to: List, item: Any) -> None:
-        """`to.extend` of any number of such items."""
-        self._widen(to, [item])
+    def extend_by(self, to: List, items: Sequence[Any] | None, item: Any) -> None:
+        """`to.extend` of these items, or of any number of such an item."""
+        if items is None or (to.items is not None and len(to.items) + len(items) > LARGEST):
+            self._widen(to, [item])
+            return
+        for part in list(items):
+            self.append(to, part)
 
     def pop(self, of: List, at: Any) -> Any:
         """`of.pop(at)`."""
@@ -216,7 +221,7 @@ def is_small(items: Sequence[Any]) -> bool:
         inner = [v.any if isinstance(v, List) else v for v in level if isinstance(v, (List, tuple))]
         if not inner:
             return True
-        if count + sum(map(len, inner)) > _LARGEST:
+        if count + sum(map(len, inner)) > LARGEST:
             return False
         level = [value for values in inner for value in values]
     return False

@@ -34,7 +34,7 @@ from gradcli.engine.static.kinds import (
     steady,
 )
 from gradcli.engine.static.list_operators import ListOperators
-from gradcli.engine.static.lists import List, Lists, is_small, linked, plain
+from gradcli.engine.static.lists import LARGEST, List, Lists, is_small, linked, plain
 from gradcli.engine.static.value import (
     LINKED,
     NEW,
@@ -62,6 +62,7 @@ _CERTAIN = frozenset(
         *("needs-cotangent", "needs-float", "wrong-count", "not-callable", "ambiguous-condition"),
     ]
 )
+_LONGEST = 10_000  # characters of a text that is followed
 _SHAPE_METHODS = frozenset({"size", "dim", "numel", "item"})
 _KEEPING = frozenset({"double", "float", "contiguous", "cpu", "requires_grad_"})
 _CASTS = {
@@ -155,7 +156,9 @@ class Transfer:
             case "add", [left, right] if is_text(left) or is_text(right):
                 return self._joined(example(left), example(right), span)
             case "add", [tuple() as left, tuple() as right]:
-                return left + right
+                if len(left) + len(right) > LARGEST:
+                    return self._lost([left, right])
+                return self.built("tuple", [*left, *right])
             case "not", [value]:
                 truth = self.truth(value, span)
                 opposite = number("bool", linked(args).cut())
@@ -189,6 +192,8 @@ class Transfer:
         """`left + right` of examples of which one is a string; None where nothing is known."""
         if left is None or right is None:
             return unknown()
+        if isinstance(left, str) and isinstance(right, str) and len(left) + len(right) > _LONGEST:
+            return Value(kind="text", memory=frozenset())
         asked = self.findings.ask(lambda: operators.joined(left, right), span)
         return constant(asked[0]) if asked else unknown()
 
@@ -296,12 +301,14 @@ class Transfer:
         if kind == "text":
             return unknown()
         if kind == "tuple":
-            if is_small(items):
-                return tuple(items)
-            self.lists.lose(tuple(items))
-            return unknown(linked(items))
+            return tuple(items) if is_small(items) else self._lost(items)
         ends = [static(plain(item)) for item in items]
         return unknown() if UNSURE in ends else constant(slice(*ends))
+
+    def _lost(self, items: Sequence[Any]) -> Value:
+        """A value that holds these and is not followed."""
+        self.lists.lose(tuple(items))
+        return unknown(linked(items))
 
     def out_of_sight(self, values: Sequence[Any]) -> None:
         """Values are kept by what is not followed: functions among them may run at any time."""
@@ -317,10 +324,7 @@ class Transfer:
                 return constant(None)
             case "extend", [more]:
                 item, count = self.items(more)
-                if count is None or parts(more) is None:
-                    self.lists.extend(receiver, item)
-                for part in parts(more) or ():
-                    self.lists.append(receiver, part)
+                self.lists.extend_by(receiver, None if count is None else parts(more), item)
                 return constant(None)
             case "pop", _:
                 at = static(args[0]) if args else -1

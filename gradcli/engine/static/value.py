@@ -135,6 +135,7 @@ def made_float(value: Any) -> Any:
     return Value(value.shape, None, value.link, kind=value.kind, memory=memory)
 
 
+_MOST_RESULTS = 1000  # of an operation that are followed
 _KINDS = {
     str: "text",
     type(None): "none",
@@ -205,7 +206,7 @@ def inferred(op: Op, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
         shape = broadcast(*(s for s in shapes if s is not None))
     if not isinstance(op.dtype, list):
         return _result(op, args, shape, op.dtype(*args, **params), link)
-    if shape is None:
+    if shape is None or len(shape) > _MOST_RESULTS:
         return unknown(link)
     rules = op.dtype * len(shape) if len(op.dtype) == 1 else op.dtype
     return tuple(

@@ -86,17 +86,56 @@ class Graph(Result):
     edges: tuple[GraphEdge, ...]
 
 
+class Kinked(Result):
+    """An operation that was evaluated at a corner, jump or tie: its name as the program says it,
+    its place, the element of the operand that stands there, the derivatives to either side and the
+    `chosen` one, of the result's element or of all of it; the values to either side where they
+    `jump`, else None; and in which turns of loops, called from where.
+    """
+
+    __slots__ = (
+        "op",
+        "line",
+        "column",
+        "argument",
+        "index",
+        "at",
+        "left",
+        "right",
+        "chosen",
+        "jump",
+        "turns",
+    )
+    op: str
+    line: int
+    column: int
+    argument: str
+    index: tuple[int, ...]
+    at: float
+    left: Value
+    right: Value
+    chosen: Value
+    jump: tuple[Value, Value] | None
+    turns: tuple[str, ...]
+
+
 class RunResult(Result):
     """What `gradcli run` found. `result` is None when the program ends in no value."""
 
-    __slots__ = ("output", "result", "bindings", "printed", "warnings", "graph")
-    _defaults: ClassVar[dict[str, Any]] = {"printed": (), "warnings": (), "graph": None}
+    __slots__ = ("output", "result", "bindings", "printed", "warnings", "graph", "kinks")
+    _defaults: ClassVar[dict[str, Any]] = {
+        "printed": (),
+        "warnings": (),
+        "graph": None,
+        "kinks": None,
+    }
     output: str
     result: Value
     bindings: tuple[Binding, ...]
     printed: tuple[str, ...]
     warnings: tuple[Diagnostic, ...]
     graph: Graph | None
+    kinks: tuple[Kinked, ...] | None
 
     @property
     def values(self) -> dict[str, Value]:
@@ -141,14 +180,15 @@ class GradResult(Derivative):
     """
 
     question, shown = "grad", ("grad",)
-    __slots__ = ("output", "value", "grad", "inputs", "printed", "warnings")
-    _defaults: ClassVar[dict[str, Any]] = {"printed": (), "warnings": ()}
+    __slots__ = ("output", "value", "grad", "inputs", "printed", "warnings", "kinks")
+    _defaults: ClassVar[dict[str, Any]] = {"printed": (), "warnings": (), "kinks": None}
     output: str
     value: Value
     grad: dict[str, Value]
     inputs: dict[str, Value]
     printed: tuple[str, ...]
     warnings: tuple[Diagnostic, ...]
+    kinks: tuple[Kinked, ...] | None
 
 
 class JvpResult(Derivative):

@@ -7,7 +7,9 @@ from gradcli.cli.options import LIMITS, MESSAGES, PROGRAM, RESULT, ROWS, Line
 from gradcli.formats.forms import RESULTS
 
 
-@command(*PROGRAM, *ROWS, "wrt", "cotangent", "of", *RESULT, *LIMITS, *MESSAGES, forms=RESULTS)
+@command(
+    *PROGRAM, *ROWS, "wrt", "cotangent", "of", "kinks", *RESULT, *LIMITS, *MESSAGES, forms=RESULTS
+)
 def grad(line: Line) -> None:
     r"""Value and gradient of a program's result.
 

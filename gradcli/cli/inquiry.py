@@ -11,7 +11,7 @@ from gradcli.cli.failures import usage
 from gradcli.cli.inputs import load
 from gradcli.cli.messages import Telling
 from gradcli.cli.options import Line
-from gradcli.cli.output import choose, resolve_auto
+from gradcli.cli.output import Target, choose, resolve_auto
 from gradcli.cli.terminal import print_message
 from gradcli.errors import GradError
 from gradcli.formats.forms import Parts
@@ -20,7 +20,8 @@ from gradcli.limits import Limits, chosen
 if TYPE_CHECKING:
     from gradcli.cli.records import Batch
     from gradcli.program import Given, Options, Program
-    from gradcli.results import Derivative
+    from gradcli.render.text import Line as Drawn
+    from gradcli.results import Derivative, Kinked
 
 
 class Inquiry:
@@ -64,6 +65,7 @@ class Inquiry:
             echo=echo,
             check_nan=line.check_nan,
             graph=line.graph,
+            kinks=line.kinks,
             limits=self.limits,
             stuck=self._give_up,
             verbose=line.verbose,
@@ -80,16 +82,24 @@ class Inquiry:
     ) -> None:
         """Ask for derivatives at the inputs, or at every row, and write them."""
         if self.records is not None:
+            refuse_kinks(settings.kinks, "--rows")
             self.answer_rows(question, settings, _parts)
             return
-        result = question(self.inputs, settings)
         target = resolve_auto(self.target)
+        if target.form not in WITH_KINKS:
+            refuse_kinks(settings.kinks, f"{target.form} output")
+        result = question(self.inputs, settings)
+        found = getattr(result, "kinks", None)
         if target.form == "human":
             from gradcli.render.derivatives import derivative_view
 
             precision = self._line.precision
             view = derivative_view(result, precision=precision, width=target.width)
-            target.write(target.draw(view))
+            target.write(target.draw(view if found is None else [*view, [], *drawn(found, target)]))
+        elif found and target.form == "plain":
+            from gradcli.formats.plain import fields_plain, kinks_plain
+
+            target.write(fields_plain(_parts(result).fields()) + kinks_plain(found))
         else:
             target.write(target.whole(_parts(result)))
         self.telling.warn(result.warnings)
@@ -109,6 +119,22 @@ class Inquiry:
         assert self.records is not None, "no --rows"
         asked = Question(question, settings, self.program, self.inputs, parts, right)
         answer_rows(asked, self.records, self.target, self.telling)
+
+
+WITH_KINKS = ("human", "plain", "json", "ndjson")
+
+
+def refuse_kinks(kinks: bool, beside: str) -> None:
+    """Refuse --kinks where no form of output has room for them."""
+    if kinks:
+        raise usage(f"`--kinks` does not go with {beside}")
+
+
+def drawn(found: Sequence[Kinked], target: Target) -> list[Drawn]:
+    """The kinks as a person sees them."""
+    from gradcli.render.kinks import kinks_view
+
+    return kinks_view(found, width=target.width)
 
 
 def _parts(result: Derivative) -> Parts:

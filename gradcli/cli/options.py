@@ -140,6 +140,10 @@ class Line:
     ir: Annotated[
         bool, typer.Option("--ir", help="Print the program of ops that the text becomes.")
     ] = False
+    kinks: Annotated[
+        bool,
+        typer.Option("--kinks", help="Also list operations evaluated at a corner, jump or tie."),
+    ] = False
     graph: Annotated[bool, typer.Option("--graph", help="Also draw the recorded graph.")] = False
     tangent: Annotated[
         list[str] | None,

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from gradcli.cli.command import command
 from gradcli.cli.failures import usage
-from gradcli.cli.inquiry import Inquiry
+from gradcli.cli.inquiry import Inquiry, drawn, refuse_kinks
 from gradcli.cli.options import LIMITS, MESSAGES, PROGRAM, RESULT, ROWS, Line
 from gradcli.cli.output import Echo, Target, resolve_auto
 from gradcli.cli.terminal import print_message, print_output
@@ -20,7 +20,7 @@ _WITH_PRINTED = ("human", "plain")  # forms that begin with what the program pri
 _WITH_GRAPH = ("human", "plain", "json", "ndjson")
 
 
-@command(*PROGRAM, *ROWS, "show", "graph", *RESULT, *LIMITS, *MESSAGES, forms=RESULTS)
+@command(*PROGRAM, *ROWS, "show", "graph", "kinks", *RESULT, *LIMITS, *MESSAGES, forms=RESULTS)
 def run(line: Line) -> None:
     r"""Run a program: print what it prints, then its result.
 
@@ -39,12 +39,14 @@ def run(line: Line) -> None:
         from gradcli.cli.records import row_form
 
         _refuse_graph(line.graph, "--rows")
+        refuse_kinks(line.kinks, "--rows")
         asked = inquiry.target
         target = Target(row_form(asked, records), asked.path, asked.color)
     else:
         target = resolve_auto(inquiry.target)
     if target.form not in _WITH_GRAPH:
         _refuse_graph(line.graph, f"{target.form} output")
+        refuse_kinks(line.kinks, f"{target.form} output")
     program = inquiry.load()
     kept: list[str] = []
     echo = Echo(_destination(target, kept))
@@ -133,14 +135,21 @@ def _restricted(result: "RunResult", shown: Sequence[str] | None) -> "RunResult"
             )
     kept = tuple(bindings[name] for name in shown)
     return RunResult(
-        result.output, result.result, kept, result.printed, result.warnings, result.graph
+        result.output,
+        result.result,
+        kept,
+        result.printed,
+        result.warnings,
+        result.graph,
+        result.kinks,
     )
 
 
 def _plain(result: "RunResult", target: Target, shown: Sequence[str] | None, precision: int) -> str:
-    from gradcli.formats.plain import fields_plain, run_plain
+    from gradcli.formats.plain import fields_plain, kinks_plain, run_plain
 
     text = run_plain(result) if shown is None else fields_plain(_values(result, shown))
+    text += kinks_plain(result.kinks or ())
     return text + "".join(target.draw(lines) for lines in _graph(result, target, precision))
 
 
@@ -151,8 +160,10 @@ def _human(result: "RunResult", target: Target, shown: Sequence[str] | None, pre
         lines = run_view(result, precision=precision, width=target.width)
     else:
         lines = binding_table(_restricted(result, shown).bindings, precision, target.width)
-    for drawn in _graph(result, target, precision):
-        lines += [[], *drawn]
+    for graph in _graph(result, target, precision):
+        lines += [[], *graph]
+    if result.kinks is not None:
+        lines += [[], *drawn(result.kinks, target)]
     return target.draw(lines)
 
 

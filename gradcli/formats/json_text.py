@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from gradcli.errors import Diagnostic
 from gradcli.formats.literal import literal, quote
-from gradcli.results import Derivative, Graph, GraphResult, RunResult
+from gradcli.results import Derivative, Graph, GraphResult, Kinked, RunResult
 from gradcli.source import Source, Span
 
 
@@ -28,7 +28,31 @@ def json_fields(result: RunResult | Derivative | GraphResult) -> dict[str, str]:
         "value": literal(result.value, json=True),
         **{name: _value(value) for name, value in result.answer.items()},
         "warnings": array(map(warning_json, result.warnings)),
+        **_kinks(getattr(result, "kinks", None)),
     }
+
+
+def _kinks(found: Sequence[Kinked] | None) -> dict[str, str]:
+    """The field of the kinks, if they were asked for."""
+    if found is None:
+        return {}
+    objects = (
+        json_object(
+            {
+                "op": quote(k.op),
+                "line": literal(k.line),
+                "column": literal(k.column),
+                "argument": quote(k.argument),
+                **{name: literal(getattr(k, name), json=True) for name in _OF_KINKS},
+                "turns": array(map(quote, k.turns)),
+            }
+        )
+        for k in found
+    )
+    return {"kinks": array(objects)}
+
+
+_OF_KINKS = ("index", "at", "left", "right", "chosen", "jump")
 
 
 def diagnostic_json(diagnostic: Diagnostic) -> str:
@@ -67,7 +91,7 @@ def _run(result: RunResult) -> dict[str, str]:
     }
     if result.graph is not None:
         fields["graph"] = json_object(_graph_fields(result.graph))
-    return fields
+    return {**fields, **_kinks(result.kinks)}
 
 
 def _graph_fields(graph: Graph) -> dict[str, str]:

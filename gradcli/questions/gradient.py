@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from gradcli.engine.autodiff.linearize import zeros
+from gradcli.engine.autodiff.paths import between
 from gradcli.engine.report.values import plain_value
-from gradcli.questions.asked import ask
-from gradcli.questions.loaded import Loaded
+from gradcli.engine.tape.graph import Node
+from gradcli.questions.asked import Asked, ask
+from gradcli.questions.loaded import Done, Loaded
 from gradcli.questions.request import Request
+from gradcli.questions.wanted import Watch
 from gradcli.questions.warnings import warnings
-from gradcli.results import GradResult
+from gradcli.results import GradResult, Kinked
 
 
 def gradient(loaded: Loaded, request: Request) -> GradResult:
@@ -28,4 +31,18 @@ def gradient(loaded: Loaded, request: Request) -> GradResult:
         inputs={n: plain_value(asked.session.points[n]) for n in asked.names},
         printed=asked.done.lines,
         warnings=warnings(asked, grad, unused),
+        kinks=_kinks(asked) if request.options.kinks else None,
     )
+
+
+def _kinks(asked: Asked) -> tuple[Kinked, ...]:
+    from gradcli.questions.kinks import below, kinks
+
+    loaded, request = asked.loaded, asked.request
+
+    def nodes(done: Done) -> set[Node]:
+        roots = below([loaded.output(done, request.of)[1]])
+        return between(roots, [node for node, _ in done.session.watchpoints.values()]).live
+
+    watch = Watch(asked.names, asked=asked.watch.asked)
+    return kinks(loaded, request, asked.done, watch, nodes)

@@ -55,7 +55,8 @@ class _Again:
     def __init__(self, loaded: Loaded, request: Request, done: Done, watch: Watch) -> None:
         self.loaded = loaded
         self.request = request
-        self.options = Options(done.session.seed_used, stream=done.session.stream)
+        seed, stream = done.session.seed_used, done.session.stream
+        self.options = Options(seed, stream=stream, limits=request.options.limits)
         self.watch = watch
         self.recording = done.session.recording
 

@@ -17,15 +17,25 @@ class Options:
     `seed` makes random numbers repeatable, and `stream` tells which of the seed's numbers, as each
     of many rows has its own; `echo` gets each text as it is printed, line ends included,
     `check_nan` turns the warning about nan and infinity into an error, `explain` asks where they
-    came from, which takes further runs, `graph` asks for the
-    recorded graph, `progress` is told how much of long work is done, and of how much, `grad_fn`
-    says whether anybody looks at that of a run's values. `limits` are what it may take, and `stuck`
-    is told of one that is reached in a call which cannot be stopped; it does not return. `verbose`
-    tells the last values at one.
+    came from, which takes further runs, `kinks` asks for the operations evaluated at one, `graph`
+    for the recorded graph, `progress` is told how much of long work is done, and of how much,
+    `grad_fn` says whether anybody looks at that of a run's values. `limits` are what it may take,
+    and `stuck` is told of one that is reached in a call which cannot be stopped; it does not
+    return. `verbose` tells the last values at one.
     """
 
     __slots__ = (
-        *("check_nan", "echo", "explain", "grad_fn", "graph", "limits", "progress", "seed"),
+        *(
+            "check_nan",
+            "echo",
+            "explain",
+            "grad_fn",
+            "graph",
+            "kinks",
+            "limits",
+            "progress",
+            "seed",
+        ),
         *("stream", "stuck", "verbose"),
     )
 
@@ -42,6 +52,7 @@ class Options:
         limits: Limits = DEFAULT,
         stuck: Callable[[GradError], None] | None = None,
         verbose: bool = False,
+        kinks: bool = False,
     ) -> None:
         self.seed = seed
         self.echo = echo
@@ -54,6 +65,7 @@ class Options:
         self.limits = limits
         self.stuck = stuck
         self.verbose = verbose
+        self.kinks = kinks
 
     def streaming(self, stream: int, *, explain: bool) -> Options:
         """The same, for a run with the numbers of another stream, explained or not."""
@@ -69,6 +81,7 @@ class Options:
             self.limits,
             self.stuck,
             self.verbose,
+            self.kinks,
         )
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from gradcli.engine.report.values import binding, is_data, is_finite, is_numeric, plain_value
+from gradcli.engine.tape.graph import Node
 from gradcli.errors import Diagnostic, RunError
 from gradcli.questions.loaded import Done, Loaded
 from gradcli.questions.request import Request
 from gradcli.questions.wanted import Watch, candidates, chosen
-from gradcli.results import Graph, RunResult
+from gradcli.results import Graph, Kinked, RunResult
 
 
 def run(loaded: Loaded, request: Request) -> RunResult:
@@ -44,7 +45,17 @@ def _result(loaded: Loaded, request: Request, done: Done) -> RunResult:
         printed=done.lines,
         warnings=tuple(warnings),
         graph=_graph(loaded, request, done) if request.options.graph else None,
+        kinks=_kinks(loaded, request, done) if request.options.kinks else None,
     )
+
+
+def _kinks(loaded: Loaded, request: Request, done: Done) -> tuple[Kinked, ...]:
+    from gradcli.questions.kinks import below, kinks
+
+    def nodes(done: Done) -> set[Node]:
+        return below(done.session.tensor(v) for v in (*done.values.values(), done.result))
+
+    return kinks(loaded, request, done, Watch(candidates(loaded.program)), nodes)
 
 
 def _graph(loaded: Loaded, request: Request, done: Done) -> Graph:

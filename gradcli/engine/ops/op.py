@@ -126,6 +126,8 @@ class Op(Entry):
             of two: nothing passes there, be the cotangent inf.
         flat: constant between jumps, so that its derivative is zero, or the place of something;
             told by the partials where they are all zero.
+        ties: not element-wise, and its derivative is a choice where elements of its argument are
+            equal or zero.
         triangle: it reads one triangle of its first argument and takes it to stay symmetric, so
             that its gradient is; or the name of the parameter that asks for that.
         view: the result lies on its first argument's memory wherever it can; without it, on memory
@@ -200,6 +202,7 @@ class Op(Entry):
         "sees",
         "shape",
         "source",
+        "ties",
         "transform",
         "triangle",
         "variadic",
@@ -232,6 +235,7 @@ class Op(Entry):
         fields: Sequence[str] = (),
         chooses: bool = False,
         flat: bool = False,
+        ties: bool = False,
         triangle: bool | str = False,
         view: bool = False,
         layout: Layout | list[Layout] | None = None,
@@ -294,6 +298,7 @@ class Op(Entry):
         self.fields = tuple(fields)
         self.chooses = chooses
         self.flat = flat or (bool(self.partials) and all(p == 0.0 for p in self.partials or ()))
+        self.ties = ties
         self.triangle = triangle
         self.view = view
         self.method = method

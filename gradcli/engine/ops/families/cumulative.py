@@ -174,6 +174,7 @@ def _running(x: Data, dim: Any, name: str) -> tuple[Data, Data]:
 def _running_op(name: str, word: str) -> Op:
     return op(
         name,
+        ties=True,
         args=("input",),
         params={"dim": REQUIRED},
         fields=("values", "indices"),

@@ -39,6 +39,7 @@ def extreme_op(name: str, word: str, function: str, node: str, method: bool) -> 
     sign = 1.0 if function == "amax" else -1.0
     return op(
         name,
+        ties=True,
         args=("input",),
         params=DIMS,
         doc=f"{word} of the elements, or of those along the dimensions `dim`. Elements that tie "

@@ -85,6 +85,7 @@ def _norm_jvp(dot: Any, out: Any, x: Any, p: Any, dim: Any, keepdim: Any) -> Any
 
 norm: Op = op(
     "norm",
+    ties=True,
     args=("input",),
     params={"p": 2, **DIMS},
     doc="The p-norm (sum |x|**p) ** (1/p) of the elements, or of those along `dim`; p = inf is the "

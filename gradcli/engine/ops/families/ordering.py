@@ -51,6 +51,7 @@ def along(dot: Any, out: Any, dim: Any) -> tuple[Any, None]:
 sort: Op = op(
     "sort",
     layout=as_first,
+    ties=True,
     args=("input",),
     params={"dim": -1, "descending": False, "stable": False},
     fields=("values", "indices"),
@@ -135,6 +136,7 @@ def _top(x: Data, k: Any, dim: Any, largest: Any) -> tuple[Any, Any]:
 
 topk: Op = op(
     "topk",
+    ties=True,
     args=("input",),
     params={"k": REQUIRED, "dim": -1, "largest": True, "sorted": True},
     fields=("values", "indices"),

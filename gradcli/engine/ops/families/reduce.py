@@ -351,6 +351,7 @@ var: Op = op(
 
 std: Op = op(
     "std",
+    ties=True,
     args=("input",),
     params=_SPREAD,
     doc="Standard deviation of the elements, or of those along `dim`: the square root of `var`; "

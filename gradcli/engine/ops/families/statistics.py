@@ -61,6 +61,7 @@ def picked_op(
 
     return op(
         name,
+        ties=True,
         args=("input",),
         params={**params, **_ALONG},
         fields=("values", "indices"),
@@ -179,6 +180,7 @@ def median_all_op(name: str, skip: bool) -> Op:
     """The median of all elements."""
     return op(
         name,
+        ties=True,
         args=("input",),
         doc="The lower of the middle elements. Elements equal to it share the gradient evenly.",
         source="PyTorch: median",
@@ -263,6 +265,7 @@ def _median_op(name: str, extra: str) -> Op:
         median,
         infer=infer,
         by=(f"{name}_all", f"{name}_along"),
+        ties=True,
         args=("input",),
         params={"dim": None, "keepdim": False},
         doc=f"The lower of the middle elements{extra}; along a dimension `dim` the fields `values` "

@@ -39,6 +39,7 @@ def _along_op(name: str, word: str, function: str, node: str) -> Op:
     sign = 1.0 if function == "max" else -1.0
     return op(
         name,
+        ties=True,
         args=("input",),
         params={"dim": 0, "keepdim": False},
         fields=("values", "indices"),

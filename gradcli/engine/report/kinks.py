@@ -1,0 +1,183 @@
+"""Where a derivative is a choice: the ops of a recorded graph that stand at a corner, jump or tie.
+
+An op's own value and derivative are asked at the floating numbers beside an operand: at a kink they
+differ from one side to the other by more than they do along either side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Any, TypeAlias
+
+from gradcli.engine.ops.catalog import ops
+from gradcli.engine.ops.op import Op
+from gradcli.engine.tape.graph import Node
+from gradcli.engine.tape.tensor import AccumulateGrad, OpNode, version_of
+from gradcli.engine.values.carrier import Like, data_of
+from gradcli.engine.values.data import is_floating, np, plain, shape_of
+from gradcli.record import Record
+
+_FEW = 4  # elements of an operand that are told of
+_MOST = 64  # elements at which ties are looked for
+_PART = 1e-6  # of the slopes or values to either side: a smaller difference is none
+_WIDE = 2.0**-18  # of the largest element
+_MORE = 8  # times as much as along either side
+
+
+class Kink(Record):
+    """One element of an operand at a kink of the op that a node records.
+
+    Fields:
+        node: The node.
+        argument: Name of the operand's argument.
+        index: Of the element, empty for a number.
+        at: Its value.
+        left, right: The derivatives to either side: of the element of the result, or of all.
+        chosen: The one that is taken there.
+        jump: The values to either side where they differ, else None.
+    """
+
+    __slots__ = ("node", "argument", "index", "at", "left", "right", "chosen", "jump")
+    node: Node
+    argument: str
+    index: tuple[int, ...]
+    at: float
+    left: Any
+    right: Any
+    chosen: Any
+    jump: tuple[Any, Any] | None
+
+
+def kinks(nodes: Iterable[Node]) -> Iterator[Kink]:
+    """The kinks at which the ops of nodes stand that kept their values, the oldest first."""
+    for node in sorted(nodes, key=lambda node: node.seq):
+        if not isinstance(node, OpNode):
+            continue
+        op = ops[node.op.name]
+        args = _values(node)
+        if args is None or not (op.partials is not None or op.ties):
+            continue
+        for i, under in enumerate(node.edges):
+            if under is not None and is_floating(args[i]):
+                yield from _of_argument(node, op, args, i)
+
+
+def _values(node: OpNode) -> list[Any] | None:
+    """The operands; None where one has not been kept."""
+    found = []
+    for arg, data, under, index in zip(node.args, node.data, node.edges, node.outputs, strict=True):
+        value = data
+        if isinstance(data, Like) and under is not None:
+            value = _kept(under, index)
+        if isinstance(value, Like) or (value is None and arg is not None):
+            return None
+        found.append(data_of(value))
+    return found
+
+
+def _kept(node: Node, index: int) -> Any:
+    """The value of a node; of a leaf only if it has not been changed in place since."""
+    if not isinstance(node, AccumulateGrad):
+        return node.out[index] if type(node.out) is tuple else node.out
+    leaf = node.variable
+    return None if leaf is None or version_of(leaf) else leaf.data
+
+
+class _Side(Record):
+    """Value and slope of an op where one operand has been moved by some steps."""
+
+    __slots__ = ("value", "slope")
+    value: Any
+    slope: Any
+
+
+def _of_argument(node: OpNode, op: Op, args: Sequence[Any], i: int) -> Iterator[Kink]:
+    """The kinks of an op by one operand, up to some."""
+    argument = op.args[min(i, len(op.args) - 1)]
+    found = _of_elements if op.partials is not None else _of_ties
+    for index, left, here, right, jumps in islice(found(op, args, i, node.params), _FEW):
+        at = float(np.asarray(args[i])[index])
+        jump = (plain(left.value), plain(right.value)) if jumps else None
+        slopes = (plain(left.slope), plain(right.slope), plain(here.slope))
+        yield Kink(node, argument, index, at, slopes[0], slopes[1], slopes[2], jump)
+
+
+Found: TypeAlias = tuple[tuple[int, ...], _Side, _Side, _Side, bool]
+"""The element, what the op is on the left, there and on the right, and whether its value jumps."""
+
+
+def _of_elements(op: Op, args: Sequence[Any], i: int, params: Any) -> Iterator[Found]:
+    """Of an element-wise op: all elements are moved at once."""
+    sides = _sides(op, args, i, params, np.ones(shape_of(args[i]), bool))
+    jumps = _gap([side.value for side in sides])
+    for at in np.argwhere(_breaks(sides, jumps)):
+        where = tuple(map(int, at))
+        left, here, right = (_Side(s.value[where], s.slope[where]) for s in sides[1:4])
+        yield _place(args[i], where), left, here, right, bool(jumps[where])
+
+
+def _of_ties(op: Op, args: Sequence[Any], i: int, params: Any) -> Iterator[Found]:
+    """Of any other: the elements that may be tied are moved one by one."""
+    for at in _suspects(args[i]):
+        place = np.zeros(shape_of(args[i]), bool)
+        place[at] = True
+        sides = _sides(op, args, i, params, place)
+        jumps = _gap([side.value for side in sides])
+        if _breaks(sides, jumps).any():
+            yield at, sides[1], sides[2], sides[3], bool(jumps.any())
+
+
+def _sides(op: Op, args: Sequence[Any], i: int, params: Any, place: Any) -> list[_Side]:
+    return [_moved(op, args, i, steps, params, place) for steps in (-2, -1, 0, 1, 2)]
+
+
+def _moved(op: Op, args: Sequence[Any], i: int, steps: int, params: Any, place: Any) -> _Side:
+    """What the op is where some elements of an operand are so many steps further on: to the next
+    floating numbers, or wider ones where sums of the elements would lose these.
+    """
+    x = np.array(args[i])
+    if op.ties:
+        x = np.where(place, x + steps * _WIDE * (np.max(abs(x)) or 1.0), x).astype(x.dtype)
+    else:
+        end = np.array(np.copysign(np.inf, steps), x.dtype)
+        for _ in range(abs(steps)):
+            x = np.where(place, np.nextafter(x, end), x)
+    given: list[Any] = list(args)
+    given[i] = float(x) if type(args[i]) is float else x
+    out = op.value(given, params)
+    dots: list[Any] = [None] * len(args)
+    dots[i] = 1.0 if type(args[i]) is float else place.astype(x.dtype)
+    slope = op.push(dots, out, given, params)
+    if type(out) is tuple:
+        out, slope = out[0], 0.0 if slope is None else slope[0]
+    slope = np.broadcast_to(0.0 if slope is None else slope, np.shape(out))
+    return _Side(np.asarray(out, np.float64), slope)
+
+
+def _breaks(sides: Sequence[_Side], jumps: Any) -> Any:
+    """Which elements of the result have other values or slopes on one side than on the other."""
+    return (jumps | _gap([side.slope for side in sides])) & np.isfinite(sides[2].value)
+
+
+def _gap(parts: Sequence[Any]) -> Any:
+    outer_left, left, _, right, outer_right = parts
+    between = abs(right - left)
+    along = abs(left - outer_left) + abs(outer_right - right)
+    size = np.maximum(abs(left), abs(right))
+    return (between > _MORE * along) & (between > _PART * size) & np.isfinite(between)
+
+
+def _suspects(x: Any) -> list[tuple[int, ...]]:
+    """The elements that are zero or as large as another, up to some."""
+    size = abs(np.asarray(x))
+    _, which, count = np.unique(size, return_inverse=True, return_counts=True)
+    tied = (count[which].reshape(size.shape) > 1) | (size == 0)
+    return [tuple(map(int, at)) for at in np.argwhere(tied)[:_MOST]]
+
+
+def _place(x: Any, of_result: tuple[int, ...]) -> tuple[int, ...]:
+    """The element of an operand, broadcast or not, of which one of the result is made."""
+    shape = shape_of(x)
+    inner = of_result[len(of_result) - len(shape) :]
+    return tuple(0 if n == 1 else k for n, k in zip(shape, inner, strict=True))

@@ -1,0 +1,48 @@
+"""The operations evaluated at a kink, as a person sees them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gradcli.render.numbers import block, number
+from gradcli.render.table import styled_column, table, text_column
+from gradcli.render.text import Line, visible
+from gradcli.results import Kinked, Value
+
+_DIGITS = 6
+
+
+def kinks_view(kinks: Sequence[Kinked], *, width: int) -> list[Line]:
+    """A row for each kink."""
+    if not kinks:
+        return [[("no operation is evaluated at a corner, jump or tie", "help")]]
+    columns = [
+        text_column("kink", "name", [visible(k.op) for k in kinks]),
+        text_column("line", "place", [str(k.line) if k.line else "" for k in kinks]),
+        text_column("index", "shape", [_index(k) for k in kinks]),
+        text_column("at", "value", [number(k.at, _DIGITS) for k in kinks]),
+        text_column("left", "value", [_text(k.left) for k in kinks]),
+        text_column("right", "value", [_text(k.right) for k in kinks]),
+        text_column("chosen", "grad", [_text(k.chosen) for k in kinks]),
+        styled_column("", ["warning"] * len(kinks), [_jump(k) for k in kinks]),
+        text_column("", "place", [_turn(k) for k in kinks]),
+    ]
+    return table(columns, width)
+
+
+def _index(k: Kinked) -> str:
+    return f"[{', '.join(map(str, k.index))}]" if k.index else ""
+
+
+def _text(value: Value) -> str:
+    return " ".join(block(value, _DIGITS, 24))
+
+
+def _jump(k: Kinked) -> str:
+    return "" if k.jump is None else f"jumps {_text(k.jump[0])} to {_text(k.jump[1])}"
+
+
+def _turn(k: Kinked) -> str:
+    """The innermost of its turns and calls."""
+    note = k.turns[0] if k.turns else ""
+    return note.removeprefix("in the ").replace(" of the loop at ", ", ")

@@ -78,9 +78,7 @@ DEPTHS = {  # programs whose calls are so deep within each other
 @pytest.mark.parametrize(("text", "depth"), DEPTHS.values(), ids=DEPTHS)
 def test_calls_are_as_deep_as_they_may_be(cli, text, depth):
     for most, wanted in ((depth + 1, 0), (depth, 0), (depth - 1, 6)):
-        status, _, err = cli(
-            "run", "-e", f"input x = 1.0\n{text}", "--safe", "--max-depth", most, "-q"
-        )
+        status, _, err = cli("run", "-e", f"input x = 1.0\n{text}", "--max-depth", most, "-q")
         assert status == wanted, f"{most}: {err}"
         assert ("error[recursion-limit]" in err) == (wanted == 6), err
 

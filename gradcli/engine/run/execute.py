@@ -80,12 +80,11 @@ class Executable:
         """
         inputs = Inputs(given, self.program.source, session)
         counters = session.counters
-        steps = counters.limits.steps is not None
-        main = self._stepping if steps else self._main
+        main = self._stepping if counters.exact else self._main
         if observer is not None:
             from gradcli.engine.run.observe import observed
 
-            code = self._stepping_code if steps else self._code
+            code = self._stepping_code if counters.exact else self._code
             main = _linked(code, *observed(observer, _PROVIDED, _bound))
         collecting = gc.isenabled()
         gc.disable()  # recording makes many objects and no cycles: collecting would triple its time

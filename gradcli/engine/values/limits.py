@@ -10,12 +10,15 @@ from contextvars import ContextVar
 from typing import NoReturn
 
 from gradcli.errors import Diagnostic, LimitError
-from gradcli.limits import DEFAULT, OPTIONS, Limits
+from gradcli.limits import DEFAULT, MOST_CALLS, OPTIONS, Limits
 from gradcli.machine import free, resident
 
 _ITEM = 8  # bytes of a float64, of a reference in a list
 _LARGE = 1 << 23  # bytes; what is smaller is seen by who looks now and then
 _SMALL = 1 << 16  # bytes; what is smaller is never looked at before
+
+
+_ENDLESS = 2**62
 
 
 class Counters:
@@ -25,10 +28,15 @@ class Counters:
 
     __slots__ = ("depth", "limits", "steps")
 
+    @property
+    def exact(self) -> bool:
+        """Whether anybody wants all steps and calls counted."""
+        return self.limits.steps is not None or self.limits.depth != MOST_CALLS
+
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
         self.depth = limits.depth
-        self.steps = limits.steps or 0
+        self.steps = _ENDLESS if limits.steps is None else limits.steps
 
     def out_of_steps(self) -> NoReturn:
         """The end of a run that takes more steps than it may."""

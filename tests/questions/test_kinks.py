@@ -36,6 +36,7 @@ CORNERS = [
     ("amin(x)", [1.0, 3.0, 3.0], []),
     ("max(x, 0).values", [3.0, 3.0], [("max", 1, (0,), 0, 1, 1), ("max", 1, (1,), 0, 1, 0)]),
     ("median(x)", [1.0, 2.0, 2.0], [("median", 1, (1,), 1, 0, 0.5), ("median", 1, (2,), 1, 0, 0.5)]),
+    ("median(x)", [2.0, 2.0, 2.0], [("median", 1, (i,), 0, 0, 1 / 3) for i in range(3)]),
     ("std(x)", [3.0, 1.0], []),
     ("sort(x).values", [1.0, 1.0], [
         ("sort", 1, (0,), [1, 0], [0, 1], [1, 0]), ("sort", 1, (1,), [1, 0], [0, 1], [0, 1]),
@@ -48,6 +49,7 @@ CORNERS = [
     ("relu(0.0) + x", 0.0, []),
     ("with no_grad():\n    a = relu(x)\na + x", 0.0, []),
     # smooth, however steep, and edges of domains
+    ("binary_cross_entropy(x, ones(2))", [0.0, 1.0], []),
     ("sin(x) + x ** 3 + exp(x) + tanh(x)", 0.0, []),
     ("elu(x) + silu(x) + gelu(x) + softplus(x)", 0.0, []),
     ("tan(x)", 1.5707963267948966, []),

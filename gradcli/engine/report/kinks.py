@@ -7,6 +7,7 @@ differ from one side to the other by more than they do along either side.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from itertools import islice
 from typing import Any, TypeAlias
 
@@ -16,6 +17,7 @@ from gradcli.engine.tape.graph import Node
 from gradcli.engine.tape.tensor import AccumulateGrad, OpNode, version_of
 from gradcli.engine.values.carrier import Like, data_of
 from gradcli.engine.values.data import is_floating, np, plain, shape_of
+from gradcli.errors import GradError
 from gradcli.record import Record
 
 _FEW = 4  # elements of an operand that are told of
@@ -59,7 +61,9 @@ def kinks(nodes: Iterable[Node]) -> Iterator[Kink]:
         if args is None or not (op.partials is not None or op.ties):
             continue
         for i, under in enumerate(node.edges):
-            if under is not None and is_floating(args[i]):
+            if under is None or not is_floating(args[i]):
+                continue
+            with suppress(GradError):  # beside the operand the op may be refused
                 yield from _of_argument(node, op, args, i)
 
 
@@ -156,16 +160,29 @@ def _moved(op: Op, args: Sequence[Any], i: int, steps: int, params: Any, place: 
 
 
 def _breaks(sides: Sequence[_Side], jumps: Any) -> Any:
-    """Which elements of the result have other values or slopes on one side than on the other."""
-    return (jumps | _gap([side.slope for side in sides])) & np.isfinite(sides[2].value)
+    """Which elements of the result have other values or slopes on one side than on the other, or
+    a slope between them that is neither.
+    """
+    slopes = [side.slope for side in sides]
+    return (jumps | _gap(slopes) | _apart(slopes)) & np.isfinite(sides[2].value)
 
 
 def _gap(parts: Sequence[Any]) -> Any:
     outer_left, left, _, right, outer_right = parts
-    between = abs(right - left)
     along = abs(left - outer_left) + abs(outer_right - right)
-    size = np.maximum(abs(left), abs(right))
-    return (between > _MORE * along) & (between > _PART * size) & np.isfinite(between)
+    return _differ(left, right, along)
+
+
+def _apart(parts: Sequence[Any]) -> Any:
+    outer_left, left, here, right, outer_right = parts
+    along = abs(left - outer_left) + abs(outer_right - right)
+    return _differ(left, here, along) & _differ(right, here, along)
+
+
+def _differ(a: Any, b: Any, along: Any) -> Any:
+    between = abs(a - b)
+    more = (between > _MORE * along) & (between > _PART * np.maximum(abs(a), abs(b)))
+    return more & np.isfinite(between)
 
 
 def _suspects(x: Any) -> list[tuple[int, ...]]:

@@ -51,6 +51,9 @@ def check(
     ]
     targets = [fault.span for fault in faults if fault.code == "bad-assignment"]
     faults = [f for f in faults if f.span in targets or not any(_is_in(f, t) for t in targets)]
+    bases = [fault.span for fault in faults if fault.code == "bad-class"]
+    others = [s.span for s in module.body if isinstance(s, ast.Class) and s.base.span in bases]
+    faults = [f for f in faults if f.span in bases or not any(_is_in(f, c) for c in others)]
     faults.sort(key=lambda fault: fault.span)
     if any(fault.instead is not None for fault in faults):
         from gradcli.grammar.mending import offer
@@ -236,7 +239,8 @@ class _Expressions:
                 yield from arity_faults(node, of_builtin(signatures[method]), method=True)
         elif not isinstance(function, (ast.Call, ast.Index, ast.Lambda, ast.IfElse)):
             help = None
-            if isinstance(function, ast.Literal) and isinstance(function.value, (int, float)):
+            number = isinstance(function, ast.Literal) and isinstance(function.value, (int, float))
+            if number or isinstance(function, ast.Binary):
                 help = "for a product write `*`"
             message = f"{_kind(function)} cannot be called"
             yield Fault("not-callable", message, *function.span, help=help)

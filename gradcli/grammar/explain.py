@@ -32,7 +32,7 @@ _PAIRS = {
 }
 """Operators of Python and of other languages that this one has not, with the way out."""
 
-_PLAIN = {"&&": "and", "||": "or", "<>": "!=", "=<": "<=", "===": "=="}
+_PLAIN = {"&&": "and", "||": "or", "<>": "!=", "=<": "<=", "===": "==", ":=": "=", "->": "."}
 """What does the same as some of them."""
 
 
@@ -164,7 +164,9 @@ def _foreign_operator(place: _Place) -> Fault | None:
             message = f"`{text}` is not part of the language"
             at_operator = Span(start, start + len(text))
             instead = (at_operator, _PLAIN[text]) if text in _PLAIN else None
-            return Fault("unsupported", message, *at_operator, help=_PAIRS[text], instead=instead)
+            in_head = place.line and place.line[0][0] == "DEF"
+            help = None if text == "->" and not in_head else _PAIRS[text]
+            return Fault("unsupported", message, *at_operator, help=help, instead=instead)
     return None
 
 
@@ -241,6 +243,9 @@ def _slip(place: _Place) -> Fault | None:
     first = place.line[0] if place.line else last
     if kind in ("ELSE", "ELIF") and not place.line:
         return place.fault("syntax-error", f"this `{word}` belongs to no `if`")
+    if place.text.startswith(("/*", "//"), place.at):
+        message = f"{place.shown()} cannot stand here"
+        return place.fault("syntax-error", message, help="a comment begins with `#`")
     if kind == "IF" and last[0] == "ELSE":
         message, words = "`else if` is no statement", Span(last[2], place.stop)
         help = "write `elif`"
@@ -276,7 +281,18 @@ def _slip(place: _Place) -> Fault | None:
     if kind in _VALUES and "AND" in accepted and ends and place.line:
         between = "an operator or a comma" if place.brackets else "an operator"
         message = f"{place.shown()} stands behind `{last[1]}` without {between} between them"
-        return place.fault("syntax-error", message)
+        return Fault("syntax-error", message, place.at, place.stop, instead=_joined(place))
+    return None
+
+
+def _joined(place: _Place) -> tuple[Span, str] | None:
+    """What two values side by side may mean: a product, or an assignment with a type before it."""
+    _, word, start, end = place.last
+    if word == ")" and end == place.at:
+        return Span(end, end), "*"
+    assigns = re.compile(r"\w+\s*=(?!=)").match(place.text, place.at, place.end)
+    if len(place.line) == 1 and word.isidentifier() and assigns is not None:
+        return Span(start, place.at), ""
     return None
 
 

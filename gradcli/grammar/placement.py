@@ -202,6 +202,7 @@ def _class(statement: ast.Class, where: _Where, names: Names) -> Iterator[Fault]
         message = f"the base of `{statement.name}` is not `Function`"
         note = "a class is an own differentiable function"
         yield Fault("bad-class", message, *statement.base.span, notes=(note,))
+        return
     methods: dict[str, ast.Def] = {}
     for part in statement.body:
         if isinstance(part, ast.Def):

@@ -74,7 +74,7 @@ def fault(text: str, at: int, end: int) -> Fault:
         return Fault("unsupported", message, at, at + 1, notes=(note,))
     if char == "!":
         message, instead = "`!` is no operator", (Span(at, at + 1), "not ")
-        return Fault("bad-character", message, at, at + 1, help="write `not`", instead=instead)
+        return Fault("bad-character", message, at, at + 1, instead=instead)
     if char == "\\":
         message = "a `\\` joins lines and must be the last character of its line"
         return Fault("bad-character", message, at, at + 1)

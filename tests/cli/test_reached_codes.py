@@ -43,6 +43,7 @@ REACHED = {
     "nothing-recorded": ["graph", "-e", "input x = 1.0\nx.detach()"],
     "overlapping-memory": ["run", "-e", "x = ones(1).expand(3)\nx += 1"],
     "recursion-limit": ["run", "-e", "def f(n): return f(n)\nf(0)", "--max-depth", "10"],
+    "rows-left-out": ["run", "-e", "assert x > 2", "--rows", "p.csv", "--on-error", "skip"],
     "step-limit": ["run", "-e", "while True: pass", "--max-steps", "10"],
     "time-limit": ["run", "-e", "while True: pass", "--time-limit", "0.001"],
     "unrecorded-view": ["run", "-e", VIEW],

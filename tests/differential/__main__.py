@@ -91,7 +91,8 @@ def with_itself(program: Program, by_two: bool) -> str:
         return "agree"
     told = of_modes(program, load(program.text)) or of_backward(program, facts)
     told = told or of_rows(program, 2 if by_two else 1)
-    return f"unexplained: gradcli disagrees with itself: {told[:60]}" if told else "agree"
+    gist = told.partition(":")[0]
+    return f"unexplained: gradcli disagrees with itself: {gist}" if told else "agree"
 
 
 def classed(program: Program, longest: float = 60.0) -> tuple[str, Difference | None]:

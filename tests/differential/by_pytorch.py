@@ -27,15 +27,20 @@ Scope = dict[str, Any]
 
 
 def scope(printed: list[str]) -> Scope:
-    """The names that a program finds. `kept` gives a tensor on memory of its own."""
+    """The names that a program finds. `kept` gives a tensor on memory of its own, `copied` changes
+    one to a value.
+    """
 
     def kept(value: Any) -> Any:
         return value.clone() if isinstance(value, torch.Tensor) else value
 
+    def copied(x: torch.Tensor, value: torch.Tensor) -> torch.Tensor:
+        return x.copy_(kept(value))
+
     def show(*values: Any) -> None:
         printed.extend(" ".join(map(str, values)).split("\n"))
 
-    return {"torch": torch, "F": F, "math": math, "print": show, "kept": kept}
+    return {"torch": torch, "F": F, "math": math, "print": show, "kept": kept, "copied": copied}
 
 
 def ask(program: Program) -> Facts:

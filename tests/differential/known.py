@@ -26,6 +26,7 @@ OTHER_NODES = (  # the node here and in PyTorch, and of which text where that ma
     (".*", "AsStridedBackward0", ""),  # a view that is made anew, for its base has changed
     ("SelectBackward0", "UnbindBackward0", "for "),
     ("FillBackward0", "FillBackward[23]|ZeroBackward0", r"fill_|zero_|fill\("),
+    ("FillBackward[01]", "FillBackward3|CopyBackwards", r"fill_|copy_"),
     ("TanhshrinkBackward0", "SubBackward0", "tanhshrink"),
     ("SumBackward1", "(Mul|Div)Backward1", "trapezoid"),
     ("ViewBackward0", "SqueezeBackward4", "quantile"),
@@ -33,9 +34,8 @@ OTHER_NODES = (  # the node here and in PyTorch, and of which text where that ma
     ("ViewBackward0", "MulBackward0", "einsum"),
     ("SoftsignBackward0", "DivBackward0", "softsign"),
     ("FloorDivideBackward0", "NotImplemented", ""),
-    ("ViewBackward0", "UnsafeViewBackward0", ""),
-    (".*", r"\w+BackwardBackward0|SoftmaxBackwardDataBackward0", ""),  # likewise of a derivative
-    (".*", ".*", r"torch\.func\.|functional\."),  # derivatives by other formulas
+    ("ViewBackward0", "UnsafeViewBackward0|ReshapeAliasBackward0", ""),
+    (".*", ".*", r"torch\.func\.|functional\.|autograd\.grad"),  # derivatives by other formulas
 )
 CHANGED_SINCE = "has been modified by an inplace operation"
 SINGLE = 1e-7  # how far a constant in single precision is from what it stands for
@@ -97,6 +97,7 @@ def _of_memory(program: Program, ours: Facts, found: Difference) -> str | None:
     graph.
     """
     from . import by_pytorch
+    from .by_differences import right_by_differences
 
     if found.kind.startswith("PyTorch refuses") and CHANGED_SINCE in found.pytorch["refused"]:
         changed = "PyTorch does not keep what is changed"
@@ -121,6 +122,10 @@ def _of_memory(program: Program, ours: Facts, found: Difference) -> str | None:
     for text, name, ask, asked in ways:
         if text in program.body and _told(asked, ours, ask(asked)):
             return name
+    if found.kind.startswith("PyTorch refuses gradient") and right_by_differences(program, ours):
+        return changed
+    if found.kind == "gradient" and ".data" in program.body and right_by_differences(program, ours):
+        return "changed through data"
     return None
 
 
@@ -140,31 +145,42 @@ def _copying(program: Program) -> Program:
 
 
 class _Copies(ast.NodeTransformer):
-    """Puts copies in the place of what an in-place change reads."""
+    """Has every change in place copy what another way has made of copies."""
 
     def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
         self.generic_visit(node)
+        text = ast.unparse(node.target)
+        before = ast.parse(f"kept({text})", mode="eval").body
+        changed = ast.BinOp(before, node.op, _kept(node.value))
         if isinstance(node.target, ast.Subscript):
-            part = ast.Subscript(node.target.value, node.target.slice, ast.Load())
-            changed = ast.BinOp(part, node.op, _copy(node.value))
-            return ast.Assign([node.target], _copy(changed), lineno=node.lineno)
-        node.value = _copy(node.value)
-        return node
+            return ast.Assign([node.target], changed, lineno=node.lineno)
+        return ast.Expr(_copied(ast.parse(text, mode="eval").body, changed), lineno=node.lineno)
 
     def visit_Assign(self, node: ast.Assign) -> ast.AST:
         if isinstance(node.targets[0], ast.Subscript):
-            node.value = _copy(node.value)
+            node.value = _kept(node.value)
         return self.generic_visit(node)
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
-        changes = isinstance(node.func, ast.Attribute) and re.search(r"[a-z0-9]_$", node.func.attr)
-        if changes and node.func.attr != "requires_grad_":
-            node.args = [_copy(a) for a in node.args]
-        return self.generic_visit(node)
+        self.generic_visit(node)
+        match node.func:
+            case ast.Attribute(value=x, attr=name) if re.search(r"[a-z0-9]_$", name):
+                if name == "requires_grad_":
+                    return node
+                whole = name in ("copy_", "fill_", "zero_")
+                way = ast.Attribute(_kept(x), name if whole else name[:-1], ast.Load())
+                args = [_kept(a) for a in node.args]
+                return _copied(x, ast.Call(way, args, node.keywords))
+        return node
 
 
-def _copy(value: ast.expr) -> ast.expr:
+def _kept(value: ast.expr) -> ast.expr:
     return ast.Call(ast.Name("kept", ast.Load()), [value], [])
+
+
+def _copied(x: ast.expr, value: ast.expr) -> ast.expr:
+    """`value` copied into a tensor; a number is another number."""
+    return ast.Call(ast.Name("copied", ast.Load()), [x, value], [])
 
 
 def _of_rounding(program: Program, found: Difference) -> str | None:
@@ -185,7 +201,7 @@ def _of_rounding(program: Program, found: Difference) -> str | None:
 
 
 def _distance(fact: Any, truth: list[float]) -> float:
-    return max(abs(x - y) for x, y in zip(fact[2], truth, strict=True))
+    return max((abs(x - y) for x, y in zip(fact[2], truth, strict=True)), default=0.0)
 
 
 def _where_numbers(ours: Any, theirs: Any) -> tuple[Any, Any]:

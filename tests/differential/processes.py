@@ -23,7 +23,7 @@ def answers(
         while waiting and len(running) < (jobs or os.cpu_count() or 1):
             chunk = waiting.pop(0)
             here, there = context.Pipe(duplex=False)
-            context.Process(target=_answer, args=(ask, chunk, there), daemon=True).start()
+            context.Process(target=_answer, args=(ask, chunk, there)).start()
             there.close()
             running[here] = chunk
         for here in wait(list(running)):

@@ -24,7 +24,7 @@ _BY_TEXT = (  # the first that is found in what PyTorch says
     ("leaf Variable that requires grad", "leaf-in-place"),
     ("backward through the graph a second time", "backward-twice"),
     ("can be implicitly created only for scalar outputs", "needs-cotangent"),
-    ("not to have been used in the graph", "unused-input"),
+    ("not( to)? have been used in the graph", "unused-input"),
     ("requires_grad is not set|does not require grad|doesn't require gradient", "no-graph"),
     ("A view was created in no_grad mode", "unrecorded-view"),
     ("Boolean value of Tensor with .* is ambiguous", "ambiguous-condition"),

@@ -374,16 +374,17 @@ def _by_reverse(traced: Traced, line: Linearized) -> list[dict[Node, Any]]:
             weights: list[Any] = [None] * len(outs)
             weights[k] = unit
             rows.append(line.pull_recorded(weights) if traced.connected else line.pull(weights))
-        found.append(
-            {
-                node: as_value(rows[0].get(node), point)
-                if shape == ()
-                else _stacked(
-                    [as_value(r.get(node), point) for r in rows], shape, point.shape, point.dtype, 0
-                )
-                for node, point in traced.points.items()
-            }
-        )
+        blocks = {
+            node: as_value(rows[0].get(node), point)
+            if shape == ()
+            else _stacked(
+                [as_value(r.get(node), point) for r in rows], shape, point.shape, point.dtype, 0
+            )
+            for node, point in traced.points.items()
+        }
+        if traced.connected and not rows:
+            blocks = {node: _connected(block, ops.sum(out)) for node, block in blocks.items()}
+        found.append(blocks)
     return found
 
 

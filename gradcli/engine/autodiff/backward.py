@@ -281,13 +281,13 @@ def _swept(
         if node.freed > passes and node.saves:
             raise _freed(node)
         pulled = _recorded(node, g, wanted) if recorded else node.pull(g, wanted)
-        if type(node) is OpNode and node.op.scales and _has_become_nan(g, pulled):
+        # of numbers only a zero can have become nan
+        if (type(g) is not float or not g) and _has_become_nan(node, g, pulled):
             reach = reach or _reach(roots, paths, node)
             still = reach.still(node)
             if still is not None:
-                pulled = (
-                    _recorded(node, g, wanted, still) if recorded else node.pull(g, wanted, still)
-                )
+                by: Any = node
+                pulled = _recorded(by, g, wanted, still) if recorded else by.pull(g, wanted, still)
         if reach is not None:
             reach.follow(node, wanted)
         edges: Any = node.edges  # of which those that are None pull None
@@ -323,9 +323,14 @@ def _add(pending: dict[Any, Any], node: Any, index: int, c: Any) -> None:
     pending[node] = c if before is None else ops.add(before, c)
 
 
-def _has_become_nan(g: Any, pulled: Sequence[Any]) -> bool:
-    """Whether a cotangent that is not `g` itself has an element that is nan."""
-    return any(c is not None and c is not g and has_nan(c) for c in pulled)
+def _has_become_nan(node: Node, g: Any, pulled: Sequence[Any]) -> bool:
+    """Whether the cotangent of a node has become nan beside a slope that it was multiplied by."""
+    if type(node) is not OpNode or not node.op.scales:
+        return False
+    for c in pulled:  # noqa: SIM110  # a call less in every step
+        if c is not None and c is not g and has_nan(c):
+            return True
+    return False
 
 
 def _reach(roots: Sequence[Root], paths: Paths, node: Node) -> Reach:

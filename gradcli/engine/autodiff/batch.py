@@ -106,11 +106,13 @@ def numbers(x: Any) -> Any:
 
 def has_nan(x: Any) -> bool:
     """Whether a cotangent or tangent, or one of several, has an element that is nan."""
-    if type(x) is float:
+    kind = type(x)
+    if kind is float:
         return math.isnan(x)
     if x is None:
         return False
-    if type(x) is tuple:
+    if kind is tuple:
         return any(map(has_nan, x))
-    flat = np.ravel(numbers(x))
-    return math.isnan(np.dot(flat, flat))
+    data = np.asarray(numbers(x)) if isinstance(x, Carrier) else x
+    flat = data if data.ndim == 1 else data.ravel()
+    return math.isnan(flat.dot(flat))

@@ -8,6 +8,7 @@ from typing import Any
 
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.families.norm import log_total
+from gradcli.engine.ops.internal.share import share_slope
 from gradcli.engine.ops.op import Op, bad, composite, known, op, sample
 from gradcli.engine.ops.promotion import floating
 from gradcli.engine.values.data import Data, dtype_of, np, shape_of
@@ -74,8 +75,7 @@ def _log_softmax(x: Data, dim: Any, dtype: Any) -> Data:
 
 
 def _softmax_pull(g: Any, out: Any, x: Any, dim: Any = None) -> Any:
-    dim = _along(len(shape_of(x)), dim)
-    return ops.mul(out, ops.sub(g, ops.sum(ops.mul(g, out), dim=dim, keepdim=True)))
+    return share_slope(g, out, _along(len(shape_of(x)), dim))
 
 
 softmax: Op = op(

@@ -10,6 +10,7 @@ from gradcli.engine.ops.families.along import floats, reshaped
 from gradcli.engine.ops.families.extreme import extreme_op, place_of
 from gradcli.engine.ops.families.norm import peak
 from gradcli.engine.ops.families.statistics import median_all_op, median_along_op
+from gradcli.engine.ops.internal.share import share_slope
 from gradcli.engine.ops.op import Op, bad, known, op, sample
 from gradcli.engine.ops.promotion import floating, integer, of_first
 from gradcli.engine.values.data import Data, dtype_of, np
@@ -111,10 +112,6 @@ def _weights(x: Data, dim: Any) -> Data:
     return np.divide(e, np.where(total == 0, x.dtype.type(1), total))
 
 
-def _weights_pull(g: Any, out: Any, x: Any, dim: Any) -> Any:
-    return ops.mul(out, ops.sub(g, ops.sum(ops.mul(g, out), dim=dim, keepdim=True)))
-
-
 exp_weights: Op = op(
     "exp_weights",
     args=("input",),
@@ -125,8 +122,8 @@ exp_weights: Op = op(
     array=_weights,
     shape=lambda x, dim: x,
     dtype=floating,
-    vjp=(_weights_pull,),
-    jvp=(_weights_pull,),
+    vjp=(lambda g, out, x, dim: share_slope(g, out, dim),),
+    jvp=(lambda dot, out, x, dim: share_slope(dot, out, dim),),
     saves=("out",),
     node="SoftmaxBackward0",
     method=False,

@@ -1,0 +1,98 @@
+"""The derivative of shares of a whole, as softmax gives them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import inf
+from typing import Any
+
+from gradcli.engine.ops.catalog import ops
+from gradcli.engine.ops.op import Op, op, sample
+from gradcli.engine.ops.promotion import floating
+from gradcli.engine.values.data import Data, np
+from gradcli.engine.values.sizes import axes
+
+
+def _largest(p: Data, along: tuple[int, ...]) -> Data:
+    """Equal parts of 1 at the largest elements along dimensions, else 0."""
+    top = np.equal(p, np.max(p, axis=along, keepdims=True, initial=-inf))
+    return top / np.maximum(np.sum(top, axis=along, keepdims=True, dtype=p.dtype), 1)
+
+
+def _against(g: Data, p: Data, along: tuple[int, ...]) -> Data:
+    part = _largest(p, along)
+    return g - np.sum(np.where(part, g * part, 0), axis=along, keepdims=True)
+
+
+def _gathered(g: Data, p: Data, along: tuple[int, ...]) -> Data:
+    return g - _largest(p, along) * np.sum(g, axis=along, keepdims=True)
+
+
+def _single(function: Callable[..., Data]) -> Callable[..., Data]:
+    def call(g: Data, p: Data, dim: Any) -> Data:
+        p = np.asarray(p)
+        return function(np.asarray(g), p, axes(dim, p.ndim))
+
+    return call
+
+
+def _each(function: Callable[..., Data]) -> Callable[..., Data]:
+    """The same of several g at once, with one more dimension in front."""
+    return lambda g, p, dim: function(g, p, tuple(a + 1 for a in axes(dim, p.ndim - 1)))
+
+
+against_largest: Op = op(
+    "against_largest",
+    args=("g", "p"),
+    params={"dim": None},
+    doc="g less what it is where p is largest, of which the slope of shares is the same, but has "
+    "digits left of 1 - p.",
+    source="definition",
+    said=lambda g, p, dim: g,
+    array=_single(_against),
+    batch=_each(_against),
+    shape=lambda g, p, dim: g,
+    dtype=floating,
+    vjp=(lambda c, out, g, p, dim: gathered_at_largest(c, p, dim=dim), None),
+    jvp=(lambda dot, out, g, p, dim: against_largest(dot, p, dim=dim), None),
+    saves=("p",),
+    node="SubBackward0",
+    method=False,
+    samples=lambda: (
+        sample([1.0, -2.0, 0.5], [0.2, 0.7, 0.1], dim=0),
+        sample([[1.0, -2.0], [0.5, 3.0]], [[0.4, 0.2], [0.6, 0.8]], dim=-2),
+        sample([[1.0, -2.0], [0.5, 3.0]], [[0.4, 0.2], [0.6, 0.8]], dim=(0, 1)),
+        sample(3.0, 1.0, dim=0),
+    ),
+)
+
+gathered_at_largest: Op = op(
+    "gathered_at_largest",
+    args=("g", "p"),
+    params={"dim": None},
+    doc="g less its sum where p is largest: the transpose of `against_largest`.",
+    source="definition",
+    said=lambda g, p, dim: g,
+    array=_single(_gathered),
+    batch=_each(_gathered),
+    shape=lambda g, p, dim: g,
+    dtype=floating,
+    vjp=(lambda c, out, g, p, dim: against_largest(c, p, dim=dim), None),
+    jvp=(lambda dot, out, g, p, dim: gathered_at_largest(dot, p, dim=dim), None),
+    saves=("p",),
+    node="SubBackward0",
+    method=False,
+    samples=lambda: (
+        sample([1.0, -2.0, 0.5], [0.2, 0.7, 0.1], dim=0),
+        sample([[1.0, -2.0], [0.5, 3.0]], [[0.4, 0.2], [0.6, 0.8]], dim=(0, 1)),
+        sample(3.0, 1.0, dim=0),
+    ),
+)
+
+
+def share_slope(g: Any, p: Any, dim: Any) -> Any:
+    """The slope p (g - sum(p g)) of the shares p = exp(x) / sum(exp(x)): their tangent when g is
+    that of x, and the cotangent of x when g is theirs. It is the same for g and a constant more.
+    """
+    g = ops.against_largest(g, p, dim=dim)
+    return ops.mul(p, ops.sub(g, ops.sum(ops.mul(g, p), dim=dim, keepdim=True)))

@@ -84,8 +84,9 @@ class _Expressions:
         """The findings, in no order."""
         for node, role, scope in walk(self.module):
             match node:
-                case ast.Name():
-                    yield from self.name(node, role, scope)
+                case ast.Name(id=name):
+                    if not self.names.is_bound(name, scope):
+                        yield from self.name(node, role, scope)
                 case ast.Attribute():
                     yield from self.attribute(node, role, scope)
                 case ast.Call():
@@ -104,9 +105,8 @@ class _Expressions:
                     pass
 
     def name(self, node: ast.Name, role: str, scope: Scope | None) -> Iterator[Fault]:
+        """What is wrong with a name that is not the program's own."""
         name = node.id
-        if self.names.is_bound(name, scope):
-            return
         builtin = self.names.builtin(node, scope)
         if builtin is not None:
             yield from self.use(builtin, node, role)
@@ -313,6 +313,8 @@ def _operands(node: ast.Binary, text: str) -> Iterator[Fault]:
     """Literal operands that the operator can never take."""
     sides = (node.left, node.right)
     strings = [side for side in sides if _is_string(side)]
+    if not strings and node.op != "^":
+        return
     numbers = [s for s in sides if isinstance(s, ast.Literal) and isinstance(s.value, (int, float))]
     if node.op == "^" and any(type(n.value) is float for n in numbers):
         message = "`^` is exclusive or and takes no floats"
@@ -353,7 +355,8 @@ def _too_early(
     for param in params:
         first.pop(param.name, None)
     told: set[str] = set()
-    for number, statement in enumerate(body):
+    last = max(first.values(), default=-1)
+    for number, statement in enumerate(body[: last + 1]):
         simple = isinstance(statement, (ast.Assign, ast.Update, ast.Declaration))
         for node, _, where in walk(statement, scope):
             if not isinstance(node, ast.Name) or where is not scope or node.id in told:

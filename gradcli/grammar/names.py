@@ -268,16 +268,19 @@ def walk(node: ast.Node, scope: Scope | None = None) -> Iterator[Visit]:
     while pending:
         visit = node, _, scope = pending.pop()
         yield visit
-        if not isinstance(node, (ast.Name, ast.Literal)):
-            pending += reversed(list(_parts(node, scope)))
+        kind = type(node)
+        if kind is ast.Name or kind is ast.Literal:
+            continue
+        if isinstance(node, ast.Binary):  # the commonest by far: without a generator
+            pending.append((node.right, "operand", scope))
+            pending.append((node.left, "operand", scope))
+        else:
+            pending += reversed([*_parts(node, scope)])
 
 
 def _parts(node: ast.Node, scope: Scope | None) -> Iterator[Visit]:
     """The parts of a node, each with its role and scope."""
     match node:
-        case ast.Binary():
-            yield (node.left, "operand", scope)
-            yield (node.right, "operand", scope)
         case ast.Unary(op="-", operand=ast.Literal() as number):
             yield (number, "negated", scope)
         case ast.Call():

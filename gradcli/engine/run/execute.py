@@ -53,8 +53,14 @@ class Executable:
 
     def __init__(self, program: Program) -> None:
         self.program = program
-        self._code = translate(program, Counting)
-        self._main = _linked(self._code, _PROVIDED, _bound)
+
+    @cached_property
+    def _code(self) -> Code:
+        return translate(self.program, Counting)
+
+    @cached_property
+    def _main(self) -> Main:
+        return _linked(self._code, _PROVIDED, _bound)
 
     @cached_property
     def _stepping_code(self) -> Code:

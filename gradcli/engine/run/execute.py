@@ -131,13 +131,21 @@ class Executable:
 
 def _linked(code: Code, provided: Mapping[str, Any], bound: Callable[[Place], Function]) -> Main:
     """The main function of a code, with what it calls."""
-    namespace = {**provided}
+    namespace: dict[str, Any] = {**provided, "__builtins__": {}}
     for name in code.constants:
         namespace[f"@constant {name}"] = ops[name].constant
     for place in code.places:
         namespace[place.name] = bound(place)
-    exec(code.code, namespace)  # code made by `translate`; it defines "@main"
-    main: Main = namespace["@main"]
+    if len(code.parts) == 1:
+        return FunctionType(code.parts[0], namespace)
+
+    def main(*run: Any) -> tuple[dict[str, Any], Any]:
+        variables = {**namespace}  # each run has its own
+        for part in code.parts:
+            ended = FunctionType(part, variables)(*run)
+        _, result = ended
+        return variables, result
+
     return main
 
 

@@ -12,7 +12,7 @@ from gradcli.engine.run.messages import call_note, shortened, turn_note
 from gradcli.engine.run.remarks import Remarks, instruction_at, remarks
 from gradcli.engine.run.session import kind_of
 from gradcli.engine.run.text import repr_text
-from gradcli.engine.run.translate import FILENAME
+from gradcli.engine.run.translate import FILENAME, PART
 from gradcli.engine.run.wrong_calls import part_of, wrong_call
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values import refusals
@@ -179,7 +179,9 @@ def span_of(frame: Frame, source: Source) -> Span:
 
 def _last_values(frame: FrameType) -> Iterator[str]:
     """What the variables of a function were, one note each of the first."""
-    named = {n: v for n, v in frame.f_locals.items() if n.isidentifier() and not callable(v)}
+    shared = frame.f_globals if frame.f_code.co_name == PART else {}  # those of a large program
+    variables = {**shared, **frame.f_locals, "__builtins__": len}
+    named = {n: v for n, v in variables.items() if n.isidentifier() and not callable(v)}
     for name, value in [*named.items()][:_MOST_VALUES]:
         if (isinstance(value, Tensor) and value.ndim == 0) or type(value) in NUMBERS:
             yield f"`{name}` was {repr_text(value)}"
@@ -233,4 +235,4 @@ def _given(main: FrameType) -> Mapping[str, Given]:
 
 def _value(frame: FrameType, slot: Slot, program: Program) -> Any:
     name = program.variables.get(slot.index) or f"%{slot.index}"
-    return frame.f_locals.get(name)
+    return frame.f_locals.get(name, frame.f_globals.get(name))  # of a large program

@@ -10,6 +10,7 @@ cannot be written in a program: `%` marks temporaries, `@` what the engine provi
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from types import CodeType
 from typing import Any
 
@@ -56,15 +57,18 @@ from gradcli.source import Span
 
 FILENAME = "<grad program>"
 MOST_BLOCKS = 12  # Python refuses more than 20 nested loops and with-blocks in one function
+PART = "@part"  # what each of several functions of the main program is called
+MOST_TOGETHER = 2000  # instructions of the main program in one Python function
 
 
 class Code(Record):
-    """A translated program: `code` defines its main function, `places` is what it calls and
-    `constants` which built-in constants it reads.
+    """A translated program: `parts` are its main function, or the functions that are called one
+    after the other in its place, `places` is what they call and `constants` which built-in
+    constants they read.
     """
 
-    __slots__ = ("code", "places", "constants")
-    code: CodeType
+    __slots__ = ("parts", "places", "constants")
+    parts: tuple[CodeType, ...]
     places: tuple[Place, ...]
     constants: tuple[str, ...]
 
@@ -78,14 +82,19 @@ def translate(program: Program, counting: type[Counting]) -> Code:
     translator = _Translator(program, counting)
     try:
         with Room(NESTED):
-            module = translator.module()
-            code = compile(module, FILENAME, "exec", dont_inherit=True, optimize=0)
+            parts = tuple(map(_compiled, translator.parts()))
     except (RecursionError, MemoryError, SyntaxError):
         place = Diagnostic(
             "nested-too-deep", "the program is nested too deeply", program.source, Span(0, 0)
         )
         raise ProgramError(place) from None
-    return Code(code, tuple(translator.places), tuple(sorted(translator.constants)))
+    return Code(parts, tuple(translator.places), tuple(sorted(translator.constants)))
+
+
+def _compiled(function: ast.FunctionDef) -> CodeType:
+    module = ast.Module([function], [])
+    code = compile(module, FILENAME, "exec", dont_inherit=True, optimize=0)
+    return next(c for c in code.co_consts if isinstance(c, CodeType))
 
 
 class _Translator(Pieces):
@@ -94,18 +103,36 @@ class _Translator(Pieces):
         self.counting = counting(self)
         self.blocks = 0  # nested Python blocks at this point of the current Python function
         self.wrapped = 0  # > 0 inside blocks moved into functions of their own
+        self.shared: frozenset[str] = frozenset()  # names of the Python function that are globals
 
-    def module(self) -> ast.Module:
-        program = self.program
-        main = self.python_function(program.main, "@main", [], _OF_THE_RUN)
-        span = program.main.span
-        result: ast.expr = ast.Constant(None, **self.at(span))
-        if program.result is not None:
-            result = self.load(program.result)
-        locals_ = ast.Call(self.name("@locals", span), [], [], **self.at(span))
-        end = ast.Tuple([locals_, result], ast.Load(), **self.at(span))
-        main.body.append(ast.Return(end, **self.at(span)))
-        return ast.Module([main], [])
+    def parts(self) -> Iterator[ast.FunctionDef]:
+        """The main function: all of a small program, whose variables are its locals. Those of a
+        large one are globals of several functions, so that neither Python's compiler nor what it
+        takes grows faster than the program.
+        """
+        main, span = self.program.main, self.program.main.span
+        if len(main.body) <= MOST_TOGETHER:
+            whole = self.python_function(main, "@main", [], _OF_THE_RUN)
+            variables = ast.Call(self.name("@locals", span), [], [], **self.at(span))
+            whole.body.append(self.end(variables))
+            yield whole
+            return
+        self.shared = frozenset(map(self.variable, main.locals))
+        for start in range(0, len(main.body), MOST_TOGETHER):
+            body = main.body[start : start + MOST_TOGETHER]
+            part = Function(PART, (), body, main.locals, (), span)
+            made = self.python_function(part, PART, [], _OF_THE_RUN, self.shared)
+            if start + MOST_TOGETHER >= len(main.body):
+                made.body.append(self.end(self.constant(None, span)))
+            yield made
+
+    def end(self, variables: ast.expr) -> ast.stmt:
+        """What the main program returns: its variables and its result."""
+        span = self.program.main.span
+        result = self.program.result
+        value = self.constant(None, span) if result is None else self.load(result)
+        both = ast.Tuple([variables, value], ast.Load(), **self.at(span))
+        return ast.Return(both, **self.at(span))
 
     # --- functions and blocks ----------------------------------------------------------
 
@@ -125,16 +152,23 @@ class _Translator(Pieces):
         name: str,
         defaults: list[ast.expr],
         first: tuple[str, ...] = (),
+        shared: frozenset[str] = frozenset(),
     ) -> ast.FunctionDef:
-        """What the body of a function becomes; the `first` names stand before its parameters."""
-        outside = self.blocks, self.wrapped
+        """What the body of a function becomes; the `first` names stand before its parameters. Of
+        the names that it assigns the `shared` ones are globals.
+        """
+        outside = self.blocks, self.wrapped, self.shared
         self.blocks = self.wrapped = 0
+        self.shared = shared
         span = function.span
         place = ast.Expr(self.constant(f"{span.start} {span.end}", span), **self.at(span))
         body = [place, *self.body(function.body, span)]  # its docstring: where it is
-        self.blocks, self.wrapped = outside
-        names = [*first, *(self.variable(p.slot) for p in function.parameters)]
-        params = [ast.arg(name, **self.at(function.span)) for name in names]
+        if shared:
+            names = {name.id for statement in body for name in _stores(statement)} & shared
+            body.insert(1, ast.Global(sorted(names), **self.at(span)) if names else place)
+        self.blocks, self.wrapped, self.shared = outside
+        given = [*first, *(self.variable(p.slot) for p in function.parameters)]
+        params = [ast.arg(name, **self.at(function.span)) for name in given]
         arguments = ast.arguments([], params, None, [], [], None, defaults)
         return ast.FunctionDef(name, arguments, body, [], **_LATER, **self.at(function.span))
 
@@ -159,7 +193,10 @@ class _Translator(Pieces):
         never: list[ast.stmt] = [
             self.store(n, self.constant(None, span), span) for n in names
         ]  # so that the outer function has the names
-        shared: list[ast.stmt] = [ast.Nonlocal(names, **self.at(span))] if names else []
+        own = [n for n in names if n not in self.shared]
+        shared: list[ast.stmt] = [ast.Nonlocal(own, **self.at(span))] if own else []
+        if len(own) < len(names):
+            shared.append(ast.Global(sorted({*names} & self.shared), **self.at(span)))
         made_function = ast.FunctionDef(
             name,
             ast.arguments([], [], None, [], [], None, []),
@@ -399,7 +436,7 @@ def _stores(statement: ast.stmt) -> list[ast.Name]:
             found.append(node)
         if isinstance(node, ast.FunctionDef):
             found.append(ast.Name(node.name, ast.Store()))
-            nonlocals = [s for s in node.body if isinstance(s, ast.Nonlocal)]
+            nonlocals = [s for s in node.body if isinstance(s, (ast.Nonlocal, ast.Global))]
             found += [ast.Name(n, ast.Store()) for s in nonlocals for n in s.names]
             continue
         stack.extend(ast.iter_child_nodes(node))

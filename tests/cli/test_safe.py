@@ -48,6 +48,9 @@ AT_ONCE = {  # programs that are refused before anything large is made: the code
     "jacobian(lambda v: v * v)(ones(10**5))": "memory-limit",
     "hessian(lambda v: (v * v).sum())(ones(10**5))": "memory-limit",
     "svd(ones(2500, 2500))": "memory-limit",
+    "ones(3)[zeros(1).long().expand(10**9)]": "memory-limit",
+    "x = zeros(3)\nx[zeros(1).long().expand(10**9)] = 1.0": "memory-limit",
+    "ones(1).expand(10**12).unbind()": "memory-limit",
     "ones(1).expand(10**12).sum()": "work-limit",
     "ones(1).expand(10**12) + 1": "work-limit",
     "ones(1).expand(10**12)[::2].max()": "work-limit",
@@ -85,6 +88,11 @@ def test_what_cannot_be_done_is_refused_at_once(cli, text, code):
     assert status == (5 if code in ("wrong-count", "integer-overflow", "nested-too-deep") else 6)
     assert out == ""
     assert resident() - before < 150 * 2**20
+
+
+def test_a_view_of_any_size_is_printed(cli):
+    status, out, err = cli("run", "-e", "print(ones(1).expand(10**12))", "--safe")
+    assert (status, out) == (0, "tensor([1., 1., 1.,  ..., 1., 1., 1.])\n"), err
 
 
 UNFOLLOWED = [  # what a check would follow for ever, or through more than memory holds

@@ -18,7 +18,7 @@ from gradcli.engine.tape.tensor import Number, Tensor
 from gradcli.engine.values import memory
 from gradcli.engine.values.data import NUMBERS
 from gradcli.engine.values.fields import Fields
-from gradcli.engine.values.limits import check_items, check_text
+from gradcli.engine.values.limits import check_items, check_memory, check_text
 from gradcli.engine.values.sizes import Size
 from gradcli.errors import run_error
 
@@ -288,6 +288,7 @@ def _index(index: Any) -> Any:
     if isinstance(index, Tensor) and index.dtype.startswith("float"):
         raise run_error("wrong-type", "an index is an int or a bool, got floats")
     if isinstance(index, Tensor):  # its own copy: later changes must not reach the gradient
+        check_memory(index.shape)
         return index.data if type(index.data) in NUMBERS else index.data.copy()
     if type(index) is tuple:
         return tuple(map(_index, index))

@@ -6,7 +6,7 @@ from math import isfinite
 from typing import Any
 
 from gradcli.engine.tape.tensor import Number, Tensor
-from gradcli.engine.values.data import NUMBERS, Data, dtype_of, np, shape_of
+from gradcli.engine.values.data import NUMBERS, Data, dtype_of, shape_of
 from gradcli.engine.values.fields import Fields
 from gradcli.engine.values.limits import check_text, joined_text
 from gradcli.errors import run_error
@@ -127,7 +127,8 @@ def _elements(data: Data, shape: tuple[int, ...]) -> str:
         cut = [n > 2 * _EDGE for n in shape]
         for i, n in enumerate(shape):
             if cut[i]:
-                data = np.take(data, [*range(_EDGE), *range(n - _EDGE, n)], i)
+                shown = [*range(_EDGE), *range(n - _EDGE, n)]
+                data = data[(slice(None),) * i + (shown,)]
     form = _Form(data.ravel().tolist())
     return _nested(data.tolist(), cut, form, len(_PREFIX))
 

@@ -10,7 +10,7 @@ from gradcli.engine.ops.op import REQUIRED, Op, bad, composite, op, sample
 from gradcli.engine.ops.promotion import common, of_first
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import Data, np, shape_of
-from gradcli.engine.values.limits import check_memory
+from gradcli.engine.values.limits import check_items, check_memory
 from gradcli.engine.values.sizes import Shape, axis, common_dtype, unsqueezed, whole, wholes
 from gradcli.errors import run_error
 
@@ -301,10 +301,14 @@ narrow: Op = composite(
 )
 
 
+_OF_PART = 400  # bytes that a view takes
+
+
 def _unbound(shape: Shape, dim: Any) -> list[Shape]:
     if not shape:
         raise run_error("shape-mismatch", "a 0-d tensor has no rows to take apart")
     at = axis(dim, len(shape))
+    check_items(shape[at], _OF_PART)
     return [(*shape[:at], *shape[at + 1 :])] * shape[at]
 
 

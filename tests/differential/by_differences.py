@@ -30,6 +30,36 @@ def right_by_differences(program: Program, ours: Facts) -> bool:
     return True
 
 
+def right_by_differences_of_gradients(program: Program, ours: Facts) -> bool:
+    """Whether the Hessian's product with the program's direction, which is among the facts, is the
+    slope of PyTorch's gradients.
+    """
+    along = program.direction()
+    ends = []
+    for step in (EPS, -EPS):
+        inputs = tuple(
+            Input(
+                i.name,
+                (np.asarray(i.data, float) + step * np.asarray(along[i.name])).tolist(),
+                i.dtype,
+                i.grad,
+                i.declared,
+            )
+            if i.name in along
+            else i
+            for i in program.inputs
+        )
+        ends.append(by_pytorch.ask(program.but(inputs=inputs, order=0)))
+    for name in program.wrt:
+        above, below = (facts.get(f"gradient {name}") for facts in ends)
+        if above is None or below is None or f"hvp {name}" not in ours:
+            return False
+        slope = (np.asarray(above[2]) - np.asarray(below[2])) / (2 * EPS)
+        if not np.allclose(ours[f"hvp {name}"][2], slope, rtol=RTOL, atol=ATOL):
+            return False
+    return True
+
+
 def _moved(program: Program, name: str) -> Iterator[tuple[Program, Program]]:
     """The program with each number of an input moved up and down."""
     data = next(i.data for i in program.inputs if i.name == name)

@@ -19,8 +19,10 @@ REFUSALS = (  # who refuses, what is said of it, and the name of the difference
     ("PyTorch", "Expected LU and B to have the same dtype", "PyTorch has no derivative"),
     ("PyTorch", "some elements of the input tensor and the", "written from its own memory"),
     ("PyTorch", "function that returns multiple views", "one of several views"),
+    ("PyTorch", "more than one element of the written-to", "one element shown as several"),
     ("gradcli", "several elements of this expanded tensor", "an expanded tensor is changed"),
     ("gradcli", "raised to a negative integer power", "an int to a negative power"),
+    ("gradcli", "^missing-input", "a name that nothing assigns"),
 )
 OTHER_NODES = (  # the node here and in PyTorch, and of which text where that matters
     (".*", "AsStridedBackward0", ""),  # a view that is made anew, for its base has changed
@@ -31,7 +33,7 @@ OTHER_NODES = (  # the node here and in PyTorch, and of which text where that ma
     ("SumBackward1", "(Mul|Div)Backward1", "trapezoid"),
     ("ViewBackward0", "SqueezeBackward4", "quantile"),
     ("ViewBackward0", "Am..Backward0", "matrix_norm"),
-    ("ViewBackward0", "MulBackward0", "einsum"),
+    ("ViewBackward0", ".*", "einsum"),
     ("SoftsignBackward0", "DivBackward0", "softsign"),
     ("FloorDivideBackward0", "NotImplemented", ""),
     ("ViewBackward0", "UnsafeViewBackward0|ReshapeAliasBackward0", ""),
@@ -46,12 +48,13 @@ def explained(program: Program, ours: Facts, theirs: Facts, found: Difference) -
     """The name of the known difference that a difference is, or None."""
     if found.kind == "grad_fn":
         return _of_nodes(program, found)
-    if found.kind == "requires_grad" and "torch.func." in program.body:
+    transformed = "torch.func." in program.body
+    if found.kind == "requires_grad" and (transformed or "no_grad" in program.body):
         numbers = (
             {n: f for n, f in facts.items() if n[:8] != "requires"} for facts in (ours, theirs)
         )
         if _told(program, *numbers):
-            return "connected by a slope of zero"
+            return "connected by a slope of zero" if transformed else "a view made under no_grad"
     return (
         _of_numbers(program, found)
         or _of_refusals(ours, theirs, found)
@@ -97,7 +100,7 @@ def _of_memory(program: Program, ours: Facts, found: Difference) -> str | None:
     graph.
     """
     from . import by_pytorch
-    from .by_differences import right_by_differences
+    from .by_differences import right_by_differences, right_by_differences_of_gradients
 
     if found.kind.startswith("PyTorch refuses") and CHANGED_SINCE in found.pytorch["refused"]:
         changed = "PyTorch does not keep what is changed"
@@ -118,6 +121,8 @@ def _of_memory(program: Program, ours: Facts, found: Difference) -> str | None:
         ("", changed, by_pytorch.ask, _copying(program)),
         (".data", "changed through data", by_pytorch.ask, noticed),
         (".data", "changed through data", by_pytorch.ask_keeping_saved, noticed),
+        ("torch.func.", changed, by_pytorch.ask, _transforming_copies(program)),
+        (".data", "changed through data", by_pytorch.ask, _transforming_copies(noticed)),
     )
     for text, name, ask, asked in ways:
         if text in program.body and _told(asked, ours, ask(asked)):
@@ -126,6 +131,11 @@ def _of_memory(program: Program, ours: Facts, found: Difference) -> str | None:
         return changed
     if found.kind == "gradient" and ".data" in program.body and right_by_differences(program, ours):
         return "changed through data"
+    second = found.kind in {"hvp", "hessian"}
+    if second and re.search(r"F\.(elu|selu|celu)\(", program.body) and "0.0" in program.text:
+        return "a second derivative of the other side"
+    if second and right_by_differences_of_gradients(program, ours):
+        return "a second derivative that is not the first's"
     return None
 
 
@@ -172,6 +182,27 @@ class _Copies(ast.NodeTransformer):
                 args = [_kept(a) for a in node.args]
                 return _copied(x, ast.Call(way, args, node.keywords))
         return node
+
+
+def _transforming_copies(program: Program) -> Program:
+    """The program with copies in the place of what a transform of a function reads: what it saves is
+    not changed.
+    """
+    return program.but(body=ast.unparse(_CopiesForTransforms().visit(ast.parse(program.body))))
+
+
+class _CopiesForTransforms(ast.NodeTransformer):
+    """Puts copies in the place of the names in calls of `torch.func`."""
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        if ast.unparse(node).startswith("torch.func."):
+            return _KeptNames().visit(node)  # type: ignore[no-any-return]  # as it is typed
+        return self.generic_visit(node)
+
+
+class _KeptNames(ast.NodeTransformer):
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        return node if node.id in ("torch", "F", "math") else _kept(node)
 
 
 def _kept(value: ast.expr) -> ast.expr:

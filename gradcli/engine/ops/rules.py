@@ -60,7 +60,9 @@ def pull(
             p = partial if type(partial) is float else partial(out, *args, **params)
             if type(p) is not float:
                 break
-            if still or (not p and p is partial) or (op.chooses and not (g and p)):
+            if g and p:
+                numbers.append(g * p)
+            elif still or (not p and p is partial) or op.chooses:
                 numbers.append(0.0)  # what has no part in the value gets nothing, be the other inf
             else:
                 numbers.append(g * p)

@@ -5,10 +5,11 @@ import sys
 
 os.environ["OPENBLAS_NUM_THREADS"] = "1"  # read once, when NumPy is imported: before all below
 
-from benchmarks import chain, jacobian, loops, nested, network, rows, startup
+from benchmarks import chain, jacobian, loops, nested, network, parsing, rows, startup
 
 BENCHMARKS = {
     "startup": startup,
+    "parsing": parsing,
     "loops": loops,
     "nested": nested,
     "chain": chain,

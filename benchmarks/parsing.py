@@ -1,0 +1,58 @@
+"""Large programs: seconds of each stage before the run, and the memory that they take."""
+
+from __future__ import annotations
+
+import gc
+import resource
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+from gradcli.engine.run.call import Builtins
+from gradcli.engine.run.counting import Counting
+from gradcli.engine.run.translate import translate
+from gradcli.grammar.check import check
+from gradcli.grammar.lower import lower
+from gradcli.grammar.names import analyse
+from gradcli.grammar.parser import parse
+from gradcli.source import Source
+
+LINE = "y = y * 0.5 + sin(x) * (x - 3.5) ** 2 / 3.0\n"
+TEXTS = {
+    "10,000 lines of 7 operations": "x = 1.5\ny = x\n" + LINE * 10_000,
+    "100,000 terms": "x = 1.5\n" + " + ".join(["x"] * 100_000),
+    "100,000 statements": "x = 1.5\ny = x\n" + "y = y + x\n" * 100_000,
+    "100,000 functions": "".join(f"def f{i}(a): return a\n" for i in range(100_000)),
+}
+T = TypeVar("T")
+
+
+def main() -> None:
+    """Print the table."""
+    stages = ("parse", "check", "lower", "translate")
+    print("large programs, seconds of processor time")
+    print(f"  {'':30}{''.join(f'{stage:>11}' for stage in stages)}{'peak, MB':>11}")
+    for name, text in TEXTS.items():
+        taken: list[float] = []
+        _stages(Source("benchmark", text), taken)
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        print(f"  {name:30}{''.join(f'{seconds:11.2f}' for seconds in taken)}{peak:11.0f}")
+    print()
+
+
+def _stages(source: Source, taken: list[float]) -> None:
+    builtins = Builtins()
+    module = _timed(taken, lambda: parse(source))
+    names = analyse(module, builtins, frozenset())
+    assert not _timed(taken, lambda: check(module, source, builtins, frozenset(), names))
+    program = _timed(taken, lambda: lower(module, names, source))
+    _timed(taken, lambda: translate(program, Counting))
+
+
+def _timed(taken: list[float], work: Callable[[], T]) -> T:
+    gc.disable()  # as the command does
+    start = time.process_time()
+    made = work()
+    taken.append(time.process_time() - start)
+    gc.enable()
+    return made

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from typing import NamedTuple
+from typing import IO, NamedTuple
+
+_PIECE = 2**20
 
 
 class Span(NamedTuple):
@@ -54,3 +56,17 @@ class Source:
         index = number - self.first
         end = starts[index + 1] if index + 1 < len(starts) else len(self.text)
         return self.text[starts[index] : end].rstrip("\r\n")
+
+
+def bytes_of(file: IO[bytes], most: int) -> bytes | None:
+    """The bytes of a file, None if there are more than `most`. It is read piece by piece: room for
+    all that it may hold would be more than most machines have.
+    """
+    pieces = []
+    size = 0
+    while piece := file.read(_PIECE):
+        pieces.append(piece)
+        size += len(piece)
+        if size > most:
+            return None
+    return b"".join(pieces)

@@ -4,9 +4,12 @@ import os
 import signal
 
 import pytest
+from audit import Audit
 from forked import Server
 from hypothesis import HealthCheck, settings
 from in_process import command
+
+from gradcli.engine.run.execute import Executable
 
 # before NumPy is imported: the matrices here are small, and its threads wait for each other badly
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -20,12 +23,36 @@ settings.register_profile("any load", deadline=None, suppress_health_check=[Heal
 settings.load_profile("any load")
 
 
+AUDIT = Audit()
+_run_program = Executable.run
+
+
+def _watched(*args, **keywords):
+    with AUDIT.watching():
+        return _run_program(*args, **keywords)
+
+
+Executable.run = _watched
+
+
+@pytest.fixture(scope="session", autouse=True)
+def audit():
+    """Watches all programs that run, and every command line of the fixture `cli`."""
+    yield AUDIT
+    assert not AUDIT.seen, "\n".join(AUDIT.seen)
+
+
 @pytest.fixture
 def cli():
     """Runs a command line in this process, given standard input; gives status, standard output and
     standard error.
     """
-    return command
+
+    def run(*arguments, **options):
+        with AUDIT.watching([str(a) for a in arguments]):
+            return command(*arguments, **options)
+
+    return run
 
 
 @pytest.fixture(scope="session")

@@ -40,7 +40,17 @@ MAY_IMPORT = {
     "questions": {*_PLAIN, "ir", "limits", "results", *ENGINE},
     "program": {*_PLAIN, "ir", "limits", "results", "grammar", "questions", *ENGINE},
     "render": {"source", "errors", "results"},
-    "cli": {"record", "errors", "codes", "limits", "results", "program", "formats", "render"},
+    "cli": {
+        "record",
+        "source",
+        "errors",
+        "codes",
+        "limits",
+        "results",
+        "program",
+        "formats",
+        "render",
+    },
 }
 OUTSIDE = {  # packages that only some rooms may name
     "lark": {"grammar"},

@@ -7,10 +7,12 @@ import re
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
+from typing import IO
 
 from gradcli.cli.failures import unreadable, usage
 from gradcli.cli.terminal import is_terminal
 from gradcli.errors import nearest
+from gradcli.source import bytes_of
 
 _LONGEST_PROGRAM = 64 * 2**20  # bytes; /dev/zero has no end
 
@@ -70,7 +72,7 @@ def _standard_input(*, asked_for: bool) -> bytes:
             "no program", "name a FILE, give -e TEXT, or pipe a program into standard input"
         )
     try:
-        return _bounded(sys.stdin.buffer.read(_LONGEST_PROGRAM + 1), "standard input")
+        return _bounded(sys.stdin.buffer, "standard input")
     except OSError as error:
         raise unreadable("standard input", error.strerror or str(error)) from None
 
@@ -78,7 +80,7 @@ def _standard_input(*, asked_for: bool) -> bytes:
 def _file(name: str) -> bytes:
     try:
         with open(name, "rb") as file:
-            return _bounded(file.read(_LONGEST_PROGRAM + 1), f"`{name}`")
+            return _bounded(file, f"`{name}`")
     except OSError as error:
         raise unreadable(f"`{name}`", error.strerror or str(error), _instead_of(name)) from None
     except ValueError as error:
@@ -106,7 +108,8 @@ def _instead_of(name: str) -> str | None:
     return f"a program's text is given as -e {shlex.quote(name)}"
 
 
-def _bounded(data: bytes, name: str) -> bytes:
-    if len(data) > _LONGEST_PROGRAM:
+def _bounded(file: IO[bytes], name: str) -> bytes:
+    data = bytes_of(file, _LONGEST_PROGRAM)
+    if data is None:
         raise unreadable(name, f"longer than {_LONGEST_PROGRAM // 2**20} MiB")
     return data

@@ -16,7 +16,7 @@ from gradcli.formats.number import TooLarge, number
 from gradcli.formats.refusal import check_text, no_input, refused, unreadable
 from gradcli.formats.spelling import check_spelling
 from gradcli.formats.table import Column, Header, Lines, Record, header_of, no_number, told
-from gradcli.source import Source, Span
+from gradcli.source import Source, Span, bytes_of
 
 SUFFIXES = (".json", ".npy", ".npz", ".csv", ".tsv", ".txt")
 _KEYED = (".npz", ".csv", ".tsv")
@@ -66,10 +66,10 @@ def read_stream(name: str, file: IO[bytes], most: int = _STREAM) -> bytes:
         InputError: If they cannot be read, or are too many.
     """
     try:
-        data = file.read(most + 1)
+        data = bytes_of(file, most)
     except OSError as error:
         raise unreadable(name, error) from None
-    if len(data) > most:
+    if data is None:
         raise refused(f"`{name}` is longer than {most >> 20} MiB")
     return data
 

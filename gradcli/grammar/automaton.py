@@ -23,6 +23,7 @@ CONTENT: dict[str, Any] = {
 'operators': {'!=': '__ANON_15', '%': 'PERCENT', '%=': '__ANON_5', '&': 'AMPERSAND', '&=': '__ANON_8', '(': 'LPAR', ')': 'RPAR', '*': 'STAR', '**': '__ANON_17', '**=': '__ANON_6', '*=': '__ANON_2', '+': 'PLUS', '+=': '__ANON_0', ',': 'COMMA', '-': 'MINUS', '-=': '__ANON_1', '.': 'DOT', '...': '__ANON_11', '/': 'SLASH', '//': '__ANON_16', '//=': '__ANON_4', '/=': '__ANON_3', ':': 'COLON', ';': 'SEMICOLON', '<': 'LESSTHAN', '<=': '__ANON_12', '=': 'EQUAL', '==': '__ANON_14', '>': 'MORETHAN', '>=': '__ANON_13', '@': 'AT', '@=': '__ANON_7', '[': 'LSQB', ']': 'RSQB', '^': 'CIRCUMFLEX', '^=': '__ANON_10', '|': 'VBAR', '|=': '__ANON_9', '~': 'TILDE'},
 'keywords': {'False': 'FALSE', 'None': 'NONE', 'True': 'TRUE', 'and': 'AND', 'as': 'AS', 'assert': 'ASSERT', 'break': 'BREAK', 'class': 'CLASS', 'continue': 'CONTINUE', 'def': 'DEF', 'elif': 'ELIF', 'else': 'ELSE', 'for': 'FOR', 'from': 'FROM', 'if': 'IF', 'import': 'IMPORT', 'in': 'IN', 'is': 'IS', 'lambda': 'LAMBDA', 'not': 'NOT', 'or': 'OR', 'pass': 'PASS', 'return': 'RETURN', 'while': 'WHILE', 'with': 'WITH'},
 'reserved': [
+'__debug__',
 'async',
 'await',
 'del',

@@ -8,6 +8,7 @@ from gradcli.grammar.faults import Fault
 from gradcli.source import Span
 
 UNSUPPORTED = {
+    "__debug__": "leaving assertions out",
     "async": "coroutines",
     "await": "coroutines",
     "del": "deleting names",

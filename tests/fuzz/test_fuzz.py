@@ -1,0 +1,48 @@
+"""A share of the random inputs, and those that have made gradcli fail."""
+
+import random
+
+import pytest
+
+from .case import Case
+from .children import outcomes, warm_up
+from .verdict import fault
+from .writers import WRITERS, cases
+
+
+@pytest.fixture(scope="module", autouse=True)
+def warm():
+    warm_up()
+
+
+def wrong(given):
+    """What is wrong with the outcomes of cases."""
+    return [f"{found}\n{o.case}\n{o.err}" for o in outcomes(given) if (found := fault(o))]
+
+
+@pytest.mark.parametrize("kind", WRITERS)
+@pytest.mark.parametrize("count", [10, pytest.param(2_000, marks=pytest.mark.long)])
+def test_random_inputs(kind, count):
+    found = wrong(cases(random.randrange(2**32), count, [kind]))
+    assert not found, "\n".join(found)
+
+
+FAILED = [
+    Case("a file that is read at once", ("run", "-e", "x", "x=@v"), b"", {"v": b"[1]"}),
+]
+
+
+def test_what_has_failed_does_not_fail():
+    found = wrong(FAILED)
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds", "says"),
+    [("while True: pass", 0.05, "goes on and on"), ("zeros(3 * 10 ** 9)", 5, None), ("1", 5, None)],
+)
+def test_what_the_fuzzer_sees(text, seconds, says, monkeypatch):
+    monkeypatch.setattr("fuzz.children.SECONDS", seconds)
+    monkeypatch.setattr("fuzz.children.LIMITS", {})
+    (found,) = outcomes([Case("", ("run", "-e", text))])
+    assert fault(found) == says

@@ -223,6 +223,7 @@ BAD_FILES = [
     value("json: a hundred thousand brackets", "x.json", b"[" * 10**5, "the JSON in `x.json` nests too deeply"),
     value("json: a list in a list, 2,000 times", "x.json", b"[" * 2000 + b"]" * 2000, "the JSON in `x.json` nests too deeply"),
     value("json: NUL behind", "x.json", b"[1]\0", "x.json:1:4: error[bad-input]: this is no JSON: extra data"),
+    value("json: 100 axes", "x.json", b"[" * 100 + b"1" + b"]" * 100, "<expr>:1:1: error[bad-input]: x=@x.json: a tensor has at most 64 dimensions"),
     values("values: nothing", b'', "x.json:1:1: error[bad-input]: this is no JSON: it ends too early"),
     values("values: a list", b'[1]', "`x.json` must be a JSON object of values, it is no object"),
     values("values: a number", b'1', "`x.json` must be a JSON object of values, it is no object"),
@@ -277,6 +278,15 @@ BAD_FILES = [
     rows("json lines: 400 digits", b'{"x": 9999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999}\n', "<stdin>:1:7: error[bad-input]: `99999999999999999999...` is too large for a float"),
     rows("json lines: an error of another gradcli", b'{"row": 0, "error": {"message": "\\u001b[31mbad"}}\n', "<stdin>:1:1: error[bad-input]: this row is an error of another gradcli: \\x1b[31mbad"),
     rows("json lines: a hundred thousand brackets", b'{"x": ' + b"[" * 10**5 + b"\n", "the JSON in `<stdin>` nests too deeply"),
+    # More dimensions than there are
+    *(
+        line(f"65 dimensions: {text}", ["run", "-e", text], 5, f"<expr>:1:{column}: error[bad-argument]: a tensor has at most 64 dimensions")
+        for text, column in [
+            ("ones([1] * 65)", 1), ("ones([1] * 64).unsqueeze(0)", 1), ("ones(1).reshape([1] * 65)", 1),
+            ("stack([ones([1] * 64)])", 1), ("ones(1).expand([1] * 65)", 1), ("ones([1] * 64)[None]", 1),
+        ]
+    ),
+    line("65 dimensions: a Jacobian's passes together", ["jacobian", "-e", "x * x", "x=ones([1] * 64)"], 5, "gradcli: error[bad-argument]: a tensor has at most 64 dimensions"),
     # Numbers between blanks
     value("txt: words", "x.txt", b'a b\n', "x.txt:1:1: error[bad-input]: `a` is no number"),
     value("txt: one word", "x.txt", b'a\n', "x.txt:1:1: error[bad-input]: `a` is no number"),

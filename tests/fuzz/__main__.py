@@ -12,6 +12,7 @@ import os
 import sys
 import time
 from collections import Counter
+from itertools import takewhile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # what several tests use
@@ -37,7 +38,8 @@ def main() -> int:
     shortest: dict[str, Outcome] = {}
     longest = 0.0
     warm_up()
-    for outcome in outcomes(cases(asked.seed, asked.inputs, asked.kind or list(WRITERS))):
+    found_so_far = outcomes(cases(asked.seed, asked.inputs, asked.kind or list(WRITERS)))
+    for outcome in takewhile(lambda _: time.monotonic() < until, found_so_far):
         kinds[outcome.case.kind] += 1
         statuses[str(outcome.status)] += 1
         longest = max(longest, outcome.seconds)
@@ -48,8 +50,6 @@ def main() -> int:
                 shortest[found] = outcome
             if before is None:
                 _show(found, outcome)
-        if time.monotonic() > until:
-            break
     for found, outcome in shortest.items():
         _show(f"{found} ({faults[found]} times)", outcome)
     print(f"{kinds.total()} inputs: {_listed(kinds)}; longest {longest:.1f} s")

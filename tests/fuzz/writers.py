@@ -99,7 +99,7 @@ VALUES = (
     "tensor([True, False])", "eye(2)", "tensor([1.0, nan, inf])", "ones(2, 2, 2)", "lambda v: v * v",
     "9223372036854775807", "-9223372036854775808", "10 ** 12", "1e-320", "float32", "int64", "bool",
     "tensor([2.0], requires_grad=True)", "rand(2, 2)", "arange(6).reshape(2, 3)", "slice(1)", "...",
-    "ones(1).expand(4)", "ones(2, 3).T", "range(3)", "{'a': 1}", "f'{1:.2f}'", "-0.0", "ones([1] * 40)",
+    "ones(1).expand(4)", "ones(2, 3).T", "range(3)", "{'a': 1}", "f'{1:.2f}'", "-0.0", "ones([1] * 64)",
     "tensor([-1])", "tensor([5, 5])", "[None]", "['a']", "[ones(2), ones(3)]", "(ones(2), ones(2))",
 )  # fmt: skip
 KEYWORDS = (

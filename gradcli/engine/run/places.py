@@ -44,7 +44,7 @@ def placed(error: Exception, program: Program) -> Exception:
     if isinstance(error, GradError) and error.diagnostics[0].span is not None:
         return _at_function(error, frames, program)
     if not frames:
-        return error
+        return refusals.too_many_dimensions(error) or error
     if len(frames) > 1 and _at_start(frames[-1], program.source):
         del frames[-1]  # a call that is refused as such: its place is where it stands
     frame, span = frames[-1][0], span_of(frames[-1], program.source)
@@ -137,7 +137,7 @@ def _known(
         return LimitError(Diagnostic("memory-limit", "there is not enough memory for this value"))
     if isinstance(error, TypeError) and called:
         return _wrong_call(frame, span, program)
-    return None
+    return refusals.too_many_dimensions(error)
 
 
 def _wrong_call(frame: FrameType, span: Span, program: Program) -> GradError | None:

@@ -31,6 +31,7 @@ from gradcli.engine.tape.tensor import (
     shared,
     unrecorded,
 )
+from gradcli.engine.values import refusals
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import NUMBERS, SCALARS, np
 from gradcli.engine.values.fields import Fields
@@ -446,8 +447,8 @@ def _numbers_in(value: Any) -> int | None:
 def _array(value: list[Any]) -> Any:
     try:
         array = np.array(value)
-    except ValueError:
-        raise _ragged(value) from None
+    except ValueError as error:
+        raise refusals.too_many_dimensions(error) or _ragged(value) from None
     except OverflowError:
         raise _overflow() from None
     if array.dtype.kind == "u":  # which NumPy takes for ints beyond those of 64 bits

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 from gradcli.errors import RunError, run_error
+
+_TOO_MANY = re.compile(r"maximum .*dimension|number of dimensions must be within")
 
 
 def unassigned(name: str) -> RunError:
@@ -49,6 +52,15 @@ def ragged(shapes: Iterable[Sequence[int]]) -> RunError:
         "ragged-list",
         f"a list becomes a tensor only if its rows are of one shape, got the shapes {shown}",
     )
+
+
+def too_many_dimensions(error: Exception) -> RunError | None:
+    """What NumPy says of a tensor of more dimensions than it has, in the words of messages; None of
+    another error.
+    """
+    if isinstance(error, (ValueError, IndexError)) and _TOO_MANY.search(str(error)):
+        return run_error("bad-argument", "a tensor has at most 64 dimensions")
+    return None
 
 
 def needs_float(

@@ -23,7 +23,8 @@ def gradcheck(loaded: Loaded, request: Request, order: int) -> GradcheckResult:
     done = loaded.execute(request.given, request.options, watch, own_calls=calls)
     loaded.float_output(done, request.of)
     names = differentiated(loaded.program, done.session, watch, done.values)
-    quiet = Options(done.session.seed_used, stream=done.session.stream)
+    limits = request.options.limits
+    quiet = Options(done.session.seed_used, stream=done.session.stream, limits=limits)
     moving = Watch(names, asked=names)
     runs = count(1)
 

@@ -176,3 +176,11 @@ def test_a_row_whose_time_is_over_ends_alone(cli):
     status, out, err = cli(*command, stdin=ROWS)
     assert (status, out) == (6, "row,n\n0,2\n2,3\n"), err
     assert "error[time-limit]: the time of 0.01 s is over" in err
+
+
+def test_a_check_ends_at_a_limit_that_only_a_moved_value_reaches(cli):
+    """What fails elsewhere is no point to compare at; a limit is one wherever it is reached."""
+    text = "y = x\nfor i in range(20 if x > 1.0 else 1): y = y * x\ny"
+    status, out, err = cli("gradcheck", "-e", text, "x=1", "--max-steps", "10")
+    assert (status, out) == (6, ""), err
+    assert "error[step-limit]" in err

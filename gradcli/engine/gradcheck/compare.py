@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 from gradcli.engine.gradcheck.differences import Line, Slopes
 from gradcli.engine.gradcheck.trace import Trace
 from gradcli.engine.values.data import np, shape_of
-from gradcli.errors import GradError
+from gradcli.errors import GradError, LimitError
 from gradcli.record import Record
 
 Function: TypeAlias = Callable[[Mapping[int, Any]], Trace]
@@ -320,6 +320,8 @@ class _Input:
         """The function elsewhere; None where it fails or has another shape."""
         try:
             trace = self.function(moved)
+        except LimitError:
+            raise
         except GradError:
             return None
         return trace if trace.shapes == self.base.shapes else None

@@ -13,7 +13,7 @@ from gradcli.engine.tape.graph import Site, Watchpoint
 from gradcli.engine.tape.tensor import Number, Tensor, node_of
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import NUMBERS, dtype_of, is_floating, shape_of
-from gradcli.errors import GradError
+from gradcli.errors import GradError, LimitError
 from gradcli.results import Checked
 from gradcli.source import Source
 
@@ -68,6 +68,8 @@ def _cuts(uncut: Function, checks: Sequence[Check], order: int) -> list[bool]:
     """
     try:
         passed = [check.passed for check in gradcheck(uncut, order=order)]
+    except LimitError:
+        raise
     except GradError:
         passed = [True] * len(checks)
     return [right and not check.passed for check, right in zip(checks, passed, strict=True)]

@@ -34,6 +34,7 @@ _BY_TEXT = (  # the first that is found in what PyTorch says
     ),
     ("more than one element of the written-to tensor", "overlapping-memory"),
     ("out of bounds|out of range|must be tensors used as indices|IndexError|index is out", "index"),
+    ("^UnboundLocalError", "used-before-assigned"),
     ("^NameError", "missing-input"),
     ("dtype|[Ff]loating|result type|expected scalar type|can't be cast", "dtype"),
     ("shape|size|dimension|square|must match|broadcast", "shape"),

@@ -27,6 +27,7 @@ REFUSALS = (  # who refuses, what is said of it, and the name of the difference
 OTHER_NODES = (  # the node here and in PyTorch, and of which text where that matters
     (".*", "AsStridedBackward0", ""),  # a view that is made anew, for its base has changed
     ("SelectBackward0", "UnbindBackward0", "for "),
+    ("CloneBackward0", ".*", "diff"),
     ("FillBackward0", "FillBackward[23]|ZeroBackward0", r"fill_|zero_|fill\("),
     ("FillBackward[01]", "FillBackward3|CopyBackwards", r"fill_|copy_"),
     ("TanhshrinkBackward0", "SubBackward0", "tanhshrink"),
@@ -117,6 +118,7 @@ def _of_memory(program: Program, ours: Facts, found: Difference) -> str | None:
             program,
         ),
         ("grad(", "one element shown as several", by_pytorch.ask_with_own_gradients, program),
+        (".median(", "a median of one shown as several", by_pytorch.ask, _of_kept_medians(program)),
         ("", changed, by_pytorch.ask_keeping_saved, program),
         ("", changed, by_pytorch.ask, _copying(program)),
         (".data", "changed through data", by_pytorch.ask, noticed),
@@ -182,6 +184,18 @@ class _Copies(ast.NodeTransformer):
                 args = [_kept(a) for a in node.args]
                 return _copied(x, ast.Call(way, args, node.keywords))
         return node
+
+
+def _of_kept_medians(program: Program) -> Program:
+    """The program in which medians are of copies."""
+    return program.but(body=ast.unparse(_KeptMedians().visit(ast.parse(program.body))))
+
+
+class _KeptMedians(ast.NodeTransformer):
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "median":
+            node.func.value = _kept(node.func.value)
+        return self.generic_visit(node)
 
 
 def _transforming_copies(program: Program) -> Program:

@@ -258,3 +258,9 @@ def test_what_else_is_differentiated_is_seen_without_a_walk_through_all(weight, 
         load(ELSEWHERE.replace("WEIGHT", weight).replace("TURNS", str(turns))).run()
         counts[turns] = len(steps)
     assert counts[80] <= 4.5 * counts[20], counts
+
+
+def test_a_nan_of_a_pass_that_frees_the_graph_asks_what_was_saved():
+    text = "x = tensor([0.0], requires_grad=True)\nw = tensor([0.0])\n"
+    text += "(sqrt(x) * (w * 1)).sum().backward()\nprint(x.grad)"
+    assert load(text).run().printed == ("tensor([0.])",)

@@ -28,7 +28,7 @@ Scope = dict[str, Any]
 
 def scope(printed: list[str]) -> Scope:
     """The names that a program finds. `kept` gives a tensor on memory of its own, `copied` changes
-    one to a value.
+    one to a value, `detached` gives it without a graph.
     """
 
     def kept(value: Any) -> Any:
@@ -37,10 +37,14 @@ def scope(printed: list[str]) -> Scope:
     def copied(x: torch.Tensor, value: torch.Tensor) -> torch.Tensor:
         return x.copy_(kept(value))
 
+    def detached(value: Any) -> Any:
+        return value.detach() if isinstance(value, torch.Tensor) else value
+
     def show(*values: Any) -> None:
         printed.extend(" ".join(map(str, values)).split("\n"))
 
-    return {"torch": torch, "F": F, "math": math, "print": show, "kept": kept, "copied": copied}
+    made = {"kept": kept, "copied": copied, "detached": detached}
+    return {"torch": torch, "F": F, "math": math, "print": show, **made}
 
 
 def ask(program: Program) -> Facts:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import ast
 import math
+import random
 import re
 from typing import Any
 
@@ -16,6 +17,7 @@ from .program import Program
 REFUSALS = (  # who refuses, what is said of it, and the name of the difference
     ("PyTorch", "derivative for .* is not implemented", "PyTorch has no derivative"),
     ("PyTorch", "Subtraction, the `-` operator, with a bool", "PyTorch has no derivative"),
+    ("PyTorch", "not implemented for|Found dtype Double but expected", "PyTorch has no derivative"),
     ("PyTorch", "Expected LU and B to have the same dtype", "PyTorch has no derivative"),
     ("PyTorch", "some elements of the input tensor and the", "written from its own memory"),
     ("PyTorch", "function that returns multiple views", "one of several views"),
@@ -28,6 +30,7 @@ OTHER_NODES = (  # the node here and in PyTorch, and of which text where that ma
     (".*", "AsStridedBackward0", ""),  # a view that is made anew, for its base has changed
     ("SelectBackward0", "UnbindBackward0", "for "),
     ("CloneBackward0", ".*", "diff"),
+    ("AliasBackward0", "SliceBackward0", "narrow"),
     ("FillBackward0", "FillBackward[23]|ZeroBackward0", r"fill_|zero_|fill\("),
     ("FillBackward[01]", "FillBackward3|CopyBackwards", r"fill_|copy_"),
     ("TanhshrinkBackward0", "SubBackward0", "tanhshrink"),
@@ -41,6 +44,7 @@ OTHER_NODES = (  # the node here and in PyTorch, and of which text where that ma
     (".*", ".*", r"torch\.func\.|functional\.|autograd\.grad"),  # derivatives by other formulas
 )
 CHANGED_SINCE = "has been modified by an inplace operation"
+NOISE = 1e-13
 SINGLE = 1e-7  # how far a constant in single precision is from what it stands for
 _DATA_LESSENED = re.compile(r"(\w+)\.data -= (.*)")
 
@@ -49,18 +53,19 @@ def explained(program: Program, ours: Facts, theirs: Facts, found: Difference) -
     """The name of the known difference that a difference is, or None."""
     if found.kind == "grad_fn":
         return _of_nodes(program, found)
-    transformed = "torch.func." in program.body
-    if found.kind == "requires_grad" and (transformed or "no_grad" in program.body):
+    transformed = re.search(r"torch\.func\.|create_graph", program.body)
+    if found.kind == "requires_grad" and transformed:
         numbers = (
             {n: f for n, f in facts.items() if n[:8] != "requires"} for facts in (ours, theirs)
         )
         if _told(program, *numbers):
-            return "connected by a slope of zero" if transformed else "a view made under no_grad"
+            return "connected by a slope of zero"
     return (
         _of_numbers(program, found)
         or _of_refusals(ours, theirs, found)
         or _of_memory(program, ours, found)
         or _of_rounding(program, found)
+        or _of_noise(program, theirs, found)
     )
 
 
@@ -119,6 +124,7 @@ def _of_memory(program: Program, ours: Facts, found: Difference) -> str | None:
         ),
         ("grad(", "one element shown as several", by_pytorch.ask_with_own_gradients, program),
         (".median(", "a median of one shown as several", by_pytorch.ask, _of_kept_medians(program)),
+        ("no_grad", "a view made under no_grad", by_pytorch.ask, _cutting(program)),
         ("", changed, by_pytorch.ask_keeping_saved, program),
         ("", changed, by_pytorch.ask, _copying(program)),
         (".data", "changed through data", by_pytorch.ask, noticed),
@@ -134,6 +140,8 @@ def _of_memory(program: Program, ours: Facts, found: Difference) -> str | None:
     if found.kind == "gradient" and ".data" in program.body and right_by_differences(program, ours):
         return "changed through data"
     second = found.kind in {"hvp", "hessian"}
+    if second and "logcumsumexp" in program.body:
+        return "a second derivative that is not the first's"
     if second and re.search(r"F\.(elu|selu|celu)\(", program.body) and "0.0" in program.text:
         return "a second derivative of the other side"
     if second and right_by_differences_of_gradients(program, ours):
@@ -183,6 +191,26 @@ class _Copies(ast.NodeTransformer):
                 way = ast.Attribute(_kept(x), name if whole else name[:-1], ast.Load())
                 args = [_kept(a) for a in node.args]
                 return _copied(x, ast.Call(way, args, node.keywords))
+        return node
+
+
+def _cutting(program: Program) -> Program:
+    """The program in which what is made under `no_grad` is detached."""
+    return program.but(body=ast.unparse(_Cut().visit(ast.parse(program.body))))
+
+
+class _Cut(ast.NodeTransformer):
+    inside = False
+
+    def visit_With(self, node: ast.With) -> ast.AST:
+        before, self.inside = self.inside, "no_grad" in ast.unparse(node.items[0])
+        self.generic_visit(node)
+        self.inside = before
+        return node
+
+    def visit_Assign(self, node: ast.Assign) -> ast.AST:
+        if self.inside and isinstance(node.targets[0], ast.Name):
+            node.value = ast.Call(ast.Name("detached", ast.Load()), [node.value], [])
         return node
 
 
@@ -243,6 +271,21 @@ def _of_rounding(program: Program, found: Difference) -> str | None:
     truth = exact[found.fact][2]
     our_error, their_error = (_distance(f, truth) for f in (found.gradcli, found.pytorch))
     return "rounding of float32" if our_error <= 4 * their_error + 1e-6 else None
+
+
+def _of_noise(program: Program, theirs: Facts, found: Difference) -> str | None:
+    """The known difference that hangs on the rounding of a number or on a tie: PyTorch tells something
+    else when the inputs move by less than rounding does.
+    """
+    from . import by_pytorch
+
+    if not isinstance(found.pytorch, list) or not isinstance(theirs.get(found.fact), list):
+        return None
+    for seed in range(4):
+        moved = by_pytorch.ask(program.moved(random.Random(seed), NOISE)).get(found.fact)
+        if not isinstance(moved, list) or not same_value(moved, found.pytorch, program.rtol):
+            return "it hangs on rounding"
+    return None
 
 
 def _distance(fact: Any, truth: list[float]) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import re
 from typing import Any
 
@@ -77,6 +78,16 @@ class Program(Record):
         ]
         return self.but(inputs=tuple(inputs), body=self.body.replace("float32", "float64"))
 
+    def moved(self, rng: random.Random, step: float) -> Program:
+        """The program with its floating inputs moved a little."""
+        inputs = [
+            Input(i.name, _shaken(i.data, rng, step), i.dtype, i.grad, i.declared)
+            if i.dtype.startswith("float")
+            else i
+            for i in self.inputs
+        ]
+        return self.but(inputs=tuple(inputs))
+
     @property
     def wrt(self) -> list[str]:
         """The names that it is differentiated by: inputs that it does not assign again."""
@@ -109,6 +120,12 @@ def shape(data: Any) -> list[int]:
         sizes.append(len(data))
         data = data[0] if data else None
     return sizes
+
+
+def _shaken(data: Any, rng: random.Random, step: float) -> Any:
+    if isinstance(data, list):
+        return [_shaken(item, rng, step) for item in data]
+    return data + rng.uniform(-step, step)
 
 
 def _waves(data: Any, at: int) -> tuple[Any, int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 _BY_CODE = {  # gradcli's codes that say more than PyTorch's texts tell
+    "unknown-name": "missing-input",
     "bad-index": "index",
     "index-out-of-range": "index",
     "dtype-mismatch": "dtype",

@@ -102,3 +102,11 @@ def test_a_change_of_what_is_saved_tells_the_name_and_place_of_the_call(call, no
 def test_what_is_written_into_an_empty_part_connects_the_whole(text, connected):
     start = "y = tensor([1.0, 2.0, 3.0], requires_grad=True)\nz = ones(3)\n"
     assert load(f"{start}{text}\nprint(z.requires_grad)").run().printed == (str(connected),)
+
+
+@pytest.mark.parametrize("view", ["flatten()", "ravel()", "reshape(-1)", "unsqueeze(0)", "[None]"])
+@pytest.mark.parametrize("made", ["t = h.VIEW", "with no_grad():\n    t = h.VIEW"])
+def test_a_view_of_a_0d_tensor_shows_its_changes(view, made):
+    made = made.replace(".VIEW" if view.startswith("[") else "VIEW", view)
+    text = f"x = tensor(3.0)\nh = x * 1\n{made}\nh += 1\nprint(t)"
+    assert load(text).run().printed == ("tensor([4.])",)

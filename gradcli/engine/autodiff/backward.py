@@ -265,6 +265,7 @@ def _swept(
     found: dict[Node, Any] = {}
     pending: dict[Any, Any] = {}
     reach: Reach | None = None
+    visited: list[Node] = []
     for node, index, g in roots:
         _add(pending, node, index, g)
     for node in reversed(paths.order):
@@ -302,7 +303,9 @@ def _swept(
             else:
                 _add(pending, under, index, c)
         if leaves != LIVE:
-            _leave(node, leaves)
+            visited.append(node)
+    for node in visited:  # not before: a nan asks what those above have saved
+        _leave(node, leaves)
     return found
 
 

@@ -24,6 +24,7 @@ from gradcli.engine.tape.tensor import (
     Number,
     Tensor,
     apply,
+    array_of,
     composed,
     cut,
     node_of,
@@ -183,6 +184,8 @@ class Session:
     ) -> Any:
         given = args
         if not self.recording:
+            if op.view and type(args[0]) is Tensor:
+                array_of(args[0])  # memory that the view can share
             args = [_unconnected(a) if isinstance(a, Tensor) else a for a in args]
         if self.keep:
             self.mark(args)

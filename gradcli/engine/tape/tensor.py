@@ -183,7 +183,8 @@ class OpNode(NodeOfOp):
     place, of an op that is made of it and others.
     """
 
-    __slots__ = ("__weakref__", "cells", "data", "guards", "versions", "whole")
+    __slots__ = ("__weakref__", "cells", "data", "guards", "held", "versions", "whole")
+    held: tuple[Version, ...]
 
     def __init__(
         self,
@@ -295,20 +296,28 @@ class OpNode(NodeOfOp):
             self.out = None
 
     def _result(self) -> Any:
-        """The saved result as what it is in the graph."""
+        """The saved result as what it is in the graph, its changes watched on likewise."""
         out = self.out
-        if type(out) is tuple:
-            return tuple(
-                Tensor(o, self, i) if is_floating(o) else Tensor(o) for i, o in enumerate(out)
-            )
-        return None if out is None else Tensor(out, self)
+        if type(out) is not tuple:
+            return None if out is None else self._part_of_result(out, 0)
+        return tuple(
+            self._part_of_result(o, i) if is_floating(o) else Tensor(o) for i, o in enumerate(out)
+        )
+
+    def _part_of_result(self, data: Data, index: int) -> Tensor:
+        made = Tensor(data, self, index)
+        if type(data) is not float and self.held:
+            made.version = self.held[index]
+        return made
 
     def _arguments(self) -> Sequence[Any]:
-        """The arguments as what they were in the graph."""
+        """The arguments as what they were in the graph: of one whose memory has not been taken from
+        it, its changes are watched on.
+        """
         if self.data is self.args:
             return self.args
         return [
-            type(a)(data, under, index) if isinstance(a, Tensor) and a.version is not None else a
+            _again(a, data, under, index) if isinstance(a, Tensor) and a.version is not None else a
             for a, data, under, index in zip(
                 self.args, self.data, self.edges, self.outputs, strict=True
             )
@@ -330,6 +339,7 @@ class OpNode(NodeOfOp):
         if place < 0:
             out = self.out
             self.out = tuple(map(_copied, out)) if type(out) is tuple else _copied(out)
+            self.held = ()
         elif self.freed != GONE:
             data = list(self.data)
             data[place] = _copied(data[place])
@@ -346,6 +356,14 @@ class OpNode(NodeOfOp):
         )
         help = "change a `clone()` of it, or make the update before the value is used"
         return RunError(Diagnostic("changed-in-place", message, labels=labels, help=help))
+
+
+def _again(a: Tensor, data: Data, under: Node | None, index: int) -> Tensor:
+    """A saved argument as it was in the graph."""
+    made = type(a)(data, under, index)
+    if data is a.data:
+        made.version = a.version
+    return made
 
 
 def node_of(x: Tensor) -> Node | None:
@@ -644,12 +662,15 @@ def keep_result(node: OpNode, op: Recordable, result: Tensor) -> None:
     if type(data) is float:
         # as an array beside float32, whose cotangents the short way of floats would make wide
         node.out = np.asarray(data) if _narrow(node.args) else data
+        node.held = ()
         node.like = SCALAR
     else:
         node.like = Like(data.shape, dtype_of(data))
         if op.saves_out or node.keeps:
             node.out = data.copy() if node.keeps else data
-            counter(result).keep(node, -1)
+            version = counter(result)
+            version.keep(node, -1)
+            node.held = (version,)
     if op.guards_out:
         _guard_results(node, [result])
 
@@ -673,6 +694,7 @@ def _record_many(
         node.like = tuple(map(like_of, results))
         if op.saves_out or node.keeps:
             node.out = out
+            node.held = tuple([counter(result) for result in results])
             for result in results:
                 if type(result.data) not in NUMBERS:
                     counter(result).keep(node, -1)

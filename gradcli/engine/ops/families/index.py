@@ -271,7 +271,11 @@ masked_select: Op = composite(
 
 
 def _expandable(value: Shape, size: Shape) -> Shape:
-    fitting(value, size)
+    if len(fitting(value, size)) < len(value):
+        raise run_error(
+            "shape-mismatch",
+            f"a value of shape {list(value)} does not fit into the shape {list(size)}",
+        )
     return size
 
 
@@ -298,5 +302,5 @@ fill: Op = elementwise(
         sample([1.0], [2.0]),
         sample([], 2.0),
     ),
-    bad=lambda: (bad((2,), (3,), says="does not fit"),),
+    bad=lambda: (bad((2,), (3,), says="does not fit"), bad((2,), (1, 2), says="does not fit")),
 )

@@ -34,7 +34,10 @@ _BY_TEXT = (  # the first that is found in what PyTorch says
         "empty-reduction",
     ),
     ("more than one element of the written-to tensor", "overlapping-memory"),
-    ("out of bounds|out of range|must be tensors used as indices|IndexError|index is out", "index"),
+    (
+        "exceeds dimension size|out of bounds|out of range|must be tensors used as indices|IndexError|index is out",
+        "index",
+    ),
     ("^UnboundLocalError", "used-before-assigned"),
     ("^NameError", "missing-input"),
     ("dtype|[Ff]loating|result type|expected scalar type|can't be cast", "dtype"),

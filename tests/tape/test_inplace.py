@@ -110,3 +110,14 @@ def test_a_view_of_a_0d_tensor_shows_its_changes(view, made):
     made = made.replace(".VIEW" if view.startswith("[") else "VIEW", view)
     text = f"x = tensor(3.0)\nh = x * 1\n{made}\nh += 1\nprint(t)"
     assert load(text).run().printed == ("tensor([4.])",)
+
+
+@pytest.mark.parametrize(
+    "change", ["t[:] *= 2", "v = t[:]\n    v *= 1\n    v *= 2", "v = t[0:]\n    t[:] = v + v"]
+)
+def test_a_part_is_changed_more_than_once_under_no_grad(change):
+    text = (
+        f"param x = [3.0, 4.0]\nt = x * 2\nu = t.view(-1)\nwith no_grad():\n    {change}\nu.sum()"
+    )
+    found = load(text).grad()
+    assert (found.value, found.grad["x"].tolist()) == (28.0, [2.0, 2.0])

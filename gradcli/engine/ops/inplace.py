@@ -40,8 +40,8 @@ def apply_inplace(
         RunError: If `x` is a leaf that requires grad (or a view of one) and recording is on, if the
             result does not fit into its shape or dtype, or if its memory overlaps itself.
     """
-    old = Tensor(x.data, node_of(x), x.index)  # what the rules see as the argument
-    args = _snapshots(args, x)
+    old = _as_it_is(x, x.data, recording)  # what the rules see as the argument
+    args = _snapshots(args, x, recording)
     if recording:
         _refuse(x, args)
     out, _ = evaluated(op, (x, *args), params)
@@ -71,8 +71,8 @@ def replace(
     """Change `x`, in place, to what several ops make of it and `args`, and return it. `make` gets
     these as they were. Raises as `apply_inplace`.
     """
-    old = Tensor(x.data.copy() if _is_shared(x) else x.data, node_of(x), x.index)
-    args = _snapshots(args, x)
+    old = _as_it_is(x, x.data.copy() if _is_shared(x) else x.data, recording)
+    args = _snapshots(args, x, recording)
     if recording:
         _refuse(x, args)
     made = make([old, *args])
@@ -119,18 +119,25 @@ def _refuse_unrecorded(x: Tensor, args: Sequence[Any]) -> None:
         view = view.parent.view
 
 
-def _snapshots(args: Sequence[Any], x: Tensor) -> list[Any]:
-    return [_snapshot(a, x) for a in args]
+def _snapshots(args: Sequence[Any], x: Tensor, recording: bool) -> list[Any]:
+    return [_snapshot(a, x, recording) for a in args]
 
 
-def _snapshot(a: Any, x: Tensor) -> Any:
+def _snapshot(a: Any, x: Tensor, recording: bool) -> Any:
     """An argument as it was, if it lies on the memory that is about to change."""
     if not isinstance(a, Tensor) or not (
         a is x or (a.version is not None and a.version is x.version)
     ):
         return a
     data = a.data if type(a.data) in NUMBERS else a.data.copy()
-    return Tensor(data, node_of(a), a.index)
+    return _as_it_is(a, data, recording)
+
+
+def _as_it_is(x: Tensor, data: Data, recording: bool) -> Tensor:
+    """A tensor of its own, with the history of another if that is recorded: a view that was made
+    under `no_grad` has none that could be asked for.
+    """
+    return Tensor(data, node_of(x), x.index) if recording else Tensor(data)
 
 
 def _is_shared(x: Tensor) -> bool:

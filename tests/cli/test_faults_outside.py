@@ -132,7 +132,12 @@ FAULTS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", FAULTS)
+USUAL = [*list(FAULTS)[::3], *list(FAULTS)[1::3]]  # two of three in every run
+
+
+@pytest.mark.parametrize(
+    "name", [n if n in USUAL else pytest.param(n, marks=pytest.mark.long) for n in FAULTS]
+)
 def test_fault(name, folder, forked):
     script, status, out, says = FAULTS[name]
     done = subprocess.run(
@@ -162,7 +167,11 @@ CLOSED = [c for n in range(4) for c in itertools.combinations(range(3), n)]
 PRINTED = "1.0\n"
 
 
-@pytest.mark.parametrize("closed", CLOSED, ids=str)
+@pytest.mark.parametrize(
+    "closed",
+    [c if len(c) in (1, 3) else pytest.param(c, marks=pytest.mark.long) for c in CLOSED],
+    ids=str,
+)
 def test_closed_streams(closed, folder, forked):
     def run(*arguments):
         done = forked.run(*arguments, cwd=folder, closed=closed)

@@ -148,7 +148,12 @@ RULES = [
 ]
 
 
-@pytest.mark.parametrize("text", [*REFUSED, *(RULE.format(*rule) for rule in RULES)])
+ALL = [*REFUSED, *(RULE.format(*rule) for rule in RULES)]
+
+
+@pytest.mark.parametrize(
+    "text", [*ALL[::2], *(pytest.param(t, marks=pytest.mark.long) for t in ALL[1::2])]
+)
 def test_a_way_out_is_refused(text, cli):
     text = text if text.startswith(("import", "from")) else f"{BASE}{text}"
     status, out, err = cli("run", "-e", text)
@@ -175,7 +180,9 @@ AWKWARD = [
 ]
 
 
-@pytest.mark.parametrize("first", range(4))
+@pytest.mark.parametrize(
+    "first", [0, *(pytest.param(n, marks=pytest.mark.long) for n in range(1, 4))]
+)
 def test_a_name_of_pythons_own_is_a_name_as_any(first):
     """Nothing of Python's own shines through, not even where the name has no value yet."""
     for name in AWKWARD[first::4]:
@@ -198,8 +205,8 @@ def programs():
     """Texts of all kinds."""
     texts = [path.read_text("utf-8") for path in sorted((ROOT / "samples").glob("*.grad"))]
     texts += [path.read_text("utf-8") for path in sorted((ROOT / "tests/golden/ir").glob("*.grad"))]
-    texts += [make(seed) for seed in range(20) for make in (lambda n: written(n)[0], listed)]
-    texts += [aliased(seed)[0] for seed in range(20)] + [grammar_text(seed) for seed in range(150)]
+    texts += [make(seed) for seed in range(8) for make in (lambda n: written(n)[0], listed)]
+    texts += [aliased(seed)[0] for seed in range(8)] + [grammar_text(seed) for seed in range(40)]
     strings = (
         'a = "__import__(\'os\')"\nb = f"{1:>5} {a} \\x00"\nprint(a, b, "@session", end="%1")\na'
     )
@@ -219,7 +226,7 @@ def test_the_code_of_a_program_holds_no_text_of_its_but_names():
         seen += 1
         for counting in (Counting, Stepping):
             check_code(loaded._loaded.program, counting)
-    assert seen > 60
+    assert seen > 40
 
 
 def check_code(program, counting):

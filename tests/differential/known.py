@@ -174,7 +174,10 @@ class _Copies(ast.NodeTransformer):
         changed = ast.BinOp(before, node.op, _kept(node.value))
         if isinstance(node.target, ast.Subscript):
             return ast.Assign([node.target], changed, lineno=node.lineno)
-        return ast.Expr(_copied(ast.parse(text, mode="eval").body, changed), lineno=node.lineno)
+        value = _copied(ast.parse(text, mode="eval").body, changed)
+        if isinstance(node.target, ast.Name):
+            return ast.Assign([node.target], value, lineno=node.lineno)
+        return ast.Expr(value, lineno=node.lineno)
 
     def visit_Assign(self, node: ast.Assign) -> ast.AST:
         if isinstance(node.targets[0], ast.Subscript):

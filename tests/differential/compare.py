@@ -47,7 +47,7 @@ def difference(ours: Facts, theirs: Facts, rtol: float) -> Difference | None:
         a, b = ours.get(fact), theirs.get(fact)
         if kind in {"grad_fn", "requires_grad"} and (a is None or b is None):
             continue
-        if not _same(kind, a, b, rtol):
+        if not same(kind, a, b, rtol):
             return Difference(kind, fact, a, b)
     return None
 
@@ -71,7 +71,8 @@ def refused(facts: Facts) -> bool:
     return is_refusal(facts.get("run")) or is_refusal(facts.get("gradient"))
 
 
-def _same(kind: str, a: Any, b: Any, rtol: float) -> bool:
+def same(kind: str, a: Any, b: Any, rtol: float) -> bool:
+    """Whether two facts of a kind are the same but for rounding."""
     if kind == "printed":
         return _same_text("\n".join(a), "\n".join(b), rtol)
     if kind == "grad_fn":

@@ -38,13 +38,14 @@ def read_program(file: str | None, expressions: Sequence[str] | None) -> tuple[s
 _PATH = r"[\w.~/-]*"
 _SHORT = r"(?:[A-Za-z]\w?|[\d.]+)(?:[-/](?:[A-Za-z]\w?|[\d.]+))+"
 _SIGN = r"[-+*/%@<>()\[\]^;\n]"
+_STATEMENT = r"(?:assert|class|def|for|if|input|param|while|with)\s.*\w"
 _SUFFIX = r"\.[a-z]\w{1,4}$"
 
 
 def is_expression(argument: str) -> bool:
     """Whether an argument in FILE's place is meant as the program's text: no file has that name, it
-    has an operator or a call, no suffix of a file and no folder. What could be a path, as
-    `my-model`, is one unless it is made of numbers and short names, as `x/2` is.
+    has an operator or a call or begins as a statement, no suffix of a file and no folder. What
+    could be a path, as `my-model`, is one unless it is made of numbers and short names, as `x/2`.
     """
     if "\0" in argument or os.path.lexists(argument) or re.search(_SUFFIX, argument):
         return False
@@ -53,7 +54,7 @@ def is_expression(argument: str) -> bool:
         return False
     if re.fullmatch(_PATH, argument):
         return re.fullmatch(_SHORT, argument) is not None
-    return re.search(_SIGN, argument) is not None
+    return re.search(f"{_SIGN}|^{_STATEMENT}", argument) is not None
 
 
 def _bytes(text: str) -> bytes:

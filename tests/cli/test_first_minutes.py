@@ -16,7 +16,8 @@ from gradcli.cli.shipped import TOPICS, page, samples
 @pytest.mark.parametrize(
     "text",
     ["x**2", "x ** 2", "sin(x)", "x/2", "x-y", "x1/x2", "2-x", "1/x", "(x+1)/2", "w@x.T", "x *",
-     "x[0]", "a = 3; a * x", "x^2", "grad(f)(1.0)", "a/b + c"],
+     "x[0]", "a = 3; a * x", "x^2", "grad(f)(1.0)", "a/b + c",
+     "while True: pass", "input x = 2"],
 )  # fmt: skip
 def test_a_text_in_the_place_of_a_file(text, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from math import isnan
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gradcli.engine.autodiff.batch import has_nan
@@ -330,8 +331,11 @@ def _has_become_nan(node: Node, g: Any, pulled: Sequence[Any]) -> bool:
     """Whether the cotangent of a node has become nan beside a slope that it was multiplied by."""
     if type(node) is not OpNode or not node.op.scales:
         return False
-    for c in pulled:  # noqa: SIM110  # a call less in every step
-        if c is not None and c is not g and has_nan(c):
+    for c in pulled:
+        if type(c) is float:
+            if isnan(c):
+                return True
+        elif c is not None and c is not g and has_nan(c):
             return True
     return False
 

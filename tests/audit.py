@@ -17,7 +17,7 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 MODULES = tuple(
     {
-        *(str(ROOT / name) for name in ("gradcli", "tests")),
+        *(str(ROOT / name) for name in ("gradcli", "tests", "docs", "samples")),
         *(os.path.realpath(p) for p in sysconfig.get_paths().values()),
         *(os.path.realpath(p) for p in (sys.prefix, sys.base_prefix, *site.getsitepackages())),
         *(os.path.realpath(p) for p in sys.path if p and os.path.isdir(p) and Path(p) != ROOT),
@@ -94,7 +94,7 @@ def _harmless(event: str, args: tuple[Any, ...], named: tuple[str, ...]) -> bool
         folder = os.fsdecode(args[0] or ".")
         beside = bool(named) and (folder == "." or any(folder in text for text in named))
         return beside or os.path.realpath(folder).startswith(MODULES)
-    if event in ("os.remove", "os.rename", "os.chmod"):
+    if event in ("os.remove", "os.rename", "os.chmod", "os.mkdir"):
         return _is_named(os.fsdecode(args[0]), named)
     if event == "exec":
         return _is_own_code(args[0].co_filename)
@@ -117,6 +117,8 @@ def _may_open(path: str, args: tuple[Any, ...], named: tuple[str, ...]) -> bool:
 
 def _is_named(path: str, named: tuple[str, ...]) -> bool:
     if any(text == path or text.endswith(f"@{path}") for text in named):
+        return True
+    if (os.path.dirname(path) or ".") in named:  # `samples -o FOLDER`
         return True
     name = os.path.basename(path).removeprefix(".")
     if name.endswith(".tmp"):  # `name.random.tmp`

@@ -85,8 +85,11 @@ def _keep(asked: socket.socket) -> None:
     arguments, folder, environment, closed = marshal.loads(text)
     child = os.fork()
     if child == 0:
-        asked.close()
-        _become(arguments, folder, environment, descriptors, closed)
+        try:
+            asked.close()
+            _become(arguments, folder, environment, descriptors, closed)
+        except KeyboardInterrupt:  # before gradcli began, which ends by itself
+            os._exit(130)
     for descriptor in descriptors:
         os.close(descriptor)
     with suppress(OSError):  # who asked may have gone

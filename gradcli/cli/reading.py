@@ -99,7 +99,11 @@ def _instead_of(name: str) -> str | None:
         beside = sorted(n for n in os.listdir(folder or ".") if not n.startswith("."))
         if f"{base}.grad" in beside:
             return f"did you mean `{name}.grad`?"
-        near = nearest(base, beside)
+        stem, suffix = os.path.splitext(base)
+        stems = [n.removesuffix(suffix) for n in beside if suffix and n.endswith(suffix)]
+        near = nearest(stem, stems) if stems else nearest(base, beside)
+        if near is not None and stems:
+            near = near.replace("`?", f"{suffix}`?")
         if near is not None:
             return near.replace("`", f"`{os.path.join(folder, '')}", 1)
     if folder or os.path.lexists(name) or re.search(_SUFFIX, name):

@@ -1,7 +1,6 @@
 """`gradcli samples`."""
 
 import re
-import shutil
 from itertools import takewhile
 from pathlib import Path
 
@@ -66,7 +65,7 @@ def _copy(files: list[Path], folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for file in files:
-            shutil.copyfile(file, folder / file.name)
+            (folder / file.name).write_bytes(file.read_bytes())
     except OSError as error:
         raise unwritable(f"`{folder}`", error.strerror or str(error)) from None
     write_output("".join(f"{folder / file.name}\n" for file in files))

@@ -2382,7 +2382,7 @@ class Add(Function):
 x = tensor(2.0, requires_grad=True)
 Add.apply(x, x).backward()""",
         "wrong-rule",
-        5,
+        6,
     ),
     "too many gradients": (
         """\
@@ -2396,7 +2396,7 @@ class Id(Function):
 x = tensor(2.0, requires_grad=True)
 Id.apply(x).backward()""",
         "wrong-rule",
-        5,
+        6,
     ),
     "a gradient of the wrong shape of an own function": (
         """\
@@ -2410,7 +2410,7 @@ class Sum(Function):
 x = ones(2, requires_grad=True)
 Sum.apply(x).backward()""",
         "wrong-rule",
-        5,
+        6,
     ),
     "a gradient that is no tensor": (
         """\
@@ -2424,7 +2424,7 @@ class Id(Function):
 x = tensor(2.0, requires_grad=True)
 Id.apply(x).backward()""",
         "wrong-rule",
-        5,
+        6,
     ),
     "saved tensors are freed": (
         """\

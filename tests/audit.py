@@ -116,6 +116,8 @@ def _may_open(path: str, args: tuple[Any, ...], named: tuple[str, ...]) -> bool:
 
 
 def _is_named(path: str, named: tuple[str, ...]) -> bool:
+    if "__pycache__" in path and os.path.realpath(path).startswith(MODULES):
+        return True  # what an import leaves
     if any(text == path or text.endswith(f"@{path}") for text in named):
         return True
     if (os.path.dirname(path) or ".") in named:  # `samples -o FOLDER`

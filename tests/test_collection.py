@@ -9,7 +9,13 @@ import pytest
 HERE = Path(__file__).parent
 GRADCLI = HERE.parent / "gradcli"
 FILES = sorted(HERE.rglob("*.py"))
-DATA = {"golden", "memory", "reference", "differential"}  # folders of what tests compare with
+DATA = {
+    "golden",
+    "memory",
+    "reference",
+    "differential",
+    "fuzz",
+}  # folders of what tests compare with
 
 each_file = pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(HERE)))
 

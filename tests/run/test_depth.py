@@ -51,7 +51,7 @@ REFUSED = {
     "a tuple as a value": (grown("(v,)", "(x,)", "x"), "nested-too-deep"),
     "a list printed": (grown("[v]", "[x]", "print(v)"), "recursion-limit"),
     "lists compared": (grown("[v]", "[x]", "w = [v]\nw == [v] and w[0] == [v]"), "recursion-limit"),
-    "a list as a tensor": (grown("[v]", "[x]", "sin(v)"), "ragged-list"),
+    "a list as a tensor": (grown("[v]", "[x]", "sin(v)"), "bad-argument"),
     "a list in itself": ("l = [1]\nl.append(l)\nl", "nested-too-deep"),
     "a list in itself printed": ("l = [1]\nl.append(l)\nprint(l)", "recursion-limit"),
     "a list in itself as a tensor": ("l = [1]\nl.append(l)\nsin(l)", "ragged-list"),

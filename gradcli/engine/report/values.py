@@ -26,6 +26,8 @@ def is_finite(value: Any) -> bool:
     if isinstance(value, (list, tuple)):
         return all(map(is_finite, value))
     data = data_of(value)
+    if type(data) is float:  # most are
+        return data - data == 0
     _check_shown(data)
     return holds_finite(data)
 
@@ -43,10 +45,10 @@ def plain_value(value: Any) -> Any:
     """
     if isinstance(value, Tensor):
         data = value.data
+        if type(data) in NUMBERS:
+            return data
         _check_shown(data)
-        return (
-            data if type(data) in NUMBERS or data.ndim or data.dtype == "float32" else data.item()
-        )
+        return data if data.ndim or data.dtype == "float32" else data.item()
     if isinstance(value, range):
         check_items(len(value))
         return list(value)

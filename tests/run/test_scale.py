@@ -19,7 +19,7 @@ for i in range({steps}):
 y
 """
 CHAIN = LONG.format(steps=50_000)
-STEPS = [100_000, pytest.param(500_000, marks=pytest.mark.long)]  # of two ops
+STEPS = [40_000, pytest.param(500_000, marks=pytest.mark.long)]  # of two ops
 
 
 def last(steps):

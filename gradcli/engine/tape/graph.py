@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from itertools import count
 from typing import TYPE_CHECKING, Any, Protocol
 from weakref import ref
@@ -276,18 +277,25 @@ class Node:
         return f"<{self.name()}>"
 
 
-def _release(self: Node, waiting: list[tuple[Node | None, ...]] = []) -> None:  # noqa: B006
-    """Let a node's edges go one after the other: those that are let go meanwhile wait."""
+def _release(
+    self: Node,
+    waiting: list[tuple[Node | None, ...]] = [],  # noqa: B006  # of all nodes
+    busy: list[bool] = [],  # noqa: B006  # whether some call lets them go
+) -> None:
+    """Let a node's edges go one after the other: those that are let go meanwhile wait. Calls of
+    several threads share the work.
+    """
     if not self.edges:
         return
     waiting.append(self.edges)
     self.edges = ()
-    if len(waiting) == 1:
-        released = 0
-        while released < len(waiting):
-            waiting[released] = ()
-            released += 1
-        waiting.clear()
+    if busy:
+        return
+    busy.append(True)
+    with suppress(IndexError):  # another thread has taken the last
+        while waiting:
+            waiting.pop()
+    busy.pop()
 
 
 if sys.version_info[:2] == (3, 13):

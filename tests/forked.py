@@ -192,6 +192,19 @@ class Server:
         """An environment in which a shell finds this server's `gradcli` first."""
         return {**os.environ, "PATH": os.pathsep.join((str(self._folder), os.environ["PATH"]))}
 
+    def shell(self, script: str, cwd: Any = None) -> subprocess.CompletedProcess[str]:
+        """Run a script by bash, with this server's `gradcli`, to its end."""
+        return subprocess.run(
+            ["bash", "-c", script],
+            cwd=cwd,
+            env=self.environment(),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            encoding="utf-8",
+            timeout=120,
+            check=False,
+        )
+
     def stop(self) -> None:
         assert self._process.stdin is not None
         self._process.stdin.close()

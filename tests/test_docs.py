@@ -3,7 +3,6 @@
 import re
 import shlex
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -45,19 +44,6 @@ def words(command):
     )
 
 
-def printed_by_a_shell(command, environment):
-    done = subprocess.run(
-        ["bash", "-c", command],
-        cwd=ROOT,
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-    )
-    return done.stdout, done.stderr
-
-
 @pytest.mark.parametrize(("command", "output"), list(shown()))
 def test_a_command_prints_what_is_shown(command, output, cli, forked, monkeypatch):
     if "jq" in command and shutil.which("jq") is None:
@@ -67,7 +53,8 @@ def test_a_command_prints_what_is_shown(command, output, cli, forked, monkeypatc
     monkeypatch.chdir(ROOT)
     arguments = words(command)
     if arguments is None:
-        out, err = printed_by_a_shell(command, forked.environment())
+        done = forked.shell(command, ROOT)
+        out, err = done.stdout, done.stderr
     else:
         out, err = cli(*arguments)[1:]
     assert out == output, f"{command}\nprints\n{out}{err}not\n{output}"

@@ -140,16 +140,7 @@ USUAL = [*list(FAULTS)[::3], *list(FAULTS)[1::3]]  # two of three in every run
 )
 def test_fault(name, folder, forked):
     script, status, out, says = FAULTS[name]
-    done = subprocess.run(
-        ["bash", "-c", script],
-        cwd=folder,
-        env=forked.environment(),
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    done = forked.shell(script, folder)
     found = done.returncode, done.stdout, done.stderr.partition("\n")[0]
     assert found == (status, out, says), done
     assert "Traceback" not in done.stderr

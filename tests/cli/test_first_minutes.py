@@ -3,7 +3,6 @@
 import json
 import re
 import shutil
-import subprocess
 
 import pytest
 import typer
@@ -205,16 +204,8 @@ def test_examples_of_the_help_work_in_an_empty_folder(name, lines, forked, tmp_p
     for line in lines:
         if "jq" in line and shutil.which("jq") is None:
             continue
-        done = subprocess.run(
-            ["bash", "-o", "pipefail", "-c", line],
-            cwd=tmp_path,
-            env=forked.environment(),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            check=False,
-            timeout=60,
-        )
-        assert (done.returncode, done.stderr) == (0, b""), f"{line}: {done}"
+        done = forked.shell(f"set -o pipefail; {line}", tmp_path)
+        assert (done.returncode, done.stderr) == (0, ""), f"{line}: {done}"
 
 
 @pytest.mark.parametrize("name", ["--help", *(f"{n} --help" for n in commands())])

@@ -3,7 +3,6 @@
 import csv
 import json
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
@@ -22,16 +21,7 @@ def bash(tmp_path, forked):
     (tmp_path / "big.csv").write_text("x\n" + "".join(f"{i}\n" for i in range(20_000)))
 
     def run(script):
-        done = subprocess.run(
-            ["bash", "-c", script],
-            cwd=tmp_path,
-            env=forked.environment(),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=120,
-        )
+        done = forked.shell(script, tmp_path)
         return done.returncode, done.stdout, done.stderr
 
     return run

@@ -1,7 +1,6 @@
 """Transcripts of a shell in which gradcli is one program of several."""
 
 import shutil
-import subprocess
 
 import pytest
 
@@ -47,15 +46,6 @@ def test_transcript(name, folder, forked):
     script, expected = TRANSCRIPTS[name]
     if "jq " in script and shutil.which("jq") is None:
         pytest.skip("jq is not installed")
-    done = subprocess.run(
-        ["bash", "-c", script],
-        cwd=folder,
-        env=forked.environment(),
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    done = forked.shell(script, folder)
     assert done.stderr == "", f"{script}: {done.stderr}"
     assert done.stdout.removesuffix("\n") in expected, f"{script}: {done.stdout!r} for {expected}"

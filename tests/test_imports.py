@@ -8,6 +8,7 @@ from house import HOUSE, module_text, nodes
 ENGINE = [  # its floors from the ground up; rooms of one floor do not know each other
     *("engine.values", "engine.numerics", "engine.tape", "engine.ops", "engine.autodiff"),
     *("engine.run", "engine.report", "engine.builtins", "engine.gradcheck", "engine.static"),
+    "engine.compile",
 ]
 _LIMITS = {"limits", "machine"}
 _PLAIN = {"source", "signatures", "errors", "record", "recursion"}  # which know none of the others
@@ -36,6 +37,7 @@ MAY_IMPORT = {
     "engine.builtins": {*_PLAIN, *ENGINE[:6]},
     "engine.gradcheck": {*_PLAIN, "results", *ENGINE[:6]},
     "engine.static": {*_PLAIN, "ir", *ENGINE[:6]},
+    "engine.compile": {*_PLAIN, "ir", "limits", *ENGINE[:6], "engine.static"},
     "formats": {*_PLAIN, "results"},
     "questions": {*_PLAIN, "ir", "limits", "results", *ENGINE},
     "program": {*_PLAIN, "ir", "limits", "results", "grammar", "questions", *ENGINE},

@@ -1,0 +1,1 @@
+"""Programs of numbers made into code: specialized, differentiated, generated."""

@@ -1,0 +1,145 @@
+"""The typed program: what is left of a program when everything known of it before a run is gone.
+
+It is structured code over values that are defined once: numbers of three types, the ops' own values
+on numbers (`Op.number`), branches, loops, a stack of numbers for what a pass back reads again. It
+knows no names, lists, tensors or functions. Derivatives of one are typed programs, too, so that
+they nest; a back end makes code of one and needs to know nothing else.
+
+Copies are no instructions: two names of one value are one value, as they are one node of the graph
+that the interpreter records. That is what the order of sums in a pass back hangs on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from gradcli.record import Record
+from gradcli.source import Span
+
+
+class Value(Record):
+    """What one instruction, or the program's beginning, defines. `type` is "float", "int" (of 64
+    bits) or "bool"; `number` is its own in the whole program.
+    """
+
+    __slots__ = ("number", "type")
+    number: int
+    type: str
+
+
+Operand: TypeAlias = Value | float | int | bool
+"""A value, or a constant whose Python type is its type."""
+
+
+class Instruction(Record):
+    """Base of the instructions; `span` is the program text that asks for it."""
+
+    __slots__ = ("span",)
+    _ignored = frozenset({"span"})
+    span: Span
+
+
+class Block(Record):
+    """Instructions done one after the other, and what they leave. Values that are defined in a
+    block are seen in it and in the blocks inside.
+    """
+
+    __slots__ = ("body", "results")
+    body: tuple[Instruction, ...]
+    results: tuple[Operand, ...]
+
+
+class Do(Instruction):
+    """target = the value on numbers of the op with the name `op`."""
+
+    __slots__ = ("target", "op", "args", "params")
+    target: Value
+    op: str
+    args: tuple[Operand, ...]
+    params: tuple[tuple[str, object], ...]
+
+
+class If(Instruction):
+    """targets = the results of `then` if the test is true, else those of `orelse`."""
+
+    __slots__ = ("targets", "test", "then", "orelse")
+    targets: tuple[Value, ...]
+    test: Operand
+    then: Block
+    orelse: Block
+
+
+class Loop(Instruction):
+    """Turns of a body, one at least. The first has the params from `initial`. The first result of
+    the body tells whether there is another turn, the others are the params of that; targets = those
+    of the last turn; `turns` = the number of turns that were done.
+    """
+
+    __slots__ = ("targets", "turns", "params", "initial", "body")
+    targets: tuple[Value, ...]
+    turns: Value
+    params: tuple[Value, ...]
+    initial: tuple[Operand, ...]
+    body: Block
+
+
+class Push(Instruction):
+    """Put numbers on the stack, the last one on top."""
+
+    __slots__ = ("values",)
+    values: tuple[Operand, ...]
+
+
+class Pop(Instruction):
+    """targets = the numbers on top of the stack, taken from it, the last one from the top: what a
+    `Push` of these types has put there.
+    """
+
+    __slots__ = ("targets",)
+    targets: tuple[Value, ...]
+
+
+class Leave(Instruction):
+    """Leave the code where `when` is true: the interpreter has the answer. `reason` says why."""
+
+    __slots__ = ("when", "reason")
+    when: Operand
+    reason: str
+
+
+class Tell(Instruction):
+    """Print what the text with the number `text` makes of the values."""
+
+    __slots__ = ("text", "args")
+    text: int
+    args: tuple[Operand, ...]
+
+
+class Program(Record):
+    """A typed program. `inputs` are given, `block.results` is what it gives; `texts` make what it
+    prints.
+    """
+
+    __slots__ = ("inputs", "block", "texts")
+    inputs: tuple[Value, ...]
+    block: Block
+    texts: tuple[Callable[..., str], ...]
+
+
+TYPES = {float: "float", int: "int", bool: "bool"}
+DTYPES = {"float": "float64", "int": "int64", "bool": "bool"}
+
+
+def type_of(x: Operand) -> str:
+    """The type of an operand."""
+    return x.type if isinstance(x, Value) else TYPES[type(x)]
+
+
+class NotCompilable(Exception):
+    """Something cannot be said by a typed program: why, and where that stands, if that is known."""
+
+    def __init__(self, reason: str, span: Span | None = None) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.span = span

@@ -1,0 +1,65 @@
+"""Typed programs as text, and what is wrong with wrong ones."""
+
+import pytest
+
+from gradcli.engine.compile.text import text
+from gradcli.engine.compile.typed import Block, Do, If, Loop, Pop, Program, Push, Value
+from gradcli.engine.compile.validate import faults
+from gradcli.source import Span
+
+AT = Span(0, 0)
+X, N = Value(0, "float"), Value(1, "int")
+
+
+def do(number, op, *args, type="float", **params):
+    return Do(AT, Value(number, type), op, args, tuple(params.items()))
+
+
+def power():
+    """x times itself n times, by a loop of one turn at least."""
+    i, y, again = Value(2, "int"), Value(3, "float"), Value(6, "bool")
+    body = Block(
+        (do(4, "add", i, 1, type="int"), do(5, "mul", y, X), do(6, "lt", Value(4, "int"), N)),
+        (again, Value(4, "int"), Value(5, "float")),
+    )
+    targets = (Value(7, "int"), Value(8, "float"))
+    loop = Loop(AT, targets, Value(9, "int"), (i, y), (0, 1.0), body)
+    return Program((X, N), Block((loop,), (Value(8, "float"),)), ())
+
+
+def test_text():
+    assert text(power()) == (
+        "inputs %0: float, %1: int\n"
+        "%7: int, %8: float, %9: int = loop:\n"
+        "  param %2: int from 0\n"
+        "  param %3: float from 1.0\n"
+        "  %4: int = add(%2, 1)\n"
+        "  %5: float = mul(%3, %0)\n"
+        "  %6: bool = lt(%4, %1)\n"
+        "  yield %6, %4, %5\n"
+        "give %8\n"
+    )
+
+
+def test_a_right_one_has_no_faults():
+    assert faults(power()) == []
+
+
+@pytest.mark.parametrize(
+    ("body", "says"),
+    [
+        ([do(1, "sin", Value(2, "float"))], "%2 is not there where sin reads it"),
+        ([do(1, "sin", X), do(1, "cos", X)], "%1 is defined twice"),
+        ([do(1, "sin", Value(0, "int"))], "%0 is float and read as int by sin"),
+        ([do(1, "matmul", X, X)], "`matmul` has no value on numbers"),
+        ([do(1, "nosuch", X)], "`nosuch` has no value on numbers"),
+        ([If(AT, (), X, Block((), ()), Block((), ()))], "the test of an if has types"),
+        ([If(AT, (), True, Block((), (X,)), Block((), ()))], "a side of an if has types"),
+        ([Push(AT, (N,))], "%1 is not there where push reads it"),
+        ([Pop(AT, (X,))], "%0 is defined twice"),
+    ],
+    ids=str,
+)
+def test_faults_of_wrong_ones(body, says):
+    found = faults(Program((X,), Block(tuple(body), ()), ()))
+    assert any(says in line for line in found), found

@@ -19,7 +19,11 @@ def power():
     """x times itself n times, by a loop of one turn at least."""
     i, y, again = Value(2, "int"), Value(3, "float"), Value(6, "bool")
     body = Block(
-        (do(4, "add", i, 1, type="int"), do(5, "mul", y, X), do(6, "lt", Value(4, "int"), N)),
+        (
+            do(4, "add", i, 1, type="int"),
+            do(5, "mul", y, X),
+            do(6, "lt", Value(4, "int"), N, type="bool"),
+        ),
         (again, Value(4, "int"), Value(5, "float")),
     )
     targets = (Value(7, "int"), Value(8, "float"))

@@ -143,6 +143,56 @@ def test_a_constant_factor_of_zero_chooses(function, form):
     assert np.all(program.hessian(mode="reverse").hessian["x"]["x"] == 0.0)
 
 
+CONSTANTS = {  # what hangs on x by a factor of zero alone, and the value of x
+    "0.0 * x": 1.0,
+    "(x > 5) * x": 1.0,
+    "x * zeros(1)": 1.0,
+    "x / inf": 1.0,
+    "1.0 - x ** 0": 1.0,
+    "1.0 - x ** tensor([0])": 1.0,
+    "xlogy(0.0, x)": 2.0,
+    "lerp(zeros(1), x, 0.0)": 1.0,
+    "addcmul(zeros(1), x, zeros(1))": 1.0,
+    "zeros(1, 1) @ x.reshape(1)": 1.0,
+    "x.reshape(1, 1) @ zeros(1, 1)": 1.0,
+    "dot(x.reshape(1), zeros(1))": 1.0,
+    "einsum('i,i->', x.reshape(1), zeros(1))": 1.0,
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("function", CONSTANTS)
+def test_a_constant_factor_of_zero_chooses_below_an_infinite_slope(function, form):
+    program = asked(f"param x = {form.format(CONSTANTS[function])}", f"sqrt({function}).sum()")
+    along = 1.0 if "[" not in form else np.ones(1)
+    assert np.all(program.grad().grad["x"] == 0.0)
+    assert program.jvp(tangents={"x": along}).jvp == 0.0
+    assert program.hvp(tangents={"x": along}).hvp["x"] == 0.0
+    assert np.all(program.hessian(mode="reverse").hessian["x"]["x"] == 0.0)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        "sqrt(tensor([0.0, 1.0]) * x)",
+        "tensor([0.0, 1.0]) * sqrt(x)",
+        "sqrt(tensor([[0.0, 0.0], [0.0, 1.0]]) @ x)",
+        "tensor([[0.0, 1.0]]) @ sqrt(x)",
+        "sqrt(x @ tensor([[0.0, 0.0], [0.0, 1.0]]))",
+        "sqrt(x[:, None].expand(2, 2) * tensor([[0.0, 0.0], [1.0, 0.0]]))",
+    ],
+)
+def test_a_constant_factor_of_zero_chooses_beside_others(function):
+    at = [4.0, 4.0] if "[:, None]" in function else [0.0, 4.0]
+    expected = [0.0, 0.25]
+    program = asked(f"param x = {at}", f"({function}).sum()")
+    assert program.grad().grad["x"].tolist() == expected
+    for mode in ("forward", "reverse"):
+        assert program.jacobian(mode=mode).jacobian["x"].tolist() == expected
+    assert program.jvp(tangents={"x": np.ones(2)}).jvp == 0.25
+    assert program.hvp(tangents={"x": np.ones(2)}).hvp["x"].tolist() == [0.0, -0.03125]
+
+
 def test_what_is_still_is_told_apart_element_by_element():
     program = asked(
         "param x = [0.0, 0.0, 4.0]",

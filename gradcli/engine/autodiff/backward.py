@@ -283,13 +283,10 @@ def _swept(
         if node.freed > passes and node.saves:
             raise _freed(node)
         pulled = _recorded(node, g, wanted) if recorded else node.pull(g, wanted)
-        # of numbers only a zero can have become nan
-        if (type(g) is not float or not g) and _has_become_nan(node, g, pulled):
+        # of numbers only zero and infinity can have become nan
+        if (type(g) is not float or not g or g - g) and _has_become_nan(node, g, pulled):
             reach = reach or _reach(roots, paths, node)
-            still = reach.still(node)
-            if still is not None:
-                by: Any = node
-                pulled = _recorded(by, g, wanted, still) if recorded else by.pull(g, wanted, still)
+            pulled = reach.pull(node, g, wanted, _recorded if recorded else _plain)
         if reach is not None:
             reach.follow(node, wanted)
         edges: Any = node.edges  # of which those that are None pull None
@@ -350,6 +347,12 @@ def _reach(roots: Sequence[Root], paths: Paths, node: Node) -> Reach:
             break
         reach.follow(above, [*map(paths.live.__contains__, above.edges)])
     return reach
+
+
+def _plain(node: Any, g: Any, wanted: Sequence[bool], *still: Any) -> Sequence[Any]:
+    """What a node pulls, as plain data."""
+    pulled: Sequence[Any] = node.pull(g, wanted, *still)
+    return pulled
 
 
 def _recorded(node: Any, g: Any, wanted: Sequence[bool], *still: Any) -> Sequence[Any]:

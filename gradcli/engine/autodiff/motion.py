@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from gradcli.engine.autodiff.batch import numbers
+from gradcli.engine.autodiff.batch import has_nan
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.rules import plus
 from gradcli.engine.tape.graph import Node
@@ -22,6 +22,7 @@ from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import np, shape_of
 
 Push: TypeAlias = Callable[[Node, Sequence[Any]], Any]
+Pull: TypeAlias = Callable[..., Sequence[Any]]
 
 _TURN = 0.6180339887498949  # its multiples are spread evenly in 0 ... 1
 
@@ -60,7 +61,11 @@ class Motion:
                 continue
             part = push(node, _only(i, dots))
             if part is not None:
-                part = _moved(part, node.moving(_only(i, marks)))
+                part = _where_marked(part, node.moving(_only(i, marks)), 0.0)
+                if has_nan(part):
+                    far, rest = ([f(d) for d in dots] for f in (_far, _near))
+                    mark = node.moving(_only(i, far))
+                    part = _where_marked(part, mark, push(node, _only(i, rest)))
                 total = part if total is None else plus(total, part)
         return total
 
@@ -89,13 +94,18 @@ class Reach:
             if edge is not None and each is not None:
                 self._add(edge, index, _spread(each))
 
-    def still(self, node: Node) -> Any:
-        """Where the cotangent of a node's value cannot but be zero; None if nowhere."""
-        mark = self._marks.get(node, 0.0)
-        if type(mark) is float:
-            return True if mark == 0.0 else None
-        found = ops.eq(mark, 0.0)
-        return found if np.any(numbers(found)) else None
+    def pull(self, node: Any, g: Any, wanted: Sequence[bool], pull: Pull) -> Sequence[Any]:
+        """The cotangents of what an op's node was made of, to which only what has a part has
+        contributed.
+        """
+        if node.op.partials is not None:
+            still = ops.eq(self._marks.get(node, 0.0), 0.0)
+            return pull(node, g, wanted, [ops.logical_or(still, idle) for idle in node.idle()])
+        mark, none = self._marks.get(node), [None] * len(wanted)
+        marks = none if mark is None else node.reaching(mark, wanted)
+        pulled = map(_where_marked, pull(node, g, wanted), marks, [0.0] * len(wanted))
+        far = node.reaching(_far(g), wanted)
+        return [*map(_where_marked, pulled, far, pull(node, _near(g), wanted))]
 
     def _add(self, node: Node, index: int, mark: Any) -> None:
         before = self._marks.get(node)
@@ -137,14 +147,29 @@ def _spread(mark: Any) -> Any:
     return ops.where(ops.ne(mark, 0.0), numbers, 0.0)
 
 
-def _moved(part: Any, mark: Any) -> Any:
-    """A tangent that is zero where nothing moves."""
+def _where_marked(part: Any, mark: Any, other: Any) -> Any:
+    """A tangent or cotangent, and where it is nan though there is no mark another one."""
     if type(part) is tuple:
         marks = (None,) * len(part) if mark is None else mark
-        return tuple(map(_moved, part, marks))
+        others = other if type(other) is tuple else (other,) * len(part)
+        return tuple(map(_where_marked, part, marks, others))
     if part is None:
         return None
     lost = ops.isnan(data_of(part))
     if mark is not None:
         lost = ops.logical_and(lost, ops.eq(mark, 0.0))
-    return ops.where(lost, 0.0, part)
+    return ops.where(lost, other, part)
+
+
+def _near(x: Any) -> Any:
+    """A tangent or cotangent with zero for what is not finite."""
+    if type(x) in (list, tuple):
+        return [*map(_near, x)]
+    return None if x is None else ops.where(ops.isfinite(data_of(x)), x, 0.0)
+
+
+def _far(x: Any) -> Any:
+    """Marks of what is not finite."""
+    if type(x) in (list, tuple):
+        return [*map(_far, x)]
+    return None if x is None else _spread(ops.where(ops.isfinite(data_of(x)), 0.0, 1.0))

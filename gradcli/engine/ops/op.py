@@ -277,7 +277,6 @@ class Op(Entry):
         self.dtype = dtype
         self.batch = batch
         self.partials = None if partials is None else tuple(partials)
-        self.scales = not chooses and any(map(callable, self.partials or ()))
         self.vjp = None if vjp is None else tuple(vjp)
         self.jvp = None if jvp is None else tuple(jvp)
         read_by = self._by_rule(saves)
@@ -287,6 +286,7 @@ class Op(Entry):
         guarded_by = read_by if guards is None else self._by_rule(guards)
         kept = {name for names in guarded_by for name in names}
         rows = self._rows(guarded_by)
+        self.scales = not chooses and self.differentiable and bool(read)
         self.guards = None if guards is None else rows
         self.guarded = tuple(map(any, zip(*rows, strict=True)))
         self._saved = [{*a, *b} for a, b in zip(read_by, guarded_by, strict=True)]
@@ -449,6 +449,7 @@ class Op(Entry):
     push = rules.push
     moving = rules.moving
     reaching = rules.reaching
+    idle = rules.idle
 
     def __call__(self, *args: Any, **params: Any) -> Any:
         """The op on plain data and lists, or done by the first argument that is a carrier: a tensor

@@ -32,7 +32,7 @@ def pull(
     args: Sequence[Any],
     params: Mapping[str, Any],
     wanted: Sequence[bool],
-    still: Any = None,
+    still: Sequence[Any] | None = None,
 ) -> list[Any]:
     """Cotangents of the arguments from the cotangent of the result: the vector-Jacobian product.
 
@@ -43,8 +43,8 @@ def pull(
         args: The arguments, or their `Like` where the op does not save them.
         params: Static parameters.
         wanted: Which arguments' cotangents to compute.
-        still: Where the cotangent cannot but be zero, of an element-wise op: beside an infinite
-            slope it is zero there, elsewhere nan. A pass asks for it where it meets nan.
+        still: Of an element-wise op, for each argument where its cotangent cannot but be zero, be
+            the slope or the cotangent of the result infinite. A pass that meets nan asks for it.
 
     Returns:
         One cotangent an argument, shaped as it and of its dtype; None where it is not wanted or
@@ -62,7 +62,7 @@ def pull(
                 break
             if g and p:
                 numbers.append(g * p)
-            elif still or (not p and p is partial) or op.chooses:
+            elif (still and still[i]) or (not p and p is partial) or op.chooses:
                 numbers.append(0.0)  # what has no part in the value gets nothing, be the other inf
             else:
                 numbers.append(g * p)
@@ -75,7 +75,7 @@ def pull(
             continue
         if op.partials is not None:
             partial = op.partials[i]
-            product = ops.gate if op.chooses else ops.mul if still is None else _beside(still)
+            product = ops.gate if op.chooses else ops.mul if still is None else _beside(still[i])
             c = None if partial is None else _times(g, partial, product, out, read, params)
         elif op.variadic:
             assert op.vjp is not None
@@ -170,11 +170,11 @@ def moving(
     out: Any,
     args: Sequence[Any],
     params: Mapping[str, Any],
-    fixed: Sequence[bool],
+    idle: Sequence[Any],
 ) -> Any:
     """Which elements of the result move with those of the arguments, as marks that are not zero
-    there. `marks` are those of the arguments, `fixed` tells by which the partial is constant; the
-    other parameters are those of `push`.
+    there. `marks` are those of the arguments, `idle` as by the function of that name; the other
+    parameters are those of `push`.
 
     An element-wise op moves with each argument that it has a partial for, though that be zero at
     this point, unless it is so at all; of any other the marks go through its rule.
@@ -183,9 +183,8 @@ def moving(
         return push(op, marks, out, args, params)
     total: Any = None
     for i, mark in enumerate(marks):
-        each = None if mark is None else _marked(op, i, mark, out, args, params, fixed[i])
-        if each is not None:
-            each = _spread(each, out)
+        if mark is not None:
+            each = _spread(_marked(mark, idle[i]), out)
             total = each if total is None else plus(total, each)
     return total
 
@@ -197,30 +196,43 @@ def reaching(
     args: Sequence[Any],
     params: Mapping[str, Any],
     wanted: Sequence[bool],
-    fixed: Sequence[bool],
+    idle: Sequence[Any],
 ) -> list[Any]:
     """Which elements of the arguments have a part in those elements of the result of which the
     marks are not zero, as marks: `moving` the other way.
     """
     if op.partials is None or op.chooses:
         return pull(op, mark, out, args, params, wanted)
-    found: list[Any] = [None] * len(args)
-    for i, want in enumerate(wanted):
-        each = _marked(op, i, mark, out, args, params, fixed[i]) if want else None
-        if each is not None:
-            found[i] = fit(each, args[i])
+    return [
+        fit(_marked(mark, still), a) if want else None
+        for a, want, still in zip(args, wanted, idle, strict=True)
+    ]
+
+
+def _marked(mark: Any, still: Any) -> Any:
+    """A mark that goes on where something does."""
+    return mark if still is False else ops.where(still, 0.0, mark)
+
+
+def idle(
+    op: Differentiable,
+    out: Any,
+    args: Sequence[Any],
+    elsewhere: Sequence[Any],
+    params: Mapping[str, Any],
+    connected: Sequence[bool],
+) -> list[Any]:
+    """Where the partial by each of the connected arguments of an element-wise op is zero whatever
+    these are, as that of `0.0 * x` is. `elsewhere` has others in their place.
+    """
+    found: list[Any] = []
+    for partial, moves in zip(op.partials or (), connected, strict=True):
+        if not moves or not callable(partial):
+            found.append(not partial)
+        else:
+            zeros = (ops.eq(partial(out, *at, **params), 0.0) for at in (args, elsewhere))
+            found.append(ops.logical_and(*zeros))
     return found
-
-
-def _marked(
-    op: Differentiable, i: int, mark: Any, out: Any, args: Sequence[Any], params: Any, fixed: bool
-) -> Any:
-    """A mark that goes through argument i of an element-wise op."""
-    assert op.partials is not None
-    partial = op.partials[i]
-    if partial is None or partial == 0.0:
-        return None
-    return ops.gate(mark, partial(out, *args, **params)) if fixed and callable(partial) else mark
 
 
 def _spread(c: Any, out: Any) -> Any:

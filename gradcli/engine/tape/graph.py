@@ -66,7 +66,7 @@ if TYPE_CHECKING:  # making a protocol takes as long as importing a room
             args: Sequence[Any],
             params: Mapping[str, Any],
             wanted: Sequence[bool],
-            still: Any = None,
+            still: Sequence[Any] | None = None,
         ) -> Sequence[Any]: ...
 
         def push(
@@ -79,7 +79,7 @@ if TYPE_CHECKING:  # making a protocol takes as long as importing a room
             out: Any,
             args: Sequence[Any],
             params: Mapping[str, Any],
-            fixed: Sequence[bool],
+            idle: Sequence[Any],
         ) -> Any: ...
 
         def reaching(
@@ -89,7 +89,16 @@ if TYPE_CHECKING:  # making a protocol takes as long as importing a room
             args: Sequence[Any],
             params: Mapping[str, Any],
             wanted: Sequence[bool],
-            fixed: Sequence[bool],
+            idle: Sequence[Any],
+        ) -> Sequence[Any]: ...
+
+        def idle(
+            self,
+            out: Any,
+            args: Sequence[Any],
+            elsewhere: Sequence[Any],
+            params: Mapping[str, Any],
+            connected: Sequence[bool],
         ) -> Sequence[Any]: ...
 
 

@@ -233,7 +233,9 @@ class OpNode(NodeOfOp):
     def constants(self) -> Sequence[Any]:
         return [a for a in self.args if type(a) in NUMBERS]
 
-    def pull(self, g: Any, wanted: Sequence[bool], still: Any = None) -> Sequence[Any]:
+    def pull(
+        self, g: Any, wanted: Sequence[bool], still: Sequence[Any] | None = None
+    ) -> Sequence[Any]:
         """Likewise; `still` as in `rules.pull`."""
         if self.versions is not None:
             self._check()
@@ -241,7 +243,9 @@ class OpNode(NodeOfOp):
             g = whole(g, self.like)
         return self.op.pull(g, self.out, self.data, self.params, wanted, still)
 
-    def pull_recorded(self, g: Any, wanted: Sequence[bool], still: Any = None) -> Sequence[Any]:
+    def pull_recorded(
+        self, g: Any, wanted: Sequence[bool], still: Sequence[Any] | None = None
+    ) -> Sequence[Any]:
         if self.versions is not None:
             self._check()
         if type(self.like) is tuple:
@@ -258,13 +262,13 @@ class OpNode(NodeOfOp):
 
     def moving(self, marks: Sequence[Any]) -> Any:
         out = self.like if self.out is None else self.out
-        return self.op.moving(marks, out, self._unzeroed(), self.params, self._fixed())
+        return self.op.moving(marks, out, self._unzeroed(), self.params, self.idle())
 
     def reaching(self, mark: Any, wanted: Sequence[bool]) -> Sequence[Any]:
         if type(self.like) is tuple:
             mark = whole(mark, self.like)
         data = self._unzeroed()
-        return self.op.reaching(mark, self.out, data, self.params, wanted, self._fixed())
+        return self.op.reaching(mark, self.out, data, self.params, wanted, self.idle())
 
     def _unzeroed(self) -> Sequence[Any]:
         """What marks go through the rules of a linear op by: a factor that moves itself is not
@@ -277,15 +281,18 @@ class OpNode(NodeOfOp):
             for x, under in zip(self.data, self.edges, strict=True)
         ]
 
-    def _fixed(self) -> Sequence[bool]:
-        """By which arguments the partial is constant: it reads nothing that is connected."""
-        op, edges = self.op, self.edges
-        if op.variadic or op.saves_out:
-            return [False] * len(edges)
-        return [
-            not any(reads and under is not None for reads, under in zip(row, edges, strict=True))
-            for row in op.reads
+    def idle(self) -> Sequence[Any]:
+        """Where the partial by each argument is zero whatever the connected ones are, of an
+        element-wise op that does not read its result.
+        """
+        if self.op.partials is None or self.op.saves_out:
+            return [False] * len(self.edges)
+        connected = [under is not None for under in self.edges]
+        elsewhere = [
+            _elsewhere(x, i) if moves else x
+            for i, (x, moves) in enumerate(zip(self.data, connected, strict=True))
         ]
+        return self.op.idle(self.out, self.data, elsewhere, self.params, connected)
 
     def free(self) -> None:
         self.freed = GONE
@@ -356,6 +363,14 @@ class OpNode(NodeOfOp):
         )
         help = "change a `clone()` of it, or make the update before the value is used"
         return RunError(Diagnostic("changed-in-place", message, labels=labels, help=help))
+
+
+def _elsewhere(x: Any, i: int) -> Any:
+    """A place at which no partial of an element-wise op is zero by chance, for argument i."""
+    place = 1.0 + 0.001 * (i + 1)
+    if type(x) is float:
+        return place
+    return np.full(x.shape, place, x.dtype) if isinstance(x, np.ndarray) else x
 
 
 def _again(a: Tensor, data: Data, under: Node | None, index: int) -> Tensor:

@@ -1,0 +1,49 @@
+"""What a compiled program may take while it runs, and how it is stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from ctypes import c_byte
+
+MOST = 2**63 - 1
+"""Turns of a program that nobody limits."""
+
+
+class Left(Exception):
+    """Compiled code has left: the interpreter has the answer. `reason` says why, as "steps" where
+    it has done all turns that it may, "memory", "stopped", or what a `Leave` of the program says.
+    """
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+def nowhere(text: str) -> None:
+    """Where texts go that nobody reads."""
+
+
+class Control:
+    """What a call of compiled code keeps to.
+
+    Fields:
+        stop: Code looks at it in each turn of a loop, and leaves where its `value` is not 0. Any
+            thread may write it.
+        turns: The turns of loops that the code may do, all of them together; a call takes from it
+            what it has done. The rows of one call have so many each.
+        memory: Bytes that the stack of a call may take.
+        echo: Takes the texts that the program prints, in their order.
+    """
+
+    __slots__ = ("echo", "memory", "stop", "turns")
+
+    def __init__(
+        self,
+        turns: int = MOST,
+        memory: int = MOST,
+        echo: Callable[[str], None] = nowhere,
+    ) -> None:
+        self.stop = c_byte(0)
+        self.turns = turns
+        self.memory = memory
+        self.echo = echo

@@ -59,8 +59,9 @@ def test_a_right_one_has_no_faults():
         ([do(1, "nosuch", X)], "`nosuch` has no value on numbers"),
         ([If(AT, (), X, Block((), ()), Block((), ()))], "the test of an if has types"),
         ([If(AT, (), True, Block((), (X,)), Block((), ()))], "a side of an if has types"),
-        ([Push(AT, (N,))], "%1 is not there where push reads it"),
-        ([Pop(AT, (X,))], "%0 is defined twice"),
+        ([Push(AT, 0, (N,))], "%1 is not there where push reads it"),
+        ([Pop(AT, 0, (X,))], "%0 is defined twice"),
+        ([Push(AT, 0, (X,)), Push(AT, 0, (1,))], "stack 0 has types"),
     ],
     ids=str,
 )

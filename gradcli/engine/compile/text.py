@@ -54,9 +54,9 @@ def _instruction(i: Instruction) -> Iterator[tuple[int, str | Block]]:
                 yield 1, f"param {_typed((param,))} from {_operand(first)}"
             yield 1, i.body
         case Push():
-            yield 0, f"push {_said(i.values)}"
+            yield 0, f"push {i.stack}: {_said(i.values)}"
         case Pop():
-            yield 0, f"{_typed(i.targets)} = pop"
+            yield 0, f"{_typed(i.targets)} = pop {i.stack}"
         case Leave():
             yield 0, f"leave if {_operand(i.when)}: {i.reason}"
         case Tell():

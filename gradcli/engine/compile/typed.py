@@ -1,7 +1,7 @@
 """The typed program: what is left of a program when everything known of it before a run is gone.
 
 It is structured code over values that are defined once: numbers of three types, the ops' own values
-on numbers (`Op.number`), branches, loops, a stack of numbers for what a pass back reads again. It
+on numbers (`Op.number`), branches, loops, stacks of numbers for what a pass back reads again. It
 knows no names, lists, tensors or functions. Derivatives of one are typed programs, too, so that
 they nest; a back end makes code of one and needs to know nothing else.
 
@@ -85,18 +85,20 @@ class Loop(Instruction):
 
 
 class Push(Instruction):
-    """Put numbers on the stack, the last one on top."""
+    """Put numbers together on the stack with that number. Every push and pop of one stack is of as
+    many numbers and of the same types; at the end of the program every stack is empty.
+    """
 
-    __slots__ = ("values",)
+    __slots__ = ("stack", "values")
+    stack: int
     values: tuple[Operand, ...]
 
 
 class Pop(Instruction):
-    """targets = the numbers on top of the stack, taken from it, the last one from the top: what a
-    `Push` of these types has put there.
-    """
+    """targets = what was put on the stack last, taken from it."""
 
-    __slots__ = ("targets",)
+    __slots__ = ("stack", "targets")
+    stack: int
     targets: tuple[Value, ...]
 
 

@@ -33,6 +33,7 @@ class _Walk:
     def __init__(self, texts: int) -> None:
         self.texts = texts
         self.types: dict[int, str] = {}
+        self.stacks: dict[int, list[str]] = {}
 
     def program(self, program: Program) -> Iterator[str]:
         seen: set[int] = set()
@@ -73,7 +74,9 @@ class _Walk:
                 yield from self.define((*i.targets, i.turns), seen)
             case Push():
                 yield from self.read(i.values, seen, "push")
+                yield from self.stacked(i.stack, i.values)
             case Pop():
+                yield from self.stacked(i.stack, i.targets)
                 yield from self.define(i.targets, seen)
             case Leave():
                 yield from self.read((i.when,), seen, "leave")
@@ -100,6 +103,12 @@ class _Walk:
                 yield f"%{x.number} is not there where {by} reads it"
             elif self.types[x.number] != x.type:
                 yield f"%{x.number} is {self.types[x.number]} and read as {x.type} by {by}"
+
+    def stacked(self, stack: int, operands: Iterable[Operand]) -> Iterator[str]:
+        found = [type_of(x) for x in operands]
+        types = self.stacks.setdefault(stack, found)
+        if types != found:
+            yield f"stack {stack} has types {types} and {found}"
 
     def fit(self, wanted: Iterable[str], operands: Iterable[Operand], where: str) -> Iterator[str]:
         types, found = list(wanted), [type_of(x) for x in operands]

@@ -68,7 +68,7 @@ class Builder:
         if dtype not in _TYPES:
             raise NotCompilable(f"the type of `{op.name}` hangs on its values", self.span)
         target = self.value(_TYPES[dtype])
-        self.add(Do(self.span, target, op.name, tuple(map(operand, args)), tuple(params.items())))
+        self.add(Do(self.span, target, op.name, tuple(map(argument, args)), tuple(params.items())))
         return Symbol(target, self)
 
     def known(self, x: Operand) -> Any:
@@ -118,3 +118,8 @@ def operand(x: Any) -> Operand:
     if type(x) in (float, int, bool):
         return x  # type: ignore[no-any-return]  # seen in the line above
     raise NotCompilable(f"an op reads what is no number: {type(x).__name__}")
+
+
+def argument(x: Any) -> Operand | None:
+    """An argument of an op as it is done: a number, a symbol, or None where it is left out."""
+    return None if x is None else operand(x)

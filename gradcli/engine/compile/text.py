@@ -65,7 +65,7 @@ def _instruction(i: Instruction) -> Iterator[tuple[int, str | Block]]:
             raise AssertionError(f"no text of {type(i).__name__}")
 
 
-def _operand(x: Operand) -> str:
+def _operand(x: Operand | None) -> str:
     return f"%{x.number}" if isinstance(x, Value) else repr(x)
 
 

@@ -51,12 +51,14 @@ class Block(Record):
 
 
 class Do(Instruction):
-    """target = the value on numbers of the op with the name `op`."""
+    """target = the value on numbers of the op with the name `op`; an argument that is left out is
+    None.
+    """
 
     __slots__ = ("target", "op", "args", "params")
     target: Value
     op: str
-    args: tuple[Operand, ...]
+    args: tuple[Operand | None, ...]
     params: tuple[tuple[str, object], ...]
 
 
@@ -133,9 +135,9 @@ TYPES = {float: "float", int: "int", bool: "bool"}
 DTYPES = {"float": "float64", "int": "int64", "bool": "bool"}
 
 
-def type_of(x: Operand) -> str:
-    """The type of an operand."""
-    return x.type if isinstance(x, Value) else TYPES[type(x)]
+def type_of(x: Operand | None) -> str:
+    """The type of an operand; "none" of what is left out."""
+    return x.type if isinstance(x, Value) else "none" if x is None else TYPES[type(x)]
 
 
 class NotCompilable(Exception):

@@ -95,7 +95,7 @@ class _Walk:
             self.types[value.number] = value.type
             seen.add(value.number)
 
-    def read(self, operands: Iterable[Operand], seen: set[int], by: str) -> Iterator[str]:
+    def read(self, operands: Iterable[Operand | None], seen: set[int], by: str) -> Iterator[str]:
         for x in operands:
             if not isinstance(x, Value):
                 continue

@@ -7,6 +7,7 @@ leaves that range, and an integer division by zero, is an error here, too.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from math import copysign, inf, nan
 from typing import Any, TypeAlias
 
@@ -16,6 +17,8 @@ from gradcli.errors import RunError, run_error
 
 Num: TypeAlias = Any
 """A Python float, int or bool."""
+
+Function: TypeAlias = Callable[..., Any]
 
 LN2 = math.log(2.0)
 LN10 = math.log(10.0)
@@ -470,3 +473,27 @@ def nan_to_num(
 
 LARGEST = 1.7976931348623157e308
 """The largest finite double."""
+
+RAISING: dict[Function, Function] = {
+    power: _pow,
+    sqrt: _sqrt,
+    exp: _exp,
+    exp2: math.exp2,
+    expm1: math.expm1,
+    log: _log,
+    log2: math.log2,
+    log10: math.log10,
+    log1p: math.log1p,
+    sin: math.sin,
+    cos: math.cos,
+    tan: math.tan,
+    asin: math.asin,
+    acos: math.acos,
+    sinh: math.sinh,
+    cosh: math.cosh,
+    acosh: math.acosh,
+    atanh: math.atanh,
+    hypot: math.hypot,
+    absolute: abs,
+}
+"""The functions of `math` that some of these are on floats, where `math` does not raise."""

@@ -43,6 +43,18 @@ copied: Op = op(
     samples=lambda: (sample(2.0), sample([1.0, -2.0]), sample([])),
 )
 
+detached: Op = op(
+    "detached",
+    args=("input",),
+    doc="The value of input alone, which no derivative goes through.",
+    source="definition",
+    number=lambda x: x,
+    array=lambda x: np.array(x, order="K"),
+    shape=lambda x: x,
+    method=False,
+    samples=lambda: (sample(2.0), sample([1.0, -2.0]), sample([])),
+)
+
 weigh: Op = op(
     "weigh",
     args=("g", "p"),

@@ -119,6 +119,13 @@ def bind(
     return bound, params
 
 
+def needs_no_binding(op: Op) -> bool:
+    """Whether exactly its arguments, given by place, are all that a call of the op has to give."""
+    if op.host is not None or op.variadic or op.order:
+        return False
+    return all(v is not REQUIRED and not k.startswith("*") for k, v in op.params.items())
+
+
 def bind_host(
     op: Op, args: Sequence[Any], keywords: Mapping[str, Any]
 ) -> tuple[list[Any], dict[str, Any]]:

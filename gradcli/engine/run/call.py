@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from functools import cache, cached_property, partial
 from typing import Any, TypeAlias
 
-from gradcli.engine.ops.binding import bind, bind_host, check_params, signature, static
+from gradcli.engine.ops.binding import (
+    bind,
+    bind_host,
+    check_params,
+    needs_no_binding,
+    signature,
+    static,
+)
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.inplace import apply_inplace, replace
 from gradcli.engine.ops.op import REQUIRED, Op
@@ -159,33 +166,30 @@ def _parameters(op: Op, arguments: Named) -> Callable[[Sequence[Any]], dict[str,
 # with arguments as they come ----------------------------------------------------------------------
 
 
-def by_place(op: Op, site: Site | None, reflected: Function | None = None) -> Function:
-    """The op called with exactly its arguments by place, as operators do; see `scalars.binary`."""
-    general = in_order(op, site)
-    if _has_short_way(op):
-        if len(op.args) == 2:
-            return scalars.binary(op, site, general, reflected)
-        if len(op.args) == 1:
-            return scalars.unary(op, site, general)
-    return general
+def by_place(op: Op, site: Site | None) -> Function:
+    """The op called with exactly its arguments by place, as operators do."""
+    general = in_order(op)
+    if not _has_short_way(op):
+        return partial(_at, general, site)
+    short = scalars.unary if len(op.args) == 1 else scalars.binary
+    return short(op, general)(site)
 
 
-def in_order(op: Op, site: Site | None) -> Function:
-    """The op called with exactly its arguments by place, nothing of which is left to bind."""
-    if not _needs_no_binding(op):
-        return by_name(op, site)
-    params = op.params  # their defaults
-    return lambda session, *args: _done(op, session, args, params, site)
+def _at(general: Function, site: Site | None, session: Session, *args: Any) -> Any:
+    return general(session, site, *args)
 
 
-def _needs_no_binding(op: Op) -> bool:
-    simple = op.host is None and not op.variadic and not op.order
-    defaults = all(v is not REQUIRED and not k.startswith("*") for k, v in op.params.items())
-    return simple and defaults
+@cache
+def in_order(op: Op) -> Function:
+    """The op called with a session, a site and exactly its arguments by place."""
+    if needs_no_binding(op):
+        params = op.params  # their defaults
+        return lambda session, site, *args: _done(op, session, args, params, site)
+    return lambda session, site, *args: by_name(op, site)(session, *args)
 
 
 def _has_short_way(op: Op) -> bool:
-    return op.number is not None and len(op.args) in (1, 2) and _needs_no_binding(op)
+    return op.number is not None and len(op.args) in (1, 2) and needs_no_binding(op)
 
 
 def by_name(op: Op, site: Site | None) -> Function:

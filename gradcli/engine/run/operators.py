@@ -5,6 +5,7 @@ identity, items.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache, partial
 from typing import Any
 
 from gradcli.engine.ops.binding import static
@@ -69,59 +70,73 @@ def update(sign: str, site: Site) -> Function:
 
 
 def _lists() -> Any:
-    """The room of what operators do on lists, for the programs that have some."""
+    """The file of what operators do on lists, for the programs that have some."""
     from gradcli.engine.run import lists
 
     return lists
 
 
-def _plus(site: Site, on_lists: Function) -> Function:
-    """`+`, which joins text and tuples, does what it does on lists, and adds anything else."""
-    plain = in_order(ops.add, site)
+@cache
+def _plus(on_lists: str) -> scalars.Maker:
+    """`+`, which joins text and tuples, does what that function does on lists, and adds anything
+    else.
+    """
+    plain = in_order(ops.add)
 
-    def add(session: Session, x: Any, y: Any) -> Any:
+    def add(session: Session, site: Site, x: Any, y: Any) -> Any:
         kind, other = type(x), type(y)
         if kind is list or other is list:
-            found = on_lists(session, x, y, site)
+            found = getattr(_lists(), on_lists)(session, x, y, site)
             if found is not None:
                 return found
         if kind in _TEXTS or other in _TEXTS:
             return joined(x, y)
-        return plain(session, x, y)
+        return plain(session, site, x, y)
 
-    return scalars.binary(ops.add, site, add)
+    return scalars.binary(ops.add, add)
 
 
-def _times(site: Site, on_lists: Function) -> Function:
-    """`*`, which does what it does on lists, and multiplies anything else."""
-    plain = in_order(ops.mul, site)
+@cache
+def _times(on_lists: str) -> scalars.Maker:
+    """`*`, which does what that function does on lists, and multiplies anything else."""
+    plain = in_order(ops.mul)
 
-    def multiply(session: Session, x: Any, y: Any) -> Any:
+    def multiply(session: Session, site: Site, x: Any, y: Any) -> Any:
         if type(x) is list or type(y) is list:
-            found = on_lists(session, x, y, site)
+            found = getattr(_lists(), on_lists)(session, x, y, site)
             if found is not None:
                 return found
-        return plain(session, x, y)
+        return plain(session, site, x, y)
 
-    return scalars.binary(ops.mul, site, multiply)
+    return scalars.binary(ops.mul, multiply)
+
+
+def _of_lists(maker: Callable[[str], scalars.Maker], on_lists: str, site: Site) -> Function:
+    return maker(on_lists)(site)
 
 
 def _over(site: Site) -> Function:
-    """`/`. A number over a tensor is, as in PyTorch, the tensor's reciprocal times the number."""
+    """`/`."""
+    return _division()(site)
 
-    def reflected(session: Session, x: Any, y: Any) -> Any:
+
+@cache
+def _division() -> scalars.Maker:
+    """A number over a tensor is, as in PyTorch, the tensor's reciprocal times the number."""
+
+    def reflected(session: Session, site: Site, x: Any, y: Any) -> Any:
         return session.do(ops.mul, [session.do(ops.reciprocal, [y], {}, site), x], {}, site)
 
-    return by_place(ops.div, site, reflected)
+    return scalars.binary(ops.div, in_order(ops.div), reflected)
 
 
 _TEXTS = frozenset({str, tuple, Size})
 
 _LANGUAGE: dict[str, Callable[[Site], Function]] = {
-    "+": lambda site: _plus(site, lambda *given: _lists().joined(*given)),
-    "+[]": lambda site: _plus(site, lambda *given: _lists().joined_as_written(*given)),
-    "*": lambda site: _times(site, lambda *given: _lists().repeated(*given)),
-    "*[]": lambda site: _times(site, lambda *given: _lists().repeated_as_written(*given)),
+    "+": partial(_of_lists, _plus, "joined"),
+    "+[]": partial(_of_lists, _plus, "joined_as_written"),
+    "*": partial(_of_lists, _times, "repeated"),
+    "*[]": partial(_of_lists, _times, "repeated_as_written"),
     "/": _over,
     "not": lambda site: negation,
     "is": lambda site: lambda session, x, y: identity(x, y),
@@ -135,8 +150,8 @@ _LANGUAGE: dict[str, Callable[[Site], Function]] = {
 """Operators that know more than numbers and tensors."""
 
 _UPDATES: dict[str, Callable[[Site], Function]] = {
-    "+": lambda site: _plus(site, lambda *given: _lists().extended(*given)),
-    "*": lambda site: _times(site, lambda *given: _lists().repeated_in_place(*given)),
+    "+": partial(_of_lists, _plus, "extended"),
+    "*": partial(_of_lists, _times, "repeated_in_place"),
 }
 """Those that change a list in place, as in `x += y`."""
 

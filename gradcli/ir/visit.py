@@ -13,7 +13,7 @@ from typing import Any
 from gradcli.ir.program import Body, Function, Instruction, Operand, Parameter, Program, Slot
 
 
-def operands(i: Instruction) -> Iterator[Operand]:
+def operands(i: Instruction) -> Sequence[Operand]:
     """What an instruction itself takes: nothing of its blocks, of a function only the defaults."""
     return _values(i, 0)
 
@@ -23,17 +23,17 @@ def reads(i: Instruction) -> Iterator[Slot]:
     return (operand for operand in operands(i) if isinstance(operand, Slot))
 
 
-def writes(i: Instruction) -> Iterator[int]:
+def writes(i: Instruction) -> Sequence[int]:
     """The numbers of the slots that an instruction itself writes, `Parameter`s left out."""
     return _values(i, 1)
 
 
-def blocks(i: Instruction) -> Iterator[Body]:
+def blocks(i: Instruction) -> Sequence[Body]:
     """The blocks of an instruction, in the order of the text, those of functions left out."""
     return _values(i, 2)
 
 
-def functions(i: Instruction) -> Iterator[Function]:
+def functions(i: Instruction) -> Sequence[Function]:
     """The functions that an instruction defines."""
     return _values(i, 3)
 
@@ -44,7 +44,7 @@ def instructions(body: Sequence[Instruction]) -> Iterator[Instruction]:
     while pending:
         i = pending.pop()
         yield i
-        for block in reversed(list(blocks(i))):
+        for block in reversed(blocks(i)):
             pending.extend(reversed(block))
 
 
@@ -71,48 +71,55 @@ def everything(program: Program) -> Iterator[Instruction]:
 
 # what a field's type says -------------------------------------------------------------------------
 
-Field = Callable[[Any], Iterator[Any]]
+Values = Callable[[Any], Sequence[Any]]
 
 
-def _defaults(given: Sequence[Parameter]) -> Iterator[Operand]:
-    return (p.default for p in given if p.default is not None)
+def _defaults(given: Sequence[Parameter]) -> Sequence[Operand]:
+    return [p.default for p in given if p.default is not None]
 
 
-def _one(value: Any) -> Iterator[Any]:
-    yield value
+def _one(value: Any) -> Sequence[Any]:
+    return (value,)
 
 
-_READ: dict[str, Field] = {
+def _all(value: Sequence[Any]) -> Sequence[Any]:
+    return value
+
+
+def _second(value: Sequence[tuple[str, Any]]) -> Sequence[Any]:
+    return [part for _, part in value]
+
+
+_READ: dict[str, Values] = {
     "Operand": _one,
-    "Operand | None": lambda value: iter(() if value is None else (value,)),
-    "tuple[Operand, ...]": iter,
-    "Named": lambda value: (operand for _, operand in value),
+    "Operand | None": lambda value: () if value is None else (value,),
+    "tuple[Operand, ...]": _all,
+    "Named": _second,
     "Function": lambda value: _defaults(value.parameters),
-    "tuple[Function, ...]": lambda value: (d for f in value for d in _defaults(f.parameters)),
+    "tuple[Function, ...]": lambda value: [d for f in value for d in _defaults(f.parameters)],
 }
-_WRITTEN: dict[str, Field] = {
+_WRITTEN: dict[str, Values] = {
     "Target": _one,
-    "tuple[Target, ...]": iter,
-    "tuple[tuple[str, Target], ...]": lambda value: (slot for _, slot in value),
+    "tuple[Target, ...]": _all,
+    "tuple[tuple[str, Target], ...]": _second,
 }
-_DONE: dict[str, Field] = {"Body": _one}
-_DEFINED: dict[str, Field] = {"Function": _one, "tuple[Function, ...]": iter}
+_DONE: dict[str, Values] = {"Body": _one}
+_DEFINED: dict[str, Values] = {"Function": _one, "tuple[Function, ...]": _all}
 ROLES = (_READ, _WRITTEN, _DONE, _DEFINED)
-"""What the types of fields mean: each what goes through such a field's value."""
+"""What the types of fields mean: each what such a field's value has in it."""
 
 
-def _values(i: Instruction, role: int) -> Iterator[Any]:
+def _values(i: Instruction, role: int) -> Sequence[Any]:
     kind: Any = type(i)
-    for field in _fields(kind)[role]:
-        yield from field(i)
+    return _through(kind)[role](i)
 
 
 @cache
-def _fields(kind: Any) -> tuple[list[Field], ...]:
-    """For each role, what goes through the fields of a kind of instruction that have it."""
+def _through(kind: Any) -> tuple[Values, ...]:
+    """For each role, what gives all that the fields of a kind of instruction have in it."""
     types = field_types(kind)
     return tuple(
-        [_through(name, role[types[name]]) for name in kind._fields if types[name] in role]
+        _together([_of(name, role[types[name]]) for name in kind._fields if types[name] in role])
         for role in ROLES
     )
 
@@ -125,6 +132,13 @@ def field_types(kind: type[Instruction]) -> dict[str, str]:
     return found
 
 
-def _through(name: str, values: Field) -> Field:
+def _of(name: str, values: Values) -> Values:
     get = attrgetter(name)
-    return lambda i: values(get(i))
+    return get if values is _all else lambda i: values(get(i))
+
+
+def _together(fields: list[Values]) -> Values:
+    """All that several fields have in them; that of one, which most kinds have, costs one call."""
+    if len(fields) == 1:
+        return fields[0]
+    return lambda i: [value for field in fields for value in field(i)]

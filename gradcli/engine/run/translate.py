@@ -51,6 +51,7 @@ from gradcli.ir import (
     While,
     Yield,
 )
+from gradcli.ir.visit import instructions, writes
 from gradcli.record import Record
 from gradcli.recursion import NESTED, Room
 from gradcli.source import Span
@@ -164,7 +165,8 @@ class _Translator(Pieces):
         place = ast.Expr(self.constant(f"{span.start} {span.end}", span), **self.at(span))
         body = [place, *self.body(function.body, span)]  # its docstring: where it is
         if shared:
-            names = {name.id for statement in body for name in _stores(statement)} & shared
+            names = {self.variable(slot) for i in instructions(function.body) for slot in writes(i)}
+            names &= shared
             body.insert(1, ast.Global(sorted(names), **self.at(span)) if names else place)
         self.blocks, self.wrapped, self.shared = outside
         given = [*first, *(self.variable(p.slot) for p in function.parameters)]
@@ -172,8 +174,8 @@ class _Translator(Pieces):
         arguments = ast.arguments([], params, None, [], [], None, defaults)
         return ast.FunctionDef(name, arguments, body, [], **_LATER, **self.at(function.span))
 
-    def body(self, instructions: list[Instruction], span: Span) -> list[ast.stmt]:
-        made = [s for i in instructions for s in self.statements(i)]
+    def body(self, block: list[Instruction], span: Span) -> list[ast.stmt]:
+        made = [s for i in block for s in self.statements(i)]
         return made or [ast.Pass(**self.at(span))]
 
     def block(self, instruction: For | While | Mode) -> list[ast.stmt]:

@@ -83,9 +83,9 @@ class Calls:
             self._transfer.out_of_sight([*args, *keywords.values()])
             self._lists.lose_all()
             return unknown(linked([*args, *keywords.values()]))
-        inner = function.slots.new_child()
+        inner = Slots(function.slots)
         for parameter in parameters:
-            inner[parameter.slot] = given[parameter.name]
+            inner.own[parameter.slot] = given[parameter.name]
         self.depth += 1
         self._findings.way.append(call_note(self._findings.line(span)))
         self._returned.append([])

@@ -8,8 +8,7 @@ the program gets there for sure, else a warning.
 
 from __future__ import annotations
 
-from collections import ChainMap
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
 from enum import Flag
 from typing import Any, NamedTuple
@@ -96,6 +95,16 @@ def elaborate(
     return Elaborated(walk.facts, walk.findings.found)
 
 
+class _Leaving(NamedTuple):
+    """The states at which a turn of a loop is left by `break`, and those at its ends; the layer of
+    that `depth` is the loop's.
+    """
+
+    breaks: list[State]
+    ends: list[State]
+    depth: int
+
+
 class _Turn(NamedTuple):
     """A turn of a loop: its ways out, the states at its ends, at `break` and behind the test, and
     the test's truth.
@@ -129,12 +138,12 @@ class _Walk:
         self._calls = Calls(self._transfer, self._reaches_end)
         self._steps = Steps(self._transfer, self._calls, asked)
         self._inputs = Inputs(given, source, self._transfer.session)
-        self._turns = 0
-        self._leaving: list[tuple[list[State], list[State]]] = []  # at `break` and `continue`
+        self._followed = 0
+        self._leaving: list[_Leaving] = []  # of the loops around
 
     def program(self, result: ir.Operand | None) -> None:
         """Go through the program; then tell what is flat on the way to its result."""
-        slots: Slots = ChainMap()
+        slots = Slots()
         try:
             self.block(self._program.main.body, slots)
         except RecursionError:  # lists too deep to follow: what has been found is true
@@ -146,7 +155,8 @@ class _Walk:
         if self._steps.exchanged:
             self.facts.lose_memories()
         if result is None:
-            ends = [slots[s] for s in self._program.names.values() if s in slots]
+            held = map(slots.get, self._program.names.values())
+            ends = [value for value in held if value is not None]
         else:
             ends = [self._steps.read(result, slots)]
         self.findings.tell_flat(linked(ends))
@@ -204,10 +214,12 @@ class _Walk:
                 self._calls.gives(self._steps.read(i.value, slots))
                 return _Ways.RETURN
             case ir.Break():
-                self._leaving[-1][0].append(dict(slots.maps[0]))
+                loop = self._leaving[-1]
+                loop.breaks.append(slots.since(loop.depth))
                 return _Ways.BREAK
             case ir.Continue():
-                self._leaving[-1][1].append(dict(slots.maps[0]))
+                loop = self._leaving[-1]
+                loop.ends.append(slots.since(loop.depth))
                 return _Ways.NEXT
             case ir.Mode():
                 before, self._transfer.recording = (
@@ -218,7 +230,7 @@ class _Walk:
                 self._transfer.recording = before
                 return ways
             case ir.Choice():
-                slots[i.target] = placed(self._choice(i, slots), id(i))
+                slots.own[i.target] = placed(self._choice(i, slots), id(i))
             case ir.Input():
                 self._input(i, slots)
             case _:
@@ -233,7 +245,7 @@ class _Walk:
         default = self._steps.read(i.default, slots) if seen else None
         found = outside(i, self._inputs, self._varying, default)
         found = placed(made_float(found) if i.name in self._asked else found, id(i))
-        slots[i.target] = found
+        slots.own[i.target] = found
         sizes = None if i.type is None else i.type[1]
         if sizes and not given and getattr(found, "shape", None) is not None:
             wrong = misfit(i.name, found.shape, sizes, self._inputs.sizes)
@@ -241,7 +253,7 @@ class _Walk:
                 self.findings.tell("shape-mismatch", wrong, i.span)
         for name, slot in i.sizes:
             known = self._inputs.sizes.get(name)
-            slots[slot] = number("int64") if known is None else constant(known[0])
+            slots.own[slot] = number("int64") if known is None else constant(known[0])
 
     # --- branches and loops ------------------------------------------------------------
 
@@ -261,17 +273,17 @@ class _Walk:
         truth = self._decided(value, i.test.span)
         if truth is not UNSURE:
             return self.block(i.then if truth else i.orelse, slots)
-        before = dict(slots.maps[0])
         sides = []
         ways = _Ways.NONE
         for body in (i.then, i.orelse):
-            _set(slots, before)
+            slots.push()
             with self._stretch(reached=False):
                 found = self.block(body, slots)
+            changed = slots.pop()
             ways |= found
             if _Ways.ON in found:
-                sides.append(dict(slots.maps[0]))
-        _set(slots, self._any_of(sides))
+                sides.append(changed)
+        slots.own.update(self._any_of(sides, slots.get))
         return ways
 
     def _choice(self, i: ir.Choice, slots: Slots) -> Any:
@@ -283,14 +295,13 @@ class _Walk:
         truth = (self._transfer.truth if by_operator else self._decided)(value, i.test.span)
         if truth is not UNSURE:
             return self._side(i.then if truth else i.orelse, slots)
-        before = dict(slots.maps[0])
         states, found = [], []
         for body in (i.then, i.orelse):
-            _set(slots, before)
+            slots.push()
             with self._stretch(reached=False):
                 found.append(self._side(body, slots))
-            states.append(dict(slots.maps[0]))
-        _set(slots, self._any_of(states))
+            states.append(slots.pop())
+        slots.own.update(self._any_of(states, slots.get))
         both = self._lists.all_merged(found)
         if by_operator and isinstance(both, Value) and isinstance(value, Value):
             link = joined((both.link, value.link.cut()))
@@ -305,6 +316,16 @@ class _Walk:
         return self._steps.read(last.value, slots)
 
     def _loop(self, i: ir.For | ir.While, slots: Slots) -> _Ways:
+        """Follow a loop. What it changes is on a layer of its own until it ends, and each state
+        that is spoken of here is what has been changed since it began.
+        """
+        slots.push()
+        ways = self._turns_of(i, slots)
+        changed = slots.pop()
+        slots.own.update(changed)
+        return ways
+
+    def _turns_of(self, i: ir.For | ir.While, slots: Slots) -> _Ways:
         """Follow a loop turn by turn as long as there is another for sure; then the rest of it."""
         through: Any = None
         if isinstance(i, ir.For):
@@ -316,7 +337,7 @@ class _Walk:
         exits: list[State] = []
         done = 0
         with ExitStack() as rest:
-            while done < _TURNS and self._turns < _MOST_TURNS:
+            while done < _TURNS and self._followed < _MOST_TURNS:
                 if isinstance(i, ir.For):
                     item = self._transfer.nth(through, done)
                     truth = UNSURE if item is UNSURE else item is not None
@@ -325,22 +346,22 @@ class _Walk:
                 if truth is not True:
                     break
                 done += 1
-                self._turns += 1
+                self._followed += 1
                 self.findings.way.append(turn_note(done, self.findings.line(i.span)))
                 turn = self._turn(i, item, slots, entered=True, repeated=False)
                 self.findings.way.pop()
                 ways |= turn.ways & _Ways.RETURN
                 exits += turn.breaks
                 if not turn.ends:
-                    _set(slots, self._any_of(exits))
+                    slots.own = self._any_of(exits, slots.under)
                     return ways | _Ways.ON if exits else ways
-                _set(slots, self._any_of(turn.ends))
+                slots.own = self._any_of(turn.ends, slots.under)
                 if turn.breaks or _Ways.RETURN in turn.ways:
                     rest.enter_context(self._stretch(reached=False))
             ways |= self._rest(i, through, done, slots)
         if _Ways.ON in ways:
-            exits.append(dict(slots.maps[0]))
-        _set(slots, self._any_of(exits))
+            exits.append(dict(slots.own))
+        slots.own = self._any_of(exits, slots.under)
         return ways | _Ways.ON if exits else ways
 
     def _rest(self, i: ir.For | ir.While, through: Any, done: int, slots: Slots) -> _Ways:
@@ -359,29 +380,29 @@ class _Walk:
         first, lowest = self._lists.count, self._lists.oldest
         self.findings.silent += 1
         for _ in range(_ROUNDS):
-            head = dict(slots.maps[0])
+            head = dict(slots.own)
             self._lists.oldest = first
             turn = self._turn(i, item, slots, entered=entered is True, repeated=True)
-            after = self._any_of([head, *turn.ends])
-            settled = {k: head[k] if same(head.get(k), v) else v for k, v in after.items()}
-            _set(slots, settled)
+            after = self._any_of([head, *turn.ends], slots.under)
+            held = {k: head[k] if k in head else slots.under(k) for k in after}
+            slots.own = {k: held[k] if same(held[k], v) else v for k, v in after.items()}
             lowest = min(lowest, self._lists.oldest)
-            if self._lists.oldest >= first and all(head.get(k) is v for k, v in settled.items()):
+            if self._lists.oldest >= first and all(held[k] is v for k, v in slots.own.items()):
                 break
         else:
             self._lists.lose_all()
-            self._lists.lose(tuple(slots.maps[0].values()))
-            _set(slots, dict.fromkeys(slots.maps[0], unknown()))
+            self._lists.lose(tuple(slots.own.values()))
+            slots.own = dict.fromkeys(slots.own, unknown())
         self.findings.silent -= 1
         self._lists.oldest = lowest
-        head = dict(slots.maps[0])
+        head = dict(slots.own)
         turn = self._turn(i, item, slots, entered=entered is True, repeated=True)
         exits = turn.breaks
         if isinstance(i, ir.While):
             exits = exits if turn.truth is True else [*exits, turn.tested]
         else:
             exits = [*exits, *turn.ends] if entered else [*exits, *turn.ends, head]
-        _set(slots, self._any_of(exits))
+        slots.own = self._any_of(exits, slots.under)
         ways = turn.ways & _Ways.RETURN
         return ways | _Ways.ON if exits else ways
 
@@ -398,50 +419,40 @@ class _Walk:
             with self._stretch(reached=True) if repeated else nullcontext():
                 self.block(i.condition, slots)
                 truth = self._decided(self._steps.read(i.test, slots), i.test.span)
-        tested = dict(slots.maps[0])
+        tested = dict(slots.own)
         if isinstance(i, ir.For):
-            slots[i.target] = item
+            slots.own[i.target] = item
             self.facts.note(i, [fact(self._held(i.iterable, slots))], [fact(item)])
         else:
             self.facts.note(i, [fact(self._held(i.test, slots))], [])
-        self._leaving.append((breaks, ends))
+        self._leaving.append(_Leaving(breaks, ends, slots.depth))
         with self._stretch(reached=entered) if repeated else nullcontext():
             ways = self.block(i.body, slots)
         self._leaving.pop()
         if _Ways.ON in ways:
-            ends.append(dict(slots.maps[0]))
+            ends.append(dict(slots.own))
         return _Turn(ways, ends, breaks, tested, truth)
 
     def _enters(self, i: ir.For | ir.While, slots: Slots) -> Any:
         """Whether a loop's body is gone through at least once; UNSURE if that is not known."""
         if isinstance(i, ir.For):
             return UNSURE
-        before = dict(slots.maps[0])
+        slots.push()
         self.findings.silent += 1
         with self._stretch(reached=False):
             self.block(i.condition, slots)
             truth = self._transfer.truth(self._steps.read(i.test, slots), i.test.span)
         self.findings.silent -= 1
-        _set(slots, before)
+        slots.pop()
         return truth
 
     def _is_named(self, operand: ir.Operand) -> bool:
         return isinstance(operand, ir.Slot) and operand.index in self._program.variables
 
-    def _any_of(self, states: Sequence[State]) -> State:
-        """What is in the slots in any of the states; a slot of one alone is as it is there."""
+    def _any_of(self, states: Sequence[State], held: Callable[[int], Any]) -> State:
+        """What has been changed in any of the states: what a slot that was not is `held`."""
         merged: State = {}
-        for state in states:
-            for slot, value in state.items():
-                merged[slot] = self._lists.merged(merged[slot], value) if slot in merged else value
+        for slot in dict.fromkeys(slot for state in states for slot in state):
+            values = [state[slot] if slot in state else held(slot) for state in states]
+            merged[slot] = self._lists.all_merged(value for value in values if value is not None)
         return merged
-
-
-# what is known of single values ------------------------------------------------------------------
-
-
-def _set(slots: Slots, state: State) -> None:
-    """Put a state into a function's slots, which functions inside it see, too."""
-    own = slots.maps[0]
-    own.clear()
-    own.update(state)

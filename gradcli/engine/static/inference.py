@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gradcli.engine.ops.binding import bind, check_params, signature
+from gradcli.engine.ops.binding import bind, check_params, needs_no_binding, signature
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import REQUIRED, Op
 from gradcli.engine.ops.promotion import common
@@ -27,6 +27,9 @@ def result(name: str, args: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
     if name not in ops or ops[name].constant is not REQUIRED:
         return unknown(linked([*args, *keywords.values()]))
     op = ops[name]
+    complete = not keywords and len(args) == len(op.args) and needs_no_binding(op)
+    if complete and all(type(a) is Value and a.known is not None for a in args):
+        return inferred(op, args, op.params)
     if len(args) == 1 and not keywords and (added := _added(op, args[0])) is not None:
         return added
     given = list(args) if op.variadic else [_tensor(a) for a in args]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import ChainMap
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeAlias
 
@@ -23,8 +22,57 @@ from gradcli.engine.static.value import (
 from gradcli.source import Span
 
 State: TypeAlias = dict[int, Any]
-Slots: TypeAlias = ChainMap[int, Any]
-"""The values in a function's slots, then those around it."""
+
+
+class Slots:
+    """The values in a function's own slots, and in those of the functions around it.
+
+    A block that may not be gone through writes on a layer of its own, so that what it changes is
+    known without a look at all the others. `own` is the topmost layer.
+    """
+
+    __slots__ = ("_below", "_outer", "own")
+
+    def __init__(self, outer: Slots | None = None) -> None:
+        self.own: State = {}
+        self._below: list[State] = []
+        self._outer = outer
+
+    @property
+    def depth(self) -> int:
+        """How many layers there are below the topmost."""
+        return len(self._below)
+
+    def push(self) -> None:
+        """Begin a layer."""
+        self._below.append(self.own)
+        self.own = {}
+
+    def pop(self) -> State:
+        """End a layer; what has been changed on it."""
+        changed = self.own
+        self.own = self._below.pop()
+        return changed
+
+    def get(self, slot: int) -> Any:
+        """What is in a slot; None where nothing is."""
+        found = self.own.get(slot)
+        return self.under(slot) if found is None else found
+
+    def under(self, slot: int) -> Any:
+        """What the topmost layer lies over."""
+        for layer in reversed(self._below):
+            found = layer.get(slot)
+            if found is not None:
+                return found
+        return None if self._outer is None else self._outer.get(slot)
+
+    def since(self, depth: int) -> State:
+        """What has been changed on the layer of that depth and those above it."""
+        changed: State = {}
+        for layer in (*self._below[depth:], self.own):
+            changed.update(layer)
+        return changed
 
 
 class Closure:
@@ -89,7 +137,8 @@ def reached(values: Iterable[Any]) -> Iterator[ir.Function]:
         if isinstance(value, Closure):
             yield value.function
             stack += value.defaults.values()
-            stack += [value.slots[s] for s in value.function.captures if s in value.slots]
+            held = map(value.slots.get, value.function.captures)
+            stack += [part for part in held if part is not None]
         elif isinstance(value, Derivative):
             stack.append(value.function)
         elif isinstance(value, Rule):

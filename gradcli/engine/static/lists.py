@@ -195,7 +195,7 @@ class Lists:
         found: Any = None
         for value in values:
             found = value if found is None else self.merged(found, value)
-        return found or unknown()
+        return unknown() if found is None else found
 
     def _related(self, a: List, b: List) -> List:
         if a.items is not None and b.items is not None and len(a.items) == len(b.items):

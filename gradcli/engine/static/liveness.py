@@ -5,7 +5,7 @@ Source of the method: Aho, Lam, Sethi, Ullman, Compilers, 2nd edition, 9.2.5 (li
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Set
 from typing import TypeAlias
 
 from gradcli import ir
@@ -13,7 +13,7 @@ from gradcli.errors import Diagnostic
 from gradcli.ir import visit
 from gradcli.source import Source, Span
 
-Slots: TypeAlias = frozenset[int]
+Slots: TypeAlias = Set[int]
 _NONE: Slots = frozenset()
 _ASSIGNMENTS = (
     *(ir.Copy, ir.Operator, ir.Apply, ir.Inplace, ir.CallBuiltin),
@@ -89,74 +89,77 @@ class _Search:
 
     def _block(
         self, body: Sequence[ir.Instruction], after: Slots, at_break: Slots, at_next: Slots
-    ) -> Slots:
+    ) -> set[int]:
         """The slots live before a block, from those live behind it and where `break` and
         `continue` lead.
         """
+        live = set(after)
         for i in reversed(body):
-            after = self._before(i, after, at_break, at_next)
-        return after
+            live = self._before(i, live, at_break, at_next)
+        return live
 
-    def _before(self, i: ir.Instruction, after: Slots, at_break: Slots, at_next: Slots) -> Slots:
-        """The slots live before an instruction."""
+    def _before(
+        self, i: ir.Instruction, live: set[int], at_break: Slots, at_next: Slots
+    ) -> set[int]:
+        """The slots live before an instruction, from those behind it, which it may change."""
+        if isinstance(i, _ASSIGNMENTS):  # most are
+            self.assignments.setdefault(i.target, {})[id(i)] = i
+            if i.target in live or i.target in self._captured:
+                self.live.add(id(i))
         match i:
             case ir.Branch() | ir.Choice():
-                after = after.difference(visit.writes(i))
-                then = self._block(i.then, after, at_break, at_next)
-                orelse = self._block(i.orelse, after, at_break, at_next)
-                return self._reading(then | orelse, i.test)
+                live.difference_update(visit.writes(i))
+                then = self._block(i.then, live, at_break, at_next)
+                then |= self._block(i.orelse, live, at_break, at_next)
+                return self._reading(then, (i.test,))
             case ir.Watch():  # no part of what the program computes
-                return after
-            case ir.Yield():
-                return self._reading(after, i.value)
+                return live
             case ir.While():
 
                 def turn(head: Slots) -> Slots:
-                    body = self._block(i.body, head, after, head)
-                    return self._block(
-                        i.condition, self._reading(after | body, i.test), after, head
-                    )
+                    body = live | self._block(i.body, head, live, head)
+                    return self._block(i.condition, self._reading(body, (i.test,)), live, head)
 
-                return _settled(turn, after)
+                return set(_settled(turn, live))
             case ir.For():
                 around = _settled(
-                    lambda head: after | (self._block(i.body, head, after, head) - {i.target}),
-                    after,
+                    lambda head: live | (self._block(i.body, head, live, head) - {i.target}), live
                 )
-                return self._reading(around, i.iterable)
+                return self._reading(set(around), (i.iterable,))
             case ir.Break():
-                return at_break
+                return set(at_break)
             case ir.Continue():
-                return at_next
+                return set(at_next)
             case ir.Return():
-                return self._reading(_NONE, i.value)
+                return self._reading(set(), (i.value,))
             case ir.Mode():
-                return self._block(i.body, after, at_break, at_next)
+                return self._block(i.body, live, at_break, at_next)
             case ir.Assert():
-                told = self._block(i.body, self._reading(_NONE, i.message), _NONE, _NONE)
-                return self._reading(after | told, i.test)
+                live |= self._block(i.body, self._reading(set(), (i.message,)), _NONE, _NONE)
+                return self._reading(live, (i.test,))
             case ir.Input():
-                after -= {i.target, *(slot for _, slot in i.sizes)}
-                return self._block(i.body, self._reading(after, i.default), _NONE, _NONE)
+                live.difference_update(visit.writes(i))
+                return self._block(i.body, self._reading(live, (i.default,)), _NONE, _NONE)
             case ir.Augment() if isinstance(i.receiver, ir.Slot) and i.receiver.index == i.target:
                 self.updated.add(i.target)
-                return self._reading(after, i.value) | {i.target}
+                self._reading(live, (i.value,)).add(i.target)
+                return live
             case ir.Define() | ir.DefineRule():
                 for function in visit.functions(i):
                     found = _read_in(function)
                     self.read |= found
-                    after |= found
-                return self._reading(after, *visit.operands(i))
-        if isinstance(i, _ASSIGNMENTS):
-            self.assignments.setdefault(i.target, {})[id(i)] = i
-            if i.target in after or i.target in self._captured:
-                self.live.add(id(i))
-        return self._reading(after.difference(visit.writes(i)), *visit.operands(i))
+                    live |= found
+                return self._reading(live, visit.operands(i))
+        live.difference_update(visit.writes(i))
+        return self._reading(live, visit.operands(i))
 
-    def _reading(self, after: Slots, *operands: ir.Operand | None) -> Slots:
-        found = _read(operands)
-        self.read |= found
-        return after | found
+    def _reading(self, live: set[int], operands: Iterable[ir.Operand | None]) -> set[int]:
+        """What is live, with what is read here."""
+        for operand in operands:
+            if isinstance(operand, ir.Slot):
+                live.add(operand.index)
+                self.read.add(operand.index)
+        return live
 
 
 def _settled(turn: Callable[[Slots], Slots], start: Slots) -> Slots:

@@ -44,10 +44,10 @@ class Steps:
                 self._set_item(i, slots)
             case ir.SetAttribute():
                 self._set_attribute(i, slots)
-            case ir.Watch() if i.name in self._asked and i.slot in slots:
-                slots[i.slot] = placed(made_float(slots[i.slot]), id(i))
+            case ir.Watch() if i.name in self._asked and (held := slots.get(i.slot)) is not None:
+                slots.own[i.slot] = placed(made_float(held), id(i))
             case _ if hasattr(i, "target"):
-                slots[i.target] = placed(self._value(i, slots), id(i))
+                slots.own[i.target] = placed(self._value(i, slots), id(i))
 
     def _value(self, i: ir.Instruction, slots: Slots) -> Any:
         """What an instruction puts into its target."""
@@ -108,10 +108,11 @@ class Steps:
         """What an operand is; unknown of a slot without a value, which is told."""
         match operand:
             case ir.Slot():
-                if operand.index not in slots:
+                found = slots.get(operand.index)
+                if found is None:
                     self._unassigned(operand)
-                    slots[operand.index] = unknown()
-                return slots[operand.index]
+                    found = slots.own[operand.index] = unknown()
+                return found
             case ir.Const():
                 return constant(operand.value)
             case ir.Builtin():
@@ -194,4 +195,4 @@ class Steps:
         items = value.items if isinstance(value, List) else value
         parts = items if isinstance(items, (list, tuple)) and len(items) == n else [item] * n
         for target, part in zip(i.targets, parts, strict=True):
-            slots[target] = part
+            slots.own[target] = part

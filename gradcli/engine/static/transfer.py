@@ -136,13 +136,12 @@ class Transfer:
         operands: Sequence[ir.Operand],
     ) -> Any:
         """The answer to what a built-in gives for values, of which the first are `operands`."""
-        link = linked(values)
         try:
             found = question()
         except GradError as error:
             if error.diagnostics[0].code in _CERTAIN:
                 self.findings.refuse(error, span, operands, values)
-            return unknown(link if self.recording else Link())
+            return unknown(linked(values) if self.recording else Link())
         if name in ops and ops[name].flat:
             found = flattened(found, name, span, values)
         return found if self.recording else steady(found)

@@ -163,8 +163,12 @@ def placed(value: Any, at: int) -> Any:
 def joined(links: Iterable[Link]) -> Link:
     """How a value hangs on what is differentiated by any of several ways."""
     found = UNLINKED
-    for varies, smooth, flats in links:
-        found = Link(found.varies or varies, found.smooth or smooth, found.flats | flats)
+    for link in links:
+        if found is UNLINKED:
+            found = link
+        elif link is not UNLINKED and link is not found:
+            varies, smooth, flats = link
+            found = Link(found.varies or varies, found.smooth or smooth, found.flats | flats)
     return found
 
 
@@ -188,13 +192,14 @@ def inferred(op: Op, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
     Raises:
         GradError: If the sizes cannot fit, whatever the values.
     """
-    link = joined(a.link for a in args if isinstance(a, Value))
-    plain = [_known(a) for a in args]
-    if op.number is not None and not link.varies and all(type(p) in NUMBERS for p in plain):
-        found = constant(op.number(*plain, **params))
-        kind = _kind(op, args)
-        if kind == "number" or found.dtype == _rule(op)(*args, **params):
-            return Value((), found.dtype, found.link, found.known, kind, NEW)
+    link = joined([a.link for a in args if isinstance(a, Value)])
+    if op.number is not None and not link.varies:
+        plain = [_known(a) for a in args]
+        if all(type(p) in NUMBERS for p in plain):
+            found = constant(op.number(*plain, **params))
+            kind = _kind(op, args)
+            if kind == "number" or found.dtype == _rule(op)(*args, **params):
+                return Value((), found.dtype, found.link, found.known, kind, NEW)
     shapes = [_shape_of(a) for a in args]
     sized = all(s is not None or a is None for s, a in zip(shapes, args, strict=True))
     if op.body is not None and op.shape is None:

@@ -122,6 +122,8 @@ def unsqueezed(shape: Shape, dim: Any) -> Shape:
 
 def broadcast(*shapes: Shape) -> Shape:
     """Common shape of shapes that fit each other."""
+    if shapes and all(s == shapes[0] for s in shapes):
+        return tuple(shapes[0])
     result: list[int] = []
     for place in range(1, max(map(len, shapes), default=0) + 1):
         found = {s[-place] for s in shapes if len(s) >= place} - {1}

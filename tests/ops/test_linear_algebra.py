@@ -10,6 +10,7 @@ from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import composite, sample
 from gradcli.engine.values.data import Quiet
 from gradcli.errors import GradError
+from gradcli.program import load
 
 
 @pytest.fixture(autouse=True)
@@ -87,3 +88,40 @@ def test_refusals_name_the_place_in_the_batch(name):
 def test_integers_are_refused():
     with pytest.raises(GradError, match="floating-point"):
         ops.inv(np.ones((2, 2), np.int64))
+
+
+EIGH, SVD = "torch.linalg.eigh(A)", "torch.linalg.svd(A, full_matrices=False)"
+TWINS = "[[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 3.0]]"  # of two equal eigenvalues
+FLAT = "[[1.0, 0.0], [0.0, 0.0], [0.0, 0.0]]"
+NAN = float("nan")
+AT_EQUAL_VALUES = [  # the matrix, the function of it, and its gradient
+    (TWINS, f"{EIGH}[0].sum()", np.eye(3)),
+    (TWINS, f"{EIGH}[0][0]", np.diag([1.0, 0.0, 0.0])),
+    (TWINS, f"{EIGH}[1][0, 0]", np.full((3, 3), NAN)),
+    (TWINS, f"{EIGH}[1].sum()", np.full((3, 3), NAN)),
+    (TWINS, f"{EIGH}[1][:, 2].sum()", [[0.0, 0.0, 0.25], [0.0, 0.0, 0.25], [0.25, 0.25, 0.0]]),
+    (TWINS, f"{SVD}[1].sum()", np.eye(3)),
+    (TWINS, f"{SVD}[0][0, 0]", [[0.0, 0.0, 0.375], [0.0, 0.0, 0.0], [0.125, 0.0, 0.0]]),
+    (TWINS, f"{SVD}[0][:, 2].sum()", np.full((3, 3), NAN)),
+    (TWINS, f"{SVD}[2][1].sum()", np.full((3, 3), NAN)),
+    (FLAT, f"{SVD}[1].sum()", [[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]]),
+    (FLAT, f"{SVD}[0][0, 0]", np.zeros((3, 2))),
+    (FLAT, f"{SVD}[0][:, 1].sum()", np.full((3, 2), NAN)),
+    ("[[1.0, 2.0], [2.0, 4.0]]", "slogdet(A)[1]", np.full((2, 2), NAN)),
+    ("[[1.0, 2.0], [2.0, 4.0]]", "where(tensor(False), logdet(A), A.sum())", np.ones((2, 2))),
+    (
+        "[[[2.0, 0.0], [0.0, 4.0]], [[0.0, 0.0], [0.0, 0.0]]]",
+        "slogdet(A)[1].sum()",
+        [np.diag([0.5, 0.25]), np.full((2, 2), NAN)],
+    ),
+]
+
+
+@pytest.mark.parametrize(("matrix", "function", "expected"), AT_EQUAL_VALUES)
+def test_there_is_no_derivative_where_vectors_turn_at_will_or_an_inverse_misses(
+    matrix, function, expected
+):
+    program = load(f"param A: float[...] = {matrix}\n{function}")
+    for mode in ("reverse", "forward"):
+        found = program.jacobian(mode=mode).jacobian["A"]
+        assert np.allclose(found, expected, rtol=1e-14, atol=1e-15, equal_nan=True), mode

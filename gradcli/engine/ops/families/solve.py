@@ -109,7 +109,7 @@ slogdet: Op = composite(
     fields=("sign", "logabsdet"),
     node="LinalgSlogdetBackward0",
     doc="Sign of the determinant and logarithm of its size, as the fields `sign` and `logabsdet`: "
-    "neither over- nor underflows. The gradient at a singular matrix is an error.",
+    "neither over- nor underflows. At a singular matrix the gradient is nan.",
     source=f"{GILES}, 2.2.4",
     bad=lambda: (bad((2, 3), says="square"),),
 )

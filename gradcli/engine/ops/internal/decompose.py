@@ -97,29 +97,44 @@ def _eigh_array(x: Data, upper: bool) -> tuple[Data, ...]:
     return tuple(np.linalg.eigh(x, "U" if upper else "L"))
 
 
+def _or_nan(x: Any) -> Any:
+    """1 / x, nan at zero: two vectors of one value, or one of the value zero, turn at will."""
+    none = ops.eq(x, 0.0)
+    return ops.where(none, float("nan"), ops.reciprocal(ops.where(none, 1.0, x)))
+
+
 def _gaps(s: Any) -> Any:
-    """1 / (s_j - s_i), zero on the diagonal, infinite where two are equal."""
+    """1 / (s_j - s_i), zero on the diagonal, nan where two are equal."""
     d = ops.sub(ops.unsqueeze(s, dim=-2), ops.unsqueeze(s, dim=-1))
     unit = np.eye(shape_of(s)[-1], dtype=bool)
-    return ops.where(unit, 0.0, ops.reciprocal(ops.where(unit, 1.0, d)))
+    return ops.where(unit, 0.0, _or_nan(ops.where(unit, 1.0, d)))
 
 
-def _turned(p: Any, s: Any) -> Any:
-    """Quotients p / (s_j - s_i) off the diagonal; zero where p is zero through an unused result."""
-    return ops.weigh(ops.where(eye(p), 0.0, p), _gaps(s))
+def _used(*gs: Any) -> Any:
+    """Which of the vectors have a part in what is differentiated, by the cotangents of matrices
+    with these as columns: a row.
+    """
+    found = [ops.any(ops.ne(g, 0.0), dim=-2, keepdim=True) for g in gs]
+    return found[0] if len(found) == 1 else ops.logical_or(*found)
+
+
+def _of_pairs(used: Any) -> Any:
+    """Which pairs of vectors have a part in it."""
+    return ops.logical_or(used, transposed(used))
 
 
 def _eigh_vjp(g: Any, out: Any) -> Any:
     s, v = out
     vt = transposed(v)
-    inside = ops.add(spread(g[0]), _turned(ops.matmul(vt, g[1]), s))
+    f = ops.where(_of_pairs(_used(g[1])), _gaps(s), 0.0)
+    inside = ops.add(spread(g[0]), ops.mul(ops.matmul(vt, g[1]), f))
     return symmetric(ops.matmul(v, ops.matmul(inside, vt)))
 
 
 def _eigh_jvp(dot: Any, out: Any) -> Any:
     s, v = out
     p = ops.matmul(transposed(v), ops.matmul(symmetric(dot), v))
-    return diagonal(p), ops.matmul(v, _turned(p, s))
+    return diagonal(p), ops.matmul(v, ops.mul(p, _gaps(s)))
 
 
 symmetric_eigen: Op = op(
@@ -170,34 +185,36 @@ def _svd_gaps(s: Any) -> Any:
 
 def _svd_vjp(g: Any, out: Any) -> Any:
     u, s, v = out
-    f, row, column = _svd_gaps(s), ops.unsqueeze(s, dim=-2), ops.unsqueeze(s, dim=-1)
-    inv = ops.reciprocal(row)
+    row, column = ops.unsqueeze(s, dim=-2), ops.unsqueeze(s, dim=-1)
+    f = ops.where(_of_pairs(_used(g[0], g[2])), _svd_gaps(s), 0.0)
     m, n = ops.matmul(transposed(u), g[0]), ops.matmul(transposed(v), g[2])
-    left = ops.weigh(ops.sub(m, transposed(m)), f)
-    right = ops.weigh(ops.sub(n, transposed(n)), f)
+    left = ops.mul(ops.sub(m, transposed(m)), f)
+    right = ops.mul(ops.sub(n, transposed(n)), f)
     inside = ops.add(ops.add(ops.mul(left, row), ops.mul(right, column)), spread(g[1]))
     c = ops.matmul(ops.matmul(u, inside), transposed(v))
     rows, k, columns = shape_of(u)[-2], shape_of(s)[-1], shape_of(v)[-2]
     if rows > k:
-        c = ops.add(c, ops.matmul(ops.weigh(_outside(g[0], u), inv), transposed(v)))
+        inv = ops.where(_used(g[0]), _or_nan(row), 0.0)
+        c = ops.add(c, ops.matmul(ops.mul(_outside(g[0], u), inv), transposed(v)))
     if columns > k:
-        c = ops.add(c, ops.matmul(u, transposed(ops.weigh(_outside(g[2], v), inv))))
+        inv = ops.where(_used(g[2]), _or_nan(row), 0.0)
+        c = ops.add(c, ops.matmul(u, transposed(ops.mul(_outside(g[2], v), inv))))
     return c
 
 
 def _svd_jvp(dot: Any, out: Any) -> Any:
     u, s, v = out
     f, row, column = _svd_gaps(s), ops.unsqueeze(s, dim=-2), ops.unsqueeze(s, dim=-1)
-    inv = ops.reciprocal(row)
+    inv = _or_nan(row)
     p = ops.matmul(transposed(u), ops.matmul(dot, v))
     pt = transposed(p)
-    du = ops.matmul(u, ops.weigh(ops.add(ops.mul(p, row), ops.mul(column, pt)), f))
-    dv = ops.matmul(v, ops.weigh(ops.add(ops.mul(column, p), ops.mul(pt, row)), f))
+    du = ops.matmul(u, ops.mul(ops.add(ops.mul(p, row), ops.mul(column, pt)), f))
+    dv = ops.matmul(v, ops.mul(ops.add(ops.mul(column, p), ops.mul(pt, row)), f))
     rows, k, columns = shape_of(u)[-2], shape_of(s)[-1], shape_of(v)[-2]
     if rows > k:
-        du = ops.add(du, ops.weigh(_outside(ops.matmul(dot, v), u), inv))
+        du = ops.add(du, ops.mul(_outside(ops.matmul(dot, v), u), inv))
     if columns > k:
-        dv = ops.add(dv, ops.weigh(_outside(ops.matmul(transposed(dot), u), v), inv))
+        dv = ops.add(dv, ops.mul(_outside(ops.matmul(transposed(dot), u), v), inv))
     return du, diagonal(p), dv
 
 

@@ -189,23 +189,33 @@ def _value_cotangent(g: Any, value: Like, index: Any) -> Any:
     return ops.reshape(c, shape=(*(1,) * lead, *shape_of(c))) if lead > 0 else c
 
 
-def _set_node(args: tuple[Any, ...], params: dict[str, Any]) -> str:
-    """By whether tensors or lists alone pick, and whether everything is written."""
-    index = static_index(params["index"])
-    shape = shape_of(args[0])
-    picks = False
+def _rest_cotangent(g: Any, x: Like, index: Any) -> Any:
+    """That of what has not been written; a constant where everything has been."""
+    whole = _way(index, shape_of(x)) == "all"
+    return ops.zeros_of(like=x) if whole else set_at(g, 0.0, index=index)
+
+
+def _way(index: Any, shape: Shape) -> str:
+    """How what is written is told: as "all", by "arrays" alone, or otherwise as a "part"."""
+    index = static_index(index)
+    way = "all"
     at = 0
     for entry in complete(index if type(index) is tuple else (index,), shape):
         if type(entry) is slice and is_whole(entry, shape[at]):
             at += 1
         elif hasattr(entry, "dtype") and entry.ndim:
-            picks = True
+            way = "arrays"
             at += entry.ndim if entry.dtype.kind == "b" else 1
         else:
-            return "CopySlices"
-    if picks:
-        return "IndexPutBackward0"
-    return "FillBackward3" if shape and not shape_of(args[1]) else "CopyBackwards"
+            return "part"
+    return way
+
+
+def _set_node(args: tuple[Any, ...], params: dict[str, Any]) -> str:
+    shape = shape_of(args[0])
+    filled = "FillBackward3" if shape and not shape_of(args[1]) else "CopyBackwards"
+    ways = {"all": filled, "arrays": "IndexPutBackward0", "part": "CopySlices"}
+    return ways[_way(params["index"], shape)]
 
 
 set_at: Op = op(
@@ -221,11 +231,11 @@ set_at: Op = op(
     layout=as_first,
     dtype=of_first,
     vjp=(
-        lambda g, out, x, value, index: set_at(g, 0.0, index=index),
+        lambda g, out, x, value, index: _rest_cotangent(g, x, index),
         lambda g, out, x, value, index: _value_cotangent(g, value, index),
     ),
     jvp=(
-        lambda dot, out, x, value, index: set_at(dot, 0.0, index=index),
+        lambda dot, out, x, value, index: _rest_cotangent(dot, x, index),
         lambda dot, out, x, value, index: set_at(ops.zeros_of(like=x), dot, index=index),
     ),
     holds=by_arrays,

@@ -20,7 +20,7 @@ from gradcli.engine.ops.families.matrices import (
     which,
 )
 from gradcli.engine.ops.op import REQUIRED, Op, op
-from gradcli.engine.values.data import Data, np
+from gradcli.engine.values.data import Data, dtype_of, np, shape_of
 from gradcli.engine.values.sizes import Shape, broadcast
 from gradcli.errors import run_error
 
@@ -63,6 +63,13 @@ def _log_size(x: Data) -> Data:
     return np.sum(np.log(np.abs(np.diagonal(lu, axis1=-2, axis2=-1))), axis=-1)
 
 
+def _log_slope(out: Any, a: Any) -> Any:
+    """The transposed inverse; nan of a matrix that has none."""
+    singular = per_matrix(ops.eq(out, float("-inf")))
+    unit = np.eye(shape_of(a)[-1], dtype=dtype_of(a))
+    return ops.where(singular, float("nan"), transposed(ops.inv(ops.where(singular, unit, a))))
+
+
 log_abs_det: Op = op(
     "log_abs_det",
     args=("input",),
@@ -70,9 +77,10 @@ log_abs_det: Op = op(
     source=f"{GILES}, 2.2.4",
     array=_log_size,
     shape=square_rule("slogdet"),
-    vjp=(lambda g, out, a: ops.mul(per_matrix(g), transposed(ops.inv(a))),),
-    jvp=(lambda dot, out, a: inner(dot, transposed(ops.inv(a))),),
-    saves=("input",),
+    vjp=(lambda g, out, a: ops.weigh(per_matrix(g), _log_slope(out, a)),),
+    jvp=(lambda dot, out, a: ops.sum(ops.weigh(dot, _log_slope(out, a)), dim=(-2, -1)),),
+    saves=("input", "out"),
+    guards=("input",),
     node="LinalgSlogdetBackward0",
     method=False,
 )

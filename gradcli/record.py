@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import repeat
 from typing import Any, ClassVar, TypeAlias, dataclass_transform
 
 
@@ -41,21 +42,17 @@ class Record:
             kind.__init__ = made  # type: ignore[method-assign]
 
     def _fill(self, values: tuple[Any, ...], named: dict[str, Any]) -> None:
-        put = object.__setattr__
-        for name, value in zip(self._fields, values, strict=False):
-            put(self, name, value)
-        given = len(values)
+        fields = self._fields
+        found = dict(zip(fields, values, strict=False))
+        given = len(values) + len(named)
+        if given != len(fields):
+            found = {**self._defaults, **found}
         if named:
-            for name, value in named.items():
-                put(self, name, value)
-            given += len(named)
-        if given != len(self._fields):
-            for name, value in self._defaults.items():
-                if name not in named and self._fields.index(name) >= len(values):
-                    put(self, name, value)
-                    given += 1
-        if given != len(self._fields):
-            raise TypeError(f"{type(self).__name__} takes the fields {', '.join(self._fields)}")
+            found.update(named)
+        twice = given > len(fields) or not named.keys().isdisjoint(fields[: len(values)])
+        if twice or len(found) != len(fields):
+            raise TypeError(f"{type(self).__name__} takes the fields {', '.join(fields)}")
+        tuple(map(object.__setattr__, repeat(self), found, found.values()))
 
     def __eq__(self, other: object) -> bool:
         if type(self) is not type(other):
@@ -85,7 +82,7 @@ def _given(*values: Any) -> tuple[Any, ...]:
 
 
 def _two(put_a: Put, put_b: Put) -> Maker:
-    def make(self: Record, a: Any = _LEFT_OUT, b: Any = _LEFT_OUT, **named: Any) -> None:
+    def make(self: Record, a: Any = _LEFT_OUT, b: Any = _LEFT_OUT, /, **named: Any) -> None:
         if named or b is _LEFT_OUT:
             self._fill(_given(a, b), named)
         else:
@@ -97,7 +94,7 @@ def _two(put_a: Put, put_b: Put) -> Maker:
 
 def _three(put_a: Put, put_b: Put, put_c: Put) -> Maker:
     def make(
-        self: Record, a: Any = _LEFT_OUT, b: Any = _LEFT_OUT, c: Any = _LEFT_OUT, **named: Any
+        self: Record, a: Any = _LEFT_OUT, b: Any = _LEFT_OUT, c: Any = _LEFT_OUT, /, **named: Any
     ) -> None:
         if named or c is _LEFT_OUT:
             self._fill(_given(a, b, c), named)
@@ -116,6 +113,7 @@ def _four(put_a: Put, put_b: Put, put_c: Put, put_d: Put) -> Maker:
         b: Any = _LEFT_OUT,
         c: Any = _LEFT_OUT,
         d: Any = _LEFT_OUT,
+        /,
         **named: Any,
     ) -> None:
         if named or d is _LEFT_OUT:
@@ -137,6 +135,7 @@ def _five(put_a: Put, put_b: Put, put_c: Put, put_d: Put, put_e: Put) -> Maker:
         c: Any = _LEFT_OUT,
         d: Any = _LEFT_OUT,
         e: Any = _LEFT_OUT,
+        /,
         **named: Any,
     ) -> None:
         if named or e is _LEFT_OUT:
@@ -160,6 +159,7 @@ def _six(put_a: Put, put_b: Put, put_c: Put, put_d: Put, put_e: Put, put_f: Put)
         d: Any = _LEFT_OUT,
         e: Any = _LEFT_OUT,
         f: Any = _LEFT_OUT,
+        /,
         **named: Any,
     ) -> None:
         if named or f is _LEFT_OUT:

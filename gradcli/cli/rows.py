@@ -128,7 +128,8 @@ def answer_rows(question: Question, asked: Batch, target: Target, telling: Telli
                 notes = f"first in row {found.number}, line {found.line}; later ones are not told"
                 warning.notes = (*warning.notes, notes)
                 bar.clear()
-            telling.warn(fresh)
+            if fresh:
+                telling.warn(fresh)
             writer.write(found)
         writer.end()
     if left_out:

@@ -17,7 +17,13 @@ def delimited(values: Mapping[str, Value], delimiter: str) -> str:
 
 def header(values: Mapping[str, Value]) -> list[str]:
     """The names of the columns."""
-    return [column for name, value in values.items() for column in _columns(name, value)]
+    names: list[str] = []
+    for name, value in values.items():
+        if type(value) is float:  # most are
+            names.append(name)
+        else:
+            names += _columns(name, value)
+    return names
 
 
 def cells(values: Mapping[str, Value]) -> list[str]:
@@ -35,7 +41,10 @@ def record(texts: Sequence[str], delimiter: str) -> str:
     """One line. A text with the delimiter, a quote or a line end in it is quoted, as RFC 4180
     has it.
     """
-    return delimiter.join(_quoted(text, delimiter) for text in texts) + "\n"
+    line = delimiter.join(texts)
+    if '"' in line or "\n" in line or "\r" in line or line.count(delimiter) >= len(texts):
+        line = delimiter.join(_quoted(text, delimiter) for text in texts)
+    return f"{line}\n"
 
 
 def _quoted(text: str, delimiter: str) -> str:

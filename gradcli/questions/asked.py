@@ -46,11 +46,12 @@ class Asked(Record):
 
     def node(self, name: str) -> Node:
         """The node of a name's value."""
-        return self.session.watchpoints[name][0]
+        return self.done.session.watchpoints[name][0]
 
     def by_name(self, found: Mapping[Node, Any]) -> dict[str, Any]:
         """What was found of each name's node, as results hold it."""
-        return {name: plain_value(Tensor(found[self.node(name)])) for name in self.names}
+        points = self.done.session.watchpoints
+        return {name: plain_value(Tensor(found[points[name][0]])) for name in self.names}
 
     def weight(self) -> Any:
         """Plain data of the cotangent: the weight of each of the result's elements."""

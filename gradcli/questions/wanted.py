@@ -41,15 +41,14 @@ def named(program: Program, wrt: str | Sequence[str], flag: str = "--wrt") -> li
     """
     given = [wrt] if isinstance(wrt, str) else wrt
     names = list(dict.fromkeys(part.strip() for name in given for part in name.split(",")))
-    known = watchable(program)
     for name in names:
-        if name in known:
+        if name in program.watchable:
             continue
         if name in program.names:
             message = f"`{name}` is not assigned exactly once, so no one value can be meant"
         else:
             message = f"{flag} names `{name}`, which the program does not have"
-        raise _unknown(message, name, known)
+        raise _unknown(message, name, watchable(program))
     return names
 
 

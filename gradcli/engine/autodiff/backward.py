@@ -283,8 +283,14 @@ def _swept(
         if node.freed > passes and node.saves:
             raise _freed(node)
         pulled = _recorded(node, g, wanted) if recorded else node.pull(g, wanted)
-        # of numbers only zero and infinity can have become nan
-        if (type(g) is not float or not g or g - g) and _has_become_nan(node, g, pulled):
+        # of numbers only zero and infinity can have become nan, which is no zero any more
+        if (
+            (type(g) is not float or not g or g - g)
+            and type(node) is OpNode
+            and node.op.scales
+            and (type(g) is not float or node.op.partials is None or any(pulled))
+            and _has_become_nan(g, pulled)
+        ):
             reach = reach or _reach(roots, paths, node)
             pulled = reach.pull(node, g, wanted, _recorded if recorded else _plain)
         if reach is not None:
@@ -324,10 +330,8 @@ def _add(pending: dict[Any, Any], node: Any, index: int, c: Any) -> None:
     pending[node] = c if before is None else ops.add(before, c)
 
 
-def _has_become_nan(node: Node, g: Any, pulled: Sequence[Any]) -> bool:
-    """Whether the cotangent of a node has become nan beside a slope that it was multiplied by."""
-    if type(node) is not OpNode or not node.op.scales:
-        return False
+def _has_become_nan(g: Any, pulled: Sequence[Any]) -> bool:
+    """Whether a cotangent has become nan beside a slope that it was multiplied by."""
     for c in pulled:
         if type(c) is float:
             if isnan(c):

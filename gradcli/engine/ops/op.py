@@ -460,16 +460,16 @@ class Op(Entry):
         if self.body is not None:
             return self._composed(args, params)
         listed = False
-        numbers = self.number is not None
+        number: Rule | None = self.number
         for a in args:
             if type(a) in SCALARS:
                 continue
-            numbers = False
+            number = None
             if isinstance(a, Carrier):
                 return a.apply(self, args, params)
             listed = listed or isinstance(a, list)
-        if numbers:
-            return cast(Rule, self.number)(*args, **params)
+        if number is not None:
+            return number(*args, **params)
         if listed:
             args = tuple(np.asarray(a) if isinstance(a, list) else a for a in args)
         return self._on_arrays(args, params)

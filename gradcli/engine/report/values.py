@@ -21,12 +21,14 @@ def is_data(value: Any) -> bool:
 
 def is_finite(value: Any) -> bool:
     """Whether a value holds neither nan nor infinity; text and the like do not."""
+    if type(value) is float:  # most are
+        return value - value == 0
     if isinstance(value, dict):
         return all(map(is_finite, value.values()))
     if isinstance(value, (list, tuple)):
         return all(map(is_finite, value))
     data = data_of(value)
-    if type(data) is float:  # most are
+    if type(data) is float:
         return data - data == 0
     _check_shown(data)
     return holds_finite(data)

@@ -17,6 +17,7 @@ from gradcli.source import Source
 KINDS = {"float": "float64", "int": "int64", "bool": "bool"}
 """The dtypes of what is declared as one of these."""
 
+_NAMES = {bool: "bool", int: "int"}
 _MOST = 2**63 - 1  # the largest int
 _SCALARS = NUMBERS | {Number}
 
@@ -38,14 +39,12 @@ def check_names(given: Mapping[str, Given], program: Program) -> None:
         InputError: With all of them, naming the inputs that there are.
     """
     known = [i.name for i in program.inputs]
-    wrong = [_unknown(name, value, known, program) for name, value in given.items()]
-    if any(wrong):
-        raise InputError(*filter(None, wrong))
+    wrong = [name for name in given if name not in known]
+    if wrong:
+        raise InputError(*(_unknown(name, given[name], known, program) for name in wrong))
 
 
-def _unknown(name: str, value: Given, known: Sequence[str], program: Program) -> Diagnostic | None:
-    if name in known:
-        return None
+def _unknown(name: str, value: Given, known: Sequence[str], program: Program) -> Diagnostic:
     if name in program.names:
         message = f"`{name}` is computed by the program and cannot be given"
     else:
@@ -337,7 +336,7 @@ def _kind(value: Any) -> str:
     if type(value) is list or type(value) is tuple:
         kinds = {_kind(item) for item in value}
         return next((kind for kind in ("float", "int") if kind in kinds or not kinds), "bool")
-    return {bool: "bool", int: "int"}.get(type(value), "float")
+    return _NAMES.get(type(value), "float")
 
 
 def _is_numeric(value: Any) -> bool:

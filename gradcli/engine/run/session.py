@@ -303,9 +303,9 @@ class Session:
         if not isinstance(watched, Tensor) or not watched.dtype.startswith("float"):
             return value
         self._held.append((name, watched))
-        if type(seen(node_of(watched))) is AccumulateGrad:
-            self.leaves.add(name)
         node = node_of(watched)
+        if type(seen(node)) is AccumulateGrad:
+            self.leaves.add(name)
         if type(node) is AccumulateGrad and (node, 0) not in self.watchpoints.values():
             self._point(name, node, watched)
             return watched

@@ -203,7 +203,7 @@ class Lists:
             both = self.new([self.merged(x, y) for x, y in pairs])
         else:
             both = self.new(None, self.all_merged([*a.any, *b.any]))
-        family = list({id(m): m for m in (*a.family, *b.family, both)}.values())
+        family = list(dict.fromkeys((*a.family, *b.family, both)))
         memory = (a.memory or NEW) | (b.memory or NEW)
         for member in family:
             member.family = family

@@ -56,6 +56,7 @@ MAY_IMPORT = {
 }
 OUTSIDE = {  # packages that only some rooms may name
     "lark": {"grammar"},
+    "llvmlite": {"engine"},
     "numpy": {"engine", "formats", "results", "render"},
     "rich": {"render", "cli"},
     "typer": {"cli", "__main__"},

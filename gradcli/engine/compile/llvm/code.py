@@ -1,0 +1,148 @@
+"""Typed programs that run as machine code."""
+
+from __future__ import annotations
+
+import ctypes
+from _thread import get_ident
+from collections.abc import Sequence
+from typing import Any
+
+from gradcli.engine.compile.control import Control, Left
+from gradcli.engine.compile.llvm import state
+from gradcli.engine.compile.llvm.lower import Module
+from gradcli.engine.compile.llvm.machine import Machine
+from gradcli.engine.compile.llvm.run import Run, Shape, Words, wait
+from gradcli.engine.compile.typed import DTYPES, Program, type_of
+from gradcli.engine.values.data import Data, np
+
+_SHORT = 1 << 20
+"""Lines of code that run where they are called; what takes more turns of loops begins again in a
+thread of its own.
+"""
+
+
+def code(program: Program) -> Code:
+    """A typed program as machine code."""
+    return Code(program)
+
+
+class Code:
+    """A typed program as machine code. Any number of threads may run it at once; where it is
+    copied to another process it is made again.
+    """
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        module = Module(program)
+        self._reasons = module.reasons
+        self._waits = module.waits
+        self._short = _SHORT // module.length + 1
+        self._primitives = module.primitives
+        self._machine = Machine(module.text, module.waits)
+        self._given = Words([v.type for v in program.inputs])
+        self._gives = Words([type_of(x) for x in program.block.results])
+        tells = [(text, Words(types)) for text, types in module.tells]
+        self._shape = Shape(module.stacks, program.texts, tells)
+        self._silent = Shape(module.stacks)  # of rows, which print nothing
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return code, (self.program,)
+
+    def call(self, inputs: Sequence[Any], control: Control) -> tuple[Any, ...]:
+        """The program's results for these inputs, numbers of the types that it takes.
+
+        Raises:
+            Left: If the code has no answer.
+        """
+        given = self._given.packed(inputs)
+        out = self._gives.room()
+        if not self._waits:
+            self._run(Run(self._silent, control, control.turns), given, out)
+        else:
+            self._in_time(given, out, control)
+        return self._gives.unpacked(out)
+
+    def _in_time(self, given: Any, out: Any, control: Control) -> None:
+        """Run code that may take long: what is short is done before a thread would have begun."""
+        first = Run(self._shape, control, min(control.turns, self._short))
+        try:
+            self._run(first, given, out)
+        except Left as left:
+            short = left.reason == state.STEPS and control.turns > self._short
+            if not short and left.reason != state.TEXTS:
+                raise
+        else:
+            control.turns -= first.turns
+            first.tell()
+            return
+        run = Run(self._shape, control, control.turns, told=True)
+        wait(lambda: self._run(run, given, out), run)
+        control.turns -= run.turns
+        run.tell()
+
+    def _run(self, run: Run, given: Any, out: Any) -> None:
+        try:
+            left = self._machine.call(given, out, ctypes.addressof(run.words))
+        finally:
+            run.end()
+        self._raise(run)
+        if left:
+            raise Left(self._reasons[run.words[state.REASON]])
+
+    def _raise(self, run: Run) -> None:
+        """Raise what was raised in functions that the code has called."""
+        raised = run.raised
+        if self._primitives.raised:
+            raised = self._primitives.raised.pop(get_ident(), None)
+        if raised is not None:
+            run.raised = None
+            try:
+                raise raised
+            finally:
+                del raised  # it knows this frame
+
+    def rows(self, columns: Sequence[Data], control: Control) -> tuple[tuple[Data, ...], Data]:
+        """The results of each row of columns, as columns, and which rows the code has no answer of.
+
+        Raises:
+            Left: If it was stopped.
+        """
+        types = [v.type for v in self.program.inputs]
+        given = [
+            np.ascontiguousarray(column, dtype=DTYPES[type])
+            for column, type in zip(columns, types, strict=True)
+        ]
+        count = len(given[0]) if given else 0
+        out = [np.zeros(count, DTYPES[t]) for t in self._gives.types]
+        left = np.zeros(count, np.uint8)
+        run = Run(self._silent, control, control.turns)
+        columns_at, results_at, left_at = (_addresses(a) for a in (given, out, [left]))
+
+        def work() -> None:
+            try:
+                done = self._machine.rows(
+                    _address(columns_at),
+                    _address(results_at),
+                    left_at[0].item(),
+                    0,
+                    count,
+                    self._given.room(),
+                    self._gives.room(),
+                    ctypes.addressof(run.words),
+                )
+            finally:
+                run.end()
+            self._raise(run)
+            if done < count:
+                raise Left(state.STOPPED)
+
+        wait(work, run)
+        return tuple(out), left.view(np.bool_)
+
+
+def _addresses(arrays: Sequence[Data]) -> Data:
+    return np.array([_address(a) for a in arrays], np.uintp)
+
+
+def _address(array: Data) -> int:
+    return array.__array_interface__["data"][0]  # type: ignore[no-any-return]

@@ -1,0 +1,202 @@
+"""One run of machine code: what it may take, its stacks and texts, and the wait for it."""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+from _thread import allocate_lock, start_new_thread
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from gradcli.engine.compile.control import Control, Left
+from gradcli.engine.compile.llvm import state
+from gradcli.engine.compile.llvm.libm import address_of
+
+_FORMATS = {"float": "d", "int": "q", "bool": "q"}
+
+_LOOK = 0.05  # seconds between two looks at code that runs in another thread
+_WORDS = 1 << 13  # of texts that are kept before they are told
+_STACK = 1 << 16  # bytes of a stack at first
+
+_realloc = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)(
+    ("PyMem_RawRealloc", ctypes.pythonapi)
+)
+_free = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)(("PyMem_RawFree", ctypes.pythonapi))
+
+_Serve = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
+
+_Kept = ctypes.c_int64 * _WORDS
+
+
+class Words:
+    """Numbers of 8 bytes each, as the code takes and gives them."""
+
+    def __init__(self, types: Sequence[str]) -> None:
+        self.types = types
+        self._layout = struct.Struct("=" + "".join(_FORMATS[t] for t in types))
+        self._room = ctypes.c_char * max(self._layout.size, 1)
+        self._bools = [k for k, t in enumerate(types) if t == "bool"]
+
+    def room(self) -> Any:
+        """Memory for them."""
+        return self._room()
+
+    def at(self, address: int) -> Any:
+        """Those that lie somewhere."""
+        return ctypes.string_at(address, self._layout.size)
+
+    def packed(self, numbers: Sequence[Any]) -> Any:
+        try:
+            room = self._room()
+            self._layout.pack_into(room, 0, *numbers)
+        except struct.error:
+            raise Left(state.NUMBER) from None
+        return room
+
+    def unpacked(self, room: Any) -> tuple[Any, ...]:
+        found = self._layout.unpack_from(room)
+        if not self._bools:
+            return found
+        numbers = list(found)
+        for k in self._bools:
+            numbers[k] = bool(numbers[k])
+        return tuple(numbers)
+
+
+class Shape:
+    """What the runs of one code have in common: how many stacks they have, the texts of the
+    program, and for each place that prints the number of its text and its numbers.
+    """
+
+    def __init__(
+        self,
+        stacks: int,
+        texts: Sequence[Callable[..., str]] = (),
+        tells: Sequence[tuple[int, Words]] = (),
+    ) -> None:
+        self.stacks = stacks
+        self.texts = texts
+        self.tells = tells
+        self.words = ctypes.c_int64 * state.count(stacks)
+
+
+class Run:
+    """One run of the code: the words that it shares with Python, its stack and its texts.
+
+    Fields:
+        raised: what was raised while the code was served.
+        told: whether texts may be told while the code runs.
+        turns: the turns that the run has done.
+    """
+
+    def __init__(self, shape: Shape, control: Control, turns: int, told: bool = False) -> None:
+        self.control = control
+        self.raised: BaseException | None = None
+        self.turns = 0
+        self.told = told
+        self._shape = shape
+        self._told = self._seen = 0
+        self._telling = allocate_lock()
+        self._allowed = turns
+        self._bytes = 0
+        self.words: Any = shape.words()
+        self.words[state.STOP] = ctypes.addressof(control.stop)
+        self.words[state.TURNS] = turns
+        self._serve: Any = _Serve(self._served)
+        self.words[state.SERVE] = address_of(self._serve)
+        if shape.texts:
+            self._kept = _Kept()
+            self.words[state.WORDS] = ctypes.addressof(self._kept)
+            self.words[state.ROOM] = _WORDS
+
+    def end(self) -> None:
+        """What is to be done when the code has ended."""
+        self.turns = self._allowed - self.words[state.TURNS]
+        self._serve = None  # which knows this run
+        for k in range(self._shape.stacks):
+            _free(self.words[state.of_stack(k, state.BASE)] or None)
+            self.words[state.of_stack(k, state.BASE)] = 0
+
+    def tell(self) -> None:
+        """Print the texts that are kept."""
+        with self._telling:
+            self._tell(self.words[state.USED])
+
+    def _tell(self, end: int) -> None:
+        while self._told < end:
+            text, layout = self._shape.tells[self._kept[self._told]]
+            at = ctypes.addressof(self._kept) + 8 * (self._told + 1)
+            self._told += 1 + len(layout.types)
+            self.control.echo(self._shape.texts[text](*layout.unpacked(layout.at(at))))
+
+    def _served(self, _words: int, what: int, amount: int) -> int:
+        """Do what the code asks for; other than 0 where it must leave."""
+        try:
+            return self._flush(amount) if what == state.FLUSH else self._grow(what, amount)
+        except BaseException as error:  # of the one who waits for the code
+            self.raised = error
+            return 1
+
+    def look(self) -> None:
+        """Tell the texts that were there at the last look: by now they are whole in memory."""
+        if self.told:
+            with self._telling:
+                self._tell(self._seen)
+                self._seen = self.words[state.USED]
+
+    def _flush(self, amount: int) -> int:
+        if not self.told or amount > self.words[state.ROOM]:
+            return 1
+        with self._telling:
+            self._tell(self.words[state.USED])
+            self.words[state.USED] = self._told = self._seen = 0
+        return 0
+
+    def _grow(self, stack: int, amount: int) -> int:
+        """Give a stack room for so many bytes more, twice as much where that may be."""
+        at = state.of_stack(stack, 0)
+        base, end, top = self.words[at : at + 3]
+        size, used = end - base, top - base
+        left = self.control.memory - (self._bytes - size)
+        wanted = min(max(2 * size, used + amount, _STACK), left)
+        if wanted < used + amount:
+            return 1
+        base = _realloc(base or None, wanted)
+        if not base:
+            return 1
+        self._bytes += wanted - size
+        self.words[at : at + 3] = [base, base + wanted, base + used]
+        return 0
+
+
+def wait(work: Callable[[], None], run: Run) -> None:
+    """Do work in a thread of its own, and tell its texts meanwhile; what is raised in this thread
+    stops it.
+    """
+    failed: list[BaseException] = []
+    over = allocate_lock()
+    over.acquire()
+
+    def done() -> None:
+        try:
+            work()
+        except BaseException as error:
+            failed.append(error)
+        finally:
+            over.release()
+
+    begun = False
+    try:
+        start_new_thread(done, ())
+        begun = True
+        while not over.acquire(timeout=_LOOK):
+            run.look()
+    except BaseException:
+        run.control.stop.value = 1
+        if begun:
+            while not over.acquire(timeout=_LOOK):
+                pass
+            run.control.stop.value = 0
+        raise
+    if failed:
+        raise failed.pop()

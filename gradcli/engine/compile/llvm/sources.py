@@ -1,0 +1,71 @@
+"""The Python text of functions as trees."""
+
+from __future__ import annotations
+
+import ast
+import linecache
+import re
+from functools import cache
+from types import CodeType
+from typing import TypeAlias
+
+from gradcli.engine.compile.llvm.errors import Untranslatable
+
+Tree: TypeAlias = ast.FunctionDef | ast.Lambda
+
+_BEGINNING = re.compile(r"[\w@]")
+"""How the first line of a statement of a module begins."""
+
+
+@cache
+def tree(code: CodeType) -> Tree:
+    """The function or lambda with that code."""
+    statement, lines = _statement(code.co_filename, code.co_firstlineno)
+    if _is_of(statement, code, lines):
+        return statement  # type: ignore[return-value]  # seen in the line above
+    found = [node for node in ast.walk(statement) if _is_of(node, code, lines)]
+    if not found:
+        raise Untranslatable(f"`{code.co_name}` has no text")
+    return min(found, key=_length)  # type: ignore[return-value]
+
+
+@cache
+def _statement(file: str, line: int) -> tuple[ast.stmt, int]:
+    """The statement of the module that has the line, and the number of lines before it. What is
+    parsed is as little as can be.
+    """
+    lines = linecache.getlines(file)
+    if not 0 < line <= len(lines):
+        raise Untranslatable(f"{file} has no text")
+    first, last = line - 1, line
+    while first and not _BEGINNING.match(lines[first]):
+        first -= 1
+    while last < len(lines) and not _BEGINNING.match(lines[last]):
+        last += 1
+    try:
+        (found,) = ast.parse("".join(lines[first:last])).body
+    except (SyntaxError, ValueError):
+        raise Untranslatable(f"line {line} of {file} is in no statement of its own") from None
+    return found, first
+
+
+def _is_of(node: ast.AST, code: CodeType, lines: int) -> bool:
+    """Whether the node, behind so many lines of its file, is the function with that code."""
+    if isinstance(node, ast.FunctionDef):
+        first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
+        return node.name == code.co_name and first + lines == code.co_firstlineno
+    if not isinstance(node, ast.Lambda) or code.co_name != "<lambda>":
+        return False
+    inside = (node.body.lineno + lines, node.body.col_offset)
+    end = ((node.body.end_lineno or 0) + lines, node.body.end_col_offset or 0)
+    found = False
+    for a, b, c, d in code.co_positions():
+        if a is not None and b is not None and c is not None and d is not None and (c, d) != (0, 0):
+            found = True
+            if (a, c) < inside or (b, d) > end:
+                return False
+    return found
+
+
+def _length(node: ast.AST) -> int:
+    return sum(1 for _ in ast.walk(node))

@@ -1,0 +1,147 @@
+"""Writes the text of one function in LLVM's language."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+TYPES = {"float": "double", "int": "i64", "bool": "i1", "whole": "double", "mixed": "double"}
+"""LLVM's types of numbers. A "whole" is an int that a float has been rounded to, held as a float:
+it may be larger than 64 bits. "mixed" is a float or, held as one, an int or bool.
+"""
+
+RARE = ", !prof !0"
+
+
+class Number:
+    """A number that is known when the code runs: its LLVM name or constant, and its type."""
+
+    __slots__ = ("text", "type")
+
+    def __init__(self, text: str, type: str) -> None:
+        self.text = text
+        self.type = type
+
+
+class Writer:
+    """Writes instructions in static single assignment form, block by block.
+
+    Fields:
+        block: the label of the block that is being written.
+        ended: whether it has its last instruction.
+        leave: the label that code goes to which has no answer.
+        leaves: whether some code goes there.
+    """
+
+    def __init__(self, leave: str) -> None:
+        self.lines: list[str] = []
+        self.block = "entry"
+        self.ended = False
+        self.leave = leave
+        self.leaves = False
+        self.blocks = 1
+        self._names = 0
+        self._handlers: list[Mapping[str, _Handler]] = []
+
+    def name(self) -> str:
+        """A name that nothing has."""
+        self._names += 1
+        return f"%t{self._names}"
+
+    def label(self) -> str:
+        """A label that no block has."""
+        self._names += 1
+        return f"b{self._names}"
+
+    def do(self, line: str) -> None:
+        """Write an instruction without a result."""
+        self.lines.append(f"  {line}")
+
+    def put(self, instruction: str) -> str:
+        """Write an instruction; the name of its result."""
+        name = self.name()
+        self.lines.append(f"  {name} = {instruction}")
+        return name
+
+    def number(self, type: str, instruction: str) -> Number:
+        """Write an instruction whose result is a number of a type."""
+        return Number(self.put(instruction), type)
+
+    def start(self, label: str) -> None:
+        """Begin a block."""
+        self.lines.append(f"{label}:")
+        self.block = label
+        self.blocks += 1
+        self.ended = False
+
+    def go(self, label: str) -> None:
+        """End the block: on to another one."""
+        self.do(f"br label %{label}")
+        self.ended = True
+
+    def branch(self, test: str, yes: str, no: str, weights: str = "") -> None:
+        """End the block: on to one of two."""
+        self.do(f"br i1 {test}, label %{yes}, label %{no}{weights}")
+        self.ended = True
+
+    def rare(self, test: str, label: str) -> None:
+        """Go to a label where the test is true, which it hardly ever is."""
+        on = self.label()
+        self.branch(test, label, on, RARE)
+        self.start(on)
+
+    def phi(self, type: str, ways: Sequence[tuple[str, str]]) -> str:
+        """The one of several texts whose block we come from."""
+        known = {text for text, _ in ways}
+        if len(known) == 1 and not next(iter(known)).startswith("%"):
+            return known.pop()
+        return self.put(f"phi {type} " + ", ".join(f"[ {x}, %{block} ]" for x, block in ways))
+
+    def fail(self, test: str, *kinds: str) -> None:
+        """Raise an error of one of these kinds where the test is true: to what handles it, or out
+        of the code.
+        """
+        for handlers in reversed(self._handlers):
+            for kind in kinds:
+                if kind in handlers:
+                    handlers[kind].used = True
+                    self.rare(test, handlers[kind].label)
+                    return
+        self.leaves = True
+        self.rare(test, self.leave)
+
+    def give_up(self) -> None:
+        """End the block: out of the code."""
+        self.leaves = True
+        self.go(self.leave)
+
+    @contextmanager
+    def handling(self, kinds: Sequence[str]) -> Iterator[dict[str, _Handler]]:
+        """Within it, errors of these kinds are handled."""
+        handlers = {kind: _Handler(self.label()) for kind in kinds}
+        self._handlers.append(handlers)
+        try:
+            yield handlers
+        finally:
+            self._handlers.pop()
+
+
+class _Handler:
+    __slots__ = ("label", "used")
+
+    def __init__(self, label: str) -> None:
+        self.label = label
+        self.used = False
+
+
+def constant(x: Any) -> Number | None:
+    """A Python number as LLVM writes it; None of what is no number of 64 bits."""
+    if type(x) is float:
+        return Number(f"0x{struct.pack('>d', x).hex().upper()}", "float")
+    if type(x) is bool:
+        return Number("true" if x else "false", "bool")
+    if type(x) is int and -(2**63) <= x < 2**63:
+        return Number(str(x), "int")
+    return None

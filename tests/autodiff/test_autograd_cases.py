@@ -455,7 +455,32 @@ g, = torch.autograd.grad(z, y)
 print(g, x.grad)""",
         "tensor(8.) None",
     ),
+    "a gradient has the dtype of what it is the gradient of": (
+        """\
+y = tensor([1.5], dtype=torch.float32, requires_grad=True)
+y.backward(tensor([2.0]))
+x = tensor([1.5], requires_grad=True)
+x.register_hook(lambda g: print(g.dtype))
+x.backward(tensor([2.0], dtype=torch.float32))
+g = tensor([2.0], dtype=torch.float32, requires_grad=True)
+h, = torch.autograd.grad(x, x, g, create_graph=True)
+print(y.grad, x.grad, h, torch.autograd.grad(h, g)[0])""",
+        "torch.float64\ntorch.float64\n"
+        "tensor([2.], dtype=torch.float32) tensor([2.]) tensor([2.], grad_fn=<ToCopyBackward0>) "
+        "tensor([1.], dtype=torch.float32)",
+    ),
     # --- no_grad, enable_grad, detach, data
+    "a view of a view is changed under no_grad": (
+        """\
+x = tensor([[1.0, 2.0]], requires_grad=True)
+v = x[-1]
+with torch.no_grad():
+    w = v[1]
+    w.mul_(2)
+v.sum().backward()
+print(w, x.grad, x)""",
+        "tensor(4.) tensor([[1., 1.]]) tensor([[1., 4.]], requires_grad=True)",
+    ),
     "nothing is recorded under no_grad": (
         """\
 x = tensor(2.0, requires_grad=True)
@@ -2547,6 +2572,18 @@ x.data[0] = 5.0
 y.sum().backward()""",
         "changed-in-place",
         4,
+    ),
+    "a view of a view that was made under no_grad": (
+        """\
+x = tensor([[1.0, 2.0]], requires_grad=True)
+h = x * 1
+v = h[0]
+with torch.no_grad():
+    w = v[1:]
+h[0, 0] = 7.0
+w.sum()""",
+        "unrecorded-view",
+        7,
     ),
     "no rule at all": (
         """\

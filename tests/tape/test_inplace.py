@@ -121,3 +121,9 @@ def test_a_part_is_changed_more_than_once_under_no_grad(change):
     )
     found = load(text).grad()
     assert (found.value, found.grad["x"].tolist()) == (28.0, [2.0, 2.0])
+
+
+@pytest.mark.parametrize("call", ["quantile(x, 0.4)", "einsum('i,j->ij', x, x)", "kron(x, x)"])
+def test_what_is_made_by_a_view_of_what_nobody_has_is_no_view(call):
+    text = f"x = tensor([1.0, 2.0], requires_grad=True)\ny = {call}\ny.neg_()\nprint(y.grad_fn)"
+    assert load(text).run().printed == ("<NegBackward0>",)

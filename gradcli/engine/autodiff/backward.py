@@ -214,10 +214,7 @@ def seed(x: Tensor, gradient: Any, what: str) -> Any:
             f"a gradient of shape {list(given.shape)} was given for a value of shape "
             f"{list(like.shape)}",
         )
-    if not given.dtype.startswith("float"):
-        data = data_of(gradient)
-        return float(data) if type(data) in NUMBERS else data.astype(like.dtype)
-    return gradient
+    return gradient if given.dtype == like.dtype else ops.cast(gradient, dtype=like.dtype)
 
 
 def seed_of_one(x: Tensor, by: str) -> Any:

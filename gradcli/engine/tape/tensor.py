@@ -45,8 +45,8 @@ class View:
 
     `index` tells which of the op's results it is, None where there is one. `seen` is the version at
     which the tensor's node was made: when the memory has changed since, the node is made anew from
-    the parent's. A view that was made unrecorded stays a constant as long as the parent's node is
-    the one it had then, `cut`.
+    the parent's. A view that was made unrecorded stays a constant as long as the base's node is the
+    one it had then, `cut`.
     """
 
     __slots__ = ("cut", "index", "op", "params", "parent", "recorded", "seen")
@@ -381,6 +381,13 @@ def _again(a: Tensor, data: Data, under: Node | None, index: int) -> Tensor:
     return made
 
 
+def base_of(x: Tensor) -> Tensor:
+    """The tensor that a view shows parts of, be it by way of others."""
+    while x.view is not None:
+        x = x.view.parent
+    return x
+
+
 def node_of(x: Tensor) -> Node | None:
     """Node of a tensor, made anew where a view's memory has changed under it."""
     view = x.view
@@ -401,7 +408,7 @@ def _renew(x: Tensor) -> None:
         view.seen = tensor.version.count
         parent = view.parent
         under = parent.node
-        if under is None or (not view.recorded and under is view.cut):
+        if under is None or (not view.recorded and base_of(parent).node is view.cut):
             tensor.node = None
             continue
         if not view.recorded and under.visible:
@@ -494,6 +501,8 @@ def composed(op: Recordable, args: Sequence[Any], params: Mapping[str, Any]) -> 
     assert op.body is not None
     under = [(node_of(a), a.index) if isinstance(a, Tensor) else (None, 0) for a in args]
     out = op.body(*args, **params)
+    if isinstance(out, Tensor) and out.view is not None and not _lies_on(args, out):
+        out.view = None  # of what nobody else has
     if not op.folds and op.guards is None:
         return out
     given = {node for node, _ in under if node is not None}
@@ -517,6 +526,11 @@ def composed(op: Recordable, args: Sequence[Any], params: Mapping[str, Any]) -> 
             if inner is not None:
                 result.node, result.index, result.view = folded, i, None
     return out
+
+
+def _lies_on(args: Sequence[Any], view: Tensor) -> bool:
+    """Whether a view is one of an argument."""
+    return any(isinstance(a, Tensor) and a.version is view.version for a in args)
 
 
 def _name_parts(whole: CompositeNode, given: Collection[Node]) -> None:
@@ -554,7 +568,7 @@ def cut(x: Tensor) -> None:
     """Take down that a tensor, if it is a view, was made unrecorded."""
     if x.view is not None:
         x.view.recorded = False
-        x.view.cut = x.view.parent.node
+        x.view.cut = base_of(x).node
 
 
 def named(op: Recordable, results: Iterable[Any]) -> tuple[Any, ...]:

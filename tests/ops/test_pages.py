@@ -17,21 +17,6 @@ from gradcli.program import operation, operations
 ROOT = Path(__file__).parents[2]
 
 
-def gradcli(*arguments, cwd=None, status=0):
-    environment = {**os.environ, "PYTHONPATH": str(cwd or ROOT), "COLUMNS": "80"}
-    done = subprocess.run(
-        [sys.executable, "-m", "gradcli", *arguments],
-        cwd=cwd or ROOT,
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-    )
-    assert done.returncode == status, f"{arguments}: {done.returncode}\n{done.stdout}{done.stderr}"
-    return done.stdout, done.stderr
-
-
 # the command ------------------------------------------------------------------------------
 
 
@@ -40,16 +25,16 @@ def test_the_list_has_every_operation_once():
     assert sorted(names) == sorted(Builtins().names())
 
 
-def test_plain_is_four_columns_a_line():
-    out, _ = gradcli("ops")
+def test_plain_is_four_columns_a_line(cli):
+    _, out, _ = cli("ops")
     rows = [line.split("\t") for line in out.splitlines()]
     assert len(rows) == len(operations())
     assert all(len(row) == 4 and all(row) for row in rows)
     assert ["sin", "Trigonometric", "sin(input)", "Sine of input in radians."] in rows
 
 
-def test_json_holds_the_fields():
-    out, _ = gradcli("ops", "relu", "--json")
+def test_json_holds_the_fields(cli):
+    _, out, _ = cli("ops", "relu", "--json")
     found = json.loads(out)
     assert found["schema"] == "gradcli.ops/1"
     (relu,) = found["ops"]
@@ -64,9 +49,9 @@ def test_a_name_may_be_an_alias_or_have_a_module(name):
     assert operation(name).name == "abs"
 
 
-def test_an_unknown_name_is_a_usage_error():
-    out, err = gradcli("ops", "reluu", status=2)
-    assert out == ""
+def test_an_unknown_name_is_a_usage_error(cli):
+    status, out, err = cli("ops", "reluu")
+    assert (status, out) == (2, "")
     assert err == (
         "gradcli: error[unknown-name]: no operation `reluu`\n  = help: did you mean `relu`?\n"
     )
@@ -132,78 +117,91 @@ def with_cube(tmp_path_factory):
     run.
     """
     copy = tmp_path_factory.mktemp("recipe")
-    for part in ("gradcli", "tests"):
-        ignored = shutil.ignore_patterns("__pycache__", "reference")
-        shutil.copytree(ROOT / part, copy / part, ignore=ignored)
+    for part in ("gradcli", "tests"):  # with what is compiled of them
+        shutil.copytree(ROOT / part, copy / part, ignore=shutil.ignore_patterns("reference"))
     (copy / "docs").mkdir()
     with (copy / "gradcli/engine/ops/families/arithmetic.py").open("a", encoding="utf-8") as family:
         family.write(ENTRY)
     (copy / "gradcli/engine/ops/families/powers.py").write_text(FAMILY, "utf-8")
     for module in ("build", "pages.docs"):
         assert f"python -m gradcli.engine.ops.{module}" in (ROOT / "CONTRIBUTING.md").read_text()
-        done = subprocess.run(
-            [sys.executable, "-m", f"gradcli.engine.ops.{module}"],
-            cwd=copy,
-            env={**os.environ, "PYTHONPATH": str(copy)},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0, done.stderr
+        python("-m", f"gradcli.engine.ops.{module}", cwd=copy)
     return copy
 
 
-USES = [
-    ("cube(x)", "12.0"),
-    ("x.cube()", "12.0"),
-    ("x = tensor([1.0, 2.0], requires_grad=True)\n(x * 1.0).cube_().sum()", "[3.0,12.0]"),
-    ("cube(input=x)", "12.0"),
-    ("jvp(cube, x, 1.0)[1]", "12.0"),
-]
+def python(*arguments, cwd):
+    """What an interpreter prints that imports from a folder."""
+    done = subprocess.run(
+        [sys.executable, *arguments],
+        cwd=cwd,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join((str(cwd), str(cwd / "tests")))},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
 
 
-@pytest.mark.parametrize(("text", "gradient"), USES)
-def test_one_entry_makes_function_method_and_twin(with_cube, text, gradient):
-    given = () if "requires_grad" in text else ("x=2",)
-    out, _ = gradcli("grad", "-e", text, *given, cwd=with_cube)
-    assert out.splitlines()[1] == f"grad.x\t{gradient}"
+LINES = """
+import json, sys
+from in_process import command
+print(json.dumps([command(*line) for line in json.loads(sys.argv[1])]))
+"""
+
+
+def commands(folder, *lines):
+    """Status, output and messages of command lines, run by one process of the copy."""
+    return json.loads(python("-c", LINES, json.dumps(lines), cwd=folder))
+
+
+USES = {  # a program, what is given, the gradient
+    "cube(x)": (["x=2"], "12.0"),
+    "x.cube()": (["x=2"], "12.0"),
+    "x = tensor([1.0, 2.0], requires_grad=True)\n(x * 1.0).cube_().sum()": ([], "[3.0,12.0]"),
+    "cube(input=x)": (["x=2"], "12.0"),
+    "jvp(cube, x, 1.0)[1]": (["x=2"], "12.0"),
+}
+
+
+def test_one_entry_makes_function_method_and_twin(with_cube):
+    lines = [["grad", "-e", text, *USES[text][0]] for text in USES]
+    for (status, out, err), (text, (_, gradient)) in zip(
+        commands(with_cube, *lines), USES.items(), strict=True
+    ):
+        assert (status, err) == (0, ""), f"{text}: {err}"
+        assert out.splitlines()[1] == f"grad.x\t{gradient}", text
 
 
 def test_the_entry_is_described(with_cube):
     page = (with_cube / "docs/ops.md").read_text("utf-8")
     row = "| `cube(input)` | Third power of input. | input: `g * (input * input * 3)` | yes, `_` |"
     assert row in page
-    out, _ = gradcli("ops", "cube", cwd=with_cube)
+    ((_, out, _),) = commands(with_cube, ["ops", "cube"])
     assert "kink.cube(0)\tinput 0.0\n" in out
 
 
 def test_a_family_is_one_file(with_cube):
-    assert gradcli("run", "-e", "fourth(3.0)", cwd=with_cube)[0] == "81.0\n"
+    assert commands(with_cube, ["run", "-e", "fourth(3.0)"]) == [[0, "81.0\n", ""]]
     page = (with_cube / "docs/ops.md").read_text("utf-8")
     headings = [line for line in page.splitlines() if line.startswith("## ")]
     assert headings[:3] == ["## Arithmetic", "## Powers of numbers", "## Rounding"]
 
 
 def test_the_checks_know_the_entry(with_cube):
-    _, err = gradcli("run", "-e", "cube(1, 2)", cwd=with_cube, status=3)
+    lines = ["run", "-e", "cube(1, 2)"], ["run", "-e", "y = 1", "-e", "cubee(y)"]
+    (status, _, err), (other, _, said) = commands(with_cube, *lines)
+    assert (status, other) == (3, 3)
     assert "`cube` takes 1 argument, got 2" in err
-    _, err = gradcli("run", "-e", "y = 1", "-e", "cubee(y)", cwd=with_cube, status=3)
-    assert "did you mean `cube`?" in err
+    assert "did you mean `cube`?" in said
 
 
 def test_the_tables_of_tests_hold_the_entry(with_cube):
-    done = subprocess.run(
-        [
-            *(sys.executable, "-m", "pytest", "-rA", "-p", "no:cacheprovider"),
-            *("tests/ops/test_entries.py", "-k", "cube or index_is_fresh"),
-        ],
+    printed = python(
+        *("-m", "pytest", "-rA", "-p", "no:cacheprovider"),
+        *("tests/ops/test_entries.py", "-k", "cube or index_is_fresh"),
         cwd=with_cube,
-        env={**os.environ, "PYTHONPATH": f"{with_cube}{os.pathsep}{with_cube / 'tests'}"},
-        capture_output=True,
-        text=True,
-        check=False,
     )
-    assert done.returncode == 0, done.stdout + done.stderr
     for name in (
         "both_modes_agree_with_central_differences[cube]",
         "second_derivatives_agree_with_central_differences[cube]",
@@ -211,4 +209,4 @@ def test_the_tables_of_tests_hold_the_entry(with_cube):
         "samples_catch_a_wrong_factor[cube]",
         "index_is_fresh",
     ):
-        assert f"PASSED tests/ops/test_entries.py::test_{name}\n" in done.stdout, done.stdout
+        assert f"PASSED tests/ops/test_entries.py::test_{name}\n" in printed, printed

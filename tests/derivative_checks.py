@@ -11,8 +11,6 @@ from oracles import (
     central_differences,
     flat,
     forward,
-    jacobian_forward,
-    jacobian_reverse,
     reverse,
     slopes,
     split,
@@ -27,28 +25,35 @@ def told(entry: Op, s, got, expected) -> str:
     return f"{entry.name}{s.args} {s.params}: got\n{got}\nexpected\n{expected}"
 
 
-def agree(got, expected, entry: Op, s, rtol: float = RTOL, atol: float = ATOL) -> None:
-    fits = np.shape(got) == np.shape(expected) and np.allclose(
-        got, expected, rtol=rtol, atol=atol, equal_nan=True
-    )
-    assert fits, told(entry, s, got, expected)
+def near(got: np.ndarray, expected: np.ndarray) -> bool:
+    """As `np.allclose`, which takes several times as long; nan is near nothing."""
+    if got.shape != expected.shape:
+        return False
+    finite = np.isfinite(got) & np.isfinite(expected)
+    close = np.abs(got - expected) <= ATOL + RTOL * np.abs(expected)
+    return bool(((got == expected) | (close & finite)).all())
 
 
 # --- first order -------------------------------------------------------------------------
 
 
-def check_first(entry, s):
-    case = Case(entry, s)
+def check_first(case: Case) -> None:
     expected = central_differences(case.value, case.point)
-    agree(jacobian_reverse(case.run), expected, entry, s)
-    agree(jacobian_forward(case.run), expected, entry, s)
+    _agree(case, case.rows, expected)
+    _agree(case, case.columns, expected)
+
+
+def _agree(case: Case, got: np.ndarray, expected: np.ndarray) -> None:
+    nan = np.isnan(expected)
+    fits = got.shape == expected.shape and near(got[~nan], expected[~nan])
+    fits = fits and bool(np.isnan(got[nan]).all())
+    assert fits, told(case.op, case.sample, got, expected)
 
 
 # --- second order ------------------------------------------------------------------------
 
 
-def check_second(entry, s):
-    case = Case(entry, s)
+def check_second(case: Case) -> None:
     rng = np.random.default_rng(0)
     along = rng.standard_normal(case.point.size)
     weights = rng.standard_normal(flat(case.run.outs).size)
@@ -60,8 +65,7 @@ def check_second(entry, s):
 
     expected = slopes(slope, case.point, seen)
     for name, got in second_derivatives(case.run, along, weights, seen).items():
-        fits = np.allclose(got, expected, rtol=RTOL, atol=ATOL)
-        assert fits, f"{name} of {told(entry, s, got, expected)}"
+        assert near(got, expected), f"{name} of {told(case.op, case.sample, got, expected)}"
 
 
 def second_derivatives(run: Run, along, weights, seen):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache, cached_property
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -80,12 +82,20 @@ class Poison(Like):
         raise TypeError("a rule reads a value that its op does not save")
 
 
-def poison(outs: list[Tensor]) -> None:
+def _poison(nodes: Iterable[Any]) -> None:
     """See to it that a rule that reads what its op does not save fails."""
-    for node in {n for o in outs if o.node is not None for n in _below(o.node)}:
-        if isinstance(node, OpNode):
+    for node in nodes:
+        if isinstance(node, OpNode) and Like in map(type, node.args):
             args = (Poison(a.shape, a.dtype) if type(a) is Like else a for a in node.args)
             node.args = tuple(args)
+
+
+def _recorded(values: list[Any]) -> list[Any]:
+    """What a pass that was recorded gives, its rules poisoned likewise."""
+    _poison(
+        {n for v in values if isinstance(v, Tensor) and v.node is not None for n in _below(v.node)}
+    )
+    return values
 
 
 class Run:
@@ -102,6 +112,7 @@ class Run:
         self.leaves = [x for x in self.inputs if isinstance(x, Tensor)]
         edges = {n for r in self.outs for n in _below(r.node)}
         self.leaves = [x for x in self.leaves if x.node in edges]
+        _poison(edges)
 
 
 def _below(node: Any) -> set[Any]:
@@ -116,16 +127,15 @@ def _below(node: Any) -> set[Any]:
 
 def reverse(outs: list[Tensor], gs: list[Any], leaves: list[Tensor], *, graph: bool = False):
     """Cotangents of the leaves; zeros for what the results do not depend on."""
-    poison(outs)
     roots = [(o.node, o.index, g) for o, g in zip(outs, gs, strict=True) if o.node is not None]
     pull = backward.recorded_cotangents if graph else backward.cotangents
     found = pull(roots, [x.node for x in leaves])
-    return [found.get(x.node, zeros(x)) for x in leaves]
+    cotangents = [found.get(x.node, zeros(x)) for x in leaves]
+    return _recorded(cotangents) if graph else cotangents
 
 
 def forward(outs: list[Tensor], dots: list[Any], leaves: list[Tensor], *, graph: bool = False):
     """Tangents of results; zeros for what does not depend on the leaves."""
-    poison(outs)
     seeds = {x.node: dot for x, dot in zip(leaves, dots, strict=True)}
     along = forward_mode.recorded_tangents if graph else forward_mode.tangents
     found = along([o.node for o in outs if o.node is not None], seeds)
@@ -134,7 +144,7 @@ def forward(outs: list[Tensor], dots: list[Any], leaves: list[Tensor], *, graph:
         dot = found.get(o.node)
         dot = dot[o.index] if type(dot) is tuple else dot
         result.append(zeros(o) if dot is None else dot)
-    return result
+    return _recorded(result) if graph else result
 
 
 def zeros(x: Any) -> Any:
@@ -143,25 +153,29 @@ def zeros(x: Any) -> Any:
 
 def flat(parts: list[Any]) -> np.ndarray:
     """Several values as one vector."""
-    parts = [np.ravel(np.asarray(data_of(p), np.float64)) for p in parts]
-    return np.concatenate(parts) if parts else np.zeros(0)
+    flattened = [np.asarray(data_of(p), np.float64).ravel() for p in parts]
+    if len(flattened) == 1:
+        return flattened[0]
+    return np.concatenate(flattened) if flattened else np.zeros(0)
 
 
 def split(vector: np.ndarray, likes: list[Any]) -> list[Any]:
     """One vector as values shaped like others."""
     result, at = [], 0
     for like in likes:
-        size = int(np.prod(like.shape, dtype=int))
-        part = vector[at : at + size].reshape(like.shape).astype(like.dtype)
-        number = like.shape == () and like.dtype == "float64"
-        result.append(part.item() if number else part)
+        shape, dtype = like.shape, like.dtype
+        size = prod(shape)
+        if shape == () and dtype == "float64":
+            result.append(vector[at].item())
+        else:
+            result.append(vector[at : at + size].reshape(shape).astype(dtype))
         at += size
     return result
 
 
 def basis(likes: list[Any]):
     """The unit vectors of the space that values shaped like these make up."""
-    size = sum(int(np.prod(x.shape, dtype=int)) for x in likes)
+    size = sum(prod(x.shape) for x in likes)
     for row in np.eye(size):
         yield split(row, likes)
 
@@ -202,7 +216,7 @@ class Case:
     """An op at a sample, as a function of one vector: of all that it is differentiated by."""
 
     def __init__(self, op: Op, s: Sample) -> None:
-        self.op, self.params = op, s.params
+        self.op, self.sample, self.params = op, s, s.params
         self.args = values(s.args)
         self.run = Run(op, self.args, s.params)
         kept = [x.node for x in self.run.leaves]
@@ -210,8 +224,17 @@ class Case:
             i for i, x in enumerate(self.run.inputs) if isinstance(x, Tensor) and x.node in kept
         ]
         self.point = flat(self.run.leaves)
-        indices = [i for i, r in enumerate(self.run.results) if r.node is not None]
-        self.indices = indices
+        self.indices = [i for i, r in enumerate(self.run.results) if r.node is not None]
+
+    @cached_property
+    def rows(self) -> np.ndarray:
+        """The Jacobian, a pass in reverse mode for each row."""
+        return jacobian_reverse(self.run)
+
+    @cached_property
+    def columns(self) -> np.ndarray:
+        """The Jacobian, a pass in forward mode for each column."""
+        return jacobian_forward(self.run)
 
     def at(self, x: np.ndarray) -> Run:
         """The op done at another point."""
@@ -227,6 +250,12 @@ class Case:
         out = self.op(*args, **self.params)
         parts = out if isinstance(out, tuple) else (out,)
         return flat([parts[i] for i in self.indices])
+
+
+@cache
+def cases(op: Op) -> list[Case]:
+    """An entry at all its samples that can be differentiated; several tests ask of them."""
+    return [Case(op, s) for s in op.samples() if any(floating(a) for a in values(s.args))]
 
 
 def ulps(a: float, b: float) -> float:
@@ -246,6 +275,7 @@ __all__ = [
     "Case",
     "Poison",
     "Run",
+    "cases",
     "central_differences",
     "flat",
     "forward",

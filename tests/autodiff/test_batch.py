@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from oracles import Run, flat, floating, jacobian_forward, jacobian_reverse, per_op, table, values
+from oracles import cases, flat, floating, table, values
 
 from gradcli.engine.autodiff import forward, linearize
 from gradcli.engine.autodiff.linearize import Linearized
@@ -14,11 +14,12 @@ from gradcli.engine.values.carrier import like_of
 from gradcli.engine.values.data import Quiet
 from gradcli.program import load
 
-CASES = per_op(
-    (op, [s for s in op.samples() if any(floating(a) for a in values(s.args))])
+OPS = [
+    pytest.param(op, id=op.name)
     for op in table().values()
     if (op.differentiable or op.body) and op.name not in {"view_update", "zeros_of"}
-)
+    if any(floating(a) for s in op.samples() for a in values(s.args))
+]
 
 
 @pytest.fixture(autouse=True)
@@ -27,15 +28,15 @@ def ieee_arithmetic():
         yield
 
 
-@pytest.mark.parametrize(("op", "samples"), CASES)
-def test_rows_and_columns_are_those_of_single_passes(op, samples):
-    for s in samples:
-        check_passes(op, s)
+@pytest.mark.parametrize("op", OPS)
+def test_rows_and_columns_are_those_of_single_passes(op):
+    for case in cases(op):
+        check_passes(case)
 
 
-def check_passes(op, s):
-    run = Run(op, values(s.args), s.params)
-    expected = {"rows": jacobian_reverse(run), "columns": jacobian_forward(run)}
+def check_passes(case):
+    run = case.run
+    expected = {"rows": case.rows, "columns": case.columns}
     line = Linearized(run.outs, {x.node: like_of(x) for x in run.leaves})
     both = {"rows": line.jacobian("reverse"), "columns": line.jacobian("forward")}
     for name, together in both.items():
@@ -46,7 +47,7 @@ def check_passes(op, s):
             blocks.append(np.concatenate(parts, 1) if parts else np.zeros((size, 0)))
         got = np.concatenate(blocks) if blocks else np.zeros((0, 0))
         assert np.allclose(got, expected[name], rtol=1e-13, atol=1e-13, equal_nan=True), (
-            f"{name} of {op.name}{s.args} {s.params}: got\n{got}\nexpected\n{expected[name]}"
+            f"{name} of {case.op.name}{case.sample.args} {case.params}: got\n{got}\nexpected\n{expected[name]}"
         )
 
 

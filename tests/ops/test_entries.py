@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 from derivative_checks import check_first, check_second, told
 from oracles import (
+    Case,
     Poison,
     Run,
+    cases,
     flat,
     floating,
     forward,
@@ -46,11 +48,12 @@ def samples_of(entry: Op):
     return [] if entry.name in INTERNAL else entry.samples()
 
 
-SMOOTH = per_op(
-    (entry, [s for s in samples_of(entry) if any(floating(a) for a in values(s.args))])
+SMOOTH = [
+    pytest.param(entry, id=entry.name)
     for entry in PLAIN.values()
     if entry.differentiable or entry.body
-)
+    if any(floating(a) for s in samples_of(entry) for a in values(s.args))
+]
 KNOWN = per_op((entry, entry.known()) for entry in OPS.values())
 BAD = per_op((entry, entry.bad()) for entry in OPS.values())
 
@@ -58,16 +61,16 @@ BAD = per_op((entry, entry.bad()) for entry in OPS.values())
 # --- both orders -------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("entry", "samples"), SMOOTH)
-def test_both_modes_agree_with_central_differences(entry, samples):
-    for s in samples:
-        check_first(entry, s)
+@pytest.mark.parametrize("entry", SMOOTH)
+def test_both_modes_agree_with_central_differences(entry):
+    for case in cases(entry):
+        check_first(case)
 
 
-@pytest.mark.parametrize(("entry", "samples"), SMOOTH)
-def test_second_derivatives_agree_with_central_differences(entry, samples):
-    for s in samples:
-        check_second(entry, s)
+@pytest.mark.parametrize("entry", SMOOTH)
+def test_second_derivatives_agree_with_central_differences(entry):
+    for case in cases(entry):
+        check_second(case)
 
 
 # --- exact values ------------------------------------------------------------------------
@@ -189,9 +192,6 @@ def test_no_name_stands_twice():
         for name in names:
             assert name not in seen, f"{name} is in {seen.get(name)} and {family}"
             seen[name] = family
-
-
-RECORDED = [case for case in SMOOTH if case.values[0].body is None]
 
 
 @pytest.mark.parametrize(
@@ -381,8 +381,8 @@ def test_wrong_rules_are_caught(fault):
 
 
 def check_both_orders(entry, s):
-    check_first(entry, s)
-    check_second(entry, s)
+    check_first(Case(entry, s))
+    check_second(Case(entry, s))
 
 
 def _mutable(entry: Op) -> list[tuple[str, int]]:
@@ -437,7 +437,7 @@ def _is_caught(entry: Op, field: str, i: int, factor: float) -> bool:
         if not any(floating(a) for a in values(s.args)):
             continue
         try:
-            check_first(mutant, s)
+            check_first(Case(mutant, s))
         except AssertionError:
             return True
     return False

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from derivative_checks import check_first, check_second
+from oracles import Case
 
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import composite, sample
@@ -50,8 +51,8 @@ CASES = {
 def test_derivatives_agree_with_central_differences(name):
     call, point = CASES[name]
     entry = composite("case", call, args=("a",), doc="A case.")
-    check_first(entry, sample(point))
-    check_second(entry, sample(point))
+    check_first(Case(entry, sample(point)))
+    check_second(Case(entry, sample(point)))
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 5, 6, 9])

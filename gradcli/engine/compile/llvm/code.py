@@ -43,7 +43,7 @@ class Code:
         self._gives = Words([type_of(x) for x in program.block.results])
         tells = [(text, Words(types)) for text, types in module.tells]
         self._shape = Shape(module.stacks, program.texts, tells)
-        self._silent = Shape(module.stacks)  # of rows, which print nothing
+        self._silent = Shape(module.stacks, (), tells)  # of rows, which print nothing
 
     def __reduce__(self) -> tuple[Any, ...]:
         return code, (self.program,)
@@ -57,7 +57,7 @@ class Code:
         given = self._given.packed(inputs)
         out = self._gives.room()
         if not self._waits:
-            self._run(Run(self._silent, control, control.turns), given, out)
+            self._run(Run(self._shape, control, control.turns), given, out)
         else:
             self._in_time(given, out, control)
         return self._gives.unpacked(out)
@@ -136,7 +136,10 @@ class Code:
             if done < count:
                 raise Left(state.STOPPED)
 
-        wait(work, run)
+        if self._waits or count > self._short:
+            wait(work, run)
+        else:
+            work()
         return tuple(out), left.view(np.bool_)
 
 

@@ -90,7 +90,7 @@ def _survey(block: Block) -> tuple[int, dict[int, int]]:
                 open_blocks += [(i.then, depth + 1), (i.orelse, depth + 1)]
             elif isinstance(i, Loop):
                 open_blocks.append((i.body, depth + 1))
-            elif isinstance(i, Push):
+            elif isinstance(i, Push | Pop):
                 stacks.setdefault(i.stack, len(stacks))
     return deepest, stacks
 

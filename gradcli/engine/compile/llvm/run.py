@@ -102,8 +102,10 @@ class Run:
         self.words: Any = shape.words()
         self.words[state.STOP] = ctypes.addressof(control.stop)
         self.words[state.TURNS] = turns
-        self._serve: Any = _Serve(self._served)
-        self.words[state.SERVE] = address_of(self._serve)
+        self._serve: Any = None
+        if shape.stacks or shape.tells:
+            self._serve = _Serve(self._served)
+            self.words[state.SERVE] = address_of(self._serve)
         if shape.texts:
             self._kept = _Kept()
             self.words[state.WORDS] = ctypes.addressof(self._kept)

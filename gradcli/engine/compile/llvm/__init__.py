@@ -2,5 +2,5 @@
 
 `sources` finds the Python text of a function on numbers, `translate` says what it does in LLVM's
 language by `numbers` (Python's operators) and `library` (Python's `math`), `lower` does so with a
-whole program, `machine` makes code of that and `code` runs it.
+whole program, `machine` makes code of that, `code` and `run` run it.
 """

@@ -69,6 +69,7 @@ class Module:
         self.text = "\n".join(
             [
                 *(f"declare {intrinsic}" for intrinsic in _INTRINSICS),
+                *self.primitives.functions.lines,
                 *self.primitives.lines,
                 *lines,
                 *_rows(program),

@@ -292,6 +292,18 @@ def _float_rest(w: Writer, x: Number, y: Number) -> Number:
     return w.number("float", f"select i1 {some}, double {near}, double {zero}")
 
 
+def _float_power(w: Writer, x: Number, y: Number) -> Number:
+    """As CPython's float_pow; fails where it is no float."""
+    zero = w.put(f"fcmp oeq double {x.text}, {ZERO}")
+    below = w.put(f"fcmp olt double {y.text}, {ZERO}")
+    w.fail(w.put(f"and i1 {zero}, {below}"), "ZeroDivisionError")
+    r = Number(from_library(w, "pow", x.text, y.text), "float")
+    infinite = w.put(f"or i1 {nonfinite(w, x)}, {nonfinite(w, y)}")
+    finite = w.put(f"xor i1 {infinite}, true")
+    w.fail(w.put(f"and i1 {nonfinite(w, r)}, {finite}"), "OverflowError")
+    return r
+
+
 def _signs_differ(w: Writer, rest: str, y: str) -> str:
     """Whether a remainder that is not zero has another sign than the divisor."""
     below = w.put(f"fcmp olt double {y}, {ZERO}")
@@ -319,6 +331,7 @@ _ON_FLOATS: dict[str, Callable[[Writer, Number, Number], Number]] = {
     "Mult": _float_product,
     "Div": _float_quotient,
     "FloorDiv": _float_floored,
+    "Pow": _float_power,
     "Mod": _float_rest,
 }
 

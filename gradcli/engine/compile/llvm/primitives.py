@@ -9,7 +9,7 @@ from typing import Any
 
 from gradcli.engine.compile.llvm.errors import Untranslatable
 from gradcli.engine.compile.llvm.libm import address_of
-from gradcli.engine.compile.llvm.translate import call
+from gradcli.engine.compile.llvm.translate import Functions, call
 from gradcli.engine.compile.llvm.writer import TYPES, Number, Writer, constant
 
 _SMALL = 40  # lines of a function that is written where it is called
@@ -34,13 +34,14 @@ class Primitives:
     each constants among them; one that cannot be written is called in Python.
 
     Fields:
-        lines: the functions of the module that are called.
+        lines, functions: the functions of the module that are called, and those that they call.
         kept: the functions in Python, as ctypes makes them for C.
         raised: what was raised in them that is no error of theirs, by thread.
     """
 
     def __init__(self) -> None:
         self.lines: list[str] = []
+        self.functions = Functions()
         self.kept: list[Any] = []
         self.raised: dict[int, BaseException] = {}
         self._known: dict[Any, _Primitive] = {}
@@ -74,34 +75,19 @@ class Primitives:
         types = [a.type for a in args if isinstance(a, Number)]
         names = iter([Number(f"%a{i}", t) for i, t in enumerate(types)])
         given = [next(names) if isinstance(a, Number) else a for a in args]
+        known = self.functions.known()
         try:
-            result = call(inner, function, given, params, type)
+            result = call(inner, self.functions, function, given, params, type)
         except Untranslatable:
+            self.functions.forget(known)
             return self._in_python(function, args, params, type)
         name = f"@p{len(self._known)}"
         self._define(name, inner, types, result)
         return _Written(name, type, inner.leaves)
 
     def _define(self, name: str, inner: Writer, types: Sequence[str], result: Number) -> None:
-        given = TYPES[result.type]
-        if inner.leaves:
-            pair = f"{{{given}, i1}}"
-            value = inner.put(f"insertvalue {pair} zeroinitializer, {given} {result.text}, 0")
-            inner.do(f"ret {pair} {value}")
-            inner.start("leave")
-            none = inner.put(f"insertvalue {pair} zeroinitializer, i1 true, 1")
-            inner.do(f"ret {pair} {none}")
-            given = pair
-        else:
-            inner.do(f"ret {given} {result.text}")
-        takes = ", ".join(f"{TYPES[t]} %a{i}" for i, t in enumerate(types))
         inline = "alwaysinline" if len(inner.lines) <= _SMALL else "noinline"
-        self.lines += [
-            f"define internal {given} {name}({takes}) nounwind {inline} {{",
-            "entry:",
-            *inner.lines,
-            "}",
-        ]
+        self.lines += inner.function(name, types, result, inner.leaves, inline)
 
     def _in_python(
         self,
@@ -155,13 +141,10 @@ class _Written(_Primitive):
         self.leaves = leaves
 
     def call(self, w: Writer, args: Sequence[Number]) -> Number:
-        said = ", ".join(f"{TYPES[a.type]} {a.text}" for a in args)
-        given = TYPES[self.type]
-        if not self.leaves:
-            return w.number(self.type, f"call {given} {self.name}({said})")
-        pair = w.put(f"call {{{given}, i1}} {self.name}({said})")
-        w.fail(w.put(f"extractvalue {{{given}, i1}} {pair}, 1"))
-        return w.number(self.type, f"extractvalue {{{given}, i1}} {pair}, 0")
+        said = [f"{TYPES[a.type]} {a.text}" for a in args]
+        if self.leaves:
+            return w.called(self.name, self.type, said)
+        return w.number(self.type, f"call {TYPES[self.type]} {self.name}({', '.join(said)})")
 
 
 class _Called(_Primitive):

@@ -8,7 +8,6 @@ is known when it runs. An error that a function raises ends the code; its own `t
 from __future__ import annotations
 
 import ast
-import builtins
 import inspect
 import operator
 from collections.abc import Callable, Mapping, Sequence
@@ -19,10 +18,25 @@ from gradcli.engine.compile.llvm import numbers
 from gradcli.engine.compile.llvm.errors import Untranslatable
 from gradcli.engine.compile.llvm.library import native
 from gradcli.engine.compile.llvm.sources import tree
-from gradcli.engine.compile.llvm.writer import TYPES, Number, Writer, constant
+from gradcli.engine.compile.llvm.values import (
+    Lambda,
+    Method,
+    Scope,
+    by_pieces,
+    evaluated,
+    moves,
+    number,
+    operand,
+    same,
+    type_of,
+)
+from gradcli.engine.compile.llvm.writer import TYPES, Number, Writer
+from gradcli.engine.numerics import ieee
+from gradcli.engine.numerics.piecewise import pieces
 from gradcli.engine.ops.op import Op
 
-_PYTHON = {float: "float", int: "int", bool: "bool"}
+_LONGEST = 3000  # lines of a function by pieces
+
 _CLASSES: Mapping[str, type] = {"float": float, "int": int, "whole": int, "bool": bool}
 
 _UNARY: dict[type[ast.unaryop], tuple[Any, Any]] = {
@@ -57,8 +71,56 @@ _COMPARED: dict[type[ast.cmpop], Any] = {
 }
 
 
+class Functions:
+    """Functions of the module that are made of Python functions of floats: those by pieces, which
+    call each other and themselves.
+
+    Fields:
+        lines: their text.
+    """
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self._names: dict[Any, str] = {}
+
+    def name(self, function: FunctionType, args: Mapping[str, Any]) -> str:
+        """The name of a function of the floats among these arguments, the others being known."""
+        floats = [name for name, x in args.items() if isinstance(x, Number)]
+        if any(args[name].type != "float" for name in floats):
+            raise Untranslatable("a function by pieces of what is no float")
+        known = tuple((name, x) for name, x in args.items() if name not in floats)
+        try:
+            found = self._names.get(key := (function, known))
+        except TypeError:
+            raise Untranslatable("an argument that cannot be compared") from None
+        if found is None:
+            found = self._names[key] = f"@f{len(self._names)}"
+            self._define(found, function, args, floats)
+        return found
+
+    def _define(
+        self, name: str, function: FunctionType, args: Mapping[str, Any], floats: Sequence[str]
+    ) -> None:
+        w = Writer("leave")
+        given = {**args, **{a: Number(f"%a{i}", "float") for i, a in enumerate(floats)}}
+        result = number(_Translator(w, self).inline(function, given, "float"))
+        if len(w.lines) > _LONGEST:
+            raise Untranslatable("a long function")
+        self.lines += w.function(name, ["float"] * len(floats), result, pair=True)
+
+    def known(self) -> tuple[int, dict[Any, str]]:
+        """What there is now."""
+        return len(self.lines), dict(self._names)
+
+    def forget(self, known: tuple[int, dict[Any, str]]) -> None:
+        """Go back to what there was."""
+        del self.lines[known[0] :]
+        self._names = known[1]
+
+
 def call(
     w: Writer,
+    functions: Functions,
     function: Callable[..., Any],
     args: Sequence[Any],
     params: Mapping[str, Any],
@@ -67,34 +129,15 @@ def call(
     """Write a call of a function whose value is a number of the type that is wanted; code that
     would give one of another type ends.
     """
-    result = _Translator(w).call(function, args, dict(params), wanted)
-    found = _number(result)
+    result = _Translator(w, functions).call(function, args, dict(params), wanted)
+    found = number(result)
     return numbers.converted(w, found, wanted)
 
 
-class _Scope:
-    """A call of a function: its variables, where it ends and with what values."""
-
-    def __init__(self, function: FunctionType, variables: dict[str, Any]) -> None:
-        self.variables = variables
-        self.wanted: str | None = None
-        self.ends: list[tuple[Any, str]] = []
-        self.end = ""
-        cells = function.__closure__ or ()
-        free = zip(function.__code__.co_freevars, cells, strict=True)
-        self._outside = {name: cell.cell_contents for name, cell in free}
-        self._globals = function.__globals__
-
-    def look_up(self, name: str) -> Any:
-        for where in (self.variables, self._outside, self._globals, vars(builtins)):
-            if name in where:
-                return where[name]
-        raise Untranslatable(f"`{name}` is not known")
-
-
 class _Translator:
-    def __init__(self, writer: Writer) -> None:
+    def __init__(self, writer: Writer, functions: Functions) -> None:
         self.w = writer
+        self.functions = functions
         self.inside: list[FunctionType] = []  # what is being written, of which none calls itself
 
     # calls
@@ -107,38 +150,61 @@ class _Translator:
         wanted: str | None,
     ) -> Any:
         """The value of a call."""
-        if not any(map(_moves, (*args, *params.values()))):
-            return _known(function, *args, **params)
+        if not any(map(moves, (*args, *params.values()))):
+            return evaluated(function, *args, **params)
         if function is type:
-            return _known(operator.getitem, _CLASSES, args[0].type)
+            return evaluated(operator.getitem, _CLASSES, args[0].type)
         if function is map:
             return tuple(
                 self.call(args[0], items, {}, None) for items in zip(*args[1:], strict=False)
             )
+        if function is isinstance:
+            return issubclass(evaluated(operator.getitem, _CLASSES, args[0].type), args[1])
+        if function is pieces and args[1] is ieee:
+            return self.piece(args[0], args[2], args[3])
+        if isinstance(function, Lambda):
+            given = dict(zip(function.names, args, strict=True))
+            return self.expression(function.body, function.scope.inner(given), wanted)
         if isinstance(function, Op) and function.number is not None:
             function = function.number
         write = native(function)
         if write is not None and not params:
-            found = write(self.w, *(_operand(a) for a in args))
+            found = write(self.w, *(operand(a) for a in args))
             if found is not None:
                 return found
         if not isinstance(function, FunctionType) or function in self.inside:
             raise Untranslatable(f"a call of {function!r}")
+        bound = inspect.signature(function).bind(*args, **params)
+        bound.apply_defaults()
+        if by_pieces(function):
+            name = self.functions.name(function, bound.arguments)
+            said = [a.text for a in bound.arguments.values() if isinstance(a, Number)]
+            return self.w.called(name, "float", [f"double {a}" for a in said])
         self.inside.append(function)
-        found = self.inline(function, args, params, wanted)
+        found = self.inline(function, bound.arguments, wanted)
         self.inside.pop()
         return found
 
-    def inline(
-        self,
-        function: FunctionType,
-        args: Sequence[Any],
-        params: dict[str, Any],
-        wanted: str | None,
-    ) -> Any:
-        bound = inspect.signature(function).bind(*args, **params)
-        bound.apply_defaults()
-        scope = _Scope(function, dict(bound.arguments))
+    def piece(self, x: Number, bounds: Sequence[float], functions: Sequence[Any]) -> Number:
+        """The value of the function in whose piece x lies, by `pieces` on a number."""
+        on, ways = self.w.label(), []
+        for bound, function in zip((*bounds, None), functions, strict=True):
+            after = self.w.label()
+            if bound is not None:
+                here = self.w.label()
+                below = numbers.compared(self.w, "Lt", x, number(bound))
+                self.w.branch(below.text, here, after)
+                self.w.start(here)
+            value = number(self.call(function, (x, ieee), {}, "float"))
+            ways.append((value, self.w.block))
+            self.w.go(on)
+            if bound is not None:
+                self.w.start(after)
+        self.w.start(on)
+        return self.join(ways)  # type: ignore[no-any-return]  # of numbers
+
+    def inline(self, function: FunctionType, args: Mapping[str, Any], wanted: str | None) -> Any:
+        scope = Scope(function, dict(args))
         scope.wanted = wanted
         node = tree(function.__code__)
         if isinstance(node, ast.Lambda):
@@ -156,9 +222,9 @@ class _Translator:
     def join(self, ways: Sequence[tuple[Any, str]]) -> Any:
         """The value of those that several blocks come with."""
         first = ways[0][0]
-        if all(not _moves(x) and _same(x, first) for x, _ in ways):
+        if all(not moves(x) and same(x, first) for x, _ in ways):
             return first
-        found = [(_number(x), block) for x, block in ways]
+        found = [(number(x), block) for x, block in ways]
         types = {x.type for x, _ in found}
         if len(types) > 1:
             raise Untranslatable(f"a value of one of several types: {sorted(types)}")
@@ -167,14 +233,14 @@ class _Translator:
 
     # statements
 
-    def block(self, body: Sequence[ast.stmt], scope: _Scope) -> None:
+    def block(self, body: Sequence[ast.stmt], scope: Scope) -> None:
         """Write statements up to the one that ends the block."""
         for statement in body:
             if self.w.ended:
                 return
             self.statement(statement, scope)
 
-    def statement(self, node: ast.stmt, scope: _Scope) -> None:
+    def statement(self, node: ast.stmt, scope: Scope) -> None:
         match node:
             case ast.Return(value=ast.expr() as value):
                 self.give(self.expression(value, scope, scope.wanted), scope)
@@ -207,19 +273,19 @@ class _Translator:
             case _:
                 raise Untranslatable(f"a statement: {type(node).__name__}")
 
-    def give(self, value: Any, scope: _Scope) -> None:
+    def give(self, value: Any, scope: Scope) -> None:
         """Return a value."""
         if self.w.ended:
             return
-        if scope.wanted is not None and _type(value) not in (scope.wanted, None):
-            if _type(value) not in ("whole", "mixed"):
+        if scope.wanted is not None and type_of(value) not in (scope.wanted, None):
+            if type_of(value) not in ("whole", "mixed"):
                 self.w.give_up()
                 return
-            value = numbers.converted(self.w, _number(value), scope.wanted)
+            value = numbers.converted(self.w, number(value), scope.wanted)
         scope.ends.append((value, self.w.block))
         self.w.go(scope.end)
 
-    def assign(self, target: ast.expr, value: Any, scope: _Scope) -> None:
+    def assign(self, target: ast.expr, value: Any, scope: Scope) -> None:
         match target:
             case ast.Name(id=name):
                 scope.variables[name] = value
@@ -229,7 +295,7 @@ class _Translator:
             case _:
                 raise Untranslatable(f"an assignment to {ast.unparse(target)}")
 
-    def choose(self, node: ast.If, scope: _Scope) -> None:
+    def choose(self, node: ast.If, scope: Scope) -> None:
         test = self.truth(self.expression(node.test, scope))
         if not isinstance(test, Number):
             self.block(node.body if test else node.orelse, scope)
@@ -247,7 +313,7 @@ class _Translator:
         self.merge(left, on, scope)
 
     def attempt(
-        self, body: Sequence[ast.stmt], handlers: Sequence[ast.ExceptHandler], scope: _Scope
+        self, body: Sequence[ast.stmt], handlers: Sequence[ast.ExceptHandler], scope: Scope
     ) -> None:
         kinds = [h.type.id if isinstance(h.type, ast.Name) else "" for h in handlers]
         before, left, on = scope.variables, [], self.w.label()
@@ -268,7 +334,7 @@ class _Translator:
                 self.w.go(on)
         self.merge(left, on, scope)
 
-    def merge(self, left: Sequence[tuple[dict[str, Any], str]], on: str, scope: _Scope) -> None:
+    def merge(self, left: Sequence[tuple[dict[str, Any], str]], on: str, scope: Scope) -> None:
         """Go on where blocks have left off, with their variables."""
         if not left:
             return
@@ -283,7 +349,7 @@ class _Translator:
 
     # expressions
 
-    def expression(self, node: ast.expr, scope: _Scope, wanted: str | None = None) -> Any:
+    def expression(self, node: ast.expr, scope: Scope, wanted: str | None = None) -> Any:
         match node:
             case ast.Constant(value=value):
                 return value
@@ -292,12 +358,12 @@ class _Translator:
             case ast.Attribute(value=inner, attr=name):
                 held = self.expression(inner, scope)
                 if isinstance(held, Number):
-                    return _Method(held, name)
+                    return Method(held, name)
                 return getattr(held, name)
             case ast.UnaryOp(op=sign, operand=inner):
                 known, write = _UNARY[type(sign)]
                 x = self.expression(inner, scope)
-                return write(self.w, x) if isinstance(x, Number) else _known(known, x)
+                return write(self.w, x) if isinstance(x, Number) else evaluated(known, x)
             case ast.BinOp(left=left, op=sign, right=right):
                 x = self.expression(left, scope)
                 return self.binary(sign, x, self.expression(right, scope))
@@ -309,18 +375,22 @@ class _Translator:
                 return self.conditional(node, scope, wanted)
             case ast.Call():
                 return self.call_of(node, scope, wanted)
+            case ast.Lambda(body=body, args=ast.arguments(args=names)):
+                return Lambda([a.arg for a in names], body, scope)
+            case ast.List(elts=items):
+                return [self.expression(i, scope) for i in items]
             case ast.Tuple(elts=items):
                 return tuple(self.expression(i, scope) for i in items)
             case ast.Subscript(value=held, slice=index):
                 values = self.expression(held, scope)
-                return _known(operator.getitem, values, self.expression(index, scope))
-            case ast.Slice(lower=low, upper=high, step=None):
+                return evaluated(operator.getitem, values, self.expression(index, scope))
+            case ast.Slice(lower=low, upper=high, step=step):
                 ends = (None if end is None else self.expression(end, scope) for end in (low, high))
-                return _known(slice, *ends)
+                return evaluated(slice, *ends, step and self.expression(step, scope))
             case _:
                 raise Untranslatable(f"an expression: {type(node).__name__}")
 
-    def call_of(self, node: ast.Call, scope: _Scope, wanted: str | None) -> Any:
+    def call_of(self, node: ast.Call, scope: Scope, wanted: str | None) -> Any:
         function = self.expression(node.func, scope)
         args: list[Any] = []
         for a in node.args:
@@ -332,39 +402,39 @@ class _Translator:
         for k in node.keywords:
             value = self.expression(k.value, scope)
             params.update(value if k.arg is None else {k.arg: value})
-        if isinstance(function, _Method):
+        if isinstance(function, Method):
             if function.name != "bit_length":
                 raise Untranslatable(f"the method {function.name}")
             return numbers.bit_length(self.w, function.of)
         return self.call(function, args, params, wanted)
 
     def binary(self, sign: ast.operator, x: Any, y: Any) -> Any:
-        if not _moves(x) and not _moves(y):
-            return _known(_BINARY[type(sign)], x, y)
-        return numbers.operation(self.w, type(sign).__name__, _number(x), _number(y))
+        if not moves(x) and not moves(y):
+            return evaluated(_BINARY[type(sign)], x, y)
+        return numbers.operation(self.w, type(sign).__name__, number(x), number(y))
 
-    def comparison(self, node: ast.Compare, scope: _Scope) -> Any:
+    def comparison(self, node: ast.Compare, scope: Scope) -> Any:
         left = self.expression(node.left, scope)
         found: list[Any] = []
         for sign, right in zip(node.ops, node.comparators, strict=True):
             other = self.expression(right, scope)
-            if not _moves(left) and not _moves(other):
-                found.append(_known(_COMPARED[type(sign)], left, other))
+            if not moves(left) and not moves(other):
+                found.append(evaluated(_COMPARED[type(sign)], left, other))
             elif isinstance(sign, ast.Is | ast.IsNot):
                 found.append(isinstance(sign, ast.IsNot))  # numbers are compared with None
             else:
                 name = type(sign).__name__
-                found.append(numbers.compared(self.w, name, _number(left), _number(other)))
+                found.append(numbers.compared(self.w, name, number(left), number(other)))
             left = other
-        if not any(map(_moves, found)):
+        if not any(map(moves, found)):
             return all(found)
-        tests = [_number(x).text for x in found]
+        tests = [number(x).text for x in found]
         together = tests[0]
         for test in tests[1:]:
             together = self.w.put(f"and i1 {together}, {test}")
         return Number(together, "bool")
 
-    def junction(self, all_of: bool, values: Sequence[ast.expr], scope: _Scope) -> Any:
+    def junction(self, all_of: bool, values: Sequence[ast.expr], scope: Scope) -> Any:
         """`and` and `or`."""
         x = self.expression(values[0], scope)
         if len(values) == 1:
@@ -381,7 +451,7 @@ class _Translator:
         self.w.start(on)
         return self.join([(x, before), (y, after)])
 
-    def conditional(self, node: ast.IfExp, scope: _Scope, wanted: str | None) -> Any:
+    def conditional(self, node: ast.IfExp, scope: Scope, wanted: str | None) -> Any:
         test = self.truth(self.expression(node.test, scope))
         if not isinstance(test, Number):
             return self.expression(node.body if test else node.orelse, scope, wanted)
@@ -391,12 +461,12 @@ class _Translator:
         for label, value in ((yes, node.body), (no, node.orelse)):
             self.w.start(label)
             x = self.expression(value, scope, wanted)
-            if wanted is not None and _type(x) not in (wanted, "whole", "mixed", None):
+            if wanted is not None and type_of(x) not in (wanted, "whole", "mixed", None):
                 self.w.give_up()
                 continue
             ways.append((x, self.w.block, len(self.w.lines)))
             self.w.go(on)
-        if "float" in map(_type, (x for x, *_ in ways)):
+        if "float" in map(type_of, (x for x, *_ in ways)):
             ways = self.alike(ways)
         self.w.start(on)
         if not ways:
@@ -405,13 +475,13 @@ class _Translator:
 
     def alike(self, ways: Sequence[tuple[Any, str, int]]) -> list[tuple[Any, str, int]]:
         """The same with ints and bools held as floats beside floats, where their blocks end."""
-        if {_type(x) for x, *_ in ways} <= {"float"} or None in {_type(x) for x, *_ in ways}:
+        if {type_of(x) for x, *_ in ways} <= {"float"} or None in {type_of(x) for x, *_ in ways}:
             return [*ways]
         found = []
         for x, block, end in reversed(ways):
             behind = self.w.lines[end:]
             del self.w.lines[end:]
-            held = Number(numbers.to_float(self.w, _number(x)).text, "mixed")
+            held = Number(numbers.to_float(self.w, number(x)).text, "mixed")
             self.w.lines += behind
             found.append((held, block, end))
         return found
@@ -419,48 +489,3 @@ class _Translator:
     def truth(self, x: Any) -> Any:
         """Whether a value is true; a Number where that is not known."""
         return numbers.to_bool(self.w, x) if isinstance(x, Number) else bool(x)
-
-
-class _Method:
-    """A method of a number."""
-
-    def __init__(self, of: Number, name: str) -> None:
-        self.of = of
-        self.name = name
-
-
-def _moves(x: Any) -> bool:
-    """Whether a value hangs on what is known only when the code runs."""
-    return isinstance(x, Number) or (isinstance(x, tuple) and any(map(_moves, x)))
-
-
-def _known(function: Callable[..., Any], *args: Any, **params: Any) -> Any:
-    """A call of what is known."""
-    if any(map(_moves, args)):
-        raise Untranslatable("a number where something known must be")
-    try:
-        return function(*args, **params)
-    except Exception as error:
-        raise Untranslatable(f"it raises {error}") from None
-
-
-def _number(x: Any) -> Number:
-    """A number that is known, too, as LLVM writes it."""
-    found = x if isinstance(x, Number) else constant(x)
-    if found is None:
-        raise Untranslatable(f"{type(x).__name__} where a number of 64 bits must be")
-    return found
-
-
-def _operand(x: Any) -> Any:
-    """An argument of a function that the library knows."""
-    found = x if isinstance(x, Number) else constant(x)
-    return x if found is None else found
-
-
-def _type(x: Any) -> str | None:
-    return x.type if isinstance(x, Number) else _PYTHON.get(type(x))
-
-
-def _same(x: Any, y: Any) -> bool:
-    return x is y or (type(x) is type(y) and repr(x) == repr(y))

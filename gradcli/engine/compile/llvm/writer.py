@@ -112,6 +112,34 @@ class Writer:
         self.leaves = True
         self.rare(test, self.leave)
 
+    def called(self, name: str, type: str, args: Sequence[str]) -> Number:
+        """Call a function that says whether it has an answer; without one it is as if it failed."""
+        pair = f"{{{TYPES[type]}, i1}}"
+        both = self.put(f"call {pair} {name}({', '.join(args)})")
+        self.fail(self.put(f"extractvalue {pair} {both}, 1"))
+        return self.number(type, f"extractvalue {pair} {both}, 0")
+
+    def function(
+        self, name: str, types: Sequence[str], result: Number, pair: bool, attributes: str = ""
+    ) -> list[str]:
+        """The function with what has been written, which gives a number; with a `pair` it gives
+        that and whether it has left.
+        """
+        given = TYPES[result.type]
+        if pair:
+            both = f"{{{given}, i1}}"
+            value = self.put(f"insertvalue {both} zeroinitializer, {given} {result.text}, 0")
+            self.do(f"ret {both} {value}")
+            self.start(self.leave)
+            none = self.put(f"insertvalue {both} zeroinitializer, i1 true, 1")
+            self.do(f"ret {both} {none}")
+            given = both
+        else:
+            self.do(f"ret {given} {result.text}")
+        takes = ", ".join(f"{TYPES[t]} %a{i}" for i, t in enumerate(types))
+        head = f"define internal {given} {name}({takes}) nounwind {attributes}"
+        return [f"{head} {{", "entry:", *self.lines, "}"]
+
     def give_up(self) -> None:
         """End the block: out of the code."""
         self.leaves = True

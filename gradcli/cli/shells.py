@@ -1,6 +1,7 @@
 """`gradcli completion`."""
 
 import os
+from contextlib import suppress
 
 from gradcli.cli.command import command
 from gradcli.cli.options import MESSAGES, Line
@@ -18,4 +19,6 @@ def completion(line: Line) -> None:
     from gradcli.cli.app import app
 
     os.environ["_GRADCLI_COMPLETE"] = f"source_{line.shell}"  # how typer is asked for the text
-    app([], prog_name="gradcli", standalone_mode=False)
+    with suppress(SystemExit):  # which it raises when the text is written
+        app([], prog_name="gradcli", standalone_mode=False)
+    del os.environ["_GRADCLI_COMPLETE"]

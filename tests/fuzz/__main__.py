@@ -12,16 +12,21 @@ import os
 import sys
 import time
 from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from itertools import takewhile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # what several tests use
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+if TYPE_CHECKING:
+    from fuzz.children import Outcome
 
 
 def main() -> int:
     """Fuzz, and tell what was found."""
-    from fuzz.children import Outcome, outcomes, warm_up
+    from fuzz.children import outcomes, warm_up
     from fuzz.verdict import fault
     from fuzz.writers import WRITERS, cases
 
@@ -39,7 +44,7 @@ def main() -> int:
     longest = 0.0
     warm_up()
     found_so_far = outcomes(cases(asked.seed, asked.inputs, asked.kind or list(WRITERS)))
-    for outcome in takewhile(lambda _: time.monotonic() < until, found_so_far):
+    for outcome in _until_interrupted(takewhile(lambda _: time.monotonic() < until, found_so_far)):
         kinds[outcome.case.kind] += 1
         statuses[str(outcome.status)] += 1
         longest = max(longest, outcome.seconds)
@@ -55,6 +60,12 @@ def main() -> int:
     print(f"{kinds.total()} inputs: {_listed(kinds)}; longest {longest:.1f} s")
     print(f"statuses: {_listed(statuses)}; {faults.total()} faults of {len(faults)} kinds")
     return 1 if faults else 0
+
+
+def _until_interrupted(outcomes: Iterable[Outcome]) -> Iterator[Outcome]:
+    """Outcomes, until Ctrl-C: what has been found by then is told, too."""
+    with suppress(KeyboardInterrupt):
+        yield from outcomes
 
 
 def _show(title: str, outcome: object) -> None:

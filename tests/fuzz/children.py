@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
 import io
 import json
 import os
+import pkgutil
 import resource
 import select
 import shutil
@@ -13,9 +15,14 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
 
+import typer
+
+import gradcli
 from gradcli.__main__ import _run
+from gradcli.cli.app import _Commands
 from gradcli.record import Record
 
 from .case import Case
@@ -28,7 +35,7 @@ LIMITS = {
     "GRADCLI_TIME_LIMIT": "1",
     "GRADCLI_MAX_MEMORY": "256MiB",
 }
-_TOGETHER = 25  # cases for one child
+_TOGETHER = 250  # cases for one child
 _SHOWN = 2000  # characters of a stream
 
 
@@ -56,10 +63,11 @@ _FIRST = (
 
 
 def warm_up() -> None:
-    """Import what commands import, so that no child has to."""
-    from gradcli import program
-
-    program.operations()
+    """Import what commands import and build the commands, so that no child has to."""
+    for module in pkgutil.walk_packages(gradcli.__path__, "gradcli."):
+        importlib.import_module(module.name)
+    typer.main.get_command = cache(typer.main.get_command)
+    _Commands.get_command = cache(_Commands.get_command)
     kept = sys.stdin, sys.stdout, sys.stderr
     for argv in _FIRST:
         _answer(Case("first", argv))

@@ -28,8 +28,13 @@ def graph(line: Line) -> None:
     inquiry = Inquiry(line, GRAPHS)
     program = inquiry.load()
     settings = inquiry.settings()
-    result = program.graph(inquiry.inputs, wrt=inquiry.names, of=line.of, options=settings)
-    inquiry.target.write(_text(result, inquiry.target, line.precision))
+
+    def answer() -> "tuple[GraphResult, str]":
+        found = program.graph(inquiry.inputs, wrt=inquiry.names, of=line.of, options=settings)
+        return found, _text(found, inquiry.target, line.precision)
+
+    result, text = program.within(settings, answer)
+    inquiry.target.write(text)
     inquiry.telling.warn(result.warnings)
 
 

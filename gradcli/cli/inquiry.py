@@ -88,21 +88,28 @@ class Inquiry:
         target = resolve_auto(self.target)
         if target.form not in WITH_KINKS:
             refuse_kinks(settings.kinks, f"{target.form} output")
-        result = question(self.inputs, settings)
+
+        def answer() -> tuple[Derivative, str | bytes]:
+            result = question(self.inputs, settings)
+            return result, self._content(result, target)
+
+        result, content = self.program.within(settings, answer)
+        target.write(content)
+        self.telling.warn(result.warnings)
+
+    def _content(self, result: Derivative, target: Target) -> str | bytes:
         found = getattr(result, "kinks", None)
         if target.form == "human":
             from gradcli.render.derivatives import derivative_view
 
             precision = self._line.precision
             view = derivative_view(result, precision=precision, width=target.width)
-            target.write(target.draw(view if found is None else [*view, [], *drawn(found, target)]))
-        elif found and target.form == "plain":
+            return target.draw(view if found is None else [*view, [], *drawn(found, target)])
+        if found and target.form == "plain":
             from gradcli.formats.plain import fields_plain, kinks_plain
 
-            target.write(fields_plain(_parts(result).fields()) + kinks_plain(found))
-        else:
-            target.write(target.whole(_parts(result)))
-        self.telling.warn(result.warnings)
+            return fields_plain(_parts(result).fields()) + kinks_plain(found)
+        return target.whole(_parts(result))
 
     def answer_rows(
         self,

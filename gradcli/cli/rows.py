@@ -6,7 +6,7 @@ import gc
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import typer
 
@@ -227,21 +227,28 @@ def _asked(
     values = wanted.of(row)
     given = {name: Given(value, f"{name} {origin}") for name, value in values.items()}
     options = question.options.streaming(row.number, explain=explain)
-    result = question.ask({**question.inputs, **given}, options)
-    columns: list[str] = []
-    texts: list[str] = []
-    json: dict[str, str] = {}
-    parts = question.parts(result)
-    if kind == "ndjson":
-        json = parts.json()
-    elif kind == "raw":
-        texts = [text for value in parts.found().values() for text in numbers(value)]
-    else:
-        found = parts.fields()
-        columns, texts = header(found), cells(found)
+
+    def answer() -> tuple[Any, _Written]:
+        result = question.ask({**question.inputs, **given}, options)
+        return result, _written(question.parts(result), kind)
+
+    result, (columns, texts, json) = question.program.within(options, answer)
     warnings = result.warnings
     if row.header is None and (left := [name for name in wanted.left if name not in values]):
         warnings = (_at_default("this row", left), *warnings)
     return Answer(
         row.number, row.line, kept, columns, texts, json, warnings, question.right(result), (), 0
     )
+
+
+_Written: TypeAlias = tuple[list[str], list[str], dict[str, str]]
+"""The columns, texts and JSON of an answer, as far as its form has them."""
+
+
+def _written(parts: Parts, kind: str) -> _Written:
+    if kind == "ndjson":
+        return [], [], parts.json()
+    if kind == "raw":
+        return [], [text for value in parts.found().values() for text in numbers(value)], {}
+    found = parts.fields()
+    return header(found), cells(found), {}

@@ -58,8 +58,12 @@ def run(line: Line) -> None:
             lambda result: _parts(result, shown),
         )
         return
-    result = program.run(inquiry.inputs, options=settings)
-    content = _content(result, target, shown, line.precision)
+
+    def answer() -> "tuple[RunResult, str | bytes]":
+        found = program.run(inquiry.inputs, options=settings)
+        return found, _content(found, target, shown, line.precision)
+
+    result, content = program.within(settings, answer)
     if isinstance(content, str) and target.form in _WITH_PRINTED:
         blank = echo.begun and content and target.form == "human"
         content = "".join([*kept, "\n" * (echo.unfinished + bool(blank)), content])

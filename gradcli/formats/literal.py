@@ -17,6 +17,7 @@ class _Punctuation(str):
 
 _COMMA = _Punctuation(",")
 _CLOSE = _Punctuation("]")
+_MOST_TOGETHER = 2**16
 _SHORT_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _JSON_NAMES = {"nan": '"NaN"', "inf": '"Infinity"', "-inf": '"-Infinity"'}
 
@@ -31,10 +32,15 @@ def literal(value: Value, *, json: bool = False) -> str:
     parts: list[str] = []
     todo = [value]
     while todo:  # not by recursion: a program can nest lists to any depth
-        item = plain_value(todo.pop())
+        item = todo.pop()
         if type(item) is _Punctuation:
             parts.append(item)
-        elif isinstance(item, (list, tuple)):
+            continue
+        if _is_large(item):
+            parts.append(f"[{','.join([_inner(part, item.ndim, json) for part in _split(item)])}]")
+            continue
+        item = plain_value(item)
+        if isinstance(item, (list, tuple)):
             if _all_finite(item):
                 parts.append(f"[{','.join(map(float.__repr__, item))}]")
                 continue
@@ -53,13 +59,37 @@ def numbers(value: Value) -> Iterator[str]:
     """The numbers in a value in row-major order, as texts; a string stands for itself."""
     todo = [value]
     while todo:
-        item = plain_value(todo.pop())
+        item = todo.pop()
+        item = _split(item) if _is_large(item) else plain_value(item)
         if isinstance(item, (list, tuple)):
             todo.extend(reversed(item))
         elif isinstance(item, str):
             yield item
         elif item is not None:
             yield _scalar(item, json=False)
+
+
+def _is_large(value: Any) -> bool:
+    """Whether a value is an array that is written part by part: as Python's numbers and their
+    texts it takes fifteen times its memory, and nothing stops NumPy while it makes them.
+    """
+    return hasattr(value, "dtype") and value.size > _MOST_TOGETHER and value.ndim > 0
+
+
+def _split(array: Any) -> list[Any]:
+    """A large array as blocks of so many rows as are written together; as its rows, if one of them
+    is large itself.
+    """
+    count = _MOST_TOGETHER * len(array) // array.size
+    if count == 0:
+        return list(array)
+    return [array[start : start + count] for start in range(0, len(array), count)]
+
+
+def _inner(part: Any, ndim: int, json: bool) -> str:
+    """What a part of an array of so many dimensions is between the array's brackets."""
+    text = literal(part, json=json)
+    return text if part.ndim < ndim else text[1:-1]
 
 
 def quote(text: str) -> str:

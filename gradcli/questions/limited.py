@@ -35,17 +35,29 @@ class Limited:
         Raises:
             LimitError: If it reaches a limit.
         """
-        meter = Meter(request.options.limits)
-        guard = Guard(meter, self._giving_up(request.options))
+        return self.within(request.options, lambda: question(self._loaded, request, *more, **named))
+
+    def within(self, options: Options, work: Callable[[], Answer]) -> Answer:
+        """What some work gives, with all that it asks held to the limits of its options as one
+        question.
+
+        Raises:
+            LimitError: If it reaches a limit.
+        """
+        outer = METER.get()
+        if outer is not None and outer.limits is options.limits:
+            return work()
+        meter = Meter(options.limits)
+        guard = Guard(meter, self._giving_up(options))
         token = METER.set(meter)
         try:
             try:
                 self._watchdog.watch(guard)
-                return question(self._loaded, request, *more, **named)
+                return work()
             finally:
                 self._watchdog.leave(guard)
         except LimitError as error:
-            raise _told(error, request.options) from None
+            raise _told(error, options) from None
         except Reached:  # outside of runs and passes, which tell the place
             meter.seen = True
             self._watchdog.leave(guard)  # it may have been on its way

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
 
 from gradcli import ir
 from gradcli.engine.run.inputs import Given, check_names
@@ -24,6 +24,8 @@ from gradcli.results import (
     VjpResult,
 )
 from gradcli.source import Source
+
+Answer = TypeVar("Answer")
 
 
 class Program:
@@ -67,6 +69,15 @@ class Program:
             InputError: Naming the inputs that there are.
         """
         check_names(given, self._loaded.program)
+
+    def within(self, options: Options, work: Callable[[], Answer]) -> Answer:
+        """What some work gives that asks the program and makes something of the answer: all of it
+        is held to the limits, as one question.
+
+        Raises:
+            LimitError: If it reaches one.
+        """
+        return self._limited.within(options, work)
 
     def run(
         self,

@@ -95,6 +95,16 @@ def test_a_view_of_any_size_is_printed(cli):
     assert (status, out) == (0, "tensor([1., 1., 1.,  ..., 1., 1., 1.])\n"), err
 
 
+@pytest.mark.parametrize("form", ["plain", "json", "csv", "tsv"])
+@pytest.mark.parametrize("limit", ["--max-memory=20MiB", "--time-limit=50ms"])
+def test_an_answer_that_is_large_is_written_within_the_limits(cli, form, limit):
+    before = resident()
+    status, out, err = cli("run", "-e", "rand(10**6)", "--safe", limit, "-f", form, "-q")
+    assert (status, out) == (6, "")
+    assert "-limit]: " in err
+    assert resident() - before < 100 * 2**20
+
+
 UNFOLLOWED = [  # what a check would follow for ever, or through more than memory holds
     "x = ['a'] * 10**10\n[0.0] * 10**18",
     "x = 'a'\nfor i in range(60): x = x + x",

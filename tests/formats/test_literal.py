@@ -44,6 +44,16 @@ def test_literal_is_one_line_without_spaces(value, text):
     assert literal(value, json=True) == text
 
 
+@pytest.mark.parametrize("shape", [(9,), (3, 4), (1, 9), (9, 1), (2, 3, 4), (1, 1, 9), (4, 0, 9)])
+@pytest.mark.parametrize("most", [1, 2, 5, 9])
+def test_a_large_array_is_written_part_by_part(shape, most, monkeypatch):
+    array = np.arange(math.prod(shape)).reshape(shape) / 3
+    whole = literal(array), [*numbers(array)]
+    monkeypatch.setattr("gradcli.formats.literal._MOST_TOGETHER", most)
+    assert (literal(array), [*numbers(array)]) == whole
+    assert literal(np.array(0.5)) == "0.5"
+
+
 @pytest.mark.parametrize(
     ("value", "plain", "in_json"),
     [

@@ -103,7 +103,7 @@ def _harmless(event: str, args: tuple[Any, ...], named: tuple[str, ...]) -> bool
         return not text or args[1] == "<unknown>" or _is_own_code(os.fsdecode(args[1]))
     if event == "ctypes.dlopen":
         return args[0] is None  # the process itself, as NumPy's import asks
-    if "--jobs" in named and event in ("os.fork", "os.kill", "socket.__new__", "pickle.find_class"):
+    if "--rows" in named and event in ("os.fork", "os.kill", "socket.__new__", "pickle.find_class"):
         return True  # workers and the pipes to them, on which records of gradcli's own go
     return event not in OUTSIDE and not event.startswith(ROOMS)
 

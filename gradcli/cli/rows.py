@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
@@ -17,7 +18,7 @@ from gradcli.cli.progress import progress
 from gradcli.cli.records import Batch, row_form
 from gradcli.cli.row_writer import Answer, Kept, RowWriter, refused
 from gradcli.cli.terminal import is_terminal
-from gradcli.cli.workers import workers
+from gradcli.cli.workers import can_fork, workers
 from gradcli.errors import (
     Diagnostic,
     GradError,
@@ -33,7 +34,7 @@ from gradcli.formats.literal import numbers
 from gradcli.formats.refusal import first_names
 from gradcli.formats.rows import Row, Rows, Wanted
 from gradcli.formats.spelling import check_spelling
-from gradcli.program import Given
+from gradcli.program import Given, Limits
 from gradcli.record import Record
 
 if TYPE_CHECKING:
@@ -72,11 +73,16 @@ def answer_rows(question: Question, asked: Batch, target: Target, telling: Telli
     kind = row_form(target, asked)
     met: set[str] = set()  # the codes of warnings, by this process: only the first is told
 
-    def ask(row: Row) -> Answer:
+    def ask(row: Row, leave: Callable[[Answer], None]) -> Answer:
         kept = _kept(asked, row, kind)
         explain = kind == "ndjson" or "non-finite" not in met or question.options.check_nan
+        options = question.options.streaming(
+            row.number,
+            explain=explain,
+            stuck=lambda error: leave(refused(row.number, row.line, kept, error)),
+        )
         try:
-            found = _asked(question, wanted, row, kept, kind, explain)
+            found = _asked(question, options, wanted, row, kept, kind)
             met.update(w.code for w in found.warnings)
             return found
         except (UsageError, OSError):
@@ -102,8 +108,8 @@ def answer_rows(question: Question, asked: Batch, target: Target, telling: Telli
         target.stream() as write,
         progress("rows", telling, silent=scrolling) as bar,
         workers(ask, asked.rows, asked.jobs)
-        if asked.jobs > 1
-        else nullcontext(map(ask, asked.rows)) as answers,
+        if asked.jobs > 1 or (_may_get_stuck(question.options.limits) and can_fork())
+        else nullcontext(ask(row, _end(telling)) for row in asked.rows) as answers,
     ):
         writer = RowWriter(write, kind, asked.on_error, asked.kept.names if asked.kept else ())
         for found in map(writer.fitted, answers):
@@ -142,6 +148,23 @@ def answer_rows(question: Question, asked: Batch, target: Target, telling: Telli
         telling.report([_not_right(wrong)])
     if status:
         raise typer.Exit(status)
+
+
+def _may_get_stuck(limits: Limits) -> bool:
+    """Whether a row may reach a limit in a call that nothing can stop: it is asked for in a process
+    of its own then, so that the others go on.
+    """
+    return limits.seconds is not None or type(limits.memory) is int
+
+
+def _end(telling: Telling) -> Callable[[Answer], None]:
+    """Ends the process with the answer to a row that cannot be stopped."""
+
+    def end(found: Answer) -> None:
+        telling.report(found.diagnostics)
+        os._exit(found.status)
+
+    return end
 
 
 def _kept(asked: Batch, row: Row, kind: str) -> Kept:
@@ -221,12 +244,11 @@ def _at_default(what: str, names: Sequence[str]) -> Diagnostic:
 
 
 def _asked(
-    question: Question, wanted: Wanted, row: Row, kept: Kept, kind: str, explain: bool
+    question: Question, options: Options, wanted: Wanted, row: Row, kept: Kept, kind: str
 ) -> Answer:
     origin = f"in row {row.number}"
     values = wanted.of(row)
     given = {name: Given(value, f"{name} {origin}") for name, value in values.items()}
-    options = question.options.streaming(row.number, explain=explain)
 
     def answer() -> tuple[Any, _Written]:
         result = question.ask({**question.inputs, **given}, options)

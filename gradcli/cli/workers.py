@@ -10,7 +10,7 @@ from contextlib import contextmanager, redirect_stderr
 from io import StringIO
 from queue import Empty, Queue
 from threading import Thread
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 from gradcli.cli.failures import usage
 from gradcli.cli.terminal import print_message
@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 
 Item = TypeVar("Item")
 Made = TypeVar("Made")
+Work: TypeAlias = "Callable[[Item, Callable[[Made], None]], Made]"
+"""Makes something of an item; or hands it to the function that it gets, from another thread where
+its own is stuck, which ends the process.
+"""
 
 _HELD = [getattr(signal, n) for n in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, n)]
 _TOGETHER = 64  # items that a worker gets at a time, if so many have been read
@@ -39,11 +43,10 @@ class _Worker(NamedTuple):
 
 
 @contextmanager
-def workers(
-    work: Callable[[Item], Made], items: Iterable[Item], count: int
-) -> Iterator[Iterator[Made]]:
+def workers(work: Work[Item, Made], items: Iterable[Item], count: int) -> Iterator[Iterator[Made]]:
     """What `count` processes make of the items, each as soon as those before it are there. The
-    processes end with the block, and with this process.
+    processes end with the block, and with this process; another takes the place of one that was
+    left by its work.
 
     Args:
         work: Is called in a process forked from this one.
@@ -54,18 +57,21 @@ def workers(
         UsageError: If this system cannot fork.
         LimitError: If a worker is lost, or cannot be started.
     """
-    from multiprocessing import get_all_start_methods
-
-    if "fork" not in get_all_start_methods():
+    if not can_fork():
         raise usage("`--jobs` needs a system that can fork processes")
     started: list[_Worker] = []
+
+    def start() -> _Worker:
+        with _signals_held():  # which in the child find a parent's handlers
+            started.append(_started(work, started))
+        return started[-1]
+
     leaves = signal.getsignal(signal.SIGPIPE)
     try:
-        with _signals_held():  # which in the child find a parent's handlers
-            for _ in range(count):
-                started.append(_started(work, started))
+        for _ in range(count):
+            start()
         signal.signal(signal.SIGPIPE, signal.SIG_IGN)  # a reader that leaves ends the workers, too
-        yield _results(started, _read_ahead(items, count))
+        yield _results(started, _read_ahead(items, count), start)
     except BrokenPipeError:
         _end(started)
         signal.signal(signal.SIGPIPE, leaves)
@@ -74,6 +80,11 @@ def workers(
     finally:
         _end(started)
         signal.signal(signal.SIGPIPE, leaves)
+
+
+def can_fork() -> bool:
+    """Whether this system can."""
+    return hasattr(os, "fork")
 
 
 @contextmanager
@@ -85,7 +96,7 @@ def _signals_held() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _started(work: Callable[[Item], Made], before: Sequence[_Worker]) -> _Worker:
+def _started(work: Work[Item, Made], before: Sequence[_Worker]) -> _Worker:
     from multiprocessing import get_context
 
     context = get_context("fork")
@@ -102,9 +113,7 @@ def _started(work: Callable[[Item], Made], before: Sequence[_Worker]) -> _Worker
     return _Worker(process, here)
 
 
-def _work(
-    work: Callable[[Item], Made], connection: Connection, parents: Sequence[Connection]
-) -> None:
+def _work(work: Work[Item, Made], connection: Connection, parents: Sequence[Connection]) -> None:
     """A worker's life: until its parent, who alone holds the other end, lets go of it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # interrupts are the parent's
     signal.signal(signal.SIGTERM, signal.SIG_DFL)  # with which it ends us
@@ -115,19 +124,32 @@ def _work(
     os.dup2(nothing, 0)  # the rows are the parent's
     try:
         while True:
-            connection.send([_done(work, item) for item in connection.recv()])
+            made: list[tuple[str, Made | _Failed]] = []
+            for item in connection.recv():
+                made.append(_done(work, item, made, connection))
+            connection.send(made)
     except (EOFError, OSError):
         os._exit(0)
 
 
-def _done(work: Callable[[Item], Made], item: Item) -> tuple[str, Made | _Failed]:
+def _done(
+    work: Work[Item, Made],
+    item: Item,
+    before: Sequence[tuple[str, Made | _Failed]],
+    connection: Connection,
+) -> tuple[str, Made | _Failed]:
     """What was written to standard error meanwhile, and what was made."""
+
+    def leave(made: Made) -> None:
+        connection.send([*before, (said.getvalue(), made)])
+        os._exit(0)
+
     with redirect_stderr(StringIO()) as said:
         try:
-            made: Made | _Failed = work(item)
+            found: Made | _Failed = work(item, leave)
         except Exception as error:
-            made = _Failed(error)
-    return said.getvalue(), made
+            found = _Failed(error)
+    return said.getvalue(), found
 
 
 def _end(started: Sequence[_Worker]) -> None:
@@ -158,11 +180,13 @@ def _read_ahead(items: Iterable[Any], count: int) -> Queue[Any]:
     return queue
 
 
-def _results(started: Sequence[_Worker], queue: Queue[Any]) -> Iterator[Any]:
+def _results(
+    started: Sequence[_Worker], queue: Queue[Any], start: Callable[[], _Worker]
+) -> Iterator[Any]:
     """The results in order. A worker has one chunk at a time, so that neither side waits for the
     other to take what it sends.
     """
-    idle, busy = deque(started), deque[_Worker]()
+    idle, busy = deque(started), deque[tuple[_Worker, list[Any]]]()
     made: list[Any] = []
     end: Any = None
     while end is None or busy or made:
@@ -171,7 +195,7 @@ def _results(started: Sequence[_Worker], queue: Queue[Any]) -> Iterator[Any]:
             if not chunk:
                 break
             _send(idle[0], chunk)
-            busy.append(idle.popleft())
+            busy.append((idle.popleft(), chunk))
         for said, outcome in made:
             print_message(said)
             if isinstance(outcome, _Failed):
@@ -179,8 +203,14 @@ def _results(started: Sequence[_Worker], queue: Queue[Any]) -> Iterator[Any]:
             yield outcome
         made = []
         if busy:
-            made = _received(busy[0])
-            idle.append(busy.popleft())
+            worker, chunk = busy.popleft()
+            made = _received(worker)
+            if len(made) == len(chunk):
+                idle.append(worker)
+            else:  # it was left by its work
+                worker = start()
+                _send(worker, rest := chunk[len(made) :])
+                busy.appendleft((worker, rest))
     if isinstance(end, _Failed):
         raise end.error
 

@@ -67,8 +67,12 @@ class Options:
         self.verbose = verbose
         self.kinks = kinks
 
-    def streaming(self, stream: int, *, explain: bool) -> Options:
-        """The same, for a run with the numbers of another stream, explained or not."""
+    def streaming(
+        self, stream: int, *, explain: bool, stuck: Callable[[GradError], None]
+    ) -> Options:
+        """The same, for a run with the numbers of another stream, explained or not, of which
+        another is told if it gets stuck.
+        """
         return Options(
             self.seed,
             self.echo,
@@ -79,7 +83,7 @@ class Options:
             stream,
             explain,
             self.limits,
-            self.stuck,
+            stuck,
             self.verbose,
             self.kinks,
         )

@@ -14,7 +14,9 @@ from pathlib import Path
 
 import pytest
 
+from gradcli.cli import rows
 from gradcli.engine.ops.catalog import ops
+from gradcli.errors import Diagnostic, LimitError
 
 ROOT = Path(__file__).parents[2]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}
@@ -649,3 +651,29 @@ def test_a_row_in_which_gradcli_fails_is_no_end_of_the_others(cli, monkeypatch, 
     else:
         assert "a bug in gradcli: ZeroDivisionError" in out.splitlines()[1]
         assert len(lines) == 4
+
+
+STUCK = {  # by what is done about a bad row: what comes out of four of which the third gets stuck
+    "stop": "result\n1.0\n4.0\n",
+    "skip": "row,result\n0,1.0\n1,4.0\n3,16.0\n",
+    "record": "row,result,error\n0,1.0,\n1,4.0,\n2,,it goes on\n3,16.0,\n",
+}
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+@pytest.mark.parametrize("policy", STUCK)
+def test_a_row_that_nothing_can_stop_is_a_bad_row(cli, policy, jobs, monkeypatch):
+    asked = rows._asked
+
+    def asked_or_stuck(question, options, wanted, row, *rest):
+        if row.number == 2:
+            options.stuck(LimitError(Diagnostic("time-limit", "it goes on")))
+        return asked(question, options, wanted, row, *rest)
+
+    monkeypatch.setattr(rows, "_asked", asked_or_stuck)
+    options = ["--time-limit", "60", "--on-error", policy, "--jobs", jobs]
+    status, out, err = cli("run", "-e", "x ** 2", "--rows", "-", *options, stdin="x\n1\n2\n3\n4\n")
+    assert (status, out) == (6, STUCK[policy])
+    assert "worker-lost" not in err
+    if policy != "record":
+        assert "error[time-limit]: it goes on\n  = note: in row 2, line 4\n" in err

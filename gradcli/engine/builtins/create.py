@@ -125,6 +125,7 @@ tensor: Op = host(
     args=("data",),
     params=OPTIONS,
     infer=_tensor_of,
+    traced=lambda code, data, dtype, device, requires_grad: code.cell(data, dtype, requires_grad),
     doc="A new tensor of a number, a list (of lists) of numbers, or a tensor's values. Ints make "
     "int64, floats float64, bools bool; `requires_grad=True` makes it a leaf to differentiate.",
     sees=False,

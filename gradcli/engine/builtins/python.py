@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from gradcli.engine.ops.catalog import ops
@@ -28,9 +28,14 @@ _PYTHON = "Python"
 # text -------------------------------------------------------------------------------------------
 
 
-def _print(session: Any, *values: Any, sep: Any = " ", end: Any = "\n", flush: Any = False) -> None:
+def _line(values: Iterable[Any], sep: Any, end: Any) -> str:
+    """What `print` writes."""
     between = " " if sep is None else text(sep)
-    session.echo(joined_text(between, map(text, values)) + ("\n" if end is None else text(end)))
+    return joined_text(between, map(text, values)) + ("\n" if end is None else text(end))
+
+
+def _print(session: Any, *values: Any, sep: Any = " ", end: Any = "\n", flush: Any = False) -> None:
+    session.echo(_line(values, sep, end))
 
 
 print_: Op = host(
@@ -39,6 +44,9 @@ print_: Op = host(
     args=("*values=None",),
     params={"sep": " ", "end": "\n", "flush": False},
     infer=lambda known, *values, **options: known.constant(None),
+    traced=lambda code, *values, sep, end, flush: code.tell(
+        lambda given: _line(given, sep, end), values
+    ),
     doc="Prints the values with `sep` between them and `end` behind, tensors as PyTorch does.",
     source=_PYTHON,
     pure=False,
@@ -49,6 +57,7 @@ str_: Op = host(
     lambda session, *values: text(values[0]) if values else "",
     args=("*values=None",),
     infer=lambda known, *values: known.text(),
+    traced=lambda code, *values: code.text(lambda given: text(given[0]), values),
     doc="The text of a value, as `print` shows it.",
     source=_PYTHON,
 )
@@ -81,6 +90,7 @@ len_: Op = host(
     _len,
     args=("value",),
     infer=_length,
+    traced=_len,
     doc="Number of items of a list, tuple, string or range, of rows of a tensor.",
     sees=False,
     source=_PYTHON,
@@ -123,6 +133,7 @@ range_: Op = host(
     _range,
     args=("*bounds",),
     infer=_range_of,
+    traced=lambda code, *bounds: code.range(bounds),
     doc="The ints from `start` (0) on by `step` (1) up to `stop`, without it: `range(stop)` or "
     "`range(start, stop, step)`.",
     sees=False,
@@ -140,6 +151,9 @@ enumerate_: Op = host(
     args=("iterable",),
     params={"start": 0},
     infer=lambda known, values, start: known.each([values], start),
+    traced=lambda code, values, start: code.each(
+        enumerate(code.items(values), _integer(start, "enumerate"))
+    ),
     doc="Pairs of a number from `start` on and an item.",
     sees=False,
     source=_PYTHON,
@@ -162,6 +176,9 @@ zip_: Op = host(
     args=("*iterables=None",),
     params={"strict": False},
     infer=lambda known, *values, strict: known.each(values, None),
+    traced=lambda code, *values, strict: code.each(
+        zip(*map(code.items, values), strict=strict is not False)
+    ),
     doc="The first items of all values together, then the second ones, up to the shortest.",
     sees=False,
     source=_PYTHON,
@@ -234,6 +251,7 @@ int_: Op = host(
     "dtype it is int64.",
     flat=True,
     infer=_scalar_of(_int, "int64"),
+    traced=lambda code, value: code.converted(value, "int64"),
     sees=False,
     source=_PYTHON,
 )
@@ -245,6 +263,7 @@ float_: Op = host(
     doc="The float of a number, or of a one-element tensor, whose gradient it leaves behind as in "
     "PyTorch. As a dtype it is float64.",
     infer=_scalar_of(_float, "float64"),
+    traced=lambda code, value: code.converted(value, "float64"),
     sees=False,
     source=_PYTHON,
 )
@@ -259,6 +278,7 @@ bool_: Op = host(
     _bool,
     args=("*values=None",),
     infer=_scalar_of(_bool, "bool"),
+    traced=lambda code, value: code.converted(value, "bool"),
     doc="The truth of a value: not zero, not empty. As a dtype it is bool.",
     sees=False,
     source=_PYTHON,
@@ -303,6 +323,7 @@ type_: Op = host(
     lambda session, value: kind_of(value),
     args=("value",),
     infer=lambda known, value: known.unknown(),
+    traced=lambda code, value: kind_of(code.like(value)),
     doc="The kind of a value, such as `<class 'torch.Tensor'>`.",
     source=_PYTHON,
 )
@@ -343,6 +364,7 @@ isinstance_: Op = host(
     _isinstance,
     args=("value", "kind"),
     infer=lambda known, value, kind: known.number("bool"),
+    traced=lambda code, value, kind: _isinstance(code, code.like(value), kind),
     doc="Whether a value is of a kind: int, float, bool, str, number, tensor, or a `type(x)`.",
     source=_PYTHON,
 )

@@ -52,9 +52,16 @@ class Builder:
     @contextmanager
     def block(self) -> Iterator[list[Instruction]]:
         """Open a block inside; its instructions are in the list when it is closed."""
-        self._open.append([])
+        body: list[Instruction] = []
+        with self.inside(body):
+            yield body
+
+    @contextmanager
+    def inside(self, body: list[Instruction]) -> Iterator[None]:
+        """Write at the end of an open block."""
+        self._open.append(body)
         try:
-            yield self._open[-1]
+            yield
         finally:
             self._open.pop()
 

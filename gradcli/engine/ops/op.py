@@ -139,6 +139,8 @@ class Op(Entry):
         host: works on the program's own values, see `host`.
         infer: what a host gives for what is known of its arguments, `infer(known, *args, **params)`
             with a `Statics` in the session's place.
+        traced: what a host writes down where numbers among its arguments are known only when code
+            runs, `traced(code, *args, **params)` with a `Tracing` in the session's place.
         on_items: what it does to the items of a list, tuple or range, `on_items(session, items,
             params, site)`; it gives None where the tensor is meant that they become.
         keeps: a host's arguments, or what it gives for them, may be used later on.
@@ -203,6 +205,7 @@ class Op(Entry):
         "shape",
         "source",
         "ties",
+        "traced",
         "transform",
         "triangle",
         "variadic",
@@ -246,6 +249,7 @@ class Op(Entry):
         body: Callable[..., Any] | None = None,
         host: Callable[..., Any] | None = None,
         infer: Callable[..., Any] | None = None,
+        traced: Callable[..., Any] | None = None,
         keeps: bool = False,
         on_items: Callable[..., Any] | None = None,
         transform: str | None = None,
@@ -309,6 +313,7 @@ class Op(Entry):
         self.layouts = self._layouts(layout)
         self.host = host
         self.infer = infer
+        self.traced = traced
         self.keeps = keeps
         self.on_items = on_items
         self.transform = transform

@@ -11,6 +11,7 @@ from gradcli.engine.ops.families.along import DIMS, check_some, dim_samples, sha
 from gradcli.engine.ops.op import Op, bad, host, known, op
 from gradcli.engine.ops.promotion import integer
 from gradcli.engine.ops.statics import UNSURE, Statics
+from gradcli.engine.ops.tracing import Tracing
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.data import NUMBERS, Data, np
 from gradcli.engine.values.sizes import axes, axis, describe, reduced, whole
@@ -112,12 +113,19 @@ def _choice(name: str, word: str) -> Op:
             return ops[f"{name}_all"](first)
         return reduce(ops[f"{name}imum"], given)
 
+    def traced(code: Tracing, *values: Any, dim: Any, keepdim: Any) -> Any:
+        numbers = [code.number(v) for v in values]
+        if len(numbers) == 1:
+            return ops[f"{name}_all"](numbers[0], dim=dim, keepdim=keepdim)
+        return reduce(ops[f"{name}imum"], numbers)
+
     return host(
         name,
         lambda session, *values, dim=None, keepdim=False: _choose(
             session, values, dim, keepdim, name
         ),
         infer=infer,
+        traced=traced,
         by=(f"{name}_all", f"{name}_along", f"{name}imum"),
         args=("*values",),
         params=DIMS,

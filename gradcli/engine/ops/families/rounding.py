@@ -10,6 +10,7 @@ from gradcli.engine.ops.families import points
 from gradcli.engine.ops.op import Op, elementwise, known, sample
 from gradcli.engine.ops.promotion import arithmetic
 from gradcli.engine.ops.statics import Statics
+from gradcli.engine.ops.tracing import Tracing
 from gradcli.engine.tape.tensor import Number
 from gradcli.engine.values.data import NUMBERS, Data, np
 from gradcli.engine.values.sizes import whole
@@ -97,12 +98,18 @@ def _rounded(known: Statics, x: Any, decimals: Any) -> Any:
     return known.like(x, shape, value.dtype if shape else None)
 
 
+def _traced(code: Tracing, x: Any, decimals: Any) -> Any:
+    number = code.cut(round_(code.number(x), decimals=decimals))
+    return number if decimals is not None else code.converted(number, "int64")
+
+
 round_: Op = elementwise(
     "round",
     args=("input",),
     params={"decimals": None},
     host=_round_value,
     infer=_rounded,
+    traced=_traced,
     doc="input rounded to a number of decimals, a half to the even side. Its derivative is 0. "
     "Of a number it is Python's: `round(2.5)` is the int 2.",
     source="IEEE 754, roundTiesToEven",

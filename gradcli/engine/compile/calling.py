@@ -1,0 +1,306 @@
+"""Calls while a program is specialized: its own functions are followed, built-ins do what their
+entries say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from gradcli import ir
+from gradcli.engine.compile import typed
+from gradcli.engine.compile.flow import NEXT, RESULT, Follower
+from gradcli.engine.compile.liveness import Liveness
+from gradcli.engine.compile.symbols import Symbol
+from gradcli.engine.compile.texts import Texts
+from gradcli.engine.compile.trace import Trace
+from gradcli.engine.compile.values import (
+    Cell,
+    Closure,
+    Conflict,
+    Each,
+    Frame,
+    Range,
+    Text,
+    is_known,
+    is_number,
+    number_type,
+)
+from gradcli.engine.ops.binding import bind, bind_host
+from gradcli.engine.ops.catalog import ops
+from gradcli.engine.ops.op import Op
+from gradcli.engine.run import attributes, call
+from gradcli.engine.run.members import UNRECORDED
+from gradcli.engine.run.session import Session
+from gradcli.engine.tape.graph import Site
+from gradcli.engine.tape.tensor import AccumulateGrad, Tensor, node_of
+from gradcli.engine.values.conversion import whole
+from gradcli.engine.values.data import NUMBERS
+from gradcli.engine.values.dtypes import DTYPES, dtype_name
+
+DEEPEST = 100
+"""Calls within each other that are followed."""
+
+_OF_TYPE = {"float": 1.0, "int": 1, "bool": True}
+
+
+class Calls:
+    """The calls of one program; `session` does what is known."""
+
+    def __init__(self, follower: Follower, trace: Trace, session: Session, texts: Texts) -> None:
+        self._do = follower
+        self._trace = trace
+        self._session = session
+        self._texts = texts
+        self._depth = 0
+
+    # --- functions of the program ----------------------------------------------------------
+
+    def call(self, function: Any, args: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
+        """What a function gives."""
+        if isinstance(function, ir.Builtin):
+            return self.by_name(ops[function.name], args, keywords)
+        if not isinstance(function, Closure):
+            raise self._trace.refused("a function is called that is no function of the program")
+        given = self._bound(function, args, keywords)
+        code = function.function
+        frame = Frame(function.frame, Liveness(code, frozenset()), self._trace.tick())
+        frame.slots.update(given)
+        self._depth += 1
+        if self._depth > DEEPEST:
+            raise self._trace.refused(f"`{code.name}` calls itself as often as values tell")
+        span = self._trace.span
+        flow = self._do.block(code.body, frame)
+        self._trace.span = span
+        self._depth -= 1
+        if isinstance(flow, Symbol):
+            return Conflict(f"`{code.name}` ends without `return` on one of two ways")
+        return None if flow == NEXT else frame.slots[RESULT]
+
+    def _bound(
+        self, function: Closure, args: Sequence[Any], keywords: Mapping[str, Any]
+    ) -> dict[int, Any]:
+        parameters = function.function.parameters
+        given = dict(zip((p.name for p in parameters), args, strict=False))
+        if len(args) > len(parameters) or not given.keys().isdisjoint(keywords):
+            raise self._trace.refused(f"`{function.function.name}` takes other arguments")
+        given = {**function.defaults, **given, **keywords}
+        if given.keys() != {p.name for p in parameters}:
+            raise self._trace.refused(f"`{function.function.name}` takes other arguments")
+        return {p.slot: given[p.name] for p in parameters}
+
+    # --- built-ins -------------------------------------------------------------------------
+
+    def apply(self, op: Op, named: Mapping[str, Any], arguments: ir.Named) -> Any:
+        """A built-in whose arguments are bound to their names."""
+        if op.pure and all(map(is_known, named.values())):
+            function = call.bound(op, arguments, Site(self._trace.span, ""))
+            return self._known(function, *named.values())
+        return self._bound_op(op, lambda: bind(op, (), named))
+
+    def by_name(self, op: Op, args: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
+        """A built-in called with any arguments."""
+        if op.pure and all(map(is_known, (*args, *keywords.values()))):
+            function = call.by_name(op, Site(self._trace.span, ""))
+            return self._known(function, *args, **keywords)
+        return self._bound_op(
+            op, lambda: (bind_host if op.host is not None else bind)(op, args, keywords)
+        )
+
+    def _known(self, function: Callable[..., Any], *args: Any, **keywords: Any) -> Any:
+        """What the interpreter makes of what is known."""
+        given = [self._spoken(a) for a in args]
+        named = {name: self._spoken(a) for name, a in keywords.items()}
+        return self._adopted(function(self._session, *given, **named))
+
+    def _spoken(self, value: Any) -> Any:
+        """A built-in as the interpreter has it."""
+        if not isinstance(value, ir.Builtin):
+            return value
+        functions = self._session.functions
+        if value.name not in functions:
+            functions[value.name] = call.value(ops[value.name], self._session)
+        return functions[value.name]
+
+    def _adopted(self, value: Any) -> Any:
+        """A value of the interpreter's as one that is specialized."""
+        if isinstance(value, tuple) and type(value) is tuple:
+            return tuple(map(self._adopted, value))
+        if not isinstance(value, Tensor):
+            return value
+        node = node_of(value)
+        if type(value.data) not in NUMBERS:
+            if node is not None:
+                raise self._trace.refused("a tensor with dimensions requires grad")
+            return value
+        made = self._trace.cell(value.data, visible=node is not None)
+        made.leaf = type(node) is AccumulateGrad
+        return made
+
+    def _bound_op(self, op: Op, bound: Callable[[], tuple[Sequence[Any], Any]]) -> Any:
+        args, params = bound()
+        if op.host is not None:
+            return self._hosted(op, args, params)
+        if op.on_items is not None and isinstance(args[0], tuple):
+            found = op.on_items(self, args[0], params, None)
+            if found is not None:
+                return found
+        for a in args:
+            if not is_number(a) and not isinstance(a, Cell) and a is not None:
+                raise self._trace.refused(f"`{op.name}` of what is no number")
+        return self._trace.do(op, args, params)
+
+    def _hosted(self, op: Op, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
+        if op.traced is None:
+            reason = f"`{op.name}`" + (
+                " draws random numbers" if not op.pure else " of what is known only when it runs"
+            )
+            raise self._trace.refused(reason)
+        try:
+            return op.traced(self, *map(self._spoken, args), **params)
+        except (TypeError, ValueError):
+            raise self._trace.refused(f"`{op.name}` of these arguments") from None
+
+    # --- what entries ask ------------------------------------------------------------------
+
+    def do(self, op: Op, args: Sequence[Any], params: Mapping[str, Any], site: Any = None) -> Any:
+        """An op on numbers and tensors."""
+        return self._trace.do(op, args, params)
+
+    def operands(self, op: Op, args: Sequence[Any], site: Any = None) -> Sequence[Any]:
+        """The arguments of an op, all numbers and tensors."""
+        for a in args:
+            if not is_number(a) and not isinstance(a, Cell):
+                raise self._trace.refused(f"`{op.name}` of what is no number")
+        return args
+
+    def text(self, make: Callable[[Sequence[Any]], str], values: Sequence[Any]) -> Text:
+        return self._texts.text(make, values)
+
+    def tell(self, make: Callable[[Sequence[Any]], str], values: Sequence[Any]) -> None:
+        self._texts.tell(make, values)
+
+    def items(self, value: Any) -> Sequence[Any]:
+        return self._do.items(value)
+
+    def each(self, items: Iterable[Any]) -> Each:
+        return Each(list(items))
+
+    def range(self, bounds: Sequence[Any]) -> Range:
+        start, stop, step = (0, *bounds, 1) if len(bounds) == 1 else (*bounds, 1)[:3]
+        whole = all(is_number(x) and number_type(x) == "int" for x in (start, stop))
+        if not whole or type(step) is not int or step == 0 or not 1 <= len(bounds) <= 3:
+            raise self._trace.refused("a range of a step that is known only when it runs")
+        return Range(start, stop, step)
+
+    def like(self, value: Any) -> Any:
+        if isinstance(value, Symbol):
+            return _OF_TYPE[number_type(value)]
+        if isinstance(value, Cell):
+            return Tensor(_OF_TYPE[number_type(value.number)])
+        if is_known(value):
+            return value
+        raise self._trace.refused("the kind of what is known only when it runs")
+
+    def number(self, value: Any) -> Any:
+        if is_number(value):
+            return value
+        raise self._trace.refused("numbers are mixed with something else")
+
+    def cut(self, number: Any) -> Any:
+        return self._trace.cut(number)
+
+    def converted(self, value: Any, dtype: str) -> Any:
+        number = value.number if isinstance(value, Cell) else value
+        if dtype == "bool":
+            return self._trace.truth(number)
+        if not is_number(number):
+            raise self._trace.refused("a number is made of what is none")
+        if type(number) in NUMBERS:
+            return self._known(_CONVERTED[dtype], number)
+        type_ = number_type(number)
+        if dtype == "int64":
+            return number if type_ == "int" else (
+                ops.add(number, 0) if type_ == "bool" else ops.math_trunc(number)
+            )  # fmt: skip
+        if type_ != "float":
+            return ops.mul(number, 1.0)
+        return self._trace.cut(number) if isinstance(value, Cell) else number
+
+    def cell(self, value: Any, dtype: Any, leaf: Any) -> Cell:
+        number = self._trace.cut(value.number if isinstance(value, Cell) else value)
+        if not is_number(number) or type(leaf) is not bool:
+            raise self._trace.refused("a tensor is made of what is no number")
+        if dtype is not None and dtype_name(dtype) != typed.DTYPES[number_type(number)]:
+            raise self._trace.refused("a tensor is made of another dtype")
+        if leaf and number_type(number) != "float":
+            raise self._trace.refused("a tensor that requires grad is of floats")
+        made = self._trace.cell(number, visible=leaf)
+        made.leaf = leaf
+        return made
+
+    # --- what stands behind a point ----------------------------------------------------------
+
+    def method(self, receiver: Any, name: str, args: Sequence[Any], keywords: Any) -> Any:
+        """`receiver.name(args)`."""
+        if type(receiver) is list:
+            return self._of_list(receiver, name, args, keywords)
+        if isinstance(receiver, Cell):
+            match name, args:
+                case (("item" | "tolist"), []):
+                    return self._trace.cut(receiver.number)
+                case (("double" | "float"), []) if number_type(receiver.number) == "float":
+                    return receiver
+                case "detach", []:
+                    return self._detached(receiver)
+                case (("dim" | "numel"), []):
+                    return int(name == "numel")
+        elif is_known([receiver, *args, *keywords.values()]) and name in UNRECORDED:
+            return self._known(
+                attributes.method, Site(self._trace.span, ""), receiver, name, args, keywords
+            )
+        raise self._trace.refused(f"`.{name}()` of what is known only when it runs")
+
+    def _of_list(self, items: list[Any], name: str, args: Sequence[Any], keywords: Any) -> Any:
+        self._trace.touch(items)
+        match name, args:
+            case "append", [item] if not keywords:
+                items.append(item)
+                return None
+            case "extend", [more] if not keywords:
+                items.extend(self._do.items(more))
+                return None
+            case "pop", [] | [_] if not keywords:
+                at = args[0] if args else -1
+                if type(at) is int and -len(items) <= at < len(items):
+                    return items.pop(at)
+        raise self._trace.refused(f"`.{name}()` of a list with these arguments")
+
+    def _detached(self, x: Cell) -> Cell:
+        made = self._trace.cell(self._trace.cut(x.number))
+        made.frozen = x.frozen = True  # they lie on the same memory
+        return made
+
+    def attribute(self, receiver: Any, name: str) -> Any:
+        """`receiver.name`."""
+        if isinstance(receiver, Cell):
+            match name:
+                case "data":
+                    return self._detached(receiver)
+                case "requires_grad" if receiver.visible is not None:
+                    return receiver.visible
+                case "is_leaf" if not receiver.visible and receiver.visible is not None:
+                    return True
+                case "ndim":
+                    return 0
+                case "dtype":
+                    return DTYPES[receiver.dtype]
+        elif is_known(receiver) and (name in UNRECORDED or not isinstance(receiver, Tensor)):
+            return self._known(attributes.get, receiver, name)
+        raise self._trace.refused(f"`.{name}` of what is known only when it runs")
+
+
+_CONVERTED: dict[str, Callable[..., Any]] = {
+    "int64": lambda session, number: whole(number),
+    "float64": lambda session, number: float(number),
+}

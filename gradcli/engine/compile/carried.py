@@ -1,0 +1,252 @@
+"""What goes round in a loop: a form for what each name holds at the head of every turn, found by
+going round until nothing changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from gradcli.engine.compile.symbols import operand
+from gradcli.engine.compile.trace import Trace
+from gradcli.engine.compile.typed import Operand
+from gradcli.engine.compile.values import (
+    DEAD,
+    MISSING,
+    Cell,
+    Conflict,
+    Maybe,
+    is_known,
+    is_number,
+    number_type,
+)
+from gradcli.engine.compile.ways import NOTHING, same_number
+
+
+class Changed(Exception):
+    """A name holds another kind of number behind a turn than before it: why."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class Form:
+    """What is held at the head of every turn: `flat` takes the numbers out of a value of the form,
+    `made` makes one of numbers. That of what never changes has no numbers.
+    """
+
+    def __init__(self, same: Any) -> None:
+        self.same = same
+
+    def types(self) -> list[str]:
+        """The types of the numbers."""
+        return []
+
+    def flat(self, value: Any) -> list[Operand] | None:
+        """The numbers in a value, None if it is not of this form."""
+        return [] if _is_same(self.same, value) else None
+
+    def made(self, numbers: Iterator[Any], trace: Trace) -> Any:
+        """A value with these numbers."""
+        return self.same
+
+
+class NumberForm(Form):
+    """A number of a type."""
+
+    def __init__(self, type_: str) -> None:
+        self.type = type_
+
+    def types(self) -> list[str]:
+        return [self.type]
+
+    def flat(self, value: Any) -> list[Operand] | None:
+        if value is DEAD or value is MISSING:
+            return [NOTHING[self.type]]
+        return [operand(value)] if is_number(value) and number_type(value) == self.type else None
+
+    def made(self, numbers: Iterator[Any], trace: Trace) -> Any:
+        return next(numbers)
+
+
+class MaybeForm(Form):
+    """What may not have been assigned yet."""
+
+    def __init__(self, inner: NumberForm) -> None:
+        self.inner = inner
+
+    def types(self) -> list[str]:
+        return ["bool", *self.inner.types()]
+
+    def flat(self, value: Any) -> list[Operand] | None:
+        flag = value.assigned if isinstance(value, Maybe) else value is not MISSING
+        found = self.inner.flat(value.value if isinstance(value, Maybe) else value)
+        return None if found is None else [operand(flag), *found]
+
+    def made(self, numbers: Iterator[Any], trace: Trace) -> Any:
+        assigned = next(numbers)
+        return Maybe(self.inner.made(numbers, trace), assigned)
+
+
+class TupleForm(Form):
+    """A tuple of forms."""
+
+    def __init__(self, items: list[Form]) -> None:
+        self.items = items
+
+    def types(self) -> list[str]:
+        return [t for form in self.items for t in form.types()]
+
+    def flat(self, value: Any) -> list[Operand] | None:
+        if type(value) is not tuple or len(value) != len(self.items):
+            return None
+        return _flat(self.items, value)
+
+    def made(self, numbers: Iterator[Any], trace: Trace) -> Any:
+        return tuple(form.made(numbers, trace) for form in self.items)
+
+
+class ListForm(TupleForm):
+    """A list of forms, another one in each turn."""
+
+    def flat(self, value: Any) -> list[Operand] | None:
+        return super().flat(tuple(value)) if type(value) is list else None
+
+    def made(self, numbers: Iterator[Any], trace: Trace) -> Any:
+        found = list(super().made(numbers, trace))
+        trace.freeze(found)
+        return found
+
+
+class CellForm(Form):
+    """A 0-d tensor, another one in each turn: who else holds it is not known."""
+
+    def __init__(self, number: Form, visible: bool | None, saved: bool) -> None:
+        self.number = number
+        self.visible = visible
+        self.saved = saved
+
+    def types(self) -> list[str]:
+        return self.number.types()
+
+    def flat(self, value: Any) -> list[Operand] | None:
+        if not isinstance(value, Cell) or (value.saved and not self.saved):
+            return None
+        if value.visible is not self.visible and self.visible is not None:
+            return None
+        value.frozen = True
+        return self.number.flat(value.number)
+
+    def made(self, numbers: Iterator[Any], trace: Trace) -> Any:
+        found = trace.cell(self.number.made(numbers, trace), visible=self.visible)
+        found.saved, found.frozen = self.saved, True
+        return found
+
+
+class HeldForm(TupleForm):
+    """What one list or tensor holds that stays the same one: its content by `trace.content`, of
+    which `flags` are those of a tensor.
+    """
+
+    def __init__(self, items: list[Form], flags: tuple[Any, ...]) -> None:
+        super().__init__(items)
+        self.flags = flags
+
+    def flat(self, value: Any) -> list[Operand] | None:
+        count = len(self.items)
+        if len(value) != count + len(self.flags) or _flags(value[count:], self.flags) != self.flags:
+            return None
+        return _flat(self.items, value[:count])
+
+    def made(self, numbers: Iterator[Any], trace: Trace) -> Any:
+        return (*super().made(numbers, trace), *self.flags)
+
+
+class ConflictForm(Form):
+    """What is something else in each turn: nobody may read it."""
+
+    def __init__(self, reason: str) -> None:
+        self.same = Conflict(reason)
+
+    def flat(self, value: Any) -> list[Operand] | None:
+        return []
+
+
+def _flat(forms: list[Form], values: Any) -> list[Operand] | None:
+    found: list[Operand] = []
+    for form, value in zip(forms, values, strict=True):
+        numbers = form.flat(value)
+        if numbers is None:
+            return None
+        found += numbers
+    return found
+
+
+def _flags(a: tuple[Any, ...], b: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The flags of a tensor that is one or the other: whether it is visible and saved."""
+    return (a[0] if a[0] is b[0] else None, a[1] or b[1]) if a else ()
+
+
+def widened(form: Form, head: Any, end: Any, name: str, is_param: Callable[[Any], bool]) -> Form:
+    """A form for what is held at the head and what is held at the end of a turn that begins with
+    it.
+
+    Raises:
+        Changed: If one is an int where the other is a float, or the like.
+    """
+    if form.flat(end) is not None:
+        return form
+    if isinstance(head, Conflict) and head is not MISSING and head is not DEAD:
+        return ConflictForm(head.reason)
+    return _joined(head, end, name, is_param)
+
+
+def _joined(a: Any, b: Any, name: str, is_param: Callable[[Any], bool]) -> Form:
+    if _is_same(a, b) and not is_param(a):
+        return Form(a)
+    if is_number(a) and is_number(b):
+        if number_type(a) != number_type(b):
+            raise Changed(f"{name} is of type {number_type(a)} in one turn and {number_type(b)} "
+                          "in another")  # fmt: skip
+        return NumberForm(number_type(a))
+    if a is DEAD and is_number(b):
+        return NumberForm(number_type(b))
+    if a is MISSING or b is MISSING or isinstance(a, Maybe) or isinstance(b, Maybe):
+        values = [x.value if isinstance(x, Maybe) else x for x in (a, b) if x is not MISSING]
+        kinds = {number_type(x) if is_number(x) else "" for x in values}
+        if len(kinds) == 1 and "" not in kinds:
+            return MaybeForm(NumberForm(kinds.pop()))
+        return ConflictForm(f"{name} may have no value")
+    if isinstance(a, Cell) and isinstance(b, Cell):
+        inner = _joined(a.number, b.number, name, is_param)
+        return CellForm(inner, a.visible if a.visible is b.visible else None, a.saved or b.saved)
+    if type(a) is type(b) and type(a) in (tuple, list) and len(a) == len(b):
+        items = [_joined(x, y, name, is_param) for x, y in zip(a, b, strict=True)]
+        return TupleForm(items) if type(a) is tuple else ListForm(items)
+    if is_number(a) or is_number(b) or a is None or b is None:
+        raise Changed(f"{name} holds something else in each turn")
+    return ConflictForm(f"{name} holds something else in each turn")
+
+
+def widened_content(
+    form: Form, value: Any, head: Any, end: Any, is_param: Callable[[Any], bool]
+) -> Form | None:
+    """Likewise of what one list or tensor holds; None where it has another length in each turn."""
+    if form.flat(end) is not None:
+        return form
+    if len(head) != len(end):
+        return None
+    count = 1 if isinstance(value, Cell) else len(end)
+    items = [
+        _joined(x, y, "an item", is_param) for x, y in zip(head[:count], end[:count], strict=True)
+    ]
+    return HeldForm(items, _flags(head[count:], end[count:]))
+
+
+def _is_same(a: Any, b: Any) -> bool:
+    if a is b:
+        return True
+    if is_number(a) and is_number(b):
+        return same_number(a, b)
+    return type(a) is type(b) and type(a) is not list and is_known(a) and is_known(b) and a == b

@@ -1,0 +1,125 @@
+"""From the ops program to a typed program: an abstract run in which all that is known of it
+before a run is done, and what is not is written down.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from gradcli import ir
+from gradcli.engine.compile.binding import Binding, Entry
+from gradcli.engine.compile.liveness import Liveness
+from gradcli.engine.compile.statements import Statements
+from gradcli.engine.compile.symbols import operand
+from gradcli.engine.compile.texts import Texts
+from gradcli.engine.compile.trace import Trace
+from gradcli.engine.compile.typed import Block, NotCompilable, Operand, Program, Value, type_of
+from gradcli.engine.compile.values import Cell, Frame, is_known, is_number
+from gradcli.errors import GradError
+from gradcli.record import Record
+from gradcli.recursion import NESTED, Room
+
+
+class Leaf(Record):
+    """A number among the results of a program: its type, and whether it stands in a 0-d tensor."""
+
+    __slots__ = ("type", "tensor")
+    type: str
+    tensor: bool
+
+
+class Known(Record):
+    """A result that is the same in every run."""
+
+    __slots__ = ("value",)
+    value: Any
+
+
+class Items(Record):
+    """A result that is a list or tuple: which, and what is in it."""
+
+    __slots__ = ("kind", "items")
+    kind: type
+    items: tuple[Any, ...]
+
+
+Tree: TypeAlias = "Leaf | Known | Items"
+
+
+class Specialized(Record):
+    """A program specialized for the kinds of its inputs.
+
+    Fields:
+        program: the typed program; its results are the numbers in the wanted values, in order.
+        inputs: for each input of it the name that its number is given under, and its value.
+        outputs: what each of the wanted values is made of.
+        points: the values at which names are differentiated, in the order of the program.
+    """
+
+    __slots__ = ("program", "inputs", "outputs", "points")
+    program: Program
+    inputs: tuple[Entry, ...]
+    outputs: tuple[Tree, ...]
+    points: Mapping[str, Value]
+
+
+def specialize(
+    program: ir.Program,
+    given: Collection[str],
+    watched: Collection[str],
+    wanted: Sequence[str | None],
+    asked: Collection[str] = (),
+) -> Specialized:
+    """Specialize a program.
+
+    Args:
+        program: The program.
+        given: The inputs that a number is given for; others have their defaults.
+        watched: The names that are differentiated, if they hold floats.
+        wanted: The top-level names whose values are wanted; None for the program's result.
+        asked: Those of the watched names that the user has named, whose ints are made floats.
+
+    Raises:
+        NotCompilable: If that cannot be said by a typed program.
+    """
+    trace = Trace(program.main.span)
+    binding = Binding(program, trace, given, watched, asked)
+    texts = Texts(trace)
+    statements = Statements(program, trace, binding, texts)
+    operands = [
+        program.result if name is None else ir.Slot(program.names[name], program.main.span)
+        for name in wanted
+    ]
+    read = frozenset(x.index for x in operands if isinstance(x, ir.Slot))
+    frame = Frame(None, Liveness(program.main, read), trace.tick())
+    numbers: list[Operand] = []
+    try:
+        with Room(NESTED), trace.block() as body:
+            statements.block(program.main.body, frame)
+            outputs = tuple(_tree(statements.read(x, frame), numbers) for x in operands)
+    except GradError as error:  # what is known is refused, if the program gets there
+        raise NotCompilable(str(error), trace.span) from None
+    except RecursionError:
+        raise NotCompilable("it is nested too deeply", trace.span) from None
+    if statements.warned:
+        raise NotCompilable("a run of it is warned of")
+    found = Program(
+        tuple(entry.value for entry in binding.entries),
+        Block(tuple(body), tuple(numbers)),
+        tuple(texts.made),
+    )
+    return Specialized(found, tuple(binding.entries), outputs, binding.points)
+
+
+def _tree(value: Any, numbers: list[Operand]) -> Tree:
+    """What a value is made of; its numbers are added to the others."""
+    number = value.number if isinstance(value, Cell) else value
+    if is_number(number):
+        numbers.append(operand(number))
+        return Leaf(type_of(numbers[-1]), isinstance(value, Cell))
+    if isinstance(value, (list, tuple)) and not is_known(value):
+        return Items(type(value), tuple(_tree(item, numbers) for item in value))
+    if is_known(value):
+        return Known(value)
+    raise NotCompilable("its result is no number")

@@ -1,0 +1,413 @@
+"""The instructions of the ops program, one after the other, on values that are not all known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any
+
+from gradcli import ir
+from gradcli.engine.compile.binding import Binding
+from gradcli.engine.compile.calling import Calls
+from gradcli.engine.compile.flow import BREAK, CONTINUE, NEXT, RESULT, RETURN
+from gradcli.engine.compile.loops import Loops
+from gradcli.engine.compile.operating import Operators
+from gradcli.engine.compile.symbols import Symbol
+from gradcli.engine.compile.texts import Texts
+from gradcli.engine.compile.trace import Trace
+from gradcli.engine.compile.values import (
+    MISSING,
+    Cell,
+    Closure,
+    Conflict,
+    Each,
+    Frame,
+    Maybe,
+    Range,
+    Text,
+    is_known,
+)
+from gradcli.engine.compile.ways import Merge, Way
+from gradcli.engine.ops.catalog import ops
+from gradcli.engine.ops.op import REQUIRED
+from gradcli.engine.run import operators
+from gradcli.engine.run.session import Session
+from gradcli.engine.run.text import format_value, text
+from gradcli.engine.tape.graph import Site
+from gradcli.engine.tape.tensor import Tensor
+from gradcli.ir import visit
+
+
+class Statements:
+    """The instructions of one program, which go to a trace."""
+
+    def __init__(self, program: ir.Program, trace: Trace, binding: Binding, texts: Texts) -> None:
+        self._program = program
+        self._trace = trace
+        self._binding = binding
+        self._session = Session(recording=False)
+        self._texts = texts
+        self._calls = Calls(self, trace, self._session, texts)
+        self._operators = Operators(trace)
+        self._loops = Loops(self, trace)
+        self._flows: dict[int, frozenset[int]] = {}
+        self._exits: dict[int, frozenset[int]] = {BREAK: frozenset(), CONTINUE: frozenset()}
+
+    @property
+    def warned(self) -> bool:
+        """Whether something known would be warned of in a run."""
+        return bool(self._session.warnings)
+
+    # --- blocks ----------------------------------------------------------------------------
+
+    def block(self, body: Sequence[ir.Instruction], frame: Frame, at: int = 0) -> Any:
+        """Go through a block from an instruction on; how it goes on behind it."""
+        for index in range(at, len(body)):
+            i = body[index]
+            self._trace.span = i.span
+            flow: Any = NEXT
+            match i:
+                case ir.Branch():
+                    flow, is_at_end = self._branch(i, body, index, frame)
+                    if is_at_end:
+                        return flow
+                case ir.Choice():
+                    self._choice(i, frame)
+                case ir.While():
+                    flow = self._loops.loop_while(i, frame)
+                case ir.For():
+                    flow = self._loops.loop_for(i, frame)
+                case ir.Mode():
+                    flow = self._mode(i, frame)
+                case ir.Break() | ir.Continue():
+                    flow = BREAK if isinstance(i, ir.Break) else CONTINUE
+                    self._exits[flow] |= frame.live.after[id(i)]
+                case ir.Return():
+                    frame.slots[RESULT] = self.read(i.value, frame)
+                    flow = RETURN
+                case _:
+                    self._step(i, frame)
+            if isinstance(flow, Symbol):
+                return self._guarded(flow, body, index + 1, frame)
+            if flow != NEXT:
+                return flow
+        return NEXT
+
+    def _branch(
+        self, i: ir.Branch, body: Sequence[ir.Instruction], index: int, frame: Frame
+    ) -> tuple[Any, bool]:
+        """A branch. Where one of its sides leaves the block the rest of it goes into the other
+        side; whether it has.
+        """
+        test = self.truth(i.test, frame)
+        if not isinstance(test, Symbol):
+            return self.block(i.then if test else i.orelse, frame), False
+        since = self._trace.tick()
+        then, orelse = Way(dict(frame.slots)), Way(dict(frame.slots))
+        then.go(frame, self._trace, lambda: self.block(i.then, frame))
+        orelse.go(frame, self._trace, lambda: self.block(i.orelse, frame))
+        live = frame.live.after[id(i)]
+        is_at_end = False
+        for way, other in ((then, orelse), (orelse, then)):
+            leaves = not isinstance(other.flow, Symbol) and other.flow != NEXT
+            if leaves and not isinstance(way.flow, Symbol) and way.flow == NEXT:
+                way.go(frame, self._trace, lambda: self.block(body, frame, index + 1))
+                live, is_at_end = frame.live.after[id(body[-1])], True
+                break
+        self._trace.span = i.span
+        flow = self._merged(Merge(self._trace, test, (then, orelse), since), frame, [live, live])
+        return flow, is_at_end
+
+    def _guarded(self, flow: Any, body: Sequence[ir.Instruction], index: int, frame: Frame) -> Any:
+        """The rest of a block, where the flow leads on to it."""
+        if index == len(body):
+            return flow
+        others = self._flows[flow.value.number] - {NEXT}
+        other = flow if len(others) > 1 else next(iter(others))
+        return self.where(
+            ops.eq(flow, NEXT),
+            frame,
+            lambda: self.block(body, frame, index),
+            lambda: other,
+            frame.live.after[id(body[-1])],
+        )
+
+    def flows(self, flow: Any) -> frozenset[int]:
+        """How it may go on."""
+        return self._flows[flow.value.number] if isinstance(flow, Symbol) else frozenset({flow})
+
+    def may_be(self, flow: Any, flows: frozenset[int]) -> Any:
+        """A flow that is known to be one of some."""
+        if isinstance(flow, Symbol):
+            self._flows[flow.value.number] = flows
+        return flow
+
+    def where(
+        self,
+        test: Any,
+        frame: Frame,
+        then: Callable[[], Any],
+        orelse: Callable[[], Any],
+        live: Collection[Any],
+        live_orelse: Collection[Any] | None = None,
+    ) -> Any:
+        """Go one of two ways by a test; how it goes on behind them. `live` are the slots that are
+        read behind them, behind the second if that differs.
+        """
+        if not isinstance(test, Symbol):
+            return then() if test else orelse()
+        since = self._trace.tick()
+        span = self._trace.span
+        ways = Way(dict(frame.slots)), Way(dict(frame.slots))
+        for way, do in zip(ways, (then, orelse), strict=True):
+            self._trace.span = span
+            way.go(frame, self._trace, do)
+        self._trace.span = span
+        behind = [live, live if live_orelse is None else live_orelse]
+        return self._merged(Merge(self._trace, test, ways, since), frame, behind)
+
+    def _merged(self, merge: Merge, frame: Frame, live: Sequence[Collection[Any]]) -> Any:
+        flows = [way.flow for way in merge.ways]
+        read = [self._live(flow, behind) for flow, behind in zip(flows, live, strict=True)]
+        frame.slots = merge.finish(self.name, read)
+        flow = merge.merged(flows[0], flows[1], "the way")
+        merge.end()
+        return self.may_be(flow, self.flows(flows[0]) | self.flows(flows[1]))
+
+    def _live(self, flow: Any, behind: Collection[Any]) -> Collection[Any]:
+        """The slots that are read behind a block that it leaves this way."""
+        read = {NEXT: behind, RETURN: {RESULT}, **self._exits}
+        return {slot for one in self.flows(flow) for slot in read[one]}
+
+    def _choice(self, i: ir.Choice, frame: Frame) -> None:
+        def side(body: ir.Body) -> Any:
+            *steps, last = body
+            assert isinstance(last, ir.Yield)
+            self.block(steps, frame)
+            frame.slots[i.target] = self.read(last.value, frame)
+            return NEXT
+
+        live = {*frame.live.after[id(i)], i.target}
+        self.where(
+            self.truth(i.test, frame), frame, lambda: side(i.then), lambda: side(i.orelse), live
+        )
+
+    def _mode(self, i: ir.Mode, frame: Frame) -> Any:
+        before = self._trace.recording
+        self._trace.recording = i.mode == "enable_grad"
+        flow = self.block(i.body, frame)
+        self._trace.recording = before
+        return flow
+
+    # --- single steps ------------------------------------------------------------------------
+
+    def _step(self, i: ir.Instruction, frame: Frame) -> None:
+        match i:
+            case ir.Assert():
+                test = self.truth(i.test, frame)
+                self._trace.leave(self._operators.negation(test), "an assertion is false")
+            case ir.Unpack():
+                items = self.items(self.read(i.value, frame))
+                if len(items) != len(i.targets):
+                    raise self._trace.refused("another number of items than names")
+                for target, item in zip(i.targets, items, strict=True):
+                    self._store(target, item, frame)
+            case ir.SetItem():
+                self._set_item(i, frame)
+            case ir.SetAttribute():
+                raise self._trace.refused(f"`.{i.name}` is assigned")
+            case ir.Input():
+                self._input(i, frame)
+            case ir.Watch():
+                held = frame.slots.get(i.slot, MISSING)
+                frame.slots[i.slot] = self._binding.watched(i.name, held)
+            case ir.DefineRule():
+                frame.slots[i.target] = Conflict("a function has derivative rules of its own")
+            case _:
+                value = self._value(i, frame)
+                (place,) = visit.writes(i)
+                self._store(place, value, frame)
+
+    def _store(self, target: int, value: Any, frame: Frame) -> None:
+        self._seen(value)
+        frame.slots[target] = value
+
+    def _seen(self, value: Any) -> None:
+        """Note since when there are the lists in a value."""
+        if isinstance(value, (list, tuple)):
+            if type(value) is list:
+                self._trace.born(value)
+            for item in value:
+                self._seen(item)
+
+    def _value(self, i: ir.Instruction, frame: Frame) -> Any:
+        """What an instruction puts into its target."""
+        match i:
+            case ir.Copy():
+                return self.read(i.value, frame)
+            case ir.Operator():
+                return self._operated(i.operator, [self.read(a, frame) for a in i.args])
+            case ir.Augment():
+                return self._augmented(i, frame)
+            case ir.Apply():
+                named = {name: self.read(a, frame) for name, a in i.arguments}
+                return self._calls.apply(ops[i.op], named, i.arguments)
+            case ir.Inplace():
+                return self._inplace(i, frame)
+            case ir.CallBuiltin():
+                if i.name not in ops:
+                    raise self._trace.refused(f"`{i.name}` with these arguments")
+                args = [self.read(a, frame) for a in i.args]
+                return self._calls.by_name(ops[i.name], args, self._named(i.keywords, frame))
+            case ir.Call():
+                function = self.read(i.function, frame)
+                args = [self.read(a, frame) for a in i.args]
+                return self._calls.call(function, args, self._named(i.keywords, frame))
+            case ir.Method():
+                receiver = self.read(i.receiver, frame)
+                args = [self.read(a, frame) for a in i.args]
+                return self._calls.method(receiver, i.name, args, self._named(i.keywords, frame))
+            case ir.GetAttribute():
+                return self._calls.attribute(self.read(i.receiver, frame), i.name)
+            case ir.Build():
+                return self._built(i.kind, [self.read(item, frame) for item in i.items])
+            case ir.Format():
+                return self._formatted(i, frame)
+            case ir.Define():
+                given = [p for p in i.function.parameters if p.default is not None]
+                defaults = {p.name: self.read(p.default, frame) for p in given}
+                return Closure(i.function, frame, defaults)
+        raise self._trace.refused(f"{type(i).__name__} has no meaning in a compiled program")
+
+    def _named(self, keywords: ir.Named, frame: Frame) -> Mapping[str, Any]:
+        return {name: self.read(value, frame) for name, value in keywords}
+
+    def _operated(self, sign: str, args: Sequence[Any]) -> Any:
+        if all(map(is_known, args)):
+            function = operators.function(sign, len(args), Site(self._trace.span, ""))
+            return self._tensor(function(self._session, *args))
+        return self._operators(sign, args)
+
+    def _tensor(self, value: Any) -> Any:
+        """A tensor without dimensions as one that is specialized."""
+        if isinstance(value, Tensor) and value.shape == () and type(value.data) is not Tensor:
+            raise self._trace.refused("an item of a tensor with dimensions")
+        return value
+
+    def _augmented(self, i: ir.Augment, frame: Frame) -> Any:
+        receiver, value = self.read(i.receiver, frame), self.read(i.value, frame)
+        if isinstance(receiver, Cell):
+            self._trace.change(ops[operators.OPS[i.operator, 2]], receiver, [value])
+            return receiver
+        if type(receiver) is list:
+            if i.operator != "+" or type(value) not in (list, tuple):
+                raise self._trace.refused(f"`{i.operator}=` of a list and what is none")
+            self._trace.touch(receiver)
+            receiver.extend(value)
+            return receiver
+        if isinstance(receiver, Tensor):
+            raise self._trace.refused("a tensor with dimensions is changed in place")
+        return self._operated(i.operator, [receiver, value])
+
+    def _inplace(self, i: ir.Inplace, frame: Frame) -> Any:
+        named = {name: self.read(a, frame) for name, a in i.arguments}
+        op = ops[i.op]
+        receiver = named.get(op.args[0]) if op.args else None
+        if isinstance(receiver, Tensor):
+            raise self._trace.refused("a tensor with dimensions is changed in place")
+        if not isinstance(receiver, Cell):
+            return self._calls.apply(op, named, i.arguments)
+        rest = [named.get(name) for name in op.args[1:]]
+        if not op.inplace or len(named) > 1 + sum(x is not None for x in rest) or op.body:
+            raise self._trace.refused(f"`{op.name}_` with these arguments")
+        self._trace.change(op, receiver, rest)
+        return receiver
+
+    def _set_item(self, i: ir.SetItem, frame: Frame) -> None:
+        receiver, value = self.read(i.receiver, frame), self.read(i.value, frame)
+        at = self.read(i.index, frame)
+        if type(receiver) is not list:
+            raise self._trace.refused("an item of a tensor is set")
+        if type(at) is not int or not -len(receiver) <= at < len(receiver):
+            raise self._trace.refused("an item is set at a place that is known only when it runs")
+        self._trace.touch(receiver)
+        receiver[at] = value
+
+    def _built(self, kind: str, items: list[Any]) -> Any:
+        if kind == "text":
+            if all(isinstance(item, str) for item in items):
+                return "".join(items)
+            return self._texts.text(lambda given: "".join(map(text, given)), items)
+        if kind == "slice":
+            return slice(*items)
+        return items if kind == "list" else tuple(items)
+
+    def _formatted(self, i: ir.Format, frame: Frame) -> Any:
+        value, spec = self.read(i.value, frame), self.read(i.spec, frame)
+        if is_known(value) and is_known(spec) and not isinstance(value, Tensor):
+            return format_value(value, i.conversion, spec)
+        if isinstance(value, Cell) and not i.conversion:
+            value = value.number  # whose format it takes, be there a node or not
+        return self._texts.text(
+            lambda given: format_value(given[0], i.conversion, given[1]), [value, spec]
+        )
+
+    def _input(self, i: ir.Input, frame: Frame) -> None:
+        if i.sizes:
+            raise self._trace.refused(f"the input `{i.name}` is a tensor")
+        default = None
+        if i.type is None or not self._binding.is_given(i.name):
+            self.block(i.body, frame)
+            default = None if i.default is None else self.read(i.default, frame)
+        self._store(i.target, self._binding.bound(i, default), frame)
+
+    # --- values ------------------------------------------------------------------------------
+
+    def read(self, operand: ir.Operand | None, frame: Frame) -> Any:
+        """What an operand holds."""
+        match operand:
+            case ir.Const():
+                return operand.value
+            case ir.Builtin():
+                value = ops[operand.name].constant
+                return operand if value is REQUIRED else value
+            case ir.Slot():
+                return self._slot(operand.index, frame)
+        return None
+
+    def _slot(self, slot: int, frame: Frame) -> Any:
+        holder = frame.holder(slot)
+        value = holder.slots.get(slot, MISSING)
+        if isinstance(value, Maybe):
+            missing = self._operators.negation(value.assigned)
+            self._trace.leave(missing, f"{self.name(slot)} may have no value")
+            value = holder.slots[slot] = value.value
+        if value is MISSING:
+            raise self._trace.refused(f"{self.name(slot)} has no value")
+        if isinstance(value, Conflict):
+            raise self._trace.refused(value.reason)
+        return value
+
+    def truth(self, operand: ir.Operand, frame: Frame) -> Any:
+        """A condition's value, a bool or a symbol of one."""
+        value = self.read(operand, frame)
+        if isinstance(value, (Range, Each, Text, Closure)):
+            raise self._trace.refused("a condition of what is no number")
+        if isinstance(value, Tensor):
+            return self._session.truth(value)
+        return self._trace.truth(value)
+
+    def items(self, value: Any) -> Sequence[Any]:
+        """What a `for` over the value goes through."""
+        if isinstance(value, Each):
+            found, value.items = value.items, None
+            if found is None:
+                raise self._trace.refused("pairs are gone through twice")
+            return found
+        if type(value) in (list, tuple, str, range):
+            return list(value)
+        raise self._trace.refused("a loop over what is known only when it runs")
+
+    def name(self, key: Any) -> str:
+        """What a slot is called in a reason."""
+        found = self._program.variables.get(key) if type(key) is int else None
+        return "a value" if found is None else f"`{found}`"

@@ -1,0 +1,244 @@
+"""Doing ops while a program is specialized: on what is known at once, on anything else by writing
+them down.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from gradcli.engine.compile.symbols import Builder, Symbol, argument, operand
+from gradcli.engine.compile.typed import DTYPES, Do, Instruction, Leave, NotCompilable, Operand
+from gradcli.engine.compile.values import Cell, is_known, is_number, number_type
+from gradcli.engine.ops.catalog import ops
+from gradcli.engine.ops.op import Op
+from gradcli.engine.values.data import NUMBERS, SCALARS
+from gradcli.source import Span
+
+_TYPES = {dtype: name for name, dtype in DTYPES.items()}
+MOST = 20_000
+"""Instructions that a program may become."""
+
+
+class Trace(Builder):
+    """Writes down what is not known.
+
+    Fields:
+        recording: off inside `no_grad`: derivatives do not go through what is done there.
+        objects: the lists and tensors that have been changed in the branches and loops that are
+            open, the innermost last: what they held before, by identity.
+    """
+
+    def __init__(self, span: Span) -> None:
+        super().__init__(span)
+        self.recording = True
+        self.objects: list[dict[int, tuple[Any, Any]]] = []
+        self._clock = 0
+        self._births: dict[int, tuple[list[Any], int]] = {}
+        self._frozen: dict[int, list[Any]] = {}
+        self._left = MOST
+
+    # --- what was made and changed when --------------------------------------------------
+
+    def tick(self) -> int:
+        """The next point of time."""
+        self._clock += 1
+        return self._clock
+
+    def cell(self, number: Any, *, visible: bool | None = False) -> Cell:
+        """A new 0-d tensor."""
+        return Cell(number, visible, self.tick(), self)
+
+    def born(self, value: Any) -> int:
+        """When a list or tensor was made, or first seen."""
+        if isinstance(value, Cell):
+            return value.birth
+        return self._births.setdefault(id(value), (value, self.tick()))[1]
+
+    def touch(self, value: Any) -> None:
+        """Note what a list or tensor holds, which is to be changed."""
+        if id(value) in self._frozen:
+            raise self.refused("a list is changed that others may hold")
+        if self.objects:
+            self.objects[-1].setdefault(id(value), (value, content(value)))
+
+    def freeze(self, value: list[Any]) -> None:
+        """Let a list not be changed: it is not known who else holds it."""
+        self._frozen[id(value)] = value
+
+    # --- instructions --------------------------------------------------------------------
+
+    def add(self, instruction: Instruction) -> None:
+        self._left -= 1
+        if self._left < 0:
+            raise NotCompilable("it becomes too large a program", self.span)
+        super().add(instruction)
+
+    def put(self, instruction: Instruction) -> None:
+        """Put an instruction at the end that has been counted."""
+        super().add(instruction)
+
+    @property
+    def depth(self) -> int:
+        """How many blocks are open."""
+        return len(self._open)
+
+    def leave(self, when: Any, reason: str) -> None:
+        """Leave the code where a condition holds."""
+        self.add(Leave(self.span, operand(when), reason))
+
+    def refused(self, reason: str) -> NotCompilable:
+        """That what stands here cannot be compiled."""
+        return NotCompilable(reason, self.span)
+
+    # --- ops -----------------------------------------------------------------------------
+
+    def do(self, op: Op, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
+        """What an op makes of numbers and 0-d tensors."""
+        if not all(map(is_known, params.values())):
+            raise self.refused(f"`{op.name}` has a parameter that is not known before it runs")
+        params = {n: p for n, p in params.items() if n not in op.params or p != op.params[n]}
+        if any(isinstance(a, Cell) for a in args):
+            return self._on_tensors(op, args, params)
+        if op.body is not None:
+            return self._composed(op, args, params)
+        return self._on_numbers(op, args, params)
+
+    def _composed(self, op: Op, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
+        assert op.body is not None
+        try:
+            found = op.body(*args, **{**op.params, **params})
+        except (TypeError, AttributeError, ValueError):
+            raise self.refused(f"`{op.name}` has no value on numbers alone") from None
+        number = found.number if isinstance(found, Cell) else found
+        if not is_number(number):
+            raise self.refused(f"`{op.name}` has no value on numbers alone")
+        dtype = op.dtype(*args, **params) if callable(op.dtype) else None
+        if dtype not in (None, DTYPES[number_type(number)]):
+            raise self.refused(f"`{op.name}` gives another type here")
+        return found
+
+    def _on_numbers(self, op: Op, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
+        if op.number is None:
+            raise self.refused(f"`{op.name}` has no value on numbers alone")
+        if all(type(a) in SCALARS for a in args):
+            return op.number(*args, **params)
+        given = [argument(a) for a in args]
+        type_ = self._type(op, args, params)
+        made = self.value(type_)
+        self.add(Do(self.span, made, op.name, tuple(given), tuple(params.items())))
+        if self.recording or type_ != "float":
+            return Symbol(made, self)
+        return self.cut(Symbol(made, self))
+
+    def _type(self, op: Op, args: Sequence[Any], params: Mapping[str, Any]) -> str:
+        """The type of an op's value on numbers."""
+        dtype = op.dtype(*args, **params) if callable(op.dtype) else None
+        if dtype in _TYPES:
+            return _TYPES[dtype]
+        if op is ops.pow:  # of ints: the exponent's sign decides
+            exponent = args[1]
+            if type(exponent) in NUMBERS:
+                return "float" if exponent < 0 else "int"
+            self.leave(ops.lt(exponent, 0), "a power of ints with a negative exponent is a float")
+            return "int"
+        raise self.refused(f"the type of `{op.name}` hangs on its values")
+
+    def _on_tensors(self, op: Op, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
+        if op.body is not None:
+            found = self._composed(op, args, params)
+            if any(found is a for a in args) and not op.view:
+                return self._on_tensors(ops.clone, [found], {})
+            return found
+        if op.view:
+            raise self.refused(f"`{op.name}` of a tensor shares its memory")
+        inside = [a.number if isinstance(a, Cell) else a for a in args]
+        number = self._on_numbers(op, inside, params)
+        self._check_dtype(op, args, inside, params, number)
+        visible = self.recording and any(isinstance(a, Cell) and a.visible for a in args)
+        made = self.cell(number, visible=visible and number_type(number) == "float")
+        self._save(op, args, made)
+        return made
+
+    def _check_dtype(
+        self, op: Op, args: Sequence[Any], inside: Sequence[Any], params: Any, number: Any
+    ) -> None:
+        """Refuse what a tensor does otherwise than the number in it, as `Op.value_on_tensors`."""
+        types = {number_type(x) for x in inside if x is not None}
+        found = number_type(number)
+        if found == "float" and "float" in types and "dtype" not in params:
+            return
+        dtype = op.dtype(*args, **params) if callable(op.dtype) else None
+        if dtype == DTYPES[found] and (found == "bool" or types & {"float", "int"}):
+            return
+        raise self.refused(f"`{op.name}` of tensors of {dtype} differs from that of numbers")
+
+    def _save(self, op: Op, args: Sequence[Any], made: Cell) -> None:
+        """Note which of the numbers the op's rules read that can be asked for."""
+        if not self.recording or number_type(made.number) != "float":
+            return
+        if op.guards_out:
+            made.saved = True
+        guards = op.reads if op.guards is None else op.guards
+        for a, row in zip(args, guards, strict=False):
+            if isinstance(getattr(a, "number", a), Symbol):
+                for other, kept in zip(args, row, strict=False):
+                    if kept and isinstance(other, Cell) and not other.saved:
+                        self.touch(other)
+                        other.saved = True
+
+    def cut(self, number: Any) -> Any:
+        """The same number, which no derivative goes through."""
+        if not isinstance(number, Symbol) or number_type(number) != "float":
+            return number
+        return self._same(ops.detached, number.value)
+
+    def point(self, number: Any) -> Symbol:
+        """A value of its own that is the same float."""
+        return self._same(ops.copied, operand(number))
+
+    def _same(self, op: Op, x: Operand) -> Symbol:
+        made = self.value("float")
+        self.add(Do(self.span, made, op.name, (x,), ()))
+        return Symbol(made, self)
+
+    def change(self, op: Op, x: Cell, rest: Sequence[Any]) -> None:
+        """Change a 0-d tensor in place to what an op makes of it."""
+        if x.leaf or x.frozen or x.saved or not self.recording:
+            reason = (
+                "a leaf is changed in place"
+                if x.leaf
+                else "a tensor is changed in place that others may hold"
+                if x.frozen
+                else "a tensor is changed in place that a derivative reads"
+                if x.saved
+                else "a tensor is changed in place under `no_grad`"
+            )
+            raise self.refused(reason)
+        made = self._on_tensors(op, [x, *rest], {})
+        if x.saved or number_type(made.number) != number_type(x.number):
+            raise self.refused("a tensor is changed in place that a derivative reads")
+        self.touch(x)
+        x.number, x.saved, x.visible = made.number, made.saved, x.visible or made.visible
+
+    def truth(self, value: Any) -> Any:
+        """A condition's value, a bool or a symbol of one."""
+        number = value.number if isinstance(value, Cell) else value
+        if not isinstance(number, Symbol):
+            return bool(number)
+        return number if number_type(number) == "bool" else ops.ne(number, 0)
+
+
+def content(value: Any) -> Any:
+    """What a list or tensor holds."""
+    if isinstance(value, Cell):
+        return value.number, value.visible, value.saved
+    return tuple(value)
+
+
+def restore(value: Any, held: Any) -> None:
+    """Let a list or tensor hold that again."""
+    if isinstance(value, Cell):
+        value.number, value.visible, value.saved = held
+    else:
+        value[:] = held

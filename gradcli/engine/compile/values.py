@@ -1,0 +1,159 @@
+"""What a name may hold while a program is specialized: Python's own values where they are known, a
+`Symbol` for a number that is not, and these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from gradcli import ir
+from gradcli.engine.compile.liveness import Liveness
+from gradcli.engine.compile.symbols import Builder, Symbol
+from gradcli.engine.compile.typed import DTYPES, type_of
+from gradcli.engine.values.carrier import Carrier
+from gradcli.engine.values.data import NUMBERS
+
+
+class Cell(Carrier):
+    """A 0-d tensor: what holds it sees each change in place.
+
+    Fields:
+        number: the number in it.
+        visible: whether it requires grad, as the program sees it; None where that is not known.
+        leaf: whether it is a leaf that does.
+        saved: whether a rule reads the number, which must not be changed in place any more.
+        frozen: whether it is not known who else holds the same memory.
+        birth: when it was made, by the trace's clock.
+    """
+
+    __slots__ = ("_builder", "birth", "frozen", "leaf", "number", "saved", "visible")
+
+    def __init__(self, number: Any, visible: bool | None, birth: int, builder: Builder) -> None:
+        self.number = number
+        self.visible = visible
+        self.leaf = self.saved = self.frozen = False
+        self.birth = birth
+        self._builder = builder
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return ()
+
+    @property
+    def ndim(self) -> int:
+        return 0
+
+    @property
+    def dtype(self) -> str:
+        return DTYPES[number_type(self.number)]
+
+    def apply(self, op: Any, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
+        return self._builder.do(op, args, params)
+
+
+class Frame:
+    """The names of one call of a function: what its slots hold, the frame around it, and when it
+    was made.
+    """
+
+    __slots__ = ("birth", "live", "parent", "slots")
+
+    def __init__(self, parent: Frame | None, live: Liveness, birth: int) -> None:
+        self.parent = parent
+        self.live = live
+        self.birth = birth
+        self.slots: dict[Any, Any] = {}
+
+    def holder(self, slot: int) -> Frame:
+        """The frame whose slot it is."""
+        frame = self
+        while slot not in frame.slots and frame.parent is not None:
+            frame = frame.parent
+        return frame
+
+
+class Closure:
+    """A function of the program with the names around it and the defaults of its parameters."""
+
+    __slots__ = ("defaults", "frame", "function")
+
+    def __init__(self, function: ir.Function, frame: Frame, defaults: dict[str, Any]) -> None:
+        self.function = function
+        self.frame = frame
+        self.defaults = defaults
+
+
+class Range:
+    """A `range` of which a bound is not known; its step is."""
+
+    __slots__ = ("start", "step", "stop")
+
+    def __init__(self, start: Any, stop: Any, step: int) -> None:
+        self.start = start
+        self.stop = stop
+        self.step = step
+
+
+class Each:
+    """What `enumerate` and `zip` give: items that are gone through once."""
+
+    __slots__ = ("items",)
+
+    def __init__(self, items: Sequence[Any]) -> None:
+        self.items: Sequence[Any] | None = items
+
+
+class Text:
+    """A text made of values that are not known: `make` of them."""
+
+    __slots__ = ("make", "values")
+
+    def __init__(self, make: Callable[..., str], values: Sequence[Any]) -> None:
+        self.make = make
+        self.values = tuple(values)
+
+
+class Conflict:
+    """What a name holds that got different things on different ways: reading it cannot be said."""
+
+    __slots__ = ("reason",)
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+
+
+class Maybe:
+    """A value that a name has only where `assigned` is true."""
+
+    __slots__ = ("assigned", "value")
+
+    def __init__(self, value: Any, assigned: Any) -> None:
+        self.value = value
+        self.assigned = assigned
+
+
+MISSING: Any = Conflict("a name has no value")
+"""What a name holds that has got nothing."""
+
+DEAD: Any = Conflict("nothing reads it")
+"""What a name holds on a way on which nobody reads it."""
+
+
+def is_number(value: Any) -> bool:
+    """Whether it is a number, known or not."""
+    return type(value) in NUMBERS or type(value) is Symbol
+
+
+def number_type(value: Any) -> str:
+    """The type of a number, known or not."""
+    return type_of(value.value if type(value) is Symbol else value)
+
+
+def is_known(value: Any) -> bool:
+    """Whether all of a value is known: nothing in it is specialized."""
+    if isinstance(value, (list, tuple)):
+        return all(map(is_known, value))
+    if type(value) is slice:
+        return all(map(is_known, (value.start, value.stop, value.step)))
+    return not isinstance(value, (Symbol, Cell, Range, Each, Text, Closure, Conflict, Maybe))

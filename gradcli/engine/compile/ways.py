@@ -1,0 +1,239 @@
+"""Two ways through a program and what they leave: each is specialized by itself, then what a name
+holds behind them is what it holds on either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from typing import Any
+
+from gradcli.engine.compile.symbols import Symbol, operand
+from gradcli.engine.compile.trace import Trace, content, restore
+from gradcli.engine.compile.typed import Block, If, Instruction, Operand, Value
+from gradcli.engine.compile.values import (
+    DEAD,
+    MISSING,
+    Cell,
+    Closure,
+    Conflict,
+    Frame,
+    Maybe,
+    Range,
+    Text,
+    is_known,
+    is_number,
+    number_type,
+)
+
+NOTHING: dict[str, float | int | bool] = {"float": 0.0, "int": 0, "bool": False}
+"""A number of each type, where nobody reads it."""
+
+
+class Way:
+    """One way through a branch: its instructions, what the names hold at its end, and what lists
+    and tensors do that it has changed. `flow` is how it goes on.
+    """
+
+    __slots__ = ("_before", "body", "flow", "objects", "slots")
+
+    def __init__(self, slots: dict[Any, Any]) -> None:
+        self.body: list[Instruction] = []
+        self.slots = slots
+        self.objects: dict[int, tuple[Any, Any]] = {}
+        self._before: dict[int, tuple[Any, Any]] = {}
+        self.flow: Any = None
+
+    def go(self, frame: Frame, trace: Trace, do: Callable[[], Any]) -> None:
+        """Go on at its end, and back to where it has begun."""
+        frame.slots, outside = self.slots, frame.slots
+        for value, held in self.objects.values():
+            restore(value, held)
+        trace.objects.append(self._before)
+        with trace.inside(self.body):
+            self.flow = do()
+        trace.objects.pop()
+        self.objects = {k: (value, content(value)) for k, (value, _) in self._before.items()}
+        for value, held in self._before.values():
+            restore(value, held)
+        self.slots, frame.slots = frame.slots, outside
+
+    def held(self, value: Any) -> Any:
+        """What a list or tensor holds at its end."""
+        return self.objects[id(value)][1] if id(value) in self.objects else content(value)
+
+
+class Merge:
+    """Makes one state of what two ways leave. `since` is when they have parted."""
+
+    def __init__(self, trace: Trace, test: Any, ways: tuple[Way, Way], since: int) -> None:
+        self.trace = trace
+        self.test = test
+        self.ways = ways
+        self.since = since
+        self._targets: dict[Any, Value] = {}
+        self._results: tuple[list[Operand], list[Operand]] = ([], [])
+        self._known: dict[tuple[int, int], Any] = {}
+        self._writes: list[tuple[Any, Any]] = []
+
+    def finish(self, name: Callable[[Any], str], live: Sequence[Collection[Any]]) -> dict[Any, Any]:
+        """What the names hold behind both; `live` are those that are read behind each."""
+        then, orelse = self.ways
+        slots: dict[Any, Any] = {}
+        for key in {**then.slots, **orelse.slots}:
+            a, b = (
+                way.slots.get(key, MISSING) if key in read or type(key) is tuple else DEAD
+                for way, read in zip(self.ways, live, strict=True)
+            )
+            if a is not b or a not in (DEAD, MISSING):
+                slots[key] = self.merged(a, b, name(key))
+        changed = {**then.objects, **orelse.objects}
+        for value, _ in changed.values():
+            if self.trace.born(value) <= self.since:
+                self.trace.touch(value)
+                self._writes.append((value, self._contents(value, value)))
+        for value, held in self._writes:
+            restore(value, held)
+        return slots
+
+    def end(self) -> None:
+        """Write the branch down."""
+        blocks = [
+            Block(tuple(way.body), tuple(found))
+            for way, found in zip(self.ways, self._results, strict=True)
+        ]
+        if self._targets or any(block.body for block in blocks):
+            targets = tuple(self._targets.values())
+            self.trace.add(If(self.trace.span, targets, operand(self.test), *blocks))
+
+    def merged(self, a: Any, b: Any, name: str) -> Any:
+        """What is held behind both of what is held on each."""
+        if a is DEAD or b is DEAD or a is b:
+            return self._moved(b, 1) if a is DEAD else self._moved(a, 0) if b is DEAD else a
+        if is_number(a) and is_number(b):
+            return self._number(a, b, name)
+        if isinstance(a, Maybe) or isinstance(b, Maybe) or a is MISSING or b is MISSING:
+            values = [x.value if isinstance(x, Maybe) else DEAD if x is MISSING else x
+                      for x in (a, b)]  # fmt: skip
+            flags = [x.assigned if isinstance(x, Maybe) else x is not MISSING for x in (a, b)]
+            if any(isinstance(x, Conflict) and x is not DEAD for x in values):
+                return Conflict(f"{name} may have no value")
+            return Maybe(
+                self.merged(values[0], values[1], name), self._number(flags[0], flags[1], name)
+            )
+        if isinstance(a, Conflict) or isinstance(b, Conflict):
+            return a if isinstance(a, Conflict) else b
+        if isinstance(a, Cell) and isinstance(b, Cell):
+            return self._pair(a, b, lambda: self._cell(a, b, name))
+        if type(a) is list and type(b) is list and len(self.ways[0].held(a)) == len(
+            self.ways[1].held(b)
+        ) and self._is_new(a) and self._is_new(b):  # fmt: skip
+            return self._pair(a, b, lambda: list(self._contents(a, b)))
+        if type(a) is tuple and type(b) is tuple and len(a) == len(b):
+            return tuple(self.merged(x, y, name) for x, y in zip(a, b, strict=True))
+        if type(a) is type(b) and is_known(a) and is_known(b) and a == b:
+            return a
+        return Conflict(f"{name} holds something else on each of two ways")
+
+    def _number(self, a: Any, b: Any, name: str) -> Any:
+        x, y = operand(a), operand(b)
+        if same_number(a, b):
+            return a
+        if number_type(a) != number_type(b):
+            kinds = f"{_article(number_type(a))} on one way and {_article(number_type(b))}"
+            return Conflict(f"{name} is {kinds} on another")
+        return self._target(x, y, number_type(a))
+
+    def _target(self, x: Operand, y: Operand, type_: str) -> Symbol:
+        """What is x on one way and y on the other: two names of these are two names of it."""
+        key = number_key(x), number_key(y)
+        target = self._targets.get(key)
+        if target is None:
+            target = self._targets[key] = self.trace.value(type_)
+            self._results[0].append(x)
+            self._results[1].append(y)
+        return Symbol(target, self.trace)
+
+    def _moved(self, a: Any, way: int) -> Any:
+        """What is held on one way, where nobody reads it on the other."""
+        if isinstance(a, Symbol):
+            pair = [operand(a), operand(a)]
+            pair[1 - way] = NOTHING[number_type(a)]
+            return self._target(pair[0], pair[1], number_type(a))
+        if isinstance(a, Maybe):
+            return Maybe(self._moved(a.value, way), self._moved(a.assigned, way))
+        if type(a) is tuple:
+            return tuple(self._moved(x, way) for x in a)
+        if isinstance(a, Text):
+            return Text(a.make, [self._moved(x, way) for x in a.values])
+        if isinstance(a, Range):
+            return Range(self._moved(a.start, way), self._moved(a.stop, way), a.step)
+        if isinstance(a, (Cell, list)) and self._is_new(a):
+            return self._pair(a, DEAD, lambda: self._kept(a, way))
+        if isinstance(a, Closure) and (
+            a.frame.birth > self.since or not all(map(is_known, a.defaults.values()))
+        ):
+            return Conflict("a function is made on one of two ways")
+        return a
+
+    def _kept(self, a: Any, way: int) -> Any:
+        """A list or tensor of one way, with what it holds moved behind both."""
+        held = self.ways[way].held(a)
+        if isinstance(a, Cell):
+            self._writes.append((a, (self._moved(held[0], way), *held[1:])))
+        else:
+            self._writes.append((a, [self._moved(x, way) for x in held]))
+        return a
+
+    def _cell(self, a: Cell, b: Cell, name: str) -> Any:
+        number, visible, saved = self._contents(a, b)
+        if isinstance(number, Conflict):
+            return number
+        made = self.trace.cell(number, visible=visible)
+        made.saved = saved
+        if not (self._is_new(a) and self._is_new(b)):
+            made.frozen = a.frozen = b.frozen = True
+        return made
+
+    def _contents(self, a: Any, b: Any) -> Any:
+        """What is held behind both by what `a` is on one way and `b` on the other."""
+        x, y = self.ways[0].held(a), self.ways[1].held(b)
+        if isinstance(a, Cell):
+            visible = x[1] if x[1] is y[1] else None
+            return self.merged(x[0], y[0], "a tensor"), visible, x[2] or y[2]
+        if len(x) != len(y):
+            raise self.trace.refused("a list gets another length on a way that is taken by values")
+        return tuple(self.merged(p, q, "an item") for p, q in zip(x, y, strict=True))
+
+    def _pair(self, a: Any, b: Any, make: Callable[[], Any]) -> Any:
+        """What two lists or tensors are together: two names of these are two names of that."""
+        key = id(a), id(b)
+        if key not in self._known:
+            if any(id(a) == x or id(b) == y for x, y in self._known if b is not DEAD):
+                for cell in (a, b):
+                    if isinstance(cell, Cell):
+                        cell.frozen = True
+                    else:
+                        raise self.trace.refused("two lists are one on one of two ways")
+            self._known[key] = make()
+        return self._known[key]
+
+    def _is_new(self, value: Any) -> bool:
+        return self.trace.born(value) > self.since
+
+
+def number_key(x: Operand) -> Any:
+    """What tells numbers apart, known or not."""
+    return (
+        ("value", x.number)
+        if isinstance(x, Value)
+        else (type(x), x.hex() if type(x) is float else x)
+    )
+
+
+def same_number(a: Any, b: Any) -> bool:
+    """Whether two numbers are one."""
+    return bool(number_key(operand(a)) == number_key(operand(b)))
+
+
+def _article(kind: str) -> str:
+    return f"an {kind}" if kind == "int" else f"a {kind}"

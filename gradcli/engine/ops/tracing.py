@@ -1,0 +1,40 @@
+"""What the hosts' `traced` asks of a program that is being specialized."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Protocol
+
+
+class Tracing(Protocol):
+    """Writes down what a program does with numbers that are known only when its code runs."""
+
+    def text(self, make: Callable[[Sequence[Any]], str], values: Sequence[Any]) -> Any:
+        """The text made of values."""
+
+    def tell(self, make: Callable[[Sequence[Any]], str], values: Sequence[Any]) -> None:
+        """Print that text."""
+
+    def items(self, value: Any) -> Sequence[Any]:
+        """What a `for` over the value goes through."""
+
+    def each(self, items: Iterable[Any]) -> Any:
+        """Items that are gone through once."""
+
+    def range(self, bounds: Sequence[Any]) -> Any:
+        """A `range` of some bounds."""
+
+    def like(self, value: Any) -> Any:
+        """Some value of the same kind."""
+
+    def converted(self, value: Any, dtype: str) -> Any:
+        """The number in a value as one of another dtype; no derivative goes from a tensor to it."""
+
+    def number(self, value: Any) -> Any:
+        """A number, which a tensor is not."""
+
+    def cut(self, number: Any) -> Any:
+        """The same number, which no derivative goes through."""
+
+    def cell(self, value: Any, dtype: Any, leaf: Any) -> Any:
+        """A new 0-d tensor of a number or of another such tensor."""

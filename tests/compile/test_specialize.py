@@ -1,0 +1,251 @@
+"""Programs specialized and run as Python code, beside the interpreter: bit for bit."""
+
+import random
+from itertools import product
+
+import pytest
+from amounts import chunks
+from compiled_agreement import Refused, compiled, interpreted, outcome
+from sample_programs import SAMPLES
+from scalar_programs import Writer
+
+from gradcli.engine.compile.text import text
+from gradcli.engine.ops.catalog import ops
+from gradcli.errors import GradError, ProgramError
+from gradcli.program import load
+
+GIVEN = {"x": 0.7, "b": -1.25, "n": 3}
+HEAD = "input x = 0.7\ninput b = -1.25\ninput n: int = 3\n"
+
+
+def agrees(body, given=GIVEN):
+    return outcome(HEAD + body, given)
+
+
+PROGRAMS = {
+    "known things are gone": "k = 3\nxs = [k, k + 1]\nlen(xs) * x + xs[1]",
+    "a branch": "if x > b:\n    y = x\nelse:\n    y = b * 2\ny",
+    "a branch without an else": "y = x\nif x > b:\n    y = y * 2\ny",
+    "a name that both sides make": "if x > b:\n    t = 1\n    y = x * t\nelse:\n    y = 2.0\ny",
+    "a name that one side makes": "if x > b:\n    y = 2.0\ny",
+    "a side that raises nothing": "y = x\nif x > 100:\n    assert False\ny",
+    "several returns": "def f(a):\n    if a > 1:\n        return a\n    if a < 0:\n        return -a\n"
+    "    return a * 2\n[f(x), f(b), f(3.0)]",
+    "a return in a loop": "def f(a):\n    for i in range(100):\n        if a > 50:\n"
+    "            return a * i\n        a = a * 2 + 1\n    return a\n[f(x), f(b)]",
+    "a return in a loop in a loop": "def f(a):\n    for i in range(60):\n        for j in range(n):\n"
+    "            if a > 50:\n                return a * i + j\n            a = a * 2 + 1\n"
+    "    return a\n[f(x), f(b)]",
+    "a loop": "y = x\nfor i in range(500):\n    y = sin(x * y) + y\ny",
+    "a loop of no turn": "y = x\nfor i in range(n - 3):\n    y = y * 2\ny",
+    "a range with a step": "y = x\nfor i in range(n * 40, n, -7):\n    y = y * 0.5 + i\n[y, i]",
+    "the variable of a loop behind it": "for i in range(n + 50):\n    y = x * i\n[y, i]",
+    "a while": "y = x\nk = 0\nwhile abs(y) < 100:\n    y = y * 1.5\n    k += 1\n[y, k]",
+    "a while that is known": "k = 0\ny = x\nwhile k < 5:\n    k += 1\n    y = y * k\n[y, k]",
+    "a while that leaves in the middle": "y = x\nwhile True:\n    y = y + 1\n    if y > 9:\n"
+    "        break\n    if y < 5:\n        continue\n    y = y * 1.01\ny",
+    "a break of a known loop": "y = x\nfor i in range(4):\n    y = y * 2\n    if y > 2:\n"
+    "        break\n[y, i]",
+    "an int that becomes a float": "y = 0\nfor i in range(300):\n    y = y + x * i\ny",
+    "None before the first turn": "best = None\nfor i in range(200):\n    y = sin(x * i)\n"
+    "    if best is None or y > best:\n        best = y\nbest",
+    "swaps": "a, c = x, b\nfor i in range(100):\n    a, c = c, a + c * 0.01\n[a, c]",
+    "nested loops": "y = x\nfor i in range(n):\n    for j in range(i + 40):\n        y = sin(y) + j\ny",
+    "a name of the turn before": "last = x\nfor i in range(90):\n    if i > 0:\n"
+    "        last = last + t\n    t = sin(last) * i\nlast",
+    "tuples go round": "p = (x, b)\nfor i in range(90):\n    p = (p[1], p[0] * 0.5 + i)\np",
+    "lists go round": "p = [x, b]\nfor i in range(90):\n    p = [p[1], p[0] * 0.5 + i]\np",
+    "a list that is changed": "p = [x, b]\nq = p\nfor i in range(90):\n    p[0] = p[1] + i\n"
+    "    p[1] = p[0] * 0.5\n[q, p]",
+    "a list in a branch": "p = [x]\nq = p\nif x > b:\n    p[0] = 2.0\n    y = p[0]\nelse:\n"
+    "    y = q[0]\n[q, y]",
+    "append and pop": "p = []\nfor i in range(3):\n    p.append(x * i)\np.pop()\n[p, len(p)]",
+    "lists are joined": "p = [] + [x] + [b]\np += [n]\n[p, [x] * 3]",
+    "unpacking": "a, (c, d) = x, (b, n)\n[c, d, a]",
+    "enumerate and zip": "y = 0\nfor i, (p, q) in enumerate(zip([x, b], (b, 2.0))):\n"
+    "    y += i * p + q\ny",
+    "closures": "k = x\nf = lambda a, c=k: a * c + k\nk = b\n[f(2.0), f(x, 3), f(a=1)]",
+    "a function of functions": "def twice(f, a):\n    return f(f(a))\ntwice(lambda t: t * x + 1, b)",
+    "recursion that ends": "def power(a, k):\n    if k == 0:\n        return 1\n"
+    "    return a * power(a, k - 1)\npower(x, 6)",
+    "conditions of all kinds": "[x and b, x > 0 and b > 0, x < 0 or b < 0, not x, 0 < x < 1, "
+    "x if n else b, n == 3, x != b, n in (1, 3), x is b]",
+    "conversions": "[int(x * 10), float(n), bool(x), round(b), round(x, 1), int(x > 0), abs(b), "
+    "max(x, b), min(x, b, n), isinstance(x, float)]",
+    "operators": "[x + n, x - n, n / 2, n // 2, n % 2, x // b, x % b, n ** 2, x ** 2, 2 ** n, -n, "
+    "+x, n & 1, n | 4, n ^ 7, ~n]",
+    "built-ins as values": "f = sin\ng = [cos, f]\nsum((f(x), g[0](b), g[1](n)))",
+    "texts": "s = f'{x:.3f} of {n!r}'\nprint(s + '!', x, [x, (b,)], sep=', ')\nprint()\n"
+    "print(str(x), end='')\nx",
+    "texts of a loop": "for i in range(n + 30):\n    print(i, x * i)\n    if i > 5:\n        break\nx",
+    "0-d tensors": "t = tensor(x) * 2\nt += b\ns = t\ns -= 1\n[t, s, t.item(), t > 0, 1 / t, t / 2]",
+    "tensors in a loop": "t = tensor(0.0)\nu = t\nfor i in range(90):\n    t += x * i\n[u, t]",
+    "a tensor in a branch": "t = tensor(x)\nu = t\nif x > b:\n    t += 1\nelse:\n    t *= 2\n[t, u]",
+    "another tensor in each turn": "t = tensor(0.0)\nfor i in range(90):\n    t = t + x * i\nt",
+    "the text of a tensor": "t = tensor(x)\nprint(t, f'{t:.2f}', t * n)\nt",
+    "no_grad": "with no_grad():\n    y = x * 2\n    if x > b:\n        y = y + b\ny",
+    "detach": "t = tensor(x)\n[t.detach() * 2, t.data, t.ndim, float(t)]",
+    "composites": "[mse_loss(tensor(x), tensor(b)), positive(x)]",
+    "the same in both": "if x > b:\n    f = sin\nelse:\n    f = sin\nf(x)",
+}
+
+
+@pytest.mark.parametrize("body", PROGRAMS.values(), ids=PROGRAMS)
+def test_a_program_gives_the_same(body):
+    assert agrees(body) == "same"
+    agrees(body, {"x": -3.5, "b": 2.0, "n": 0})  # which may leave
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "y = 0\nfor i in range(n - 3):\n    y = y + x\ny",  # an int that no turn makes a float
+        "if x > 1:\n    y = 2.0\ny",
+        "for i in range(n - 3):\n    y = x * i\ny",
+        "assert x > 1\nx",
+        "n ** int(b)",
+        "int(x / 0)",
+        "y = n + 9223372036854775800\ny * n",
+        "n // 0 + x",
+    ],
+)
+def test_what_the_interpreter_has_to_tell_is_left(body):
+    assert agrees(body) == "left"
+
+
+REFUSED = {
+    "t = randn(2)\nx": "`randn` draws random numbers",
+    "y = tensor(x)\nif x > b:\n    y = 1.0\ny": "`y` holds something else on each of two ways",
+    "if x > b:\n    y = 1\nelse:\n    y = x\ny": "`y` is an int on one way and a float on another",
+    "p = []\nfor i in range(n):\n    p.append(x)\np": "a list gets another length on a way that is taken by values",
+    "def f(a):\n    return f(a * 2) if a < 9 else a\nf(x)": "`f` calls itself as often as values tell",
+    "def f(a):\n    if a > 0:\n        return a\nf(x)": "`f` ends without `return` on one of two ways",
+    "t = tensor(x, requires_grad=True)\ny = t * 2\ny.backward()\ny": "`.backward()` of what is known "
+    "only when it runs",
+    "t = tensor(x) * 2\ny = t * b\nt += 1\ny": "a tensor is changed in place that a derivative reads",
+    "t = tensor(x)\nu = t.detach()\nt += 1\nu": "a tensor is changed in place that others may hold",
+    "xs = [x, b]\nxs[n]": "an item is taken by what is known only when it runs",
+    "y = x\nfor i in range(0, 9, n):\n    y += 1\ny": "a range of a step that is known only when it "
+    "runs",
+    "p = [1.0, x] + [b, 2.0]\nq = p + p\nx": "`+` of lists of numbers adds their items as tensors",
+    "class F(Function):\n    def forward(ctx, a):\n        return a\nF.apply(x)": "a function has "
+    "derivative rules of its own",
+    "vector = [1.0, 2.0] + [0.0, 1.0] * x\nx": "`*` of what is no number",
+    "t = tensor(x) if x > b else tensor(2.0)\nu = t\nfor i in range(n):\n    u = u * 2\n    t += 1\nu": "a tensor is changed in place that others may hold",
+}
+
+
+@pytest.mark.parametrize("body", REFUSED, ids=range(len(REFUSED)))
+def test_what_cannot_be_compiled_says_why(body):
+    with pytest.raises(Refused) as refused:
+        agrees(body)
+    assert str(refused.value) == REFUSED[body]
+
+
+def test_a_loop_does_not_grow_with_its_turns():
+    sizes = [
+        len(
+            text(
+                compiled(
+                    load(f"{HEAD}y = x\nfor i in range({n}):\n    y = y * x\ny"), GIVEN
+                ).program
+            )
+        )
+        for n in (1000, 1001, 9999)
+    ]
+    assert sizes[0] == sizes[1] == sizes[2]
+
+
+def test_points():
+    """Watched names: an input itself, a copy where another name may hold the same number."""
+    program = load("input x = 0.7\ninput k = 2\nparam p = 1.0\ny = x\nz = y * k\nz * p")
+    found = compiled(program, ["x"], (None,), ["x", "p", "y", "k", "z"], ["y", "k"])
+    assert list(found.points) == ["x", "k", "p", "y"]
+    assert text(found.program) == (
+        "inputs %0: float\n"
+        "%1: float = copied(2.0)\n"
+        "%2: float = copied(1.0)\n"
+        "%3: float = copied(%0)\n"
+        "%4: float = mul(%3, %1)\n"
+        "%5: float = mul(%4, %2)\n"
+        "give %5\n"
+    )
+
+
+def test_cuts():
+    """No derivative goes through what is done under `no_grad` or taken out of a tensor."""
+    body = "t = tensor(x)\nwith no_grad():\n    y = x * 2\nfloat(t * 3) + y"
+    found = compiled(load(f"input x = 0.7\n{body}"), ["x"])
+    assert text(found.program).count("detached") == 3
+
+
+SAMPLES_OF_NUMBERS = {"newton", "no_grad", "polynomial", "two_paths"}
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=lambda path: path.stem)
+def test_samples(sample):
+    body = sample.read_text("utf-8")
+    if sample.stem in SAMPLES_OF_NUMBERS:
+        assert outcome(body, {}) == "same"
+    else:
+        with pytest.raises(Refused):
+            outcome(body, {})
+
+
+NUMBERS = {"float": 0.7, "int": 2, "bool": True}
+ENTRIES = [
+    name
+    for name in ops
+    if ops[name].name == name
+    and ".internal." not in ops.families[name]
+    and 1 <= len(ops[name].args) <= 3
+    and ops[name].transform is None
+]
+
+
+def calls(name):
+    """Programs that call an op with numbers and with tensors."""
+    for kinds in product(NUMBERS, repeat=len(ops[name].args)):
+        head = "".join(f"input x{i}: {k} = {NUMBERS[k]}\n" for i, k in enumerate(kinds))
+        for wrapped in product((False, True), repeat=len(kinds)):
+            args = [f"tensor(x{i})" if w else f"x{i}" for i, w in enumerate(wrapped)]
+            given = {f"x{i}": NUMBERS[kind] for i, kind in enumerate(kinds)}
+            yield f"{head}{name}({', '.join(args)})\n", given
+
+
+def check_calls(name, programs):
+    for body, given in programs:
+        try:
+            outcome(body, given)
+        except ProgramError:  # it needs other arguments
+            continue
+        except Refused:
+            special = ops[name].number is None or "tensor(" in body or "bool" in body
+            assert special or isinstance(interpreted(load(body), given)[0], GradError)
+
+
+@pytest.mark.parametrize("name", [n for n in ENTRIES if ops[n].number is not None])
+def test_an_op_on_numbers_and_tensors(name):
+    programs = list(calls(name))
+    check_calls(name, [programs[0], programs[2 ** len(ops[name].args) - 1], programs[-1]])
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", ENTRIES)
+def test_an_op_on_all_kinds(name):
+    check_calls(name, calls(name))
+
+
+@pytest.mark.parametrize("first", chunks(150, 2000, 50))
+def test_random_programs(first):
+    found = []
+    for seed in range(first, first + 50):
+        rng = random.Random(seed)
+        given = {"x": rng.uniform(-2, 2), "b": -1.25, "n": rng.randint(0, 7)}
+        try:
+            found.append(outcome(Writer(seed).program(), given))
+        except Refused:
+            found.append("refused")
+        except GradError:  # it is no program
+            continue
+    assert found.count("refused") <= len(found) // 5

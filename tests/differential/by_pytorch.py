@@ -34,8 +34,8 @@ def scope(printed: list[str]) -> Scope:
     def kept(value: Any) -> Any:
         return value.clone() if isinstance(value, torch.Tensor) else value
 
-    def copied(x: torch.Tensor, value: torch.Tensor) -> torch.Tensor:
-        return x.copy_(kept(value))
+    def copied(x: Any, value: Any) -> Any:
+        return x.copy_(kept(value)) if isinstance(x, torch.Tensor) else value
 
     def detached(value: Any) -> Any:
         return value.detach() if isinstance(value, torch.Tensor) else value
@@ -208,8 +208,17 @@ def ask_keeping_saved(program: Program) -> Facts:
 def ask_with_own_gradients(program: Program) -> Facts:
     """Ask where a gradient lies on memory of its own: no element is shown as several."""
     grad, of_function = torch.autograd.grad, torch.func.grad
+    backward = torch.autograd.backward
+
+    def to_own_memory(of: torch.Tensor, *args: Any, **more: Any) -> None:
+        new = [x for x in _leaves(of) if x.grad is None]
+        backward(of, *args, **more)
+        for x in new:
+            x.grad = None if x.grad is None else x.grad.clone()
+
     with _with(
         {
+            (torch.autograd, "backward"): to_own_memory,
             (torch.autograd, "grad"): lambda *args, **more: tuple(
                 g if g is None else g.contiguous() for g in grad(*args, **more)
             ),
@@ -219,9 +228,70 @@ def ask_with_own_gradients(program: Program) -> Facts:
         return ask(program)
 
 
+def _leaves(x: torch.Tensor) -> list[torch.Tensor]:
+    """The leaves that a tensor was made of."""
+    seen, nodes, found = set(), [x.grad_fn], []
+    while nodes:
+        node = nodes.pop()
+        if node is not None and node not in seen:
+            seen.add(node)
+            found += [node.variable] if hasattr(node, "variable") else []
+            nodes += [under for under, _ in node.next_functions]
+    return found
+
+
+def ask_with_slopes_by_arguments(program: Program) -> Facts:
+    """Ask where the slopes of `tanh`, `sigmoid` and `softmax` are made of the argument, not of the
+    result.
+    """
+
+    def tanh(x: torch.Tensor) -> torch.Tensor:
+        return 1 - 2 / (torch.exp(2 * x) + 1)
+
+    def sigmoid(x: torch.Tensor) -> torch.Tensor:
+        return 1 - 1 / (torch.exp(x) + 1)
+
+    def softmax(x: torch.Tensor, dim: int) -> torch.Tensor:
+        shares = torch.exp(x - x.detach().amax(dim, keepdim=True))
+        return shares / shares.sum(dim, keepdim=True)
+
+    made = {"tanh": tanh, "sigmoid": sigmoid, "softmax": softmax}
+    with _with({(place, n): f for n, f in made.items() for place in (torch, torch.Tensor, F)}):
+        return ask(program)
+
+
+def ask_with_powers_by_logarithms(program: Program) -> Facts:
+    """Ask where a power with an exponent that moves is made of its logarithm: in PyTorch's derivative
+    nothing comes through at the exponent 0.
+    """
+    power = torch.Tensor.__pow__
+
+    def by_logarithm(x: torch.Tensor, y: Any) -> torch.Tensor:
+        moves = isinstance(y, torch.Tensor) and y.requires_grad and bool((x > 0).all())
+        return torch.exp(y * torch.log(x)) if moves else power(x, y)
+
+    with _with({(torch.Tensor, "__pow__"): by_logarithm}):
+        return ask(program)
+
+
+def ask_with_layers_in_parts(program: Program) -> Facts:
+    """Ask where `layer_norm` is made of means: its own derivatives of higher order lose digits."""
+
+    def layer_norm(
+        x: torch.Tensor, shape: Any, weight: Any = 1, bias: Any = 0, eps: float = 1e-5
+    ) -> Any:
+        dims = tuple(range(-len(shape), 0))
+        rest = x - x.mean(dims, keepdim=True)
+        return rest / ((rest * rest).mean(dims, keepdim=True) + eps).sqrt() * weight + bias
+
+    with _with({(F, "layer_norm"): layer_norm}):
+        return ask(program)
+
+
 def ask_with_connected_slopes(program: Program) -> Facts:
     """Ask where a derivative by forward mode requires grad if the value does."""
-    jvp, jacfwd, hessian = torch.func.jvp, torch.func.jacfwd, torch.func.hessian
+    jvp, hessian = torch.func.jvp, torch.func.hessian
+    jacobians = {name: getattr(torch.func, name) for name in ("jacfwd", "jacrev")}
 
     def connected(slope: Any, value: Any) -> Any:
         return slope if slope.requires_grad else torch.where(torch.tensor(True), slope, value)
@@ -233,7 +303,10 @@ def ask_with_connected_slopes(program: Program) -> Facts:
     with _with(
         {
             (torch.func, "jvp"): with_value,
-            (torch.func, "jacfwd"): lambda f: lambda x: connected(jacfwd(f)(x), f(x).sum()),
+            **{
+                (torch.func, name): lambda f, of=of: lambda x: connected(of(f)(x), f(x).sum())
+                for name, of in jacobians.items()
+            },
             (torch.func, "hessian"): lambda f: (
                 lambda x: connected(hessian(f)(x), torch.func.grad(f)(x).sum())
             ),

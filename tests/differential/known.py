@@ -17,14 +17,18 @@ from .program import Program
 REFUSALS = (  # who refuses, what is said of it, and the name of the difference
     ("PyTorch", "derivative for .* is not implemented", "PyTorch has no derivative"),
     ("PyTorch", "Subtraction, the `-` operator, with a bool", "PyTorch has no derivative"),
-    ("PyTorch", "not implemented for|Found dtype Double but expected", "PyTorch has no derivative"),
+    ("PyTorch", "not implemented for|Found dtype .* but expected", "PyTorch has no derivative"),
     ("PyTorch", "Expected LU and B to have the same dtype", "PyTorch has no derivative"),
     ("PyTorch", "some elements of the input tensor and the", "written from its own memory"),
     ("PyTorch", "function that returns multiple views", "one of several views"),
     ("PyTorch", "more than one element of the written-to", "one element shown as several"),
+    ("PyTorch", "source and destination dtypes match", "PyTorch takes less"),
+    ("PyTorch", "must be Tensor, not|Boolean inputs not supported", "PyTorch takes less"),
+    ("PyTorch", "stack expects a non-empty TensorList", "PyTorch takes less"),
     ("gradcli", "several elements of this expanded tensor", "an expanded tensor is changed"),
+    ("gradcli", "^integer-overflow", "an int beyond 64 bits"),
     ("gradcli", "raised to a negative integer power", "an int to a negative power"),
-    ("gradcli", "^missing-input", "a name that nothing assigns"),
+    ("gradcli", "^missing-input|^unknown-name", "a name that nothing assigns"),
 )
 OTHER_NODES = (  # the node here and in PyTorch, and of which text where that matters
     (".*", "AsStridedBackward0", ""),  # a view that is made anew, for its base has changed
@@ -43,8 +47,10 @@ OTHER_NODES = (  # the node here and in PyTorch, and of which text where that ma
     ("ViewBackward0", "UnsafeViewBackward0|ReshapeAliasBackward0", ""),
     (".*", ".*", r"torch\.func\.|functional\.|autograd\.grad"),  # derivatives by other formulas
 )
+SECOND = {"hvp", "hessian"}
 CHANGED_SINCE = "has been modified by an inplace operation"
 NOISE = 1e-13
+LOST = 1e-10  # of a derivative of shares near 1
 SINGLE = 1e-7  # how far a constant in single precision is from what it stands for
 _DATA_LESSENED = re.compile(r"(\w+)\.data -= (.*)")
 
@@ -53,20 +59,78 @@ def explained(program: Program, ours: Facts, theirs: Facts, found: Difference) -
     """The name of the known difference that a difference is, or None."""
     if found.kind == "grad_fn":
         return _of_nodes(program, found)
-    transformed = re.search(r"torch\.func\.|create_graph", program.body)
-    if found.kind == "requires_grad" and transformed:
-        numbers = (
-            {n: f for n, f in facts.items() if n[:8] != "requires"} for facts in (ours, theirs)
-        )
-        if _told(program, *numbers):
-            return "connected by a slope of zero"
     return (
-        _of_numbers(program, found)
+        _of_connections(program, ours, theirs, found)
+        or _of_numbers(program, found)
+        or _of_values(program, found)
+        or _of_printed(found)
         or _of_refusals(ours, theirs, found)
         or _of_memory(program, ours, found)
         or _of_rounding(program, found)
         or _of_noise(program, theirs, found)
     )
+
+
+def _of_connections(program: Program, ours: Facts, theirs: Facts, found: Difference) -> str | None:
+    """The known difference that it is what something is connected to."""
+    if found.kind not in {"requires_grad", "grad"}:
+        return None
+    if found.kind == "requires_grad" and found.pytorch:
+        value = theirs.get(found.fact.replace("requires_grad", "value"))
+        if value and value[0] in {"int64", "bool"}:
+            return "an int that requires grad"
+    if not re.search(r"torch\.func\.|create_graph", program.body):
+        return None
+    ours, theirs = _but_connections(ours, theirs), _but_connections(theirs, ours)
+    rest = difference(ours, theirs, program.rtol)
+    if rest is None or (rest != found and explained(program, ours, theirs, rest)):
+        return "connected by a slope of zero"
+    return None
+
+
+def _but_connections(facts: Facts, others: Facts) -> Facts:
+    """The facts without those of what requires grad, and without a `.grad` of zeros where the others
+    have none.
+    """
+    return {
+        name: fact
+        for name, fact in facts.items()
+        if not name.startswith("requires_grad")
+        and not (name.startswith("grad ") and name not in others and not any(fact[2]))
+    }
+
+
+def _of_values(program: Program, found: Difference) -> str | None:
+    """The known difference that a difference of values is."""
+    zeros = found.kind == "value" and not any(found.gradcli[2]) and found.pytorch[0] == "int64"
+    if zeros and "trapezoid" in program.body:
+        return "an integral of no samples"
+    return None
+
+
+def _of_printed(found: Difference) -> str | None:
+    """The known difference that is how zeros are printed, or what is zero but for rounding."""
+    if found.kind != "printed":
+        return None
+    a, b = (
+        re.split(r"[\s,()\[\]]+", re.sub(r"grad_fn=<\w+>", "", "\n".join(lines)))
+        for lines in (found.gradcli, found.pytorch)
+    )
+    if len(a) != len(b):
+        return None
+    pairs = [*zip(a, b, strict=True)]
+    if all(x == y or {x, y} == {"0.0000", "-0.0000"} for x, y in pairs):
+        return "the sign of a zero"
+    return "it hangs on rounding" if all(_close(x, y) for x, y in pairs) else None
+
+
+def _close(x: str, y: str) -> bool:
+    """Whether two words are the same, or numbers that four digits do not tell apart."""
+    try:
+        a, b = float(x), float(y)
+    except ValueError:
+        return x == y
+    return a == b or abs(a - b) <= 1e-4 * abs(b) + 10 * NOISE
 
 
 def _of_nodes(program: Program, found: Difference) -> str | None:
@@ -98,6 +162,14 @@ def _of_numbers(program: Program, found: Difference) -> str | None:
         return "nothing comes through"
     if "hardsigmoid" in program.body and same_value(found.gradcli, found.pytorch, SINGLE):
         return "a slope in single precision"
+    if same_value(*_where_numbers(found.pytorch, found.gradcli), program.rtol):
+        if "logdet" in program.body:
+            return "it hangs on rounding"
+        if found.kind in SECOND and re.search("eig|svd|norm|cond", program.body):
+            return "equal eigenvalues"
+    lost = [abs(a - b) for a, b in zip(found.gradcli[2], found.pytorch[2], strict=False)]
+    if "softmax" in program.body and max(lost, default=1.0) <= LOST:
+        return "a share near 1"
     return None
 
 
@@ -106,7 +178,7 @@ def _of_memory(program: Program, ours: Facts, found: Difference) -> str | None:
     graph.
     """
     from . import by_pytorch
-    from .by_differences import right_by_differences, right_by_differences_of_gradients
+    from .by_differences import right_by_differences
 
     if found.kind.startswith("PyTorch refuses") and CHANGED_SINCE in found.pytorch["refused"]:
         changed = "PyTorch does not keep what is changed"
@@ -123,6 +195,17 @@ def _of_memory(program: Program, ours: Facts, found: Difference) -> str | None:
             program,
         ),
         ("grad(", "one element shown as several", by_pytorch.ask_with_own_gradients, program),
+        ("backward(", "one element shown as several", by_pytorch.ask_with_own_gradients, program),
+        ("tanh", "a slope by the result", by_pytorch.ask_with_slopes_by_arguments, program),
+        ("sigmoid", "a slope by the result", by_pytorch.ask_with_slopes_by_arguments, program),
+        ("softmax", "a slope by the result", by_pytorch.ask_with_slopes_by_arguments, program),
+        (
+            "**",
+            "a second derivative that is not the first's",
+            by_pytorch.ask_with_powers_by_logarithms,
+            _copying(program),
+        ),
+        ("layer_norm", "it hangs on rounding", by_pytorch.ask_with_layers_in_parts, program),
         (".median(", "a median of one shown as several", by_pytorch.ask, _of_kept_medians(program)),
         ("no_grad", "a view made under no_grad", by_pytorch.ask, _cutting(program)),
         ("", changed, by_pytorch.ask_keeping_saved, program),
@@ -139,12 +222,22 @@ def _of_memory(program: Program, ours: Facts, found: Difference) -> str | None:
         return changed
     if found.kind == "gradient" and ".data" in program.body and right_by_differences(program, ours):
         return "changed through data"
-    second = found.kind in {"hvp", "hessian"}
-    if second and "logcumsumexp" in program.body:
+    if found.kind.startswith("gradcli refuses gradient: changed") and "kron(" in program.body:
+        return "changed through data"
+    return _of_second(program, ours, found)
+
+
+def _of_second(program: Program, ours: Facts, found: Difference) -> str | None:
+    """The known difference that a difference of second derivatives is."""
+    from .by_differences import right_by_differences_of_gradients
+
+    if found.kind not in SECOND:
+        return None
+    if "logcumsumexp" in program.body:
         return "a second derivative that is not the first's"
-    if second and re.search(r"F\.(elu|selu|celu)\(", program.body) and "0.0" in program.text:
+    if re.search(r"F\.(elu|selu|celu)\(", program.body) and "0.0" in program.text:
         return "a second derivative of the other side"
-    if second and right_by_differences_of_gradients(program, ours):
+    if right_by_differences_of_gradients(program, ours):
         return "a second derivative that is not the first's"
     return None
 
@@ -156,7 +249,12 @@ def _told(program: Program, ours: Facts, theirs: Facts) -> bool:
     found = difference(ours, theirs, program.rtol)
     if found is None or found.kind == "grad_fn":
         return True
-    return bool(_of_numbers(program, found) or _of_refusals(ours, theirs, found))
+    return bool(
+        _of_connections(program, ours, theirs, found)
+        or _of_numbers(program, found)
+        or _of_refusals(ours, theirs, found)
+        or _of_second(program, ours, found)
+    )
 
 
 def _copying(program: Program) -> Program:

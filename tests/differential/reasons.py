@@ -22,11 +22,15 @@ _BY_CODE = {  # gradcli's codes that say more than PyTorch's texts tell
 }
 _BY_TEXT = (  # the first that is found in what PyTorch says
     ("modified by an inplace operation", "changed-in-place"),
+    ("indexing tensors could not be broadcast", "shape"),
     ("leaf Variable that requires grad", "leaf-in-place"),
     ("backward through the graph a second time", "backward-twice"),
     ("can be implicitly created only for scalar outputs", "needs-cotangent"),
     ("not( to)? have been used in the graph", "unused-input"),
-    ("requires_grad is not set|does not require grad|doesn't require gradient", "no-graph"),
+    (
+        "requires_grad is not set|does not require grad|has requires_grad=False|doesn't require gradient",
+        "no-graph",
+    ),
     ("A view was created in no_grad mode", "unrecorded-view"),
     ("Boolean value of Tensor with .* is ambiguous", "ambiguous-condition"),
     (
@@ -40,7 +44,10 @@ _BY_TEXT = (  # the first that is found in what PyTorch says
     ),
     ("^UnboundLocalError", "used-before-assigned"),
     ("^NameError", "missing-input"),
-    ("dtype|[Ff]loating|result type|expected scalar type|can't be cast", "dtype"),
+    (
+        "dtype|same scalar type|with two bool tensors|[Ff]loating|result type|expected scalar type|can't be cast",
+        "dtype",
+    ),
     ("shape|size|dimension|square|must match|broadcast", "shape"),
     ("^(TypeError|AttributeError|ValueError)", "argument"),
 )

@@ -14,7 +14,8 @@ from gradcli.engine.run.session import Session
 from gradcli.engine.tape.graph import GONE
 from gradcli.engine.tape.tensor import Tensor, leaf
 from gradcli.engine.values.data import NUMBERS, Quiet, np
-from gradcli.errors import RunError
+from gradcli.errors import GradError, RunError
+from gradcli.program import load
 
 OPS = table()
 ROWS = json.loads((Path(__file__).parent / "memory/freed.json").read_text("utf-8"))
@@ -55,6 +56,31 @@ def refused(op, given, params, connected, number):
         except RunError as error:
             return error.diagnostics[0].code == "backward-twice"
     return False
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ("y[1] = 0.3", True),
+        ("y[1:] = 0.3", True),
+        ("y[[1]] = 0.3", True),
+        ("v = y[1]\nv += 1", True),
+        ("y[:] = x", False),
+        ("y[...] = x", False),
+        ("y += 1", False),
+    ],
+)
+def test_a_second_pass_through_what_is_written_into_a_part_is_refused_as_in_pytorch(
+    change, expected
+):
+    start = "x = tensor([1.0, 2.0], requires_grad=True)\ny = x + 0.5\n"
+    program = load(f"{start}{change}\ny.sum().backward()\ny.sum().backward()")
+    if not expected:
+        assert program.run().grad["x"].tolist() == [2.0, 2.0]
+        return
+    with pytest.raises(GradError) as caught:
+        program.run()
+    assert caught.value.diagnostics[0].code == "backward-twice"
 
 
 @pytest.mark.parametrize("name", ROWS)

@@ -173,6 +173,9 @@ Value: TypeAlias = Any
 """What an op takes and gives: plain data or a `Tensor`."""
 
 
+_WRITTEN = "CopySlices"  # a node of which PyTorch frees how it is done
+
+
 class OpNode(NodeOfOp):
     """One recorded op.
 
@@ -224,7 +227,7 @@ class OpNode(NodeOfOp):
 
     @property
     def saves(self) -> bool:
-        if self.versions is not None:
+        if self.versions is not None or self.name() == _WRITTEN:
             return True
         connected = [edge is not None for edge in self.edges]
         return self.op.saves_for(connected, self.args, self.params)

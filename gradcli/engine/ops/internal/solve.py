@@ -20,7 +20,7 @@ from gradcli.engine.ops.families.matrices import (
     which,
 )
 from gradcli.engine.ops.op import REQUIRED, Op, op
-from gradcli.engine.values.data import Data, dtype_of, np, shape_of
+from gradcli.engine.values.data import Data, np
 from gradcli.engine.values.sizes import Shape, broadcast
 from gradcli.errors import run_error
 
@@ -63,11 +63,32 @@ def _log_size(x: Data) -> Data:
     return np.sum(np.log(np.abs(np.diagonal(lu, axis1=-2, axis2=-1))), axis=-1)
 
 
-def _log_slope(out: Any, a: Any) -> Any:
-    """The transposed inverse; nan of a matrix that has none."""
-    singular = per_matrix(ops.eq(out, float("-inf")))
-    unit = np.eye(shape_of(a)[-1], dtype=dtype_of(a))
-    return ops.where(singular, float("nan"), transposed(ops.inv(ops.where(singular, unit, a))))
+def _inverse_or_nan(x: Data) -> Data:
+    try:
+        return np.linalg.inv(x)
+    except np.linalg.LinAlgError:
+        if x.ndim == 2:
+            return np.full_like(x, np.nan)
+    return np.stack([_inverse_or_nan(part) for part in x])
+
+
+inverse_or_nan: Op = op(
+    "inverse_or_nan",
+    args=("A",),
+    doc="Inverse of each square matrix, nan of one that has none.",
+    source=f"{GILES}, 2.2.3",
+    array=_inverse_or_nan,
+    shape=lambda a: (checked("inv", a, square=True), a)[1],
+    vjp=(lambda g, out, a: ops.neg(ops.matmul(transposed(out), ops.matmul(g, transposed(out)))),),
+    jvp=(lambda dot, out, a: ops.neg(ops.matmul(out, ops.matmul(dot, out))),),
+    saves=("out",),
+    node="LinalgInvExBackward0",
+    method=False,
+)
+
+
+def _log_slope(a: Any) -> Any:
+    return transposed(inverse_or_nan(a))
 
 
 log_abs_det: Op = op(
@@ -77,10 +98,9 @@ log_abs_det: Op = op(
     source=f"{GILES}, 2.2.4",
     array=_log_size,
     shape=square_rule("slogdet"),
-    vjp=(lambda g, out, a: ops.weigh(per_matrix(g), _log_slope(out, a)),),
-    jvp=(lambda dot, out, a: ops.sum(ops.weigh(dot, _log_slope(out, a)), dim=(-2, -1)),),
-    saves=("input", "out"),
-    guards=("input",),
+    vjp=(lambda g, out, a: ops.weigh(per_matrix(g), _log_slope(a)),),
+    jvp=(lambda dot, out, a: ops.sum(ops.weigh(dot, _log_slope(a)), dim=(-2, -1)),),
+    saves=("input",),
     node="LinalgSlogdetBackward0",
     method=False,
 )

@@ -84,13 +84,20 @@ class Builder:
 
 
 class Symbol(Carrier):
-    """A number that is known when the code runs. Ops on it go to its builder."""
+    """A number that is known when the code runs. Ops on it go to its builder. Rules see whether it
+    is `recorded`.
+    """
 
-    __slots__ = ("_builder", "value")
+    __slots__ = ("_builder", "_recorded", "value")
 
-    def __init__(self, value: Value, builder: Builder) -> None:
+    def __init__(self, value: Value, builder: Builder, recorded: bool = False) -> None:
         self.value = value
         self._builder = builder
+        self._recorded = recorded
+
+    @property
+    def recorded(self) -> bool:
+        return self._recorded
 
     @property
     def is_number(self) -> bool:
@@ -112,7 +119,15 @@ class Symbol(Carrier):
         return self._builder.do(op, args, params)
 
     def __bool__(self) -> bool:
-        raise NotCompilable("a rule asks for a value", self._builder.span)
+        raise self._asked()
+
+    def __eq__(self, other: object) -> bool:
+        raise self._asked()
+
+    __hash__ = None  # type: ignore[assignment]  # equal to what, is not known before the code runs
+
+    def _asked(self) -> NotCompilable:
+        return NotCompilable("a rule asks for a value", self._builder.span)
 
     def __repr__(self) -> str:
         return f"Symbol(%{self.value.number})"

@@ -104,6 +104,10 @@ class Tensor(Carrier):
         return dtype_of(self.data)
 
     @property
+    def recorded(self) -> bool:
+        return node_of(self) is not None
+
+    @property
     def requires_grad(self) -> bool:
         node = node_of(self)
         return node is not None and node.visible

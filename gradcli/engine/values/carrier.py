@@ -22,6 +22,11 @@ class Carrier:
         """
         return False
 
+    @property
+    def recorded(self) -> bool:
+        """Whether what is made of it may be differentiated by it again."""
+        return False
+
     def apply(self, op: Any, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
         """What the op makes of the arguments, this being the first carrier among them."""
         raise NotImplementedError

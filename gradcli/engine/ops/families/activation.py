@@ -10,7 +10,7 @@ from gradcli.engine.numerics import ieee
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import REQUIRED, Op, Sample, bad, composite, elementwise, known, sample
 from gradcli.engine.ops.promotion import counted, floating
-from gradcli.engine.tape.tensor import Tensor
+from gradcli.engine.values.carrier import Carrier
 from gradcli.engine.values.data import Data, is_floating, np, shape_of
 from gradcli.engine.values.memory import in_order
 from gradcli.engine.values.sizes import axis, number
@@ -51,7 +51,7 @@ def _level(slope: Any, x: Any) -> Any:
     """A slope that does not change with x. Of what is recorded it depends on x all the same, as in
     PyTorch: its derivative is 0 there, not an error.
     """
-    return ops.level(slope, x) if isinstance(x, Tensor) else slope
+    return ops.level(slope, x) if isinstance(x, Carrier) and x.recorded else slope
 
 
 def _step(x: Any) -> Any:

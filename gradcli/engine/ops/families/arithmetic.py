@@ -17,7 +17,7 @@ from gradcli.engine.ops.promotion import (
     is_number,
     promoted,
 )
-from gradcli.engine.tape.tensor import Tensor
+from gradcli.engine.values.carrier import Carrier
 from gradcli.engine.values.data import NUMBERS, Data, dtype_of, np, plain
 from gradcli.engine.values.sizes import number
 
@@ -232,7 +232,7 @@ def _twice(x: Any) -> Any:
     """The derivative of a square. Of what is recorded it is a power, as in PyTorch: so the third
     derivative is 0, not an error.
     """
-    return mul(pow_(x, 1.0) if isinstance(x, Tensor) else x, 2.0)
+    return mul(pow_(x, 1.0) if isinstance(x, Carrier) and x.recorded else x, 2.0)
 
 
 def _power_base(out: Any, x: Any, y: Any) -> Any:
@@ -240,8 +240,10 @@ def _power_base(out: Any, x: Any, y: Any) -> Any:
         if y == 2:
             return _twice(x)
         return 0.0 if y == 0 else mul(pow_(x, y - 1), float(y))
-    base_is_zero_or_nan = ops.logical_not(ops.gt(ops.abs(x), 0))
-    at_zero = ops.logical_and(ops.eq(y, 0), base_is_zero_or_nan)
+    at_zero = ops.eq(y, 0)
+    if isinstance(y, Carrier) and y.recorded:  # elsewhere the derivative changes with the exponent
+        base_is_zero_or_nan = ops.logical_not(ops.gt(ops.abs(x), 0))
+        at_zero = ops.logical_and(at_zero, base_is_zero_or_nan)
     return ops.where(at_zero, 0.0, mul(y, pow_(x, sub(y, 1))))
 
 

@@ -1,0 +1,156 @@
+"""Tangents and cotangents as typed programs hold them, and what a derivative of one is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from gradcli.engine.compile.symbols import Builder, operand
+from gradcli.engine.compile.tidy import tidy
+from gradcli.engine.compile.typed import (
+    Block,
+    Do,
+    If,
+    Leave,
+    Operand,
+    Program,
+    Value,
+)
+from gradcli.engine.ops.catalog import ops
+from gradcli.record import Record
+from gradcli.source import Span
+
+NOTHING = -0.0
+"""What stands for no tangent or cotangent at all: added to any number it gives that number."""
+
+MANY = 1 << 30
+
+
+class Delta(Record):
+    """A tangent or cotangent.
+
+    Fields:
+        value: the number.
+        absent: whether there is none at all; then the value is `NOTHING`.
+        terms: of how many terms it is the sum; `MANY` where that hangs on the way.
+    """
+
+    __slots__ = ("value", "absent", "terms")
+    value: Operand
+    absent: Operand
+    terms: int
+
+    @property
+    def parts(self) -> tuple[Operand, Operand]:
+        """What has to be handed on of it."""
+        return self.value, self.absent
+
+
+ABSENT = Delta(NOTHING, True, 0)
+
+
+def present(value: Operand) -> Delta:
+    """A tangent or cotangent that is there."""
+    return Delta(value, False, 1)
+
+
+def parts(deltas: Sequence[Delta]) -> tuple[Operand, ...]:
+    """What has to be handed on of several."""
+    return tuple([part for delta in deltas for part in delta.parts])
+
+
+class Deltas:
+    """Writes down what becomes of deltas."""
+
+    def __init__(self, builder: Builder) -> None:
+        self.builder = builder
+
+    def new(self) -> tuple[Delta, tuple[Value, Value]]:
+        """One that something will define, and the values that are its parts."""
+        value, absent = self.builder.value("float"), self.builder.value("bool")
+        return Delta(value, absent, MANY), (value, absent)
+
+    def through(self, found: Any, by: Delta) -> Delta:
+        """What a rule has made of one."""
+        value = operand(found)
+        if not _same(value, by.value):
+            value = self.unless(by.absent, NOTHING, value)
+        return Delta(value, by.absent, 1)
+
+    def sum(self, a: Delta, b: Delta) -> Delta:
+        """Two that come together."""
+        known = self.builder.known
+        value = operand(ops.add(known(a.value), known(b.value)))
+        return Delta(value, self._both(a.absent, b.absent), min(MANY, a.terms + b.terms))
+
+    def unless(self, test: Operand, then: float, value: Operand) -> Operand:
+        """A value, or another where a test is true."""
+        if not isinstance(test, Value):
+            return then if test else value
+        target = self.builder.value("float")
+        sides = Block((), (then,)), Block((), (value,))
+        self.builder.add(If(self.builder.span, (target,), test, *sides))
+        return target
+
+    def _both(self, a: Operand, b: Operand) -> Operand:
+        """Whether two are true."""
+        if not isinstance(a, Value):
+            return b if a else False
+        if not isinstance(b, Value) or _same(a, b):
+            return a if b is not False else False
+        target = self.builder.value("bool")
+        self.builder.add(Do(self.builder.span, target, ops.logical_and.name, (a, b), ()))
+        return target
+
+
+def _same(a: Operand, b: Operand) -> bool:
+    return isinstance(a, Value) and isinstance(b, Value) and a.number == b.number
+
+
+class Derived(Record):
+    """A derivative of a program.
+
+    Fields:
+        program: gives what the original gives, then the derivatives, direction after direction. It
+            leaves where one of them is nan.
+        absent: for each derivative whether there is none at all: it is 0.0.
+    """
+
+    __slots__ = ("program", "absent")
+    program: Program
+    absent: tuple[Operand, ...]
+
+
+def derived(program: Program, found: Sequence[Delta | None], deltas: Deltas, first: int) -> Derived:
+    """A program whose derivatives have been found, with these among its results.
+
+    Args:
+        program: What finds them.
+        found: The derivatives.
+        deltas: What has written them down.
+        first: The number of the first value that has come to those of the original.
+    """
+    builder, absent, results = deltas.builder, [], [*program.block.results]
+    builder.span = Span(0, 0)
+    with builder.block() as body:
+        for delta in found:
+            absent.append(True if delta is None else delta.absent)
+            results.append(0.0 if delta is None else deltas.unless(delta.absent, 0.0, delta.value))
+            lost = operand(ops.isnan(builder.known(results[-1])))
+            builder.add(Leave(builder.span, lost, "a derivative is nan"))
+    block = Block((*program.block.body, *body), (*results, *absent))
+    made = tidy(Program(program.inputs, block, program.texts), first)
+    block, count = made.block, len(results)
+    made = Program(made.inputs, Block(block.body, block.results[:count]), made.texts)
+    return Derived(made, block.results[count:])
+
+
+def certain(found: Derived) -> Program:
+    """A derivative that leaves where it does not depend on what it is taken by, on the way that
+    the program takes.
+    """
+    block, span = found.program.block, Span(0, 0)
+    why = "the result may not depend on what it is differentiated by"
+    leaves = [Leave(span, absent, why) for absent in found.absent if isinstance(absent, Value)]
+    body = (*block.body, *leaves)
+    return Program(found.program.inputs, Block(body, block.results), found.program.texts)

@@ -1,0 +1,182 @@
+"""Forward mode: a typed program that gives the tangents of what a program gives, too."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from gradcli.engine.compile.activity import moving
+from gradcli.engine.compile.delta import (
+    ABSENT,
+    Delta,
+    Deltas,
+    Derived,
+    derived,
+    parts,
+    present,
+)
+from gradcli.engine.compile.symbols import Builder, Symbol
+from gradcli.engine.compile.typed import (
+    Block,
+    Do,
+    If,
+    Instruction,
+    Loop,
+    Operand,
+    Pop,
+    Program,
+    Push,
+    Value,
+)
+from gradcli.engine.compile.walk import defined, unused
+from gradcli.engine.ops.catalog import ops
+from gradcli.source import Span
+
+
+def tangent(
+    program: Program,
+    wrt: Sequence[Value],
+    directions: int = 1,
+    again: Sequence[Value] = (),
+) -> Derived:
+    """A program with the tangents of its results.
+
+    Args:
+        program: The program.
+        wrt: What is differentiated by, values of its outermost block. Their tangents are further
+            inputs, those of the first direction first.
+        directions: How many directions there are.
+        again: What the tangents will be differentiated by.
+
+    Raises:
+        NotCompilable: If a rule asks for what is known only when the code runs.
+    """
+    return _Forward(program, wrt, directions, again).derived()
+
+
+class _Forward:
+    def __init__(
+        self, program: Program, wrt: Sequence[Value], directions: int, again: Sequence[Value]
+    ) -> None:
+        self.program = program
+        self.first = unused(program)
+        self.builder = Builder(Span(0, 0), self.first)
+        self.deltas = Deltas(self.builder)
+        self.moving = moving(program, wrt)
+        self.recorded = moving(program, again)
+        self.directions = range(directions)
+        self.seeds = [{v.number: self.builder.value("float") for v in wrt} for _ in self.directions]
+        self.dots: list[dict[int, Delta]] = [{} for _ in self.directions]
+
+    def derived(self) -> Derived:
+        program = self.program
+        with self.builder.block() as body:
+            for v in program.inputs:
+                self.seeded(v)
+            self.body(program.block.body)
+        found = [self.of(d, x) for d in self.directions for x in program.block.results]
+        inputs = (*program.inputs, *(v for seeds in self.seeds for v in seeds.values()))
+        made = Program(inputs, Block(tuple(body), program.block.results), program.texts)
+        return derived(made, found, self.deltas, self.first)
+
+    def of(self, d: int, x: Operand | None) -> Delta | None:
+        """The tangent of an operand in a direction."""
+        return self.dots[d].get(x.number) if isinstance(x, Value) else None
+
+    def seeded(self, v: Value) -> None:
+        """Let a value that is differentiated by have its tangent beside what it has."""
+        for dots, seeds in zip(self.dots, self.seeds, strict=True):
+            seed = seeds.get(v.number)
+            if seed is not None:
+                before = dots.get(v.number)
+                own = present(seed)
+                dots[v.number] = own if before is None else self.deltas.sum(own, before)
+
+    def body(self, body: Sequence[Instruction]) -> None:
+        for i in body:
+            self.builder.span = i.span
+            match i:
+                case Do():
+                    self.builder.add(i)
+                    self.do(i)
+                case If():
+                    self.branch(i)
+                case Loop():
+                    self.loop(i)
+                case Push():
+                    places = self.moving.places(i)
+                    found = self.found([i.values[k] for k in places])
+                    self.builder.add(Push(i.span, i.stack, (*i.values, *parts(found))))
+                case Pop():
+                    places = self.moving.places(i)
+                    targets = self.made([i.targets[k] for k in places])
+                    self.builder.add(Pop(i.span, i.stack, (*i.targets, *targets)))
+                case _:
+                    self.builder.add(i)
+            for v in defined(i):
+                self.seeded(v)
+
+    def read(self, x: Operand | None) -> Any:
+        return Symbol(x, self.builder, x in self.recorded) if isinstance(x, Value) else x
+
+    def do(self, i: Do) -> None:
+        if i.target not in self.moving:
+            return
+        op, args, out, params = ops[i.op], [*map(self.read, i.args)], self.read(i.target), i.params
+        for d in self.directions:
+            total: Delta | None = None
+            for k, a in enumerate(i.args):
+                dot = self.of(d, a)
+                if dot is None:
+                    continue
+                only: list[Any] = [None] * len(args)
+                only[k] = self.builder.known(dot.value)
+                found = op.push(only, out, args, dict(params))
+                if found is not None:
+                    part = self.deltas.through(found, dot)
+                    total = part if total is None else self.deltas.sum(total, part)
+            if total is not None:
+                self.dots[d][i.target.number] = total
+
+    def branch(self, i: If) -> None:
+        moved = [k for k, t in enumerate(i.targets) if t in self.moving]
+        sides = []
+        for side in (i.then, i.orelse):
+            with self.builder.block() as body:
+                self.body(side.body)
+            found = parts(self.found([side.results[k] for k in moved]))
+            sides.append(Block(tuple(body), (*side.results, *found)))
+        targets = self.made([i.targets[k] for k in moved])
+        self.builder.add(If(i.span, (*i.targets, *targets), i.test, *sides))
+
+    def loop(self, i: Loop) -> None:
+        moved = [k for k, p in enumerate(i.params) if p in self.moving]
+        initial = parts(self.found([i.initial[k] for k in moved]))
+        params = self.made([i.params[k] for k in moved])
+        with self.builder.block() as body:
+            self.body(i.body.body)
+        found = parts(self.found([i.body.results[1:][k] for k in moved]))
+        targets = self.made([i.targets[k] for k in moved])
+        self.builder.add(
+            Loop(
+                i.span,
+                (*i.targets, *targets),
+                i.turns,
+                (*i.params, *params),
+                (*i.initial, *initial),
+                Block(tuple(body), (*i.body.results, *found)),
+            )
+        )
+
+    def found(self, operands: Sequence[Operand]) -> list[Delta]:
+        """The tangents of operands, in each direction."""
+        return [self.of(d, x) or ABSENT for d in self.directions for x in operands]
+
+    def made(self, values: Sequence[Value]) -> list[Value]:
+        """New tangents of values, in each direction, as values that something will define."""
+        made: list[Value] = []
+        for d in self.directions:
+            for v in values:
+                self.dots[d][v.number], values = self.deltas.new()
+                made += values
+        return made

@@ -1,0 +1,298 @@
+"""A typed program without what nobody reads and what is known: constants that go round in loops,
+branches that are never taken, places of a stack that nobody takes from it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from gradcli.engine.compile.typed import (
+    TYPES,
+    Block,
+    Do,
+    If,
+    Instruction,
+    Leave,
+    Loop,
+    Operand,
+    Pop,
+    Program,
+    Push,
+    Tell,
+    Value,
+)
+from gradcli.engine.compile.walk import blocks, defined, instructions
+from gradcli.engine.ops.catalog import ops
+
+_EMPTY: dict[str, Operand] = {"float": 0.0, "int": 0, "bool": False}
+
+
+def tidy(program: Program, first: int) -> Program:
+    """The program without what is needless. Ops whose targets have numbers below `first` stay: what
+    fails in them is to fail.
+    """
+    simple = _Simple(first)
+    while True:
+        simple.changed = False
+        program = simple.program(program)
+        if not simple.changed:
+            return _Needed(program, first).program()
+
+
+class _Simple:
+    """Puts what is known in the place of values. A walk over the program finds out what the next
+    makes use of.
+    """
+
+    def __init__(self, first: int) -> None:
+        self.first = first
+        self.known: dict[int, Operand] = {}
+        self.changed = False
+
+    def program(self, program: Program) -> Program:
+        self._stacks(program)
+        return Program(program.inputs, self._block(program.block), program.texts)
+
+    def _is(self, value: Value, x: Operand) -> None:
+        if value.number not in self.known and not _alike(value, x):
+            self.known[value.number] = x
+            self.changed = True
+
+    def _operand(self, x: Operand) -> Operand:
+        while isinstance(x, Value) and x.number in self.known:
+            x = self.known[x.number]
+        return x
+
+    def _operands(self, xs: Iterable[Operand]) -> tuple[Operand, ...]:
+        return tuple([self._operand(x) for x in xs])
+
+    def _block(self, block: Block) -> Block:
+        body: list[Instruction] = []
+        for i in block.body:
+            body += self._instruction(i)
+        return Block(tuple(body), self._operands(block.results))
+
+    def _instruction(self, i: Instruction) -> Sequence[Instruction]:
+        match i:
+            case Do():
+                if i.target.number in self.known:
+                    return ()
+                args = tuple([None if a is None else self._operand(a) for a in i.args])
+                if i.target.number >= self.first:
+                    self._evaluated(i, args)
+                return (Do(i.span, i.target, i.op, args, i.params),)
+            case If():
+                return self._branch(i)
+            case Loop():
+                return (self._loop(i),)
+            case Push():
+                return (Push(i.span, i.stack, self._operands(i.values)),)
+            case Leave():
+                when = self._operand(i.when)
+                return () if when is False else (Leave(i.span, when, i.reason),)
+            case Tell():
+                return (Tell(i.span, i.text, self._operands(i.args)),)
+        return (i,)
+
+    def _evaluated(self, i: Do, args: Sequence[Operand | None]) -> None:
+        """Note what an op gives if its arguments are known."""
+        if i.op in _LOGIC:
+            whole, nothing = _LOGIC[i.op]
+            a, b = args
+            if a is whole or b is whole:
+                self._is(i.target, whole)
+            elif a is nothing or _alike(a, b):
+                self._is(i.target, b)  # type: ignore[arg-type]  # it takes two
+            elif b is nothing:
+                self._is(i.target, a)  # type: ignore[arg-type]
+        elif not any(isinstance(a, Value) for a in args):
+            number = ops[i.op].number
+            found: Any = None if number is None else number(*args, **dict(i.params))
+            if TYPES.get(type(found)) == i.target.type and math.isfinite(found):
+                self._is(i.target, found)
+
+    def _branch(self, i: If) -> Sequence[Instruction]:
+        test = self._operand(i.test)
+        if not isinstance(test, Value):
+            side = self._block(i.then if test else i.orelse)
+            for target, x in zip(i.targets, side.results, strict=True):
+                self._is(target, x)
+            return side.body
+        then, orelse = self._block(i.then), self._block(i.orelse)
+        for target, a, b in zip(i.targets, then.results, orelse.results, strict=True):
+            if _alike(a, b):
+                self._is(target, a)
+            elif a is True and b is False:
+                self._is(target, test)
+        return (If(i.span, i.targets, test, then, orelse),)
+
+    def _loop(self, i: Loop) -> Instruction:
+        initial = self._operands(i.initial)
+        body = self._block(i.body)
+        inside = {v.number for v in i.params}
+        inside |= {v.number for j in body.body for v in defined(j)}
+        for param, first, then, target in zip(
+            i.params, initial, body.results[1:], i.targets, strict=True
+        ):
+            if _alike(then, param) or _alike(then, first):
+                self._is(param, first)
+            if not isinstance(then, Value) or then.number not in inside:
+                self._is(target, then)
+            elif _alike(then, param):
+                self._is(target, first)
+        return Loop(i.span, i.targets, i.turns, i.params, initial, body)
+
+    def _stacks(self, program: Program) -> None:
+        """Note what comes from a stack on which only one constant is put."""
+        pushed: dict[int, list[Operand | None]] = {}
+        pops = []
+        for i in instructions(program.block.body):
+            if isinstance(i, Push):
+                values = self._operands(i.values)
+                before = pushed.setdefault(i.stack, list(values))
+                for k, (a, b) in enumerate(zip(before, values, strict=True)):
+                    if isinstance(b, Value) or not _alike(a, b):
+                        before[k] = None
+            elif isinstance(i, Pop):
+                pops.append(i)
+        for i in pops:
+            for target, x in zip(i.targets, pushed.get(i.stack, ()), strict=False):
+                if x is not None:
+                    self._is(target, x)
+
+
+_LOGIC = {"logical_or": (True, False), "logical_and": (False, True)}
+"""Ops on truths: what decides them alone, and what leaves them to the other argument."""
+
+
+def _alike(a: Operand | None, b: Operand | None) -> bool:
+    """Whether two operands are one value, or one constant to the sign of zero."""
+    if isinstance(a, Value) or isinstance(b, Value):
+        return isinstance(a, Value) and isinstance(b, Value) and a.number == b.number
+    return type(a) is type(b) and repr(a) == repr(b)
+
+
+class _Needed:
+    """What a program needs, from its results and what it does beside."""
+
+    def __init__(self, program: Program, first: int) -> None:
+        self._program = program
+        self._first = first
+        self._reads: dict[int, list[Operand | None]] = {}
+        self._pushed: dict[tuple[int, int], list[Operand]] = {}
+        self._popped: dict[int, tuple[int, int]] = {}
+        self._places: set[tuple[int, int]] = set()
+        self._values: set[int] = set()
+        self._waiting: list[Operand | None] = [*program.block.results]
+        self._collect(program.block, ())
+        self._mark()
+
+    def program(self) -> Program:
+        block = self._program.block
+        return Program(
+            self._program.inputs, Block(self._body(block), block.results), self._program.texts
+        )
+
+    def _collect(self, block: Block, around: tuple[Operand, ...]) -> None:
+        """Take down what each value is made of, and on which tests it hangs."""
+        for i in block.body:
+            inside = around
+            match i:
+                case Do():
+                    self._reads[i.target.number] = [*i.args, *around]
+                    if i.target.number < self._first:
+                        self._waiting += (i.target,)
+                case If():
+                    inside = (*around, i.test)
+                    for k, t in enumerate(i.targets):
+                        self._reads[t.number] = [i.then.results[k], i.orelse.results[k], *inside]
+                case Loop():
+                    inside = (*around, i.body.results[0])
+                    self._reads[i.turns.number] = [*inside]
+                    for k, (p, t) in enumerate(zip(i.params, i.targets, strict=True)):
+                        then = i.body.results[k + 1]
+                        self._reads[p.number] = [i.initial[k], then, *inside]
+                        self._reads[t.number] = [then, *inside]
+                case Push():
+                    for k, x in enumerate(i.values):
+                        self._pushed.setdefault((i.stack, k), []).extend((x, *around))
+                case Pop():
+                    for k, t in enumerate(i.targets):
+                        self._popped[t.number] = i.stack, k
+                        self._reads[t.number] = [*around]
+                case Leave():
+                    self._waiting += (i.when, *around)
+                case Tell():
+                    self._waiting += (*i.args, *around)
+            for inner in blocks(i):
+                self._collect(inner, inside)
+
+    def _mark(self) -> None:
+        while self._waiting:
+            x = self._waiting.pop()
+            if not isinstance(x, Value) or x.number in self._values:
+                continue
+            self._values.add(x.number)
+            self._waiting += self._reads.get(x.number, ())
+            place = self._popped.get(x.number)
+            if place is not None and place not in self._places:
+                self._places.add(place)
+                self._waiting += self._pushed.get(place, ())
+
+    def _has(self, x: Value) -> bool:
+        return x.number in self._values
+
+    def _body(self, block: Block) -> tuple[Instruction, ...]:
+        return tuple([kept for i in block.body if (kept := self._kept(i)) is not None])
+
+    def _kept(self, i: Instruction) -> Instruction | None:
+        match i:
+            case Do():
+                return i if self._has(i.target) else None
+            case If():
+                places = [k for k, t in enumerate(i.targets) if self._has(t)]
+                then, orelse = (
+                    Block(self._body(side), tuple([side.results[k] for k in places]))
+                    for side in (i.then, i.orelse)
+                )
+                if not places and not then.body and not orelse.body:
+                    return None
+                return If(i.span, tuple([i.targets[k] for k in places]), i.test, then, orelse)
+            case Loop():
+                return self._loop(i)
+            case Push():
+                places = self._of_stack(i.stack, len(i.values))
+                kept = tuple([i.values[k] for k in places])
+                return Push(i.span, i.stack, kept) if kept else None
+            case Pop():
+                places = self._of_stack(i.stack, len(i.targets))
+                targets = tuple([i.targets[k] for k in places])
+                return Pop(i.span, i.stack, targets) if targets else None
+        return i
+
+    def _loop(self, i: Loop) -> Instruction | None:
+        places = [
+            k
+            for k, (p, t) in enumerate(zip(i.params, i.targets, strict=True))
+            if self._has(p) or self._has(t)
+        ]
+        body = self._body(i.body)
+        if not places and not body and not self._has(i.turns):
+            return None
+        again, *nexts = i.body.results
+        return Loop(
+            i.span,
+            tuple([i.targets[k] for k in places]),
+            i.turns,
+            tuple([i.params[k] for k in places]),
+            tuple([self._initial(i, k) for k in places]),
+            Block(body, (again, *[nexts[k] for k in places])),
+        )
+
+    def _initial(self, i: Loop, k: int) -> Operand:
+        return i.initial[k] if self._has(i.params[k]) else _EMPTY[i.params[k].type]
+
+    def _of_stack(self, stack: int, count: int) -> list[int]:
+        return [k for k in range(count) if (stack, k) in self._places]

@@ -4,10 +4,10 @@ differentiated by, and those that lead to what is differentiated.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TypeAlias
 
 from gradcli.engine.compile.typed import (
-    Block,
     Do,
     If,
     Instruction,
@@ -18,126 +18,89 @@ from gradcli.engine.compile.typed import (
     Push,
     Value,
 )
+from gradcli.engine.compile.walk import instructions
 from gradcli.engine.ops.catalog import ops
+
+Place: TypeAlias = int | tuple[int, int]
+"""The number of a value, or a stack and a place on it."""
 
 
 class Activity:
-    """Values of a program, by number, and the places of its stacks that hold such."""
+    """Some floats of a program and places of its stacks."""
 
-    def __init__(self, values: Iterable[int]) -> None:
-        self.values = set(values)
-        self.stacks: dict[int, set[int]] = {}
+    def __init__(self, places: Iterable[Place]) -> None:
+        self._places = frozenset(places)
 
     def __contains__(self, x: object) -> bool:
-        return isinstance(x, Value) and x.number in self.values
+        return isinstance(x, Value) and x.number in self._places
 
-    @property
-    def size(self) -> int:
-        """How much of the program it is."""
-        return len(self.values) + sum(map(len, self.stacks.values()))
+    def __and__(self, other: Activity) -> Activity:
+        return Activity(self._places & other._places)
 
-    def shared(self, other: Activity) -> Activity:
-        """What is in both."""
-        both = Activity(self.values & other.values)
-        for stack in self.stacks.keys() & other.stacks.keys():
-            both.stacks[stack] = self.stacks[stack] & other.stacks[stack]
-        return both
-
-    def places(self, i: Push | Pop) -> list[int]:
-        """The places of an instruction's stack that hold such values."""
-        return sorted(self.stacks.get(i.stack, ()))
-
-    def add(self, x: Operand | None) -> None:
-        """Take in an operand, if it is a float that is not known yet."""
-        if isinstance(x, Value) and x.type == "float":
-            self.values.add(x.number)
-
-    def pass_on(self, sources: Sequence[Operand], targets: Sequence[Operand]) -> None:
-        """Take in each target whose source is in."""
-        for source, target in zip(sources, targets, strict=True):
-            if source in self:
-                self.add(target)
-
-    def push(self, stack: int, values: Sequence[Operand]) -> None:
-        """Take in the places of a stack where such values come to lie."""
-        places = self.stacks.setdefault(stack, set())
-        places.update(k for k, v in enumerate(values) if v in self)
-
-    def pop(self, stack: int, targets: Sequence[Operand]) -> None:
-        """Take in the values that come from such places of a stack."""
-        for k in self.stacks.setdefault(stack, set()):
-            self.add(targets[k])
+    def of_stack(self, i: Push | Pop) -> list[int]:
+        """Which places of an instruction's stack are among them."""
+        count = len(i.values if isinstance(i, Push) else i.targets)
+        return [k for k in range(count) if (i.stack, k) in self._places]
 
 
-def moving(program: Program, wrt: Iterable[Value]) -> Activity:
-    """The values that depend on some by ops that have derivatives, with these."""
-    found = Activity(v.number for v in wrt)
-    size = -1
-    while size != found.size:
-        size = found.size
-        _forward(program.block.body, found)
-    return found
+class Flow:
+    """What of a program depends on what, by ops that have derivatives."""
+
+    def __init__(self, program: Program) -> None:
+        self._behind: dict[Place, list[Place]] = {}
+        self._before: dict[Place, list[Place]] = {}
+        for i in instructions(program.block.body):
+            for source, target in _edges(i):
+                self._behind.setdefault(source, []).append(target)
+                self._before.setdefault(target, []).append(source)
+
+    def moving(self, wrt: Iterable[Value]) -> Activity:
+        """What depends on some values, with these."""
+        return _reached(self._behind, [v.number for v in wrt])
+
+    def leading(self, results: Iterable[Operand]) -> Activity:
+        """What some values depend on, with these."""
+        floats = [x.number for x in results if isinstance(x, Value) and x.type == "float"]
+        return _reached(self._before, floats)
 
 
-def leading(program: Program, results: Iterable[Operand]) -> Activity:
-    """The values on which some depend by ops that have derivatives, with these."""
-    found = Activity(())
-    for x in results:
-        found.add(x)
-    size = -1
-    while size != found.size:
-        size = found.size
-        _backward(program.block.body, found)
-    return found
+def _reached(edges: Mapping[Place, Sequence[Place]], start: Sequence[Place]) -> Activity:
+    found, waiting = set(start), [*start]
+    while waiting:
+        for place in edges.get(waiting.pop(), ()):
+            if place not in found:
+                found.add(place)
+                waiting.append(place)
+    return Activity(found)
 
 
-def _forward(body: Sequence[Instruction], found: Activity) -> None:
-    for i in body:
-        match i:
-            case Do():
-                if ops[i.op].differentiable and any(a in found for a in i.args):
-                    found.add(i.target)
-            case If():
-                for side in (i.then, i.orelse):
-                    _forward(side.body, found)
-                    found.pass_on(side.results, i.targets)
-            case Loop():
-                found.pass_on(i.initial, i.params)
-                _forward(i.body.body, found)
-                found.pass_on(i.body.results[1:], i.params)
-                found.pass_on(i.body.results[1:], i.targets)
-            case Push():
-                found.push(i.stack, i.values)
-            case Pop():
-                found.pop(i.stack, i.targets)
+def _edges(i: Instruction) -> Iterator[tuple[Place, Place]]:
+    """What depends on what by an instruction itself."""
+    match i:
+        case Do():
+            if ops[i.op].differentiable:
+                for a in i.args:
+                    yield from _edge(a, i.target)
+        case If():
+            for side in (i.then, i.orelse):
+                for x, t in zip(side.results, i.targets, strict=True):
+                    yield from _edge(x, t)
+        case Loop():
+            nexts = i.body.results[1:]
+            for p, first, then, t in zip(i.params, i.initial, nexts, i.targets, strict=True):
+                yield from _edge(first, p)
+                yield from _edge(then, p)
+                yield from _edge(then, t)
+        case Push():
+            for k, x in enumerate(i.values):
+                if isinstance(x, Value) and x.type == "float":
+                    yield x.number, (i.stack, k)
+        case Pop():
+            for k, t in enumerate(i.targets):
+                if t.type == "float":
+                    yield (i.stack, k), t.number
 
 
-def _backward(body: Sequence[Instruction], found: Activity) -> None:
-    for i in reversed(body):
-        match i:
-            case Do():
-                if ops[i.op].differentiable and i.target in found:
-                    for a in i.args:
-                        found.add(a)
-            case If():
-                for side in (i.then, i.orelse):
-                    _results(side, i.targets, found)
-            case Loop():
-                _turn(i, found)
-            case Push():
-                found.pop(i.stack, i.values)
-            case Pop():
-                found.push(i.stack, i.targets)
-
-
-def _results(block: Block, targets: Sequence[Value], found: Activity) -> None:
-    found.pass_on(targets, block.results)
-    _backward(block.body, found)
-
-
-def _turn(i: Loop, found: Activity) -> None:
-    nexts = i.body.results[1:]
-    found.pass_on(i.targets, nexts)
-    found.pass_on(i.params, nexts)
-    _backward(i.body.body, found)
-    found.pass_on(i.params, i.initial)
+def _edge(x: Operand | None, target: Value) -> Iterator[tuple[int, int]]:
+    if isinstance(x, Value) and x.type == target.type == "float":
+        yield x.number, target.number

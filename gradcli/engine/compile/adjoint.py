@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from gradcli.engine.compile.activity import leading, moving
+from gradcli.engine.compile.activity import Flow
 from gradcli.engine.compile.delta import (
     ABSENT,
     MANY,
@@ -120,14 +120,14 @@ class _Backward:
         self.first = unused(program)
         self.builder = Builder(Span(0, 0), self.first)
         self.deltas = Deltas(self.builder)
+        flow = Flow(program)
+        moving = flow.moving(wrt)
         self.active = [
-            moving(program, wrt).shared(
-                leading(program, [program.block.results[k] for k in places])
-            )
+            moving & flow.leading([program.block.results[k] for k in places])
             for places in directions
         ]
         self.directions = directions
-        self.root = Frame(self.deltas, len(directions), moving(program, again))
+        self.root = Frame(self.deltas, len(directions), flow.moving(again))
         self.frames: dict[int, Inner] = {}
         self.found: list[dict[int, Delta]] = [{} for _ in directions]
         self.next_stack = unused_stack(program)
@@ -229,12 +229,12 @@ class _Backward:
         puts on stacks.
         """
         inside = [j for block in blocks(i) for j in instructions(block.body)]
-        stacks = {j.stack for j in inside if isinstance(j, Push)}
+        pushes = [j for j in inside if isinstance(j, Push)]
         return [
             d
             for d, active in enumerate(self.active)
             if any(deltas[d] is not None for deltas in given)
-            or any(active.stacks.get(stack) for stack in stacks)
+            or any(active.of_stack(j) for j in pushes)
         ]
 
     def joined(self, made: _Branch, then: Delta, orelse: Delta) -> Delta:
@@ -297,7 +297,9 @@ class _Backward:
     def pop(self, i: Pop, frame: Frame) -> None:
         taken = [self.take(frame, t) for t in i.targets]
         found = [
-            taken[k][d] or ABSENT for d, active in enumerate(self.active) for k in active.places(i)
+            taken[k][d] or ABSENT
+            for d, active in enumerate(self.active)
+            for k in active.of_stack(i)
         ]
         if found:
             self.builder.add(Push(i.span, self.mirror(i.stack), parts(found)))
@@ -305,7 +307,7 @@ class _Backward:
     def push(self, i: Push, frame: Frame) -> None:
         made, targets = [], list[Value]()
         for d, active in enumerate(self.active):
-            for k in active.places(i):
+            for k in active.of_stack(i):
                 delta, values = self.deltas.new()
                 made.append((d, k, delta))
                 targets += values

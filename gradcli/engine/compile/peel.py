@@ -8,47 +8,34 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gradcli.engine.compile.activity import Activity, leading, moving
+from gradcli.engine.compile.activity import Activity, Flow
 from gradcli.engine.compile.typed import (
     Block,
     Do,
     If,
     Instruction,
     Loop,
-    NotCompilable,
     Operand,
     Program,
     Push,
     Value,
 )
-from gradcli.engine.compile.walk import Copier, defined, instructions, unused
+from gradcli.engine.compile.walk import Copier, defined, unused
 from gradcli.engine.ops.catalog import ops
-
-_MOST = 64
-"""How many times as large as it is a program may become."""
 
 
 def peeled(program: Program, wrt: Sequence[Value], results: Sequence[Operand]) -> Program:
-    """The program with a first turn before each loop that needs one for its cotangents.
+    """The program with a first turn before each loop that needs one for its cotangents, of those
+    that are in no other.
 
     Args:
         program: The program.
         wrt: What it is differentiated by.
         results: What is differentiated.
     """
-    most = _MOST * _size(program)
-    while True:
-        active = moving(program, wrt).shared(leading(program, results))
-        uses = _Uses(program, active, results)
-        if not uses.shared:
-            return program
-        program = _Peeler(program, uses.shared).program()
-        if _size(program) > most:
-            raise NotCompilable("a loop's variables exchange their values too long")
-
-
-def _size(program: Program) -> int:
-    return sum(1 for _ in instructions(program.block.body))
+    flow = Flow(program)
+    shared = _Uses(program, flow.moving(wrt) & flow.leading(results), results).shared
+    return _Peeler(program, shared).program() if shared else program
 
 
 class _Uses:
@@ -62,69 +49,47 @@ class _Uses:
         self._active = active
         self._time = 0
         self._uses: dict[int, list[int]] = {}
-        self._began: dict[int, int] = {}
-        self._around: list[tuple[int, int]] = []
-        self._loops: list[tuple[Loop, int, list[int]]] = []
-        self._block(program.block, [])
+        self._loops: list[tuple[int, Loop]] = []
+        self._block(program.block, outermost=True)
+        self._used(results, results)
+        self.shared = {loop.turns.number for at, loop in self._loops if self._is(loop, at)}
+
+    def _used(self, sources: Sequence[Operand | None], targets: Sequence[Operand]) -> None:
+        """Note the uses of what goes on to something that a derivative goes through."""
         self._time += 1
-        for x in results:
-            self._use(x)
-        self.shared = {
-            loop.turns.number for loop, at, around in self._loops if self._is(loop, at, around)
-        }
+        for x, target in zip(sources, targets, strict=True):
+            if isinstance(x, Value) and x in self._active and target in self._active:
+                self._uses.setdefault(x.number, []).append(self._time)
 
-    def _use(self, x: Operand | None) -> None:
-        if isinstance(x, Value) and x in self._active:
-            self._uses.setdefault(x.number, []).append(self._time)
-
-    def _block(self, block: Block, around: list[int]) -> None:
-        """Note the uses in a block inside loops that began at these times."""
+    def _block(self, block: Block, outermost: bool) -> None:
         for i in block.body:
-            self._time += 1
             match i:
                 case Do():
-                    if i.target in self._active:
-                        for a in i.args:
-                            self._use(a)
+                    self._used(i.args, [i.target] * len(i.args))
                 case If():
                     for side in (i.then, i.orelse):
-                        self._block(side, around)
-                        self._ended(side.results, i.targets)
+                        self._block(side, outermost)
+                        self._used(side.results, i.targets)
                 case Loop():
-                    at = self._time
-                    self._loops.append((i, at, around))
-                    for x, p in zip(i.initial, i.params, strict=True):
-                        if p in self._active:
-                            self._use(x)
-                    for p in i.params:
-                        self._began[p.number] = at
-                    self._block(i.body, [*around, at])
-                    self._ended(i.body.results[1:], i.params)
+                    self._used(i.initial, i.params)
+                    if outermost:
+                        self._loops.append((self._time, i))
+                    self._block(i.body, outermost=False)
+                    self._used(i.body.results[1:], i.params)
                 case Push():
-                    for k in self._active.places(i):
-                        self._use(i.values[k])
-            for v in defined(i):
-                self._began[v.number] = self._time
+                    self._used(i.values, i.values)
 
-    def _ended(self, results: Sequence[Operand], targets: Sequence[Value]) -> None:
-        self._time += 1
-        for x, target in zip(results, targets, strict=True):
-            if target in self._active:
-                self._use(x)
-
-    def _is(self, loop: Loop, at: int, around: list[int]) -> bool:
-        """Whether one of a loop's first values is used otherwise, inside or behind."""
-        for x, param in zip(loop.initial, loop.params, strict=True):
-            if not isinstance(x, Value) or x not in self._active or param not in self._active:
+    def _is(self, loop: Loop, at: int) -> bool:
+        """Whether one of a loop's first values is used otherwise, inside or behind, and it is
+        another in the next turn.
+        """
+        inside = {v.number for i in loop.body.body for v in defined(i)}
+        for x, param, then in zip(loop.initial, loop.params, loop.body.results[1:], strict=True):
+            uses = self._uses.get(x.number, []) if isinstance(x, Value) else []
+            if at not in uses or param not in self._active:
                 continue
-            uses = self._uses[x.number]
-            if uses.count(at) > 1:
-                return True
-            since = at  # where an outer loop goes on using it, that is behind, too
-            for start in around:
-                if start >= self._began.get(x.number, -1):
-                    since = min(since, start)
-            if any(use != at and use > since for use in uses):
+            changes = isinstance(then, Value) and then.number in inside
+            if changes and (uses.count(at) > 1 or uses[-1] > at):
                 return True
         return False
 

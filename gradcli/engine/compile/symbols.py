@@ -12,10 +12,12 @@ from gradcli.engine.compile.typed import (
     DTYPES,
     Do,
     Instruction,
+    Leave,
     NotCompilable,
     Operand,
     Value,
 )
+from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import Op
 from gradcli.engine.values.carrier import Carrier
 from gradcli.source import Span
@@ -69,6 +71,8 @@ class Builder:
         """What an op makes of numbers and symbols, written down."""
         if op.body is not None:
             return op.body(*args, **params)
+        if op.number is None and op.view and op.shape is not None and op.shape((), **params) == ():
+            return ops.copied(args[0])  # of a number it is a node of its own, and else that number
         if op.number is None:
             raise NotCompilable(f"`{op.name}` has no value on numbers", self.span)
         dtype = op.dtype(*args, **params) if callable(op.dtype) else None
@@ -117,6 +121,11 @@ class Symbol(Carrier):
 
     def apply(self, op: Op, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
         return self._builder.do(op, args, params)
+
+    def avoid(self, number: float) -> None:
+        builder = self._builder
+        when = operand(builder.do(ops.eq, (self, number), {}))
+        builder.add(Leave(builder.span, when, "a derivative is special at a number"))
 
     def __bool__(self) -> bool:
         raise self._asked()

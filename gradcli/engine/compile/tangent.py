@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from gradcli.engine.compile.activity import moving
+from gradcli.engine.compile.activity import Flow
 from gradcli.engine.compile.delta import (
     ABSENT,
     Delta,
@@ -62,8 +62,8 @@ class _Forward:
         self.first = unused(program)
         self.builder = Builder(Span(0, 0), self.first)
         self.deltas = Deltas(self.builder)
-        self.moving = moving(program, wrt)
-        self.recorded = moving(program, again)
+        flow = Flow(program)
+        self.moving, self.recorded = flow.moving(wrt), flow.moving(again)
         self.directions = range(directions)
         self.seeds = [{v.number: self.builder.value("float") for v in wrt} for _ in self.directions]
         self.dots: list[dict[int, Delta]] = [{} for _ in self.directions]
@@ -104,11 +104,11 @@ class _Forward:
                 case Loop():
                     self.loop(i)
                 case Push():
-                    places = self.moving.places(i)
+                    places = self.moving.of_stack(i)
                     found = self.found([i.values[k] for k in places])
                     self.builder.add(Push(i.span, i.stack, (*i.values, *parts(found))))
                 case Pop():
-                    places = self.moving.places(i)
+                    places = self.moving.of_stack(i)
                     targets = self.made([i.targets[k] for k in places])
                     self.builder.add(Pop(i.span, i.stack, (*i.targets, *targets)))
                 case _:

@@ -31,6 +31,11 @@ class Carrier:
         """What the op makes of the arguments, this being the first carrier among them."""
         raise NotImplementedError
 
+    def avoid(self, number: float) -> None:
+        """Take down that a rule does not say all where the value is that number: code that is made
+        of the rule leaves that to the interpreter.
+        """
+
     def plain(self) -> Any:
         """The plain data that it holds; itself where it holds none."""
         return self

@@ -244,6 +244,8 @@ def _power_base(out: Any, x: Any, y: Any) -> Any:
     if isinstance(y, Carrier) and y.recorded:  # elsewhere the derivative changes with the exponent
         base_is_zero_or_nan = ops.logical_not(ops.gt(ops.abs(x), 0))
         at_zero = ops.logical_and(at_zero, base_is_zero_or_nan)
+    elif isinstance(y, Carrier) and isinstance(x, Carrier) and x.recorded:
+        y.avoid(0)  # there it does not change with the base at all
     return ops.where(at_zero, 0.0, mul(y, pow_(x, sub(y, 1))))
 
 

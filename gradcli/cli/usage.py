@@ -30,7 +30,7 @@ _MEANT = {
 def usage_diagnostic(error: Any, arguments: Sequence[str]) -> Diagnostic:
     """The diagnostic for a usage error that typer raised about a command line."""
     context = error.ctx
-    path = context.command_path if context is not None else "gradcli"
+    path = context.command_path if context is not None else _path(arguments)
     message, _, _ = str(error.format_message()).partition(" Did you mean")
     hint = None
     if hasattr(error, "possibilities") and hasattr(error, "option_name"):
@@ -44,6 +44,14 @@ def usage_diagnostic(error: Any, arguments: Sequence[str]) -> Diagnostic:
         message = f"no such command `{name}`"
         hint = _command(name, context.command.list_commands(context))
     return Diagnostic("usage", _in_house_style(message), help=hint or f"try `{path} --help`")
+
+
+def _path(arguments: Sequence[str]) -> str:
+    """The command that a line names, for an error that does not tell."""
+    from gradcli.cli.app import commands
+
+    first = arguments[0] if arguments else ""
+    return f"gradcli {first}" if first in commands() else "gradcli"
 
 
 def _input(option: str, arguments: Sequence[str]) -> str | None:

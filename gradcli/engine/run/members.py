@@ -56,6 +56,9 @@ def call(
             raise run_error(
                 "wrong-arity", f"`{name}` cannot be called with these arguments"
             ) from None
+    if table is not None and name in table[0]:
+        message = f"`{name}` of {kind_of(value)} is no method"
+        raise run_error("not-callable", message, help=f"write `.{name}` without parentheses")
     raise _unknown(value, name)
 
 
@@ -75,6 +78,11 @@ def attributes() -> frozenset[str]:
     for getters, methods in (_TENSOR, _NODE, _LIST, _HANDLE):
         names.update(getters, methods)
     return frozenset(names)
+
+
+def is_read(name: str) -> bool:
+    """Whether tensors have an attribute of that name that is no method."""
+    return name in _TENSOR[0]
 
 
 def names_of(value: Any) -> frozenset[str]:
@@ -100,7 +108,10 @@ def _unknown(value: Any, name: str) -> RunError:
             f"a number has no `{name}`",
             help="`tensor(3.0, requires_grad=True)` makes a tensor that has",
         )
-    if name in ops and ops[name].method and (isinstance(value, Tensor) or type(value) in NUMBERS):
+    table = _table(value)
+    own = table is not None and name in table[1]
+    built_in = name in ops and ops[name].method
+    if own or (built_in and (isinstance(value, Tensor) or type(value) in NUMBERS)):
         message = f"`{name}` is a method of {kind_of(value)} and has parentheses behind it"
         return run_error("unknown-attribute", message, help=f"write `.{name}()`")
     if type(value) is list and (name in _TENSOR[0] or name in _TENSOR[1]):

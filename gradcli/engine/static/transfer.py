@@ -50,6 +50,7 @@ from gradcli.engine.static.value import (
     unknown,
     view,
 )
+from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values import refusals
 from gradcli.engine.values.conversion import can_hold
 from gradcli.engine.values.dtypes import DType, dtype_name
@@ -344,6 +345,9 @@ class Transfer:
         """`receiver.name`."""
         if isinstance(receiver, List):
             self.findings.ask(lambda: members.get(self.session, [], name), span)
+        if isinstance(receiver, Value) and receiver.kind == "tensor" and receiver.shape is not None:
+            tensor = stand_in(receiver) or Tensor(example(receiver))
+            self.findings.ask(lambda: members.get(self.session, tensor, name), span)
         return attribute(receiver, name)
 
     def tensor_method(
@@ -352,6 +356,8 @@ class Transfer:
         """`x.name(args)` of a tensor."""
         tensor = stand_in(x)
         params = [static(a) for a in args]
+        if x.kind == "tensor" and tensor is not None and members.is_read(name):
+            self.findings.ask(lambda: members.call(self.session, None, tensor, name, (), {}), span)
         if tensor is not None and name in _SHAPE_METHODS and UNSURE not in params and not keywords:
             asked = self.findings.ask(
                 lambda: members.call(self.session, None, tensor, name, params, {}), span

@@ -34,7 +34,7 @@ from gradcli.engine.compile.typed import (
 from gradcli.engine.numerics import ieee
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.run.operators import OPS
-from gradcli.engine.values.data import np
+from gradcli.engine.values.data import INT64_MAX, INT64_MIN, np
 
 Function: TypeAlias = Callable[..., Any]
 Tail: TypeAlias = Callable[[Sequence[Operand]], list[ast.stmt]]
@@ -252,7 +252,7 @@ class _Writer:
         """What one instruction becomes."""
         match i:
             case Do():
-                return [_store(self.name(i.target), self.done(i))]
+                return [_store(self.name(i.target), self.done(i)), *self.checked(i)]
             case If():
                 targets = [self.name(target) for target in i.targets]
                 return self.branch(i, lambda found: self.moves(targets, found))
@@ -266,8 +266,7 @@ class _Writer:
                 to = names[0] if len(names) == 1 else ast.Tuple(names, ast.Store())
                 return [ast.Assign([to], _call(f"pop{i.stack}", []))]
             case Leave():
-                reason = ast.Constant(i.reason)
-                return [ast.If(self.operand(i.when), [ast.Raise(_call("Left", [reason]))], [])]
+                return [ast.If(self.operand(i.when), [_leave(i.reason)], [])]
             case Tell():
                 said = _call(f"text{i.text}", [self.operand(x) for x in i.args])
                 return [ast.Expr(_call("echo", [said]))]
@@ -336,7 +335,7 @@ class _Writer:
         params = {name: value for name, value in i.params if value != op.params[name]}
         types = [type_of(x) for x in i.args]
         if not params:
-            if op.name in _ARITHMETIC and "float" in types:
+            if op.name in _ARITHMETIC:
                 return ast.BinOp(args[0], _ARITHMETIC[op.name], args[1])
             if op.name in _COMPARISONS:
                 return ast.Compare(args[0], [_COMPARISONS[op.name]], [args[1]])
@@ -346,6 +345,21 @@ class _Writer:
                 quotient = ast.BinOp(args[0], ast.Div(), args[1])
                 return ast.IfExp(self.operand(i.args[1]), quotient, self.called(i, args, params))
         return self.called(i, args, params)
+
+    def checked(self, i: Do) -> list[ast.stmt]:
+        """Leave where an operator of Python's has made an int of more than 64 bits."""
+        if i.target.type != "int" or not self.is_operator(i):
+            return []
+        fits = ast.Compare(
+            ast.Constant(INT64_MIN), [ast.LtE(), ast.LtE()],
+            [_load(self.name(i.target)), ast.Constant(INT64_MAX)],
+        )  # fmt: skip
+        return [ast.If(ast.UnaryOp(ast.Not(), fits), [_leave("number")], [])]
+
+    def is_operator(self, i: Do) -> bool:
+        """Whether an op is a sum, difference or product as Python has it."""
+        op = ops[i.op]
+        return op.name in _ARITHMETIC and all(value == op.params[n] for n, value in i.params)
 
     def called(self, i: Do, args: list[ast.expr], params: Mapping[str, object]) -> ast.expr:
         """A call of the op's value on numbers."""
@@ -422,6 +436,10 @@ def _load(name: str) -> ast.Name:
 
 def _store(name: str, value: ast.expr) -> ast.stmt:
     return ast.Assign([ast.Name(name, ast.Store())], value)
+
+
+def _leave(reason: str) -> ast.stmt:
+    return ast.Raise(_call("Left", [ast.Constant(reason)]))
 
 
 def _call(name: str, args: list[ast.expr]) -> ast.Call:

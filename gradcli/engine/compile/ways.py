@@ -84,7 +84,7 @@ class Merge:
                 way.slots.get(key, MISSING) if key in read or type(key) is tuple else DEAD
                 for way, read in zip(self.ways, live, strict=True)
             )
-            if a is not b or a not in (DEAD, MISSING):
+            if a is not b or not (a is DEAD or a is MISSING):
                 slots[key] = self.merged(a, b, name(key))
         changed = {**then.objects, **orelse.objects}
         for value, _ in changed.values():

@@ -297,7 +297,7 @@ def test_no_multiplication_and_addition_are_one():
     module.triple = target.triple
     from gradcli.engine.compile.llvm.machine import shorten
 
-    shorten(module, target, True)
+    shorten(module, target, 1)
     assembly = target.emit_assembly(module)
     assert "fmul" in assembly
     assert "fmadd" not in assembly

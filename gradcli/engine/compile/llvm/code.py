@@ -20,6 +20,8 @@ _SHORT = 1 << 20
 thread of its own.
 """
 
+_LARGE = 3000  # lines of code that would take too long to be made quicker
+
 
 def code(program: Program) -> Code:
     """A typed program as machine code."""
@@ -38,7 +40,7 @@ class Code:
         self._waits = module.waits
         self._short = _SHORT // module.length + 1
         self._primitives = module.primitives
-        self._machine = Machine(module.text, module.waits)
+        self._machine = Machine(module.text, _effort(module))
         self._given = Words([v.type for v in program.inputs])
         self._gives = Words([type_of(x) for x in program.block.results])
         tells = [(text, Words(types)) for text, types in module.tells]
@@ -141,6 +143,13 @@ class Code:
         else:
             work()
         return tuple(out), left.view(np.bool_)
+
+
+def _effort(module: Module) -> int:
+    """How much is to be done for quick code: numbers that go from turn to turn of a loop are worth
+    it, not those that go from one function of the C library to the next.
+    """
+    return 1 if module.waits and module.length <= _LARGE else 0
 
 
 def _addresses(arrays: Sequence[Data]) -> Data:

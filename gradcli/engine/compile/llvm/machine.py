@@ -8,24 +8,30 @@ from typing import Any
 
 import llvmlite.binding as llvm
 
+from gradcli.engine.compile.typed import NotCompilable
+
+_POINTER = 8  # bytes, as of every number that code and Python share
+
 
 class Machine:
     """A module as machine code: its functions `call` and `rows`, which run without Python's lock.
     The code is there as long as this is.
 
-    Most of the time goes into good use of registers. Only in a loop it is worth that: numbers go
-    from turn to turn there, else from one function of the C library to the next.
+    Fields:
+        effort: 1 where registers are to be used well, else 0, which takes a third of the time.
     """
 
-    def __init__(self, text: str, loops: bool) -> None:
+    def __init__(self, text: str, effort: int) -> None:
+        if ctypes.sizeof(ctypes.c_void_p) != _POINTER:
+            raise NotCompilable("machine code is for processors of 64 bits")
         _prepare()
         module = llvm.parse_assembly(text)
         target = llvm.Target.from_default_triple().create_target_machine(
-            cpu=llvm.get_host_cpu_name(), opt=1 if loops else 0
+            cpu=llvm.get_host_cpu_name(), opt=effort
         )
         module.triple = target.triple
         module.data_layout = str(target.target_data)
-        shorten(module, target, loops)
+        shorten(module, target, effort)
         self._engine = llvm.create_mcjit_compiler(module, target)
         self._engine.finalize_object()
         self.call: Any = ctypes.CFUNCTYPE(ctypes.c_int32, *[ctypes.c_void_p] * 3)(
@@ -37,14 +43,14 @@ class Machine:
         )(self._engine.get_function_address("rows"))
 
 
-def shorten(module: Any, target: Any, loops: bool) -> None:
+def shorten(module: Any, target: Any, effort: int) -> None:
     """Make a module's functions shorter; no number that they give becomes another."""
     passes = llvm.create_new_module_pass_manager()
     passes.add_always_inliner_pass()
-    if loops:
+    if effort:
         passes.add_sroa_pass()
         passes.add_simplify_cfg_pass()
-    options = llvm.create_pipeline_tuning_options(speed_level=1 if loops else 0)
+    options = llvm.create_pipeline_tuning_options(speed_level=effort)
     passes.run(module, llvm.create_pass_builder(target, options))
 
 

@@ -8,6 +8,7 @@ from gradcli.program import load
 A = [1.2, 0.7, 2.3]
 B = [0.4, -1.1, 1.7]
 M = [[1.2, 0.7, 0.3], [0.5, -1.4, 0.8]]
+N = [[1.2, 0.7], [0.5, -1.4], [0.3, 0.8]]
 
 
 def checked(text, primals, order=1):
@@ -44,12 +45,12 @@ RIGHT = {
 }
 
 RULES = {
-    "cube": ("x", "x ** 3", "g * 3 * x ** 2", (A,)),
-    "product": ("x, y", "x * y", "g * y, g * x", (A, B)),
-    "quotient": ("x, y", "x / y", "g / y, -g * x / y ** 2", (A, B)),
-    "sum": ("x", "(x * x).sum()", "g * 2 * x", (A,)),
-    "scaling": ("m, x", "m * x", "g * x, (g * m).sum(0)", (M, A)),
-    "matrix": ("m, x", "m @ x", "outer(g, x), m.T @ g", (M, A)),
+    "cube": ("x", "x ** 3", "g * 3 * x ** 2", (A[:2],)),
+    "product": ("x, y", "x * y", "g * y, g * x", (A[:2], B[:2])),
+    "quotient": ("x, y", "x / y", "g / y, -g * x / y ** 2", (A[:2], B[:2])),
+    "sum": ("x", "(x * x).sum()", "g * 2 * x", (A[:2],)),
+    "scaling": ("m, x", "m * x", "g * x, (g * m).sum(0)", (N, A[:2])),
+    "matrix": ("m, x", "m @ x", "outer(g, x), m.T @ g", (N, A[:2])),
     "gather": (
         "x",
         "stack([x[1], x[2], x[2]])",
@@ -85,7 +86,7 @@ WRONG = [
     *(("quotient", c) for c in (
         "g / y, g * x / y ** 2", "g / y, -g * x / y", "g * y, -g * x / y ** 2", "g / y, -g / y ** 2",
     )),
-    *(("sum", c) for c in ("g * x", "g * 2 * x.sum() * ones(3)", "g * 2 * x.flip(0)", "ones(3) * g")),
+    *(("sum", c) for c in ("g * x", "g * 2 * x.sum() * ones(2)", "g * 2 * x.flip(0)", "ones(2) * g")),
     *(("scaling", c) for c in ("g * x, (g * m).mean(0)", "g * x, (g * m)[0]", "g, (g * m).sum(0)")),
     *(("matrix", c) for c in ("outer(g, x), m.T @ g * 2", "outer(g, x.flip(0)), m.T @ g", "outer(g, x), None")),
     *(("gather", c) for c in (
@@ -180,9 +181,9 @@ def test_a_wrong_jvp_is_caught():
 
 
 def test_where_it_differs_most():
-    text = own("cube", "g * 3 * x ** 2 * tensor([1.0, 1.0, 1.5])")
+    text = own("cube", "g * 3 * x ** 2 * tensor([1.0, 1.5])")
     worst = next(c for c in checked(*text).checks if c.mode == "reverse")
-    assert worst.index == (2, 2)
+    assert worst.index == (1, 1)
     assert worst.analytic == pytest.approx(1.5 * worst.numeric, rel=1e-6)
 
 

@@ -47,6 +47,8 @@ OUTSIDE = (
     *("subprocess.Popen", "pty.spawn", "pickle.find_class", "webbrowser.open"),
     *("shutil.rmtree", "shutil.move", "shutil.copyfile", "urllib.Request"),
 )
+OFTEN = frozenset({"builtins.id", "object.__getattr__", "object.__setattr__", "sys._getframe"})
+"""What reaches nothing, and is done so often that every look at it costs."""
 ROOMS = ("socket.", "ctypes.", "mmap.", "sqlite3.", "ftplib.", "http.", "smtplib.", "telnetlib.")
 
 
@@ -75,8 +77,10 @@ class Audit:
             self._watching.named = before
 
     def _hook(self, event: str, args: tuple[Any, ...]) -> None:
+        if event in OFTEN:
+            return
         named = getattr(self._watching, "named", None)
-        if named is None or event in ("object.__getattr__", "sys._getframe"):
+        if named is None:
             return
         self._watching.named = None  # what is done to judge is no deed of the program
         try:

@@ -57,9 +57,8 @@ class Copy:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         for part in NEEDED:
-            if (ROOT / part).is_dir():
-                ignored = shutil.ignore_patterns("__pycache__")
-                shutil.copytree(ROOT / part, folder / part, ignore=ignored)
+            if (ROOT / part).is_dir():  # with what is compiled of it
+                shutil.copytree(ROOT / part, folder / part)
             else:
                 shutil.copy(ROOT / part, folder / part)
 

@@ -187,11 +187,12 @@ def test_what_grows_is_stopped(text):
             "1e12",
             "--max-memory",
             "20MiB",
+            *("--time-limit", "1h"),  # a busy machine must not come to it first
             "-r",
         ],
         check=False,
         capture_output=True,
-        timeout=60,
+        timeout=600,
         preexec_fn=bounded,
         env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
     )

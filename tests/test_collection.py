@@ -17,8 +17,6 @@ DATA = {
     "fuzz",
 }  # folders of what tests compare with
 
-each_file = pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(HERE)))
-
 
 def is_test(node):
     return isinstance(node, ast.FunctionDef) and node.name.startswith("test_")
@@ -27,26 +25,25 @@ def is_test(node):
 def hidden(text, collected):
     """The tests of a file that pytest does not see, or sees twice."""
     tree = ast.parse(text)
-    tests = [node.name for node in ast.walk(tree) if is_test(node)]
+    nodes = [*ast.walk(tree)]
+    tests = [node.name for node in nodes if is_test(node)]
     seen = [node.name for node in tree.body if is_test(node)] if collected else []
     imported = [
         alias.name
-        for node in ast.walk(tree)
+        for node in nodes
         if isinstance(node, ast.ImportFrom)
         for alias in node.names
         if alias.name.startswith("test_")
     ]
     unseen = Counter(tests) - Counter(seen)
     twice = [name for name, count in Counter(seen).items() if count > 1]
-    switches = [
-        n.attr for n in ast.walk(tree) if isinstance(n, ast.Attribute) and n.attr == "__test__"
-    ]
+    switches = [n.attr for n in nodes if isinstance(n, ast.Attribute) and n.attr == "__test__"]
     return sorted([*unseen, *twice, *imported, *switches])
 
 
-@each_file
-def test_no_test_is_hidden_or_collected_twice(path):
-    assert hidden(path.read_text("utf-8"), path.name.startswith("test_")) == []
+def test_no_test_is_hidden_or_collected_twice():
+    found = {p: hidden(p.read_text("utf-8"), p.name.startswith("test_")) for p in FILES}
+    assert {str(path.relative_to(HERE)): tests for path, tests in found.items() if tests} == {}
 
 
 ONE = "def test_a(): pass\n"

@@ -110,11 +110,43 @@ class _Tracer:
 
     def for_(self, count, body, stop):
         most = self.expression(count)
-        if isinstance(most, Value):
+        if isinstance(most, Value) and stop is None:
+            self.tested(most, body)
+        elif isinstance(most, Value):
             some = operand(ops.gt(self.builder.known(most), 0))
             self.branch(some, lambda: self.loop(most, body, stop), ())
         elif most > 0:
             self.loop(most, body, stop)
+
+    def tested(self, most, body):
+        """A loop whose turns begin with the test whether there is one."""
+        names = sorted(set(_assigned(body)))
+        params = {n: self.builder.value("float") for n in names}
+        turn = self.builder.value("int")
+        initial = tuple(self.names[n] for n in names)
+        self.names.update(params)
+        with self.builder.block() as inside:
+            test = operand(ops.lt(self.builder.known(turn), self.builder.known(most)))
+            with self.builder.block() as then:
+                self.statements(body)
+                following = operand(ops.add(self.builder.known(turn), 1))
+            nexts = tuple(self.names[n] for n in names)
+            types = ["bool", "int", *["float"] * len(names)]
+            targets = tuple(map(self.builder.value, types))
+            sides = (
+                Block(tuple(then), (True, following, *nexts)),
+                Block((), (False, turn, *params.values())),
+            )
+            self.builder.add(If(Span(0, 0), targets, test, *sides))
+        self.finish(names, turn, params, initial, Block(tuple(inside), targets))
+
+    def finish(self, names, turn, params, initial, body):
+        targets = {n: self.builder.value("float") for n in names}
+        self.names.update(targets)
+        turns = (self.builder.value("int"), *targets.values())
+        count = self.builder.value("int")
+        all_params = (turn, *params.values())
+        self.builder.add(Loop(Span(0, 0), turns, count, all_params, (0, *initial), body))
 
     def loop(self, most, body, stop):
         names = sorted(set(_assigned(body)))
@@ -132,18 +164,7 @@ class _Tracer:
                     ops.logical_and(self.builder.known(again), ops.logical_not(stopped))
                 )
         nexts = tuple(self.names[n] for n in names)
-        targets = {n: self.builder.value("float") for n in names}
-        self.names.update(targets)
-        self.builder.add(
-            Loop(
-                Span(0, 0),
-                (self.builder.value("int"), *targets.values()),
-                self.builder.value("int"),
-                (turn, *params.values()),
-                (0, *initial),
-                Block(tuple(inside), (again, then, *nexts)),
-            )
-        )
+        self.finish(names, turn, params, initial, Block(tuple(inside), (again, then, *nexts)))
 
 
 def _assigned(statements):

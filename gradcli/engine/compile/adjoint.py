@@ -23,7 +23,9 @@ from gradcli.engine.compile.delta import (
 )
 from gradcli.engine.compile.frames import Frame, Going, Inner, Side, Turn
 from gradcli.engine.compile.peel import peeled
+from gradcli.engine.compile.rotate import rotated
 from gradcli.engine.compile.symbols import Builder, Symbol, operand
+from gradcli.engine.compile.tidy import ALL, tidy
 from gradcli.engine.compile.typed import (
     DTYPES,
     Block,
@@ -61,6 +63,7 @@ def adjoint(
         NotCompilable: If a rule asks for what is known only when the code runs, or if it is not
             known before in which order cotangents come together.
     """
+    program = tidy(rotated(program), ALL)
     results = [program.block.results[k] for places in directions for k in places]
     program = peeled(program, wrt, results)
     return _Backward(program, wrt, directions, again).derived()

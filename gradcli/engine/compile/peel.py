@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gradcli.engine.compile.activity import Activity, Flow
+from gradcli.engine.compile.tidy import ALL, tidy
 from gradcli.engine.compile.typed import (
     Block,
     Do,
@@ -35,7 +36,7 @@ def peeled(program: Program, wrt: Sequence[Value], results: Sequence[Operand]) -
     """
     flow = Flow(program)
     shared = _Uses(program, flow.moving(wrt) & flow.leading(results), results).shared
-    return _Peeler(program, shared).program() if shared else program
+    return tidy(_Peeler(program, shared).program(), ALL) if shared else program
 
 
 class _Uses:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from typing import Any
 
 from gradcli.engine.compile.typed import (
@@ -25,15 +26,20 @@ from gradcli.engine.compile.typed import (
 )
 from gradcli.engine.compile.walk import blocks, defined, instructions
 from gradcli.engine.ops.catalog import ops
+from gradcli.errors import GradError
 
 _EMPTY: dict[str, Operand] = {"float": 0.0, "int": 0, "bool": False}
+
+
+ALL = 1 << 62
+"""Above the number of any value."""
 
 
 def tidy(program: Program, first: int) -> Program:
     """The program without what is needless. Ops whose targets have numbers below `first` stay: what
     fails in them is to fail.
     """
-    simple = _Simple(first)
+    simple = _Simple()
     while True:
         simple.changed = False
         program = simple.program(program)
@@ -46,8 +52,7 @@ class _Simple:
     makes use of.
     """
 
-    def __init__(self, first: int) -> None:
-        self.first = first
+    def __init__(self) -> None:
         self.known: dict[int, Operand] = {}
         self.changed = False
 
@@ -80,8 +85,7 @@ class _Simple:
                 if i.target.number in self.known:
                     return ()
                 args = tuple([None if a is None else self._operand(a) for a in i.args])
-                if i.target.number >= self.first:
-                    self._evaluated(i, args)
+                self._evaluated(i, args)
                 return (Do(i.span, i.target, i.op, args, i.params),)
             case If():
                 return self._branch(i)
@@ -109,7 +113,10 @@ class _Simple:
                 self._is(i.target, a)  # type: ignore[arg-type]
         elif not any(isinstance(a, Value) for a in args):
             number = ops[i.op].number
-            found: Any = None if number is None else number(*args, **dict(i.params))
+            found: Any = None
+            if number is not None:
+                with suppress(GradError, ArithmeticError, ValueError):  # which are to be met there
+                    found = number(*args, **dict(i.params))
             if TYPES.get(type(found)) == i.target.type and math.isfinite(found):
                 self._is(i.target, found)
 

@@ -70,6 +70,32 @@ def unused_stack(program: Program) -> int:
     return 1 + max(stacks, default=-1)
 
 
+def read(block: Block) -> Iterator[Value]:
+    """The values that a block and those inside read, and what it leaves."""
+    for i in instructions(block.body):
+        for x in _operands(i):
+            if isinstance(x, Value):
+                yield x
+        for inner in blocks(i):
+            yield from (x for x in inner.results if isinstance(x, Value))
+    yield from (x for x in block.results if isinstance(x, Value))
+
+
+def _operands(i: Instruction) -> Iterable[Operand | None]:
+    match i:
+        case Do() | Tell():
+            return i.args
+        case If():
+            return (i.test,)
+        case Loop():
+            return i.initial
+        case Push():
+            return i.values
+        case Leave():
+            return (i.when,)
+    return ()
+
+
 class Copier:
     """Makes copies of instructions in which each value that they define is a new one.
 

@@ -11,7 +11,7 @@ from gradcli.engine.run.messages import short
 from gradcli.engine.run.observe import Event, Moment, Moments, Observer, Recorded
 from gradcli.engine.run.origins import Origins, is_backward
 from gradcli.engine.tape.graph import Node
-from gradcli.engine.tape.tensor import Tensor
+from gradcli.engine.tape.tensor import Tensor, node_of
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import Quiet, np
 from gradcli.errors import Diagnostic, GradError
@@ -91,6 +91,13 @@ class _Again:
             return self._of_input(moment.instruction.name, moment.span, what)
         if is_backward(moment.instruction):
             return self._left(what, moment, origin.event)
+        if origin.outer:
+            inside = _Inside(origin.event)
+            self.done(self.watch, inside)
+            if inside.node is not None:
+                found = self._at_node(inside.node, inside, self.watch, what)
+                found.notes = (*found.notes, self._note("in the derivative by", moment))
+                return found
         name = moment.name(self.loaded.source)
         if not origin.made:
             return self._at(moment, f"{what} is not finite, as what `{name}` gets is not")
@@ -103,10 +110,14 @@ class _Again:
         self.done(self.watch, before)
         if before.node is None:
             return self._at(moment, f"{what} is not finite: `backward` left it so")
-        line, _ = self.loaded.source.position(moment.span.start)
         found = self._at_node(before.node, before, self.watch, what)
-        found.notes = (*found.notes, f"on the way back from the `backward` at line {line}")
+        found.notes = (*found.notes, self._note("on the way back from the", moment))
         return found
+
+    def _note(self, how: str, moment: Moment) -> str:
+        """By which call of the program a derivative was taken."""
+        line, _ = self.loaded.source.position(moment.span.start)
+        return f"{how} `{moment.name(self.loaded.source)}` at line {line}"
 
     def slope(self) -> Diagnostic | None:
         """Where the derivatives of a result began to be not finite."""
@@ -173,8 +184,36 @@ class _Backward(Recorded):
         return super().event(number, instruction, given, done)
 
 
+class _Inside(Recorded):
+    """Looks at the graph of a function when its derivative has been taken, as by `grad(f)(x)`:
+    `node` is the first one whose derivative is not finite, if the values are.
+    """
+
+    def __init__(self, wanted: int) -> None:
+        super().__init__()
+        self.node: Node | None = None
+        self._wanted = wanted
+        self._within = False
+        self._last: Any = None  # what the function has made last, which is what it returns
+
+    def event(
+        self, number: int, instruction: Instruction | None, given: Sequence[Any], done: Event
+    ) -> Any:
+        self._within |= number == self._wanted
+        out = super().event(number, instruction, given, done)
+        if number == self._wanted:
+            self._within = False
+            if self._last is not None and is_finite(self._last):
+                self.node = first_slope(self._last, even_cotangent(self._last))
+        elif self._within and isinstance(out, Tensor) and node_of(out) is not None:
+            self._last = out
+        return out
+
+
 def _first_bad(made: Any) -> str:
     """What is first not finite of what an op made, with its place where that has several."""
+    if isinstance(made, tuple):
+        made = next((part for part in made if not is_finite(part)), made)
     data = data_of(made)
     if not hasattr(data, "dtype") or not data.ndim:
         return short(made) if type(data) is float or hasattr(data, "dtype") else "one that is not"

@@ -55,7 +55,19 @@ RUNS = {
         "`log` made -inf",
         ["called from line 6"],
     ),
-    "grad(lambda x: sqrt(x))(0.0)": (1, "made inf from", []),
+    # in a derivative that the program takes
+    "grad(lambda x: sqrt(x))(0.0)": (1, "the derivative of `sqrt` is not, here", ["`x` is 0"]),
+    "def f(x):\n    y = x * 1\n    return (sqrt(y) * 2).sum()\njacobian(f)(zeros(2))": (
+        3,
+        "the derivative of `sqrt` is not, here",
+        ["`y` is [0, 0]", "called from line 4", "in the derivative by `jacobian(f)(zeros(2))`"],
+    ),
+    "def f(x): return x ** 0.5 + 1\njvp(f, 0.0, 1.0)[1]": (
+        1,
+        "the derivative of `pow` is not, here",
+        ["in the derivative by `jvp` at line 2"],
+    ),
+    "f = lambda x: log(x - 1)\ngrad(f)(1.0)": (1, "`log` made -inf from", ["called from line 2"]),
     # only what reaches the answer
     "a = log(0.0) if True else 0\nb = where(a > 0, a, 1.0)\nb / 0": (3, "`div` made inf", []),
     "a = log(0.0)\nb = 1 / 0\nwhere(tensor([True]), b, a)": (2, "`div` made inf", []),

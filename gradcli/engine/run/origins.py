@@ -28,12 +28,13 @@ _CHANGES = (ir.Augment, ir.Inplace, ir.SetItem, ir.Method, ir.CallBuiltin)
 
 class Origin(Record):
     """An event, and whether it made values that are not finite of finite ones; else it is the first
-    that was given one.
+    that was given one. `outer` tells whether other events happened in it, as in a `grad(f)(x)`.
     """
 
-    __slots__ = ("event", "made")
+    __slots__ = ("event", "made", "outer")
     event: int
     made: bool
+    outer: bool
 
 
 class Origins(Observer):
@@ -85,10 +86,10 @@ class Origins(Observer):
         """The origin of what an event has given that is not finite."""
         bad = [x for x in _leaves(given) if not is_finite(x)]
         if bad:
-            return self._chosen(instruction, given) or self.of(bad) or Origin(number, made=False)
+            return self._chosen(instruction, given) or self.of(bad) or Origin(number, False, False)
         if len(self._new) > since:  # inside of what it called
             return self._new[since]
-        made = Origin(number, made=True)
+        made = Origin(number, True, self.events > number)
         self._new.append(made)
         return made
 

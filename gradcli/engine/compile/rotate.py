@@ -99,5 +99,7 @@ def _tests_first(i: Loop) -> bool:
     branch, again = i.body.body[-1], i.body.results[0]
     if branch.orelse.body or not isinstance(again, Value):
         return False
+    if isinstance(branch.test, Value) and branch.test.number == again.number:
+        return True
     places = [k for k, t in enumerate(branch.targets) if t.number == again.number]
     return any(branch.then.results[k] is True and branch.orelse.results[k] is False for k in places)

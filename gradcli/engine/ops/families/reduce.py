@@ -68,8 +68,9 @@ def _sum_each(x: Data, dim: Any = None, keepdim: Any = False, dtype: Any = None)
 
 
 def _items_added(session: Any, items: Any, params: Any, site: Any) -> Any:
-    """Python's sum of a list of tensors, a tuple or a range; a list of numbers is a tensor."""
-    is_tensor = type(items) is list and not any(type(item) is Tensor for item in items)
+    """Python's sum of a list, tuple or range; a list of lists is a tensor."""
+    kinds = set(map(type, items)) if type(items) is list else set()
+    is_tensor = list in kinds and Tensor not in kinds
     return None if is_tensor or params != sum_.params else _added(session, items, 0, site)
 
 
@@ -91,7 +92,7 @@ sum_: Op = op(
     args=("input",),
     params={**DIMS, "dtype": None},
     doc="Sum of the elements, or of those along the dimensions `dim`. Ints and bools give an int. "
-    "The items of a list of tensors, of a tuple or a range are added up, as by Python.",
+    "The items of a list, tuple or range are added up, as by Python; a list of lists is a tensor.",
     source="definition",
     number=_one,
     array=lambda x, dim=None, keepdim=False, dtype=None: _reduce(x, dim, keepdim, dtype, "sum"),

@@ -6,7 +6,9 @@ from math import isnan
 import numpy as np
 
 from gradcli.engine.compile import python
+from gradcli.engine.compile.adjoint import adjoint
 from gradcli.engine.compile.control import Control, Left
+from gradcli.engine.compile.delta import certain
 from gradcli.engine.compile.specialize import Items, Known, Leaf, specialize
 from gradcli.engine.compile.typed import TYPES, NotCompilable
 from gradcli.engine.compile.validate import faults
@@ -67,6 +69,26 @@ def outcome(text, given, wanted=None):
         assert TYPES[type(number)] == leaf.type
     assert bits(filled(found.outputs[0], iter(numbers))) == bits(value)
     return "same"
+
+
+def gradients(text, given, wrt):
+    """The gradients of a program by some inputs: as bits, compiled and interpreted.
+
+    Raises:
+        Refused: If it cannot be compiled.
+        Left: If the code has left.
+    """
+    program = load(text)
+    found = compiled(program, given, (None,), wrt, wrt)
+    try:
+        made = certain(adjoint(found.program, [found.points[name] for name in wrt]))
+    except NotCompilable as error:
+        raise Refused(error.reason) from None
+    assert faults(made) == []
+    inputs = [given[entry.name] for entry in found.inputs]
+    numbers = python.code(made).call([*inputs, 1.0], Control())
+    answer = program.grad({name: Given(x, name) for name, x in given.items()}, wrt=wrt)
+    return bits(numbers[-len(wrt) :]), bits(tuple(answer.grad.values()))
 
 
 def interpreted(program, given, wanted=None):

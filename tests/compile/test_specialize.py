@@ -5,7 +5,7 @@ from itertools import product
 
 import pytest
 from amounts import chunks
-from compiled_agreement import Refused, compiled, interpreted, outcome
+from compiled_agreement import Refused, compiled, gradients, interpreted, outcome
 from sample_programs import SAMPLES
 from scalar_programs import Writer
 
@@ -113,6 +113,45 @@ def test_what_the_interpreter_has_to_tell_is_left(body):
     assert agrees(body) == "left"
 
 
+TRANSFORMS = {
+    "a gradient": "f = lambda t: sin(t * b) * exp(t)\ngrad(f)(x) * x",
+    "gradients of gradients": "f = lambda t: sin(t) * exp(t)\ng = grad(grad(f))(x)\ng * b",
+    "by several arguments": "def f(t, s):\n    if t > s:\n        return t * s\n"
+    "    return t ** 2 + s\nv, g = value_and_grad(f, (0, 1))(x, b)\nv + g[0] * 2 + g[1]",
+    "by a name around it, too": "def f(t):\n    g = lambda s: s * s * t * b\n"
+    "    return grad(g)(t) * t\ngrad(f)(x)",
+    "under no_grad": "f = lambda t: t * x\nwith no_grad():\n    y = grad(f)(x) * x\n"
+    "y + grad(f)(x) * b",
+    "in a loop": "y = x\nfor i in range(40):\n"
+    "    y = y - 0.1 * grad(lambda t: (t - b) ** 2 + sin(t * n))(y)\ny",
+    "in a while": "y = x + 1\nwhile abs(y * y + b) > 1e-9:\n"
+    "    v, s = value_and_grad(lambda t: t * t + b)(y)\n    y = y - v / s * x\ny",
+    "of a function with a branch": "def f(t):\n    return t * b if t > 0 else t * t\n"
+    "grad(f)(x) + x * grad(f)(-x)",
+}
+
+
+@pytest.mark.parametrize("body", TRANSFORMS.values(), ids=TRANSFORMS)
+def test_derivatives_inside_a_program(body):
+    """The value, and the gradient of a program that takes some itself."""
+    assert agrees(body) == "same"
+    found, wanted = gradients(HEAD + body, GIVEN, ["x", "b"])
+    assert found == wanted
+
+
+def test_derivatives_of_tensors_and_constants():
+    assert (
+        agrees(
+            "t = tensor(x)\n[grad(lambda s: s * s)(t) * 2, grad(sin)(x), grad(lambda s: 3.0)(x)]"
+        )
+        == "same"
+    )
+    assert (
+        agrees("g = grad(lambda t: t ** 3)\n[g(x), g(2), grad_and_value(lambda t: t * n)(x)]")
+        == "same"
+    )
+
+
 REFUSED = {
     "t = randn(2)\nx": "`randn` draws random numbers",
     "y = tensor(x)\nif x > b:\n    y = 1.0\ny": "`y` holds something else on each of two ways",
@@ -124,6 +163,9 @@ REFUSED = {
     "only when it runs",
     "t = tensor(x) * 2\ny = t * b\nt += 1\ny": "a tensor is changed in place that a derivative reads",
     "t = tensor(x)\nu = t.detach()\nt += 1\nu": "a tensor is changed in place that others may hold",
+    "xs = []\ndef f(t):\n    xs.append(t)\n    return t\ngrad(f)(x)": "a function that is "
+    "differentiated changes what is outside",
+    "grad(lambda t: [t, t])(x)": "a function is differentiated that gives no float",
     "xs = [x, b]\nxs[n]": "an item is taken by what is known only when it runs",
     "y = x\nfor i in range(0, 9, n):\n    y += 1\ny": "a range of a step that is known only when it "
     "runs",

@@ -364,7 +364,7 @@ isinstance_: Op = host(
     _isinstance,
     args=("value", "kind"),
     infer=lambda known, value, kind: known.number("bool"),
-    traced=lambda code, value, kind: _isinstance(code, code.like(value), kind),
+    traced=lambda code, value, kind: _isinstance(code, code.like(value), code.like(kind)),
     doc="Whether a value is of a kind: int, float, bool, str, number, tensor, or a `type(x)`.",
     source=_PYTHON,
 )

@@ -6,6 +6,7 @@ from typing import Any
 
 from gradcli.engine.ops.op import Op, host
 from gradcli.engine.ops.statics import Statics
+from gradcli.engine.ops.tracing import Tracing
 from gradcli.engine.run import functional, transforms
 from gradcli.engine.run.autograd import gradients
 from gradcli.errors import run_error
@@ -25,6 +26,12 @@ def _grad(
             help="`grad(y, x)` gives dy/dx; `grad(f)` is the derivative of a function",
         )
     return gradients(session, outputs, inputs, grad_outputs, **options)
+
+
+def _traced(code: Tracing, outputs: Any, inputs: Any, weights: Any, **params: Any) -> Any:
+    """The gradient of a function that is followed."""
+    argnums = params["argnums"] if inputs is None else inputs
+    return code.gradient(outputs, argnums, pick=lambda value, slope: slope)
 
 
 def _nothing(known: Statics, *args: Any, **params: Any) -> Any:
@@ -55,6 +62,7 @@ grad: Op = host(
     },
     transform="scalar",
     infer=_gradients_of,
+    traced=_traced,
     keeps=True,
     doc="Of a function: the function that gives its gradient by argument `argnums` (second place). "
     "Of tensors: their gradients by `inputs`, as a tuple.",
@@ -68,6 +76,9 @@ value_and_grad: Op = host(
     params={"argnums": 0},
     transform="scalar",
     infer=_nothing,
+    traced=lambda code, function, argnums: code.gradient(
+        function, argnums, pick=lambda value, slope: (value, slope)
+    ),
     keeps=True,
     doc="The function that gives value and gradient of a scalar function.",
     source="PyTorch: func.grad_and_value",
@@ -83,6 +94,9 @@ grad_and_value: Op = host(
     params={"argnums": 0},
     transform="scalar",
     infer=_nothing,
+    traced=lambda code, function, argnums: code.gradient(
+        function, argnums, pick=lambda value, slope: (slope, value)
+    ),
     keeps=True,
     doc="The function that gives gradient and value of a scalar function.",
     source="PyTorch: func.grad_and_value",

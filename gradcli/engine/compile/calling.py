@@ -14,6 +14,7 @@ from gradcli.engine.compile.liveness import Liveness
 from gradcli.engine.compile.symbols import Symbol
 from gradcli.engine.compile.texts import Texts
 from gradcli.engine.compile.trace import Trace
+from gradcli.engine.compile.transforming import Transforms
 from gradcli.engine.compile.values import (
     Cell,
     Closure,
@@ -22,6 +23,7 @@ from gradcli.engine.compile.values import (
     Frame,
     Range,
     Text,
+    Transform,
     is_known,
     is_number,
     number_type,
@@ -52,6 +54,7 @@ class Calls:
         self._trace = trace
         self._session = session
         self._texts = texts
+        self._transforms = Transforms(trace, self.call)
         self._depth = 0
 
     # --- functions of the program ----------------------------------------------------------
@@ -60,6 +63,8 @@ class Calls:
         """What a function gives."""
         if isinstance(function, ir.Builtin):
             return self.by_name(ops[function.name], args, keywords)
+        if isinstance(function, Transform):
+            return function.call(args, keywords)
         if not isinstance(function, Closure):
             raise self._trace.refused("a function is called that is no function of the program")
         given = self._bound(function, args, keywords)
@@ -93,14 +98,14 @@ class Calls:
 
     def apply(self, op: Op, named: Mapping[str, Any], arguments: ir.Named) -> Any:
         """A built-in whose arguments are bound to their names."""
-        if op.pure and all(map(is_known, named.values())):
+        if op.pure and op.transform is None and all(map(is_known, named.values())):
             function = call.bound(op, arguments, Site(self._trace.span, ""))
             return self._known(function, *named.values())
         return self._bound_op(op, lambda: bind(op, (), named))
 
     def by_name(self, op: Op, args: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
         """A built-in called with any arguments."""
-        if op.pure and all(map(is_known, (*args, *keywords.values()))):
+        if op.pure and op.transform is None and all(map(is_known, (*args, *keywords.values()))):
             function = call.by_name(op, Site(self._trace.span, ""))
             return self._known(function, *args, **keywords)
         return self._bound_op(
@@ -157,7 +162,7 @@ class Calls:
             )
             raise self._trace.refused(reason)
         try:
-            return op.traced(self, *map(self._spoken, args), **params)
+            return op.traced(self, *args, **params)
         except (TypeError, ValueError):
             raise self._trace.refused(f"`{op.name}` of these arguments") from None
 
@@ -199,13 +204,24 @@ class Calls:
         if isinstance(value, Cell):
             return Tensor(_OF_TYPE[number_type(value.number)])
         if is_known(value):
-            return value
+            return self._spoken(value)
         raise self._trace.refused("the kind of what is known only when it runs")
 
     def number(self, value: Any) -> Any:
         if is_number(value):
             return value
         raise self._trace.refused("numbers are mixed with something else")
+
+    def gradient(self, function: Any, argnums: Any, *, pick: Callable[[Any, Any], Any]) -> Any:
+        """The function that gives what `pick` takes of a function's value and gradient."""
+        if not isinstance(function, (Closure, Transform, ir.Builtin)):
+            raise self._trace.refused("a derivative of what is no function")
+
+        def call(args: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
+            value, slopes = self._transforms.gradient(function, argnums, args, keywords)
+            return pick(value, slopes[0] if type(argnums) is int else tuple(slopes))
+
+        return Transform(call)
 
     def cut(self, number: Any) -> Any:
         return self._trace.cut(number)

@@ -24,6 +24,7 @@ from gradcli.engine.compile.values import (
     Maybe,
     Range,
     Text,
+    Transform,
     is_known,
 )
 from gradcli.engine.compile.ways import Merge, Way
@@ -390,7 +391,7 @@ class Statements:
     def truth(self, operand: ir.Operand, frame: Frame) -> Any:
         """A condition's value, a bool or a symbol of one."""
         value = self.read(operand, frame)
-        if isinstance(value, (Range, Each, Text, Closure)):
+        if isinstance(value, (Range, Each, Text, Closure, Transform)):
             raise self._trace.refused("a condition of what is no number")
         if isinstance(value, Tensor):
             return self._session.truth(value)

@@ -114,6 +114,15 @@ class Text:
         self.values = tuple(values)
 
 
+class Transform:
+    """A function made of another: `call` gives what it gives for arguments."""
+
+    __slots__ = ("call",)
+
+    def __init__(self, call: Callable[[Sequence[Any], Mapping[str, Any]], Any]) -> None:
+        self.call = call
+
+
 class Conflict:
     """What a name holds that got different things on different ways: reading it cannot be said."""
 
@@ -150,10 +159,13 @@ def number_type(value: Any) -> str:
     return type_of(value.value if type(value) is Symbol else value)
 
 
+_UNKNOWN = (Symbol, Cell, Range, Each, Text, Closure, Transform, Conflict, Maybe)
+
+
 def is_known(value: Any) -> bool:
     """Whether all of a value is known: nothing in it is specialized."""
     if isinstance(value, (list, tuple)):
         return all(map(is_known, value))
     if type(value) is slice:
         return all(map(is_known, (value.start, value.stop, value.step)))
-    return not isinstance(value, (Symbol, Cell, Range, Each, Text, Closure, Conflict, Maybe))
+    return not isinstance(value, _UNKNOWN)

@@ -20,6 +20,7 @@ from gradcli.engine.compile.values import (
     Maybe,
     Range,
     Text,
+    Transform,
     is_known,
     is_number,
     number_type,
@@ -169,11 +170,13 @@ class Merge:
             return Range(self._moved(a.start, way), self._moved(a.stop, way), a.step)
         if isinstance(a, (Cell, list)) and self._is_new(a):
             return self._pair(a, DEAD, lambda: self._kept(a, way))
-        if isinstance(a, Closure) and (
-            a.frame.birth > self.since or not all(map(is_known, a.defaults.values()))
-        ):
+        if isinstance(a, Transform) or (isinstance(a, Closure) and self._is_inner(a)):
             return Conflict("a function is made on one of two ways")
         return a
+
+    def _is_inner(self, a: Closure) -> bool:
+        """Whether a function may read what is there on one way only."""
+        return a.frame.birth > self.since or not all(map(is_known, a.defaults.values()))
 
     def _kept(self, a: Any, way: int) -> Any:
         """A list or tensor of one way, with what it holds moved behind both."""

@@ -44,8 +44,12 @@ class Case:
         scalars = [s.args for s in samples if all(type(a) in TYPES for a in s.args)]
         yield from (a for a in scalars if tuple(TYPES[type(x)] for x in a) == self.types)
         edges = [NUMBERS[t] for t in self.types]
-        if len(edges) < 3:
+        if len(edges) == 1:
             yield from product(*edges)
+        if len(edges) == 2:  # each with some others, in turn
+            step = 1 if count > 100 else 4
+            for k, x in enumerate(edges[0]):
+                yield from ((x, y) for y in edges[1][k % step :: step])
         for _ in range(count):
             yield tuple(random_number(rng, t) for t in self.types)
 

@@ -6,6 +6,7 @@ import ast
 import linecache
 import re
 from functools import cache
+from inspect import CO_VARARGS, CO_VARKEYWORDS
 from types import CodeType
 from typing import TypeAlias
 
@@ -21,12 +22,14 @@ _BEGINNING = re.compile(r"[\w@]")
 def tree(code: CodeType) -> Tree:
     """The function or lambda with that code."""
     statement, lines = _statement(code.co_filename, code.co_firstlineno)
-    if _is_of(statement, code, lines):
-        return statement  # type: ignore[return-value]  # seen in the line above
-    found = [node for node in ast.walk(statement) if _is_of(node, code, lines)]
+    nodes = [statement] if _is_of(statement, code, lines) else ast.walk(statement)
+    found = [node for node in nodes if isinstance(node, Tree) and _is_of(node, code, lines)]
     if not found:
         raise Untranslatable(f"`{code.co_name}` has no text")
-    return min(found, key=_length)  # type: ignore[return-value]
+    chosen = min(found, key=_length)
+    if _read(chosen) != _names(code):  # the file is another one by now
+        raise Untranslatable(f"`{code.co_name}` has another text")
+    return chosen
 
 
 @cache
@@ -65,6 +68,36 @@ def _is_of(node: ast.AST, code: CodeType, lines: int) -> bool:
             if (a, c) < inside or (b, d) > end:
                 return False
     return found
+
+
+def _read(node: Tree) -> set[str]:
+    """The names that a function's body reads or writes."""
+    found: set[str] = set()
+    rest: list[ast.AST] = [*node.body] if isinstance(node, ast.FunctionDef) else [node.body]
+    while rest:
+        match rest.pop():
+            case ast.Name(id=name) | ast.arg(arg=name):
+                found.add(name)
+            case ast.Attribute(value=value, attr=name):
+                found.add(name)
+                rest.append(value)
+            case ast.AnnAssign(target=target, value=ast.expr() as value):
+                rest += target, value  # annotations are not evaluated
+            case other:
+                rest += ast.iter_child_nodes(other)
+    return found.difference(a.arg for a in ast.walk(node.args) if isinstance(a, ast.arg))
+
+
+def _names(code: CodeType) -> set[str]:
+    """The names that code reads or writes, but for its arguments."""
+    taken = code.co_argcount + code.co_kwonlyargcount
+    taken += bool(code.co_flags & CO_VARARGS) + bool(code.co_flags & CO_VARKEYWORDS)
+    return _every(code).difference(code.co_varnames[:taken])
+
+
+def _every(code: CodeType) -> set[str]:
+    inner = [c for c in code.co_consts if isinstance(c, CodeType)]
+    return {*code.co_names, *code.co_varnames, *code.co_freevars}.union(*map(_every, inner))
 
 
 def _length(node: ast.AST) -> int:

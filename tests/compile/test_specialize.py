@@ -64,6 +64,7 @@ PROGRAMS = {
     "unpacking": "a, (c, d) = x, (b, n)\n[c, d, a]",
     "enumerate and zip": "y = 0\nfor i, (p, q) in enumerate(zip([x, b], (b, 2.0))):\n"
     "    y += i * p + q\ny",
+    "pairs of what is known": "y = x\nfor i, k in enumerate([1, 2, 5]):\n    y = y * k + i\ny",
     "closures": "k = x\nf = lambda a, c=k: a * c + k\nk = b\n[f(2.0), f(x, 3), f(a=1)]",
     "a function of functions": "def twice(f, a):\n    return f(f(a))\ntwice(lambda t: t * x + 1, b)",
     "recursion that ends": "def power(a, k):\n    if k == 0:\n        return 1\n"
@@ -101,6 +102,7 @@ def test_a_program_gives_the_same(body):
     [
         "y = 0\nfor i in range(n - 3):\n    y = y + x\ny",  # an int that no turn makes a float
         "if x > 1:\n    y = 2.0\ny",
+        "if x > 1:\n    y = 2.0\ndef f():\n    return y if b > 0 else 1.0\ng = f() + y\ng",
         "for i in range(n - 3):\n    y = x * i\ny",
         "assert x > 1\nx",
         "n ** int(b)",
@@ -153,6 +155,12 @@ def test_derivatives_of_tensors_and_constants():
 
 
 REFUSED = {
+    "p = [x, b]\ny = 0.0\nfor q in p:\n    p[1] = 3.0 * x\n    y = y + q\ny": "a list is changed while "
+    "a loop goes over it",
+    "p = [1.0, 2.0]\ny = x\nfor i, q in enumerate(p):\n    p[1] = x\n    y = y + q\ny": "a list is "
+    "changed while a loop goes over it",
+    "p = [x, b]\nz = zip(p, p)\np[0] = b\ny = 0\nfor q, r in z:\n    y = y + q * r\ny": "a list is "
+    "changed while a loop goes over it",
     "t = randn(2)\nx": "`randn` draws random numbers",
     "y = tensor(x)\nif x > b:\n    y = 1.0\ny": "`y` holds something else on each of two ways",
     "if x > b:\n    y = 1\nelse:\n    y = x\ny": "`y` is an int on one way and a float on another",

@@ -152,7 +152,7 @@ enumerate_: Op = host(
     params={"start": 0},
     infer=lambda known, values, start: known.each([values], start),
     traced=lambda code, values, start: code.each(
-        enumerate(code.items(values), _integer(start, "enumerate"))
+        enumerate(code.items(values), _integer(start, "enumerate")), [values]
     ),
     doc="Pairs of a number from `start` on and an item.",
     sees=False,
@@ -177,7 +177,7 @@ zip_: Op = host(
     params={"strict": False},
     infer=lambda known, *values, strict: known.each(values, None),
     traced=lambda code, *values, strict: code.each(
-        zip(*map(code.items, values), strict=strict is not False)
+        zip(*map(code.items, values), strict=strict is not False), values
     ),
     doc="The first items of all values together, then the second ones, up to the shortest.",
     sees=False,

@@ -4,7 +4,7 @@ entries say.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from gradcli import ir
@@ -100,14 +100,18 @@ class Calls:
         """A built-in whose arguments are bound to their names."""
         if op.pure and op.transform is None and all(map(is_known, named.values())):
             function = call.bound(op, arguments, Site(self._trace.span, ""))
-            return self._known(function, *named.values())
+            found = self._known(function, *named.values())
+            if not isinstance(found, Iterator):
+                return found
         return self._bound_op(op, lambda: bind(op, (), named))
 
     def by_name(self, op: Op, args: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
         """A built-in called with any arguments."""
         if op.pure and op.transform is None and all(map(is_known, (*args, *keywords.values()))):
             function = call.by_name(op, Site(self._trace.span, ""))
-            return self._known(function, *args, **keywords)
+            found = self._known(function, *args, **keywords)
+            if not isinstance(found, Iterator):
+                return found
         return self._bound_op(
             op, lambda: (bind_host if op.host is not None else bind)(op, args, keywords)
         )
@@ -188,8 +192,10 @@ class Calls:
     def items(self, value: Any) -> Sequence[Any]:
         return self._do.items(value)
 
-    def each(self, items: Iterable[Any]) -> Each:
-        return Each(list(items))
+    def each(self, items: Iterable[Any], of: Sequence[Any]) -> Each:
+        lists = [value for value in of if type(value) is list]
+        inner = [source for value in of if isinstance(value, Each) for source in value.sources]
+        return Each(list(items), [*inner, *((value, tuple(value)) for value in lists)])
 
     def range(self, bounds: Sequence[Any]) -> Range:
         start, stop, step = (0, *bounds, 1) if len(bounds) == 1 else (*bounds, 1)[:3]

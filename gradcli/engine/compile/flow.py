@@ -57,5 +57,8 @@ class Follower(Protocol):
     def items(self, value: Any) -> Sequence[Any]:
         """What a `for` over the value goes through."""
 
+    def check_unchanged(self, sources: Sequence[tuple[list[Any], Sequence[Any]]]) -> None:
+        """Refuse lists that hold something else than they did."""
+
     def name(self, key: Any) -> str:
         """What a slot is called in a reason."""

@@ -18,7 +18,7 @@ from gradcli.engine.compile.flow import AGAIN, BREAK, FLOW, NEXT, RESULT, RETURN
 from gradcli.engine.compile.symbols import Symbol, operand
 from gradcli.engine.compile.trace import Trace, content, restore
 from gradcli.engine.compile.typed import Block, Instruction, Loop, Value
-from gradcli.engine.compile.values import DEAD, MISSING, Frame, Range
+from gradcli.engine.compile.values import DEAD, MISSING, Each, Frame, Range
 from gradcli.engine.ops.catalog import ops
 from gradcli.ir import visit
 
@@ -50,22 +50,34 @@ class Loops:
         if isinstance(found, Range):
             return self._general(_Counted(self._do, i, frame, found))
         items = self._do.items(found)
+        sources = found.sources if isinstance(found, Each) else []
+        if type(found) is list:
+            sources = [(found, items)]
         size = sum(1 for _ in visit.instructions(i.body)) * len(items)
         if size > UNROLLED and isinstance(found, range):
             counted = Range(found.start, found.stop, found.step)
             return self._general(_Counted(self._do, i, frame, counted))
         if size > _LONGEST:
             raise self._trace.refused("a loop goes over too many items that are no range")
-        return self._over(i, items, frame)
+        return self._over(i, items, sources, frame)
 
     def _head(self, i: ir.While, frame: Frame) -> _Head:
         return _Tested(self._do, i, frame)
 
     # --- turn by turn --------------------------------------------------------------------
 
-    def _over(self, i: ir.For, items: Sequence[Any], frame: Frame) -> Any:
-        """The items one after the other, as long as nothing leaves the loop."""
+    def _over(
+        self,
+        i: ir.For,
+        items: Sequence[Any],
+        sources: Sequence[tuple[list[Any], Sequence[Any]]],
+        frame: Frame,
+    ) -> Any:
+        """The items one after the other, as long as nothing leaves the loop. They are of lists that
+        must not change.
+        """
         for at, item in enumerate(items):
+            self._do.check_unchanged(sources)
             frame.slots[i.target] = item
             flow = self._do.block(i.body, frame)
             if isinstance(flow, Symbol):
@@ -73,7 +85,7 @@ class Loops:
                 return self._do.where(
                     ops.lt(flow, BREAK),
                     frame,
-                    partial(self._over, i, rest, frame),
+                    partial(self._over, i, rest, sources, frame),
                     partial(self._behind, flow),
                     frame.live.after[id(i)],
                 )

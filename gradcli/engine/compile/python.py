@@ -344,7 +344,22 @@ class _Writer:
             if op.name == _QUOTIENT and isinstance(i.args[1], Value):
                 quotient = ast.BinOp(args[0], ast.Div(), args[1])
                 return ast.IfExp(self.operand(i.args[1]), quotient, self.called(i, args, params))
-        return self.called(i, args, params)
+        return self.plain(i, args, types) or self.called(i, args, params)
+
+    def plain(self, i: Do, args: list[ast.expr], types: list[str]) -> ast.expr | None:
+        """An op that Python has an expression for on these types: not of ints in place of bools,
+        nor of values that have yet to get a type in common.
+        """
+        op = ops[i.op]
+        if op in (ops.detached, ops.copied):
+            return args[0]
+        if op is ops.isnan and types == ["float"]:
+            return ast.Compare(args[0], [ast.NotEq()], [self.operand(i.args[0])])
+        if op is ops.logical_not and types == ["bool"]:
+            return ast.UnaryOp(ast.Not(), args[0])
+        if op is ops.where and types[0] == "bool" and types[1] == types[2]:
+            return ast.IfExp(*args)
+        return None
 
     def checked(self, i: Do) -> list[ast.stmt]:
         """Leave where an operator of Python's has made an int of more than 64 bits."""

@@ -381,7 +381,9 @@ class Statements:
         if isinstance(value, Maybe):
             missing = self._operators.negation(value.assigned)
             self._trace.leave(missing, f"{self.name(slot)} may have no value")
-            value = holder.slots[slot] = value.value
+            value = value.value
+            if holder is frame:  # a name around it may be read on another way, too
+                frame.slots[slot] = value
         if value is MISSING:
             raise self._trace.refused(f"{self.name(slot)} has no value")
         if isinstance(value, Conflict):
@@ -403,10 +405,19 @@ class Statements:
             found, value.items = value.items, None
             if found is None:
                 raise self._trace.refused("pairs are gone through twice")
+            self.check_unchanged(value.sources)
             return found
         if type(value) in (list, tuple, str, range):
             return list(value)
         raise self._trace.refused("a loop over what is known only when it runs")
+
+    def check_unchanged(self, sources: Sequence[tuple[list[Any], Sequence[Any]]]) -> None:
+        """Refuse lists that hold something else than they did."""
+        for items, before in sources:
+            if len(items) != len(before) or any(
+                x is not y for x, y in zip(items, before, strict=True)
+            ):
+                raise self._trace.refused("a list is changed while a loop goes over it")
 
     def name(self, key: Any) -> str:
         """What a slot is called in a reason."""

@@ -96,12 +96,17 @@ class Range:
 
 
 class Each:
-    """What `enumerate` and `zip` give: items that are gone through once."""
+    """What `enumerate` and `zip` give: items that are gone through once, of lists with what these
+    hold.
+    """
 
-    __slots__ = ("items",)
+    __slots__ = ("items", "sources")
 
-    def __init__(self, items: Sequence[Any]) -> None:
+    def __init__(
+        self, items: Sequence[Any], sources: Sequence[tuple[list[Any], Sequence[Any]]]
+    ) -> None:
         self.items: Sequence[Any] | None = items
+        self.sources = sources
 
 
 class Text:

@@ -18,8 +18,8 @@ class Tracing(Protocol):
     def items(self, value: Any) -> Sequence[Any]:
         """What a `for` over the value goes through."""
 
-    def each(self, items: Iterable[Any]) -> Any:
-        """Items that are gone through once."""
+    def each(self, items: Iterable[Any], of: Sequence[Any]) -> Any:
+        """Items that are gone through once, of what some values hold."""
 
     def range(self, bounds: Sequence[Any]) -> Any:
         """A `range` of some bounds."""

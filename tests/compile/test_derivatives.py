@@ -97,9 +97,19 @@ LOOPS = {
         ("for", "n", [("for", "n", [TURN], None), ("set", ("y",), (("cos", "y"),))], None),
     ],
     "stopped": [("set", ("y",), (0.5,)), ("for", "n", [TURN], ("gt", "y", 1.5))],
+    "summed": [
+        ("set", ("y", "z"), (("exp", "x"), 0.0)),
+        ("for", "n", [TURN, ("set", ("z",), (("add", "z", ("mul", "y", "y")),))], None),
+        ("set", ("y",), (("mul", "y", "z"),)),
+    ],
     "branched": [
         ("set", ("y",), (0.5,)),
         ("for", "n", [("if", ("lt", "y", 1.0), [TURN], [("set", ("y",), (("cos", "y"),))])], None),
+    ],
+    "read again": [
+        ("set", ("y", "z"), (("sin", "x"), 1.0)),
+        ("for", "n", [("set", ("y",), (("exp", ("sin", "y")),)), TURN], None),
+        ("set", ("y",), (("mul", ("tanh", "y"), "x"),)),
     ],
 }
 

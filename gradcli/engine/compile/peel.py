@@ -39,6 +39,15 @@ def peeled(program: Program, wrt: Sequence[Value], results: Sequence[Operand]) -
     return tidy(_Peeler(program, shared).program(), ALL) if shared else program
 
 
+class _Found:
+    """A loop, the time at which it begins, and the times of what is done instead of it."""
+
+    def __init__(self, loop: Loop, at: int) -> None:
+        self.loop = loop
+        self.at = at
+        self.instead: list[range] = []
+
+
 class _Uses:
     """Where the values are used that a derivative goes through.
 
@@ -50,10 +59,10 @@ class _Uses:
         self._active = active
         self._time = 0
         self._uses: dict[int, list[int]] = {}
-        self._loops: list[tuple[int, Loop]] = []
+        self._loops: list[_Found] = []
         self._block(program.block, outermost=True)
         self._used(results, results)
-        self.shared = {loop.turns.number for at, loop in self._loops if self._is(loop, at)}
+        self.shared = {found.loop.turns.number for found in self._loops if self._is(found)}
 
     def _used(self, sources: Sequence[Operand | None], targets: Sequence[Operand]) -> None:
         """Note the uses of what goes on to something that a derivative goes through."""
@@ -68,29 +77,38 @@ class _Uses:
                 case Do():
                     self._used(i.args, [i.target] * len(i.args))
                 case If():
-                    for side in (i.then, i.orelse):
-                        self._block(side, outermost)
-                        self._used(side.results, i.targets)
+                    before = len(self._loops)
+                    self._side(i, i.then, outermost)
+                    inside, began = self._loops[before:], self._time
+                    self._side(i, i.orelse, outermost)
+                    for found in inside:
+                        found.instead.append(range(began + 1, self._time + 1))
                 case Loop():
                     self._used(i.initial, i.params)
                     if outermost:
-                        self._loops.append((self._time, i))
+                        self._loops.append(_Found(i, self._time))
                     self._block(i.body, outermost=False)
                     self._used(i.body.results[1:], i.params)
                 case Push():
                     self._used(i.values, i.values)
 
-    def _is(self, loop: Loop, at: int) -> bool:
+    def _side(self, i: If, side: Block, outermost: bool) -> None:
+        self._block(side, outermost)
+        self._used(side.results, i.targets)
+
+    def _is(self, found: _Found) -> bool:
         """Whether one of a loop's first values is used otherwise, inside or behind, and it is
         another in the next turn.
         """
+        loop, at = found.loop, found.at
         inside = {v.number for i in loop.body.body for v in defined(i)}
         for x, param, then in zip(loop.initial, loop.params, loop.body.results[1:], strict=True):
             uses = self._uses.get(x.number, []) if isinstance(x, Value) else []
             if at not in uses or param not in self._active:
                 continue
             changes = isinstance(then, Value) and then.number in inside
-            if changes and (uses.count(at) > 1 or uses[-1] > at):
+            later = [t for t in uses if t > at and not any(t in span for span in found.instead)]
+            if changes and (uses.count(at) > 1 or later):
                 return True
         return False
 

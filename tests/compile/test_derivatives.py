@@ -14,8 +14,9 @@ from gradcli.engine.compile.adjoint import adjoint
 from gradcli.engine.compile.control import Left
 from gradcli.engine.compile.delta import certain
 from gradcli.engine.compile.tangent import tangent
-from gradcli.engine.compile.typed import NotCompilable, Value
+from gradcli.engine.compile.typed import NotCompilable, Push, Value
 from gradcli.engine.compile.validate import faults
+from gradcli.engine.compile.walk import instructions
 from gradcli.program import load
 
 DOTS = (0.5, -1.25, 2.0)
@@ -121,6 +122,16 @@ def test_loops(name, turns):
     assert dict(outcomes(case)) == dict.fromkeys(MODES, "right")
 
 
+def test_the_sign_of_zero():
+    """Nothing that a sum begins with changes it."""
+    squares = ("set", ("y",), (("add", "y", ("mul", "x", "x")),))
+    case = Case(
+        {"x": -0.0, "n": 2}, [("set", ("y",), (0.0,)), ("for", "n", [squares], None)], ["y"]
+    )
+    assert bits(case.reverse()[1]) == bits((0.0, -0.0))
+    assert dict(outcomes(case)) == dict.fromkeys(MODES, "right")
+
+
 def test_a_loop_of_no_turns():
     case = Case({"x": 0.7, "n": 0}, LOOPS["from what is used in it"], ["y"])
     assert dict(outcomes(case)) == dict.fromkeys(MODES, "right")
@@ -134,3 +145,21 @@ def test_random_programs(first):
         if isinstance(case.program.block.results[0], Value):
             counts.update(outcomes(case))
     assert counts["reverse", "right"] > 4
+
+
+def pushed(program):
+    """How many numbers a turn of the loop puts on stacks."""
+    return sum(len(i.values) for i in instructions(program.block.body) if isinstance(i, Push))
+
+
+def test_what_a_turn_leaves():
+    """The tape holds what is read, once; code does not grow with turns."""
+    few, many = (
+        Case({"x": 0.7, "n": 5}, [LOOPS["carried"][0], ("for", n, [TURN], None)], ["y"])
+        for n in (5, 50_000)
+    )
+    sizes = [len([*instructions(c.gradient().block.body)]) for c in (few, many)]
+    assert sizes[0] == sizes[1] < 30
+    assert pushed(many.gradient()) <= 3
+    y = Case({"x": 0.7, "n": 5}, LOOPS["summed"], ["y"])
+    assert pushed(y.gradient()) <= 5

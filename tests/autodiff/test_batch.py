@@ -7,8 +7,10 @@ import pytest
 from oracles import cases, flat, floating, table, values
 
 from gradcli.engine.autodiff import forward, linearize
+from gradcli.engine.autodiff.batch import Batch
 from gradcli.engine.autodiff.linearize import Linearized
 from gradcli.engine.ops.catalog import ops
+from gradcli.engine.ops.op import sample
 from gradcli.engine.tape.tensor import leaf
 from gradcli.engine.values.carrier import like_of
 from gradcli.engine.values.data import Quiet
@@ -49,6 +51,35 @@ def check_passes(case):
         assert np.allclose(got, expected[name], rtol=1e-13, atol=1e-13, equal_nan=True), (
             f"{name} of {case.op.name}{case.sample.args} {case.params}: got\n{got}\nexpected\n{expected[name]}"
         )
+
+
+EMPTY = {
+    "cat": [sample([], [], dim=0), sample([], [], [1.0], dim=0)],
+    "stack": [sample([], [], dim=0)],
+}
+JOINED = [
+    pytest.param(op, [*op.samples(), *EMPTY.get(op.name, [])], id=op.name)
+    for op in table().values()
+    if op.batch is not None and ".internal." not in ops.families[op.name]
+]
+
+
+@pytest.mark.parametrize(("op", "samples"), JOINED)
+def test_there_is_a_result_for_each_direction_whichever_argument_has_them(op, samples):
+    for s in samples:
+        args = [np.asarray(a, float) if type(a) is float else a for a in values(s.args)]
+        for i, a in enumerate(args):
+            if not isinstance(a, np.ndarray) or a.dtype.kind != "f":
+                continue
+            ways = np.random.default_rng(0).standard_normal((3, *a.shape))
+            found = op(*args[:i], Batch(ways), *args[i + 1 :], **s.params)
+            single = [op(*args[:i], way, *args[i + 1 :], **s.params) for way in ways]
+            several = isinstance(found, tuple)
+            for k, part in enumerate(found if several else [found]):
+                expected = np.stack([np.asarray(out[k] if several else out) for out in single])
+                told = f"{op.name}{s.args} {s.params}, argument {i}, result {k}"
+                assert part.data.shape == expected.shape, told
+                assert np.allclose(part.data, expected, rtol=1e-12, equal_nan=True), told
 
 
 @pytest.fixture

@@ -75,8 +75,9 @@ def _for_all(values: Sequence[Data]) -> list[Data]:
 
 
 def _cat_each(*tensors: Data, dim: Any) -> Data:
-    joined = [x for x in tensors if x.shape[1:] != (0,)] or tensors[:1]
-    return np.concatenate(_for_all(joined), axis(dim, joined[0].ndim - 1) + 1)
+    for_all = _for_all(tensors)
+    joined = [x for x in for_all if x.shape[1:] != (0,)] or for_all[:1]
+    return np.concatenate(joined, axis(dim, joined[0].ndim - 1) + 1)
 
 
 cat: Op = op(

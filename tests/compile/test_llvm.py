@@ -238,10 +238,10 @@ def test_deep_nesting():
 
 
 def test_its_size_is_linear():
-    """4,000 instructions are ten times 400 of them."""
-    few, many = (len(Module(chain(n)).text) for n in (400, 4000))
+    """2,000 instructions are ten times 200 of them."""
+    few, many = (len(Module(chain(n)).text) for n in (200, 2000))
     assert many < 11 * few
-    assert code(chain(4000)).call((0.5,), Control()) == (4000.5,)
+    assert code(chain(2000)).call((0.5,), Control()) == (2000.5,)
 
 
 @pytest.mark.long

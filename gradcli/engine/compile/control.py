@@ -29,8 +29,8 @@ class Control:
     Fields:
         stop: Code looks at it in each turn of a loop, and leaves where its `value` is not 0. Any
             thread may write it.
-        turns: The turns of loops that the code may do, all of them together; a call takes from it
-            what it has done. The rows of one call have so many each.
+        turns: The turns of loops that the code may do, all of them together; a call that has an
+            answer takes from it what it has done. The rows of one call have so many each.
         memory: Bytes that the stack of a call may take.
         echo: Takes the texts that the program prints, in their order.
     """

@@ -28,7 +28,7 @@ Scope = dict[str, Any]
 
 def scope(printed: list[str]) -> Scope:
     """The names that a program finds. `kept` gives a tensor on memory of its own, `copied` changes
-    one to a value, `detached` gives it without a graph.
+    one to a value, `detached` gives it without a graph, `looked` with its history looked at.
     """
 
     def kept(value: Any) -> Any:
@@ -40,10 +40,14 @@ def scope(printed: list[str]) -> Scope:
     def detached(value: Any) -> Any:
         return value.detach() if isinstance(value, torch.Tensor) else value
 
+    def looked(x: torch.Tensor) -> torch.Tensor:
+        str(x.grad_fn)  # which is made anew where the base has changed
+        return x
+
     def show(*values: Any) -> None:
         printed.extend(" ".join(map(str, values)).split("\n"))
 
-    made = {"kept": kept, "copied": copied, "detached": detached}
+    made = {"kept": kept, "copied": copied, "detached": detached, "looked": looked}
     return {"torch": torch, "F": F, "math": math, "print": show, **made}
 
 

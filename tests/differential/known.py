@@ -30,6 +30,11 @@ REFUSALS = (  # who refuses, what is said of it, and the name of the difference
     ("gradcli", "raised to a negative integer power", "an int to a negative power"),
     ("gradcli", "^missing-input|^unknown-name", "a name that nothing assigns"),
 )
+REFUSALS_OF = (  # likewise, and of which text
+    ("gradcli", "^changed-in-place", "kron(", "changed through data"),
+    ("gradcli", "cannot lie over this memory", "torch.func.jac", "a Jacobian in another order"),
+    ("gradcli", "^leaf-in-place", "] = ", "wrong in two ways"),
+)
 OTHER_NODES = (  # the node here and in PyTorch, and of which text where that matters
     (".*", "AsStridedBackward0", ""),  # a view that is made anew, for its base has changed
     ("SelectBackward0", "UnbindBackward0", "for "),
@@ -64,7 +69,7 @@ def explained(program: Program, ours: Facts, theirs: Facts, found: Difference) -
         or _of_numbers(program, found)
         or _of_values(program, found)
         or _of_printed(found)
-        or _of_refusals(ours, theirs, found)
+        or _of_refusals(program, ours, theirs, found)
         or _of_memory(program, ours, found)
         or _of_rounding(program, found)
         or _of_noise(program, theirs, found)
@@ -102,6 +107,8 @@ def _but_connections(facts: Facts, others: Facts) -> Facts:
 
 def _of_values(program: Program, found: Difference) -> str | None:
     """The known difference that a difference of values is."""
+    if found.kind == "value" and _in_single(program, found):
+        return "a slope in single precision"
     zeros = found.kind == "value" and not any(found.gradcli[2]) and found.pytorch[0] == "int64"
     if zeros and "trapezoid" in program.body:
         return "an integral of no samples"
@@ -145,11 +152,12 @@ def _of_nodes(program: Program, found: Difference) -> str | None:
     return None
 
 
-def _of_refusals(ours: Facts, theirs: Facts, found: Difference) -> str | None:
+def _of_refusals(program: Program, ours: Facts, theirs: Facts, found: Difference) -> str | None:
     """The known difference that a refusal is."""
-    for who, pattern, name in REFUSALS:
+    refusals = (*((*row[:2], "", row[2]) for row in REFUSALS), *REFUSALS_OF)
+    for who, pattern, text, name in refusals:
         fact = (theirs if who == "PyTorch" else ours).get(found.fact)
-        if is_refusal(fact) and re.search(pattern, fact["refused"]):
+        if text in program.body and is_refusal(fact) and re.search(pattern, fact["refused"]):
             return name
     return None
 
@@ -160,17 +168,24 @@ def _of_numbers(program: Program, found: Difference) -> str | None:
         return None
     if same_value(*_where_numbers(found.gradcli, found.pytorch), program.rtol):
         return "nothing comes through"
-    if "hardsigmoid" in program.body and same_value(found.gradcli, found.pytorch, SINGLE):
+    if _in_single(program, found):
         return "a slope in single precision"
     if same_value(*_where_numbers(found.pytorch, found.gradcli), program.rtol):
         if "logdet" in program.body:
             return "it hangs on rounding"
         if found.kind in SECOND and re.search("eig|svd|norm|cond", program.body):
             return "equal eigenvalues"
+        if found.kind in SECOND and "**" in program.body:
+            return "a second derivative that is not the first's"
     lost = [abs(a - b) for a, b in zip(found.gradcli[2], found.pytorch[2], strict=False)]
     if "softmax" in program.body and max(lost, default=1.0) <= LOST:
         return "a share near 1"
     return None
+
+
+def _in_single(program: Program, found: Difference) -> bool:
+    """Whether a difference is no more than PyTorch's 1/6 in single precision."""
+    return "hardsigmoid" in program.body and same_value(found.gradcli, found.pytorch, SINGLE)
 
 
 def _of_memory(program: Program, ours: Facts, found: Difference) -> str | None:
@@ -205,6 +220,7 @@ def _of_memory(program: Program, ours: Facts, found: Difference) -> str | None:
             by_pytorch.ask_with_powers_by_logarithms,
             _copying(program),
         ),
+        ("] = ", "a view taken for a leaf", by_pytorch.ask, _looking(program)),
         ("layer_norm", "it hangs on rounding", by_pytorch.ask_with_layers_in_parts, program),
         (".median(", "a median of one shown as several", by_pytorch.ask, _of_kept_medians(program)),
         ("no_grad", "a view made under no_grad", by_pytorch.ask, _cutting(program)),
@@ -221,8 +237,6 @@ def _of_memory(program: Program, ours: Facts, found: Difference) -> str | None:
     if found.kind.startswith("PyTorch refuses gradient") and right_by_differences(program, ours):
         return changed
     if found.kind == "gradient" and ".data" in program.body and right_by_differences(program, ours):
-        return "changed through data"
-    if found.kind.startswith("gradcli refuses gradient: changed") and "kron(" in program.body:
         return "changed through data"
     return _of_second(program, ours, found)
 
@@ -252,7 +266,7 @@ def _told(program: Program, ours: Facts, theirs: Facts) -> bool:
     return bool(
         _of_connections(program, ours, theirs, found)
         or _of_numbers(program, found)
-        or _of_refusals(ours, theirs, found)
+        or _of_refusals(program, ours, theirs, found)
         or _of_second(program, ours, found)
     )
 
@@ -292,6 +306,19 @@ class _Copies(ast.NodeTransformer):
                 way = ast.Attribute(_kept(x), name if whole else name[:-1], ast.Load())
                 args = [_kept(a) for a in node.args]
                 return _copied(x, ast.Call(way, args, node.keywords))
+        return node
+
+
+def _looking(program: Program) -> Program:
+    """The program in which the history of what is written into is looked at before."""
+    return program.but(body=ast.unparse(_Looked().visit(ast.parse(program.body))))
+
+
+class _Looked(ast.NodeTransformer):
+    def visit_Assign(self, node: ast.Assign) -> ast.AST:
+        target = node.targets[0]
+        if isinstance(target, ast.Subscript):
+            target.value = ast.Call(ast.Name("looked", ast.Load()), [target.value], [])
         return node
 
 

@@ -24,6 +24,7 @@ def _packed(name: str, command: str) -> Signature:
 
 
 _NUMPY = Signature("a NumPy array", "an array is an input: NAME=@FILE takes it")
+_OFFICE = Signature("an Office document", "a spreadsheet program saves its sheets as CSV")
 _FIRST = (  # the longer of two that begin alike comes first
     (b"\xff\xfe\0\0", _encoded("UTF-32")),
     (b"\0\0\xfe\xff", _encoded("UTF-32")),
@@ -53,6 +54,8 @@ def signature(data: bytes) -> Signature | None:
     Args:
         data: Its bytes, or the first of them.
     """
+    if data.startswith(b"PK\x03\x04") and b"[Content_Types].xml" in data[:64]:
+        return _OFFICE
     for start, found in _FIRST:
         if data.startswith(start):
             return found

@@ -11,9 +11,10 @@ def split(arguments: Sequence[str]) -> tuple[str | None, dict[str, str]]:
     """FILE, if there is one, and the texts of the inputs by name; the last of a name counts."""
     files, texts = split_files(arguments)
     if len(files) > 1:
-        raise usage(
-            f"two programs, `{files[0]}` and `{files[1]}`", "an input is written NAME=VALUE"
-        )
+        help = "an input is written NAME=VALUE"
+        if "=" in arguments or any(text[:1] == "=" or text[-1:] == "=" for text in arguments):
+            help += ", without blanks"
+        raise usage(f"two programs, `{files[0]}` and `{files[1]}`", help)
     return files[0] if files else None, texts
 
 

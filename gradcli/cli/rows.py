@@ -220,7 +220,10 @@ def _wanted(question: Question, rows: Rows) -> Wanted:
         wanted = first_names(program.inputs) or "no inputs"
         message = f"no column of `{rows.name}` is an input of the program"
         notes = (f"the columns are {have}", f"the program has {wanted}")
-        raise InputError(Diagnostic("unknown-input", message, notes=notes))
+        alike = [(n, c) for n in program.inputs for c in rows.names if n.lower() == c.lower()]
+        pair = "{}={}".format(*alike[0]) if alike else "NAME=COLUMN"
+        help = f"`--map {pair}` takes a column of another name" if program.inputs else None
+        raise InputError(Diagnostic("unknown-input", message, notes=notes, help=help))
     missing = [n for n in program.required if n not in names and n not in inputs]
     if missing:
         noun = "column" if len(missing) == 1 else "columns"

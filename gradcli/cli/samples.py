@@ -27,7 +27,10 @@ def samples(line: Line) -> None:
     if name is not None:
         name = name.removesuffix(".grad")
         if name not in known:
-            raise usage(f"there is no sample `{line.sample}`", nearest(name, known))
+            raise usage(
+                f"there is no sample `{line.sample}`",
+                nearest(name, known) or "`gradcli samples` lists them",
+            )
     chosen = known if name is None else {name: known[name]}
     if line.folder is not None:
         _copy(list(chosen.values()), Path(line.folder))

@@ -131,6 +131,8 @@ def _character(char: str, at: int) -> Fault:
         help = f"write `{plain}`"
     elif char.isspace():
         help = "put a plain space there"
+    elif char == "\u00b0":
+        help = "angles are in radians: `deg2rad(90)` is that of 90 degrees"
     elif char in _INVISIBLE:
         help = "it cannot be seen: delete it"
     instead = None if plain is None else (Span(at, at + 1), plain)

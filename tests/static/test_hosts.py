@@ -11,6 +11,7 @@ from oracles import table
 from gradcli import ir
 from gradcli.engine.ops.binding import bind_host
 from gradcli.engine.ops.catalog import ops
+from gradcli.engine.run.call import Builtins
 from gradcli.engine.run.session import Session
 from gradcli.engine.static.hosts import hosted
 from gradcli.engine.static.kinds import Each
@@ -21,6 +22,7 @@ from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import NUMBERS, Quiet, dtype_of, shape_of
 from gradcli.engine.values.dtypes import FLOAT32, FLOAT64, INT64
 from gradcli.errors import GradError
+from gradcli.program import load
 
 HOSTS = [pytest.param(op, id=op.name) for op in table().values() if op.host is not None]
 X, Y = Tensor(np.arange(6.0).reshape(2, 3)), Tensor(np.arange(3))
@@ -157,3 +159,15 @@ def test_a_new_tensor_hangs_on_nothing_but_is_a_leaf_if_it_is_one():
     for given, link in ((False, UNLINKED), (True, LINKED)):
         found = hosted(ops.zeros, [constant(2)], {"requires_grad": constant(given)}, Session())
         assert found.link == link
+
+
+def test_of_a_value_that_is_no_tensor_nothing_is_asked():
+    """A walk goes on behind whatever an operation is given, though a run would refuse it."""
+    builtins = Builtins()
+    lines = ["f = lambda v: v", "z = zip([1.0], [2.0])"]
+    for name in filter(builtins.__contains__, table()):
+        if builtins[name].required == 1 and not builtins[name].constant:
+            lines += [f"a = {name}({value})" for value in ("f", "z", "sin", "'a'", "None")]
+    program = load("\n".join(lines))
+    assert len(lines) > 1000
+    assert program.check({}).findings

@@ -55,7 +55,9 @@ class Known:
         given = plain(value)
         if isinstance(given, (list, tuple)):
             return stacked(given) or unknown(linked([given]))
-        return constant(given) if type(given) in NUMBERS else given
+        if type(given) in NUMBERS:
+            return constant(given)
+        return given if isinstance(given, Value) else unknown()  # of a function, an iterator
 
     def of_numbers(self, value: Any) -> Any:
         given = plain(value)

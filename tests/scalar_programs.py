@@ -12,6 +12,7 @@ class Writer:
         self.ints = ["n"]
         self.tensors = []
         self.functions = []
+        self.lists = []
         self.lines = []
         self.depth = 0
         self.count = 0
@@ -20,7 +21,7 @@ class Writer:
         head = ["input x = 0.7", "input b = -1.25", "input n: int = 3"]
         for _ in range(self.rng.randint(1, 4)):
             self.statement()
-        names = self.names[-4:] + self.tensors[-1:]
+        names = self.names[-4:] + self.tensors[-2:]
         kind = self.rng.random()
         end = f"[{', '.join(names)}]" if kind < 0.15 else " + ".join(names)
         return "\n".join([*head, *self.lines, end]) + "\n"
@@ -65,6 +66,9 @@ class Writer:
         kinds = [self.assign, self.update, self.branch, self.loop, self.while_loop, self.tensor]
         if self.depth == 0:
             kinds += [self.function, self.closure, self.items, self.tell, self.swap, self.counted]
+            kinds += [self.list, self.aliases, self.best, self.untracked, self.late]
+        if self.lists:
+            kinds += [self.item, self.item]
         elif self.depth > 1:
             kinds = [self.assign, self.update]
         self.rng.choice(kinds)()
@@ -199,3 +203,52 @@ class Writer:
         self.put(f"{total} = n ** 2 + {self.rng.randint(0, 9)}")
         self.put(f"assert {total} >= 0")
         self.ints.append(total)
+
+    def list(self):
+        """A list that branches and loops change."""
+        name = self.name("l")
+        self.put(f"{name} = [{self.number(1)}, {self.number(1)}]")
+        self.lists.append(name)
+        self.names += [f"{name}[0]", f"{name}[1]"]
+
+    def item(self):
+        name = self.rng.choice(self.lists)
+        self.put(f"{name}[{self.rng.randint(0, 1)}] = {self.number(1)}")
+
+    def aliases(self):
+        """Two names of one tensor, which a loop or a branch changes."""
+        a, c = self.name("t"), self.name("t")
+        self.put(f"{a} = tensor({self.rng.choice(self.names)}) + {self.number(1)}")
+        self.put(f"{c} = {a}")
+        self.put(self.rng.choice([f"if {self.test()}:", f"for j{a} in range(n + 30):"]))
+        self.put(f"    {self.rng.choice([a, c])} += {self.number(1)} * 0.1")
+        self.put(f"    {c} = {self.rng.choice([c, a, f'{c} * 0.5', f'{a} + 1'])}")
+        self.tensors += [a, c]
+
+    def best(self):
+        name, i = self.name(), self.name("i")
+        self.put(f"{name} = None")
+        self.put(f"for {i} in range({self.rng.choice(['60', '4', 'n + 1'])}):")
+        self.put(f"    if {name} is None or {name} < {self.rng.choice(self.names)} * {i}:")
+        self.put(f"        {name} = {self.number(1)} + {i}")
+        self.names.append(name)
+
+    def untracked(self):
+        name = self.name()
+        self.put("with no_grad():")
+        self.put(f"    {name} = {self.number(1)} * 1.5")
+        self.names.append(name)
+
+    def late(self):
+        """A function that reads a name which is changed behind it."""
+        f, name = self.name("f"), self.name()
+        self.put(f"{name} = {self.number(1)}")
+        self.put(f"def {f}(p):")
+        self.put(f"    for i in range({self.rng.choice(['3', 'n', '50'])}):")
+        self.put(f"        p = p * 0.5 + {name}")
+        self.put(f"        if {self.test()}:")
+        self.put(f"            return p - {name}")
+        self.put("    return p")
+        self.put(f"{name} = {name} + {self.number(1)}")
+        self.functions.append((f, 1))
+        self.names.append(name)

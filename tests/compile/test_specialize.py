@@ -277,7 +277,7 @@ def check_calls(name, programs):
 @pytest.mark.parametrize("name", [n for n in ENTRIES if ops[n].number is not None])
 def test_an_op_on_numbers_and_tensors(name):
     programs = list(calls(name))
-    check_calls(name, [programs[0], programs[2 ** len(ops[name].args) - 1], programs[-1]])
+    check_calls(name, [programs[0], programs[2 ** len(ops[name].args) - 1]])
 
 
 @pytest.mark.long
@@ -286,10 +286,10 @@ def test_an_op_on_all_kinds(name):
     check_calls(name, calls(name))
 
 
-@pytest.mark.parametrize("first", chunks(150, 2000, 50))
+@pytest.mark.parametrize("first", chunks(90, 2000, 30))
 def test_random_programs(first):
     found = []
-    for seed in range(first, first + 50):
+    for seed in range(first, first + 30):
         rng = random.Random(seed)
         given = {"x": rng.uniform(-2, 2), "b": -1.25, "n": rng.randint(0, 7)}
         try:

@@ -5,12 +5,13 @@ import sys
 
 os.environ["OPENBLAS_NUM_THREADS"] = "1"  # read once, when NumPy is imported: before all below
 
-from benchmarks import chain, jacobian, loops, nested, network, parsing, rows, startup
+from benchmarks import chain, compiled, jacobian, loops, nested, network, parsing, rows, startup
 
 BENCHMARKS = {
     "startup": startup,
     "parsing": parsing,
     "loops": loops,
+    "compiled": compiled,
     "nested": nested,
     "chain": chain,
     "network": network,

@@ -141,6 +141,13 @@ GROUPS = {
             " missing, or an assignment has hidden a function of the same name.",
         ),
         (
+            "not-compilable",
+            "a program, or a question about one, of which `--compile always` cannot make code",
+            "Code is made of programs of numbers whose graph nobody looks at. The message says "
+            "what stands against it, and where. `--compile auto`, the default, interprets such a "
+            "program without a word; docs/compiled.md tells what compiles.",
+        ),
+        (
             "syntax-error",
             "text that is no program",
             "The text breaks off or goes on in a way that the grammar does not have; the "
@@ -522,6 +529,12 @@ GROUPS = {
             "functions call each other more deeply than `--max-depth` allows, 1000 by default",
             "Mostly a function calls itself without an end to it. A loop has no such limit. Values "
             "that hold each other, and transforms of transforms, can be too deep, too.",
+        ),
+        (
+            "code-made",
+            "a note of `--verbose`: code was made of the program",
+            "It says in how many milliseconds, and whether it is machine code or Python code. The "
+            "answers are the same.",
         ),
         (
             "bug",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gradcli import ir
 from gradcli.engine.run.call import Builtins
@@ -36,9 +36,13 @@ from gradcli.results import (
 )
 from gradcli.source import Source
 
+if TYPE_CHECKING:
+    from gradcli.questions.prepared import Many
+
 __all__ = [
     "Given",
     "Limits",
+    "Many",
     "Options",
     "Program",
     "check_source",

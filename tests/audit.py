@@ -12,6 +12,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
@@ -23,6 +24,7 @@ MODULES = tuple(
         *(os.path.realpath(p) for p in sys.path if p and os.path.isdir(p) and Path(p) != ROOT),
     }
 )
+MACHINE_CODE = str(ROOT / "gradcli/engine/compile/llvm")
 MACHINE = ("/proc/", "/sys/fs/cgroup", "/dev/null", "/dev/tty")  # what is free, for the limits
 OUTSIDE = (
     *(
@@ -105,8 +107,10 @@ def _harmless(event: str, args: tuple[Any, ...], named: tuple[str, ...]) -> bool
     if event == "compile":  # of gradcli trees alone; NumPy reads headers, modules are compiled
         text = isinstance(args[0], (str, bytes))
         return not text or args[1] == "<unknown>" or _is_own_code(os.fsdecode(args[1]))
-    if event == "ctypes.dlopen":
-        return args[0] is None  # the process itself, as NumPy's import asks
+    if event == "ctypes.dlopen" and args[0] is None:
+        return True  # the process itself, as NumPy's import asks
+    if event.startswith("ctypes."):
+        return _is_machine_code()
     if "--rows" in named and event in ("os.fork", "os.kill", "socket.__new__", "pickle.find_class"):
         return True  # workers and the pipes to them, on which records of gradcli's own go
     return event not in OUTSIDE and not event.startswith(ROOMS)
@@ -133,8 +137,20 @@ def _is_named(path: str, named: tuple[str, ...]) -> bool:
 
 
 def _is_own_code(file: str) -> bool:
-    made = ("<grad program>", "<string>")
+    made = ("<grad program>", "<compiled>", "<string>")
     return file in made or file.startswith("<frozen ") or os.path.realpath(file).startswith(MODULES)
+
+
+def _is_machine_code() -> bool:
+    """Whether machine code is being made or called: it is of a typed program, which can do no more
+    than numbers and what the C library's mathematics are.
+    """
+    frame: FrameType | None = sys._getframe()
+    while frame is not None:
+        if frame.f_code.co_filename.startswith(MACHINE_CODE):
+            return True
+        frame = frame.f_back
+    return False
 
 
 def _short(value: Any) -> str:

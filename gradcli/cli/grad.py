@@ -22,12 +22,7 @@ def grad(line: Line) -> None:
       printf 'x\n1\n2\n' | gradcli grad 'x ** 2' --rows -
     """
     inquiry = Inquiry(line, RESULTS)
-    program = inquiry.load()
+    inquiry.load()
     weights = constant(line.cotangent, "--cotangent")
     settings = inquiry.settings()
-    inquiry.answer(
-        lambda given, options: program.grad(
-            given, wrt=inquiry.names, cotangent=weights, of=line.of, options=options
-        ),
-        settings,
-    )
+    inquiry.answer(settings, "grad", wrt=inquiry.names, cotangent=weights, of=line.of)

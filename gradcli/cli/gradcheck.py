@@ -9,12 +9,10 @@ from gradcli.cli.inquiry import Inquiry
 from gradcli.cli.options import LIMITS, MESSAGES, PROGRAM, ROWS, Line
 from gradcli.cli.output import Target, resolve_auto
 from gradcli.cli.progress import progress
+from gradcli.cli.query import Query
 from gradcli.formats.forms import CHECKS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from gradcli.program import Given, Options
     from gradcli.results import GradcheckResult
 
 
@@ -37,13 +35,9 @@ def gradcheck(line: Line) -> None:
       if gradcli gradcheck rosenbrock.grad -q; then echo right; fi
     """
     inquiry = Inquiry(line, CHECKS)
-    program = inquiry.load()
 
-    def check(given: "Mapping[str, Given]", options: "Options") -> "GradcheckResult":
-        return program.gradcheck(
-            given, wrt=inquiry.names, of=line.of, order=line.order, options=options
-        )
-
+    asked = {"wrt": inquiry.names, "of": line.of, "order": line.order}
+    check = Query(inquiry.load(), "gradcheck", asked)
     if inquiry.records is not None:
         from gradcli.formats.checks import checks_parts
 

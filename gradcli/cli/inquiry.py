@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from gradcli.cli.arguments import split_names
@@ -12,14 +12,15 @@ from gradcli.cli.inputs import load
 from gradcli.cli.messages import Telling
 from gradcli.cli.options import Line
 from gradcli.cli.output import Target, choose, resolve_auto
+from gradcli.cli.query import Query, Question
 from gradcli.cli.terminal import print_message
-from gradcli.errors import GradError
+from gradcli.errors import Diagnostic, GradError
 from gradcli.formats.forms import Parts
 from gradcli.limits import Limits, chosen
 
 if TYPE_CHECKING:
     from gradcli.cli.records import Batch
-    from gradcli.program import Given, Options, Program
+    from gradcli.program import Options, Program
     from gradcli.render.text import Line as Drawn
     from gradcli.results import Derivative, Kinked
 
@@ -69,28 +70,37 @@ class Inquiry:
             limits=self.limits,
             stuck=self._give_up,
             verbose=line.verbose,
+            compile=line.compile,
+            remark=self._remark,
             **more,
         )
+
+    def _remark(self, said: Diagnostic) -> None:
+        """Say something about the work, to one who wants to know more."""
+        if self._line.verbose:
+            said.severity = "note"
+            self.telling.warn([said])
 
     def _give_up(self, error: GradError) -> None:
         """End the process at a limit that is reached in a call which cannot be stopped."""
         self.telling.report(error.diagnostics)
         os._exit(error.status)
 
-    def answer(
-        self, question: Callable[[Mapping[str, Given], Options], Derivative], settings: Options
-    ) -> None:
-        """Ask for derivatives at the inputs, or at every row, and write them."""
+    def answer(self, settings: Options, name: str, **asked: Any) -> None:
+        """Ask for derivatives at the inputs, or at every row, and write them: the question is a
+        method of the program, and what it is asked beside them.
+        """
+        query = Query(self.program, name, asked)
         if self.records is not None:
             refuse_kinks(settings.kinks, "--rows")
-            self.answer_rows(question, settings, _parts)
+            self.answer_rows(query, settings, _parts)
             return
         target = resolve_auto(self.target)
         if target.form not in WITH_KINKS:
             refuse_kinks(settings.kinks, f"{target.form} output")
 
         def answer() -> tuple[Derivative, str | bytes]:
-            result = question(self.inputs, settings)
+            result: Derivative = query(self.inputs, settings)
             return result, self._content(result, target)
 
         result, content = self.program.within(settings, answer)
@@ -113,7 +123,7 @@ class Inquiry:
 
     def answer_rows(
         self,
-        question: Callable[[Mapping[str, Given], Options], Any],
+        query: Query,
         settings: Options,
         parts: Callable[[Any], Parts],
         right: Callable[[Any], bool] = lambda result: True,
@@ -121,10 +131,10 @@ class Inquiry:
         """Ask the question of every row, and write each answer from its parts; the status is 1 if
         one is not right.
         """
-        from gradcli.cli.rows import Question, answer_rows
+        from gradcli.cli.rows import answer_rows
 
         assert self.records is not None, "no --rows"
-        asked = Question(question, settings, self.program, self.inputs, parts, right)
+        asked = Question(query, settings, self.program, self.inputs, parts, right)
         answer_rows(asked, self.records, self.target, self.telling)
 
 

@@ -19,15 +19,10 @@ def jacobian(line: Line) -> None:
       gradcli jacobian two_bodies.grad --wrt velocity -o jacobian.npy
     """
     inquiry = Inquiry(line, RESULTS)
-    program = inquiry.load()
+    inquiry.load()
     with progress("directions", inquiry.telling, silent=inquiry.records is not None) as bar:
         settings = inquiry.settings(progress=bar.advance)
-        inquiry.answer(
-            lambda given, options: program.jacobian(
-                given, wrt=inquiry.names, mode=line.mode, of=line.of, options=options
-            ),
-            settings,
-        )
+        inquiry.answer(settings, "jacobian", wrt=inquiry.names, mode=line.mode, of=line.of)
 
 
 @command(
@@ -43,19 +38,16 @@ def hessian(line: Line) -> None:
       gradcli hessian rosenbrock.grad --diagonal -r
     """
     inquiry = Inquiry(line, RESULTS)
-    program = inquiry.load()
+    inquiry.load()
     weights = constant(line.cotangent, "--cotangent")
     with progress("directions", inquiry.telling, silent=inquiry.records is not None) as bar:
         settings = inquiry.settings(progress=bar.advance)
         inquiry.answer(
-            lambda given, options: program.hessian(
-                given,
-                wrt=inquiry.names,
-                cotangent=weights,
-                diagonal=line.diagonal,
-                mode=line.mode,
-                of=line.of,
-                options=options,
-            ),
             settings,
+            "hessian",
+            wrt=inquiry.names,
+            cotangent=weights,
+            diagonal=line.diagonal,
+            mode=line.mode,
+            of=line.of,
         )

@@ -223,6 +223,14 @@ class Line:
         int | None,
         typer.Option(min=0, max=2**128 - 1, metavar="N", help="Make random numbers repeatable."),
     ] = None
+    compile: Annotated[
+        Literal["auto", "always", "never"],
+        typer.Option(
+            metavar="WHEN",
+            help="Make code of the program: auto (where it pays), always or never.",
+            show_default=False,
+        ),
+    ] = "auto"
     max_steps: Annotated[
         str | None, typer.Option(metavar="N", help="At most so many turns of loops and calls.")
     ] = None
@@ -265,6 +273,6 @@ PROGRAM = ("arguments", "expression", "values_file")
 ROWS = (
     *("rows", "columns", "keep", "renamed", "missing", "separator", "decimal", "on_error", "jobs"),
 )
-RESULT = ("form", "json", "raw", "output", "precision", "check_nan", "seed", "quiet")
+RESULT = (*("form", "json", "raw", "output", "precision", "check_nan", "seed", "compile", "quiet"),)
 LIMITS = ("max_steps", "time_limit", "max_memory", "max_depth", "safe")
 MESSAGES = ("verbose", "color", "diagnostics")

@@ -17,13 +17,10 @@ def jvp(line: Line) -> None:
       gradcli jvp cooling.grad --tangent k=1
     """
     inquiry = Inquiry(line, RESULTS)
-    program = inquiry.load()
+    inquiry.load()
     direction = directions(line.tangent)
     settings = inquiry.settings()
-    inquiry.answer(
-        lambda given, options: program.jvp(given, tangents=direction, of=line.of, options=options),
-        settings,
-    )
+    inquiry.answer(settings, "jvp", tangents=direction, of=line.of)
 
 
 @command(*PROGRAM, *ROWS, "wrt", "cotangent", "of", *RESULT, *LIMITS, *MESSAGES, forms=RESULTS)
@@ -36,15 +33,10 @@ def vjp(line: Line) -> None:
       gradcli vjp 'w @ x' 'w=[[1, 2], [3, 4]]' 'x=[1, 0]' --cotangent @weights.npy --wrt x
     """
     inquiry = Inquiry(line, RESULTS)
-    program = inquiry.load()
+    inquiry.load()
     weights = constant(line.cotangent, "--cotangent")
     settings = inquiry.settings()
-    inquiry.answer(
-        lambda given, options: program.vjp(
-            given, wrt=inquiry.names, cotangent=weights, of=line.of, options=options
-        ),
-        settings,
-    )
+    inquiry.answer(settings, "vjp", wrt=inquiry.names, cotangent=weights, of=line.of)
 
 
 @command(
@@ -60,19 +52,16 @@ def hvp(line: Line) -> None:
       gradcli hvp rosenbrock.grad --tangent 'x=[1, 0]' --mode reverse
     """
     inquiry = Inquiry(line, RESULTS)
-    program = inquiry.load()
+    inquiry.load()
     direction = directions(line.tangent)
     weights = constant(line.cotangent, "--cotangent")
     settings = inquiry.settings()
     inquiry.answer(
-        lambda given, options: program.hvp(
-            given,
-            tangents=direction,
-            wrt=inquiry.names,
-            cotangent=weights,
-            mode=line.mode,
-            of=line.of,
-            options=options,
-        ),
         settings,
+        "hvp",
+        tangents=direction,
+        wrt=inquiry.names,
+        cotangent=weights,
+        mode=line.mode,
+        of=line.of,
     )

@@ -15,7 +15,7 @@ from gradcli.record import Record
 if TYPE_CHECKING:
     from gradcli.formats.dialect import Dialect
     from gradcli.formats.kept import Kept
-    from gradcli.formats.rows import Rows
+    from gradcli.formats.rows import Row, Rows
 
 
 class Batch(Record):
@@ -28,6 +28,12 @@ class Batch(Record):
     kept: Kept | None
     on_error: str
     jobs: int
+
+    def kept_of(self, row: Row, kind: str) -> list[str] | dict[str, str]:
+        """What is kept of a row: its cells, or JSON by name."""
+        if self.kept is None:
+            return []
+        return self.kept.json(row) if kind == "ndjson" else self.kept.cells(row)
 
 
 def batch(line: Line, file: str) -> Batch:

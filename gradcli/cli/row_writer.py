@@ -7,14 +7,34 @@ from typing import NamedTuple, TypeAlias
 
 from gradcli.cli.failures import usage
 from gradcli.errors import Diagnostic, GradError, InputError
-from gradcli.formats.delimited import DELIMITERS, record
+from gradcli.formats.delimited import DELIMITERS, cells, header, record
+from gradcli.formats.forms import Parts
 from gradcli.formats.json_text import diagnostic_json, json_object
+from gradcli.formats.literal import numbers
 
 _SHOWN = 4  # columns named in a message
 
 
 Kept: TypeAlias = list[str] | dict[str, str]
 """What is kept of a row: its cells, or JSON by name."""
+
+
+class Said(NamedTuple):
+    """The columns, cells and JSON of an answer, as far as its form has them."""
+
+    columns: list[str]
+    cells: list[str]
+    json: dict[str, str]
+
+    @classmethod
+    def of(cls, parts: Parts, kind: str) -> Said:
+        """What is written of an answer with these parts."""
+        if kind == "ndjson":
+            return cls([], [], parts.json())
+        if kind == "raw":
+            return cls([], [text for v in parts.found().values() for text in numbers(v)], {})
+        found = parts.fields()
+        return cls(header(found), cells(found), {})
 
 
 class Answer(NamedTuple):

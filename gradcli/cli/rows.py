@@ -5,18 +5,21 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any, TypeAlias
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from gradcli.cli.failures import bug, out_of_memory
+from gradcli.cli.many_rows import many_rows
 from gradcli.cli.messages import Telling
 from gradcli.cli.output import Target
 from gradcli.cli.progress import progress
+from gradcli.cli.query import Question
 from gradcli.cli.records import Batch, row_form
-from gradcli.cli.row_writer import Answer, Kept, RowWriter, refused
+from gradcli.cli.row_writer import Answer, Kept, RowWriter, Said, refused
 from gradcli.cli.terminal import is_terminal
 from gradcli.cli.workers import can_fork, workers
 from gradcli.errors import (
@@ -28,38 +31,13 @@ from gradcli.errors import (
     counted,
     listed,
 )
-from gradcli.formats.delimited import cells, header
-from gradcli.formats.forms import Parts
-from gradcli.formats.literal import numbers
 from gradcli.formats.refusal import first_names
 from gradcli.formats.rows import Row, Rows, Wanted
 from gradcli.formats.spelling import check_spelling
 from gradcli.program import Given, Limits
-from gradcli.record import Record
 
 if TYPE_CHECKING:
-    from gradcli.program import Options, Program
-
-
-class Question(Record):
-    """What is asked of every row.
-
-    Fields:
-        ask: Gives the answer for values of the inputs, run by some options.
-        options: How to run; a row's random numbers are those of its own stream.
-        program: The program.
-        inputs: Values that are the same for all rows.
-        parts: What an answer is written from.
-        right: Whether an answer is as it should be.
-    """
-
-    __slots__ = ("ask", "options", "program", "inputs", "parts", "right")
-    ask: Callable[[Mapping[str, Given], Options], Any]
-    options: Options
-    program: Program
-    inputs: Mapping[str, Given]
-    parts: Callable[[Any], Parts]
-    right: Callable[[Any], bool]
+    from gradcli.program import Options
 
 
 def answer_rows(question: Question, asked: Batch, target: Target, telling: Telling) -> None:
@@ -74,7 +52,7 @@ def answer_rows(question: Question, asked: Batch, target: Target, telling: Telli
     met: set[str] = set()  # the codes of warnings, by this process: only the first is told
 
     def ask(row: Row, leave: Callable[[Answer], None]) -> Answer:
-        kept = _kept(asked, row, kind)
+        kept = asked.kept_of(row, kind)
         explain = kind == "ndjson" or "non-finite" not in met or question.options.check_nan
         options = question.options.streaming(
             row.number,
@@ -109,7 +87,9 @@ def answer_rows(question: Question, asked: Batch, target: Target, telling: Telli
         progress("rows", telling, silent=scrolling) as bar,
         workers(ask, asked.rows, asked.jobs)
         if asked.jobs > 1 or (_may_get_stuck(question.options.limits) and can_fork())
-        else nullcontext(ask(row, _end(telling)) for row in asked.rows) as answers,
+        else nullcontext(
+            many_rows(question, asked, wanted, kind, partial(ask, leave=_end(telling)))
+        ) as answers,
     ):
         writer = RowWriter(write, kind, asked.on_error, asked.kept.names if asked.kept else ())
         for found in map(writer.fitted, answers):
@@ -165,12 +145,6 @@ def _end(telling: Telling) -> Callable[[Answer], None]:
         os._exit(found.status)
 
     return end
-
-
-def _kept(asked: Batch, row: Row, kind: str) -> Kept:
-    if asked.kept is None:
-        return []
-    return asked.kept.json(row) if kind == "ndjson" else asked.kept.cells(row)
 
 
 def _left_out(left_out: int, count: int, line: int) -> Diagnostic:
@@ -253,27 +227,14 @@ def _asked(
     values = wanted.of(row)
     given = {name: Given(value, f"{name} {origin}") for name, value in values.items()}
 
-    def answer() -> tuple[Any, _Written]:
-        result = question.ask({**question.inputs, **given}, options)
-        return result, _written(question.parts(result), kind)
+    def answer() -> tuple[Any, Said]:
+        result = question.query({**question.inputs, **given}, options)
+        return result, Said.of(question.parts(result), kind)
 
-    result, (columns, texts, json) = question.program.within(options, answer)
-    warnings = result.warnings
-    if row.header is None and (left := [name for name in wanted.left if name not in values]):
-        warnings = (_at_default("this row", left), *warnings)
+    result, said = question.program.within(options, answer)
+    left = [name for name in wanted.left if name not in values] if row.header is None else []
+    warnings = (_at_default("this row", left), *result.warnings) if left else result.warnings
+    right = question.right(result)
     return Answer(
-        row.number, row.line, kept, columns, texts, json, warnings, question.right(result), (), 0
+        row.number, row.line, kept, said.columns, said.cells, said.json, warnings, right, (), 0
     )
-
-
-_Written: TypeAlias = tuple[list[str], list[str], dict[str, str]]
-"""The columns, texts and JSON of an answer, as far as its form has them."""
-
-
-def _written(parts: Parts, kind: str) -> _Written:
-    if kind == "ndjson":
-        return [], [], parts.json()
-    if kind == "raw":
-        return [], [text for value in parts.found().values() for text in numbers(value)], {}
-    found = parts.fields()
-    return header(found), cells(found), {}

@@ -8,6 +8,7 @@ from gradcli.cli.failures import usage
 from gradcli.cli.inquiry import Inquiry, drawn, refuse_kinks
 from gradcli.cli.options import LIMITS, MESSAGES, PROGRAM, RESULT, ROWS, Line
 from gradcli.cli.output import Echo, Target, resolve_auto
+from gradcli.cli.query import Query
 from gradcli.cli.terminal import print_message, print_output
 from gradcli.errors import Diagnostic, UsageError, nearest
 from gradcli.formats.forms import RESULTS, Parts
@@ -53,7 +54,7 @@ def run(line: Line) -> None:
     settings = inquiry.settings(echo, grad_fn=target.form == "human")
     if records is not None:
         inquiry.answer_rows(
-            lambda given, options: program.run(given, options=options),
+            Query(program, "run", {}),
             settings,
             lambda result: _parts(result, shown),
         )

@@ -49,10 +49,12 @@ class Rows:
         form: "csv", "tsv" or "ndjson".
         names: The columns, or the keys of the first object, by the inputs that they give.
         titles: The same as they stand there.
+        at_once: Whether no record is waited for, as in a file.
     """
 
     def __init__(self, name: str, opened: Opened, dialect: Dialect = USUAL) -> None:
         self.name = name
+        self.at_once = os.path.isfile(name)
         self._dialect = dialect
         columns = dialect.columns
         text = TextIOWrapper(opened.stream, "utf-8-sig", "surrogateescape", newline="")

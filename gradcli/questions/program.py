@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from gradcli import ir
 from gradcli.engine.run.inputs import Given, check_names
+from gradcli.questions.compiling import Compiling
 from gradcli.questions.limited import Limited
 from gradcli.questions.loaded import Loaded
-from gradcli.questions.request import Options, request
+from gradcli.questions.request import Options, Request, request
 from gradcli.questions.wanted import watchable
 from gradcli.results import (
     CheckResult,
@@ -25,6 +26,10 @@ from gradcli.results import (
 )
 from gradcli.source import Source
 
+if TYPE_CHECKING:
+    from gradcli.questions.function import Function
+    from gradcli.questions.prepared import Many
+
 Answer = TypeVar("Answer")
 
 
@@ -35,6 +40,10 @@ class Program:
         self.source = source
         self._loaded = Loaded(source, program)
         self._limited = Limited(self._loaded)
+        self._compiling = Compiling(self._loaded)
+
+    def __reduce__(self) -> Any:
+        return Program, (self.source, self._loaded.program)
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -98,7 +107,7 @@ class Program:
         """
         from gradcli.questions.run import run
 
-        return self._limited.ask(run, request(inputs, named, options))
+        return self._ask(run, request(inputs, named, options))
 
     def grad(
         self,
@@ -127,7 +136,7 @@ class Program:
         from gradcli.questions.gradient import gradient
 
         asked = request(inputs, named, options, wrt=wrt, of=of, cotangent=cotangent)
-        return self._limited.ask(gradient, asked)
+        return self._ask(gradient, asked)
 
     def vjp(
         self,
@@ -145,7 +154,7 @@ class Program:
         from gradcli.questions.product import vjp
 
         asked = request(inputs, named, options, wrt=wrt, of=of, cotangent=cotangent)
-        return self._limited.ask(vjp, asked)
+        return self._ask(vjp, asked)
 
     def jvp(
         self,
@@ -170,7 +179,7 @@ class Program:
         """
         from gradcli.questions.product import jvp
 
-        return self._limited.ask(jvp, request(inputs, named, options, of=of, tangents=tangents))
+        return self._ask(jvp, request(inputs, named, options, of=of, tangents=tangents))
 
     def jacobian(
         self,
@@ -188,7 +197,7 @@ class Program:
         from gradcli.questions.matrix import jacobian
 
         asked = request(inputs, named, options, wrt=wrt, of=of, mode=mode)
-        return self._limited.ask(jacobian, asked)
+        return self._ask(jacobian, asked)
 
     def hessian(
         self,
@@ -210,7 +219,7 @@ class Program:
 
         question = matrix.hessian_diagonal if diagonal else matrix.hessian
         asked = request(inputs, named, options, wrt=wrt, of=of, cotangent=cotangent, mode=mode)
-        return self._limited.ask(question, asked)
+        return self._ask(question, asked)
 
     def hvp(
         self,
@@ -232,7 +241,7 @@ class Program:
 
         weighed = {"wrt": wrt, "of": of, "cotangent": cotangent}
         asked = request(inputs, named, options, tangents=tangents, mode=mode, **weighed)
-        return self._limited.ask(hvp, asked)
+        return self._ask(hvp, asked)
 
     def graph(
         self,
@@ -292,3 +301,72 @@ class Program:
         from gradcli.questions.check import listing
 
         return listing(self._loaded, request(inputs, named, wrt=wrt))
+
+    def compile(self, wrt: str | Sequence[str] | None = None, *, of: str | None = None) -> Function:
+        """The program as a function of arrays that gives value and derivative, by code that is made
+        once.
+
+        Args:
+            wrt: The inputs to differentiate by; None: as of `grad`.
+            of: Top-level name to differentiate; None: the program's result, a float or a list of
+                them.
+
+        Raises:
+            ProgramError: If it cannot be made into code; the message says why.
+        """
+        from gradcli.questions.function import Function
+
+        return Function(self, self._loaded, self._compiling, wrt, of)
+
+    def many(
+        self,
+        name: str,
+        given: Collection[str],
+        *,
+        options: Options | None = None,
+        **asked: Any,
+    ) -> Many | None:
+        """Code that answers a question for many sets of values of its inputs at once, if there is
+        any by now. It gives None for those that have to be asked one by one.
+
+        Args:
+            name: The method that asks it.
+            given: The inputs that values are given for.
+            options: How to run.
+            **asked: What else the method is asked.
+        """
+        question = _question(name, asked.pop("diagonal", False))
+        if question is None:
+            return None
+        asked = {field: value for field, value in asked.items() if value is not None}
+        about = request(dict.fromkeys(given), {}, options, **asked)
+        code = self._compiling.code(question, about)
+        if code is None:
+            return None
+        from gradcli.questions.prepared import Many
+
+        return Many(code, about)
+
+    def _ask(self, question: Callable[[Loaded, Request], Answer], asked: Request) -> Answer:
+        """The answer within the limits, by code where that pays."""
+
+        def answer(_: Loaded, asked: Request) -> Answer:
+            found: Answer = self._compiling.answer(question, asked)
+            return found
+
+        return self._limited.ask(answer, asked)
+
+
+def _question(name: str, diagonal: bool) -> Callable[[Loaded, Request], Any] | None:
+    """The question that a method asks, if code can answer it."""
+    from gradcli.questions import gradient, matrix, product, run
+
+    return {
+        "run": run.run,
+        "grad": gradient.gradient,
+        "vjp": product.vjp,
+        "jvp": product.jvp,
+        "jacobian": matrix.jacobian,
+        "hessian": matrix.hessian_diagonal if diagonal else matrix.hessian,
+        "hvp": product.hvp,
+    }.get(name)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from gradcli.engine.run.inputs import Given
-from gradcli.errors import GradError
+from gradcli.errors import Diagnostic, GradError
 from gradcli.limits import DEFAULT, Limits
 from gradcli.record import Record
 
@@ -21,12 +21,14 @@ class Options:
     for the recorded graph, `progress` is told how much of long work is done, and of how much,
     `grad_fn` says whether anybody looks at that of a run's values. `limits` are what it may take,
     and `stuck` is told of one that is reached in a call which cannot be stopped; it does not
-    return. `verbose` tells the last values at one.
+    return. `verbose` tells the last values at one. `compile` says when code is made of the program:
+    "auto", "always" or "never", and `remark` is told what came of it.
     """
 
     __slots__ = (
         *(
             "check_nan",
+            "compile",
             "echo",
             "explain",
             "grad_fn",
@@ -34,6 +36,7 @@ class Options:
             "kinks",
             "limits",
             "progress",
+            "remark",
             "seed",
         ),
         *("stream", "stuck", "verbose"),
@@ -53,6 +56,8 @@ class Options:
         stuck: Callable[[GradError], None] | None = None,
         verbose: bool = False,
         kinks: bool = False,
+        compile: str = "auto",
+        remark: Callable[[Diagnostic], None] = lambda said: None,
     ) -> None:
         self.seed = seed
         self.echo = echo
@@ -66,6 +71,12 @@ class Options:
         self.stuck = stuck
         self.verbose = verbose
         self.kinks = kinks
+        self.compile = compile
+        self.remark = remark
+
+    def changed(self, **fields: Any) -> Options:
+        """The same but for some fields."""
+        return Options(**{name: getattr(self, name) for name in self.__slots__} | fields)
 
     def streaming(
         self, stream: int, *, explain: bool, stuck: Callable[[GradError], None]
@@ -86,6 +97,8 @@ class Options:
             stuck,
             self.verbose,
             self.kinks,
+            self.compile,
+            self.remark,
         )
 
 
@@ -117,6 +130,11 @@ class Request(Record):
     cotangent: Any
     tangents: Mapping[str, Any]
     mode: str
+
+    def asking(self, options: Options) -> Request:
+        """The same, run otherwise."""
+        fields = {name: getattr(self, name) for name in self._fields}
+        return Request(**fields | {"options": options})
 
 
 def request(

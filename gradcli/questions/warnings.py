@@ -19,7 +19,7 @@ from gradcli.source import Span
 def warnings(asked: Asked, found: Value, unused: Sequence[str]) -> tuple[Diagnostic, ...]:
     """What is to be said of a result and the first derivatives that were found."""
     said = [*asked.done.warnings(asked.loaded.source)]
-    said += [_unused(asked.loaded, name, asked.name) for name in unused]
+    said += [unused_input(asked.loaded, name, asked.name) for name in unused]
     if not (is_finite(asked.output) and is_finite(found)):
         said.append(_non_finite(asked))
     return tuple(said)
@@ -61,7 +61,8 @@ def non_finite_gradient(loaded: Loaded, request: Request, done: Done, name: str)
     return _judged(explained_gradient(loaded, request, done, name), request.options)
 
 
-def _unused(loaded: Loaded, name: str, output: str) -> Diagnostic:
+def unused_input(loaded: Loaded, name: str, output: str) -> Diagnostic:
+    """The warning that a result does not depend on a name."""
     span = next((i.span for i in loaded.program.inputs if i.name == name), Span(0, 0))
     message = f"`{output}` does not depend on `{name}`: the gradient is zero"
     return Diagnostic("unused-input", message, loaded.source, span, severity="warning")

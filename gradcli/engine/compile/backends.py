@@ -1,0 +1,43 @@
+"""Which back end makes the code: machine code where its library is installed, else Python."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+from gradcli.engine.compile.typed import Program
+
+if TYPE_CHECKING:
+    from typing import Protocol
+
+    from gradcli.engine.compile.control import Control
+
+    class Code(Protocol):
+        """Code of a typed program."""
+
+        def call(self, inputs: Sequence[float], control: Control) -> tuple[Any, ...]:
+            """The results for one set of inputs."""
+
+        def rows(self, columns: Sequence[Any], control: Control) -> tuple[Sequence[Any], Any]:
+            """The results for many sets of inputs, and which of them have been left."""
+
+
+def has_machine_code() -> bool:
+    """Whether the library that makes machine code is installed."""
+    return find_spec("llvmlite") is not None
+
+
+def code(program: Program) -> Code:
+    """A typed program as code of the best back end that there is.
+
+    Raises:
+        NotCompilable: If it cannot be.
+    """
+    if has_machine_code():
+        from gradcli.engine.compile.llvm.code import code as machine_code
+
+        return machine_code(program)
+    from gradcli.engine.compile.python import code as python_code
+
+    return python_code(program)

@@ -1,0 +1,197 @@
+"""Questions that code answers, which is made of the program where that can be and where it pays.
+
+Code gives the very answer that a run would. Whatever is unusual it leaves to the interpreter, which
+begins anew: so all messages and warnings are the interpreter's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from gradcli.errors import Diagnostic, LimitError, ProgramError
+from gradcli.ir import For, While
+from gradcli.ir.visit import all_functions, instructions
+from gradcli.limits import MOST_CALLS, Limits
+from gradcli.questions.loaded import Loaded
+from gradcli.questions.not_compilable import refusal
+from gradcli.questions.request import Options, Request
+
+if TYPE_CHECKING:
+    from gradcli.questions.prepared import Prepared
+
+Question: TypeAlias = Callable[[Loaded, Request], Any]
+Key: TypeAlias = tuple[Any, ...]
+
+_WORTH = 0.1  # seconds of interpreting after which code is made: about what making it takes
+_ROWS = 20  # questions that are interpreted in any case
+_SOON = 1.0  # seconds to a limit on time within which nothing is compiled
+_FEW = 2_000  # turns of loops and calls after which a run is held to take long
+
+
+class Compiling:
+    """The code of one program, by what is asked of it."""
+
+    def __init__(self, loaded: Loaded) -> None:
+        self._loaded = loaded
+        self._prepared: dict[Key, Prepared | Diagnostic] = {}
+        self._spent: dict[Key, tuple[int, float]] = {}
+
+    @cached_property
+    def _has_loops(self) -> bool:
+        """Whether nobody knows before how long a run takes."""
+        functions = all_functions(self._loaded.program.main)
+        return any(isinstance(i, (For, While)) for f in functions for i in instructions(f.body))
+
+    def answer(self, question: Question, request: Request) -> Any:
+        """The answer to a question, by code or by interpreting the program.
+
+        Raises:
+            ProgramError: If it is always to be code, and cannot.
+        """
+        when = request.options.compile
+        if when == "never":
+            return question(self._loaded, request)
+        against = _against(request)
+        if against is not None and when == "always":
+            raise ProgramError(against)
+        if against is not None or (when == "auto" and _ends_soon(request)):
+            return question(self._loaded, request)
+        key = _key(question, request)
+        if when == "auto" and key not in self._prepared and not self._pays(key):
+            if key in self._spent or not self._has_loops:
+                return self._timed(key, question, request)
+            done, answer = self._begun(key, question, request)
+            if done:
+                return answer
+        made = self._made(key, question, request)
+        if not isinstance(made, Diagnostic):
+            return self._by_code(made, question, request)
+        if when == "always":
+            raise ProgramError(made)
+        return question(self._loaded, request)
+
+    def code(self, question: Question, request: Request) -> Prepared | None:
+        """The code that answers a question for many rows, if there is any by now."""
+        when = request.options.compile
+        if when == "never" or _against(request) is not None:
+            return None
+        key = _key(question, request)
+        if when == "auto" and key not in self._prepared and not self._pays(key):
+            return None
+        made = self._made(key, question, request)
+        return None if isinstance(made, Diagnostic) else made
+
+    def made(self, question: Question, request: Request) -> Prepared:
+        """The code that answers a question.
+
+        Raises:
+            ProgramError: If there can be none.
+        """
+        found = self._made(_key(question, request), question, request)
+        if isinstance(found, Diagnostic):
+            raise ProgramError(found)
+        return found
+
+    def _pays(self, key: Key) -> bool:
+        count, seconds = self._spent.get(key, (0, 0.0))
+        return count >= _ROWS and seconds > _WORTH
+
+    def _timed(self, key: Key, question: Question, request: Request) -> Any:
+        """The answer by interpreting, whose time is taken."""
+        start = perf_counter()
+        found = question(self._loaded, request)
+        count, seconds = self._spent.get(key, (0, 0.0))
+        self._spent[key] = count + 1, seconds + perf_counter() - start
+        return found
+
+    def _begun(self, key: Key, question: Question, request: Request) -> tuple[bool, Any]:
+        """Whether interpreting has come to an end within a few steps, and the answer if it has.
+        Until then nothing is printed.
+        """
+        options, limits = request.options, request.options.limits
+        printed: list[str] = []
+        few = Limits(_FEW, limits.seconds, limits.memory, limits.depth)
+        short = request.asking(options.changed(limits=few, echo=printed.append))
+        try:
+            answer = self._timed(key, question, short)
+        except LimitError as error:
+            if error.diagnostics[0].code == "step-limit":
+                return False, None
+            _tell(printed, options)
+            raise
+        except Exception:
+            _tell(printed, options)
+            raise
+        _tell(printed, options)
+        return True, answer
+
+    def _made(self, key: Key, question: Question, request: Request) -> Prepared | Diagnostic:
+        """The code for a question, or why there is none."""
+        found = self._prepared.get(key)
+        if found is None:
+            from gradcli.questions.prepared import prepare
+
+            found = self._prepared[key] = prepare(self._loaded, question.__name__, request)
+            request.options.remark(found if isinstance(found, Diagnostic) else found.remark)
+        return found
+
+    def _by_code(self, made: Prepared, question: Question, request: Request) -> Any:
+        """What code answers, or the interpreter where code has left. It does not print again what
+        code has printed.
+        """
+        echo = _Echo(request.options)
+        found = made.answer(request, echo)
+        if found is not None:
+            return found
+        return question(self._loaded, request.asking(request.options.changed(echo=echo.again)))
+
+
+class _Echo:
+    """Prints texts, and counts them; `again` leaves out as many, which have been printed."""
+
+    def __init__(self, options: Options) -> None:
+        self._print = options.echo
+        self._printed = 0
+
+    def __call__(self, text: str) -> None:
+        self._printed += 1
+        self._print(text)
+
+    def again(self, text: str) -> None:
+        if self._printed:
+            self._printed -= 1
+        else:
+            self._print(text)
+
+
+def _tell(printed: Sequence[str], options: Options) -> None:
+    for text in printed:
+        options.echo(text)
+
+
+def _key(question: Question, request: Request) -> Key:
+    """What code hangs on: another request with the same has the same code."""
+    wrt = request.wrt if request.wrt is None or isinstance(request.wrt, str) else (*request.wrt,)
+    return (
+        *(question.__name__, frozenset(request.given), wrt, request.of, request.mode),
+        *(type(request.cotangent), (*request.tangents,), request.options.grad_fn),
+    )
+
+
+def _ends_soon(request: Request) -> bool:
+    """Whether there may be no time to make code."""
+    seconds = request.options.limits.seconds
+    return seconds is not None and seconds < _SOON
+
+
+def _against(request: Request) -> Diagnostic | None:
+    """Why a request is interpreted in any case."""
+    options, limits = request.options, request.options.limits
+    if limits.steps is not None or limits.depth != MOST_CALLS:
+        return refusal("steps and calls are counted one by one", "leave out the limits on them")
+    if options.graph or options.kinks:
+        return refusal("what was recorded is looked at", "leave out `--graph` and `--kinks`")
+    return None

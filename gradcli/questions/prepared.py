@@ -1,0 +1,204 @@
+"""Code that answers one question about a program for any numbers that its inputs may have."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from time import perf_counter
+from typing import Any
+
+from gradcli.engine.compile import backends
+from gradcli.engine.compile.control import Control, Left
+from gradcli.engine.compile.typed import DTYPES, Loop, NotCompilable
+from gradcli.engine.values.data import NUMBERS, np
+from gradcli.engine.values.limits import Reached, meter
+from gradcli.errors import Diagnostic, LimitError
+from gradcli.questions.forms import FORMS, Form
+from gradcli.questions.loaded import Loaded
+from gradcli.questions.not_compilable import refusal
+from gradcli.questions.request import Request
+
+_ENDS = {"int": 2.0**63, "bool": 2.0}
+
+
+class Many:
+    """Code with a request, that of many answers."""
+
+    def __init__(self, prepared: Prepared, request: Request) -> None:
+        self._prepared = prepared
+        self._request = request
+
+    @property
+    def width(self) -> int:
+        """How many numbers an answer is made of."""
+        return self._prepared.width
+
+    def numbers(self, values: Sequence[Mapping[str, Any]]) -> list[tuple[Any, ...] | None]:
+        """The numbers of the answers for values of the inputs by name, None where a question has to
+        be asked by itself.
+        """
+        return self._prepared.numbers(self._request, values)
+
+    def result(self, numbers: Sequence[Any]) -> Any:
+        """The answer that numbers are."""
+        return self._prepared.result(numbers)
+
+
+class Prepared:
+    """Code for one question.
+
+    Fields:
+        remark: what is said of it to one who wants to know.
+    """
+
+    def __init__(self, loaded: Loaded, name: str, request: Request) -> None:
+        start = perf_counter()
+        self._loaded = loaded
+        self._form: Form = FORMS[name](loaded, request)
+        self._code = backends.code(self._form.program)
+        took = perf_counter() - start
+        by = "machine code" if backends.has_machine_code() else "Python code"
+        more = "" if backends.has_machine_code() else "; the extra `fast` makes machine code"
+        self.remark = Diagnostic("code-made", f"made {by} in {took * 1e3:.0f} ms{more}")
+
+    def answer(self, request: Request, echo: Callable[[str], None]) -> Any:
+        """The answer to the question; None where the interpreter has it."""
+        printed: list[str] = []
+
+        def tell(text: str) -> None:
+            printed.append(text)
+            echo(text)
+
+        inputs = self._given({name: given.value for name, given in request.given.items()})
+        if inputs is None:
+            return None
+        try:
+            control = Control(memory=max(meter().left, 0), echo=tell)
+            numbers = self._code.call(
+                [*inputs, *self._form.constants, *self._form.more(request)], control
+            )
+        except Left:
+            return None
+        except Reached:
+            raise self._stopped() from None
+        return self._form.result(numbers, _lines(printed)) if _finite(numbers) else None
+
+    def _stopped(self) -> LimitError:
+        """The error of code that was stopped from outside, at the first loop that it has."""
+        found = meter()
+        found.seen = True
+        assert found.reached is not None, "stopped without a reason"
+        loops = (i for i in self._form.program.block.body if isinstance(i, Loop))
+        loop = next(loops, None)
+        if loop is not None:
+            found.reached.source, found.reached.span = self._loaded.source, loop.span
+        return LimitError(found.reached)
+
+    def numbers(
+        self, request: Request, values: Sequence[Mapping[str, Any]]
+    ) -> list[tuple[Any, ...] | None]:
+        """The numbers of the answers for values of the inputs by name, None where the interpreter
+        has one.
+        """
+        if self._form.program.texts or request.options.limits.seconds is not None:
+            return [None] * len(values)
+        rows = [self._given(value) for value in values]
+        there = [row for row in rows if row is not None]
+        if not there:
+            return [None] * len(values)
+        columns = [np.array(column) for column in zip(*there, strict=True)]
+        results, left = self.arrays(request, columns, len(there))
+        found = zip(zip(*(r.tolist() for r in results), strict=True), left.tolist(), strict=True)
+        answers: list[tuple[Any, ...] | None] = []
+        for row in rows:
+            numbers, gone = ((), True) if row is None else next(found)
+            answers.append(None if gone else numbers)
+        return answers
+
+    def arrays(self, request: Request, columns: Sequence[Any], count: int) -> tuple[list[Any], Any]:
+        """The numbers of many answers as arrays, and where the interpreter has the answer.
+
+        Args:
+            request: What is asked.
+            columns: An array of `count` values of each input.
+            count: How many answers there are.
+        """
+        behind = [*self._form.constants, *self._form.more(request)]
+        more = [np.full(count, x) for x in behind]
+        control = Control(memory=max(meter().left, 0))
+        results, left = self._code.rows([*columns, *more], control)
+        for result in results:
+            if result.dtype.kind == "f":
+                left |= ~np.isfinite(result)
+        return list(results), left
+
+    def columns(self, given: Mapping[str, Any]) -> tuple[list[Any], Any]:
+        """The arrays of the inputs as the program has them, and where they can be so."""
+        fit = np.ones(len(next(iter(given.values()))), np.bool_)
+        found = []
+        for name, type_ in self._form.inputs:
+            column = given[name]
+            if type_ != "float" and column.dtype.kind == "f":
+                fit &= (column == np.floor(column)) & (np.abs(column) < _ENDS[type_])
+                column = np.where(fit, column, 0.0)
+            if type_ == "bool":
+                fit &= (column == 0) | (column == 1)
+            found.append(column.astype(DTYPES[type_]))
+        return found, fit
+
+    @property
+    def width(self) -> int:
+        """How many numbers an answer is made of."""
+        return len(self._form.program.block.results)
+
+    def result(self, numbers: Sequence[Any]) -> Any:
+        """The answer that numbers are, or arrays of them."""
+        return self._form.result(numbers, ())
+
+    def _given(self, values: Mapping[str, Any]) -> list[Any] | None:
+        """The numbers of the inputs as the program has them; None if one is no such number."""
+        found: list[Any] = []
+        for name, type_ in self._form.inputs:
+            value: Any = values.get(name)
+            if type(value) not in NUMBERS:
+                return None
+            if type_ == "float":
+                value = value if type(value) is float else _float(value)
+            elif not float(value).is_integer() or not -_ENDS[type_] <= value < _ENDS[type_]:
+                value = None
+            elif type_ == "int":
+                value = int(value)
+            else:
+                value = bool(value) if value in (0, 1) else None
+            if value is None:
+                return None
+            found.append(value)
+        return found
+
+
+def _float(value: int) -> float | None:
+    """An int as a float, None if it is of more than 64 bits."""
+    return float(value) if -_ENDS["int"] <= value < _ENDS["int"] else None
+
+
+def prepare(loaded: Loaded, name: str, request: Request) -> Prepared | Diagnostic:
+    """The code for a question, or why there is none."""
+    try:
+        values = [given.value for given in request.given.values()]
+        if not all(value is None or type(value) in NUMBERS for value in values):
+            raise NotCompilable("an input is given that is no single number")
+        return Prepared(loaded, name, request)
+    except NotCompilable as error:
+        source = None if error.span is None else loaded.source
+        help = "`--compile auto` interprets what cannot be compiled"
+        return refusal(error.reason, help, source, error.span)
+
+
+def _finite(numbers: Sequence[Any]) -> bool:
+    """Whether no number is nan or infinite: of one that is the interpreter tells why."""
+    return all(map(math.isfinite, numbers))
+
+
+def _lines(printed: Sequence[str]) -> tuple[str, ...]:
+    """What the program printed, line by line."""
+    return tuple("".join(printed).removesuffix("\n").split("\n")) if printed else ()

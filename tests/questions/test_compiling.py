@@ -1,0 +1,231 @@
+"""Questions answered by code: the same answers, the same texts, the same warnings."""
+
+import pickle
+import re
+from concurrent.futures import ThreadPoolExecutor
+from importlib.util import find_spec
+
+import numpy as np
+import pytest
+
+from gradcli.engine.compile import backends
+from gradcli.errors import GradError, InputError, ProgramError
+from gradcli.program import Limits, Options, load
+from gradcli.questions import compiling
+
+PROGRAMS = {
+    "straight": "input x = 0.7\ninput k = 2\nsin(x) * k + x ** 3 / k",
+    "loop": "input x = 0.7\ny = x\nfor i in range(30):\n    y = sin(y) * 1.01 + x\ny",
+    "while": "input x = 0.3\ny = 1.0\nwhile y < 20:\n    y = y * (1 + x)\ny",
+    "branch": "input x = -0.5\nif x > 0:\n    y = x ** 2\nelse:\n    y = exp(x)\ny * x",
+    "two": "param a = 1.5\nparam b = -0.5\ninput t = 2.0\na * exp(b * t) - a * b",
+    "function": (
+        "input x = 1.2\ndef f(x, n=3):\n    if n > 2:\n        return x * n\n    return x\n"
+        "f(x) * f(x, n=1)"
+    ),
+    "unused": "input x = 1.0\ninput y = 2.0\nx * x",
+    "not finite": "input x = 0.0\nlog(x) + x",
+    "infinite slope": "input x = 0.0\ninput y = 2.0\nsqrt(x) * y",
+    "flat": "input x = -1.0\nrelu(x) * 2 + 0 * x",
+    "refused": "input x = 3.0\nassert x < 2\nx * 1.0",
+    "several": "input x = 2.0\ninput y = 3.0\n[x * y, x ** 2, sin(y)]",
+    "printed": "input x = 2.0\nprint('begin', x)\ny = x * 3\nprint(f'{y:.3f}')\ny ** 2",
+    "printed, not finite": "input x = 0.0\nprint('once')\n1 / x",
+}
+QUESTIONS = {
+    "run": {},
+    "grad": {},
+    "vjp": {"cotangent": 0.5},
+    "jvp": {"tangents": {"x": 1.5}},
+    "jacobian": {},
+    "jacobian forward": {"mode": "forward"},
+    "jacobian reverse": {"mode": "reverse"},
+    "hessian": {},
+    "hessian forward": {"mode": "forward"},
+    "hessian diagonal": {"diagonal": True},
+    "hvp": {"tangents": {"x": 2.0}},
+}
+BACK_ENDS = ["python", *(["machine code"] if find_spec("llvmlite") else [])]
+
+
+@pytest.fixture(params=BACK_ENDS)
+def back_end(request, monkeypatch):
+    """Each back end that there is."""
+    monkeypatch.setattr(backends, "has_machine_code", lambda: request.param == "machine code")
+
+
+def answer(text, question, when, **given):
+    """What a question gives, as texts: the answer or its error, and what was printed."""
+    method, *_ = question.split()
+    asked = QUESTIONS[question]
+    if method in ("jvp", "hvp") and "param a" in text:
+        asked = {"tangents": {"b": 2.0}}
+    printed = []
+    try:
+        options = Options(echo=printed.append, compile=when)
+        found = getattr(load(text), method)(given, options=options, **asked)
+    except GradError as error:
+        found = error
+    return re.sub(r"Source object at \w+", "Source", repr(found)), printed
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_code_gives_the_answer_of_a_run(question, back_end):
+    wrong = {}
+    for name, text in PROGRAMS.items():
+        run, code = (answer(text, question, when) for when in ("never", "always"))
+        if run != code and "not-compilable" not in code[0]:
+            wrong[name] = run, code
+    assert not wrong, wrong
+
+
+_JACOBIANS = {"jacobian", "jacobian forward", "jacobian reverse"}
+REFUSED = {"several": {*QUESTIONS} - {"run", "jvp", *_JACOBIANS}}
+"""What is not made into code: the gradient of a list."""
+
+
+def test_the_table_compiles():
+    """So that the test above tests something."""
+    for name, text in PROGRAMS.items():
+        for question in QUESTIONS:
+            refused = "not-compilable" in answer(text, question, "always")[0]
+            assert refused == (question in REFUSED.get(name, ())), (name, question)
+
+
+@pytest.mark.parametrize("few", [1, 10, 1000])
+def test_nobody_sees_when_code_is_made(few, monkeypatch):
+    monkeypatch.setattr(compiling, "_FEW", few)
+    for text in PROGRAMS.values():
+        for question in ("run", "grad"):
+            assert answer(text, question, "auto") == answer(text, question, "never"), text
+
+
+def test_rows_go_on_as_code(monkeypatch):
+    monkeypatch.setattr(compiling, "_WORTH", 0.0)
+    monkeypatch.setattr(compiling, "_ROWS", 1)
+    program = load(PROGRAMS["two"])
+    remarks = []
+    options = Options(remark=remarks.append)
+    for t in (0.5, -1.0, 3.0, 1e308):
+        expected = program.grad(t=t, options=Options(compile="never"))
+        assert repr(program.grad(t=t, options=options)) == repr(expected)
+    assert [r.code for r in remarks] == ["code-made"]
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "says"),
+    [
+        ("input x = 1.0\nrandn(()) * x", {}, "randn"),
+        ("input x: float[3] = [1, 2, 3]\nx.sum()", {}, "`x`"),
+        ("input x = 1.0\nx * 2", {"limits": Limits(steps=5)}, "counted"),
+        ("input x = 1.0\nx * 2", {"kinks": True}, "recorded"),
+    ],
+)
+def test_what_cannot_be_code_says_why(text, options, says):
+    with pytest.raises(ProgramError) as found:
+        load(text).grad(options=Options(compile="always", **options))
+    assert found.value.diagnostics[0].code == "not-compilable"
+    assert says in str(found.value)
+    load(text).grad(options=Options(seed=0, **options))  # which is interpreted
+
+
+# from Python -------------------------------------------------------------------------------------
+
+RESIDUAL = "param a = 1.0\nparam k = 0.5\ninput t\ninput y\na * exp(-k * t) - y"
+
+
+def test_a_function_of_one_point(back_end):
+    f = load(PROGRAMS["two"]).compile("a,b")
+    value, slopes = f([1.5, -0.5], t=2.0)
+    expected = load(PROGRAMS["two"]).grad()
+    assert type(value) is float
+    assert value == expected.value
+    assert slopes.tolist() == [expected.grad["a"], expected.grad["b"]]
+    assert f.names == ("a", "b")
+    assert f.value([1.5, -0.5]) == value
+
+
+def test_a_function_of_many_points(back_end):
+    f = load(PROGRAMS["infinite slope"]).compile("x,y")
+    points = [[0.0, 2.0], [1.0, 2.0], [-1.0, 3.0], [4.0, -1.0]]
+    value, slopes = f(points)
+    with np.errstate(all="ignore"):
+        for i, (x, y) in enumerate(points):
+            found = load(PROGRAMS["infinite slope"]).grad(x=x, y=y)
+            expected = [found.value, found.grad["x"], found.grad["y"]]
+            np.testing.assert_array_equal([value[i], *slopes[i]], expected)
+
+
+def test_inputs_beside_the_names():
+    f = load(RESIDUAL).compile("a,k")
+    t = np.array([0.0, 1.0, 2.0])
+    value, slopes = f([2.0, 0.7], t=t, y=np.ones(3))
+    assert value.shape == (3,)
+    assert slopes.shape == (3, 2)
+    assert value[1] == load(RESIDUAL).run(a=2.0, k=0.7, t=1.0, y=1.0).result
+
+
+def test_a_list_has_a_matrix():
+    f = load(PROGRAMS["several"]).compile("x,y")
+    value, slopes = f([2.0, 3.0])
+    expected = load(PROGRAMS["several"]).jacobian()
+    assert value.tolist() == expected.value.tolist()
+    assert slopes[:, 0].tolist() == expected.jacobian["x"].tolist()
+    assert f([[2.0, 3.0]] * 4)[1].shape == (4, 3, 2)
+
+
+def test_ints_are_held_to_be_ints():
+    f = load("input n = 3\ninput x = 2.0\nx ** n").compile("x")
+    assert f(2.0, n=4)[0] == 16.0
+    assert f([[2.0], [3.0]], n=np.array([1.0, 2.0]))[0].tolist() == [2.0, 9.0]
+    with pytest.raises(InputError):
+        f(2.0, n=1.5)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "inputs", "says"),
+    [
+        ([[1.0, 2.0, 3.0]], {}, "2 names"),
+        ([[1.0]], {}, "2 names"),
+        ([np.ones((4, 2))], {"t": np.ones(3)}, "number of points"),
+    ],
+)
+def test_arguments_that_do_not_fit(arguments, inputs, says):
+    with pytest.raises(InputError, match=says):
+        load(PROGRAMS["two"]).compile("a,b")(*arguments, **inputs)
+
+
+def test_a_function_that_cannot_be():
+    with pytest.raises(ProgramError, match="not compiled"):
+        load("input x = 1.0\nrandn(()) * x").compile("x")
+    with pytest.raises(ProgramError, match="computed"):
+        load("input x = 1.0\ny = x * 2\ny").compile("y")
+
+
+def test_a_function_travels(back_end):
+    f = load(RESIDUAL).compile("a,k")
+    again = pickle.loads(pickle.dumps(f))
+    assert again([1.0, 2.0], t=1.0, y=0.0)[0] == f([1.0, 2.0], t=1.0, y=0.0)[0]
+
+
+def test_threads_share_a_function(back_end):
+    f = load(PROGRAMS["loop"]).compile("x")
+    points = np.linspace(0.1, 0.9, 40).reshape(8, 5, 1)
+    with ThreadPoolExecutor(4) as pool:
+        found = [*pool.map(f, points)]
+    for x, (value, slopes) in zip(points, found, strict=True):
+        alone = f(x)
+        assert value.tolist() == alone[0].tolist()
+        assert slopes.tolist() == alone[1].tolist()
+
+
+def test_scipy_takes_a_function():
+    optimize = pytest.importorskip("scipy.optimize")
+    f = load("100 * (y - x ** 2) ** 2 + (1 - x) ** 2").compile("x,y")
+    assert optimize.minimize(f, [-1.2, 1.0], jac=True).x == pytest.approx([1.0, 1.0])
+    residual = load(RESIDUAL).compile()
+    data = {"t": np.array([0.0, 1.0, 2.0]), "y": np.array([2.0, 1.0, 0.5])}
+    found = optimize.least_squares(
+        lambda p: residual.value(p, **data), [1.0, 1.0], lambda p: residual.derivative(p, **data)
+    )
+    assert found.x == pytest.approx([2.0, np.log(2)])

@@ -103,6 +103,11 @@ LOOPS = {
         ("for", "n", [TURN, ("set", ("z",), (("add", "z", ("mul", "y", "y")),))], None),
         ("set", ("y",), (("mul", "y", "z"),)),
     ],
+    "one of two, both used behind": [
+        ("set", ("y", "z"), (("cos", "x"), ("sin", "x"))),
+        ("if", ("gt", "y", "z"), [("set", ("y",), ("z",))], []),
+        ("set", ("y",), (("mul", "y", ("add", "z", ("mul", "y", "x"))),)),
+    ],
     "branched": [
         ("set", ("y",), (0.5,)),
         ("for", "n", [("if", ("lt", "y", 1.0), [TURN], [("set", ("y",), (("cos", "y"),))])], None),

@@ -6,7 +6,7 @@ the newest first; a value that gets none is not visited.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from functools import partial
 from typing import Any
 
@@ -21,7 +21,7 @@ from gradcli.engine.compile.delta import (
     parts,
     present,
 )
-from gradcli.engine.compile.frames import Frame, Going, Inner, Side, Turn
+from gradcli.engine.compile.frames import Frame, Going, Inner, Side, Turn, Twin
 from gradcli.engine.compile.peel import peeled
 from gradcli.engine.compile.rotate import rotated
 from gradcli.engine.compile.symbols import Builder, Symbol, operand
@@ -33,13 +33,14 @@ from gradcli.engine.compile.typed import (
     If,
     Instruction,
     Loop,
+    NotCompilable,
     Operand,
     Pop,
     Program,
     Push,
     Value,
 )
-from gradcli.engine.compile.walk import blocks, instructions, unused, unused_stack
+from gradcli.engine.compile.walk import blocks, defined, instructions, unused, unused_stack
 from gradcli.engine.ops.catalog import ops
 from gradcli.source import Span
 
@@ -66,7 +67,13 @@ def adjoint(
     program = tidy(rotated(program), ALL)
     results = [program.block.results[k] for places in directions for k in places]
     program = peeled(program, wrt, results)
-    return _Backward(program, wrt, directions, again).derived()
+    twins: set[int] = set()
+    while True:
+        backward = _Backward(program, wrt, directions, again, twins)
+        found = backward.derived()
+        if not backward.missed:
+            return found
+        twins |= backward.missed
 
 
 class _Read(Symbol):
@@ -116,8 +123,11 @@ class _Backward:
         wrt: Sequence[Value],
         directions: Sequence[Sequence[int]],
         again: Sequence[Value],
+        twins: Set[int],
     ) -> None:
         self.program = program
+        self.twins = twins
+        self.missed: set[int] = set()
         self.wrt = {v.number for v in wrt}
         self.order = [v.number for v in wrt]
         self.first = unused(program)
@@ -131,6 +141,13 @@ class _Backward:
         ]
         self.directions = directions
         self.root = Frame(self.deltas, len(directions), flow.moving(again))
+        for i in instructions(program.block.body):
+            if isinstance(i, If):
+                self.root.twins |= {
+                    t.number: Twin(i.test, _values_from_outside(i, k))
+                    for k, t in enumerate(i.targets)
+                    if t.number in twins
+                }
         self.frames: dict[int, Inner] = {}
         self.found: list[dict[int, Delta]] = [{} for _ in directions]
         self.next_stack = unused_stack(program)
@@ -208,10 +225,11 @@ class _Backward:
             side = Side(frame, i, block)
             self.frames[id(block)] = side
             with self.builder.block() as body:
-                for x, deltas in zip(block.results, given, strict=True):
+                for t, x, deltas in zip(i.targets, block.results, given, strict=True):
+                    twin = t.number in self.twins and _from_outside(x, side)
                     for d, delta in enumerate(deltas):
-                        if delta is not None and x in self.active[d]:
-                            side.merge(d, x, delta)
+                        if delta is not None and x in self.active[d] and not twin:
+                            self.merge(d, t, x, delta, side)
                 self.reverse(block, side)
             made.sides.append((side, body))
         self.builder.add(made)
@@ -239,6 +257,17 @@ class _Backward:
             if any(deltas[d] is not None for deltas in given)
             or any(active.of_stack(j) for j in pushes)
         ]
+
+    def merge(self, d: int, t: Value, x: Operand, delta: Delta, side: Side) -> None:
+        """Let what has come to a target come to what it is on a side. Where it has come too late,
+        the target is another name of that, which the next try knows.
+        """
+        try:
+            side.merge(d, x, delta)
+        except NotCompilable:
+            if t.number in self.twins or not _from_outside(x, side):
+                raise
+            self.missed.add(t.number)
 
     def joined(self, made: _Branch, then: Delta, orelse: Delta) -> Delta:
         """What is one delta on one side of a branch and one on the other."""
@@ -389,6 +418,20 @@ class _Backward:
         if frame.stack is None:
             frame.stack = self.new_stack()
         return frame.stack
+
+
+def _values_from_outside(i: If, k: int) -> tuple[Value | None, Value | None]:
+    """What target number k of a branch is on its sides, where that is from outside."""
+    found = []
+    for side in (i.then, i.orelse):
+        x, inside = side.results[k], {v.number for j in side.body for v in defined(j)}
+        found.append(x if isinstance(x, Value) and x.number not in inside else None)
+    return found[0], found[1]
+
+
+def _from_outside(x: Operand, side: Side) -> bool:
+    """Whether a result of a side of a branch is a value from outside."""
+    return isinstance(x, Value) and x.number not in side.defines
 
 
 def _then(carried: Going, delta: Delta) -> None:

@@ -83,6 +83,17 @@ class Deltas:
         value = operand(ops.add(known(a.value), known(b.value)))
         return Delta(value, self._both(a.absent, b.absent), min(MANY, a.terms + b.terms))
 
+    def where(self, test: Operand, delta: Delta) -> tuple[Delta, Delta]:
+        """One where a test is true, and where it is false: elsewhere it is none."""
+        if not isinstance(test, Value):
+            return (delta, ABSENT) if test else (ABSENT, delta)
+        (then, these), (orelse, those) = self.new(), self.new()
+        sides = (*delta.parts, *ABSENT.parts), (*ABSENT.parts, *delta.parts)
+        blocks = (Block((), side) for side in sides)
+        self.builder.add(If(self.builder.span, (*these, *those), test, *blocks))
+        then = Delta(then.value, then.absent, delta.terms)
+        return then, Delta(orelse.value, orelse.absent, delta.terms)
+
     def unless(self, test: Operand, then: float, value: Operand) -> Operand:
         """A value, or another where a test is true."""
         if not isinstance(test, Value):

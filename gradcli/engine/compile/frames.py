@@ -26,6 +26,7 @@ from gradcli.engine.compile.typed import (
     Value,
 )
 from gradcli.engine.compile.walk import defined
+from gradcli.record import Record
 
 Name: TypeAlias = Callable[[], Operand]
 """As what a value is read."""
@@ -36,6 +37,8 @@ class Frame:
 
     Fields:
         recorded: the values by which the pass will be differentiated.
+        twins: branches of which a target may be a value from outside that is used beside it, by
+            the number of the target.
         names: values that are read as something else here, by number, and as what.
         pending: in each direction the cotangents that have come to values, by number.
     """
@@ -43,6 +46,7 @@ class Frame:
     def __init__(self, deltas: Deltas, directions: int, recorded: Activity) -> None:
         self.deltas = deltas
         self.recorded = recorded
+        self.twins: dict[int, Twin] = {}
         self.names: dict[int, tuple[Value, Name]] = {}
         self.pending: list[dict[int, Delta]] = [{} for _ in range(directions)]
 
@@ -75,9 +79,24 @@ class Frame:
         return self.pending[d].pop(v.number, None)
 
     def add(self, d: int, v: Value, delta: Delta) -> None:
-        """Let another term come to a value."""
+        """Let another term come to a value, or to what it is on the way that is taken."""
+        if v.number in self.twins:
+            delta = self._shared(d, self.twins[v.number], delta)
         before = self.get(d, v.number)
         self.pending[d][v.number] = delta if before is None else self.deltas.sum(before, delta)
+
+    def _shared(self, d: int, twin: Twin, delta: Delta) -> Delta:
+        """Let a term come to the values that a branch gives on a side, as one of theirs. What is
+        left is what it is on the other.
+        """
+        parts = self.deltas.where(self.read(twin.test), delta)
+        left = delta
+        for k, x in enumerate(twin.values):
+            if x is not None:
+                come = self.merge if delta.terms > 1 else self.add
+                come(d, x, parts[k])
+                left = parts[1 - k] if twin.values[1 - k] is None else ABSENT
+        return left
 
     def merge(self, d: int, v: Operand, delta: Delta) -> None:
         """Let all that has come to a value under another name come to it.
@@ -93,6 +112,16 @@ class Frame:
         self.add(d, v, delta)
 
 
+class Twin(Record):
+    """A branch one of whose targets may be a value from outside: its test, and that value on its
+    sides.
+    """
+
+    __slots__ = ("test", "values")
+    test: Operand
+    values: tuple[Value | None, Value | None]
+
+
 class Inner(Frame):
     """A block inside another.
 
@@ -105,6 +134,7 @@ class Inner(Frame):
 
     def __init__(self, outside: Frame, block: Block, params: Iterable[Value] = ()) -> None:
         super().__init__(outside.deltas, len(outside.pending), outside.recorded)
+        self.twins = outside.twins
         self.outside = outside
         self.defines = {v.number for i in block.body for v in defined(i)}
         self.defines |= {v.number for v in params}

@@ -131,6 +131,10 @@ STATEMENTS = [
         "param x: float[3, n,] = y, z",
         declared("param", "x", ast.Type(AT, "float", (3, "n")), ast.Tuple(AT, (Y, Z))),
     ),
+    (
+        f"param x: int[{2**63 - 1}]",
+        declared("param", "x", ast.Type(AT, "int", (2**63 - 1,))),
+    ),
     ("input = x", ast.Assign(AT, (name("input"),), X)),
     ("input, = x", ast.Assign(AT, (ast.Tuple(AT, (name("input"),)),), X)),
     ("input in x", told(ast.Compare(AT, name("input"), ("in",), (X,)))),

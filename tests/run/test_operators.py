@@ -109,6 +109,8 @@ def test_membership_is_by_value(text, wanted):
         ("a, b, c = (1.0, 2.0)", "2 values cannot be unpacked into 3 names"),
         ("a, b = [1.0]", "1 values cannot be unpacked into 2 names"),
         ("a, b = tensor([1.0, 2.0, 3.0])", "3 values cannot be unpacked into 2 names"),
+        ("a, b, c = zip([1, 2], [3, 4])", "2 values cannot be unpacked into 3 names"),
+        ("a, b = enumerate([1, 2, 3])", "3 values cannot be unpacked into 2 names"),
         ("for a, b in [(1, 2, 3)]: print(a)", "3 values cannot be unpacked into 2 names"),
     ],
 )

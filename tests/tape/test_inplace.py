@@ -61,6 +61,12 @@ def test_the_second_result_of_one_node_is_changed_in_place(change, expected):
     assert load(text).grad(wrt="x").grad["x"].tolist() == expected, change
 
 
+def test_a_part_of_the_second_result_of_an_op_is_changed():
+    text = "input x = [[1.0, 2.0], [3.0, 5.0]]\nm = var_mean(x, dim=1)[1]\nv = m[:1]\nv *= 2.0\n"
+    found = load(f"{text}(m * tensor([1.0, 10.0])).sum()").grad(wrt="x").grad["x"]
+    assert found.tolist() == [[1.0, 1.0], [5.0, 5.0]]
+
+
 def test_a_float32_without_dimensions_is_changed_by_a_number():
     text = "y = tensor(3.0, dtype=float32) * 1\ny /= tensor(2.0)\nprint(y)\ny"
     found = load(text).run()

@@ -122,8 +122,8 @@ TRANSFORMS = {
     "    return t ** 2 + s\nv, g = value_and_grad(f, (0, 1))(x, b)\nv + g[0] * 2 + g[1]",
     "by a name around it, too": "def f(t):\n    g = lambda s: s * s * t * b\n"
     "    return grad(g)(t) * t\ngrad(f)(x)",
-    "under no_grad": "f = lambda t: t * x\nwith no_grad():\n    y = grad(f)(x) * x\n"
-    "y + grad(f)(x) * b",
+    "under no_grad": "f = lambda t: t * t * x\nwith no_grad():\n    y = grad(f)(x)\n"
+    "y * b + grad(f)(x)",
     "in a loop": "y = x\nfor i in range(40):\n"
     "    y = y - 0.1 * grad(lambda t: (t - b) ** 2 + sin(t * n))(y)\ny",
     "in a while": "y = x + 1\nwhile abs(y * y + b) > 1e-9:\n"

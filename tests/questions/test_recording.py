@@ -161,3 +161,16 @@ def test_values_made_without_recording_are_the_same_to_the_bit():
     text = "param k = 0.1\ns = 0.0\nfor i in range(100):\n    s += exp(-k * i) / (i + 1)\ns"
     with_it, without = load(text).run(), load(text).run(options=Options(grad_fn=False))
     assert math.frexp(with_it.result) == math.frexp(without.result)
+
+
+def test_changes_in_place_with_wrong_arguments_are_refused():
+    """Where the grammar cannot tell, the question whether anybody sees the recording comes first."""
+    refused = 0
+    for name in sorted(n for n in ops if ops[n].inplace):
+        for arguments in ("", "1, 2, 3, 4, 5, 6, 7, 8"):
+            program = load(f"x = ones(2)\nx.{name}_({arguments})\nx")
+            try:
+                program.run()
+            except GradError:
+                refused += 1
+    assert refused > 100

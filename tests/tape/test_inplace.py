@@ -133,3 +133,8 @@ def test_a_part_is_changed_more_than_once_under_no_grad(change):
 def test_what_is_made_by_a_view_of_what_nobody_has_is_no_view(call):
     text = f"x = tensor([1.0, 2.0], requires_grad=True)\ny = {call}\ny.neg_()\nprint(y.grad_fn)"
     assert load(text).run().printed == ("<NegBackward0>",)
+
+
+def test_an_integral_of_no_samples_is_a_tensor():
+    text = "x = tensor([], requires_grad=True)\nprint(torch.trapezoid(x * 1, dim=0).detach())"
+    assert load(text).run().printed == ("tensor(0.)",)

@@ -11,6 +11,7 @@ from gradcli.engine.ops.families.along import floats, shaped
 from gradcli.engine.ops.families.places import EVERY
 from gradcli.engine.ops.op import REQUIRED, Op, bad, composite, known, op, sample
 from gradcli.engine.ops.promotion import counted, floating, integer, of_first
+from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.conversion import converted
 from gradcli.engine.values.data import Data, dtype_of, np, shape_of
@@ -356,7 +357,7 @@ def _panels(y: Any, x: Any, dx: Any, dim: Any) -> tuple[Any, int]:
 def _trapezoid(y: Any, x: Any, dx: Any, dim: Any) -> Any:
     areas, at = _panels(y, x, dx, dim)
     if not shape_of(y)[at]:  # a constant
-        areas = data_of(areas)
+        areas = Tensor(areas.data) if isinstance(areas, Tensor) else data_of(areas)
     return ops.sum(areas, dim=at - len(shape_of(y)))
 
 

@@ -1,5 +1,6 @@
 """What several tests use."""
 
+import gc
 import os
 import signal
 
@@ -21,6 +22,12 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 # how long an example takes says how busy the machine is
 settings.register_profile("any load", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("any load")
+
+
+def pytest_collection_finish():
+    """Let the collector pass what stays to the end: all tests, and the trees of their modules."""
+    gc.collect()
+    gc.freeze()
 
 
 AUDIT = Audit()

@@ -32,6 +32,7 @@ SWITCHED = "x = tensor(1.0, requires_grad=True)\ny = x * 2\ny.requires_grad = Fa
 REACHED = {
     "bad-index": ["run", "-e", "ones(3).index_select(0, ones(2, 2, dtype=int64))"],
     "branch-on-input": ["check", "-e", "input x = 1.0\ny = 0\nif x > 0: y = x\ny"],
+    "code-made": ["run", "-e", "input x = 1.0\nx * 2", "--compile", "always", "-v"],
     "flat-operation": ["check", "-e", "input x = 1.0\nround(x)"],
     "float-equality": ["check", "-e", "input x = 1.0\nx == 0.3"],
     "input-at-default": ["run", "-e", "input x = 1\ninput y = 2\nx", "--rows", "p.csv"],
@@ -40,6 +41,7 @@ REACHED = {
     "nested-too-deep": ["run", "-e", f"print({'-' * 300}1)"],
     "no-leaf": ["run", "-e", LEAF],
     "not-a-leaf": ["run", "-e", SWITCHED],
+    "not-compilable": ["run", "-e", "randn(2)", "--compile", "always"],
     "nothing-recorded": ["graph", "-e", "input x = 1.0\nx.detach()"],
     "overlapping-memory": ["run", "-e", "x = ones(1).expand(3)\nx += 1"],
     "recursion-limit": ["run", "-e", "def f(n): return f(n)\nf(0)", "--max-depth", "10"],

@@ -16,6 +16,7 @@ import tempfile
 import time
 from collections.abc import Iterable, Iterator
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 
 import typer
@@ -64,8 +65,10 @@ _FIRST = (
 
 def warm_up() -> None:
     """Import what commands import and build the commands, so that no child has to."""
+    machine_code = find_spec("llvmlite") is not None
     for module in pkgutil.walk_packages(gradcli.__path__, "gradcli."):
-        importlib.import_module(module.name)
+        if machine_code or ".compile.llvm" not in module.name:
+            importlib.import_module(module.name)
     typer.main.get_command = cache(typer.main.get_command)
     _Commands.get_command = cache(_Commands.get_command)
     kept = sys.stdin, sys.stdout, sys.stderr

@@ -17,6 +17,8 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 # a shell starts what runs in the background with it ignored, and processes inherit that
 signal.signal(signal.SIGINT, signal.default_int_handler)
+if hasattr(signal, "SIGHUP"):  # as `nohup` has it
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 # how long an example takes says how busy the machine is

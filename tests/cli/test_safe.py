@@ -97,12 +97,11 @@ def test_a_view_of_any_size_is_printed(cli):
 
 @pytest.mark.parametrize("form", ["plain", "json", "csv", "tsv"])
 @pytest.mark.parametrize("limit", ["--max-memory=20MiB", "--time-limit=50ms"])
-def test_an_answer_that_is_large_is_written_within_the_limits(cli, form, limit):
-    before = resident()
-    status, out, err = cli("run", "-e", "rand(10**6)", "--safe", limit, "-f", form, "-q")
-    assert (status, out) == (6, "")
-    assert "-limit]: " in err
-    assert resident() - before < 100 * 2**20
+def test_an_answer_that_is_large_is_written_within_the_limits(forked, form, limit):
+    # in a process of its own: what another test has let go of may be taken again, and costs nothing
+    done = forked.run("run", "-e", "rand(10**6)", "--safe", limit, "-f", form, "-q")
+    assert (done.returncode, done.stdout) == (6, b"")
+    assert b"-limit]: " in done.stderr
 
 
 UNFOLLOWED = [  # what a check would follow for ever, or through more than memory holds

@@ -9,7 +9,7 @@ from typing import Any
 
 from gradcli.engine.compile import backends
 from gradcli.engine.compile.control import Control, Left
-from gradcli.engine.compile.typed import DTYPES, Loop, NotCompilable
+from gradcli.engine.compile.typed import DTYPES, Block, If, Loop, NotCompilable
 from gradcli.engine.values.data import NUMBERS, np
 from gradcli.engine.values.limits import Reached, meter
 from gradcli.errors import Diagnostic, LimitError
@@ -88,8 +88,7 @@ class Prepared:
         found = meter()
         found.seen = True
         assert found.reached is not None, "stopped without a reason"
-        loops = (i for i in self._form.program.block.body if isinstance(i, Loop))
-        loop = next(loops, None)
+        loop = _first_loop(self._form.program.block)
         if loop is not None:
             found.reached.source, found.reached.span = self._loaded.source, loop.span
         return LimitError(found.reached)
@@ -192,6 +191,18 @@ def prepare(loaded: Loaded, name: str, request: Request) -> Prepared | Diagnosti
         source = None if error.span is None else loaded.source
         help = "`--compile auto` interprets what cannot be compiled"
         return refusal(error.reason, help, source, error.span)
+
+
+def _first_loop(block: Block) -> Loop | None:
+    """The first loop of a block, or of the branches in it."""
+    for i in block.body:
+        if isinstance(i, Loop):
+            return i
+        sides = (i.then, i.orelse) if isinstance(i, If) else ()
+        for found in map(_first_loop, sides):
+            if found is not None:
+                return found
+    return None
 
 
 def _finite(numbers: Sequence[Any]) -> bool:

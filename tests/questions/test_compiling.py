@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from gradcli.engine.compile import backends
-from gradcli.errors import GradError, InputError, ProgramError
+from gradcli.errors import GradError, InputError, LimitError, ProgramError
 from gradcli.program import Limits, Options, load
 from gradcli.questions import compiling
 
@@ -127,6 +127,14 @@ def test_what_cannot_be_code_says_why(text, options, says):
     assert found.value.diagnostics[0].code == "not-compilable"
     assert says in str(found.value)
     load(text).grad(options=Options(seed=0, **options))  # which is interpreted
+
+
+@pytest.mark.parametrize("question", ["run", "grad"])
+def test_code_is_stopped_at_its_loop(question, back_end):
+    options = Options(limits=Limits(seconds=0.3), compile="always")
+    with pytest.raises(LimitError) as found:
+        getattr(load("input x = 1.0\nwhile x < 10: x = x * 1.0\nx"), question)(options=options)
+    assert found.value.diagnostics[0].place[1] == 2
 
 
 # from Python -------------------------------------------------------------------------------------

@@ -509,8 +509,8 @@ GROUPS = {
             "time-limit",
             "more time than `--time-limit` allows",
             "The time is that of a question, derivatives included; with `--rows` that of each row. "
-            "A loop that does not end is the usual reason: the message says in which turn it was, "
-            "and `--verbose` its last values.",
+            "A loop that does not end is the usual reason: the message names it, and with "
+            "`--verbose` the turn and the last values.",
         ),
         (
             "work-limit",

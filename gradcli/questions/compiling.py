@@ -182,9 +182,11 @@ def _key(question: Question, request: Request) -> Key:
 
 
 def _ends_soon(request: Request) -> bool:
-    """Whether there may be no time to make code."""
-    seconds = request.options.limits.seconds
-    return seconds is not None and seconds < _SOON
+    """Whether there may be no time to make code, or the last values at the limit are wanted, which
+    only a run that is interpreted tells.
+    """
+    options, seconds = request.options, request.options.limits.seconds
+    return seconds is not None and (seconds < _SOON or options.verbose)
 
 
 def _against(request: Request) -> Diagnostic | None:

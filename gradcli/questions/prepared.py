@@ -10,6 +10,7 @@ from typing import Any
 from gradcli.engine.compile import backends
 from gradcli.engine.compile.control import Control, Left
 from gradcli.engine.compile.typed import DTYPES, Block, If, Loop, NotCompilable
+from gradcli.engine.run.inputs import check_complete, check_names
 from gradcli.engine.values.data import NUMBERS, np
 from gradcli.engine.values.limits import Reached, meter
 from gradcli.errors import Diagnostic, LimitError
@@ -181,7 +182,13 @@ def _float(value: int) -> float | None:
 
 
 def prepare(loaded: Loaded, name: str, request: Request) -> Prepared | Diagnostic:
-    """The code for a question, or why there is none."""
+    """The code for a question, or why there is none.
+
+    Raises:
+        InputError: If values are given for names that are no inputs, or some are missing.
+    """
+    check_names(request.given, loaded.program)
+    check_complete(request.given, loaded.program)
     try:
         values = [given.value for given in request.given.values()]
         if not all(value is None or type(value) in NUMBERS for value in values):

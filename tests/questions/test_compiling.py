@@ -137,6 +137,17 @@ def test_code_is_stopped_at_its_loop(question, back_end):
     assert found.value.diagnostics[0].place[1] == 2
 
 
+@pytest.mark.parametrize("given", [{"z": 1.0}, {"x": 1.0, "z": 1.0}, {}])
+def test_inputs_are_held_to_those_of_the_program(given):
+    asked = [Options(compile=when) for when in ("never", "always")]
+    told = []
+    for options in asked:
+        with pytest.raises(InputError) as found:
+            load("input x\nx * 2").grad(given, options=options)
+        told.append([d.code for d in found.value.diagnostics])
+    assert told[0] == told[1]
+
+
 # from Python -------------------------------------------------------------------------------------
 
 RESIDUAL = "param a = 1.0\nparam k = 0.5\ninput t\ninput y\na * exp(-k * t) - y"

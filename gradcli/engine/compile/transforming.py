@@ -4,7 +4,7 @@ in its place what it does with its derivative.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from gradcli.engine.compile.adjoint import adjoint
@@ -12,20 +12,15 @@ from gradcli.engine.compile.symbols import operand
 from gradcli.engine.compile.trace import Trace, content
 from gradcli.engine.compile.typed import (
     Block,
-    Do,
-    If,
     Instruction,
-    Leave,
-    Loop,
     Operand,
     Pop,
     Program,
     Push,
-    Tell,
     Value,
 )
 from gradcli.engine.compile.values import Cell, is_number, number_type
-from gradcli.engine.compile.walk import Copier, blocks, instructions, values
+from gradcli.engine.compile.walk import Copier, read, values
 from gradcli.engine.ops.catalog import ops
 
 Call = Callable[[Any, Sequence[Any], Mapping[str, Any]], Any]
@@ -140,30 +135,7 @@ def _free(block: Block) -> list[Value]:
     """The values that a block reads and that are defined outside of it."""
     own = {v.number for v in values(Program((), block, ()))}
     found: dict[int, Value] = {}
-    for x in _read(block):
-        if isinstance(x, Value) and x.number not in own:
+    for x in read(block):
+        if x.number not in own:
             found[x.number] = x
     return [found[number] for number in sorted(found)]
-
-
-def _read(block: Block) -> Iterator[Operand | None]:
-    yield from block.results
-    for i in instructions(block.body):
-        yield from _operands(i)
-        for inner in blocks(i):
-            yield from inner.results
-
-
-def _operands(i: Instruction) -> Iterable[Operand | None]:
-    match i:
-        case Do() | Tell():
-            return i.args
-        case If():
-            return (i.test,)
-        case Loop():
-            return i.initial
-        case Push():
-            return i.values
-        case Leave():
-            return (i.when,)
-    return ()

@@ -8,8 +8,9 @@ from time import perf_counter
 from typing import Any
 
 from gradcli.engine.compile import backends
-from gradcli.engine.compile.control import Control, Left
-from gradcli.engine.compile.typed import DTYPES, Block, If, Loop, NotCompilable
+from gradcli.engine.compile.control import MOST, Control, Left
+from gradcli.engine.compile.typed import DTYPES, Block, If, Loop, NotCompilable, Push
+from gradcli.engine.compile.walk import instructions
 from gradcli.engine.run.inputs import check_complete, check_names
 from gradcli.engine.values.data import NUMBERS, np
 from gradcli.engine.values.limits import Reached, meter
@@ -57,6 +58,9 @@ class Prepared:
         self._loaded = loaded
         self._form: Form = FORMS[name](loaded, request)
         self._code = backends.code(self._form.program)
+        self._has_stack = any(
+            isinstance(i, Push) for i in instructions(self._form.program.block.body)
+        )
         took = perf_counter() - start
         by = "machine code" if backends.has_machine_code() else "Python code"
         more = "" if backends.has_machine_code() else "; the extra `fast` makes machine code"
@@ -74,7 +78,7 @@ class Prepared:
         if inputs is None:
             return None
         try:
-            control = Control(memory=max(meter().left, 0), echo=tell)
+            control = Control(memory=self._room(), echo=tell)
             numbers = self._code.call(
                 [*inputs, *self._form.constants, *self._form.more(request)], control
             )
@@ -83,6 +87,10 @@ class Prepared:
         except Reached:
             raise self._stopped() from None
         return self._form.result(numbers, _lines(printed)) if _finite(numbers) else None
+
+    def _room(self) -> int:
+        """Bytes that stacks may take; what has none does not ask the machine."""
+        return max(meter().left, 0) if self._has_stack else MOST
 
     def _stopped(self) -> LimitError:
         """The error of code that was stopped from outside, at the first loop that it has."""
@@ -125,7 +133,7 @@ class Prepared:
         """
         behind = [*self._form.constants, *self._form.more(request)]
         more = [np.full(count, x) for x in behind]
-        control = Control(memory=max(meter().left, 0))
+        control = Control(memory=self._room())
         results, left = self._code.rows([*columns, *more], control)
         for result in results:
             if result.dtype.kind == "f":

@@ -9,22 +9,26 @@ import signal
 import sys
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 
 from gradcli.program import load
 
 from . import by_gradcli, by_pytorch
 from .compare import Difference, difference, refused
+from .compiled import of_code, of_rows_of_code
 from .known import explained
 from .modes import differentiable, of_backward, of_modes, of_rows
 from .processes import DEAD, answers
 from .program import Program
 from .shrink import shrunk
-from .statements import written
+from .statements import written, written_of_numbers
 
 SHARE = 25  # of so many programs one is done in all modes
 EXPLAINED = ("agree", "both refuse", "known", DEAD)
+ITSELF = "unexplained: gradcli disagrees with itself"
+Write = Callable[[int], Program]
 
 
 class TooLong(BaseException):
@@ -37,8 +41,9 @@ def main() -> int:
     start = time.time()
     counts: Counter[str] = Counter()
     differing: dict[str, list[int]] = defaultdict(list)
+    write = written_of_numbers if options.numbers else written
     seeds = list(range(options.seed, options.seed + options.programs))
-    for seed, name in answers(seen, seeds, options.jobs):
+    for seed, name in answers(partial(seen, write), seeds, options.jobs):
         counts[name] += 1
         if options.log and name != "agree":
             print(seed, name, file=options.log, flush=True)
@@ -46,7 +51,7 @@ def main() -> int:
             differing[name].append(seed)
     took = time.time() - start
     examples = [(name, seed) for name in differing for seed in differing[name][: options.show]]
-    for _, text in answers(example, sorted(examples), options.jobs):
+    for _, text in answers(partial(example, write), sorted(examples), options.jobs):
         print(text, flush=True)
     print(f"{sum(counts.values())} programs in {took:.0f} s")
     for name, count in counts.most_common():
@@ -56,6 +61,7 @@ def main() -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__, prog="python -m tests.differential")
+    parser.add_argument("--numbers", action="store_true", help="programs without dimensions alone")
     parser.add_argument("--programs", type=int, default=1000, metavar="N")
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="of the first program")
     parser.add_argument("--jobs", type=int, default=None, metavar="N", help="processes")
@@ -66,33 +72,40 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def example(differing: tuple[str, int]) -> str:
+def example(write: Write, differing: tuple[str, int]) -> str:
     """A program that differs, made small."""
     name, seed = differing
-    if "disagrees with itself" in name:
-        return f"--- seed {seed}: {name}\n{written(seed).text}\n"
-    program = shrunk(written(seed), lambda p: classed(p, 3.0)[0] == name)
+    program = write(seed)
+    if name.startswith(ITSELF):
+        return f"--- seed {seed}: {name}\n{program.text}\n"
+    program = shrunk(program, lambda p: classed(p, 3.0)[0] == name)
     return f"--- seed {seed}: {name}\n{program.text}\n{classed(program)[1]}\n"
 
 
-def seen(seed: int) -> str:
+def seen(write: Write, seed: int) -> str:
     """The class of the program of a seed."""
-    program = written(seed)
+    program = write(seed)
     name, _ = classed(program)
-    if name == "agree" and seed % SHARE == 0:
-        return with_itself(program, seed % (5 * SHARE) == 0)
-    return name
+    if name not in ("agree", "both refuse") and not name.startswith("known"):
+        return name
+    jobs = 2 if seed % (5 * SHARE) == 0 else 1
+    told = of_code(program, machine_code=seed % 2 == 0)
+    if name == "agree" and not told and seed % SHARE == 0:
+        told = with_itself(program, jobs)
+    return f"{ITSELF}: {told.partition(':')[0]}" if told else name
 
 
-def with_itself(program: Program, by_two: bool) -> str:
-    """The class of a program on which gradcli and PyTorch agree and gradcli may not with itself."""
+def with_itself(program: Program, jobs: int) -> str:
+    """Where gradcli does not agree with itself; empty if it does."""
     facts = by_gradcli.ask(program)
     if not differentiable(facts):
-        return "agree"
-    told = of_modes(program, load(program.text)) or of_backward(program, facts)
-    told = told or of_rows(program, 2 if by_two else 1)
-    gist = told.partition(":")[0]
-    return f"unexplained: gradcli disagrees with itself: {gist}" if told else "agree"
+        return ""
+    return (
+        of_modes(program, load(program.text))
+        or of_backward(program, facts)
+        or of_rows(program, jobs)
+        or of_rows_of_code(program, jobs)
+    )
 
 
 def classed(program: Program, longest: float = 60.0) -> tuple[str, Difference | None]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -90,7 +91,7 @@ def of_backward(program: Program, facts: Facts) -> str:
 
 def of_rows(program: Program, jobs: int) -> str:
     """Where rows together, by so many processes, are not the rows one by one."""
-    given = [json.dumps(row) + "\n" for row in _rows(program)]
+    given = [json.dumps(row) + "\n" for row in rows(program)]
     with TemporaryDirectory() as folder:
         path = Path(folder) / "program.grad"
         path.write_text(program.text, "utf-8")
@@ -107,7 +108,7 @@ def of_rows(program: Program, jobs: int) -> str:
     return f"rows together: {together}\nrows alone: {alone}"
 
 
-def _rows(program: Program) -> Any:
+def rows(program: Program) -> Iterator[dict[str, Any]]:
     """The program's inputs, and others near them."""
     for scale in (1.0, 1.01, 0.99):
         yield {i.name: _scaled(i.data, scale) for i in program.inputs if i.name in program.wrt}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -11,7 +11,7 @@ import torch
 
 from .expressions import expression, fits, floating, index, number
 from .program import Input, Program, shape
-from .writer import NotThere, Writer
+from .writer import NotThere, Writer, WriterOfNumbers
 
 Write = Callable[[Writer], object]
 TIMES = 14  # tries for one statement
@@ -22,12 +22,28 @@ def written(seed: Any) -> Program:
     """A random program."""
     w = Writer(seed)
     inputs(w)
-    kinds = [assign, assign, assign, w.rng.choice(KINDS), w.rng.choice(KINDS), w.rng.choice(KINDS)]
+    write(w, KINDS)
+    order = w.rng.choice([0, 0, 0, 1, 1, 2, 3])
+    return w.program(*result(w), min(order, 2) if elements(w) > MOST else order)
+
+
+def written_of_numbers(seed: Any) -> Program:
+    """A random program of numbers and tensors without dimensions."""
+    w = WriterOfNumbers(seed)
+    numbers(w)
+    write(w, OF_NUMBERS)
+    names = w.tensors(floating)[-4:]
+    forms = ["{x}", "{x} * {x}", "torch.sin({x})", "{x} * 1.3"]
+    text = " + ".join(w.rng.choice(forms).format(x=x) for x in names)
+    return w.program("0.0" if w.ended else text, None, w.rng.choice([0, 1, 2, 3]))
+
+
+def write(w: Writer, among: Sequence[Write]) -> None:
+    """Random statements, of a few kinds."""
+    kinds = [assign, assign, assign, *(w.rng.choice(among) for _ in range(3))]
     for _ in range(w.rng.randint(2, 6)):
         with suppress(NotThere):
             w.rng.choice(kinds)(w)
-    order = w.rng.choice([0, 0, 0, 1, 1, 2, 3])
-    return w.program(*result(w), min(order, 2) if elements(w) > MOST else order)
 
 
 def elements(w: Writer) -> int:
@@ -51,6 +67,17 @@ def inputs(w: Writer) -> None:
         dtype = rng.choice(["int64", "int64", "bool", "float64"])
         sizes = rng.choice(shapes)
         w.given(Input("k", values(w, sizes, dtype), dtype, False, declared and 0 not in sizes))
+
+
+def numbers(w: Writer) -> None:
+    """Numbers, and tensors without dimensions."""
+    rng = w.rng
+    declared = rng.random() < 0.5
+    for name in "xyz"[: rng.randint(1, 3)]:
+        w.given(Input(name, values(w, (), "float64"), "float64", True, declared))
+    if rng.random() < 0.4:
+        dtype = rng.choice(["int64", "bool", "float64"])
+        w.given(Input("k", values(w, (), dtype), dtype, False, True))
 
 
 def values(w: Writer, sizes: tuple[int, ...], dtype: str) -> Any:
@@ -518,4 +545,8 @@ KINDS: tuple[Write, ...] = (
     assign, scalars, shown, listed, view, view, change, change, cut, branch, loop, loop, function,
     function, recursion, own_function, backward, backward, gradients, gradients, transform,
     transform, hook, training,
+)  # fmt: skip
+OF_NUMBERS: tuple[Write, ...] = (
+    scalars, shown, change, change, cut, branch, branch, loop, loop, loop, function, function,
+    recursion, transform, training,
 )  # fmt: skip

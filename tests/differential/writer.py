@@ -82,13 +82,17 @@ class Writer:
 
     # --- statements ----------------------------------------------------------------------------
 
+    def keeps(self, found: Any) -> bool:
+        """Whether a value is good to go on with."""
+        return small(found)
+
     def expression(self, text: str) -> Any:
         """What an expression gives, or None if it is refused or too large to go on with."""
         try:
             found = self.held(text)
         except NotThere:
             return None
-        return found if small(found) else None
+        return found if self.keeps(found) else None
 
     def assign(self, text: str) -> str | None:
         """Adds `name = text` and gives the name, if that is a value to go on with."""
@@ -99,7 +103,7 @@ class Writer:
         except NotThere:
             self.refused(f"{self.name()} = {text}")
             return None
-        if not small(found):
+        if not self.keeps(found):
             return None
         name = self.name()
         self.lines.append(f"{name} = {text}")
@@ -118,7 +122,7 @@ class Writer:
             self.refused(line)
             return False
         changed = (v for n, v in self.scope.items() if v is not before.get(n) or touched(v))
-        if not all(small(v) for v in changed):
+        if not all(self.keeps(v) for v in changed):
             self.again()
             return False
         self.lines.append(line)
@@ -168,6 +172,16 @@ class Writer:
         """What has been written."""
         body = "\n".join([*self.lines, result])
         return Program(tuple(self.inputs), body, cotangent, order)
+
+
+class WriterOfNumbers(Writer):
+    """Writes a program of numbers and tensors without dimensions."""
+
+    def keeps(self, found: Any) -> bool:
+        """Likewise, and none that has dimensions."""
+        if isinstance(found, torch.Tensor) and (found.dim() or found.dtype == torch.float32):
+            return False
+        return super().keeps(found)
 
 
 def usable(x: torch.Tensor) -> bool:

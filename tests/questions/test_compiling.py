@@ -19,6 +19,10 @@ PROGRAMS = {
     "while": "input x = 0.3\ny = 1.0\nwhile y < 20:\n    y = y * (1 + x)\ny",
     "branch": "input x = -0.5\nif x > 0:\n    y = x ** 2\nelse:\n    y = exp(x)\ny * x",
     "two": "param a = 1.5\nparam b = -0.5\ninput t = 2.0\na * exp(b * t) - a * b",
+    "two, branches in a loop": (
+        "param a = 1.5\nparam b = -0.5\ndef f(y):\n    for i in range(5):\n"
+        "        y = sin(y) * b if y > 0.2 else y + a\n    return y\nf(a) * b"
+    ),
     "function": (
         "input x = 1.2\ndef f(x, n=3):\n    if n > 2:\n        return x * n\n    return x\n"
         "f(x) * f(x, n=1)"
@@ -217,6 +221,8 @@ def test_arguments_that_do_not_fit(arguments, inputs, says):
 def test_a_function_that_cannot_be():
     with pytest.raises(ProgramError, match="not compiled"):
         load("input x = 1.0\nrandn(()) * x").compile("x")
+    with pytest.raises(ProgramError, match="not compiled"):
+        load("input x = 1.0\ny = zeros(2) + x\nrandn(()) * x").compile("x")
     with pytest.raises(ProgramError, match="computed"):
         load("input x = 1.0\ny = x * 2\ny").compile("y")
 

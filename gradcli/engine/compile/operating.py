@@ -110,8 +110,9 @@ class Operators:
             return Text(lambda given: "".join(map(text, given)), [x, y])
         if type(x) is tuple and type(y) is tuple:
             return x + y
-        both = _of_numbers(x) and _of_numbers(y)
-        if type(x) is list and type(y) is list and (written or not both):
+        if type(x) is not list or type(y) is not list:
+            raise self._trace.refused("`+` of what is no number")
+        if written or not (_of_numbers(x) and _of_numbers(y)):
             return x + y
         raise self._trace.refused("`+` of lists of numbers adds their items as tensors")
 
@@ -120,5 +121,5 @@ def _is_scalar(value: Any) -> bool:
     return is_number(value) or isinstance(value, Cell)
 
 
-def _of_numbers(items: Any) -> bool:
+def _of_numbers(items: Sequence[Any]) -> bool:
     return bool(items) and all(map(is_number, items))

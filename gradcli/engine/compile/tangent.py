@@ -177,6 +177,6 @@ class _Forward:
         made: list[Value] = []
         for d in self.directions:
             for v in values:
-                self.dots[d][v.number], values = self.deltas.new()
-                made += values
+                self.dots[d][v.number], both = self.deltas.new()
+                made += both
         return made

@@ -6,7 +6,7 @@ the newest first; a value that gets none is not visited.
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -21,7 +21,8 @@ from gradcli.engine.compile.delta import (
     parts,
     present,
 )
-from gradcli.engine.compile.frames import Frame, Going, Inner, Side, Turn, Twin
+from gradcli.engine.compile.frames import Ambiguous, Frame, Going, Inner, Side, Turn
+from gradcli.engine.compile.identity import Earlier, identified
 from gradcli.engine.compile.peel import peeled
 from gradcli.engine.compile.rotate import rotated
 from gradcli.engine.compile.symbols import Builder, Symbol, operand
@@ -33,14 +34,13 @@ from gradcli.engine.compile.typed import (
     If,
     Instruction,
     Loop,
-    NotCompilable,
     Operand,
     Pop,
     Program,
     Push,
     Value,
 )
-from gradcli.engine.compile.walk import blocks, defined, instructions, unused, unused_stack
+from gradcli.engine.compile.walk import blocks, instructions, unused, unused_stack
 from gradcli.engine.ops.catalog import ops
 from gradcli.source import Span
 
@@ -65,15 +65,15 @@ def adjoint(
             known before in which order cotangents come together.
     """
     program = tidy(rotated(program), ALL)
-    results = [program.block.results[k] for places in directions for k in places]
-    program = peeled(program, wrt, results)
-    twins: set[int] = set()
-    while True:
-        backward = _Backward(program, wrt, directions, again, twins)
-        found = backward.derived()
-        if not backward.missed:
-            return found
-        twins |= backward.missed
+    places = [k for each in directions for k in each]
+    program = peeled(program, wrt, [program.block.results[k] for k in places])
+    try:
+        return _Backward(program, wrt, directions, again, None).derived()
+    except Ambiguous:
+        flow = Flow(program)
+        leading = flow.leading([program.block.results[k] for k in places])
+        told = identified(program, flow.moving(wrt) & leading)
+        return _Backward(told.program, wrt, directions, again, told.earlier).derived()
 
 
 class _Read(Symbol):
@@ -123,11 +123,10 @@ class _Backward:
         wrt: Sequence[Value],
         directions: Sequence[Sequence[int]],
         again: Sequence[Value],
-        twins: Set[int],
+        earlier: Earlier | None,
     ) -> None:
         self.program = program
-        self.twins = twins
-        self.missed: set[int] = set()
+        self.is_told = earlier is not None
         self.wrt = {v.number for v in wrt}
         self.order = [v.number for v in wrt]
         self.first = unused(program)
@@ -140,14 +139,7 @@ class _Backward:
             for places in directions
         ]
         self.directions = directions
-        self.root = Frame(self.deltas, len(directions), flow.moving(again))
-        for i in instructions(program.block.body):
-            if isinstance(i, If):
-                self.root.twins |= {
-                    t.number: Twin(i.test, _values_from_outside(i, k))
-                    for k, t in enumerate(i.targets)
-                    if t.number in twins
-                }
+        self.root = Frame(self.deltas, self.active, flow.moving(again), earlier or {})
         self.frames: dict[int, Inner] = {}
         self.found: list[dict[int, Delta]] = [{} for _ in directions]
         self.next_stack = unused_stack(program)
@@ -225,11 +217,10 @@ class _Backward:
             side = Side(frame, i, block)
             self.frames[id(block)] = side
             with self.builder.block() as body:
-                for t, x, deltas in zip(i.targets, block.results, given, strict=True):
-                    twin = t.number in self.twins and _from_outside(x, side)
+                for x, deltas in zip(block.results, given, strict=True):
                     for d, delta in enumerate(deltas):
-                        if delta is not None and x in self.active[d] and not twin:
-                            self.merge(d, t, x, delta, side)
+                        if delta is not None and x in self.active[d]:
+                            self.handed(d, x, delta, side)
                 self.reverse(block, side)
             made.sides.append((side, body))
         self.builder.add(made)
@@ -258,16 +249,15 @@ class _Backward:
             or any(active.of_stack(j) for j in pushes)
         ]
 
-    def merge(self, d: int, t: Value, x: Operand, delta: Delta, side: Side) -> None:
-        """Let what has come to a target come to what it is on a side. Where it has come too late,
-        the target is another name of that, which the next try knows.
+    def handed(self, d: int, x: Operand, delta: Delta, inner: Inner) -> None:
+        """Let what has come to a name come to what that is at the end of a block. Where it is told
+        which names are one, all that comes to a value from outside has come to it at once.
         """
-        try:
-            side.merge(d, x, delta)
-        except NotCompilable:
-            if t.number in self.twins or not _from_outside(x, side):
-                raise
-            self.missed.add(t.number)
+        assert isinstance(x, Value)
+        if not self.is_told:
+            inner.merge(d, x, delta)
+        elif x.number in inner.defines:
+            inner.add(d, x, delta)
 
     def joined(self, made: _Branch, then: Delta, orelse: Delta) -> Delta:
         """What is one delta on one side of a branch and one on the other."""
@@ -304,7 +294,7 @@ class _Backward:
                     delta, carried = turn.carry_delta(given[k][d] or ABSENT)
                     going.append((d, k, carried))
                     if x in self.active[d]:
-                        turn.merge(d, x, delta)
+                        self.handed(d, x, delta, turn)
             self.reverse(i.body, turn)
             for d, k, carried in going:
                 _then(carried, turn.take(d, i.params[k]) or ABSENT)
@@ -320,7 +310,7 @@ class _Backward:
             frame.pending[d][number] = _final(carried)
         for d, k, carried in going:
             x = i.initial[k]
-            if x in self.active[d]:
+            if x in self.active[d] and not self.is_told:
                 frame.merge(d, x, _final(carried))
         for k, x in enumerate(i.initial):
             if isinstance(x, Value) and x in frame.recorded:
@@ -418,20 +408,6 @@ class _Backward:
         if frame.stack is None:
             frame.stack = self.new_stack()
         return frame.stack
-
-
-def _values_from_outside(i: If, k: int) -> tuple[Value | None, Value | None]:
-    """What target number k of a branch is on its sides, where that is from outside."""
-    found = []
-    for side in (i.then, i.orelse):
-        x, inside = side.results[k], {v.number for j in side.body for v in defined(j)}
-        found.append(x if isinstance(x, Value) and x.number not in inside else None)
-    return found[0], found[1]
-
-
-def _from_outside(x: Operand, side: Side) -> bool:
-    """Whether a result of a side of a branch is a value from outside."""
-    return isinstance(x, Value) and x.number not in side.defines
 
 
 def _then(carried: Going, delta: Delta) -> None:

@@ -11,22 +11,26 @@ that, when the pass is differentiated in its turn, cotangents come together in t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from typing import TypeAlias
 
 from gradcli.engine.compile.activity import Activity
 from gradcli.engine.compile.delta import ABSENT, MANY, Delta, Deltas
+from gradcli.engine.compile.identity import Earlier
+from gradcli.engine.compile.symbols import Symbol, operand
 from gradcli.engine.compile.typed import (
     Block,
     If,
+    Leave,
     Loop,
     NotCompilable,
     Operand,
     Value,
 )
 from gradcli.engine.compile.walk import defined
-from gradcli.record import Record
+from gradcli.engine.ops.catalog import ops
+from gradcli.source import Span
 
 Name: TypeAlias = Callable[[], Operand]
 """As what a value is read."""
@@ -37,18 +41,21 @@ class Frame:
 
     Fields:
         recorded: the values by which the pass will be differentiated.
-        twins: branches of which a target may be a value from outside that is used beside it, by
-            the number of the target.
+        active: the values that the pass goes through, in each direction.
+        earlier: other names that a value may have, where that is known.
         names: values that are read as something else here, by number, and as what.
         pending: in each direction the cotangents that have come to values, by number.
     """
 
-    def __init__(self, deltas: Deltas, directions: int, recorded: Activity) -> None:
+    def __init__(
+        self, deltas: Deltas, active: Sequence[Activity], recorded: Activity, earlier: Earlier
+    ) -> None:
         self.deltas = deltas
+        self.active = active
         self.recorded = recorded
-        self.twins: dict[int, Twin] = {}
+        self.earlier = earlier
         self.names: dict[int, tuple[Value, Name]] = {}
-        self.pending: list[dict[int, Delta]] = [{} for _ in range(directions)]
+        self.pending: list[dict[int, Delta]] = [{} for _ in active]
 
     # --- reading values ----------------------------------------------------------------
 
@@ -79,47 +86,46 @@ class Frame:
         return self.pending[d].pop(v.number, None)
 
     def add(self, d: int, v: Value, delta: Delta) -> None:
-        """Let another term come to a value, or to what it is on the way that is taken."""
-        if v.number in self.twins:
-            delta = self._shared(d, self.twins[v.number], delta)
+        """Let another term come to a value, or to the oldest name that it has."""
+        for same, w in self._names(d, v):
+            part, delta = self.deltas.where(self.read(same), delta)
+            self._come(d, w, part)
+        self._come(d, v, delta)
+
+    def _names(self, d: int, v: Value) -> list[tuple[Operand, Value]]:
+        """The older names that a value may have."""
+        return [pair for pair in self.earlier.get(v.number, ()) if pair[1] in self.active[d]]
+
+    def _come(self, d: int, v: Value, delta: Delta) -> None:
         before = self.get(d, v.number)
         self.pending[d][v.number] = delta if before is None else self.deltas.sum(before, delta)
-
-    def _shared(self, d: int, twin: Twin, delta: Delta) -> Delta:
-        """Let a term come to the values that a branch gives on a side, as one of theirs. What is
-        left is what it is on the other.
-        """
-        parts = self.deltas.where(self.read(twin.test), delta)
-        left = delta
-        for k, x in enumerate(twin.values):
-            if x is not None:
-                come = self.merge if delta.terms > 1 else self.add
-                come(d, x, parts[k])
-                left = parts[1 - k] if twin.values[1 - k] is None else ABSENT
-        return left
 
     def merge(self, d: int, v: Operand, delta: Delta) -> None:
         """Let all that has come to a value under another name come to it.
 
         Raises:
-            NotCompilable: If that may not be its latest terms: their sum would be another.
+            Ambiguous: If that may not be its latest terms: their sum would be another.
         """
         assert isinstance(v, Value)
-        before = self.get(d, v.number)
-        if before is not None and before.terms + delta.terms > 2:
-            span = self.deltas.builder.span
-            raise NotCompilable("two variables may hold one value here", span)
+        for name in (v, *(w for _, w in self._names(d, v))):
+            before = self.get(d, name.number)
+            if before is not None and before.terms + delta.terms > 2:
+                self._separate(before, delta)
         self.add(d, v, delta)
 
+    def _separate(self, a: Delta, b: Delta) -> None:
+        builder = self.deltas.builder
+        both = ops.logical_not(ops.logical_or(builder.known(a.absent), builder.known(b.absent)))
+        if not self.earlier or not isinstance(both, Symbol):
+            raise Ambiguous(builder.span)
+        builder.add(Leave(builder.span, operand(both), "two variables hold one value"))
 
-class Twin(Record):
-    """A branch one of whose targets may be a value from outside: its test, and that value on its
-    sides.
-    """
 
-    __slots__ = ("test", "values")
-    test: Operand
-    values: tuple[Value | None, Value | None]
+class Ambiguous(NotCompilable):
+    """Cotangents of one value have come together under two names."""
+
+    def __init__(self, span: Span) -> None:
+        super().__init__("two variables may hold one value here", span)
 
 
 class Inner(Frame):
@@ -133,8 +139,7 @@ class Inner(Frame):
     """
 
     def __init__(self, outside: Frame, block: Block, params: Iterable[Value] = ()) -> None:
-        super().__init__(outside.deltas, len(outside.pending), outside.recorded)
-        self.twins = outside.twins
+        super().__init__(outside.deltas, outside.active, outside.recorded, outside.earlier)
         self.outside = outside
         self.defines = {v.number for i in block.body for v in defined(i)}
         self.defines |= {v.number for v in params}

@@ -26,8 +26,9 @@ settings.register_profile("any load", deadline=None, suppress_health_check=[Heal
 settings.load_profile("any load")
 
 
-def pytest_collection_finish():
-    """Let the collector pass what stays to the end: all tests, and the trees of their modules."""
+@pytest.fixture(scope="module", autouse=True)
+def only_what_is_made_here():
+    """Let the collector pass what stays: all tests, and what those of other modules keep."""
     gc.collect()
     gc.freeze()
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import array
 import gc
-import io
 import marshal
 import os
 import select
@@ -37,74 +36,73 @@ def serve(path: str) -> None:
     _import_all()
     gc.collect()
     gc.freeze()  # children share this memory, as long as no collection writes into it
+    children: dict[int, tuple[int, socket.socket]] = {}  # by what tells that they have ended
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind(path)
         listening.listen(64)
         os.write(1, b"ready\n")
-        while 0 not in select.select([0, listening], [], [])[0]:
-            asked, _ = listening.accept()
-            _reap()
-            if os.fork() == 0:
-                listening.close()
-                _keep(asked)
-            asked.close()
-
-
-def _reap() -> None:
-    """Let keepers that have ended go, their time counted."""
-    with suppress(ChildProcessError):
-        while os.waitpid(-1, os.WNOHANG)[0]:
-            pass
+        while 0 not in (ready := select.select([0, listening, *children], [], [])[0]):
+            for event in ready:
+                if event is not listening:
+                    _end(event, *children.pop(event))
+                    continue
+                asked, _ = listening.accept()
+                if child := _start(asked, [listening, *(sock for _, sock in children.values())]):
+                    children[os.pidfd_open(child)] = child, asked
 
 
 def _import_all() -> None:
-    """Import what commands import."""
-    from gradcli.__main__ import _run
+    """Import what commands import, and make all commands."""
+    from in_process import command
 
-    lines = [
+    for line in (
         ["grad", "-e", "sin(x) * 2", "x=1", "--json"],
         ["grad", "-e", "sum(w * w)", "w=[1, 2]", "--color", "always", "-f", "human"],
         ["check", "-e", "1"],
         ["run", "-e", "sinn(1)"],
         ["graph", "-e", "x * 2", "x=1"],
-    ]
-    out, err = sys.stdout, sys.stderr
-    for line in lines:
-        sys.stdout, sys.stderr = (io.TextIOWrapper(io.BytesIO()) for _ in range(2))
-        _run(line)
-    sys.stdout, sys.stderr = out, err
+        ["--help"],
+    ):
+        command(*line)
 
 
-def _keep(asked: socket.socket) -> None:
-    """Start the child that is asked for, tell its number and, in the end, its status."""
+def _start(asked: socket.socket, others: Sequence[socket.socket]) -> int:
+    """Start the child that is asked for and tell its number; none if who asked has gone."""
     size, descriptors, *_ = socket.recv_fds(asked, 8, 3)
     length = int.from_bytes(size, "big")
     text = b""
-    while len(text) < length:
-        text += asked.recv(length - len(text))
-    arguments, folder, environment, closed = marshal.loads(text)
-    child = os.fork()
+    while len(text) < length and (more := asked.recv(length - len(text))):
+        text += more
+    child = os.fork() if descriptors and len(text) == length else None
     if child == 0:
+        for sock in (asked, *others):
+            sock.close()
         try:
-            asked.close()
-            _become(arguments, folder, environment, descriptors, closed)
+            _become(*marshal.loads(text), descriptors)
         except KeyboardInterrupt:  # before gradcli began, which ends by itself
             os._exit(130)
     for descriptor in descriptors:
         os.close(descriptor)
-    with suppress(OSError):  # who asked may have gone
-        asked.sendall(child.to_bytes(4, "big"))
-        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    with suppress(OSError):
+        asked.sendall((child or 0).to_bytes(4, "big"))
+    return child or 0
+
+
+def _end(event: int, child: int, asked: socket.socket) -> None:
+    """Tell the status of a child that has ended."""
+    os.close(event)
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    with suppress(OSError):
         asked.sendall(status.to_bytes(4, "big", signed=True))
-    os._exit(0)
+    asked.close()
 
 
 def _become(
     arguments: list[str],
     folder: str,
     environment: dict[str, str],
-    descriptors: list[int],
     closed: list[int],
+    descriptors: list[int],
 ) -> None:
     """Be a process of gradcli."""
     from gradcli.__main__ import main

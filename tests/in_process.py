@@ -4,9 +4,24 @@ from __future__ import annotations
 
 import io
 import sys
+from functools import cache
 from unittest.mock import patch
 
+import typer
+
 from gradcli.__main__ import _run
+from gradcli.cli.app import _Commands
+
+
+def make_commands_once() -> None:
+    """Keep what typer makes of a command's options, which takes longer than most commands do."""
+    make = cache(lambda group, name: made(group, None, name))
+    made = _Commands.get_command
+    _Commands.get_command = lambda group, context, name: make(group, name)
+    typer.main.get_command = cache(typer.main.get_command)
+
+
+make_commands_once()
 
 
 def command(*arguments: object, stdin: str | bytes = "") -> tuple[int, str, str]:

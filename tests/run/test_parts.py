@@ -21,7 +21,7 @@ k.append(h(x))
 k[0] * k[1] + x
 """,
     "loops nested deeply": "x = 1.0\n"
-    + "".join("    " * i + f"for i{i} in range(2):\n" for i in range(14))
+    + "".join("    " * i + f"for i{i} in range({2 if i < 3 else 1}):\n" for i in range(14))
     + "    " * 14
     + "x = x + 1.0\nz = 2.0\nw = z\nx + w",
     "a name of Python's": "sum = 3\nlen = sum + 1\nabs = len\nsum + abs",

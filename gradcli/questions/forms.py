@@ -8,7 +8,6 @@ from typing import Any
 from gradcli import ir
 from gradcli.engine.compile.adjoint import adjoint
 from gradcli.engine.compile.delta import Derived, certain
-from gradcli.engine.compile.final import final
 from gradcli.engine.compile.specialize import (
     Items,
     Known,
@@ -54,7 +53,7 @@ class Form:
 
     Fields:
         program: the typed program that answers it.
-        inputs: name and type of its inputs; `constants` and those of `more` follow, in their order.
+        inputs: name and type of its inputs; `constants` and those of `more` follow.
         constants: what is given for the points at which the program has a number of its own.
 
     Raises:
@@ -68,12 +67,8 @@ class Form:
     def __init__(self, loaded: Loaded, request: Request) -> None:
         raise NotImplementedError
 
-    def seeds(self, request: Request) -> Sequence[float | None]:
-        """The inputs behind those of the program, None where each request has its own."""
-        return []
-
     def more(self, request: Request) -> list[float]:
-        """Those of the request."""
+        """The inputs behind those of the program."""
         return []
 
     def result(self, numbers: Sequence[Any], printed: tuple[str, ...]) -> Any:
@@ -146,7 +141,7 @@ class Differentiated(Form):
         self.inputs = _inputs(made)
         self.points = points
         self.unused: list[str] = []
-        self.program = final(self.derived(plain, request), self.seeds(request))
+        self.program = self.derived(plain, request)
 
     def names_of(self, loaded: Loaded, request: Request) -> tuple[Sequence[str], Sequence[str]]:
         """The names that are watched, and those of them that the user has named."""
@@ -226,11 +221,8 @@ class Gradient(Differentiated):
         self.hold_single()
         return self.first(adjoint(program, self.points, ((0,),)), self.names)
 
-    def seeds(self, request: Request) -> Sequence[float | None]:
-        return [_seed(request)]
-
     def more(self, request: Request) -> list[float]:
-        return _weight(request)
+        return [_weight(request)]
 
     def result(self, numbers: Sequence[Any], printed: tuple[str, ...]) -> GradResult:
         return GradResult(
@@ -269,9 +261,6 @@ class Jvp(Differentiated):
     def derived(self, program: Program, request: Request) -> Program:
         return self.pushed(program, 1)
 
-    def seeds(self, request: Request) -> Sequence[float | None]:
-        return [None] * len(self.names)
-
     def more(self, request: Request) -> list[float]:
         return [_number(request.tangents[name]) for name in self.names]
 
@@ -301,7 +290,7 @@ class Jacobian(Differentiated):
         every = tuple(range(self.width))
         return self.first(adjoint(program, self.points, [every] * self.width), self.names)
 
-    def seeds(self, request: Request) -> Sequence[float | None]:
+    def more(self, request: Request) -> list[float]:
         return self._seeds
 
     def result(self, numbers: Sequence[Any], printed: tuple[str, ...]) -> JacobianResult:
@@ -353,11 +342,8 @@ class Hessian(Twice):
         places = [(self.slopes + k,) for k in range(count)]
         return adjoint(program, self.points, places).program
 
-    def seeds(self, request: Request) -> Sequence[float | None]:
-        return [_seed(request), *self._seeds]
-
     def more(self, request: Request) -> list[float]:
-        return _weight(request)
+        return [_weight(request), *self._seeds]
 
     def blocks(self, numbers: Sequence[Any]) -> dict[str, dict[str, Any]]:
         """The second derivatives by two names."""
@@ -416,11 +402,8 @@ class Hvp(Twice):
         by = dict(zip(self.names, self.points, strict=True))
         return tangent(program, [by[name] for name in self._along], 1).program
 
-    def seeds(self, request: Request) -> Sequence[float | None]:
-        return [_seed(request), *[None] * len(self._along)]
-
     def more(self, request: Request) -> list[float]:
-        return [*_weight(request), *(_number(request.tangents[name]) for name in self._along)]
+        return [_weight(request), *(_number(request.tangents[name]) for name in self._along)]
 
     def result(self, numbers: Sequence[Any], printed: tuple[str, ...]) -> HvpResult:
         rows = self.names if self._rows is None else self._rows
@@ -525,13 +508,8 @@ def _units(count: int) -> list[float]:
     return [1.0 if i == k else 0.0 for i in range(count) for k in range(count)]
 
 
-def _seed(request: Request) -> float | None:
-    """The weight of the result where none is given."""
-    return 1.0 if request.cotangent is None else None
-
-
-def _weight(request: Request) -> list[float]:
-    return [] if request.cotangent is None else [_number(request.cotangent)]
+def _weight(request: Request) -> float:
+    return 1.0 if request.cotangent is None else _number(request.cotangent)
 
 
 def _number(given: Any) -> float:

@@ -173,7 +173,7 @@ REFUSED = {
     "t = tensor(x)\nu = t.detach()\nt += 1\nu": "a tensor is changed in place that others may hold",
     "xs = []\ndef f(t):\n    xs.append(t)\n    return t\ngrad(f)(x)": "a function that is "
     "differentiated changes what is outside",
-    "grad(lambda t: [t, t])(x)": "a function is differentiated that gives no float",
+    "grad(lambda t: [t, t])(x)": "a function is differentiated that gives no number",
     "xs = [x, b]\nxs[n]": "an item is taken by what is known only when it runs",
     "y = x\nfor i in range(0, 9, n):\n    y += 1\ny": "a range of a step that is known only when it "
     "runs",

@@ -30,8 +30,7 @@ def _grad(
 
 def _traced(code: Tracing, outputs: Any, inputs: Any, weights: Any, **params: Any) -> Any:
     """The gradient of a function that is followed."""
-    argnums = params["argnums"] if inputs is None else inputs
-    return code.gradient(outputs, argnums, pick=lambda value, slope: slope)
+    return code.transforms.grad(outputs, params["argnums"] if inputs is None else inputs)
 
 
 def _nothing(known: Statics, *args: Any, **params: Any) -> Any:
@@ -76,9 +75,7 @@ value_and_grad: Op = host(
     params={"argnums": 0},
     transform="scalar",
     infer=_nothing,
-    traced=lambda code, function, argnums: code.gradient(
-        function, argnums, pick=lambda value, slope: (value, slope)
-    ),
+    traced=lambda code, function, argnums: code.transforms.value_and_grad(function, argnums),
     keeps=True,
     doc="The function that gives value and gradient of a scalar function.",
     source="PyTorch: func.grad_and_value",
@@ -94,9 +91,7 @@ grad_and_value: Op = host(
     params={"argnums": 0},
     transform="scalar",
     infer=_nothing,
-    traced=lambda code, function, argnums: code.gradient(
-        function, argnums, pick=lambda value, slope: (slope, value)
-    ),
+    traced=lambda code, function, argnums: code.transforms.grad_and_value(function, argnums),
     keeps=True,
     doc="The function that gives gradient and value of a scalar function.",
     source="PyTorch: func.grad_and_value",
@@ -119,6 +114,18 @@ def _hessian(session: Any, function: Any, inputs: Any, argnums: Any) -> Any:
     return functional.hessian(session, function, inputs, create_graph=True)
 
 
+def _traced_jacobian(code: Tracing, function: Any, inputs: Any, argnums: Any) -> Any:
+    if inputs is None:
+        return code.transforms.jacobian(function, argnums, "reverse")
+    return code.transforms.jacobian_at(function, inputs, create_graph=True)
+
+
+def _traced_hessian(code: Tracing, function: Any, inputs: Any, argnums: Any) -> Any:
+    if inputs is None:
+        return code.transforms.hessian(function, argnums)
+    return code.transforms.hessian_at(function, inputs, create_graph=True)
+
+
 _AT_INPUTS: dict[str, Any] = {"args": ("function", "inputs=None"), "params": {"argnums": 0}}
 _BY_ARGNUMS: dict[str, Any] = {"args": ("function",), "params": {"argnums": 0}}
 
@@ -128,6 +135,7 @@ jacobian: Op = host(
     **_AT_INPUTS,
     transform="any",
     infer=_nothing,
+    traced=_traced_jacobian,
     keeps=True,
     doc="The function that gives the Jacobian: shape of the result, then shape of the argument. "
     "With `inputs` its value there.",
@@ -142,6 +150,7 @@ jacrev: Op = host(
     **_BY_ARGNUMS,
     transform="any",
     infer=_nothing,
+    traced=lambda code, function, argnums: code.transforms.jacobian(function, argnums, "reverse"),
     keeps=True,
     doc="The function that gives the Jacobian, row by row in reverse mode.",
     source="PyTorch: func.jacrev",
@@ -155,6 +164,7 @@ jacfwd: Op = host(
     **_BY_ARGNUMS,
     transform="any",
     infer=_nothing,
+    traced=lambda code, function, argnums: code.transforms.jacobian(function, argnums, "forward"),
     keeps=True,
     doc="The function that gives the Jacobian, column by column in forward mode.",
     source="PyTorch: func.jacfwd",
@@ -166,6 +176,7 @@ hessian: Op = host(
     **_AT_INPUTS,
     transform="any",
     infer=_nothing,
+    traced=_traced_hessian,
     keeps=True,
     doc="The function that gives the second derivatives: shape of the result, then twice that of "
     "the argument. With `inputs` the matrix of a scalar function there.",
@@ -178,6 +189,7 @@ func_hessian: Op = host(
     **_BY_ARGNUMS,
     transform="any",
     infer=_nothing,
+    traced=lambda code, function, argnums: code.transforms.hessian(function, argnums),
     keeps=True,
     doc="`torch.func.hessian`: `hessian` with the number of the argument in second place.",
     source="PyTorch: func.hessian",
@@ -193,6 +205,9 @@ hvp: Op = host(
     **_PRODUCT,
     transform="scalar",
     infer=_nothing,
+    traced=lambda code, function, inputs, v: code.transforms.hvp_at(
+        function, inputs, v, create_graph=True
+    ),
     keeps=True,
     doc="Value of a scalar function and the product of its Hessian with v, at one input or a tuple "
     "of them.",
@@ -205,6 +220,7 @@ jvp: Op = host(
     args=("function", "primals", "tangents"),
     transform="any",
     infer=_nothing,
+    traced=lambda code, *given: code.transforms.jvp(*given),
     keeps=True,
     doc="Value of a function and its derivative in the direction of the tangents.",
     source="PyTorch: func.jvp",
@@ -223,6 +239,7 @@ vjp: Op = host(
     args=("*function",),
     transform="any",
     infer=_nothing,
+    traced=lambda code, function, *primals: code.transforms.vjp(function, primals),
     keeps=True,
     doc="Value of a function, and the function from a cotangent to those of the primals.",
     source="PyTorch: func.vjp",
@@ -259,6 +276,23 @@ def _functional_hessian(
     return functional.hessian(session, function, inputs, mode=mode, **options)
 
 
+def _traced_functional_jacobian(
+    code: Tracing, function: Any, inputs: Any, vectorize: Any, strategy: Any, **options: Any
+) -> Any:
+    return code.transforms.jacobian_at(function, inputs, _mode(strategy), **options)
+
+
+def _traced_functional_hessian(
+    code: Tracing,
+    function: Any,
+    inputs: Any,
+    vectorize: Any,
+    outer_jacobian_strategy: Any,
+    **options: Any,
+) -> Any:
+    return code.transforms.hessian_at(function, inputs, _mode(outer_jacobian_strategy), **options)
+
+
 functional_jacobian: Op = host(
     "functional_jacobian",
     _functional_jacobian,
@@ -266,6 +300,7 @@ functional_jacobian: Op = host(
     params={**_OPTIONS, "vectorize": False, "strategy": "reverse-mode"},
     transform="any",
     infer=_nothing,
+    traced=_traced_functional_jacobian,
     keeps=True,
     doc="`torch.autograd.functional.jacobian`: the Jacobian at one input or a tuple of them.",
     source="PyTorch: autograd.functional.jacobian",
@@ -278,6 +313,7 @@ functional_hessian: Op = host(
     params={**_OPTIONS, "vectorize": False, "outer_jacobian_strategy": "reverse-mode"},
     transform="scalar",
     infer=_nothing,
+    traced=_traced_functional_hessian,
     keeps=True,
     doc="`torch.autograd.functional.hessian`: the second derivatives of a scalar function at one "
     "input or, in blocks, at a tuple of them.",
@@ -291,6 +327,7 @@ functional_vjp: Op = host(
     params=_OPTIONS,
     transform="any",
     infer=_nothing,
+    traced=lambda code, *given, **options: code.transforms.vjp_at(*given, **options),
     keeps=True,
     doc="`torch.autograd.functional.vjp`: value of a function at one input or a tuple of them, and "
     "the product of the cotangent v with its Jacobian.",
@@ -304,6 +341,7 @@ functional_jvp: Op = host(
     params=_OPTIONS,
     transform="any",
     infer=_nothing,
+    traced=lambda code, *given, **options: code.transforms.jvp_at(*given, **options),
     keeps=True,
     doc="`torch.autograd.functional.jvp`: value of a function at one input or a tuple of them, and "
     "the product of its Jacobian with the direction v.",
@@ -317,6 +355,7 @@ functional_hvp: Op = host(
     params=_OPTIONS,
     transform="scalar",
     infer=_nothing,
+    traced=lambda code, *given, **options: code.transforms.hvp_at(*given, **options),
     keeps=True,
     doc="`torch.autograd.functional.hvp`: value of a scalar function at one input or a tuple of "
     "them, and the product of its Hessian with the direction v.",
@@ -330,6 +369,7 @@ functional_vhp: Op = host(
     params=_OPTIONS,
     transform="scalar",
     infer=_nothing,
+    traced=lambda code, *given, **options: code.transforms.hvp_at(*given, **options),
     keeps=True,
     doc="`torch.autograd.functional.vhp`: value of a scalar function at one input or a tuple of "
     "them, and the product of v with its Hessian, which is symmetric.",

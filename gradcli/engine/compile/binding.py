@@ -66,6 +66,7 @@ class Binding:
             raise NotCompilable(f"the input `{i.name}` is no single number", i.span) from None
         value = self._trace.value(self._type(i, sample))
         self.entries.append(Entry(i.name, value))
+        self._trace.connections.plain(value)
         number = Symbol(value, self._trace)
         if not isinstance(sample, Tensor):
             return self.point(i.name, number)
@@ -119,6 +120,7 @@ class Binding:
         )
         at = number if is_input else self._trace.point(number)
         self.points[name] = at.value
+        self._trace.connections.point(at.value)
         if cell is None:
             return at
         cell.number = at

@@ -47,14 +47,14 @@ _OF_TYPE = {"float": 1.0, "int": 1, "bool": True}
 
 
 class Calls:
-    """The calls of one program; `session` does what is known."""
+    """The calls of one program; `session` does what is known, `transforms` differentiates."""
 
     def __init__(self, follower: Follower, trace: Trace, session: Session, texts: Texts) -> None:
         self._do = follower
         self._trace = trace
         self._session = session
         self._texts = texts
-        self._transforms = Transforms(trace, self.call)
+        self.transforms = Transforms(trace, self.call)
         self._depth = 0
 
     # --- functions of the program ----------------------------------------------------------
@@ -217,17 +217,6 @@ class Calls:
         if is_number(value):
             return value
         raise self._trace.refused("numbers are mixed with something else")
-
-    def gradient(self, function: Any, argnums: Any, *, pick: Callable[[Any, Any], Any]) -> Any:
-        """The function that gives what `pick` takes of a function's value and gradient."""
-        if not isinstance(function, (Closure, Transform, ir.Builtin)):
-            raise self._trace.refused("a derivative of what is no function")
-
-        def call(args: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
-            value, slopes = self._transforms.gradient(function, argnums, args, keywords)
-            return pick(value, slopes[0] if type(argnums) is int else tuple(slopes))
-
-        return Transform(call)
 
     def cut(self, number: Any) -> Any:
         return self._trace.cut(number)

@@ -15,7 +15,7 @@ from gradcli.engine.compile.symbols import operand
 from gradcli.engine.compile.texts import Texts
 from gradcli.engine.compile.trace import Trace
 from gradcli.engine.compile.typed import Block, NotCompilable, Operand, Program, Value, type_of
-from gradcli.engine.compile.values import Cell, Closure, Frame, is_known, is_number
+from gradcli.engine.compile.values import Cell, Closure, Frame, Transform, is_known, is_number
 from gradcli.errors import GradError
 from gradcli.record import Record
 from gradcli.recursion import NESTED, Room
@@ -120,6 +120,6 @@ def _tree(value: Any, numbers: list[Operand]) -> Tree:
         return Leaf(type_of(numbers[-1]), isinstance(value, Cell))
     if isinstance(value, (list, tuple)) and not is_known(value):
         return Items(type(value), tuple(_tree(item, numbers) for item in value))
-    if is_known(value) or isinstance(value, Closure):
+    if is_known(value) or isinstance(value, (Closure, Transform)):
         return Known(value)
     raise NotCompilable("its result is no number")

@@ -51,10 +51,12 @@ def tangent(
     Raises:
         NotCompilable: If a rule asks for what is known only when the code runs.
     """
-    return _Forward(program, wrt, directions, again).derived()
+    return Forward(program, wrt, directions, again).derived()
 
 
-class _Forward:
+class Forward:
+    """Writes a program with its tangents."""
+
     def __init__(
         self, program: Program, wrt: Sequence[Value], directions: int, again: Sequence[Value]
     ) -> None:
@@ -69,6 +71,7 @@ class _Forward:
         self.dots: list[dict[int, Delta]] = [{} for _ in self.directions]
 
     def derived(self) -> Derived:
+        """The program, and which of the tangents there are."""
         program = self.program
         with self.builder.block() as body:
             for v in program.inputs:
@@ -85,14 +88,15 @@ class _Forward:
 
     def seeded(self, v: Value) -> None:
         """Let a value that is differentiated by have its tangent beside what it has."""
-        for dots, seeds in zip(self.dots, self.seeds, strict=True):
-            seed = seeds.get(v.number)
+        for d in self.directions:
+            dots, seed = self.dots[d], self.seeds[d].get(v.number)
             if seed is not None:
                 before = dots.get(v.number)
                 own = present(seed)
                 dots[v.number] = own if before is None else self.deltas.sum(own, before)
 
     def body(self, body: Sequence[Instruction]) -> None:
+        """Write the instructions of a block, each with its tangents."""
         for i in body:
             self.builder.span = i.span
             match i:
@@ -117,9 +121,11 @@ class _Forward:
                 self.seeded(v)
 
     def read(self, x: Operand | None) -> Any:
+        """An operand as a rule reads it."""
         return Symbol(x, self.builder, x in self.recorded) if isinstance(x, Value) else x
 
     def do(self, i: Do) -> None:
+        """Write the tangents of an op."""
         if i.target not in self.moving:
             return
         op, args, out, params = ops[i.op], [*map(self.read, i.args)], self.read(i.target), i.params

@@ -5,7 +5,7 @@ branches that are never taken, places of a stack that nobody takes from it.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -39,32 +39,28 @@ def tidy(program: Program, first: int) -> Program:
     """The program without what is needless. Ops whose targets have numbers below `first` stay: what
     fails in them is to fail.
     """
-    return _Needed(Simple({}).last(program), first).program()
+    simple = _Simple()
+    while True:
+        simple.changed = False
+        program = simple.program(program)
+        if not simple.changed:
+            return _Needed(program, first).program()
 
 
-class Simple:
+class _Simple:
     """Puts what is known in the place of values. A walk over the program finds out what the next
     makes use of.
     """
 
-    def __init__(self, known: Mapping[int, Operand]) -> None:
-        self.known = dict(known)
+    def __init__(self) -> None:
+        self.known: dict[int, Operand] = {}
         self.changed = False
 
-    def last(self, program: Program) -> Program:
-        """The program in which nothing more is known."""
-        while True:
-            self.changed = False
-            program = self._program(program)
-            if not self.changed:
-                return program
-
-    def _program(self, program: Program) -> Program:
+    def program(self, program: Program) -> Program:
         self._stacks(program)
         return Program(program.inputs, self._block(program.block), program.texts)
 
-    def note(self, value: Value, x: Operand) -> None:
-        """Note what a value is."""
+    def _is(self, value: Value, x: Operand) -> None:
         if value.number not in self.known and not _alike(value, x):
             self.known[value.number] = x
             self.changed = True
@@ -89,7 +85,7 @@ class Simple:
                 if i.target.number in self.known:
                     return ()
                 args = tuple([None if a is None else self._operand(a) for a in i.args])
-                self.evaluated(i, args)
+                self._evaluated(i, args)
                 return (Do(i.span, i.target, i.op, args, i.params),)
             case If():
                 return self._branch(i)
@@ -104,17 +100,17 @@ class Simple:
                 return (Tell(i.span, i.text, self._operands(i.args)),)
         return (i,)
 
-    def evaluated(self, i: Do, args: Sequence[Operand | None]) -> None:
+    def _evaluated(self, i: Do, args: Sequence[Operand | None]) -> None:
         """Note what an op gives if its arguments are known."""
         if i.op in _LOGIC:
             whole, nothing = _LOGIC[i.op]
             a, b = args
             if a is whole or b is whole:
-                self.note(i.target, whole)
+                self._is(i.target, whole)
             elif a is nothing or _alike(a, b):
-                self.note(i.target, b)  # type: ignore[arg-type]  # it takes two
+                self._is(i.target, b)  # type: ignore[arg-type]  # it takes two
             elif b is nothing:
-                self.note(i.target, a)  # type: ignore[arg-type]
+                self._is(i.target, a)  # type: ignore[arg-type]
         elif not any(isinstance(a, Value) for a in args):
             number = ops[i.op].number
             found: Any = None
@@ -122,21 +118,21 @@ class Simple:
                 with suppress(GradError, ArithmeticError, ValueError):  # which are to be met there
                     found = number(*args, **dict(i.params))
             if TYPES.get(type(found)) == i.target.type and math.isfinite(found):
-                self.note(i.target, found)
+                self._is(i.target, found)
 
     def _branch(self, i: If) -> Sequence[Instruction]:
         test = self._operand(i.test)
         if not isinstance(test, Value):
             side = self._block(i.then if test else i.orelse)
             for target, x in zip(i.targets, side.results, strict=True):
-                self.note(target, x)
+                self._is(target, x)
             return side.body
         then, orelse = self._block(i.then), self._block(i.orelse)
         for target, a, b in zip(i.targets, then.results, orelse.results, strict=True):
             if _alike(a, b):
-                self.note(target, a)
+                self._is(target, a)
             elif a is True and b is False:
-                self.note(target, test)
+                self._is(target, test)
         return (If(i.span, i.targets, test, then, orelse),)
 
     def _loop(self, i: Loop) -> Instruction:
@@ -148,11 +144,11 @@ class Simple:
             i.params, initial, body.results[1:], i.targets, strict=True
         ):
             if _alike(then, param) or _alike(then, first):
-                self.note(param, first)
+                self._is(param, first)
             if not isinstance(then, Value) or then.number not in inside:
-                self.note(target, then)
+                self._is(target, then)
             elif _alike(then, param):
-                self.note(target, first)
+                self._is(target, first)
         return Loop(i.span, i.targets, i.turns, i.params, initial, body)
 
     def _stacks(self, program: Program) -> None:
@@ -171,7 +167,7 @@ class Simple:
         for i in pops:
             for target, x in zip(i.targets, pushed.get(i.stack, ()), strict=False):
                 if x is not None:
-                    self.note(target, x)
+                    self._is(target, x)
 
 
 _LOGIC = {"logical_or": (True, False), "logical_and": (False, True)}
@@ -197,6 +193,8 @@ class _Needed:
         self._places: set[tuple[int, int]] = set()
         self._values: set[int] = set()
         self._waiting: list[Operand | None] = [*program.block.results]
+        pops = (i for i in instructions(program.block.body) if isinstance(i, Pop))
+        self._taken = {i.stack for i in pops}
         self._collect(program.block, ())
         self._mark()
 
@@ -226,6 +224,8 @@ class _Needed:
                         then = i.body.results[k + 1]
                         self._reads[p.number] = [i.initial[k], then, *inside]
                         self._reads[t.number] = [then, *inside]
+                case Push() if i.stack not in self._taken:  # it is, behind this program
+                    self._waiting += (*i.values, *around)
                 case Push():
                     for k, x in enumerate(i.values):
                         self._pushed.setdefault((i.stack, k), []).extend((x, *around))
@@ -273,7 +273,7 @@ class _Needed:
                 return If(i.span, tuple([i.targets[k] for k in places]), i.test, then, orelse)
             case Loop():
                 return self._loop(i)
-            case Push():
+            case Push() if i.stack in self._taken:
                 places = self._of_stack(i.stack, len(i.values))
                 kept = tuple([i.values[k] for k in places])
                 return Push(i.span, i.stack, kept) if kept else None

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from gradcli.engine.compile.connections import Connections, Links
 from gradcli.engine.compile.symbols import Builder, Symbol, argument, operand
 from gradcli.engine.compile.typed import DTYPES, Do, Instruction, Leave, NotCompilable, Operand
 from gradcli.engine.compile.values import Cell, is_known, is_number, number_type
@@ -24,6 +25,7 @@ class Trace(Builder):
     """Writes down what is not known.
 
     Fields:
+        connections: which numbers are nodes of the graph that the interpreter records.
         recording: off inside `no_grad`: derivatives do not go through what is done there.
         objects: the lists and tensors that have been changed in the branches and loops that are
             open, the innermost last: what they held before, by identity.
@@ -31,12 +33,14 @@ class Trace(Builder):
 
     def __init__(self, span: Span) -> None:
         super().__init__(span)
+        self.connections = Connections()
         self.recording = True
         self.objects: list[dict[int, tuple[Any, Any]]] = []
         self._clock = 0
         self._births: dict[int, tuple[list[Any], int]] = {}
         self._frozen: dict[int, list[Any]] = {}
         self._left = MOST
+        self._stacks = 0
 
     # --- what was made and changed when --------------------------------------------------
 
@@ -82,6 +86,20 @@ class Trace(Builder):
     def depth(self) -> int:
         """How many blocks are open."""
         return len(self._open)
+
+    @property
+    def innermost(self) -> list[Instruction]:
+        """The innermost block that is open."""
+        return self._open[-1]
+
+    def stack(self) -> int:
+        """A new stack."""
+        self._stacks += 1
+        return self._stacks - 1
+
+    def links(self, x: Operand) -> Links:
+        """What an operand is made from."""
+        return self.connections.of(x, self._open)
 
     def leave(self, when: Any, reason: str) -> None:
         """Leave the code where a condition holds."""

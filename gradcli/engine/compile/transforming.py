@@ -1,29 +1,22 @@
-"""Derivatives that a program takes of its own functions: what a function does is written down, and
-in its place what it does with its derivative.
+"""Derivatives that a program takes of its own functions: what `engine.run.transforms` and
+`engine.run.functional` do, written down.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
-from gradcli.engine.compile.adjoint import adjoint
-from gradcli.engine.compile.symbols import operand
-from gradcli.engine.compile.trace import Trace, content
-from gradcli.engine.compile.typed import (
-    Block,
-    Instruction,
-    Operand,
-    Pop,
-    Program,
-    Push,
-    Value,
-)
-from gradcli.engine.compile.values import Cell, is_number, number_type
-from gradcli.engine.compile.walk import Copier, read, values
+from gradcli import ir
+from gradcli.engine.compile.followed import Call, Followed, number_in
+from gradcli.engine.compile.symbols import Symbol, operand
+from gradcli.engine.compile.trace import Trace
+from gradcli.engine.compile.values import Cell, Closure, Transform, is_known, is_number, number_type
 from gradcli.engine.ops.catalog import ops
+from gradcli.engine.run.transforms import Tree, argument_numbers, mapped, paired, several, values_in
 
-Call = Callable[[Any, Sequence[Any], Mapping[str, Any]], Any]
+OfFunction: TypeAlias = Callable[[Sequence[Any], Mapping[str, Any]], Any]
+"""What gives something for arguments by place and by name."""
 
 
 class Transforms:
@@ -32,110 +25,200 @@ class Transforms:
     def __init__(self, trace: Trace, call: Call) -> None:
         self._trace = trace
         self._call = call
-        self._stacks = 0
 
-    def gradient(
-        self, function: Any, argnums: Any, args: Sequence[Any], keywords: Mapping[str, Any]
-    ) -> tuple[Any, list[Any]]:
-        """What a function gives and its gradient by some of the arguments."""
-        trace = self._trace
-        places = argnums if isinstance(argnums, tuple) else (argnums,)
-        if not all(type(i) is int and 0 <= i < len(args) for i in places):
-            raise trace.refused("a derivative by arguments that are known only when it runs")
-        if len(set(places)) < len(places):
-            raise trace.refused("a derivative by one argument twice")
-        given = list(args)
-        for i in places:
-            given[i] = self._point(args[i])
-        points = [_number(given[i]) for i in places]
-        body, out = self._followed(function, given, keywords)
-        found = _number(out)
-        if not is_number(found) or number_type(found) != "float":
-            raise trace.refused("a function is differentiated that gives no float")
-        block = Block(tuple(body), (operand(found),))
-        at = [point.value for point in points]
-        outside = [v for v in _free(block) if v.number not in {p.number for p in at}]
-        program = Program((*at, *outside), block, ())
-        again = [v for v in program.inputs if v.type == "float"]
-        made = adjoint(program, at, again=again).program
-        value, *slopes = self._written(made, {made.inputs[-1].number: 1.0})
-        if not trace.recording:
-            value, slopes = trace.cut(value), [trace.cut(slope) for slope in slopes]
-        like = [args[i] for i in places]
-        return self._like(value, out), list(map(self._like, slopes, like))
+    # --- gradients and products --------------------------------------------------------------
 
-    def _point(self, value: Any) -> Any:
-        """A point in the place of an argument."""
-        number = _number(value)
-        if not is_number(number):
-            raise self._trace.refused("a derivative by what is no number")
-        if number_type(number) != "float":
-            number = ops.mul(number, 1.0)
-        point = self._trace.point(number)
-        return self._trace.cell(point, visible=None) if isinstance(value, Cell) else point
+    def value_and_grad(self, function: Any, argnums: Any = 0) -> Transform:
+        """The function that gives the value of a scalar function and its gradient."""
+
+        def both(args: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
+            numbers, single = self._argnums(argnums, len(args))
+            run = self._followed(function, args, numbers, keywords)
+            if isinstance(run.out, tuple) or number_type(number_in(run.out)) != "float":
+                raise self._trace.refused("a function is differentiated that gives no float")
+            found = run.pulled([1.0])
+            return run.value(), found[0] if single else tuple(found)
+
+        return self._function(function, both)
+
+    def grad(self, function: Any, argnums: Any = 0) -> Transform:
+        """The function that gives the gradient of a scalar function."""
+        both = self.value_and_grad(function, argnums)
+        return Transform(lambda args, keywords: both.call(args, keywords)[1])
+
+    def grad_and_value(self, function: Any, argnums: Any = 0) -> Transform:
+        """The function that gives gradient and value."""
+        both = self.value_and_grad(function, argnums)
+        return Transform(lambda args, keywords: both.call(args, keywords)[::-1])
+
+    def vjp(self, function: Any, primals: Sequence[Any]) -> Any:
+        """The value of a function, and the function from its cotangent to those of the primals."""
+        run = self._followed(function, primals, range(len(primals)))
+
+        def pullback(args: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
+            if len(args) != 1 or keywords:
+                raise self._trace.refused("what `vjp` returns takes the cotangent alone")
+            return tuple(run.pulled(self._cotangents(run.out, args[0])))
+
+        return run.value(), Transform(pullback)
+
+    def jvp(self, function: Any, primals: Any, dots: Any) -> Any:
+        """The value of a function and its derivative in a direction."""
+        primals, dots = several(primals), several(dots)
+        along = self._direction(primals, dots)
+        run = self._followed(function, primals, range(len(primals)))
+        (found,) = run.pushed([along])
+        return run.value(), run.by_result(found)
+
+    # --- matrices ----------------------------------------------------------------------------
+
+    def jacobian(self, function: Any, argnums: Any, mode: str) -> Transform:
+        """The function that gives the Jacobian by "reverse" or "forward" mode."""
+
+        def at(args: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
+            numbers, single = self._argnums(argnums, len(args))
+            return self._matrix(self._followed(function, args, numbers, keywords), mode, not single)
+
+        return self._function(function, at)
+
+    def hessian(self, function: Any, argnums: Any = 0) -> Transform:
+        """The function that gives the second derivatives."""
+        return self.jacobian(self.jacobian(function, argnums, "reverse"), argnums, "forward")
+
+    def _matrix(self, run: Followed, mode: str, by_tuple: bool) -> Tree:
+        """The Jacobian of a run, in the form of its result, then of the arguments."""
+        count, width = len([*values_in(run.arguments)]), len([*values_in(run.out)])
+        if mode == "forward":
+            columns = run.pushed([{k: 1.0} for k in range(count)])
+            rows = [run.by_argument([column[k] for column in columns]) for k in range(width)]
+        else:
+            units = ([1.0 if i == k else None for i in range(width)] for k in range(width))
+            rows = [run.pulled(unit) for unit in units]
+        left = iter(rows)
+
+        def by_arguments(out: Any) -> Any:
+            found = next(left)
+            return tuple(found) if by_tuple else found[0]
+
+        return mapped(by_arguments, run.out)
+
+    # --- at inputs: `torch.autograd.functional` ------------------------------------------------
+
+    def vjp_at(self, function: Any, inputs: Any, v: Any, **options: Any) -> Any:
+        """What the function gives, and the product of a cotangent with its Jacobian."""
+        run = self._at(function, inputs)
+        found = run.pulled(self._cotangents(run.out, v))
+        return self._left((run.value(), _like(inputs, found)), **options)
+
+    def jvp_at(self, function: Any, inputs: Any, v: Any, **options: Any) -> Any:
+        """What the function gives, and the product of its Jacobian with a direction."""
+        along = self._direction(several(inputs), self._directions(inputs, v))
+        run = self._at(function, inputs)
+        (found,) = run.pushed([along])
+        return self._left((run.value(), run.by_result(found)), **options)
+
+    def hvp_at(self, function: Any, inputs: Any, v: Any, **options: Any) -> Any:
+        """What a scalar function gives, and the product of its Hessian with a direction."""
+        numbers = [*range(len(several(inputs)))]
+        along = self._direction(several(inputs), self._directions(inputs, v))
+        run = self._at(self.value_and_grad(function, numbers), inputs)
+        (found,) = run.pushed([along])
+        _, made = run.by_result(found)
+        return self._left((run.value()[0], _like(inputs, made)), **options)
+
+    def jacobian_at(self, function: Any, inputs: Any, mode: str = "reverse", **options: Any) -> Any:
+        """The Jacobian in the form of the results, then of the inputs."""
+        made = self._matrix(self._at(function, inputs), mode, isinstance(inputs, tuple))
+        return self._left(made, **options)
+
+    def hessian_at(self, function: Any, inputs: Any, mode: str = "forward", **options: Any) -> Any:
+        """The second derivatives of a scalar function in the form of the inputs, twice."""
+        form = isinstance(inputs, tuple)
+        slopes = self.grad(function, [*range(len(inputs))] if form else 0)
+        return self._left(self._matrix(self._at(slopes, inputs), mode, form), **options)
+
+    def _at(self, function: Any, inputs: Any) -> Followed:
+        given = several(inputs)
+        return self._followed(function, given, range(len(given)))
+
+    def _left(self, found: Tree, create_graph: Any = False, strict: Any = False) -> Tree:
+        """What the program gets: constants unless the graph is asked for."""
+        if not is_known((create_graph, strict)) or strict:
+            raise self._trace.refused("a derivative with options that hang on the way")
+        return found if create_graph else mapped(self._constant, found)
+
+    def _constant(self, value: Any) -> Any:
+        if isinstance(value, Cell):
+            return self._trace.cell(self._trace.cut(value.number))
+        return self._trace.cut(value)
+
+    def _directions(self, inputs: Any, v: Any) -> Sequence[Any]:
+        """The direction, which may be left out where there is but one."""
+        if v is None:
+            if isinstance(inputs, (list, tuple)):
+                raise self._trace.refused("a direction is left out")
+            return (1.0,)
+        if isinstance(inputs, tuple) and not isinstance(v, tuple):
+            raise self._trace.refused("another number of directions than inputs")
+        return several(v)
+
+    # --- what they share -----------------------------------------------------------------------
+
+    def _function(self, function: Any, call: OfFunction) -> Transform:
+        if not isinstance(function, (Closure, Transform, ir.Builtin)):
+            raise self._trace.refused("a derivative of what is no function")
+        return Transform(call)
 
     def _followed(
-        self, function: Any, given: Sequence[Any], keywords: Mapping[str, Any]
-    ) -> tuple[list[Instruction], Any]:
-        """What a function does, and what it gives."""
-        trace = self._trace
-        before, since = trace.recording, trace.tick()
-        trace.recording = True
-        trace.objects.append({})
-        with trace.block() as body:
-            out = self._call(function, given, keywords)
-        trace.recording = before
-        for key, (value, held) in trace.objects.pop().items():
-            if trace.born(value) > since:
+        self,
+        function: Any,
+        args: Sequence[Any],
+        numbers: Sequence[int],
+        keywords: Mapping[str, Any] | None = None,
+    ) -> Followed:
+        if len({*numbers}) < len(numbers):
+            raise self._trace.refused("a derivative by one argument twice")
+        return Followed(self._trace, self._call, function, args, numbers, keywords or {})
+
+    def _argnums(self, argnums: Any, count: int) -> tuple[Sequence[int], bool]:
+        if not is_known(argnums):
+            raise self._trace.refused("a derivative by arguments that are known only when it runs")
+        return argument_numbers(argnums, count)
+
+    def _cotangents(self, out: Tree, given: Tree) -> list[Any]:
+        """Cotangents of the results from those that are given, in their form."""
+        return [1.0 if g is None else self._weight(g) for _, g in paired(out, given)]
+
+    def _direction(self, primals: Sequence[Tree], dots: Sequence[Tree]) -> dict[int, Any]:
+        """Tangents of the points by their places, from those of the arguments."""
+        if len(dots) != len(primals):
+            raise self._trace.refused("another number of tangents than arguments")
+        trees = zip(primals, dots, strict=True)
+        seeds = {}
+        for k, (_, given) in enumerate(p for a, dot in trees for p in paired(a, dot)):
+            dot = self._weight(given)
+            if isinstance(given, Cell):
+                seeds[k] = dot
                 continue
-            if not isinstance(value, Cell) or operand(content(value)[0]) is not operand(held[0]):
-                raise trace.refused("a function that is differentiated changes what is outside")
-            if trace.objects:
-                trace.objects[-1].setdefault(key, (value, held))
-        return body, out
+            if isinstance(dot, Symbol) and not self._is_node(dot):
+                self._trace.leave(ops.eq(dot, 0.0), "a tangent is zero")
+            if isinstance(dot, Symbol) or dot != 0.0:
+                seeds[k] = dot
+        return seeds
 
-    def _written(self, program: Program, names: Mapping[int, Operand]) -> list[Any]:
-        """Write a program down here; its results."""
-        trace = self._trace
-        copier = _Inlined(names, trace.value, self._stacks)
-        for i in copier.body(program.block.body):
-            trace.put(i)
-        self._stacks = copier.stacks
-        return [trace.known(x) for x in copier.operands(program.block.results)]
+    def _is_node(self, dot: Symbol) -> bool:
+        return self._trace.connections.is_node(self._trace.links(operand(dot)))
 
-    def _like(self, number: Any, value: Any) -> Any:
-        return self._trace.cell(number, visible=None) if isinstance(value, Cell) else number
-
-
-class _Inlined(Copier):
-    """Copies with stacks of their own, too, from a number on."""
-
-    def __init__(
-        self, names: Mapping[int, Operand], fresh: Callable[[str], Value], first: int
-    ) -> None:
-        super().__init__(names, fresh)
-        self.first = self.stacks = first
-
-    def _instruction(self, i: Instruction) -> Instruction:
-        made = super()._instruction(i)
-        if not isinstance(made, (Push, Pop)):
-            return made
-        stack = self.first + made.stack
-        self.stacks = max(self.stacks, stack + 1)
-        if isinstance(made, Push):
-            return Push(made.span, stack, made.values)
-        return Pop(made.span, stack, made.targets)
+    def _weight(self, given: Any) -> Any:
+        """A tangent or cotangent as a float."""
+        number = number_in(given)
+        if not is_number(number) or (isinstance(given, Cell) and number_type(number) != "float"):
+            raise self._trace.refused("a tangent or cotangent is no float")
+        if number_type(number) == "float":
+            return number
+        return ops.mul(number, 1.0) if isinstance(number, Symbol) else float(number)
 
 
-def _number(value: Any) -> Any:
-    return value.number if isinstance(value, Cell) else value
-
-
-def _free(block: Block) -> list[Value]:
-    """The values that a block reads and that are defined outside of it."""
-    own = {v.number for v in values(Program((), block, ()))}
-    found: dict[int, Value] = {}
-    for x in read(block):
-        if x.number not in own:
-            found[x.number] = x
-    return [found[number] for number in sorted(found)]
+def _like(inputs: Any, found: Any) -> Any:
+    """One thing for each input, or the only one."""
+    return tuple(found) if isinstance(inputs, tuple) else found[0]

@@ -33,8 +33,9 @@ class Tracing(Protocol):
     def number(self, value: Any) -> Any:
         """A number, which a tensor is not."""
 
-    def gradient(self, function: Any, argnums: Any, *, pick: Callable[[Any, Any], Any]) -> Any:
-        """The function that gives what `pick` takes of a function's value and gradient."""
+    @property
+    def transforms(self) -> Any:
+        """The derivatives of functions that are followed."""
 
     def cut(self, number: Any) -> Any:
         """The same number, which no derivative goes through."""

@@ -165,7 +165,7 @@ class Traced:
                 "wrong-count",
                 f"{len(dots)} tangents are given for {len(self.arguments)} arguments",
             )
-        pairs = [p for a, dot in zip(self.arguments, dots, strict=True) for p in _paired(a, dot)]
+        pairs = [p for a, dot in zip(self.arguments, dots, strict=True) for p in paired(a, dot)]
         seeds = {}
         for argument, given in pairs:
             dot = self._weight(given, argument, "tangent")
@@ -178,7 +178,7 @@ class Traced:
     def cotangents(self, given: Tree) -> list[Any]:
         """Cotangents of the results from those that are given, in the form of the results."""
         found = []
-        for out, g in _paired(self.out, given):
+        for out, g in paired(self.out, given):
             x = out if isinstance(out, Tensor) else Tensor(out)
             found.append(seed(x, None if g is None else self._weight(g, x, "cotangent"), "vjp"))
         return found
@@ -209,7 +209,7 @@ def constant(x: Any) -> Any:
     return x.data if isinstance(x, Number) else Tensor(x.data)
 
 
-def _paired(tree: Tree, given: Tree) -> Iterator[tuple[Any, Any]]:
+def paired(tree: Tree, given: Tree) -> Iterator[tuple[Any, Any]]:
     """The values of a tree, each with what is given for it."""
     if not isinstance(tree, (list, tuple)):
         yield tree, given
@@ -218,7 +218,7 @@ def _paired(tree: Tree, given: Tree) -> Iterator[tuple[Any, Any]]:
         got = len(given) if isinstance(given, (list, tuple)) else kind_of(given)
         raise run_error("wrong-count", f"{got} given for {counted(len(tree), 'value')}")
     for item, part in zip(tree, given, strict=True):
-        yield from _paired(item, part)
+        yield from paired(item, part)
 
 
 def _float(data: Any) -> Any:
@@ -263,7 +263,7 @@ def value_and_grad(
     """A function that returns the value of a scalar function and its gradient."""
 
     def value_and_gradient(*args: Any, **keywords: Any) -> Any:
-        numbers, single = _argnums(argnums, len(args))
+        numbers, single = argument_numbers(argnums, len(args))
         traced = Traced(session, function, args, numbers, by, keywords)
         out = traced.out
         if isinstance(out, tuple):
@@ -324,7 +324,7 @@ def jacobian(
     """
 
     def jacobian_at(*args: Any, **keywords: Any) -> Any:
-        numbers, single = _argnums(argnums, len(args))
+        numbers, single = argument_numbers(argnums, len(args))
         traced = Traced(session, function, args, numbers, by, keywords)
         return matrix(traced, mode, not single)
 
@@ -435,7 +435,7 @@ def hessian(session: Session, function: Any, argnums: Any = 0) -> Function:
     return jacobian(session, first, argnums, mode="forward", by="hessian")
 
 
-def _argnums(argnums: Any, count: int) -> tuple[list[int], bool]:
+def argument_numbers(argnums: Any, count: int) -> tuple[list[int], bool]:
     """The arguments to differentiate by, of so many, and whether one is meant."""
     single = not isinstance(argnums, (list, tuple))
     numbers = []

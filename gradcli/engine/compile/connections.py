@@ -1,0 +1,136 @@
+"""Which numbers of a program that is being written down are nodes of the graph that the interpreter
+records: by the points that they were made from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from gradcli.engine.compile.typed import Do, If, Instruction, Loop, Operand, Pop, Push, Value
+from gradcli.engine.ops.catalog import ops
+from gradcli.record import Record
+
+
+class Links(Record):
+    """What a number was made from: points, and numbers of loops that are still being gone through.
+
+    Fields:
+        may: what it is made from on some way.
+        must: what it is made from on every way.
+    """
+
+    __slots__ = ("may", "must")
+    may: frozenset[int]
+    must: frozenset[int]
+
+    def joined(self, other: Links) -> Links:
+        """What holds of both."""
+        return Links(self.may | other.may, self.must & other.must)
+
+
+NONE = Links(frozenset(), frozenset())
+
+
+class Connections:
+    """The links of one program's values, as far as it is written."""
+
+    def __init__(self) -> None:
+        self._links: dict[int, Links] = {}
+        self._stacks: dict[tuple[int, int], Links] = {}
+        self._nodes: set[int] = set()
+        self._points: set[int] = set()
+        self._closed: set[int] = set()
+        self._read: list[tuple[list[Instruction], int]] = []
+
+    def plain(self, v: Value) -> None:
+        """Note a value that is no node."""
+        self._links[v.number] = NONE
+
+    def source(self, v: Value) -> None:
+        """Note a value that may be a node of its own."""
+        self._nodes.add(v.number)
+
+    def point(self, v: Value) -> None:
+        """Note a value that is a node of its own."""
+        self._nodes.add(v.number)
+        self._points.add(v.number)
+
+    def close(self, points: Iterable[Value]) -> None:
+        """Note that nothing is differentiated by some points any more."""
+        self._closed.update(v.number for v in points)
+
+    def of(self, x: Operand, written: Sequence[list[Instruction]]) -> Links:
+        """The links of an operand, in open blocks, the outermost first."""
+        self._follow(written)
+        found = self._of(x)
+        return Links(found.may - self._closed, found.must - self._closed)
+
+    def is_node(self, links: Links) -> bool:
+        """Whether a number of these links surely is a node."""
+        return not links.must.isdisjoint(self._points)
+
+    def forget(self, body: list[Instruction], start: int) -> None:
+        """Note that a block has become another from an instruction on."""
+        self._read = [(b, min(at, start) if b is body else at) for b, at in self._read]
+
+    def _follow(self, written: Sequence[list[Instruction]]) -> None:
+        """Read on in open blocks."""
+        before = {id(body): at for body, at in self._read}
+        self._read = []
+        for body in written:
+            self._body(body[before.get(id(body), 0) :])
+            self._read.append((body, len(body)))
+
+    def _of(self, x: Operand | None) -> Links:
+        if not isinstance(x, Value) or x.type != "float":
+            return NONE
+        found = self._links.get(x.number)
+        if found is None or x.number in self._nodes:
+            own = frozenset({x.number})
+            found = found or NONE
+            return Links(found.may | own, found.must | own)
+        return found
+
+    def _body(self, body: Iterable[Instruction]) -> None:
+        for i in body:
+            match i:
+                case Do():
+                    self._links[i.target.number] = self._made(i)
+                case If():
+                    self._body(i.then.body)
+                    self._body(i.orelse.body)
+                    sides = zip(i.targets, i.then.results, i.orelse.results, strict=True)
+                    for target, a, b in sides:
+                        self._links[target.number] = self._of(a).joined(self._of(b))
+                case Loop():
+                    self._loop(i)
+                case Push():
+                    for k, x in enumerate(i.values):
+                        found = self._of(x)
+                        before = self._stacks.get((i.stack, k), found)
+                        self._stacks[i.stack, k] = before.joined(found)
+                case Pop():
+                    for k, target in enumerate(i.targets):
+                        self._links[target.number] = self._stacks.get((i.stack, k), NONE)
+
+    def _made(self, i: Do) -> Links:
+        if not ops[i.op].differentiable:
+            return NONE
+        found = [*map(self._of, i.args)]
+        return Links(
+            frozenset().union(*(x.may for x in found)), frozenset().union(*(x.must for x in found))
+        )
+
+    def _loop(self, i: Loop) -> None:
+        held = [*map(self._of, i.initial)]
+        while True:
+            for param, links in zip(i.params, held, strict=True):
+                self._links[param.number] = links
+            self._body(i.body.body)
+            then = [*map(self._of, i.body.results[1:])]
+            found = [a.joined(b) for a, b in zip(held, then, strict=True)]
+            if found == held:
+                break
+            held = found
+        for target, links in zip(i.targets, then, strict=True):
+            self._links[target.number] = links

@@ -1,0 +1,349 @@
+"""A function that a program differentiates: what it does is written down, and its derivatives
+behind that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from itertools import takewhile
+from typing import Any
+
+from gradcli.engine.compile.adjoint import adjoint
+from gradcli.engine.compile.peel import peeled
+from gradcli.engine.compile.pushforward import pushforward
+from gradcli.engine.compile.rotate import rotated
+from gradcli.engine.compile.symbols import Symbol, operand
+from gradcli.engine.compile.tangent import tangent
+from gradcli.engine.compile.tidy import ALL, tidy
+from gradcli.engine.compile.trace import Trace, content
+from gradcli.engine.compile.typed import (
+    Block,
+    If,
+    Instruction,
+    Loop,
+    Operand,
+    Pop,
+    Program,
+    Push,
+    Value,
+)
+from gradcli.engine.compile.values import Cell, is_number, number_type
+from gradcli.engine.compile.walk import Copier, defined, instructions, read, values
+from gradcli.engine.ops.catalog import ops
+from gradcli.engine.run.transforms import Tree, mapped, values_in
+
+Call = Callable[[Any, Sequence[Any], Mapping[str, Any]], Any]
+
+
+class Followed:
+    """One run of a function whose differentiated arguments are points.
+
+    Fields:
+        arguments: the values at the points, in the form of the arguments: numbers, 0-d tensors,
+            lists and tuples of them.
+        out: what the function gives: a number, a 0-d tensor or a tuple of such things.
+    """
+
+    def __init__(
+        self,
+        trace: Trace,
+        call: Call,
+        function: Any,
+        given: Sequence[Any],
+        argnums: Sequence[int],
+        keywords: Mapping[str, Any],
+    ) -> None:
+        self._trace = trace
+        self._is_recorded = trace.recording
+        self._is_derived = False
+        arguments = list(given)
+        for i in argnums:
+            arguments[i] = self._points(arguments[i])
+        self.arguments = [arguments[i] for i in argnums]
+        at = [number_in(point) for point in values_in(self.arguments)]
+        self._at: list[Value] = [point.value for point in at]
+        body, out = self._followed(call, function, arguments, keywords)
+        results = tuple([operand(number_in(x)) for x in values_in(out)])
+        program = self._program(body, results)
+        program = peeled(tidy(rotated(program), ALL), self._at, results)
+        copier = _Inlined(trace, {}, ())
+        self._block = trace.innermost
+        self._body = copier.body(program.block.body)
+        self._results = copier.operands(program.block.results)
+        for instruction in self._body:
+            trace.put(instruction)
+        numbers = iter(map(trace.known, self._results))
+        self.out: Tree = mapped(lambda value: self._like(next(numbers), value), out)
+
+    # --- going through the function --------------------------------------------------------
+
+    def _points(self, value: Any) -> Tree:
+        """Points in the place of a value, in the form of it."""
+        if isinstance(value, tuple):
+            return tuple(map(self._points, value))
+        if type(value) is not list:
+            return self._point(value)
+        if all(map(is_number, value)) and not any(map(self._is_node, value)):
+            raise self._trace.refused("a derivative by a list of numbers, which is a tensor")
+        return [*map(self._points, value)]
+
+    def _is_node(self, number: Any) -> bool:
+        return self._trace.connections.is_node(self._trace.links(operand(number)))
+
+    def _point(self, value: Any) -> Any:
+        number = number_in(value)
+        if not is_number(number):
+            raise self._trace.refused("a derivative by what is no number")
+        if number_type(number) != "float":
+            number = ops.mul(number, 1.0)
+        made = self._trace.point(number)
+        self._trace.connections.point(made.value)
+        return self._trace.cell(made, visible=None) if isinstance(value, Cell) else made
+
+    def _followed(
+        self, call: Call, function: Any, given: Sequence[Any], keywords: Mapping[str, Any]
+    ) -> tuple[list[Instruction], Tree]:
+        """What a function does, and what it gives."""
+        trace = self._trace
+        since = trace.tick()
+        trace.recording = True
+        trace.objects.append({})
+        with trace.block() as body:
+            out = self._result(call(function, given, keywords))
+            self._look_around(out)
+        trace.recording = self._is_recorded
+        for key, (value, held) in trace.objects.pop().items():
+            if trace.born(value) > since:
+                continue
+            if not isinstance(value, Cell) or operand(content(value)[0]) is not operand(held[0]):
+                raise trace.refused("a function that is differentiated changes what is outside")
+            if trace.objects:
+                trace.objects[-1].setdefault(key, (value, held))
+        return body, out
+
+    def _result(self, value: Any) -> Tree:
+        if isinstance(value, tuple):
+            return tuple(map(self._result, value))
+        if not is_number(number_in(value)):
+            raise self._trace.refused("a function is differentiated that gives no number")
+        if isinstance(value, Cell) and number_type(value.number) != "float":
+            raise self._trace.refused("a function is differentiated that gives a tensor of ints")
+        return value
+
+    def _look_around(self, out: Tree) -> None:
+        """Find out whether what it gives is made from anything but the points."""
+        trace = self._trace
+        trace.connections.close(self._at)
+        links = [trace.links(operand(number_in(x))) for x in values_in(out)]
+        self._may_be_connected = self._is_recorded and any(x.may for x in links)
+        self._is_connected = self._is_recorded and any(map(trace.connections.is_node, links))
+
+    def _program(self, body: Sequence[Instruction], results: Sequence[Operand]) -> Program:
+        """A body as a program of its own, whose first inputs are the points."""
+        block, own = Block(tuple(body), tuple(results)), {v.number for v in self._at}
+        outside = [v for v in _free(block) if v.number not in own]
+        return Program((*self._at, *outside), block, ())
+
+    # --- derivatives -------------------------------------------------------------------------
+
+    def pulled(self, weights: Sequence[Any]) -> list[Tree]:
+        """Cotangents of the points, in the form of the arguments, from those of the results (None
+        for zero).
+        """
+        trace = self._trace
+        if trace.recording != self._is_recorded:
+            raise trace.refused("a cotangent is pulled under another `no_grad`")
+        places = tuple([k for k, g in enumerate(weights) if g is not None])
+        seeds = [operand(number_in(weights[k])) for k in places]
+        program = self._program(self._body, self._results)
+        made = adjoint(program, self._at, (places,), self._again(program, seeds)).program
+        copier = self._copier(made, seeds)
+        body = copier.body(made.block.body)
+        own = tuple(takewhile(copier.is_kept, body))
+        old = {i.stack for i in instructions(self._body) if isinstance(i, Push)}
+        if _without_pushes(own, old) == self._body:
+            self._replace(own)
+            for i in body[len(own) :]:
+                trace.add(i)
+        else:
+            self._end(body)
+        slopes = copier.operands(made.block.results[len(self._results) :])
+        return self.by_argument([*map(trace.known, slopes)])
+
+    def pushed(self, directions: Sequence[Mapping[int, Any]]) -> list[list[Any]]:
+        """Tangents of the results, in each direction, from those of points by the place of the
+        point.
+        """
+        trace = self._trace
+        program = self._program(self._body, self._results)
+        seeds = [operand(number_in(dot)) for along in directions for dot in along.values()]
+        again = self._again(program, seeds)
+        if again:
+            by = [[self._at[k] for k in along] for along in directions]
+            made = pushforward(program, by, again).program
+        else:  # the directions go together, each with all of the points
+            moved = sorted({k for along in directions for k in along})
+            seeds = [operand(number_in(along.get(k, 0.0))) for along in directions for k in moved]
+            made = tangent(program, [self._at[k] for k in moved], len(directions)).program
+        copier = self._copier(made, seeds)
+        self._end(copier.body(made.block.body))
+        width = len(self._results)
+        results = copier.operands(made.block.results)
+        dots = [*map(trace.known, results[width:])]
+        if again:
+            outs = [*map(trace.known, self._results)] * len(directions)
+            if len(directions) > 1 and not self._is_connected:
+                for dot, out in zip(dots, outs, strict=True):
+                    self._hold_nonzero(dot, out)
+            dots = [*map(self._linked, dots, outs)]
+        return [dots[k * width :][:width] for k in range(len(directions))]
+
+    def by_argument(self, found: Sequence[Any]) -> list[Tree]:
+        """What was found of each point, in the form of the arguments."""
+        numbers = iter(found)
+        return [mapped(lambda x: self._outside(next(numbers), x), a) for a in self.arguments]
+
+    def by_result(self, found: Sequence[Any]) -> Tree:
+        """What was found of each result, in their form."""
+        numbers = iter(found)
+        return mapped(lambda x: self._outside(next(numbers), x), self.out)
+
+    def value(self) -> Tree:
+        """What the function gives, for the program."""
+        return self.by_result([*map(number_in, values_in(self.out))])
+
+    def _outside(self, number: Any, like: Any) -> Any:
+        """A number for the program, in the kind of a value."""
+        return self._like(number if self._is_recorded else self._trace.cut(number), like)
+
+    def _like(self, number: Any, like: Any) -> Any:
+        return self._trace.cell(number, visible=None) if isinstance(like, Cell) else number
+
+    def _hold_nonzero(self, dot: Any, out: Any) -> None:
+        """Leave where a tangent is zero: directions that go together, as they do where nothing is
+        differentiated again, may give a zero of the other sign.
+        """
+        if isinstance(dot, Symbol):
+            self._trace.leave(ops.eq(dot, 0.0), "it hangs on the way what is differentiated again")
+        elif isinstance(out, Symbol):
+            raise self._trace.refused(
+                "whether a derivative is differentiated again hangs on the way"
+            )
+
+    def _linked(self, dot: Any, out: Any) -> Any:
+        """A tangent with a graph where its result has one, though it be a constant."""
+        trace = self._trace
+        these, those = trace.links(operand(dot)), trace.links(operand(out))
+        if trace.connections.is_node(these) or those.may <= these.must:
+            return dot
+        if these.may:
+            raise trace.refused("whether a tangent is a constant hangs on the way")
+        return ops.where(True, dot, out)
+
+    def _again(self, program: Program, seeds: Sequence[Operand]) -> list[Value]:
+        """What its derivatives may be differentiated by."""
+        links = self._trace.links
+        if not self._is_recorded or not (
+            self._may_be_connected or any(links(x).may for x in seeds)
+        ):
+            return []
+        own = {v.number for v in self._at}
+        return [v for v in program.inputs if v.number in own or links(v).may]
+
+    def _copier(self, made: Program, seeds: Sequence[Operand]) -> _Inlined:
+        inputs = made.inputs[len(made.inputs) - len(seeds) :]
+        names = {v.number: seed for v, seed in zip(inputs, seeds, strict=True)}
+        return _Inlined(self._trace, names, self._body)
+
+    def _end(self, body: tuple[Instruction, ...]) -> None:
+        """Write what it does and its last derivative, which need not leave it as it was."""
+        at_end = self._block[len(self._block) - len(self._body) :]
+        if self._is_derived or tuple(at_end) != self._body:
+            raise self._trace.refused("a function is differentiated in several ways")
+        self._replace(body)
+
+    def _replace(self, body: tuple[Instruction, ...]) -> None:
+        """Let what it does be written so."""
+        trace = self._trace
+        self._is_derived = True
+        if body == self._body:
+            return
+        if trace.innermost is not self._block:
+            raise trace.refused("a cotangent is pulled in another branch or loop")
+        start = next(k for k, i in enumerate(self._block) if i is self._body[0])
+        self._block[start : start + len(self._body)] = body
+        trace.connections.forget(self._block, start)
+        self._body = body
+
+
+class _Inlined(Copier):
+    """Copies what is derived of a body into the program that is being written: what the body
+    defines keeps its names, all else gets new ones.
+    """
+
+    def __init__(
+        self, trace: Trace, names: Mapping[int, Operand], body: Sequence[Instruction]
+    ) -> None:
+        super().__init__(names, trace.value)
+        self._trace = trace
+        self._body = {v.number for i in instructions(body) for v in _defined(i)}
+        self._stacks = {i.stack: i.stack for i in instructions(body) if isinstance(i, (Push, Pop))}
+
+    def is_kept(self, i: Instruction) -> bool:
+        """Whether an instruction is of the body: it defines nothing new."""
+        return all(v.number in self._body for j in instructions([i]) for v in _defined(j))
+
+    def _new(self, value: Value) -> Value:
+        if value.number not in self._body:
+            return super()._new(value)
+        return value
+
+    def _instruction(self, i: Instruction) -> Instruction:
+        made = super()._instruction(i)
+        if isinstance(made, Push):
+            return Push(made.span, self._stack(made.stack), made.values)
+        if isinstance(made, Pop):
+            return Pop(made.span, self._stack(made.stack), made.targets)
+        return made
+
+    def _stack(self, stack: int) -> int:
+        if stack not in self._stacks:
+            self._stacks[stack] = self._trace.stack()
+        return self._stacks[stack]
+
+
+def number_in(value: Any) -> Any:
+    """The number that a value is, or that is in a 0-d tensor."""
+    return value.number if isinstance(value, Cell) else value
+
+
+def _defined(i: Instruction) -> tuple[Value, ...]:
+    return (*defined(i), *i.params) if isinstance(i, Loop) else defined(i)
+
+
+def _without_pushes(body: Sequence[Instruction], kept: Collection[int]) -> tuple[Instruction, ...]:
+    """Instructions but those that put something on other stacks than some."""
+    found: list[Instruction] = []
+    for i in body:
+        match i:
+            case Push() if i.stack not in kept:
+                continue
+            case If():
+                then, orelse = (
+                    Block(_without_pushes(side.body, kept), side.results)
+                    for side in (i.then, i.orelse)
+                )
+                found.append(If(i.span, i.targets, i.test, then, orelse))
+            case Loop():
+                block = Block(_without_pushes(i.body.body, kept), i.body.results)
+                found.append(Loop(i.span, i.targets, i.turns, i.params, i.initial, block))
+            case _:
+                found.append(i)
+    return tuple(found)
+
+
+def _free(block: Block) -> list[Value]:
+    """The values that a block reads and that are defined outside of it."""
+    own = {v.number for v in values(Program((), block, ()))}
+    found = {x.number: x for x in read(block) if x.number not in own}
+    return [found[number] for number in sorted(found)]

@@ -1,0 +1,152 @@
+"""Forward mode behind a program: tangents by instructions that follow all of its own, as the
+interpreter finds them when the program has run. So cotangents that go back through both come
+together in its order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from gradcli.engine.compile.delta import Derived, derived, parts
+from gradcli.engine.compile.symbols import Symbol
+from gradcli.engine.compile.tangent import Forward
+from gradcli.engine.compile.typed import (
+    Block,
+    Do,
+    If,
+    Instruction,
+    Loop,
+    NotCompilable,
+    Operand,
+    Pop,
+    Program,
+    Push,
+    Value,
+)
+from gradcli.engine.compile.walk import defined, instructions, unused_stack
+from gradcli.engine.compile.ways import NOTHING
+
+
+def pushforward(
+    program: Program, directions: Sequence[Sequence[Value]], again: Sequence[Value]
+) -> Derived:
+    """A program with the tangents of its results behind all of it, those of the first direction
+    first.
+
+    Args:
+        program: The program.
+        directions: For each direction the values that have a tangent. These are further inputs.
+        again: What the tangents will be differentiated by.
+
+    Raises:
+        NotCompilable: If a tangent goes through a loop, or a rule asks for what is known only when
+            the code runs.
+    """
+    return _Behind(program, directions, again).derived()
+
+
+class _Behind(Forward):
+    """Writes the tangents alone, one direction after the other."""
+
+    def __init__(
+        self, program: Program, directions: Sequence[Sequence[Value]], again: Sequence[Value]
+    ) -> None:
+        wrt = [v for direction in directions for v in direction]
+        super().__init__(program, wrt, len(directions), again)
+        self.seeds = [
+            {v.number: seeds[v.number] for v in direction}
+            for direction, seeds in zip(directions, self.seeds, strict=True)
+        ]
+
+    def derived(self) -> Derived:
+        program, builder = self.program, self.builder
+        self.names: dict[int, Value] = {}
+        self.stack = unused_stack(program)
+        self.stacks: dict[tuple[int, int], int] = {}
+        every, own = self.directions, tuple(map(self.opened, program.block.body))
+        with builder.block() as behind:
+            for d in every:
+                self.directions = range(d, d + 1)
+                for v in program.inputs:
+                    self.seeded(v)
+                self.body(own)
+        found = [self.of(d, x) for d in every for x in program.block.results]
+        inputs = (*program.inputs, *(v for seeds in self.seeds for v in seeds.values()))
+        made = Program(inputs, Block((*own, *behind), program.block.results), program.texts)
+        return derived(made, found, self.deltas, self.first)
+
+    def opened(self, i: Instruction) -> Instruction:
+        """An instruction; a branch gives all that is defined in it, so that it is there behind."""
+        if not isinstance(i, If):
+            return i
+        sides = i.then, i.orelse
+        bodies = [tuple(map(self.opened, side.body)) for side in sides]
+        targets, results = [*i.targets], [[*side.results] for side in sides]
+        for k, (side, body) in enumerate(zip(sides, bodies, strict=True)):
+            pairs = zip(side.results, i.targets, strict=True)
+            given = {x.number: t for x, t in pairs if isinstance(x, Value)}
+            for v in [v for j in body for v in defined(j)]:
+                if v.number not in given:
+                    given[v.number] = self.builder.value(v.type)
+                    targets.append(given[v.number])
+                    results[k].append(v)
+                    results[1 - k].append(NOTHING[v.type])
+                self.names[v.number] = given[v.number]
+        blocks = [Block(b, tuple(r)) for b, r in zip(bodies, results, strict=True)]
+        return If(i.span, tuple(targets), i.test, *blocks)
+
+    def there(self, x: Operand) -> Operand:
+        """What an operand is behind the program."""
+        while isinstance(x, Value) and x.number in self.names:
+            x = self.names[x.number]
+        return x
+
+    def read(self, x: Operand | None) -> Any:
+        if not isinstance(x, Value):
+            return x
+        there = self.there(x)
+        assert isinstance(there, Value)
+        return Symbol(there, self.builder, x in self.recorded)
+
+    def body(self, body: Sequence[Instruction]) -> None:
+        for i in body:
+            self.builder.span = i.span
+            match i:
+                case Do():
+                    self.do(i)
+                case If():
+                    self.branch(i)
+                case Loop():
+                    self.hold_still(i)
+                case Push():
+                    found = self.found([i.values[k] for k in self.moving.of_stack(i)])
+                    self.builder.add(Push(i.span, self.mirror(i.stack), parts(found)))
+                case Pop():
+                    made = self.made([i.targets[k] for k in self.moving.of_stack(i)])
+                    self.builder.add(Pop(i.span, self.mirror(i.stack), tuple(made)))
+            for v in defined(i):
+                self.seeded(v)
+
+    def branch(self, i: If) -> None:
+        moved = [k for k, t in enumerate(i.targets) if t in self.moving]
+        sides = []
+        for side in (i.then, i.orelse):
+            with self.builder.block() as body:
+                self.body(side.body)
+            sides.append(Block(tuple(body), parts(self.found([side.results[k] for k in moved]))))
+        targets = tuple(self.made([i.targets[k] for k in moved]))
+        self.builder.add(If(i.span, targets, self.there(i.test), *sides))
+
+    def mirror(self, stack: int) -> int:
+        """The stack of the tangents of what is put on another."""
+        key = self.directions.start, stack
+        return self.stacks.setdefault(key, self.stack + len(self.stacks))
+
+    def hold_still(self, loop: Loop) -> None:
+        """Hold a loop not to move."""
+        inside = [loop, *instructions(loop.body.body)]
+        stacks = (self.moving.of_stack(j) for j in inside if isinstance(j, (Push, Pop)))
+        if any(stacks) or any(v in self.moving for j in inside for v in defined(j)):
+            reason = "forward mode through a loop is differentiated again"
+            raise NotCompilable(reason, loop.span)

@@ -8,6 +8,7 @@ from typing import Any
 from gradcli import ir
 from gradcli.engine.compile.adjoint import adjoint
 from gradcli.engine.compile.delta import Derived, certain
+from gradcli.engine.compile.final import final
 from gradcli.engine.compile.specialize import (
     Items,
     Known,
@@ -53,7 +54,7 @@ class Form:
 
     Fields:
         program: the typed program that answers it.
-        inputs: name and type of its inputs; `constants` and those of `more` follow.
+        inputs: name and type of its inputs; `constants` and those of `more` follow, in their order.
         constants: what is given for the points at which the program has a number of its own.
 
     Raises:
@@ -67,8 +68,12 @@ class Form:
     def __init__(self, loaded: Loaded, request: Request) -> None:
         raise NotImplementedError
 
+    def seeds(self, request: Request) -> Sequence[float | None]:
+        """The inputs behind those of the program, None where each request has its own."""
+        return []
+
     def more(self, request: Request) -> list[float]:
-        """The inputs behind those of the program."""
+        """Those of the request."""
         return []
 
     def result(self, numbers: Sequence[Any], printed: tuple[str, ...]) -> Any:
@@ -141,7 +146,7 @@ class Differentiated(Form):
         self.inputs = _inputs(made)
         self.points = points
         self.unused: list[str] = []
-        self.program = self.derived(plain, request)
+        self.program = final(self.derived(plain, request), self.seeds(request))
 
     def names_of(self, loaded: Loaded, request: Request) -> tuple[Sequence[str], Sequence[str]]:
         """The names that are watched, and those of them that the user has named."""
@@ -221,8 +226,11 @@ class Gradient(Differentiated):
         self.hold_single()
         return self.first(adjoint(program, self.points, ((0,),)), self.names)
 
+    def seeds(self, request: Request) -> Sequence[float | None]:
+        return [_seed(request)]
+
     def more(self, request: Request) -> list[float]:
-        return [_weight(request)]
+        return _weight(request)
 
     def result(self, numbers: Sequence[Any], printed: tuple[str, ...]) -> GradResult:
         return GradResult(
@@ -261,6 +269,9 @@ class Jvp(Differentiated):
     def derived(self, program: Program, request: Request) -> Program:
         return self.pushed(program, 1)
 
+    def seeds(self, request: Request) -> Sequence[float | None]:
+        return [None] * len(self.names)
+
     def more(self, request: Request) -> list[float]:
         return [_number(request.tangents[name]) for name in self.names]
 
@@ -290,7 +301,7 @@ class Jacobian(Differentiated):
         every = tuple(range(self.width))
         return self.first(adjoint(program, self.points, [every] * self.width), self.names)
 
-    def more(self, request: Request) -> list[float]:
+    def seeds(self, request: Request) -> Sequence[float | None]:
         return self._seeds
 
     def result(self, numbers: Sequence[Any], printed: tuple[str, ...]) -> JacobianResult:
@@ -342,8 +353,11 @@ class Hessian(Twice):
         places = [(self.slopes + k,) for k in range(count)]
         return adjoint(program, self.points, places).program
 
+    def seeds(self, request: Request) -> Sequence[float | None]:
+        return [_seed(request), *self._seeds]
+
     def more(self, request: Request) -> list[float]:
-        return [_weight(request), *self._seeds]
+        return _weight(request)
 
     def blocks(self, numbers: Sequence[Any]) -> dict[str, dict[str, Any]]:
         """The second derivatives by two names."""
@@ -402,8 +416,11 @@ class Hvp(Twice):
         by = dict(zip(self.names, self.points, strict=True))
         return tangent(program, [by[name] for name in self._along], 1).program
 
+    def seeds(self, request: Request) -> Sequence[float | None]:
+        return [_seed(request), *[None] * len(self._along)]
+
     def more(self, request: Request) -> list[float]:
-        return [_weight(request), *(_number(request.tangents[name]) for name in self._along)]
+        return [*_weight(request), *(_number(request.tangents[name]) for name in self._along)]
 
     def result(self, numbers: Sequence[Any], printed: tuple[str, ...]) -> HvpResult:
         rows = self.names if self._rows is None else self._rows
@@ -508,8 +525,13 @@ def _units(count: int) -> list[float]:
     return [1.0 if i == k else 0.0 for i in range(count) for k in range(count)]
 
 
-def _weight(request: Request) -> float:
-    return 1.0 if request.cotangent is None else _number(request.cotangent)
+def _seed(request: Request) -> float | None:
+    """The weight of the result where none is given."""
+    return 1.0 if request.cotangent is None else None
+
+
+def _weight(request: Request) -> list[float]:
+    return [] if request.cotangent is None else [_number(request.cotangent)]
 
 
 def _number(given: Any) -> float:

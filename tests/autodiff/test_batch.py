@@ -128,3 +128,50 @@ def test_a_jacobian_inside_a_program_takes_few_passes(passes, call, kind):
     again = load(text.replace("x = ", "param p = 1.0\nx = p * ")).grad(cotangent=np.ones((20, 20)))
     assert np.allclose(again.value, result, rtol=1e-13), "recorded, row by row"
     assert np.array_equal(alone, result[[0, 7]])
+
+
+OF_NUMBERS = [op for op in table().values() if op.number and op.differentiable and not op.body]
+DIRECTIONS = np.array([-0.0, 0.0, 1.5, -1.5])
+
+
+def by_numbers(op):
+    """Places of an op among numbers, the first ones of its samples: its value there, the arguments,
+    and which of them moves.
+    """
+    for s in op.samples():
+        flat = [None if a is None else np.ravel(a).tolist() for a in values(s.args)]
+        params = op.params | s.params
+        if [] in flat or params.get("dim") is not None:
+            continue
+        args = [None if a is None else a[0] for a in flat]
+        out = op.value(args, params)
+        saved = zip(args, op.saves, strict=True)
+        read = [a if a is None or reads else like_of(a) for a, reads in saved]
+        for i, a in enumerate(args):
+            if type(out) is type(a) is float:
+                yield out, read, params, i
+
+
+def bits(x):
+    """Numbers of all directions; one that is the same for all stands for each."""
+    return np.broadcast_to(getattr(x, "data", x), DIRECTIONS.shape).astype(float).tobytes()
+
+
+def test_numbers_pushed_and_pulled_together_have_the_bits_of_those_one_by_one():
+    wrong = []
+    for op in OF_NUMBERS:
+        for out, args, params, i in by_numbers(op):
+            wanted = [k == i for k in range(len(args))]
+
+            def pushed(dot, i=i, op=op, out=out, args=args, params=params):
+                dots = [dot if k == i else None for k in range(len(args))]
+                return op.push(dots, out, args, params)
+
+            def pulled(g, i=i, op=op, out=out, args=args, params=params, wanted=wanted):
+                return op.pull(g, out, args, params, wanted)[i]
+
+            for way in (pushed, pulled):
+                alone = [way(float(d)) for d in DIRECTIONS]
+                if alone[0] is not None and bits(alone) != bits(way(Batch(DIRECTIONS))):
+                    wrong.append(f"{op.name}{args} {way.__name__} {alone}")
+    assert not wrong, "\n".join(wrong)

@@ -36,7 +36,7 @@ def of_code(program: Program, machine_code: bool) -> str:
                 continue
             run = _answer(program, name, asked, "never")
             if code != run:
-                return f"{name} {asked} by code: {code}\nby a run: {run}"
+                return f"{name} by code: {asked} {code}\nby a run: {run}"
     return ""
 
 

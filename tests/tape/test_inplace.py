@@ -138,3 +138,12 @@ def test_what_is_made_by_a_view_of_what_nobody_has_is_no_view(call):
 def test_an_integral_of_no_samples_is_a_tensor():
     text = "x = tensor([], requires_grad=True)\nprint(torch.trapezoid(x * 1, dim=0).detach())"
     assert load(text).run().printed == ("tensor(0.)",)
+
+
+def test_a_view_of_a_view_follows_the_base_when_that_has_changed():
+    """The gradient by the view between them has no part of it: as in PyTorch."""
+    text = (
+        "x = tensor([1.0, 2.0, 3.0], requires_grad=True)\nb = x * 1\nv = b[:2]\nw = v[:1]\n"
+        "w.mul_(2)\ny = v.sum() * w.sum()\nprint(torch.autograd.grad(y, [v, x]))"
+    )
+    assert load(text).run().printed == ("(tensor([2., 2.]), tensor([12.,  2.,  0.]))",)

@@ -112,22 +112,27 @@ class Code:
         """
         count = len(columns[0]) if columns else 0
         left = np.zeros(count, np.bool_)
-        given = [np.asarray(column).tolist() for column in columns]
-        types = [type_of(x) for x in self.program.block.results]
-        results = [[_NOTHING[type]] * count for type in types]
+        inputs = zip(self.program.inputs, columns, strict=True)
+        found = {x.number: np.asarray(column) for x, column in inputs}
+        places = computed(self.program)
+        results = {k: [_NOTHING[type_of(x)]] * count for k, x in places.items()}
 
         def again(i: int, row: Sequence[Any]) -> None:
             try:
-                found = self._careful(_untold, *row)
+                numbers = self._careful(_untold, *row)
             except Exception:
                 left[i] = True
             else:
-                for result, x in zip(results, found, strict=True):
-                    result[i] = x
+                for k, result in results.items():
+                    result[i] = numbers[k]
 
-        self._rows(_untold, again, zip(*given, strict=True), *results)
+        given = [column.tolist() for column in found.values()]
+        self._rows(_untold, again, zip(*given, strict=True), *results.values())
         return [
-            np.array(result, _ARRAYS[type]) for result, type in zip(results, types, strict=True)
+            found[x.number]
+            if isinstance(x, Value) and x.number in found
+            else np.array(results[k], _ARRAYS[type_of(x)])
+            for k, x in enumerate(self.program.block.results)
         ], left
 
 
@@ -142,6 +147,16 @@ def code(program: Program) -> Code:
         NotCompilable: If its loops are too deep within each other.
     """
     return Code(program)
+
+
+def computed(program: Program) -> dict[int, Operand]:
+    """The results that are no inputs, by their places."""
+    given = {x.number for x in program.inputs}
+    return {
+        k: x
+        for k, x in enumerate(program.block.results)
+        if not isinstance(x, Value) or x.number not in given
+    }
 
 
 def _untold(text: str) -> None:
@@ -180,14 +195,14 @@ class _Writer:
         put to; a row that raises is given to `again`.
         """
         inputs = [ast.Name(self.name(value), ast.Store()) for value in self.program.inputs]
-        outputs = [f"out{i}" for i in range(len(self.program.block.results))]
+        outputs = {k: f"out{k}" for k in computed(self.program)}
 
         def put(found: Sequence[Operand]) -> list[ast.stmt]:
             return [
                 ast.Assign(
-                    [ast.Subscript(_load(name), _load("row"), ast.Store())], self.operand(result)
+                    [ast.Subscript(_load(name), _load("row"), ast.Store())], self.operand(found[k])
                 )
-                for name, result in zip(outputs, found, strict=True)
+                for k, name in outputs.items()
             ]
 
         self.loops += 1
@@ -203,7 +218,7 @@ class _Writer:
             [ast.Try(body, [handler], [], [])],
             [],
         )
-        return self.function(["echo", "again", "given", *outputs], [loop])
+        return self.function(["echo", "again", "given", *outputs.values()], [loop])
 
     def function(self, names: Sequence[str], body: list[ast.stmt]) -> Function:
         """The Python function with these parameters and this body."""

@@ -5,7 +5,7 @@ branches that are never taken, places of a stack that nobody takes from it.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -39,28 +39,32 @@ def tidy(program: Program, first: int) -> Program:
     """The program without what is needless. Ops whose targets have numbers below `first` stay: what
     fails in them is to fail.
     """
-    simple = _Simple()
-    while True:
-        simple.changed = False
-        program = simple.program(program)
-        if not simple.changed:
-            return _Needed(program, first).program()
+    return _Needed(Simple({}).last(program), first).program()
 
 
-class _Simple:
+class Simple:
     """Puts what is known in the place of values. A walk over the program finds out what the next
     makes use of.
     """
 
-    def __init__(self) -> None:
-        self.known: dict[int, Operand] = {}
+    def __init__(self, known: Mapping[int, Operand]) -> None:
+        self.known = dict(known)
         self.changed = False
 
-    def program(self, program: Program) -> Program:
+    def last(self, program: Program) -> Program:
+        """The program in which nothing more is known."""
+        while True:
+            self.changed = False
+            program = self._program(program)
+            if not self.changed:
+                return program
+
+    def _program(self, program: Program) -> Program:
         self._stacks(program)
         return Program(program.inputs, self._block(program.block), program.texts)
 
-    def _is(self, value: Value, x: Operand) -> None:
+    def note(self, value: Value, x: Operand) -> None:
+        """Note what a value is."""
         if value.number not in self.known and not _alike(value, x):
             self.known[value.number] = x
             self.changed = True
@@ -85,7 +89,7 @@ class _Simple:
                 if i.target.number in self.known:
                     return ()
                 args = tuple([None if a is None else self._operand(a) for a in i.args])
-                self._evaluated(i, args)
+                self.evaluated(i, args)
                 return (Do(i.span, i.target, i.op, args, i.params),)
             case If():
                 return self._branch(i)
@@ -100,17 +104,17 @@ class _Simple:
                 return (Tell(i.span, i.text, self._operands(i.args)),)
         return (i,)
 
-    def _evaluated(self, i: Do, args: Sequence[Operand | None]) -> None:
+    def evaluated(self, i: Do, args: Sequence[Operand | None]) -> None:
         """Note what an op gives if its arguments are known."""
         if i.op in _LOGIC:
             whole, nothing = _LOGIC[i.op]
             a, b = args
             if a is whole or b is whole:
-                self._is(i.target, whole)
+                self.note(i.target, whole)
             elif a is nothing or _alike(a, b):
-                self._is(i.target, b)  # type: ignore[arg-type]  # it takes two
+                self.note(i.target, b)  # type: ignore[arg-type]  # it takes two
             elif b is nothing:
-                self._is(i.target, a)  # type: ignore[arg-type]
+                self.note(i.target, a)  # type: ignore[arg-type]
         elif not any(isinstance(a, Value) for a in args):
             number = ops[i.op].number
             found: Any = None
@@ -118,21 +122,21 @@ class _Simple:
                 with suppress(GradError, ArithmeticError, ValueError):  # which are to be met there
                     found = number(*args, **dict(i.params))
             if TYPES.get(type(found)) == i.target.type and math.isfinite(found):
-                self._is(i.target, found)
+                self.note(i.target, found)
 
     def _branch(self, i: If) -> Sequence[Instruction]:
         test = self._operand(i.test)
         if not isinstance(test, Value):
             side = self._block(i.then if test else i.orelse)
             for target, x in zip(i.targets, side.results, strict=True):
-                self._is(target, x)
+                self.note(target, x)
             return side.body
         then, orelse = self._block(i.then), self._block(i.orelse)
         for target, a, b in zip(i.targets, then.results, orelse.results, strict=True):
             if _alike(a, b):
-                self._is(target, a)
+                self.note(target, a)
             elif a is True and b is False:
-                self._is(target, test)
+                self.note(target, test)
         return (If(i.span, i.targets, test, then, orelse),)
 
     def _loop(self, i: Loop) -> Instruction:
@@ -144,11 +148,11 @@ class _Simple:
             i.params, initial, body.results[1:], i.targets, strict=True
         ):
             if _alike(then, param) or _alike(then, first):
-                self._is(param, first)
+                self.note(param, first)
             if not isinstance(then, Value) or then.number not in inside:
-                self._is(target, then)
+                self.note(target, then)
             elif _alike(then, param):
-                self._is(target, first)
+                self.note(target, first)
         return Loop(i.span, i.targets, i.turns, i.params, initial, body)
 
     def _stacks(self, program: Program) -> None:
@@ -167,7 +171,7 @@ class _Simple:
         for i in pops:
             for target, x in zip(i.targets, pushed.get(i.stack, ()), strict=False):
                 if x is not None:
-                    self._is(target, x)
+                    self.note(target, x)
 
 
 _LOGIC = {"logical_or": (True, False), "logical_and": (False, True)}

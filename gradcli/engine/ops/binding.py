@@ -162,6 +162,8 @@ def _too_many(op: Op, most: int, got: int) -> RunError:
 
 
 def _spelling(op: Op, name: str) -> str:
+    if name in op.args or name in op.params:
+        return name
     names = {*op.args, *(p.removeprefix("*") for p in op.params)}
     if name in names:
         return name

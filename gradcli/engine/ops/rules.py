@@ -260,7 +260,7 @@ def _times(g: Any, partial: Any, product: Any, out: Any, args: Sequence[Any], pa
             return ops.zeros_of(like=g) if shape_of(g) else 0.0
         return ops.neg(g) if partial == -1.0 else ops.mul(g, partial)
     p = partial(out, *args, **params)
-    if type(p) is float and p == 1.0:
+    if type(p) is float and p == 1.0 and product is not ops.gate:  # of which a zero is never -0.
         return g
     return product(g, p)
 

@@ -404,32 +404,40 @@ def node_of(x: Tensor) -> Node | None:
 
 
 def _renew(x: Tensor) -> None:
+    """Make the node of a view anew from the base's: like PyTorch's, not by way of other views."""
+    assert x.view is not None
+    assert x.version is not None
+    x.view.seen = x.version.count
     chain = []
-    while x.view is not None and x.version is not None and x.view.seen != x.version.count:
-        chain.append(x)
-        x = x.view.parent
+    base = x
+    while base.view is not None:
+        chain.append(base)
+        base = base.view.parent
+    node, index = base.node, base.index
     for tensor in reversed(chain):
         view = tensor.view
         assert view is not None
-        assert tensor.version is not None
-        view.seen = tensor.version.count
-        parent = view.parent
-        under = parent.node
-        if under is None or (not view.recorded and base_of(parent).node is view.cut):
-            tensor.node = None
-            continue
-        if not view.recorded and under.visible:
-            raise unrecorded_view(tensor.version)
-        args = (Like(parent.shape, parent.dtype),)
-        node = OpNode(view.op, (under,), (parent.index,), args, view.params, under.visible, None)
-        if view.index is None:
-            node.like = Like(tensor.shape, tensor.dtype)
-        else:
-            assert view.op.shape is not None
-            shapes = view.op.shape(parent.shape, **view.params)
-            node.like = tuple(Like(shape, parent.dtype) for shape in shapes)
-        tensor.node = node
-        tensor.index = view.index or 0
+        if node is None or (not view.recorded and base.node is view.cut):
+            x.node = None
+            return
+        if not view.recorded and node.visible:
+            raise unrecorded_view(x.version)
+        node, index = _node_of_view(tensor, view, node, index), view.index or 0
+    x.node, x.index = node, index
+
+
+def _node_of_view(x: Tensor, view: View, under: Node, index: int) -> OpNode:
+    """A node of a view that is made of a value of the graph."""
+    parent = view.parent
+    args = (Like(parent.shape, parent.dtype),)
+    node = OpNode(view.op, (under,), (index,), args, view.params, under.visible, None)
+    if view.index is None:
+        node.like = Like(x.shape, x.dtype)
+    else:
+        assert view.op.shape is not None
+        shapes = view.op.shape(parent.shape, **view.params)
+        node.like = tuple(Like(shape, parent.dtype) for shape in shapes)
+    return node
 
 
 def unrecorded_view(version: Version | None) -> RunError:

@@ -58,7 +58,7 @@ class Primitives:
         if not any(isinstance(a, Number) for a in args):
             return _constant(w, function, args, params, type)
         signature = tuple(a.type if isinstance(a, Number) else repr(a) for a in args)
-        key = (function, signature, repr(sorted(params.items())), type)
+        key = (function, signature, repr(sorted(params.items())) if params else "", type)
         known = self._known.get(key)
         if known is None:
             known = self._known[key] = self._make(function, args, params, type)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import ast
-import linecache
 import re
 from functools import cache
-from inspect import CO_VARARGS, CO_VARKEYWORDS
 from types import CodeType
 from typing import TypeAlias
 
 from gradcli.engine.compile.llvm.errors import Untranslatable
 
 Tree: TypeAlias = ast.FunctionDef | ast.Lambda
+
+VARARGS, VARKEYWORDS = 4, 8
+"""Flags of code that takes `*args`, `**kwargs`: those of `inspect`, which is slow to import."""
 
 _BEGINNING = re.compile(r"[\w@]")
 """How the first line of a statement of a module begins."""
@@ -37,7 +38,7 @@ def _statement(file: str, line: int) -> tuple[ast.stmt, int]:
     """The statement of the module that has the line, and the number of lines before it. What is
     parsed is as little as can be.
     """
-    lines = linecache.getlines(file)
+    lines = _lines(file)
     if not 0 < line <= len(lines):
         raise Untranslatable(f"{file} has no text")
     first, last = line - 1, line
@@ -50,6 +51,15 @@ def _statement(file: str, line: int) -> tuple[ast.stmt, int]:
     except (SyntaxError, ValueError):
         raise Untranslatable(f"line {line} of {file} is in no statement of its own") from None
     return found, first
+
+
+@cache
+def _lines(file: str) -> list[str]:
+    try:
+        with open(file, encoding="utf-8") as text:
+            return text.readlines()
+    except (OSError, ValueError):
+        return []
 
 
 def _is_of(node: ast.AST, code: CodeType, lines: int) -> bool:
@@ -91,7 +101,7 @@ def _read(node: Tree) -> set[str]:
 def _names(code: CodeType) -> set[str]:
     """The names that code reads or writes, but for its arguments."""
     taken = code.co_argcount + code.co_kwonlyargcount
-    taken += bool(code.co_flags & CO_VARARGS) + bool(code.co_flags & CO_VARKEYWORDS)
+    taken += bool(code.co_flags & VARARGS) + bool(code.co_flags & VARKEYWORDS)
     return _every(code).difference(code.co_varnames[:taken])
 
 

@@ -8,7 +8,6 @@ is known when it runs. An error that a function raises ends the code; its own `t
 from __future__ import annotations
 
 import ast
-import inspect
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from types import FunctionType
@@ -22,6 +21,7 @@ from gradcli.engine.compile.llvm.values import (
     Lambda,
     Method,
     Scope,
+    bind,
     by_pieces,
     evaluated,
     moves,
@@ -174,14 +174,13 @@ class _Translator:
                 return found
         if not isinstance(function, FunctionType) or function in self.inside:
             raise Untranslatable(f"a call of {function!r}")
-        bound = inspect.signature(function).bind(*args, **params)
-        bound.apply_defaults()
+        bound = bind(function, args, params)
         if by_pieces(function):
-            name = self.functions.name(function, bound.arguments)
-            said = [a.text for a in bound.arguments.values() if isinstance(a, Number)]
+            name = self.functions.name(function, bound)
+            said = [a.text for a in bound.values() if isinstance(a, Number)]
             return self.w.called(name, "float", [f"double {a}" for a in said])
         self.inside.append(function)
-        found = self.inline(function, bound.arguments, wanted)
+        found = self.inline(function, bound, wanted)
         self.inside.pop()
         return found
 

@@ -6,12 +6,12 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Callable
-from copy import copy
+from collections.abc import Callable, Mapping, Sequence
 from types import FunctionType
 from typing import Any
 
 from gradcli.engine.compile.llvm.errors import Untranslatable
+from gradcli.engine.compile.llvm.sources import VARARGS, VARKEYWORDS
 from gradcli.engine.compile.llvm.writer import Number, constant
 from gradcli.engine.compile.typed import TYPES
 from gradcli.engine.numerics.piecewise import pieces
@@ -21,6 +21,7 @@ class Scope:
     """A call of a function: its variables, where it ends and with what values."""
 
     def __init__(self, function: FunctionType, variables: dict[str, Any]) -> None:
+        self.function = function
         self.variables = variables
         self.wanted: str | None = None
         self.ends: list[tuple[Any, str]] = []
@@ -28,16 +29,13 @@ class Scope:
         cells = function.__closure__ or ()
         free = zip(function.__code__.co_freevars, cells, strict=True)
         self._outside = {name: cell.cell_contents for name, cell in free}
-        self._globals = function.__globals__
 
     def inner(self, variables: dict[str, Any]) -> Scope:
         """The scope of a lambda that stands in this one."""
-        found = copy(self)
-        found.variables = {**self.variables, **variables}
-        return found
+        return Scope(self.function, {**self.variables, **variables})
 
     def look_up(self, name: str) -> Any:
-        for where in (self.variables, self._outside, self._globals, vars(builtins)):
+        for where in (self.variables, self._outside, self.function.__globals__, vars(builtins)):
             if name in where:
                 return where[name]
         raise Untranslatable(f"`{name}` is not known")
@@ -104,3 +102,26 @@ def type_of(x: Any) -> str | None:
 def same(x: Any, y: Any) -> bool:
     """Whether two known values are one, the zeros and nan, too."""
     return x is y or (type(x) is type(y) and repr(x) == repr(y))
+
+
+def bind(function: FunctionType, args: Sequence[Any], params: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of a call by the names of the function's parameters, with its defaults."""
+    code, rest = function.__code__, dict(params)
+    places = code.co_varnames[: code.co_argcount]
+    keywords = code.co_varnames[len(places) : len(places) + code.co_kwonlyargcount]
+    defaults = function.__defaults__ or ()
+    found = dict(zip(places[len(places) - len(defaults) :], defaults, strict=True))
+    found |= function.__kwdefaults__ or {}
+    found |= dict(zip(places, args, strict=False))
+    found |= {name: rest.pop(name) for name in (*places, *keywords) if name in rest}
+    behind = len(places) + len(keywords)
+    if code.co_flags & VARARGS:
+        found[code.co_varnames[behind]] = (*args[len(places) :],)
+        behind += 1
+    elif len(args) > len(places):
+        raise Untranslatable(f"`{function.__name__}` takes fewer arguments")
+    if code.co_flags & VARKEYWORDS:
+        found[code.co_varnames[behind]] = rest
+    elif rest or any(name not in found for name in (*places, *keywords)):
+        raise Untranslatable(f"`{function.__name__}` takes other arguments")
+    return found

@@ -64,7 +64,7 @@ def _one(x: Any, dim: Any = None, keepdim: Any = False, dtype: Any = None) -> An
 
 def _sum_each(x: Data, dim: Any = None, keepdim: Any = False, dtype: Any = None) -> Data:
     dims = tuple(i + 1 for i in axes(dim, x.ndim - 1))
-    return np.sum(x, axis=dims, keepdims=bool(keepdim))
+    return np.sum(x, axis=dims, keepdims=bool(keepdim)) if dims else x  # a sum makes -0. 0.
 
 
 def _items_added(session: Any, items: Any, params: Any, site: Any) -> Any:

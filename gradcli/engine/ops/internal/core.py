@@ -24,7 +24,7 @@ def _has_nan(x: Data) -> bool:
 
 def _weigh(g: Data, p: Data) -> Data:
     r = np.multiply(*alike((g, p)))
-    return np.where(np.equal(g, 0), np.zeros((), r.dtype), r) if _has_nan(r) else r
+    return np.where(np.equal(g, 0), np.zeros((), r.dtype), r)
 
 
 copied: Op = op(
@@ -91,7 +91,7 @@ level: Op = elementwise(
 def _gate(x: Data, y: Data) -> Data:
     r = np.multiply(*alike((x, y)))
     if not _has_nan(r):
-        return r
+        return r + 0.0  # of a zero it is the positive one, as of numbers
     return np.where(np.equal(x, 0) | np.equal(y, 0), np.zeros((), r.dtype), r)
 
 
@@ -125,7 +125,8 @@ def _sum_each_to(x: Data, size: tuple[int, ...]) -> Data:
     shape = x.shape[1:]
     lead = len(shape) - len(size)
     gone = [i for i, n in enumerate(shape) if i < lead or (size[i - lead] == 1 and n != 1)]
-    return x.sum(axis=tuple(i + 1 for i in gone)).reshape((len(x), *size))
+    found = x.sum(axis=tuple(i + 1 for i in gone)) if gone else x
+    return found.reshape((len(x), *size))
 
 
 sum_to: Op = op(

@@ -9,7 +9,7 @@ from gradcli.engine.compile import python
 from gradcli.engine.compile.adjoint import adjoint
 from gradcli.engine.compile.control import Control, Left
 from gradcli.engine.compile.delta import certain
-from gradcli.engine.compile.specialize import Items, Known, Leaf, specialize
+from gradcli.engine.compile.specialize import Items, Known, Leaf, Ways, specialize
 from gradcli.engine.compile.typed import TYPES, NotCompilable
 from gradcli.engine.compile.validate import faults
 from gradcli.engine.run.inputs import Given
@@ -105,6 +105,8 @@ def leaves(tree):
     """The numbers of a result."""
     if isinstance(tree, Leaf):
         return [tree]
+    if isinstance(tree, Ways):
+        return [Leaf("bool", False), *leaves(tree.then), *leaves(tree.orelse)]
     return [leaf for item in tree.items for leaf in leaves(item)] if isinstance(tree, Items) else []
 
 
@@ -117,6 +119,10 @@ def filled(tree, numbers):
             return tree.kind([filled(item, numbers) for item in tree.items])
         case Known():
             return tree.value
+        case Ways():
+            is_first = next(numbers)
+            values = filled(tree.then, numbers), filled(tree.orelse, numbers)
+            return values[0] if is_first else values[1]
     raise AssertionError(tree)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import count
 from typing import Any
 
 from gradcli import ir
@@ -15,6 +16,7 @@ from gradcli.engine.compile.specialize import (
     Leaf,
     Specialized,
     Tree,
+    Ways,
     specialize,
 )
 from gradcli.engine.compile.tangent import tangent
@@ -55,6 +57,8 @@ class Form:
     Fields:
         program: the typed program that answers it.
         inputs: name and type of its inputs; `constants` and those of `more` follow, in their order.
+        tests: where bools stand that tell what a result is, which is the same wherever they are
+            true.
         constants: what is given for the points at which the program has a number of its own.
 
     Raises:
@@ -64,6 +68,7 @@ class Form:
     program: Program
     inputs: Sequence[tuple[str, str]]
     constants: Sequence[float] = ()
+    tests: Sequence[int] = ()
 
     def __init__(self, loaded: Loaded, request: Request) -> None:
         raise NotImplementedError
@@ -98,6 +103,8 @@ class Run(Form):
             raise NotCompilable("tensors are shown with the operations that made them")
         self._output = program.output
         self._trees = made.outputs
+        places = count()
+        self.tests = [k for tree in made.outputs for k in _tests(tree, places)]
         self.program, self.inputs = made.program, _inputs(made)
 
     def result(self, numbers: Sequence[Any], printed: tuple[str, ...]) -> RunResult:
@@ -514,9 +521,25 @@ def _unused(
     return found
 
 
+def _tests(tree: Tree, places: Iterator[int]) -> Iterator[int]:
+    """Where bools stand that tell what is in a result; its numbers have the next places."""
+    match tree:
+        case Leaf():
+            next(places)
+        case Items():
+            for item in tree.items:
+                yield from _tests(item, places)
+        case Ways():
+            yield next(places)
+            yield from _tests(tree.then, places)
+            yield from _tests(tree.orelse, places)
+
+
 def _has_tensor(tree: Tree) -> bool:
     if isinstance(tree, Items):
         return any(map(_has_tensor, tree.items))
+    if isinstance(tree, Ways):
+        return _has_tensor(tree.then) or _has_tensor(tree.orelse)
     return isinstance(tree.value, Tensor) if isinstance(tree, Known) else tree.tensor
 
 
@@ -555,5 +578,9 @@ def _value(tree: Tree, numbers: Iterator[Any]) -> Any:
         return tree.kind(_value(item, numbers) for item in tree.items)
     if isinstance(tree, Known):
         return tree.value
+    if isinstance(tree, Ways):
+        is_first = next(numbers)
+        values = _value(tree.then, numbers), _value(tree.orelse, numbers)
+        return values[0] if is_first else values[1]
     number = next(numbers)
     return Tensor(number) if tree.tensor else number

@@ -116,6 +116,8 @@ class Prepared:
             return [None] * len(values)
         columns = [np.array(column) for column in zip(*there, strict=True)]
         results, left = self.arrays(request, columns, len(there))
+        for k in self._form.tests:
+            left |= ~results[k]
         found = zip(zip(*(r.tolist() for r in results), strict=True), left.tolist(), strict=True)
         answers: list[tuple[Any, ...] | None] = []
         for row in rows:

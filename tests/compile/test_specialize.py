@@ -9,6 +9,7 @@ from compiled_agreement import Refused, compiled, gradients, interpreted, outcom
 from sample_programs import SAMPLES
 from scalar_programs import Writer
 
+from gradcli.engine.compile.control import Left
 from gradcli.engine.compile.text import text
 from gradcli.engine.ops.catalog import ops
 from gradcli.errors import GradError, ProgramError
@@ -87,6 +88,18 @@ PROGRAMS = {
     "no_grad": "with no_grad():\n    y = x * 2\n    if x > b:\n        y = y + b\ny",
     "detach": "t = tensor(x)\n[t.detach() * 2, t.data, t.ndim, float(t)]",
     "composites": "[mse_loss(tensor(x), tensor(b)), positive(x)]",
+    "an int on one way, a float on the other": "if x > b:\n    y = 1\nelse:\n    y = x\n"
+    "print(y, f'{y}')\n[y, y * 2, y / 2, y // 2, not y, y or 3, y == 1, max(y, 0), isinstance(y, int)]",
+    "a function that gives an int or a float": "def f(t):\n    if t > 0:\n        return t\n"
+    "    return 0\ny = f(x) + f(b)\n[y, f(b), f(f(x))]",
+    "an int that some turn makes a float": "y = 0\nfor i in range(n + 40):\n    if i * x > -b:\n"
+    "        y = y + x * i\n[y, y + 1, y * x]",
+    "an int that a while makes a float": "y = 0\nk = 0\nwhile y < 5 and k < 50:\n    k += 1\n"
+    "    if y > 2:\n        y = y + x\n    else:\n        y = y + 1\ny",
+    "a number or a tensor": "t = tensor(x)\nu = t\ny = 1.0\nif x > b:\n    y = t\ny += 2\n"
+    "print(y)\n[t, u, y, y * 3]",
+    "a closure over an int or a float": "y = 0\nif x > 0:\n    y = x\ng = lambda t: t + y\n"
+    "z = x if y > 0.5 else y\n[g(1), g(y), z, [y, z]]",
     "the same in both": "if x > b:\n    f = sin\nelse:\n    f = sin\nf(x)",
 }
 
@@ -95,6 +108,15 @@ PROGRAMS = {
 def test_a_program_gives_the_same(body):
     assert agrees(body) == "same"
     agrees(body, {"x": -3.5, "b": 2.0, "n": 0})  # which may leave
+
+
+def test_what_is_differentiated_is_a_float():
+    """What is an int on the way that is taken is left, as what it is has no derivative."""
+    body = f"{HEAD}y = 0\nif x > 0:\n    y = y + x * b\ny * 2"
+    found, wanted = gradients(body, GIVEN, ["x", "b"])
+    assert found == wanted
+    with pytest.raises(Left):
+        gradients(body, {**GIVEN, "x": -1.0}, ["x", "b"])
 
 
 @pytest.mark.parametrize(
@@ -162,8 +184,9 @@ REFUSED = {
     "p = [x, b]\nz = zip(p, p)\np[0] = b\ny = 0\nfor q, r in z:\n    y = y + q * r\ny": "a list is "
     "changed while a loop goes over it",
     "t = randn(2)\nx": "`randn` draws random numbers",
-    "y = tensor(x)\nif x > b:\n    y = 1.0\ny": "`y` holds something else on each of two ways",
-    "if x > b:\n    y = 1\nelse:\n    y = x\ny": "`y` is an int on one way and a float on another",
+    "y = None\nif x > b:\n    y = 1.0\ny": "`y` holds something else on each of two ways",
+    "y = 0\nif x > 0:\n    y = x\nif b > 0:\n    y = tensor(2.0)\ny": "`y` is one of more than two "
+    "kinds of numbers",
     "p = []\nfor i in range(n):\n    p.append(x)\np": "a list gets another length on a way that is taken by values",
     "def f(a):\n    return f(a * 2) if a < 9 else a\nf(x)": "`f` calls itself as often as values tell",
     "def f(a):\n    if a > 0:\n        return a\nf(x)": "`f` ends without `return` on one of two ways",

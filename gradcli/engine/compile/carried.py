@@ -4,7 +4,7 @@ going round until nothing changes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from gradcli.engine.compile.symbols import operand
@@ -15,9 +15,11 @@ from gradcli.engine.compile.values import (
     MISSING,
     Cell,
     Conflict,
+    Either,
     Maybe,
     is_known,
     is_number,
+    kinds,
     number_type,
 )
 from gradcli.engine.compile.ways import NOTHING, same_number
@@ -87,6 +89,32 @@ class MaybeForm(Form):
     def made(self, numbers: Iterator[Any], trace: Trace) -> Any:
         assigned = next(numbers)
         return Maybe(self.inner.made(numbers, trace), assigned)
+
+
+class EitherForm(Form):
+    """A number of one of two types."""
+
+    def __init__(self, types: Sequence[str]) -> None:
+        self.kinds = [(False, type_) for type_ in types]
+        self.inner = [NumberForm(type_) for type_ in types]
+
+    def types(self) -> list[str]:
+        return ["bool", *(t for form in self.inner for t in form.types())]
+
+    def flat(self, value: Any) -> list[Operand] | None:
+        found = kinds(value)
+        if value is DEAD or value is MISSING:
+            found = {self.kinds[0]: value}
+        if not found or not found.keys() <= {*self.kinds}:
+            return None
+        test = value.test if isinstance(value, Either) else self.kinds[0] in found
+        flat = _flat(list(self.inner), [found.get(kind, DEAD) for kind in self.kinds])
+        return None if flat is None else [operand(test), *flat]
+
+    def made(self, numbers: Iterator[Any], trace: Trace) -> Any:
+        trace.splits = True
+        test = next(numbers)
+        return Either(test, *(form.made(numbers, trace) for form in self.inner))
 
 
 class TupleForm(Form):
@@ -212,6 +240,8 @@ def _joined(a: Any, b: Any, name: str, is_param: Callable[[Any], bool]) -> Form:
         return NumberForm(number_type(a))
     if a is DEAD and is_number(b):
         return NumberForm(number_type(b))
+    if isinstance(a, Either) and (found := either(a, b)) is not None:
+        return found
     if a is MISSING or b is MISSING or isinstance(a, Maybe) or isinstance(b, Maybe):
         values = [x.value if isinstance(x, Maybe) else x for x in (a, b) if x is not MISSING]
         kinds = {number_type(x) if is_number(x) else "" for x in values}
@@ -227,6 +257,17 @@ def _joined(a: Any, b: Any, name: str, is_param: Callable[[Any], bool]) -> Form:
     if is_number(a) or is_number(b) or a is None or b is None:
         raise Changed(f"{name} holds something else in each turn")
     return ConflictForm(f"{name} holds something else in each turn")
+
+
+def either(a: Any, b: Any) -> Form | None:
+    """A form for numbers of two types, None if they are of more, or no numbers."""
+    found = sorted(kinds(a).keys() | kinds(b).keys())
+    is_nothing = b is DEAD or b is MISSING
+    if len(found) != 2 or not kinds(a) or not (kinds(b) or is_nothing):
+        return None
+    if any(is_cell for is_cell, _ in found):
+        return None
+    return EitherForm([type_ for _, type_ in found])
 
 
 def widened_content(

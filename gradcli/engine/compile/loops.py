@@ -11,6 +11,7 @@ from gradcli.engine.compile.carried import (
     Changed,
     ConflictForm,
     Form,
+    either,
     widened,
     widened_content,
 )
@@ -367,7 +368,7 @@ class _Turn:
             except Changed as change:
                 if strict:
                     raise
-                forms[key] = ConflictForm(change.reason)
+                forms[key] = either(head, end) or ConflictForm(change.reason)
         objects = dict(self.objects)
         for key, (value, begun, held) in self.contents.items():
             before = self.objects.get(key, (value, Form(begun)))[1]

@@ -15,7 +15,18 @@ from gradcli.engine.compile.symbols import operand
 from gradcli.engine.compile.texts import Texts
 from gradcli.engine.compile.trace import Trace
 from gradcli.engine.compile.typed import Block, NotCompilable, Operand, Program, Value, type_of
-from gradcli.engine.compile.values import Cell, Closure, Frame, Transform, is_known, is_number
+from gradcli.engine.compile.values import (
+    Cell,
+    Closure,
+    Either,
+    Frame,
+    Transform,
+    is_known,
+    is_number,
+    number_type,
+)
+from gradcli.engine.compile.ways import chosen
+from gradcli.engine.ops.catalog import ops
 from gradcli.errors import GradError
 from gradcli.record import Record
 from gradcli.recursion import NESTED, Room
@@ -44,7 +55,15 @@ class Items(Record):
     items: tuple[Any, ...]
 
 
-Tree: TypeAlias = "Leaf | Known | Items"
+class Ways(Record):
+    """A result that is one thing or another, by the bool that stands before its numbers."""
+
+    __slots__ = ("then", "orelse")
+    then: Any
+    orelse: Any
+
+
+Tree: TypeAlias = "Leaf | Known | Items | Ways"
 
 
 class Specialized(Record):
@@ -97,7 +116,10 @@ def specialize(
     try:
         with Room(NESTED), trace.block() as body:
             statements.block(program.main.body, frame)
-            outputs = tuple(_tree(statements.read(x, frame), numbers) for x in operands)
+            results = [statements.read(x, frame) for x in operands]
+            if binding.points:
+                results = [_float(x, trace) for x in results]
+            outputs = tuple(_tree(x, numbers) for x in results)
     except GradError as error:  # what is known is refused, if the program gets there
         raise NotCompilable(str(error), trace.span) from None
     except RecursionError:
@@ -112,12 +134,30 @@ def specialize(
     return Specialized(found, tuple(binding.entries), outputs, binding.points)
 
 
+def _float(value: Any, trace: Trace) -> Any:
+    """A result that is differentiated, which is a float: what is none is left."""
+    if not isinstance(value, Either):
+        return value
+    numbers = [part.number if isinstance(part, Cell) else part for part in value.kinds().values()]
+    floats = [number_type(x) == "float" for x in numbers]
+    if all(floats):
+        return chosen(trace, value.test, *numbers)
+    if not any(floats):
+        return value
+    test = ops.logical_not(value.test) if floats[0] else value.test
+    trace.leave(test, "what is differentiated is no float")
+    return numbers[floats.index(True)]
+
+
 def _tree(value: Any, numbers: list[Operand]) -> Tree:
     """What a value is made of; its numbers are added to the others."""
     number = value.number if isinstance(value, Cell) else value
     if is_number(number):
         numbers.append(operand(number))
         return Leaf(type_of(numbers[-1]), isinstance(value, Cell))
+    if isinstance(value, Either):
+        numbers.append(operand(value.test))
+        return Ways(_tree(value.then, numbers), _tree(value.orelse, numbers))
     if isinstance(value, (list, tuple)) and not is_known(value):
         return Items(type(value), tuple(_tree(item, numbers) for item in value))
     if is_known(value) or isinstance(value, (Closure, Transform)):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from gradcli import ir
@@ -20,6 +21,7 @@ from gradcli.engine.compile.values import (
     Closure,
     Conflict,
     Each,
+    Either,
     Frame,
     Maybe,
     Range,
@@ -27,7 +29,7 @@ from gradcli.engine.compile.values import (
     Transform,
     is_known,
 )
-from gradcli.engine.compile.ways import Merge, Way
+from gradcli.engine.compile.ways import Merge, Way, chosen
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import REQUIRED
 from gradcli.engine.run import operators
@@ -36,6 +38,9 @@ from gradcli.engine.run.text import format_value, text
 from gradcli.engine.tape.graph import Site
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.ir import visit
+
+_HANDED_ON = (ir.Copy, ir.Build, ir.Format, ir.Define, ir.Watch, ir.Input)
+"""Instructions that read what they do not look at."""
 
 
 class Statements:
@@ -86,7 +91,7 @@ class Statements:
                     frame.slots[RESULT] = self.read(i.value, frame)
                     flow = RETURN
                 case _:
-                    self._step(i, frame)
+                    self._split(i, frame)
             if isinstance(flow, Symbol):
                 return self._guarded(flow, body, index + 1, frame)
             if flow != NEXT:
@@ -200,6 +205,33 @@ class Statements:
         return flow
 
     # --- single steps ------------------------------------------------------------------------
+
+    def _split(self, i: ir.Instruction, frame: Frame) -> Any:
+        """A step, on each of two ways where it reads what is one thing or another."""
+        for slot in visit.reads(i) if self._trace.splits and not isinstance(i, _HANDED_ON) else ():
+            value = self._held(slot.index, frame)
+            if isinstance(value, Maybe) and isinstance(value.value, Either):
+                value = self._slot(slot.index, frame)
+            if isinstance(value, Either):
+                then, orelse = (
+                    partial(self._as, slot.index, part, i, frame)
+                    for part in (value.then, value.orelse)
+                )
+                live = {*frame.live.after[id(i)], *visit.writes(i)}
+                return self.where(value.test, frame, then, orelse, live)
+        self._step(i, frame)
+        return NEXT
+
+    def _as(self, slot: int, part: Any, i: ir.Instruction, frame: Frame) -> Any:
+        """A step on one of the ways: the slot holds that part of it."""
+        held = frame.slots.get(slot, MISSING)
+        frame.slots[slot] = part
+        flow = self._split(i, frame)
+        if frame.slots.get(slot) is part:
+            frame.slots[slot] = held
+            if held is MISSING:  # it is a name of a frame around
+                del frame.slots[slot]
+        return flow
 
     def _step(self, i: ir.Instruction, frame: Frame) -> None:
         match i:
@@ -344,6 +376,14 @@ class Statements:
 
     def _formatted(self, i: ir.Format, frame: Frame) -> Any:
         value, spec = self.read(i.value, frame), self.read(i.spec, frame)
+        if not isinstance(value, Either):
+            return self._format(i, value, spec)
+        parts = [self._format(i, part, spec) for part in (value.then, value.orelse)]
+        return self._texts.text(
+            lambda given: given[1] if given[0] else given[2], [value.test, *parts]
+        )
+
+    def _format(self, i: ir.Format, value: Any, spec: Any) -> Any:
         if is_known(value) and is_known(spec) and not isinstance(value, Tensor):
             return format_value(value, i.conversion, spec)
         if isinstance(value, Cell) and not i.conversion:
@@ -375,9 +415,11 @@ class Statements:
                 return self._slot(operand.index, frame)
         return None
 
+    def _held(self, slot: int, frame: Frame) -> Any:
+        return frame.holder(slot).slots.get(slot, MISSING)
+
     def _slot(self, slot: int, frame: Frame) -> Any:
-        holder = frame.holder(slot)
-        value = holder.slots.get(slot, MISSING)
+        holder, value = frame.holder(slot), self._held(slot, frame)
         if isinstance(value, Maybe):
             missing = self._operators.negation(value.assigned)
             self._trace.leave(missing, f"{self.name(slot)} may have no value")
@@ -397,6 +439,9 @@ class Statements:
             raise self._trace.refused("a condition of what is no number")
         if isinstance(value, Tensor):
             return self._session.truth(value)
+        if isinstance(value, Either):
+            truths = [self._trace.truth(part) for part in (value.then, value.orelse)]
+            return chosen(self._trace, value.test, *truths)
         return self._trace.truth(value)
 
     def items(self, value: Any) -> Sequence[Any]:

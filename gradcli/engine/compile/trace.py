@@ -27,6 +27,7 @@ class Trace(Builder):
     Fields:
         connections: which numbers are nodes of the graph that the interpreter records.
         recording: off inside `no_grad`: derivatives do not go through what is done there.
+        splits: whether a value is one thing or another by the way that has been taken.
         objects: the lists and tensors that have been changed in the branches and loops that are
             open, the innermost last: what they held before, by identity.
     """
@@ -35,6 +36,7 @@ class Trace(Builder):
         super().__init__(span)
         self.connections = Connections()
         self.recording = True
+        self.splits = False
         self.objects: list[dict[int, tuple[Any, Any]]] = []
         self._clock = 0
         self._births: dict[int, tuple[list[Any], int]] = {}

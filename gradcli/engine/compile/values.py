@@ -128,6 +128,23 @@ class Transform:
         self.call = call
 
 
+class Either:
+    """A value that is one thing where `test` is true, else another: numbers of two types, or a
+    number and a 0-d tensor, in the order of their kinds.
+    """
+
+    __slots__ = ("orelse", "test", "then")
+
+    def __init__(self, test: Any, then: Any, orelse: Any) -> None:
+        self.test = test
+        self.then = then
+        self.orelse = orelse
+
+    def kinds(self) -> dict[tuple[bool, str], Any]:
+        """What it may be, by kind."""
+        return {kind(self.then): self.then, kind(self.orelse): self.orelse}
+
+
 class Conflict:
     """What a name holds that got different things on different ways: reading it cannot be said."""
 
@@ -164,7 +181,20 @@ def number_type(value: Any) -> str:
     return type_of(value.value if type(value) is Symbol else value)
 
 
-_UNKNOWN = (Symbol, Cell, Range, Each, Text, Closure, Transform, Conflict, Maybe)
+def kind(value: Any) -> tuple[bool, str]:
+    """Whether it is a tensor, and the type of its number."""
+    is_cell = isinstance(value, Cell)
+    return is_cell, number_type(value.number if is_cell else value)
+
+
+def kinds(value: Any) -> dict[tuple[bool, str], Any]:
+    """What a value may be, by kind; nothing where it is no number or 0-d tensor."""
+    if isinstance(value, Either):
+        return value.kinds()
+    return {kind(value): value} if is_number(value) or isinstance(value, Cell) else {}
+
+
+_UNKNOWN = (Symbol, Cell, Either, Range, Each, Text, Closure, Transform, Conflict, Maybe)
 
 
 def is_known(value: Any) -> bool:

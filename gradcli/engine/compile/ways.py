@@ -16,6 +16,7 @@ from gradcli.engine.compile.values import (
     Cell,
     Closure,
     Conflict,
+    Either,
     Frame,
     Maybe,
     Range,
@@ -23,6 +24,7 @@ from gradcli.engine.compile.values import (
     Transform,
     is_known,
     is_number,
+    kinds,
     number_type,
 )
 
@@ -110,21 +112,21 @@ class Merge:
         """What is held behind both of what is held on each."""
         if a is DEAD or b is DEAD or a is b:
             return self._moved(b, 1) if a is DEAD else self._moved(a, 0) if b is DEAD else a
-        if is_number(a) and is_number(b):
-            return self._number(a, b, name)
+        if is_number(a) and is_number(b) and number_type(a) == number_type(b):
+            return self._number(a, b)
         if isinstance(a, Maybe) or isinstance(b, Maybe) or a is MISSING or b is MISSING:
             values = [x.value if isinstance(x, Maybe) else DEAD if x is MISSING else x
                       for x in (a, b)]  # fmt: skip
             flags = [x.assigned if isinstance(x, Maybe) else x is not MISSING for x in (a, b)]
             if any(isinstance(x, Conflict) and x is not DEAD for x in values):
                 return Conflict(f"{name} may have no value")
-            return Maybe(
-                self.merged(values[0], values[1], name), self._number(flags[0], flags[1], name)
-            )
+            return Maybe(self.merged(values[0], values[1], name), self._number(flags[0], flags[1]))
         if isinstance(a, Conflict) or isinstance(b, Conflict):
             return a if isinstance(a, Conflict) else b
         if isinstance(a, Cell) and isinstance(b, Cell):
-            return self._pair(a, b, lambda: self._cell(a, b, name))
+            return self._pair(a, b, lambda: self._cell(a, b))
+        if kinds(a) and kinds(b):
+            return self._either(a, b, name)
         if type(a) is list and type(b) is list and len(self.ways[0].held(a)) == len(
             self.ways[1].held(b)
         ) and self._is_new(a) and self._is_new(b):  # fmt: skip
@@ -135,14 +137,23 @@ class Merge:
             return a
         return Conflict(f"{name} holds something else on each of two ways")
 
-    def _number(self, a: Any, b: Any, name: str) -> Any:
-        x, y = operand(a), operand(b)
-        if same_number(a, b):
-            return a
-        if number_type(a) != number_type(b):
-            kinds = f"{_article(number_type(a))} on one way and {_article(number_type(b))}"
-            return Conflict(f"{name} is {kinds} on another")
-        return self._target(x, y, number_type(a))
+    def _number(self, a: Any, b: Any) -> Any:
+        """A number of one type on both ways."""
+        return a if same_number(a, b) else self._target(operand(a), operand(b), number_type(a))
+
+    def _either(self, a: Any, b: Any, name: str) -> Any:
+        """What is one thing or another, by the way."""
+        found = kinds(a), kinds(b)
+        several = sorted(found[0].keys() | found[1].keys())
+        if len(several) > 2:
+            return Conflict(f"{name} is one of more than two kinds of numbers")
+        parts = [
+            self.merged(found[0].get(kind, DEAD), found[1].get(kind, DEAD), name)
+            for kind in several
+        ]
+        first = [x.test if isinstance(x, Either) else several[0] in kinds(x) for x in (a, b)]
+        self.trace.splits = True
+        return Either(self._number(*first), *parts)
 
     def _target(self, x: Operand, y: Operand, type_: str) -> Symbol:
         """What is x on one way and y on the other: two names of these are two names of it."""
@@ -162,6 +173,8 @@ class Merge:
             return self._target(pair[0], pair[1], number_type(a))
         if isinstance(a, Maybe):
             return Maybe(self._moved(a.value, way), self._moved(a.assigned, way))
+        if isinstance(a, Either):
+            return Either(*(self._moved(x, way) for x in (a.test, a.then, a.orelse)))
         if type(a) is tuple:
             return tuple(self._moved(x, way) for x in a)
         if isinstance(a, Text):
@@ -187,10 +200,10 @@ class Merge:
             self._writes.append((a, [self._moved(x, way) for x in held]))
         return a
 
-    def _cell(self, a: Cell, b: Cell, name: str) -> Any:
+    def _cell(self, a: Cell, b: Cell) -> Any:
         number, visible, saved = self._contents(a, b)
-        if isinstance(number, Conflict):
-            return number
+        if not is_number(number):
+            return Conflict("a tensor is of another dtype on each of two ways")
         made = self.trace.cell(number, visible=visible)
         made.saved = saved
         if not (self._is_new(a) and self._is_new(b)):
@@ -238,5 +251,11 @@ def same_number(a: Any, b: Any) -> bool:
     return bool(number_key(operand(a)) == number_key(operand(b)))
 
 
-def _article(kind: str) -> str:
-    return f"an {kind}" if kind == "int" else f"a {kind}"
+def chosen(trace: Trace, test: Any, a: Any, b: Any) -> Any:
+    """The number that is the first where a test is true, else the second: another name of it."""
+    if not isinstance(test, Symbol):
+        return a if test else b
+    target = trace.value(number_type(a))
+    sides = (Block((), (operand(x),)) for x in (a, b))
+    trace.add(If(trace.span, (target,), operand(test), *sides))
+    return Symbol(target, trace)

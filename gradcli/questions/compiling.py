@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from gradcli.errors import Diagnostic, LimitError, ProgramError
 from gradcli.ir import For, While
 from gradcli.ir.visit import all_functions, instructions
-from gradcli.limits import MOST_CALLS, Limits
+from gradcli.limits import Limits
 from gradcli.questions.loaded import Loaded
 from gradcli.questions.not_compilable import refusal
 from gradcli.questions.request import Options, Request
@@ -182,18 +182,17 @@ def _key(question: Question, request: Request) -> Key:
 
 
 def _ends_soon(request: Request) -> bool:
-    """Whether there may be no time to make code, or the last values at the limit are wanted, which
-    only a run that is interpreted tells.
+    """Whether there may be no time or steps to make code for, or the last values at the limit are
+    wanted, which only a run that is interpreted tells.
     """
-    options, seconds = request.options, request.options.limits.seconds
-    return seconds is not None and (seconds < _SOON or options.verbose)
+    seconds, steps = request.options.limits.seconds, request.options.limits.steps
+    few = (seconds is not None and seconds < _SOON) or (steps is not None and steps <= _FEW)
+    return few or (request.options.verbose and (seconds is not None or steps is not None))
 
 
 def _against(request: Request) -> Diagnostic | None:
     """Why a request is interpreted in any case."""
-    options, limits = request.options, request.options.limits
-    if limits.steps is not None or limits.depth != MOST_CALLS:
-        return refusal("steps and calls are counted one by one", "leave out the limits on them")
+    options = request.options
     if options.graph or options.kinks:
         return refusal("what was recorded is looked at", "leave out `--graph` and `--kinks`")
     return None

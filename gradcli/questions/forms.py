@@ -9,6 +9,7 @@ from typing import Any
 from gradcli import ir
 from gradcli.engine.compile.adjoint import adjoint
 from gradcli.engine.compile.delta import Derived, certain
+from gradcli.engine.compile.effort import Effort
 from gradcli.engine.compile.final import final
 from gradcli.engine.compile.specialize import (
     Items,
@@ -60,6 +61,7 @@ class Form:
         tests: where bools stand that tell what a result is, which is the same wherever they are
             true.
         constants: what is given for the points at which the program has a number of its own.
+        effort: what a run of the program may take.
 
     Raises:
         NotCompilable: If the program, or this question about it, cannot be made into code.
@@ -69,6 +71,7 @@ class Form:
     inputs: Sequence[tuple[str, str]]
     constants: Sequence[float] = ()
     tests: Sequence[int] = ()
+    effort: Effort
 
     def __init__(self, loaded: Loaded, request: Request) -> None:
         raise NotImplementedError
@@ -105,7 +108,7 @@ class Run(Form):
         self._trees = made.outputs
         places = count()
         self.tests = [k for tree in made.outputs for k in _tests(tree, places)]
-        self.program, self.inputs = made.program, _inputs(made)
+        self.program, self.inputs, self.effort = made.program, _inputs(made), made.effort
 
     def result(self, numbers: Sequence[Any], printed: tuple[str, ...]) -> RunResult:
         found = iter(numbers)
@@ -150,7 +153,7 @@ class Differentiated(Form):
             raise NotCompilable("the result is no float, nor a list of them that are computed")
         points = [made.points[name] for name in self.names]
         plain, self.constants = _with_points(made.program, points)
-        self.inputs = _inputs(made)
+        self.inputs, self.effort = _inputs(made), made.effort
         self.points = points
         self.unused: list[str] = []
         self.program = final(self.derived(plain, request), self.seeds(request))

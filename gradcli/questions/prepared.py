@@ -16,6 +16,7 @@ from gradcli.engine.values.data import NUMBERS, np
 from gradcli.engine.values.limits import Reached, meter
 from gradcli.errors import Diagnostic, LimitError
 from gradcli.questions.forms import FORMS, Form
+from gradcli.questions.limited import Limited
 from gradcli.questions.loaded import Loaded
 from gradcli.questions.not_compilable import refusal
 from gradcli.questions.request import Request
@@ -26,9 +27,10 @@ _ENDS = {"int": 2.0**63, "bool": 2.0}
 class Many:
     """Code with a request, that of many answers."""
 
-    def __init__(self, prepared: Prepared, request: Request) -> None:
+    def __init__(self, prepared: Prepared, request: Request, limited: Limited) -> None:
         self._prepared = prepared
         self._request = request
+        self._limited = limited
 
     @property
     def width(self) -> int:
@@ -37,9 +39,15 @@ class Many:
 
     def numbers(self, values: Sequence[Mapping[str, Any]]) -> list[tuple[Any, ...] | None]:
         """The numbers of the answers for values of the inputs by name, None where a question has to
-        be asked by itself.
+        be asked by itself: all of them if together they take what one of them may.
         """
-        return self._prepared.numbers(self._request, values)
+        options = self._request.options
+        try:
+            return self._limited.within(
+                options, lambda: self._prepared.numbers(self._request, values)
+            )
+        except LimitError:
+            return [None] * len(values)
 
     def result(self, numbers: Sequence[Any]) -> Any:
         """The answer that numbers are."""
@@ -77,8 +85,11 @@ class Prepared:
         inputs = self._given({name: given.value for name, given in request.given.items()})
         if inputs is None:
             return None
+        turns = self._form.effort.turns(request.options.limits)
+        if turns is None:
+            return None
         try:
-            control = Control(memory=self._room(), echo=tell)
+            control = Control(turns, self._room(), tell)
             numbers = self._code.call(
                 [*inputs, *self._form.constants, *self._form.more(request)], control
             )
@@ -108,14 +119,15 @@ class Prepared:
         """The numbers of the answers for values of the inputs by name, None where the interpreter
         has one.
         """
-        if self._form.program.texts or request.options.limits.seconds is not None:
+        turns = self._form.effort.turns(request.options.limits)
+        if self._form.program.texts or turns is None:
             return [None] * len(values)
         rows = [self._given(value) for value in values]
         there = [row for row in rows if row is not None]
         if not there:
             return [None] * len(values)
         columns = [np.array(column) for column in zip(*there, strict=True)]
-        results, left = self.arrays(request, columns, len(there))
+        results, left = self.arrays(request, columns, len(there), turns)
         for k in self._form.tests:
             left |= ~results[k]
         found = zip(zip(*(r.tolist() for r in results), strict=True), left.tolist(), strict=True)
@@ -125,17 +137,20 @@ class Prepared:
             answers.append(None if gone else numbers)
         return answers
 
-    def arrays(self, request: Request, columns: Sequence[Any], count: int) -> tuple[list[Any], Any]:
+    def arrays(
+        self, request: Request, columns: Sequence[Any], count: int, turns: int = MOST
+    ) -> tuple[list[Any], Any]:
         """The numbers of many answers as arrays, and where the interpreter has the answer.
 
         Args:
             request: What is asked.
             columns: An array of `count` values of each input.
             count: How many answers there are.
+            turns: How many turns of loops each of them may take.
         """
         behind = [*self._form.constants, *self._form.more(request)]
         more = [np.full(count, x) for x in behind]
-        control = Control(memory=self._room())
+        control = Control(turns, self._room())
         results, left = self._code.rows([*columns, *more], control)
         for result in results:
             if result.dtype.kind == "f":

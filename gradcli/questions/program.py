@@ -345,7 +345,7 @@ class Program:
             return None
         from gradcli.questions.prepared import Many
 
-        return Many(code, about)
+        return Many(code, about, self._limited)
 
     def _ask(self, question: Callable[[Loaded, Request], Answer], asked: Request) -> Answer:
         """The answer within the limits, by code where that pays."""

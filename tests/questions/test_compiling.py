@@ -10,8 +10,10 @@ import pytest
 
 from gradcli.engine.compile import backends
 from gradcli.errors import GradError, InputError, LimitError, ProgramError
-from gradcli.program import Limits, Options, load
+from gradcli.program import Limits, Options, Program, load
 from gradcli.questions import compiling
+from gradcli.questions.prepared import prepare
+from gradcli.questions.request import request
 
 PROGRAMS = {
     "straight": "input x = 0.7\ninput k = 2\nsin(x) * k + x ** 3 / k",
@@ -104,6 +106,76 @@ def test_nobody_sees_when_code_is_made(few, monkeypatch):
             assert answer(text, question, "auto") == answer(text, question, "never"), text
 
 
+COUNTED = {
+    **{name: PROGRAMS[name] for name in ("straight", "loop", "while", "function", "printed")},
+    "calls in loops": (
+        "input x = 0.5\ndef g(y):\n    return y * x\ndef f(y):\n    return g(g(y)) + 1\n"
+        "y = x\nfor i in range(7):\n    for j in range(i):\n        y = f(y) * 0.5\ny"
+    ),
+    "the first turn by itself": (
+        "input x = 0.5\ny = 0\nz = x\nfor i in range(9):\n    z = x\n    k = 0\n"
+        "    for j in range(6):\n        k = z\n        z = z * 0.9\n    y = y + k\ny * z"
+    ),
+    "known turns": (
+        "input x = 0.5\ny = x\nfor i in range(3):\n    k = 0\n    while k < 5:\n"
+        "        k = k + 1\n        y = y * x + k\ny"
+    ),
+    "recursion": (
+        "input x = 0.5\ndef f(n):\n    return x if n == 0 else f(n - 1) * x\nf(12) + f(3)"
+    ),
+    "left early": (
+        "input x = 0.5\ndef f(y):\n    for i in range(40):\n        y = y * 1.5\n"
+        "        if y > 9:\n            return y\n    return x\nf(x) + f(2 * x)"
+    ),
+    "a function that differentiates": (
+        "input x = 0.5\ndef f(y):\n    for i in range(4):\n        y = sin(y)\n    return y\n"
+        "y = x\nfor i in range(5):\n    y = y - grad(f)(y)\ny"
+    ),
+}
+
+
+def limited(program, question, when, **limits):
+    """An answer within limits."""
+    try:
+        return repr(question(program, options=Options(limits=Limits(**limits), compile=when)))
+    except LimitError as error:
+        return error
+
+
+def least(program, question, field, high):
+    """The least limit at which a run that is interpreted does not end."""
+    low = 0
+    while high - low > 1:
+        middle = (low + high) // 2
+        if isinstance(limited(program, question, "never", **{field: middle}), LimitError):
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+@pytest.mark.parametrize("name", COUNTED)
+def test_code_keeps_to_limits_on_steps_and_calls(name, monkeypatch):
+    monkeypatch.setattr(backends, "has_machine_code", lambda: False)
+    program = load(COUNTED[name])
+    for question in (Program.run, Program.hessian):
+        for field, high in (("steps", 128), ("depth", 16)):
+            end = least(program, question, field, high)
+            for most in {max(1, end - 1), end, end + 1, 2 * end, 20 * end}:
+                run, code = (
+                    limited(program, question, when, **{field: most})
+                    for when in ("never", "always")
+                )
+                assert str(run) == str(code), (question, field, end, most)
+
+
+def test_limits_that_are_far_do_not_keep_code_from_answering(back_end):
+    asked = request({}, {}, Options(limits=Limits(steps=10_000)))
+    for name, text in COUNTED.items():
+        made = prepare(load(text)._loaded, "gradient", asked)
+        assert made.answer(asked, print) is not None, name
+
+
 def test_rows_go_on_as_code(monkeypatch):
     monkeypatch.setattr(compiling, "_WORTH", 0.0)
     monkeypatch.setattr(compiling, "_ROWS", 1)
@@ -135,7 +207,6 @@ def test_rows_whose_result_is_an_int_or_a_float(back_end):
     [
         ("input x = 1.0\nrandn(()) * x", {}, "randn"),
         ("input x: float[3] = [1, 2, 3]\nx.sum()", {}, "`x`"),
-        ("input x = 1.0\nx * 2", {"limits": Limits(steps=5)}, "counted"),
         ("input x = 1.0\nx * 2", {"kinks": True}, "recorded"),
     ],
 )

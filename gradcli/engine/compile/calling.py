@@ -71,7 +71,9 @@ class Calls:
         code = function.function
         frame = Frame(function.frame, Liveness(code, frozenset()), self._trace.tick())
         frame.slots.update(given)
+        self._trace.steps += 1
         self._depth += 1
+        self._trace.deepest = max(self._trace.deepest, self._depth)
         if self._depth > DEEPEST:
             raise self._trace.refused(f"`{code.name}` calls itself as often as values tell")
         span = self._trace.span

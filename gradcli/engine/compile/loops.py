@@ -80,6 +80,7 @@ class Loops:
         for at, item in enumerate(items):
             self._do.check_unchanged(sources)
             frame.slots[i.target] = item
+            self._trace.steps += 1
             flow = self._do.block(i.body, frame)
             if isinstance(flow, Symbol):
                 rest = items[at + 1 :]
@@ -113,6 +114,7 @@ class Loops:
                 if test is False:
                     flow = NEXT
                 elif test is True:
+                    trace.steps += 1
                     found = self._do.block(i.body, frame)
                     if isinstance(found, Symbol):
                         break
@@ -148,7 +150,9 @@ class Loops:
         forms: dict[Any, Form] = {key: Form(value) for key, value in entry.items()}
         forms |= {AGAIN: Form(DEAD), FLOW: Form(NEXT), RESULT: Form(DEAD)}
         objects: dict[int, tuple[Any, Form]] = {}
+        steps = trace.steps
         for _ in range(_ROUNDS):
+            trace.steps = steps
             turn = _Turn(head, forms, objects, since, trace)
             try:
                 found, found_objects = turn.widened(peeled < _PEELED)
@@ -172,6 +176,7 @@ class Loops:
             self._trace.leave(ops.logical_not(test), f"a loop has no turn, and {reason}")
         elif not test:
             return NEXT
+        self._trace.steps += 1
         flow = head.turn()
         if isinstance(flow, Symbol):
             return self._do.where(
@@ -333,6 +338,7 @@ class _Turn:
             self._done(frame)
 
     def _turned(self, head: _Head, frame: Frame) -> Any:
+        self.trace.steps += 1
         flow = head.turn()
         if isinstance(flow, Symbol):
             frame.slots[AGAIN] = ops.lt(flow, BREAK)

@@ -86,14 +86,14 @@ class Code:
         """
         first = self._careful if self.program.texts else self._quick  # a text is told only once
         try:
-            return first(control.echo, *inputs)  # type: ignore[no-any-return]
+            return first(control.echo, control.turns, *inputs)  # type: ignore[no-any-return]
         except Left:
             raise
         except Exception as error:
             if first is self._careful:
                 raise _left(error) from None
         try:
-            return self._careful(control.echo, *inputs)  # type: ignore[no-any-return]
+            return self._careful(control.echo, control.turns, *inputs)  # type: ignore[no-any-return]
         except Left:
             raise
         except Exception as error:
@@ -119,7 +119,7 @@ class Code:
 
         def again(i: int, row: Sequence[Any]) -> None:
             try:
-                numbers = self._careful(_untold, *row)
+                numbers = self._careful(_untold, control.turns, *row)
             except Exception:
                 left[i] = True
             else:
@@ -127,7 +127,7 @@ class Code:
                     result[i] = numbers[k]
 
         given = [column.tolist() for column in found.values()]
-        self._rows(_untold, again, zip(*given, strict=True), *results.values())
+        self._rows(_untold, control.turns, again, zip(*given, strict=True), *results.values())
         return [
             found[x.number]
             if isinstance(x, Value) and x.number in found
@@ -188,7 +188,7 @@ class _Writer:
         """The function of one set of inputs, which gives the results."""
         inputs = [self.name(value) for value in self.program.inputs]
         body = self.block(self.program.block, lambda found: [ast.Return(self.tuple(found))])
-        return self.function(["echo", *inputs], body)
+        return self.function(["echo", "turns", *inputs], body)
 
     def rows(self) -> Function:
         """The function of many: from an iterator of rows to lists, an item of which each row is
@@ -207,6 +207,8 @@ class _Writer:
 
         self.loops += 1
         body = self.block(self.program.block, put) or [ast.Pass()]
+        if any(isinstance(i, Loop) for i in _instructions(self.program.block)):
+            body.insert(0, _store("turns", _load("allowed")))
         called = _call(
             "again", [_load("row"), ast.Tuple([_load(n.id) for n in inputs], ast.Load())]
         )
@@ -218,7 +220,7 @@ class _Writer:
             [ast.Try(body, [handler], [], [])],
             [],
         )
-        return self.function(["echo", "again", "given", *outputs.values()], [loop])
+        return self.function(["echo", "allowed", "again", "given", *outputs.values()], [loop])
 
     def function(self, names: Sequence[str], body: list[ast.stmt]) -> Function:
         """The Python function with these parameters and this body."""
@@ -315,7 +317,7 @@ class _Writer:
             turns = self.name(i.turns)
             start.append(_store(turns, ast.Constant(0)))
             body.insert(0, ast.AugAssign(ast.Name(turns, ast.Store()), ast.Add(), ast.Constant(1)))
-        return [*start, ast.While(ast.Constant(True), body or [ast.Pass()], [])]
+        return [*start, ast.While(ast.Constant(True), [*_COUNTED, *body], [])]
 
     def moves(self, names: Sequence[str], found: Sequence[Operand]) -> list[ast.stmt]:
         """The names get these values, all at once."""
@@ -474,6 +476,10 @@ def _leave(reason: str) -> ast.stmt:
 
 def _call(name: str, args: list[ast.expr]) -> ast.Call:
     return ast.Call(_load(name), args, [])
+
+
+_COUNTED = ast.parse("turns -= 1\nif turns < 0: raise Left('steps')").body
+"""What each turn of a loop does first."""
 
 
 _LATER: Any = {"type_params": []} if "type_params" in ast.FunctionDef._fields else {}

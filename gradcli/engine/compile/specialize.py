@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 from gradcli import ir
 from gradcli.engine.compile.binding import Binding, Entry
+from gradcli.engine.compile.effort import Effort, nested
 from gradcli.engine.compile.liveness import Liveness
 from gradcli.engine.compile.statements import Statements
 from gradcli.engine.compile.symbols import operand
@@ -74,13 +75,15 @@ class Specialized(Record):
         inputs: for each input of it the name that its number is given under, and its value.
         outputs: what each of the wanted values is made of.
         points: the values at which names are differentiated, in the order of the program.
+        effort: what a run of it may take.
     """
 
-    __slots__ = ("program", "inputs", "outputs", "points")
+    __slots__ = ("program", "inputs", "outputs", "points", "effort")
     program: Program
     inputs: tuple[Entry, ...]
     outputs: tuple[Tree, ...]
     points: Mapping[str, Value]
+    effort: Effort
 
 
 def specialize(
@@ -131,7 +134,8 @@ def specialize(
         Block(tuple(body), tuple(numbers)),
         tuple(texts.made),
     )
-    return Specialized(found, tuple(binding.entries), outputs, binding.points)
+    effort = Effort(trace.steps, trace.deepest, nested(body))
+    return Specialized(found, tuple(binding.entries), outputs, binding.points, effort)
 
 
 def _float(value: Any, trace: Trace) -> Any:

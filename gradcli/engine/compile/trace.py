@@ -30,6 +30,8 @@ class Trace(Builder):
         splits: whether a value is one thing or another by the way that has been taken.
         objects: the lists and tensors that have been changed in the branches and loops that are
             open, the innermost last: what they held before, by identity.
+        steps, deepest: turns of loops and calls that have been followed, and how many calls were
+            within each other.
     """
 
     def __init__(self, span: Span) -> None:
@@ -37,6 +39,7 @@ class Trace(Builder):
         self.connections = Connections()
         self.recording = True
         self.splits = False
+        self.steps = self.deepest = 0
         self.objects: list[dict[int, tuple[Any, Any]]] = []
         self._clock = 0
         self._births: dict[int, tuple[list[Any], int]] = {}

@@ -350,7 +350,8 @@ class Statements:
         if not isinstance(receiver, Cell):
             return self._calls.apply(op, named, i.arguments)
         rest = [named.get(name) for name in op.args[1:]]
-        if not op.inplace or len(named) > 1 + sum(x is not None for x in rest) or op.body:
+        several = len(named) > 1 + sum(x is not None for x in rest)
+        if not op.inplace or op.turned is not None or several or op.body:
             raise self._trace.refused(f"`{op.name}_` with these arguments")
         self._trace.change(op, receiver, rest)
         return receiver

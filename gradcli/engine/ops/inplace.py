@@ -16,6 +16,8 @@ from gradcli.engine.tape.tensor import (
     keep_result,
     node_of,
     record,
+    shows_another,
+    turn,
     unrecorded_view,
 )
 from gradcli.engine.values import memory, refusals
@@ -85,6 +87,27 @@ def replace(
     return x
 
 
+def turned(
+    op: Op, x: Tensor, params: Mapping[str, Any], site: Site | None, *, recording: bool
+) -> Tensor:
+    """Let `x` show its memory as the op, which gives views, shows it, and return it. What is known of
+    its derivative is recorded in any case: the elements move, they do not change.
+
+    Raises:
+        RunError: If `x` is a leaf that requires grad, or, with recording on, a view of one.
+    """
+    if recording:
+        _refuse(x, ())
+    elif type(seen(node_of(x))) is AccumulateGrad:
+        raise run_error(
+            "leaf-in-place",
+            "a leaf tensor that requires grad keeps its shape",
+            help=f"assign a new tensor, such as `x = x.{op.name}(...).detach().requires_grad_()`",
+        )
+    turn(x, op, params, op.turned(params) if callable(op.turned) else op.turned or "", site)
+    return x
+
+
 def _refuse(x: Tensor, args: Sequence[Any]) -> None:
     _refuse_leaf(x)
     _refuse_unrecorded(x, args)
@@ -99,13 +122,13 @@ def _refuse_leaf(x: Tensor) -> None:
         )
     view = x.view
     while view is not None:
-        if type(seen(view.parent.node)) is AccumulateGrad:
+        if type(seen(view.of.node)) is AccumulateGrad:
             raise run_error(
                 "leaf-in-place",
                 "a view of a leaf tensor that requires grad is changed in place",
                 help="put the update under `with no_grad():`, or change a `clone()` of it",
             )
-        view = view.parent.view
+        view = view.of.view
 
 
 def _refuse_unrecorded(x: Tensor, args: Sequence[Any]) -> None:
@@ -113,10 +136,10 @@ def _refuse_unrecorded(x: Tensor, args: Sequence[Any]) -> None:
     view = x.view
     while view is not None:
         if not view.recorded and any(
-            isinstance(a, Tensor) and a.requires_grad for a in (view.parent, *args)
+            isinstance(a, Tensor) and a.requires_grad for a in (view.of, *args)
         ):
             raise unrecorded_view(None)
-        view = view.parent.view
+        view = view.of.view
 
 
 def _snapshots(args: Sequence[Any], x: Tensor, recording: bool) -> list[Any]:
@@ -196,7 +219,7 @@ def _rebase(x: Tensor, node: Node | None, site: Site | None) -> None:
     base = x
     while base.view is not None:
         chain.append((base.view.op, base.view.params, base.view.index))
-        base = base.view.parent
+        base = base.view.of
     params = {"chain": tuple(reversed(chain))}
     under = Tensor(base.data, base.node, base.index)
     made = record(ops.view_update, (under, part), params, site)
@@ -204,3 +227,5 @@ def _rebase(x: Tensor, node: Node | None, site: Site | None) -> None:
         made.like = like_of(base)
     base.node = made
     base.index = 0
+    if not shows_another(x):
+        x.node, x.index, x.view.seen = node, 0, counter(x).count

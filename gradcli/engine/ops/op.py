@@ -132,6 +132,8 @@ class Op(Entry):
             that its gradient is; or the name of the parameter that asks for that.
         view: the result lies on its first argument's memory wherever it can; without it, on memory
             of its own.
+        turned: the op, a view, has a twin `name_` that lets a tensor itself show its memory so:
+            PyTorch's name of the node that the twin records, or a function of the parameters to it.
         layout: how the elements of a result on its own memory lie there, see `memory`; a list where
             several results differ. Element-wise ops follow their arguments, others are in order;
             one made of others leaves it to them.
@@ -208,6 +210,7 @@ class Op(Entry):
         "traced",
         "transform",
         "triangle",
+        "turned",
         "variadic",
         "view",
         "vjp",
@@ -241,6 +244,7 @@ class Op(Entry):
         ties: bool = False,
         triangle: bool | str = False,
         view: bool = False,
+        turned: str | Callable[[Mapping[str, Any]], str] | None = None,
         layout: Layout | list[Layout] | None = None,
         method: bool = True,
         inplace: bool = False,
@@ -305,8 +309,9 @@ class Op(Entry):
         self.ties = ties
         self.triangle = triangle
         self.view = view
+        self.turned = turned
         self.method = method
-        self.inplace = inplace
+        self.inplace = inplace or turned is not None
         self.pure = pure
         self.sees = sees
         self.body = body

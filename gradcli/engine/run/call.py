@@ -15,7 +15,7 @@ from gradcli.engine.ops.binding import (
     static,
 )
 from gradcli.engine.ops.catalog import ops
-from gradcli.engine.ops.inplace import apply_inplace, replace
+from gradcli.engine.ops.inplace import apply_inplace, replace, turned
 from gradcli.engine.ops.op import REQUIRED, Op
 from gradcli.engine.run import scalars
 from gradcli.engine.run.session import Session
@@ -292,6 +292,8 @@ def changed(
         )
     if session.keep:
         session.mark([x, *rest])
+    if op.turned is not None:
+        return turned(op, x, params, site, recording=recording)
     return apply_inplace(op, x, rest, params, site, recording=recording)
 
 

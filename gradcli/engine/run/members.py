@@ -12,7 +12,15 @@ from gradcli.engine.run.autograd import Handle
 from gradcli.engine.run.own import OWN_NAMES
 from gradcli.engine.run.session import Session, as_numbers, kind_of
 from gradcli.engine.tape.graph import Node, Site, seen
-from gradcli.engine.tape.tensor import AccumulateGrad, Tensor, array_of, node_of, shared
+from gradcli.engine.tape.tensor import (
+    AccumulateGrad,
+    Tensor,
+    array_of,
+    forget,
+    node_of,
+    shared,
+    shows_another,
+)
 from gradcli.engine.values import refusals
 from gradcli.engine.values.data import NUMBERS
 from gradcli.engine.values.dtypes import DTYPES, dtype_name
@@ -132,6 +140,23 @@ def _detach(session: Session, site: Site | None, x: Tensor) -> Tensor:
     made = Tensor(array_of(x))
     made.version = shared(x)
     return made
+
+
+def _detach_(session: Session, site: Site | None, x: Tensor) -> Tensor:
+    """A leaf requires grad no more; a computed tensor has no history any more."""
+    if session.transparent:
+        return x
+    if shows_another(x):
+        raise run_error(
+            "bad-argument",
+            "a view cannot be detached in place: its history is that of the tensor it shows",
+            help="use `detach()`, which gives another tensor on the same memory",
+        )
+    if x.is_leaf:
+        autograd.set_requires_grad(session, x, False)
+    else:
+        forget(x)
+    return x
 
 
 def _data(session: Session, x: Tensor) -> Tensor:
@@ -271,6 +296,7 @@ _TENSOR: tuple[dict[str, Member], dict[str, Member]] = (
     {
         "backward": autograd.backward,
         "detach": lambda session, site, x: x if session.transparent else _detach(session, site, x),
+        "detach_": _detach_,
         "item": _item,
         "tolist": _tolist,
         "requires_grad_": autograd.requires_grad_,

@@ -118,7 +118,7 @@ class Origins(Observer):
         for key in (x.version, x):
             if key is not None and id(key) in self._held:
                 return self._held[id(key)][1]
-        return None if x.view is None else self._known(x.view.parent)
+        return None if x.view is None else self._known(x.view.of)
 
     def _note(self, x: Any, origin: Origin) -> None:
         self._held[id(x)] = x, origin

@@ -400,10 +400,10 @@ def _attached(made: Any, copies: Sequence[Any], args: Sequence[Any]) -> Any:
         if made is copy:
             return a
         view = made.view if isinstance(made, Tensor) else None
-        while view is not None and view.parent is not copy:
-            view = view.parent.view
+        while view is not None and view.of is not copy:
+            view = view.of.view
         if view is not None:
-            view.parent = a
+            view.hang(a)
             cut(made)
     return made
 

@@ -56,6 +56,7 @@ class Lists:
         oldest: the smallest number of a list that was widened.
         at: the `id` of the instruction that is being followed.
         lost: what has got out of sight besides lists.
+        blurred: whether a value is held that is one of several, be it no list.
     """
 
     def __init__(self) -> None:
@@ -64,6 +65,7 @@ class Lists:
         self.oldest = 0
         self.at = HERE
         self.lost: list[Any] = []
+        self.blurred = False
         self._lost = False
 
     @property
@@ -177,6 +179,7 @@ class Lists:
         if isinstance(a, List) and isinstance(b, List):
             return self._related(a, b)
         if isinstance(a, Value) and isinstance(b, Value):
+            self.blurred = True
             return Value(
                 a.shape if a.shape == b.shape else None,
                 a.dtype if a.dtype == b.dtype else None,

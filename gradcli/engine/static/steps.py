@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from gradcli import ir
@@ -18,6 +18,7 @@ from gradcli.engine.static.transfer import Transfer
 from gradcli.engine.static.value import LINKED, Value, constant, made_float, placed, unknown
 from gradcli.engine.values import refusals
 from gradcli.errors import GradError
+from gradcli.source import Span
 
 
 class Steps:
@@ -142,7 +143,21 @@ class Steps:
         operands = [operand for _, operand in i.arguments]
         found = self._transfer.bound(i.op, named, i.span, operands)
         x = named[ops[i.op].args[0]]
-        return self._transfer.changed(x, found, i.span, operands, [*named.values()])
+        return self._changed(i.op, x, found, i.span, operands, [*named.values()])
+
+    def _changed(
+        self,
+        name: str,
+        x: Any,
+        found: Any,
+        span: Span,
+        operands: Sequence[ir.Operand],
+        values: Sequence[Any],
+    ) -> Any:
+        """What the twin of an op gives that changes a value in place."""
+        if ops[name].turned is not None:
+            return self._transfer.turned(x, found, inside=bool(self._calls.depth))
+        return self._transfer.changed(x, found, span, operands, values)
 
     def _call_builtin(self, i: ir.CallBuiltin, slots: Slots) -> Any:
         args = [self.read(a, slots) for a in i.args]
@@ -153,7 +168,7 @@ class Steps:
             return self._transfer.applied(i.name, args, keywords, i.span, i.args)
         name = i.name.removesuffix("_")
         found = self._transfer.applied(name, args, keywords, i.span, i.args)
-        return self._transfer.changed(args[0], found, i.span, i.args, args)
+        return self._changed(name, args[0], found, i.span, i.args, args)
 
     def _set_item(self, i: ir.SetItem, slots: Slots) -> None:
         receiver, value = self.read(i.receiver, slots), self.read(i.value, slots)

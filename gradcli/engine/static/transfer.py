@@ -65,7 +65,7 @@ _CERTAIN = frozenset(
 )
 _LONGEST = 10_000  # characters of a text that is followed
 _SHAPE_METHODS = frozenset({"size", "dim", "numel", "item"})
-_KEEPING = frozenset({"double", "float", "contiguous", "cpu", "requires_grad_"})
+_KEEPING = frozenset({"double", "float", "contiguous", "cpu", "requires_grad_", "detach_"})
 _CASTS = {
     **dict.fromkeys(("long", "int"), "int64"),
     **dict.fromkeys(("float", "double"), "float64"),
@@ -286,6 +286,19 @@ class Transfer:
             x.link = joined((x.link, found.link))
         return x
 
+    def turned(self, x: Any, found: Any, *, inside: bool) -> Any:
+        """What `x.t_()` gives where the op gives `found`: the tensor itself, of another shape, which
+        its other names show, too. `inside` tells that a function is being followed.
+        """
+        if not isinstance(x, Value) or x.kind == "number":
+            return found
+        certain = not (inside or self.findings.unsure or self.findings.silent)
+        if x.kind == "tensor" and certain and not self.lists.blurred and isinstance(found, Value):
+            x.shape = found.shape
+        else:
+            self.findings.replaced = True
+        return x
+
     def put(self, receiver: Value, value: Any, index: Any, span: Span) -> None:
         """`receiver[index] = value` of a tensor."""
         values = [receiver, value, index]
@@ -379,6 +392,8 @@ class Transfer:
                         lambda: members.call(self.session, None, tensor, name, (), {}), span
                     )
                 x.link = LINKED
+            case "detach_":
+                x.link = UNLINKED
             case "detach":
                 return relinked(view(x, x.shape), UNLINKED)
             case "item":

@@ -43,24 +43,39 @@ if TYPE_CHECKING:
 class View:
     """How a tensor came from another one with which it shares its memory.
 
-    `index` tells which of the op's results it is, None where there is one. `seen` is the version at
-    which the tensor's node was made: when the memory has changed since, the node is made anew from
-    the parent's. A view that was made unrecorded stays a constant as long as the base's node is the
-    one it had then, `cut`.
+    `index` tells which of the op's results it is, None where there is one. `above` is how the parent
+    came from another one then: since, it may itself have been turned. `turned` tells that the parent
+    is the tensor itself, as it was before. `seen` is the version at which the tensor's node was
+    made: when the memory has changed since, the node is made anew from the base's. A view that was
+    made unrecorded stays a constant as long as the base's node is the one it had then, `cut`.
     """
 
-    __slots__ = ("cut", "index", "op", "params", "parent", "recorded", "seen")
+    __slots__ = ("above", "cut", "index", "op", "params", "parent", "recorded", "seen", "turned")
 
     def __init__(
         self, parent: Tensor, op: Recordable, params: Mapping[str, Any], index: int | None
     ) -> None:
-        self.parent = parent
+        self.hang(parent)
         self.op = op
         self.params = dict(params)
         self.index = index
         self.seen = shared(parent).count
         self.recorded = True
+        self.turned = False
         self.cut: Node | None = None
+
+    def hang(self, parent: Tensor) -> None:
+        """Make it a view of another one, as that is now."""
+        self.parent = parent
+        self.above = parent.view
+
+    @property
+    def of(self) -> Tensor:
+        """The parent as it was; of one that has been turned since, that is another tensor."""
+        parent = self.parent
+        while parent.view is not self.above and parent.view is not None:
+            parent = parent.view.parent
+        return parent
 
 
 class Tensor(Carrier):
@@ -391,8 +406,16 @@ def _again(a: Tensor, data: Data, under: Node | None, index: int) -> Tensor:
 def base_of(x: Tensor) -> Tensor:
     """The tensor that a view shows parts of, be it by way of others."""
     while x.view is not None:
-        x = x.view.parent
+        x = x.view.of
     return x
+
+
+def shows_another(x: Tensor) -> bool:
+    """Whether a tensor is a view of another one, not only of itself as it was."""
+    view = x.view
+    while view is not None and view.turned:
+        view = view.of.view
+    return view is not None
 
 
 def node_of(x: Tensor) -> Node | None:
@@ -412,7 +435,7 @@ def _renew(x: Tensor) -> None:
     base = x
     while base.view is not None:
         chain.append(base)
-        base = base.view.parent
+        base = base.view.of
     node, index = base.node, base.index
     for tensor in reversed(chain):
         view = tensor.view
@@ -428,7 +451,7 @@ def _renew(x: Tensor) -> None:
 
 def _node_of_view(x: Tensor, view: View, under: Node, index: int) -> OpNode:
     """A node of a view that is made of a value of the graph."""
-    parent = view.parent
+    parent = view.of
     args = (Like(parent.shape, parent.dtype),)
     node = OpNode(view.op, (under,), (index,), args, view.params, under.visible, None)
     if view.index is None:
@@ -483,6 +506,33 @@ def freeze(x: Tensor) -> None:
     """Let a leaf require no grad any more. A command that differentiates it goes on doing so."""
     x.node, x.index = Watchpoint("", x.node, x.index, None), 0
     x.node.visible = False
+
+
+def turn(
+    x: Tensor, op: Recordable, params: Mapping[str, Any], node: str, site: Site | None
+) -> None:
+    """Let a tensor itself show its memory as an op, which gives views, shows it. Other views of the
+    memory stay as they are.
+
+    Args:
+        node: The name that shows of what is recorded.
+    """
+    before = Tensor(array_of(x), node_of(x), x.index)
+    before.version, before.view = shared(x), x.view
+    made = apply(op, [before], params, site)
+    x.data, x.node, x.index, x.view = made.data, made.node, made.index, made.view
+    if isinstance(made.node, OpNode):
+        made.node.whole = node
+    before.version.count += 1
+    before.version.site = site
+    x.view.seen = before.version.count
+    x.view.turned = True
+
+
+def forget(x: Tensor) -> None:
+    """Let a tensor that is no view of another one have no history any more."""
+    for owner in (x, base_of(x)):
+        owner.node, owner.index = None, 0
 
 
 # doing ops ----------------------------------------------------------------------------------------

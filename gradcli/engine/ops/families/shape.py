@@ -182,6 +182,11 @@ def _squeeze_node(args: Any, params: Any) -> str:
     return f"SqueezeBackward{0 if dim is None else 2 if isinstance(dim, tuple) else 1}"
 
 
+def _squeezed_in_place(params: Any) -> str:
+    dim = params["dim"]
+    return f"SqueezeBackward{3 if dim is None else 5 if isinstance(dim, tuple) else 4}"
+
+
 squeeze: Op = op(
     "squeeze",
     args=("input",),
@@ -195,6 +200,7 @@ squeeze: Op = op(
     jvp=(lambda dot, out, x, dim: squeeze(dot, dim=dim),),
     node=_squeeze_node,
     view=True,
+    turned=_squeezed_in_place,
     samples=lambda: (
         sample([[1.0, 2.0]], dim=None),
         sample([[1.0, 2.0]], dim=0),
@@ -221,6 +227,7 @@ unsqueeze: Op = op(
     vjp=(lambda g, out, x, dim: reshape(g, shape=x.shape),),
     jvp=(lambda dot, out, x, dim: unsqueeze(dot, dim=dim),),
     view=True,
+    turned="UnsqueezeBackward1",
     samples=lambda: (
         sample([1.0, 2.0], dim=0),
         sample([1.0, 2.0], dim=1),
@@ -297,7 +304,7 @@ def _swap(ndim: int, dim0: Any, dim1: Any) -> tuple[int, ...]:
 
 transpose: Op = op(
     "transpose",
-    aliases=("swapaxes",),
+    aliases=("swapaxes", "swapdims"),
     args=("input",),
     params={"dim0": REQUIRED, "dim1": REQUIRED},
     doc="The input with the dimensions `dim0` and `dim1` swapped.",
@@ -308,6 +315,7 @@ transpose: Op = op(
     vjp=(lambda g, out, x, dim0, dim1: transpose(g, dim0=dim0, dim1=dim1),),
     jvp=(lambda dot, out, x, dim0, dim1: transpose(dot, dim0=dim0, dim1=dim1),),
     view=True,
+    turned="TransposeBackward1",
     samples=lambda: (
         sample([[1.0, 2.0, 3.0]], dim0=0, dim1=1),
         sample([[1.0, 2.0, 3.0]], dim0=1, dim1=0),
@@ -367,6 +375,7 @@ t: Op = op(
     jvp=(lambda dot, out, x: t(dot),),
     node="TBackward0",
     view=True,
+    turned="TBackward1",
     samples=lambda: (
         sample([[1.0, 2.0], [3.0, 4.0]]),
         sample([[1.0, 2.0, 3.0]]),

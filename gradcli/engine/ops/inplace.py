@@ -90,8 +90,8 @@ def replace(
 def turned(
     op: Op, x: Tensor, params: Mapping[str, Any], site: Site | None, *, recording: bool
 ) -> Tensor:
-    """Let `x` show its memory as the op, which gives views, shows it, and return it. What is known of
-    its derivative is recorded in any case: the elements move, they do not change.
+    """Let `x` show its memory as the op, which gives views, shows it, and return it. That is
+    recorded in any case: the elements move, they do not change.
 
     Raises:
         RunError: If `x` is a leaf that requires grad, or, with recording on, a view of one.

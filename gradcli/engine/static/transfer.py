@@ -287,8 +287,8 @@ class Transfer:
         return x
 
     def turned(self, x: Any, found: Any, *, inside: bool) -> Any:
-        """What `x.t_()` gives where the op gives `found`: the tensor itself, of another shape, which
-        its other names show, too. `inside` tells that a function is being followed.
+        """What `x.t_()` gives where the op gives `found`: the tensor itself, of another shape,
+        which its other names show, too. `inside` tells that a function is followed.
         """
         if not isinstance(x, Value) or x.kind == "number":
             return found

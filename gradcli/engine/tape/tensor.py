@@ -43,11 +43,12 @@ if TYPE_CHECKING:
 class View:
     """How a tensor came from another one with which it shares its memory.
 
-    `index` tells which of the op's results it is, None where there is one. `above` is how the parent
-    came from another one then: since, it may itself have been turned. `turned` tells that the parent
-    is the tensor itself, as it was before. `seen` is the version at which the tensor's node was
-    made: when the memory has changed since, the node is made anew from the base's. A view that was
-    made unrecorded stays a constant as long as the base's node is the one it had then, `cut`.
+    `index` tells which of the op's results it is, None where there is one. `above` is how the
+    parent came from another one then: since, it may itself have been turned. `turned` tells that
+    the parent is the tensor itself, as it was before. `seen` is the version at which the tensor's
+    node was made: when the memory has changed since, the node is made anew from the base's. A view
+    that was made unrecorded stays a constant as long as the base's node is the one it had then,
+    `cut`.
     """
 
     __slots__ = ("above", "cut", "index", "op", "params", "parent", "recorded", "seen", "turned")
@@ -512,10 +513,7 @@ def turn(
     x: Tensor, op: Recordable, params: Mapping[str, Any], node: str, site: Site | None
 ) -> None:
     """Let a tensor itself show its memory as an op, which gives views, shows it. Other views of the
-    memory stay as they are.
-
-    Args:
-        node: The name that shows of what is recorded.
+    memory stay as they are. What is recorded shows as `node`.
     """
     before = Tensor(array_of(x), node_of(x), x.index)
     before.version, before.view = shared(x), x.view

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Concatenate, ParamSpec, TypeVar
 
-from gradcli.engine.run.watchdog import Guard, Watchdog
+from gradcli.engine.run.watchdog import WATCHDOG, Guard
 from gradcli.engine.values.limits import METER, Meter, Reached
 from gradcli.errors import GradError, LimitError
 from gradcli.questions.loaded import Loaded
@@ -21,7 +21,6 @@ class Limited:
 
     def __init__(self, loaded: Loaded) -> None:
         self._loaded = loaded
-        self._watchdog = Watchdog()
 
     def ask(
         self,
@@ -52,15 +51,15 @@ class Limited:
         token = METER.set(meter)
         try:
             try:
-                self._watchdog.watch(guard)
+                WATCHDOG.watch(guard)
                 return work()
             finally:
-                self._watchdog.leave(guard)
+                WATCHDOG.leave(guard)
         except LimitError as error:
             raise _told(error, options) from None
         except Reached:  # outside of runs and passes, which tell the place
             meter.seen = True
-            self._watchdog.leave(guard)  # it may have been on its way
+            WATCHDOG.leave(guard)  # it may have been on its way
             assert meter.reached is not None, "stopped without a reason"
             raise LimitError(meter.reached) from None
         finally:

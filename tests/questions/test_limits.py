@@ -1,5 +1,6 @@
 """Limits from Python: in any thread, in a pass of the command, at any moment."""
 
+import _thread
 import os
 import subprocess
 import sys
@@ -128,6 +129,13 @@ def test_the_thread_ends_when_there_is_nothing_to_look_after(monkeypatch):
     dog.watch(guard)  # it begins again
     assert dog._process == os.getpid()
     dog.leave(guard)
+
+
+def test_many_programs_have_one_thread():
+    before = _thread._count()
+    for n in range(20):
+        load(f"{n}").run()
+    assert _thread._count() <= before + 1
 
 
 def test_without_a_question_there_is_the_usual_limit():

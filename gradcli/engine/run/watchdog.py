@@ -31,12 +31,12 @@ where the thread is.
 class Guard:
     """What is looked at of one question: its meter and its end, in the thread that asks it."""
 
-    __slots__ = ("_deadline", "_stopped", "_stuck", "_thread", "meter")
+    __slots__ = ("_deadline", "_stopped", "_stuck", "meter", "thread")
 
     def __init__(self, meter: Meter, stuck: Stuck | None) -> None:
         self.meter = meter
         self._stuck = stuck
-        self._thread = get_ident()
+        self.thread = get_ident()
         seconds = meter.limits.seconds
         self._deadline = None if seconds is None else monotonic() + seconds
         self._stopped = 0.0
@@ -48,9 +48,9 @@ class Guard:
             if reached is not None and not self._is_importing():
                 self.meter.reached = reached
                 self._stopped = monotonic()
-                _raise_in(self._thread, Reached)
+                _raise_in(self.thread, Reached)
         elif not self.meter.seen and self._stuck is not None:
-            frame = sys._current_frames().get(self._thread)
+            frame = sys._current_frames().get(self.thread)
             late = monotonic() - self._stopped > _PATIENCE
             if frame is not None and (late or self.meter.left < -self.meter.most // 4):
                 self._stuck(LimitError(self.meter.reached), frame)
@@ -58,7 +58,7 @@ class Guard:
     def end(self) -> None:
         """Stop nothing any more."""
         if self.meter.reached is not None and not self.meter.seen:
-            _raise_in(self._thread, None)
+            _raise_in(self.thread, None)
 
     def _reached(self) -> Diagnostic | None:
         """The limit that is reached."""
@@ -76,7 +76,7 @@ class Guard:
 
     def _is_importing(self) -> bool:
         """Whether the question is importing a module, which is not to be left half done."""
-        frame = sys._current_frames().get(self._thread)
+        frame = sys._current_frames().get(self.thread)
         while frame is not None:
             if "importlib._bootstrap" in frame.f_code.co_filename:
                 return True
@@ -85,7 +85,7 @@ class Guard:
 
 
 class Watchdog:
-    """Looks after the questions of one program; its thread is there while any are asked."""
+    """Looks after questions; its thread is there while any are asked."""
 
     def __init__(self) -> None:
         self._guards: set[Guard] = set()
@@ -97,6 +97,7 @@ class Watchdog:
         with self._lock:
             self._guards.add(guard)
             if self._process != os.getpid():
+                self._guards = {g for g in self._guards if g.thread == guard.thread}
                 self._process = os.getpid()
                 start_new_thread(self._run, ())
 
@@ -117,6 +118,10 @@ class Watchdog:
                 if idle > _IDLE:
                     self._process = 0
                     return
+
+
+WATCHDOG = Watchdog()
+"""Looks after all questions of the process: a thread for each program would be many."""
 
 
 def _raise_in(thread: int, kind: type[BaseException] | None) -> None:

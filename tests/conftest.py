@@ -26,6 +26,12 @@ settings.register_profile("any load", deadline=None, suppress_health_check=[Heal
 settings.load_profile("any load")
 
 
+def pytest_itemcollected(item):
+    """Let `-k NAME` select the tests of an op's family."""
+    if (callspec := getattr(item, "callspec", None)) and "of_family" in callspec.params:
+        item.extra_keyword_matches.update(name for name, _ in callspec.params["of_family"])
+
+
 @pytest.fixture(scope="module", autouse=True)
 def only_what_is_made_here():
     """Let the collector pass what stays: all tests, and what those of other modules keep."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from by_family import by_family
 from oracles import cases, flat, floating, table, values
 
 from gradcli.engine.autodiff import forward, linearize
@@ -30,7 +31,7 @@ def ieee_arithmetic():
         yield
 
 
-@pytest.mark.parametrize("op", OPS)
+@by_family(OPS)
 def test_rows_and_columns_are_those_of_single_passes(op):
     for case in cases(op):
         check_passes(case)
@@ -64,7 +65,7 @@ JOINED = [
 ]
 
 
-@pytest.mark.parametrize(("op", "samples"), JOINED)
+@by_family(JOINED)
 def test_there_is_a_result_for_each_direction_whichever_argument_has_them(op, samples):
     for s in samples:
         args = [np.asarray(a, float) if type(a) is float else a for a in values(s.args)]

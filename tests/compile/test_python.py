@@ -5,6 +5,7 @@ import struct
 from itertools import product
 
 import pytest
+from by_family import by_family
 
 from gradcli.engine.compile import python
 from gradcli.engine.compile.control import Control, Left
@@ -88,7 +89,7 @@ def calls(op):
                 continue
 
 
-@pytest.mark.parametrize("name", OPS)
+@by_family(OPS)
 def test_an_op_is_its_value_on_numbers(name):
     """Bit for bit; where the value is an error the code has left."""
     op = ops[name]

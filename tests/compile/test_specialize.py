@@ -5,6 +5,7 @@ from itertools import product
 
 import pytest
 from amounts import chunks
+from by_family import by_family
 from compiled_agreement import Refused, compiled, gradients, interpreted, outcome
 from sample_programs import SAMPLES
 from scalar_programs import Writer
@@ -297,14 +298,14 @@ def check_calls(name, programs):
             assert special or isinstance(interpreted(load(body), given)[0], GradError)
 
 
-@pytest.mark.parametrize("name", [n for n in ENTRIES if ops[n].number is not None])
+@by_family(n for n in ENTRIES if ops[n].number is not None)
 def test_an_op_on_numbers_and_tensors(name):
     programs = list(calls(name))
     check_calls(name, [programs[0], programs[2 ** len(ops[name].args) - 1]])
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", ENTRIES)
+@by_family(ENTRIES)
 def test_an_op_on_all_kinds(name):
     check_calls(name, calls(name))
 

@@ -7,6 +7,7 @@ import random
 
 import numpy as np
 import pytest
+from by_family import by_family
 from oracles import samples, table, values
 
 from gradcli.engine.ops.catalog import ops
@@ -85,7 +86,7 @@ def refusal(op, args, keywords):
     return ""
 
 
-@pytest.mark.parametrize("op", [op for op in OPS if samples(op)], ids=lambda op: op.name)
+@by_family(op for op in OPS if samples(op))
 def test_an_argument_that_cannot_be_taken_is_refused_by_its_name(op):
     with Quiet():
         for slot, what, args, keywords in calls(op, samples(op)[0]):

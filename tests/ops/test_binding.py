@@ -3,6 +3,7 @@ refuses of a method, the second may take: it is left to the run.
 """
 
 import pytest
+from by_family import by_family
 
 from gradcli.engine.ops.binding import bind
 from gradcli.engine.ops.catalog import ops
@@ -55,7 +56,7 @@ def early(op, signature, args, keywords, receiver=()):
     return None if REQUIRED in found.values() else found
 
 
-@pytest.mark.parametrize("name", NAMES)
+@by_family(NAMES)
 def test_a_call_is_bound_alike_before_and_in_a_run(name):
     op, signature = ops[name], BUILTINS[name]
     for args, keywords in calls(signature):
@@ -66,7 +67,7 @@ def test_a_call_is_bound_alike_before_and_in_a_run(name):
             assert not few <= len(args) <= many, f"{name}{args} is left to the run"
 
 
-@pytest.mark.parametrize("name", [n for n in NAMES if BUILTINS[n].method])
+@by_family(n for n in NAMES if BUILTINS[n].method)
 def test_a_method_is_bound_alike_before_and_in_a_run(name):
     op, signature = ops[name], BUILTINS[name]
     first = signature.aliases["self"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from by_family import by_family
 from oracles import cast, samples, table, values
 
 from gradcli.engine.ops.catalog import ops
@@ -29,7 +30,7 @@ def parts(out):
     return out if isinstance(out, tuple) else (out,)
 
 
-@pytest.mark.parametrize("op", OPS)
+@by_family(OPS)
 def test_ints_and_bools_count_as_their_numbers(op):
     check_kind(op, "int64")
     if op.name not in TRUTH:
@@ -58,7 +59,7 @@ def check_kind(op, kind):
             assert np.allclose(x, y, rtol=1e-12, atol=1e-12, equal_nan=True), told
 
 
-@pytest.mark.parametrize("op", OPS)
+@by_family(OPS)
 def test_ints_do_not_wrap(op):
     for s in samples(op):
         given = values(s.args)

@@ -6,6 +6,7 @@ import copy
 
 import numpy as np
 import pytest
+from by_family import by_family
 from derivative_checks import check_first, check_second, told
 from oracles import (
     Case,
@@ -61,13 +62,13 @@ BAD = per_op((entry, entry.bad()) for entry in OPS.values())
 # --- both orders -------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("entry", SMOOTH)
+@by_family(SMOOTH)
 def test_both_modes_agree_with_central_differences(entry):
     for case in cases(entry):
         check_first(case)
 
 
-@pytest.mark.parametrize("entry", SMOOTH)
+@by_family(SMOOTH)
 def test_second_derivatives_agree_with_central_differences(entry):
     for case in cases(entry):
         check_second(case)
@@ -76,7 +77,7 @@ def test_second_derivatives_agree_with_central_differences(entry):
 # --- exact values ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("entry", "known"), KNOWN)
+@by_family(KNOWN)
 def test_gradients_at_kinks_are_exact_in_both_modes(entry, known):
     for k in known:
         check_known(entry, k)
@@ -115,7 +116,7 @@ def same(got, expected) -> bool:
     )
 
 
-@pytest.mark.parametrize(("entry", "bad"), BAD)
+@by_family(BAD)
 def test_bad_arguments_are_refused(entry, bad):
     for b in bad:
         args = [np.ones(a) if isinstance(a, tuple) else a for a in b.args]
@@ -135,7 +136,7 @@ def refusal(entry, args, params) -> str:
 # --- what the entries say of themselves --------------------------------------------------
 
 
-@pytest.mark.parametrize("entry", [pytest.param(e, id=e.name) for e in OPS.values()])
+@by_family(OPS.values())
 def test_entries_are_complete(entry):
     assert entry.doc, entry.name
     assert entry.source, entry.name
@@ -194,10 +195,7 @@ def test_no_name_stands_twice():
             seen[name] = family
 
 
-@pytest.mark.parametrize(
-    "entry",
-    [pytest.param(e, id=e.name) for e in OPS.values() if e.differentiable and any(e.saves)],
-)
+@by_family(e for e in OPS.values() if e.differentiable and any(e.saves))
 def test_what_is_saved_is_read(entry):
     """The other way round, that all that is read is saved, every recorded test shows."""
     if not samples_of(entry):
@@ -242,9 +240,7 @@ def _ones(a):
 EDGES = (0.0, -0.0, 1.0, -1.0, 0.5, -2.5, 3.0, 1e-8, 316.0, -40.0, 1e300, np.inf, -np.inf, np.nan)
 
 
-@pytest.mark.parametrize(
-    "entry", [pytest.param(e, id=e.name) for e in PLAIN.values() if e.number and e.args]
-)
+@by_family(e for e in PLAIN.values() if e.number and e.args)
 def test_numbers_and_arrays_give_the_same(entry):
     grids = {1: [(a,) for a in EDGES], 2: [(a, b) for a in EDGES for b in EDGES]}
     points = grids.get(len(entry.args), []) if entry.name not in NOT_ON_FLOATS else []
@@ -272,6 +268,17 @@ NOT_ON_FLOATS |= {"math_floor", "math_ceil", "math_trunc"}  # ints have 64 bits
 
 
 # --- the checker is checked --------------------------------------------------------------
+
+
+def test_each_op_that_fails_is_told():
+    def check(name):
+        assert name == "tan"
+
+    table = by_family(["sin", "cos", "tan"])(check)
+    ((cases,),) = (mark.args[1] for mark in table.pytestmark)
+    with pytest.raises(ExceptionGroup, match="2 of 3") as caught:
+        table(cases)
+    assert [error.__notes__ for error in caught.value.exceptions] == [["of sin"], ["of cos"]]
 
 
 def planted(**fields) -> Op:
@@ -418,7 +425,7 @@ MUTANTS = [
 ]
 
 
-@pytest.mark.parametrize("entry", MUTANTS)
+@by_family(MUTANTS)
 def test_samples_catch_a_wrong_factor(entry):
     """Every rule of every op, made wrong, is found out by one of the op's own samples."""
     for field, i in _mutable(entry):

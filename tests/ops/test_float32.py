@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from by_family import by_family
 from oracles import Run, forward, per_op, reverse, table, values
 
 from gradcli.engine.tape.tensor import Tensor
@@ -50,7 +51,7 @@ def near(got, expected) -> bool:
     return bool(np.allclose(got, expected, rtol=2e-5, atol=2e-5 * scale, equal_nan=True))
 
 
-@pytest.mark.parametrize(("op", "samples"), CASES)
+@by_family(CASES)
 def test_float32_stays_float32(op, samples):
     for s in samples:
         check_float32(op, s)

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from by_family import by_family
 from oracles import floating, samples, table, values
 
 from gradcli.engine.autodiff.backward import gradients
@@ -83,7 +84,7 @@ def test_a_second_pass_through_what_is_written_into_a_part_is_refused_as_in_pyto
     assert caught.value.diagnostics[0].code == "backward-twice"
 
 
-@pytest.mark.parametrize("name", ROWS)
+@by_family(ROWS)
 def test_a_second_pass_is_refused_where_pytorch_refuses_it(name):
     op = OPS[name]
     defaults = {k: v for k, v in op.params.items() if not k.startswith("*")}

@@ -10,6 +10,7 @@ import json
 from pathlib import Path
 
 import pytest
+from by_family import by_family
 from oracles import floating, samples, table, values
 
 from gradcli.engine.ops.catalog import ops
@@ -85,7 +86,7 @@ def graphs(name, key):
     return "; ".join(traced(o, leaves) for o in (out if isinstance(out, tuple) else (out,)))
 
 
-@pytest.mark.parametrize("name", RECORDED["graphs"])
+@by_family(RECORDED["graphs"])
 def test_graphs_are_those_of_pytorch(name):
     departs = set()
     for expected, keys in RECORDED["graphs"][name].items():
@@ -117,7 +118,7 @@ def test_reflected_division_is_recorded_at_its_place_and_right():
     assert y.node.edges[0].site is not None
 
 
-@pytest.mark.parametrize("name", RECORDED["twins"])
+@by_family(RECORDED["twins"])
 def test_graphs_of_changes_in_place_are_those_of_pytorch(name):
     number, expected = RECORDED["twins"][name]
     op, session = OPS[name], Session()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from by_family import by_family
 from oracles import Run, flat, floating, reverse, table, values
 
 from gradcli.engine.ops.catalog import ops
@@ -95,7 +96,7 @@ class Called:
         return " + ".join(f"sum({call}[{i}])" for i in parts)
 
 
-@pytest.mark.parametrize(("op", "s"), CASES)
+@by_family(CASES)
 def test_an_op_is_differentiated_from_a_program(op, s):
     assert op.method, f"{op.name} is no method"
     with Quiet():

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from by_family import by_family
 from memory_layouts import LAYOUTS, laid
 from oracles import samples, table, values
 
@@ -57,7 +58,7 @@ def arrives(made, args, number):
     ]
 
 
-@pytest.mark.parametrize("name", ROWS)
+@by_family(ROWS)
 def test_results_lie_where_pytorchs_lie(name):
     op = OPS[name]
     defaults = {k: v for k, v in op.params.items() if not k.startswith("*")}

@@ -9,7 +9,7 @@ import json
 from pathlib import Path
 
 import numpy as np
-import pytest
+from by_family import by_family
 from dtype_calls import LETTERS, calls
 from oracles import forward, reverse, samples, table
 
@@ -68,7 +68,7 @@ def is_float32(a):
     return isinstance(a, Tensor) and a.dtype == "float32"
 
 
-@pytest.mark.parametrize("op", OPS, ids=lambda op: op.name)
+@by_family(OPS)
 def test_dtypes_are_pytorchs(op):
     session = Session()
     row = RECORDED.get(op.name, "")
@@ -105,7 +105,7 @@ def test_dtypes_are_pytorchs(op):
 PAIRS = [op for op in OPS if op.elementwise and op.differentiable and len(op.args) == 2]
 
 
-@pytest.mark.parametrize("op", PAIRS, ids=lambda op: op.name)
+@by_family(PAIRS)
 def test_cotangents_and_tangents_are_of_the_dtype_of_what_they_belong_to(op):
     for forms, args, params in calls(op):
         if {form.split()[1] for form in forms} != {"float32", "float64"}:
@@ -126,7 +126,7 @@ def test_cotangents_and_tangents_are_of_the_dtype_of_what_they_belong_to(op):
 CASTING = [op for op in OPS if "dtype" in op.params]
 
 
-@pytest.mark.parametrize("op", CASTING, ids=lambda op: op.name)
+@by_family(CASTING)
 def test_a_result_has_the_dtype_that_is_asked_for(op):
     taken = set()
     params = {k.removeprefix("*"): v for k, v in {**op.params, **samples(op)[0].params}.items()}

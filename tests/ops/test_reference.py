@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from by_family import by_family
 from oracles import Run, forward, reverse, table
 
 from gradcli.engine.ops.catalog import ops
@@ -213,7 +214,7 @@ def departures(row):
             yield i, parts
 
 
-@pytest.mark.parametrize("name", ROWS)
+@by_family(ROWS)
 def test_values_and_derivatives_are_pytorchs(name):
     wrong, used = [], set()
     for row in ROWS[name]:

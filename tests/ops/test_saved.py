@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from by_family import by_family
 from oracles import floating, samples, table, values
 
 from gradcli.engine.autodiff.backward import cotangents, recorded_cotangents
@@ -114,7 +115,7 @@ def same(found, expected):
     )
 
 
-@pytest.mark.parametrize("name", ROWS)
+@by_family(ROWS)
 def test_what_must_not_be_changed_is_what_pytorch_saves(name):
     op = OPS[name]
     defaults = {k: v for k, v in op.params.items() if not k.startswith("*")}
@@ -144,7 +145,7 @@ def test_what_must_not_be_changed_is_what_pytorch_saves(name):
     assert not wrong, "\n".join(wrong[:10])
 
 
-@pytest.mark.parametrize("name", ROWS)
+@by_family(ROWS)
 def test_the_derivative_of_a_gradient_does_not_follow_a_change(name):
     op = OPS[name]
     defaults = {k: v for k, v in op.params.items() if not k.startswith("*")}

@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pytest
+from by_family import by_family
 from oracles import floating, samples, table, values
 
 from gradcli.engine.autodiff.backward import gradients
@@ -67,7 +67,7 @@ def told(name, number):
         return " ".join(again(g, leaves) for g in slopes(outs, leaves)) if outs else ""
 
 
-@pytest.mark.parametrize("name", RECORDED["slopes"])
+@by_family(RECORDED["slopes"])
 def test_a_derivative_has_a_graph_where_pytorchs_has(name):
     departs = {
         (number, expected, found)

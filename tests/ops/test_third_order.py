@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from by_family import by_family
 from oracles import (
     Case,
     flat,
@@ -66,14 +67,14 @@ def twice_forward(run, along):
     return connected(forward(connected(once), split(along, run.leaves), run.leaves, graph=True))
 
 
-@pytest.mark.parametrize(("op", "samples"), cases(slice(SHOWN)))
+@by_family(cases(slice(SHOWN)))
 def test_third_derivatives_agree_with_central_differences(op, samples):
     for s in samples:
         check_third(op, s)
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(("op", "samples"), cases(slice(SHOWN, None)))
+@by_family(cases(slice(SHOWN, None)))
 def test_those_of_the_other_samples_do_too(op, samples):
     for s in samples:
         check_third(op, s)

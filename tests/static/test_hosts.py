@@ -6,6 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
+from by_family import by_family
 from oracles import table
 
 from gradcli import ir
@@ -91,7 +92,7 @@ def abstract(value, lists):
     return constant(value) if type(value) in NUMBERS else Value(known=value)
 
 
-@pytest.mark.parametrize("op", HOSTS)
+@by_family(HOSTS)
 def test_every_host_says_what_it_gives(op):
     assert op.infer is not None
     assert op.keeps or op.transform is None
@@ -141,7 +142,7 @@ def test_a_dtype_may_be_a_built_in():
     assert (found.shape, found.dtype) == ((), "float64")
 
 
-@pytest.mark.parametrize("op", HOSTS)
+@by_family(HOSTS)
 def test_what_is_not_known_is_no_fault(op):
     """Whatever the arguments are, a host refuses them in words or says what it can."""
     kinds = [unknown(), constant(1.5), Value(known="a"), Value((2, 3), "float64"), constant(None)]

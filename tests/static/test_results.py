@@ -8,6 +8,7 @@ import itertools
 
 import numpy as np
 import pytest
+from by_family import by_family
 from oracles import cast, samples, table, values
 
 from gradcli.engine.ops.catalog import ops
@@ -90,7 +91,7 @@ def parts(out):
     return out if isinstance(out, tuple) else (out,)
 
 
-@pytest.mark.parametrize("op", OPS)
+@by_family(OPS)
 def test_what_is_inferred_is_what_is_given(op):
     taken = 0
     session = Session()
@@ -141,7 +142,7 @@ def refused(op, args, params):
         return
 
 
-@pytest.mark.parametrize("op", CALLED)
+@by_family(CALLED)
 def test_what_does_not_fit_is_refused_in_words(op):
     if op.name == "getitem":
         return  # whose index is no parameter; see `indexed`

@@ -98,6 +98,13 @@ def test_the_table_compiles():
             assert refused == (question in REFUSED.get(name, ())), (name, question)
 
 
+@pytest.mark.parametrize("shown", ["y.sum()", "(y * 2).sum()", "y.sum().requires_grad"])
+def test_what_is_made_of_a_param_with_dimensions_requires_grad(shown, back_end):
+    text = f"param y: float[2] = [1.0, 2.0]\nprint({shown})\n1.0"
+    run, code = (answer(text, "run", when) for when in ("never", "always"))
+    assert run == code or "not-compilable" in code[0]
+
+
 @pytest.mark.parametrize("few", [1, 10, 1000])
 def test_nobody_sees_when_code_is_made(few, monkeypatch):
     monkeypatch.setattr(compiling, "_FEW", few)

@@ -87,7 +87,11 @@ class Binding:
                 return default
             raise self._trace.refused(f"the default of `{i.name}` hangs on other inputs")
         bound = self._inputs.bind(i, default)
-        if not isinstance(bound, Tensor) or bound.shape:
+        if not isinstance(bound, Tensor):
+            return bound
+        if bound.shape:
+            if node_of(bound) is not None:  # what is known is not recorded
+                raise self._trace.refused(f"`{i.name}`, a tensor with dimensions, requires grad")
             return bound
         made = self._trace.cell(bound.data, visible=node_of(bound) is not None)
         made.leaf = made.visible is True

@@ -7,6 +7,7 @@ from itertools import count
 from typing import Any
 
 from gradcli import ir
+from gradcli.engine.compile.activity import Flow
 from gradcli.engine.compile.adjoint import adjoint
 from gradcli.engine.compile.delta import Derived, certain
 from gradcli.engine.compile.effort import Effort
@@ -20,7 +21,7 @@ from gradcli.engine.compile.specialize import (
     Ways,
     specialize,
 )
-from gradcli.engine.compile.tangent import tangent
+from gradcli.engine.compile.tangent import tangent, tangents
 from gradcli.engine.compile.typed import (
     Block,
     Do,
@@ -28,8 +29,10 @@ from gradcli.engine.compile.typed import (
     NotCompilable,
     Operand,
     Program,
+    Ruled,
     Value,
 )
+from gradcli.engine.compile.walk import has_rules, instructions
 from gradcli.engine.report.values import binding, is_data, is_numeric, plain_value
 from gradcli.engine.run.inputs import Given
 from gradcli.engine.run.session import Session
@@ -156,6 +159,7 @@ class Differentiated(Form):
         self.inputs, self.effort = _inputs(made), made.effort
         self.points = points
         self.unused: list[str] = []
+        _hold_rules(plain, points)
         self.program = final(self.derived(plain, request), self.seeds(request))
 
     def names_of(self, loaded: Loaded, request: Request) -> tuple[Sequence[str], Sequence[str]]:
@@ -189,9 +193,9 @@ class Differentiated(Form):
         if isinstance(self._tree, Items):
             raise NotCompilable("the result is not a single number")
 
-    def pushed(self, program: Program, directions: int) -> Program:
-        """A program with tangents of the result along so many directions."""
-        found = tangent(program, self.points, directions)
+    def pushed(self, program: Program, directions: Sequence[Sequence[Value]]) -> Program:
+        """A program with tangents of the result along directions that move some of the points."""
+        found = tangents(program, directions)
         self.hold_stacked(found.absent)
         if len(self.names) > 1:
             self.unused = _unused(program, self.names, self.points, self.width)
@@ -277,7 +281,7 @@ class Jvp(Differentiated):
         return found, found
 
     def derived(self, program: Program, request: Request) -> Program:
-        return self.pushed(program, 1)
+        return self.pushed(program, [self.points])
 
     def seeds(self, request: Request) -> Sequence[float | None]:
         return [None] * len(self.names)
@@ -305,8 +309,8 @@ class Jacobian(Differentiated):
         if self._mode == "auto":
             self._mode = "forward" if count <= self.width else "reverse"
         if self._mode == "forward":
-            self._seeds = _units(count)
-            return self.pushed(program, count)
+            by, self._seeds = _columns(program, self.points)
+            return self.pushed(program, by)
         self._seeds = _units(self.width)
         every = tuple(range(self.width))
         return self.first(adjoint(program, self.points, [every] * self.width), self.names)
@@ -357,8 +361,8 @@ class Hessian(Twice):
         count = len(self.names)
         self._mode = "reverse" if request.mode == "auto" else request.mode
         if self._mode == "forward":
-            self._seeds = _units(count)
-            return tangent(program, self.points, count).program
+            by, self._seeds = _columns(program, self.points)
+            return tangents(program, by).program
         self._seeds = [1.0] * count
         places = [(self.slopes + k,) for k in range(count)]
         return adjoint(program, self.points, places).program
@@ -554,6 +558,34 @@ def _units(count: int) -> list[float]:
 def _seed(request: Request) -> float | None:
     """The weight of the result where none is given."""
     return 1.0 if request.cotangent is None else None
+
+
+def _columns(
+    program: Program, points: Sequence[Value]
+) -> tuple[Sequence[Sequence[Value]], list[float]]:
+    """The directions of a matrix by columns: what each of them moves, and how. Those through a rule
+    of the program's own go one at a time.
+    """
+    if has_rules(program):
+        return [[point] for point in points], [1.0] * len(points)
+    return [points] * len(points), _units(len(points))
+
+
+def _hold_rules(program: Program, points: Sequence[Value]) -> None:
+    """Hold rules to give a derivative for all that moves: what they say nothing of does not count
+    as unused.
+    """
+    moving = Flow(program).moving(points)
+    for i in instructions(program.block.body):
+        if isinstance(i, Ruled):
+            rule = i.rule
+            still: list[Operand] = []
+            if isinstance(rule.pull, Program):
+                still += [a for k, a in enumerate(i.args) if k not in rule.given]
+            if isinstance(rule.push, Program):
+                still += [t for k, t in enumerate(i.targets) if k not in rule.moved]
+            if any(x in moving for x in still):
+                raise NotCompilable("a rule gives no derivative", i.span)
 
 
 def _weight(request: Request) -> list[float]:

@@ -16,6 +16,7 @@ from gradcli.engine.compile.typed import (
     Pop,
     Program,
     Push,
+    Ruled,
     Value,
 )
 from gradcli.engine.compile.walk import instructions
@@ -81,6 +82,10 @@ def _edges(i: Instruction) -> Iterator[tuple[Place, Place]]:
             if ops[i.op].differentiable:
                 for a in i.args:
                     yield from _edge(a, i.target)
+        case Ruled():
+            for target in i.targets:
+                for a in i.args:
+                    yield from _edge(a, target)
         case If():
             for side in (i.then, i.orelse):
                 for x, t in zip(side.results, i.targets, strict=True):

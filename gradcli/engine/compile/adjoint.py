@@ -25,6 +25,7 @@ from gradcli.engine.compile.frames import Ambiguous, Frame, Going, Inner, Side, 
 from gradcli.engine.compile.identity import Earlier, identified
 from gradcli.engine.compile.peel import peeled
 from gradcli.engine.compile.rotate import rotated
+from gradcli.engine.compile.rules import Place, pulled
 from gradcli.engine.compile.symbols import Builder, Symbol, operand
 from gradcli.engine.compile.tidy import ALL, tidy
 from gradcli.engine.compile.typed import (
@@ -38,6 +39,7 @@ from gradcli.engine.compile.typed import (
     Pop,
     Program,
     Push,
+    Ruled,
     Value,
 )
 from gradcli.engine.compile.walk import blocks, instructions, unused, unused_stack
@@ -182,6 +184,8 @@ class _Backward:
             match i:
                 case Do():
                     self.do(i, frame)
+                case Ruled():
+                    self.ruled(i, frame)
                 case If():
                     self.branch(i, frame)
                 case Loop():
@@ -204,6 +208,18 @@ class _Backward:
                 if c is not None:
                     assert isinstance(a, Value)
                     frame.add(d, a, self.deltas.through(c, g))
+
+    def ruled(self, i: Ruled, frame: Frame) -> None:
+        taken = [self.take(frame, t) for t in i.targets]
+        for d, gs in enumerate(zip(*taken, strict=True)):
+            if all(g is None for g in gs):
+                continue
+            given, by = self.deltas.together(gs)
+            place = Place(self.builder, frame.read, self.new_stack)
+            for a, c in pulled(i, given, place):
+                if a in self.active[d]:
+                    assert isinstance(a, Value)
+                    frame.add(d, a, self.deltas.through(self.builder.known(c), by))
 
     def read(self, x: Operand | None, frame: Frame) -> Any:
         return _Read(x, frame, self.builder) if isinstance(x, Value) else x

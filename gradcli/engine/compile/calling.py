@@ -11,6 +11,7 @@ from gradcli import ir
 from gradcli.engine.compile import typed
 from gradcli.engine.compile.flow import NEXT, RESULT, Follower
 from gradcli.engine.compile.liveness import Liveness
+from gradcli.engine.compile.own import OwnFunctions
 from gradcli.engine.compile.symbols import Symbol
 from gradcli.engine.compile.texts import Texts
 from gradcli.engine.compile.trace import Trace
@@ -19,8 +20,10 @@ from gradcli.engine.compile.values import (
     Cell,
     Closure,
     Conflict,
+    Context,
     Each,
     Frame,
+    Own,
     Range,
     Text,
     Transform,
@@ -47,10 +50,21 @@ _OF_TYPE = {"float": 1.0, "int": 1, "bool": True}
 
 
 class Calls:
-    """The calls of one program; `session` does what is known, `transforms` differentiates."""
+    """The calls of one program; `session` does what is known, `transforms` differentiates, `own`
+    has the functions with rules of their own. `changes` tells whether a name around a function may
+    be something else after a call.
+    """
 
-    def __init__(self, follower: Follower, trace: Trace, session: Session, texts: Texts) -> None:
+    def __init__(
+        self,
+        follower: Follower,
+        trace: Trace,
+        session: Session,
+        texts: Texts,
+        changes: Callable[[Closure], bool],
+    ) -> None:
         self._do = follower
+        self.own = OwnFunctions(trace, self.call, changes)
         self._trace = trace
         self._session = session
         self._texts = texts
@@ -77,9 +91,11 @@ class Calls:
         if self._depth > DEEPEST:
             raise self._trace.refused(f"`{code.name}` calls itself as often as values tell")
         span = self._trace.span
-        flow = self._do.block(code.body, frame)
+        try:
+            flow = self._do.block(code.body, frame)
+        finally:
+            self._depth -= 1
         self._trace.span = span
-        self._depth -= 1
         if isinstance(flow, Symbol):
             return Conflict(f"`{code.name}` ends without `return` on one of two ways")
         return None if flow == NEXT else frame.slots[RESULT]
@@ -256,6 +272,8 @@ class Calls:
 
     def method(self, receiver: Any, name: str, args: Sequence[Any], keywords: Any) -> Any:
         """`receiver.name(args)`."""
+        if isinstance(receiver, (Own, Context)):
+            return self.own.method(receiver, name, args, keywords)
         if type(receiver) is list:
             return self._of_list(receiver, name, args, keywords)
         if isinstance(receiver, Cell):
@@ -296,6 +314,8 @@ class Calls:
 
     def attribute(self, receiver: Any, name: str) -> Any:
         """`receiver.name`."""
+        if isinstance(receiver, (Own, Context)):
+            return self.own.attribute(receiver, name)
         if isinstance(receiver, Cell):
             match name:
                 case "data":

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from gradcli.engine.compile.typed import Do, If, Instruction, Loop, Operand, Pop, Push, Value
+from gradcli.engine.compile.typed import Do, If, Instruction, Loop, Operand, Pop, Push, Ruled, Value
 from gradcli.engine.ops.catalog import ops
 from gradcli.record import Record
 
@@ -96,6 +96,9 @@ class Connections:
             match i:
                 case Do():
                     self._links[i.target.number] = self._made(i)
+                case Ruled():
+                    for target in i.targets:
+                        self._links[target.number] = self._from(i.args)
                 case If():
                     self._body(i.then.body)
                     self._body(i.orelse.body)
@@ -114,9 +117,10 @@ class Connections:
                         self._links[target.number] = self._stacks.get((i.stack, k), NONE)
 
     def _made(self, i: Do) -> Links:
-        if not ops[i.op].differentiable:
-            return NONE
-        found = [*map(self._of, i.args)]
+        return self._from(i.args) if ops[i.op].differentiable else NONE
+
+    def _from(self, args: Iterable[Operand | None]) -> Links:
+        found = [*map(self._of, args)]
         return Links(
             frozenset().union(*(x.may for x in found)), frozenset().union(*(x.must for x in found))
         )

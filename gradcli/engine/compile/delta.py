@@ -77,6 +77,19 @@ class Deltas:
             value = self.unless(by.absent, NOTHING, value)
         return Delta(value, by.absent, 1)
 
+    def together(self, deltas: Sequence[Delta | None]) -> tuple[list[Operand], Delta]:
+        """Several that a rule reads at once, zeros where there is none, and one that is there where
+        any of them is.
+        """
+        absent: Operand = True
+        for delta in deltas:
+            absent = self._both(absent, True if delta is None else delta.absent)
+        found = [
+            0.0 if delta is None else self.unless(delta.absent, 0.0, delta.value)
+            for delta in deltas
+        ]
+        return found, Delta(NOTHING, absent, 1)
+
     def sum(self, a: Delta, b: Delta) -> Delta:
         """Two that come together."""
         known = self.builder.known

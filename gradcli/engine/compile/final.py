@@ -11,7 +11,16 @@ from collections import Counter
 from collections.abc import Sequence
 
 from gradcli.engine.compile.tidy import Simple
-from gradcli.engine.compile.typed import Block, Do, Instruction, Leave, Operand, Program, Value
+from gradcli.engine.compile.typed import (
+    Block,
+    Do,
+    Instruction,
+    Leave,
+    Operand,
+    Program,
+    Ruled,
+    Value,
+)
 from gradcli.engine.compile.walk import read
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.run.operators import OPS
@@ -33,6 +42,13 @@ def final(program: Program, seeds: Sequence[float | None]) -> Program:
 
 
 class _Simple(Simple):
+    def instruction(self, i: Instruction) -> Sequence[Instruction]:
+        if not isinstance(i, Ruled):
+            return super().instruction(i)
+        for target, x in zip(i.targets, i.values, strict=True):
+            self.note(target, x)
+        return ()
+
     def evaluated(self, i: Do, args: Sequence[Operand | None]) -> None:
         super().evaluated(i, args)
         neutral = _NEUTRAL.get(i.op)

@@ -13,9 +13,9 @@ from gradcli.engine.compile.peel import peeled
 from gradcli.engine.compile.pushforward import pushforward
 from gradcli.engine.compile.rotate import rotated
 from gradcli.engine.compile.symbols import Symbol, operand
-from gradcli.engine.compile.tangent import tangent
+from gradcli.engine.compile.tangent import tangent, tangents
 from gradcli.engine.compile.tidy import ALL, tidy
-from gradcli.engine.compile.trace import Trace, content
+from gradcli.engine.compile.trace import Trace
 from gradcli.engine.compile.typed import (
     Block,
     If,
@@ -28,7 +28,7 @@ from gradcli.engine.compile.typed import (
     Value,
 )
 from gradcli.engine.compile.values import Cell, is_number, number_type
-from gradcli.engine.compile.walk import Copier, defined, instructions, read, values
+from gradcli.engine.compile.walk import Inliner, defined, has_rules, instructions, read, values
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.run.transforms import Tree, mapped, values_in
 
@@ -105,20 +105,12 @@ class Followed:
     ) -> tuple[list[Instruction], Tree]:
         """What a function does, and what it gives."""
         trace = self._trace
-        since = trace.tick()
         trace.recording = True
-        trace.objects.append({})
-        with trace.block() as body:
+        reason = "a function that is differentiated changes what is outside"
+        with trace.untouched(reason), trace.block() as body:
             out = self._result(call(function, given, keywords))
             self._look_around(out)
         trace.recording = self._is_recorded
-        for key, (value, held) in trace.objects.pop().items():
-            if trace.born(value) > since:
-                continue
-            if not isinstance(value, Cell) or operand(content(value)[0]) is not operand(held[0]):
-                raise trace.refused("a function that is differentiated changes what is outside")
-            if trace.objects:
-                trace.objects[-1].setdefault(key, (value, held))
         return body, out
 
     def _result(self, value: Any) -> Tree:
@@ -141,7 +133,7 @@ class Followed:
     def _program(self, body: Sequence[Instruction], results: Sequence[Operand]) -> Program:
         """A body as a program of its own, whose first inputs are the points."""
         block, own = Block(tuple(body), tuple(results)), {v.number for v in self._at}
-        outside = [v for v in _free(block) if v.number not in own]
+        outside = [v for v in free(block) if v.number not in own]
         return Program((*self._at, *outside), block, ())
 
     # --- derivatives -------------------------------------------------------------------------
@@ -178,9 +170,11 @@ class Followed:
         program = self._program(self._body, self._results)
         seeds = [operand(number_in(dot)) for along in directions for dot in along.values()]
         again = self._again(program, seeds)
+        by = [[self._at[k] for k in along] for along in directions]
         if again:
-            by = [[self._at[k] for k in along] for along in directions]
             made = pushforward(program, by, again).program
+        elif has_rules(program):
+            made = tangents(program, by).program
         else:  # the directions go together, each with all of the points
             moved = sorted({k for along in directions for k in along})
             seeds = [operand(number_in(along.get(k, 0.0))) for along in directions for k in moved]
@@ -276,7 +270,7 @@ class Followed:
         self._body = body
 
 
-class _Inlined(Copier):
+class _Inlined(Inliner):
     """Copies what is derived of a body into the program that is being written: what the body
     defines keeps its names, all else gets new ones.
     """
@@ -284,10 +278,9 @@ class _Inlined(Copier):
     def __init__(
         self, trace: Trace, names: Mapping[int, Operand], body: Sequence[Instruction]
     ) -> None:
-        super().__init__(names, trace.value)
-        self._trace = trace
+        stacks = {i.stack: i.stack for i in instructions(body) if isinstance(i, (Push, Pop))}
+        super().__init__(names, trace.value, trace.stack, stacks)
         self._body = {v.number for i in instructions(body) for v in _defined(i)}
-        self._stacks = {i.stack: i.stack for i in instructions(body) if isinstance(i, (Push, Pop))}
 
     def is_kept(self, i: Instruction) -> bool:
         """Whether an instruction is of the body: it defines nothing new."""
@@ -297,19 +290,6 @@ class _Inlined(Copier):
         if value.number not in self._body:
             return super()._new(value)
         return value
-
-    def _instruction(self, i: Instruction) -> Instruction:
-        made = super()._instruction(i)
-        if isinstance(made, Push):
-            return Push(made.span, self._stack(made.stack), made.values)
-        if isinstance(made, Pop):
-            return Pop(made.span, self._stack(made.stack), made.targets)
-        return made
-
-    def _stack(self, stack: int) -> int:
-        if stack not in self._stacks:
-            self._stacks[stack] = self._trace.stack()
-        return self._stacks[stack]
 
 
 def number_in(value: Any) -> Any:
@@ -342,7 +322,7 @@ def _without_pushes(body: Sequence[Instruction], kept: Collection[int]) -> tuple
     return tuple(found)
 
 
-def _free(block: Block) -> list[Value]:
+def free(block: Block) -> list[Value]:
     """The values that a block reads and that are defined outside of it."""
     own = {v.number for v in values(Program((), block, ()))}
     found = {x.number: x for x in read(block) if x.number not in own}

@@ -19,6 +19,7 @@ from gradcli.engine.compile.typed import (
     Operand,
     Program,
     Push,
+    Ruled,
     Value,
 )
 from gradcli.engine.compile.walk import Copier, defined, unused
@@ -76,6 +77,9 @@ class _Uses:
             match i:
                 case Do():
                     self._used(i.args, [i.target] * len(i.args))
+                case Ruled():
+                    for target in i.targets:
+                        self._used(i.args, [target] * len(i.args))
                 case If():
                     before = len(self._loops)
                     self._side(i, i.then, outermost)

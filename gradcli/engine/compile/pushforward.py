@@ -22,9 +22,10 @@ from gradcli.engine.compile.typed import (
     Pop,
     Program,
     Push,
+    Ruled,
     Value,
 )
-from gradcli.engine.compile.walk import defined, instructions, unused_stack
+from gradcli.engine.compile.walk import defined, instructions
 from gradcli.engine.compile.ways import NOTHING
 
 
@@ -49,20 +50,9 @@ def pushforward(
 class _Behind(Forward):
     """Writes the tangents alone, one direction after the other."""
 
-    def __init__(
-        self, program: Program, directions: Sequence[Sequence[Value]], again: Sequence[Value]
-    ) -> None:
-        wrt = [v for direction in directions for v in direction]
-        super().__init__(program, wrt, len(directions), again)
-        self.seeds = [
-            {v.number: seeds[v.number] for v in direction}
-            for direction, seeds in zip(directions, self.seeds, strict=True)
-        ]
-
     def derived(self) -> Derived:
         program, builder = self.program, self.builder
         self.names: dict[int, Value] = {}
-        self.stack = unused_stack(program)
         self.stacks: dict[tuple[int, int], int] = {}
         every, own = self.directions, tuple(map(self.opened, program.block.body))
         with builder.block() as behind:
@@ -97,7 +87,6 @@ class _Behind(Forward):
         return If(i.span, tuple(targets), i.test, *blocks)
 
     def there(self, x: Operand) -> Operand:
-        """What an operand is behind the program."""
         while isinstance(x, Value) and x.number in self.names:
             x = self.names[x.number]
         return x
@@ -115,6 +104,8 @@ class _Behind(Forward):
             match i:
                 case Do():
                     self.do(i)
+                case Ruled():
+                    self.ruled(i)
                 case If():
                     self.branch(i)
                 case Loop():
@@ -141,7 +132,9 @@ class _Behind(Forward):
     def mirror(self, stack: int) -> int:
         """The stack of the tangents of what is put on another."""
         key = self.directions.start, stack
-        return self.stacks.setdefault(key, self.stack + len(self.stacks))
+        if key not in self.stacks:
+            self.stacks[key] = self.stack()
+        return self.stacks[key]
 
     def hold_still(self, loop: Loop) -> None:
         """Hold a loop not to move."""

@@ -27,6 +27,7 @@ from gradcli.engine.compile.typed import (
     Pop,
     Program,
     Push,
+    Ruled,
     Tell,
     Value,
     type_of,
@@ -282,6 +283,8 @@ class _Writer:
                 names: list[ast.expr] = [ast.Name(self.name(t), ast.Store()) for t in i.targets]
                 to = names[0] if len(names) == 1 else ast.Tuple(names, ast.Store())
                 return [ast.Assign([to], _call(f"pop{i.stack}", []))]
+            case Ruled():
+                return self.moves([self.name(t) for t in i.targets], i.values)
             case Leave():
                 return [ast.If(self.operand(i.when), [_leave(i.reason)], [])]
             case Tell():
@@ -453,7 +456,7 @@ def _operands(block: Block) -> set[int]:
                 read((i.test,))
             case Loop():
                 read(i.initial)
-            case Push():
+            case Push() | Ruled():
                 read(i.values)
             case Leave():
                 read((i.when,))

@@ -21,6 +21,7 @@ from gradcli.engine.compile.values import (
     Closure,
     Either,
     Frame,
+    Own,
     Transform,
     is_known,
     is_number,
@@ -164,6 +165,6 @@ def _tree(value: Any, numbers: list[Operand]) -> Tree:
         return Ways(_tree(value.then, numbers), _tree(value.orelse, numbers))
     if isinstance(value, (list, tuple)) and not is_known(value):
         return Items(type(value), tuple(_tree(item, numbers) for item in value))
-    if is_known(value) or isinstance(value, (Closure, Transform)):
+    if is_known(value) or isinstance(value, (Closure, Transform, Own)):
         return Known(value)
     raise NotCompilable("its result is no number")

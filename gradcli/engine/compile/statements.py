@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from functools import partial
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import cached_property, partial
 from typing import Any
 
 from gradcli import ir
@@ -20,10 +21,12 @@ from gradcli.engine.compile.values import (
     Cell,
     Closure,
     Conflict,
+    Context,
     Each,
     Either,
     Frame,
     Maybe,
+    Own,
     Range,
     Text,
     Transform,
@@ -52,7 +55,7 @@ class Statements:
         self._binding = binding
         self._session = Session(recording=False)
         self._texts = texts
-        self._calls = Calls(self, trace, self._session, texts)
+        self._calls = Calls(self, trace, self._session, texts, self._changes)
         self._operators = Operators(trace)
         self._loops = Loops(self, trace)
         self._flows: dict[int, frozenset[int]] = {}
@@ -247,14 +250,18 @@ class Statements:
             case ir.SetItem():
                 self._set_item(i, frame)
             case ir.SetAttribute():
-                raise self._trace.refused(f"`.{i.name}` is assigned")
+                receiver = self.read(i.receiver, frame)
+                if not isinstance(receiver, Context):
+                    raise self._trace.refused(f"`.{i.name}` is assigned")
+                self._calls.own.set(receiver, i.name, self.read(i.value, frame))
             case ir.Input():
                 self._input(i, frame)
             case ir.Watch():
                 held = frame.slots.get(i.slot, MISSING)
                 frame.slots[i.slot] = self._binding.watched(i.name, held)
             case ir.DefineRule():
-                frame.slots[i.target] = Conflict("a function has derivative rules of its own")
+                methods = {m.name: self._closure(m, frame) for m in i.methods}
+                self._store(i.target, Own(i.name, methods), frame)
             case _:
                 value = self._value(i, frame)
                 (place,) = visit.writes(i)
@@ -306,10 +313,21 @@ class Statements:
             case ir.Format():
                 return self._formatted(i, frame)
             case ir.Define():
-                given = [p for p in i.function.parameters if p.default is not None]
-                defaults = {p.name: self.read(p.default, frame) for p in given}
-                return Closure(i.function, frame, defaults)
+                return self._closure(i.function, frame)
         raise self._trace.refused(f"{type(i).__name__} has no meaning in a compiled program")
+
+    def _closure(self, function: ir.Function, frame: Frame) -> Closure:
+        given = [p for p in function.parameters if p.default is not None]
+        return Closure(function, frame, {p.name: self.read(p.default, frame) for p in given})
+
+    @cached_property
+    def _written(self) -> Counter[int]:
+        """How often each slot is written to, more than once in a loop."""
+        return Counter(_writes(self._program.main.body, 1))
+
+    def _changes(self, function: Closure) -> bool:
+        """Whether a name around a function may be something else after a call."""
+        return any(self._written[slot] > 1 for slot in function.function.captures)
 
     def _named(self, keywords: ir.Named, frame: Frame) -> Mapping[str, Any]:
         return {name: self.read(value, frame) for name, value in keywords}
@@ -469,3 +487,14 @@ class Statements:
         """What a slot is called in a reason."""
         found = self._program.variables.get(key) if type(key) is int else None
         return "a value" if found is None else f"`{found}`"
+
+
+def _writes(body: Sequence[ir.Instruction], times: int) -> Iterator[int]:
+    """The slots that are written to, those in loops several times."""
+    for i in body:
+        again = 2 if isinstance(i, (ir.While, ir.For)) else times
+        if not isinstance(i, ir.Watch):
+            for slot in visit.writes(i):
+                yield from [slot] * again
+        for inner in (*visit.blocks(i), *(f.body for f in visit.functions(i))):
+            yield from _writes(inner, again)

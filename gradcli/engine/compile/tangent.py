@@ -15,20 +15,24 @@ from gradcli.engine.compile.delta import (
     parts,
     present,
 )
+from gradcli.engine.compile.rules import Place, pushed
 from gradcli.engine.compile.symbols import Builder, Symbol
+from gradcli.engine.compile.transposition import transposed
 from gradcli.engine.compile.typed import (
     Block,
     Do,
     If,
     Instruction,
+    Leave,
     Loop,
     Operand,
     Pop,
     Program,
     Push,
+    Ruled,
     Value,
 )
-from gradcli.engine.compile.walk import defined, unused
+from gradcli.engine.compile.walk import defined, unused, unused_stack
 from gradcli.engine.ops.catalog import ops
 from gradcli.source import Span
 
@@ -51,23 +55,33 @@ def tangent(
     Raises:
         NotCompilable: If a rule asks for what is known only when the code runs.
     """
-    return Forward(program, wrt, directions, again).derived()
+    return tangents(program, [wrt] * directions, again)
+
+
+def tangents(
+    program: Program, directions: Sequence[Sequence[Value]], again: Sequence[Value] = ()
+) -> Derived:
+    """Likewise along directions each of which moves some values alone."""
+    return Forward(program, directions, again).derived()
 
 
 class Forward:
     """Writes a program with its tangents."""
 
     def __init__(
-        self, program: Program, wrt: Sequence[Value], directions: int, again: Sequence[Value]
+        self, program: Program, directions: Sequence[Sequence[Value]], again: Sequence[Value]
     ) -> None:
         self.program = program
         self.first = unused(program)
         self.builder = Builder(Span(0, 0), self.first)
         self.deltas = Deltas(self.builder)
         flow = Flow(program)
-        self.moving, self.recorded = flow.moving(wrt), flow.moving(again)
-        self.directions = range(directions)
-        self.seeds = [{v.number: self.builder.value("float") for v in wrt} for _ in self.directions]
+        self.moving = flow.moving([v for wrt in directions for v in wrt])
+        self.recorded = flow.moving(again)
+        self.next_stack = unused_stack(program)
+        self.directions = range(len(directions))
+        value = self.builder.value
+        self.seeds = [{v.number: value("float") for v in wrt} for wrt in directions]
         self.dots: list[dict[int, Delta]] = [{} for _ in self.directions]
 
     def derived(self) -> Derived:
@@ -103,6 +117,9 @@ class Forward:
                 case Do():
                     self.builder.add(i)
                     self.do(i)
+                case Ruled():
+                    self.builder.add(i)
+                    self.ruled(i)
                 case If():
                     self.branch(i)
                 case Loop():
@@ -143,6 +160,34 @@ class Forward:
                     total = part if total is None else self.deltas.sum(total, part)
             if total is not None:
                 self.dots[d][i.target.number] = total
+
+    def ruled(self, i: Ruled) -> None:
+        """Write the tangents of what depends on others by a rule of the program."""
+        for d in self.directions:
+            dots = [self.of(d, a) for a in i.args]
+            if all(dot is None for dot in dots):
+                continue
+            given, by = self.deltas.together(dots)
+            place = Place(self.builder, self.there, self.stack)
+            if i.rule.push is not None:
+                for t, dot in pushed(i, given, place):
+                    self.dots[d][t.number] = self.deltas.through(self.builder.known(dot), by)
+                continue
+            for delta in dots:
+                if delta is not None and isinstance(delta.absent, Value):
+                    self.builder.add(Leave(i.span, delta.absent, "a tangent may be none"))
+            along = [None if dot is None else dot.value for dot in dots]
+            for t, made in transposed(i, along, place):
+                self.dots[d][t.number] = made
+
+    def there(self, x: Operand) -> Operand:
+        """What an operand of the program is where tangents are found."""
+        return x
+
+    def stack(self) -> int:
+        """A new stack."""
+        self.next_stack += 1
+        return self.next_stack - 1
 
     def branch(self, i: If) -> None:
         moved = [k for k, t in enumerate(i.targets) if t in self.moving]

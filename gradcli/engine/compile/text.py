@@ -15,6 +15,7 @@ from gradcli.engine.compile.typed import (
     Pop,
     Program,
     Push,
+    Ruled,
     Tell,
     Value,
 )
@@ -57,6 +58,8 @@ def _instruction(i: Instruction) -> Iterator[tuple[int, str | Block]]:
             yield 0, f"push {i.stack}: {_said(i.values)}"
         case Pop():
             yield 0, f"{_typed(i.targets)} = pop {i.stack}"
+        case Ruled():
+            yield 0, f"{_typed(i.targets)} = {_said(i.values)} by a rule of {_said(i.args)}"
         case Leave():
             yield 0, f"leave if {_operand(i.when)}: {i.reason}"
         case Tell():

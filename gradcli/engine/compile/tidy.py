@@ -21,6 +21,7 @@ from gradcli.engine.compile.typed import (
     Pop,
     Program,
     Push,
+    Ruled,
     Tell,
     Value,
 )
@@ -80,10 +81,11 @@ class Simple:
     def _block(self, block: Block) -> Block:
         body: list[Instruction] = []
         for i in block.body:
-            body += self._instruction(i)
+            body += self.instruction(i)
         return Block(tuple(body), self._operands(block.results))
 
-    def _instruction(self, i: Instruction) -> Sequence[Instruction]:
+    def instruction(self, i: Instruction) -> Sequence[Instruction]:
+        """What an instruction becomes."""
         match i:
             case Do():
                 if i.target.number in self.known:
@@ -102,6 +104,9 @@ class Simple:
                 return () if when is False else (Leave(i.span, when, i.reason),)
             case Tell():
                 return (Tell(i.span, i.text, self._operands(i.args)),)
+            case Ruled():
+                values, args, reads = map(self._operands, (i.values, i.args, i.reads))
+                return (Ruled(i.span, i.targets, values, args, reads, i.rule),)
         return (i,)
 
     def evaluated(self, i: Do, args: Sequence[Operand | None]) -> None:
@@ -237,6 +242,9 @@ class _Needed:
                     for k, t in enumerate(i.targets):
                         self._popped[t.number] = i.stack, k
                         self._reads[t.number] = [*around]
+                case Ruled():
+                    for t in i.targets:
+                        self._reads[t.number] = [*i.values, *i.args, *i.reads, *around]
                 case Leave():
                     self._waiting += (i.when, *around)
                 case Tell():
@@ -266,6 +274,8 @@ class _Needed:
         match i:
             case Do():
                 return i if self._has(i.target) else None
+            case Ruled():
+                return i if any(map(self._has, i.targets)) else None
             case If():
                 places = [k for k, t in enumerate(i.targets) if self._has(t)]
                 then, orelse = (

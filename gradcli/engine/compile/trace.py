@@ -4,7 +4,8 @@ them down.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from gradcli.engine.compile.connections import Connections, Links
@@ -70,6 +71,29 @@ class Trace(Builder):
             raise self.refused("a list is changed that others may hold")
         if self.objects:
             self.objects[-1].setdefault(id(value), (value, content(value)))
+
+    @contextmanager
+    def untouched(self, reason: str) -> Iterator[None]:
+        """Hold what is done inside to change no list or tensor that was there before."""
+        since, opened = self.tick(), len(self.objects)
+        self.objects.append({})
+        try:
+            yield
+            noted = self.objects[-1].items()
+            old = {k: entry for k, entry in noted if self.born(entry[0]) <= since}
+            for value, held in old.values():
+                if not isinstance(value, Cell) or operand(value.number) is not operand(held[0]):
+                    raise self.refused(reason)
+        except BaseException:
+            for changed in reversed(self.objects[opened:]):
+                for value, held in changed.values():
+                    restore(value, held)
+            raise
+        finally:
+            del self.objects[opened:]
+        if self.objects:
+            for key, entry in old.items():
+                self.objects[-1].setdefault(key, entry)
 
     def freeze(self, value: list[Any]) -> None:
         """Let a list not be changed: it is not known who else holds it."""

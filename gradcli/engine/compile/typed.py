@@ -120,6 +120,20 @@ class Tell(Instruction):
     args: tuple[Operand, ...]
 
 
+class Ruled(Instruction):
+    """targets = the values, which depend on `args` by a rule that the program has for that: its
+    derivatives are those of the rule, which reads `reads` and the targets.
+    """
+
+    __slots__ = ("targets", "values", "args", "reads", "rule")
+    _ignored = frozenset({"span", "rule"})
+    targets: tuple[Value, ...]
+    values: tuple[Operand, ...]
+    args: tuple[Operand, ...]
+    reads: tuple[Operand, ...]
+    rule: Rule
+
+
 class Program(Record):
     """A typed program. `inputs` are given, `block.results` is what it gives; `texts` make what it
     prints.
@@ -129,6 +143,34 @@ class Program(Record):
     inputs: tuple[Value, ...]
     block: Block
     texts: tuple[Callable[..., str], ...]
+
+
+class Rule:
+    """The derivatives of a function of the program's own, as typed programs.
+
+    Args:
+        pull: Its cotangents: inputs are the cotangents of the targets, the targets and what it
+            reads, results those of the arguments in `given`. Or why there is none.
+        given: Which of the arguments have one.
+        push: Its tangents: inputs are the tangents of the arguments, the targets and what it reads,
+            results those of the targets in `moved`. Or why there is none; None where it is to be
+            found by `pull`.
+        moved: Which of the targets have one.
+    """
+
+    __slots__ = ("given", "moved", "pull", "push")
+
+    def __init__(
+        self,
+        pull: Program | NotCompilable,
+        given: tuple[int, ...],
+        push: Program | NotCompilable | None,
+        moved: tuple[int, ...],
+    ) -> None:
+        self.pull = pull
+        self.given = given
+        self.push = push
+        self.moved = moved
 
 
 TYPES = {float: "float", int: "int", bool: "bool"}

@@ -15,6 +15,7 @@ from gradcli.engine.compile.typed import (
     Pop,
     Program,
     Push,
+    Ruled,
     Tell,
     Value,
     type_of,
@@ -72,6 +73,10 @@ class _Walk:
                 yield from self.fit(wanted, i.targets, "the targets of a loop")
                 yield from self.fit(("int",), (i.turns,), "the turns of a loop")
                 yield from self.define((*i.targets, i.turns), seen)
+            case Ruled():
+                yield from self.read((*i.values, *i.args, *i.reads), seen, "a rule")
+                yield from self.define(i.targets, seen)
+                yield from self.fit([v.type for v in i.targets], i.values, "a rule")
             case Push():
                 yield from self.read(i.values, seen, "push")
                 yield from self.stacked(i.stack, i.values)

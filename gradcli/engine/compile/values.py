@@ -145,6 +145,33 @@ class Either:
         return {kind(self.then): self.then, kind(self.orelse): self.orelse}
 
 
+class Own:
+    """A function with derivative rules of its own: its methods by name."""
+
+    __slots__ = ("methods", "name")
+
+    def __init__(self, name: str, methods: dict[str, Closure]) -> None:
+        self.name = name
+        self.methods = methods
+
+
+class Context:
+    """What an own function's `ctx` is: `forward` leaves on it what the rules need.
+
+    Fields:
+        depth: of how many open blocks it is: it is written to in no branch and no loop.
+    """
+
+    __slots__ = ("constants", "depth", "fields", "needs_input_grad", "saved")
+
+    def __init__(self, needs_input_grad: tuple[Any, ...], depth: int) -> None:
+        self.needs_input_grad = needs_input_grad
+        self.depth = depth
+        self.fields: dict[str, Any] = {}
+        self.saved: tuple[Any, ...] = ()
+        self.constants: tuple[Any, ...] = ()
+
+
 class Conflict:
     """What a name holds that got different things on different ways: reading it cannot be said."""
 
@@ -194,7 +221,20 @@ def kinds(value: Any) -> dict[tuple[bool, str], Any]:
     return {kind(value): value} if is_number(value) or isinstance(value, Cell) else {}
 
 
-_UNKNOWN = (Symbol, Cell, Either, Range, Each, Text, Closure, Transform, Conflict, Maybe)
+_UNKNOWN = (
+    Symbol,
+    Cell,
+    Either,
+    Range,
+    Each,
+    Text,
+    Closure,
+    Transform,
+    Own,
+    Context,
+    Conflict,
+    Maybe,
+)
 
 
 def is_known(value: Any) -> bool:

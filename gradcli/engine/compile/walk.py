@@ -15,6 +15,7 @@ from gradcli.engine.compile.typed import (
     Pop,
     Program,
     Push,
+    Ruled,
     Tell,
     Value,
 )
@@ -25,7 +26,7 @@ def defined(i: Instruction) -> tuple[Value, ...]:
     match i:
         case Do():
             return (i.target,)
-        case If() | Pop():
+        case If() | Pop() | Ruled():
             return i.targets
         case Loop():
             return (*i.targets, i.turns)
@@ -48,6 +49,11 @@ def instructions(body: Sequence[Instruction]) -> Iterator[Instruction]:
         yield i
         for block in blocks(i):
             yield from instructions(block.body)
+
+
+def has_rules(program: Program) -> bool:
+    """Whether anything in a program depends on others by a rule of its own."""
+    return any(isinstance(i, Ruled) for i in instructions(program.block.body))
 
 
 def values(program: Program) -> Iterator[Value]:
@@ -93,6 +99,8 @@ def _operands(i: Instruction) -> Iterable[Operand | None]:
             return i.values
         case Leave():
             return (i.when,)
+        case Ruled():
+            return (*i.values, *i.args, *i.reads)
     return ()
 
 
@@ -155,6 +163,35 @@ class Copier:
                 return Pop(i.span, i.stack, self._all_new(i.targets))
             case Leave():
                 return Leave(i.span, self.operand(i.when), i.reason)
+            case Ruled():
+                values, args, reads = map(self.operands, (i.values, i.args, i.reads))
+                return Ruled(i.span, self._all_new(i.targets), values, args, reads, i.rule)
             case Tell():
                 return Tell(i.span, i.text, self.operands(i.args))
         raise AssertionError(f"no copy of {type(i).__name__}")
+
+
+class Inliner(Copier):
+    """Copies with stacks of their own, too; `stack` makes a new one."""
+
+    def __init__(
+        self,
+        names: Mapping[int, Operand],
+        fresh: Callable[[str], Value],
+        stack: Callable[[], int],
+        stacks: Mapping[int, int],
+    ) -> None:
+        super().__init__(names, fresh)
+        self._stack = stack
+        self._stacks = dict(stacks)
+
+    def _instruction(self, i: Instruction) -> Instruction:
+        made = super()._instruction(i)
+        if not isinstance(made, (Push, Pop)):
+            return made
+        if made.stack not in self._stacks:
+            self._stacks[made.stack] = self._stack()
+        stack = self._stacks[made.stack]
+        if isinstance(made, Push):
+            return Push(made.span, stack, made.values)
+        return Pop(made.span, stack, made.targets)

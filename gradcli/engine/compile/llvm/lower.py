@@ -21,6 +21,7 @@ from gradcli.engine.compile.typed import (
     Pop,
     Program,
     Push,
+    Ruled,
     Tell,
     Value,
     type_of,
@@ -148,6 +149,10 @@ class _Body:
                 self.push(i)
             case Pop():
                 self.pop(i)
+            case Ruled():
+                values = [self.operand(x) for x in i.values]
+                for target, value in zip(i.targets, values, strict=True):
+                    self._numbers[target.number] = value
             case Leave():
                 self.w.rare(self.operand(i.when).text, self.leave(i.reason))
             case Tell():

@@ -9,6 +9,7 @@ from gradcli.cli.arguments import split_names
 from gradcli.cli.failures import usage
 from gradcli.cli.options import Line
 from gradcli.cli.output import Target
+from gradcli.cli.terminal import is_terminal
 from gradcli.formats.forms import FORMS, alternatives, row_names
 from gradcli.record import Record
 
@@ -19,15 +20,16 @@ if TYPE_CHECKING:
 
 
 class Batch(Record):
-    """The records to go through, what of them is kept, and what to do with a bad one: stop, skip,
-    record or ignore.
+    """The records to go through, what of them is kept, what to do with a bad one (stop, skip,
+    record or ignore), and how many digits people are shown.
     """
 
-    __slots__ = ("rows", "kept", "on_error", "jobs")
+    __slots__ = ("rows", "kept", "on_error", "jobs", "precision")
     rows: Rows
     kept: Kept | None
     on_error: str
     jobs: int
+    precision: int
 
     def kept_of(self, row: Row, kind: str) -> list[str] | dict[str, str]:
         """What is kept of a row: its cells, or JSON by name."""
@@ -55,7 +57,7 @@ def batch(line: Line, file: str) -> Batch:
         from gradcli.formats.kept import Kept
 
         kept = Kept(found, split_names(line.keep, "--keep") or [])
-    return Batch(found, kept, line.on_error, line.jobs)
+    return Batch(found, kept, line.on_error, line.jobs, line.precision)
 
 
 def _dialect(line: Line) -> Dialect:
@@ -82,13 +84,15 @@ _SEPARATORS = {"tab": "\t", "\\t": "\t", "space": " "}
 
 
 def row_form(target: Target, asked: Batch) -> str:
-    """How rows are written: csv, tsv, ndjson or raw; as they are read where nothing else is asked.
+    """How rows are written: where nothing else is asked as a table on a terminal, as they are read
+    elsewhere.
 
     Raises:
         UsageError: If they cannot be written as the target asks.
     """
     if target.form == "auto":
-        return asked.rows.form
+        seen = target.path is None and is_terminal(sys.stdout)
+        return "human" if seen else asked.rows.form
     form = FORMS[target.form].rows
     if not form:
         what = f"`{target.path}`" if target.path else f"`--format {target.form}`"

@@ -1,19 +1,26 @@
-"""The answers of `--rows` as lines: CSV, TSV, JSON lines or bare numbers, each as it comes."""
+"""The answers of `--rows` as lines: of a table, JSON lines or bare numbers, each as it comes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from gradcli.cli.failures import usage
 from gradcli.errors import Diagnostic, GradError, InputError
-from gradcli.formats.delimited import DELIMITERS, cells, header, record
+from gradcli.formats.delimited import cells, header
 from gradcli.formats.forms import Parts
 from gradcli.formats.json_text import diagnostic_json, json_object
+from gradcli.formats.layouts import LAYOUTS, Layout
 from gradcli.formats.literal import numbers
+
+if TYPE_CHECKING:
+    from gradcli.render.records import Padded
 
 _SHOWN = 4  # columns named in a message
 
+
+Written: TypeAlias = "Layout | Padded"
+"""How a table is written."""
 
 Kept: TypeAlias = list[str] | dict[str, str]
 """What is kept of a row: its cells, or JSON by name."""
@@ -67,16 +74,23 @@ class RowWriter:
 
     Args:
         write: Takes the texts.
-        kind: "csv", "tsv", "ndjson" or "raw".
+        kind: "csv", "tsv", "md", "human", "ndjson" or "raw".
         on_error: "stop", "skip", "record" or "ignore".
         kept: The names of what is kept of the rows.
+        precision: Significant digits for people.
     """
 
     def __init__(
-        self, write: Callable[[str], None], kind: str, on_error: str, kept: Sequence[str]
+        self,
+        write: Callable[[str], None],
+        kind: str,
+        on_error: str,
+        kept: Sequence[str],
+        precision: int,
     ) -> None:
         self._write = write
         self._kind = kind
+        self._layout = _layout(kind, precision)
         self._kept = list(kept)
         self._numbered = on_error != "stop"
         self._recorded = on_error == "record"
@@ -87,10 +101,10 @@ class RowWriter:
         """The answer if its columns are those of the header, which it makes if it is the first
         good one; else the error that they are not.
         """
-        if answer.status or self._kind not in DELIMITERS:
+        if answer.status or self._layout is None:
             return answer
         if self._columns is None:
-            self._head(answer.columns)
+            self._head(answer.columns, self._layout)
         if answer.columns == self._columns:
             return answer
         diagnostic = Diagnostic(
@@ -107,19 +121,19 @@ class RowWriter:
             return
         if self._kind == "ndjson":
             self._write(_json_line(answer))
-        elif self._kind == "raw":
+        elif self._layout is None:
             self._write("".join(f"{text}\n" for text in answer.cells))
         elif answer.status and self._columns is None:
             self._waiting.append(answer)  # its empty fields are not known yet
         else:
-            self._record(answer)
+            self._record(answer, self._layout)
 
     def end(self) -> None:
         """Write what waited for a header."""
-        if self._waiting:
-            self._head([])
+        if self._waiting and self._layout is not None:
+            self._head([], self._layout)
 
-    def _head(self, columns: list[str]) -> None:
+    def _head(self, columns: list[str], layout: Written) -> None:
         self._columns = columns
         lead = ["row"] if self._numbered else []
         last = ["error"] if self._recorded else []
@@ -129,19 +143,26 @@ class RowWriter:
             if own in columns:
                 message = f"the result is called `{own}`, as the column that {why}"
                 raise usage(message, "write JSON lines with `-f ndjson`, or rename it")
-        self._line([*lead, *self._kept, *columns, *last])
+        self._write(layout.head([*lead, *self._kept, *columns, *last]))
         for answer in self._waiting:
-            self._record(answer)
+            self._record(answer, layout)
         self._waiting = []
 
-    def _record(self, answer: Answer) -> None:
+    def _record(self, answer: Answer, layout: Written) -> None:
         lead = [str(answer.number)] if self._numbered else []
         cells = [""] * len(self._columns or []) if answer.status else answer.cells
         error = [answer.diagnostics[0].message if answer.status else ""]
-        self._line([*lead, *answer.kept, *cells, *(error if self._recorded else [])])
+        texts = [*lead, *answer.kept, *cells, *(error if self._recorded else [])]
+        self._write(layout.record(texts))
 
-    def _line(self, texts: list[str]) -> None:
-        self._write(record(texts, DELIMITERS[self._kind]))
+
+def _layout(kind: str, precision: int) -> Written | None:
+    """How a table is written; None of what is none."""
+    if kind == "human":
+        from gradcli.render.records import Padded
+
+        return Padded(precision)
+    return LAYOUTS[kind]() if kind in LAYOUTS else None
 
 
 def _json_line(answer: Answer) -> str:

@@ -91,7 +91,8 @@ def answer_rows(question: Question, asked: Batch, target: Target, telling: Telli
             many_rows(question, asked, wanted, kind, partial(ask, leave=_end(telling)))
         ) as answers,
     ):
-        writer = RowWriter(write, kind, asked.on_error, asked.kept.names if asked.kept else ())
+        kept = asked.kept.names if asked.kept else ()
+        writer = RowWriter(write, kind, asked.on_error, kept, asked.precision)
         for found in map(writer.fitted, answers):
             bar.advance(found.number + 1, None)
             count += 1

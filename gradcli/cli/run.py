@@ -51,7 +51,7 @@ def run(line: Line) -> None:
     program = inquiry.load()
     kept: list[str] = []
     echo = Echo(_destination(target, kept))
-    settings = inquiry.settings(echo, grad_fn=target.form == "human")
+    settings = inquiry.settings(echo, grad_fn=target.form == "human" and records is None)
     if records is not None:
         inquiry.answer_rows(
             Query(program, "run", {}),

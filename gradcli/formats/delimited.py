@@ -1,4 +1,6 @@
-"""CSV and TSV: a column for each number, named after the field and its index: `grad.w.0`."""
+"""Results as tables: a column for each number, named after the field and its index: `grad.w.0`.
+Vectors of one length are columns, with a record for each of their elements.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +12,17 @@ from gradcli.results import Value
 DELIMITERS = {"csv": ",", "tsv": "\t"}
 
 
-def delimited(values: Mapping[str, Value], delimiter: str) -> str:
-    """A header line and one record."""
-    return record(header(values), delimiter) + record(cells(values), delimiter)
+def table(values: Mapping[str, Value]) -> Iterator[list[str]]:
+    """The names of the columns, then the records: one for each element where all values are arrays
+    or lists of one first size, else one alone.
+    """
+    rows = [dict(values)]
+    parts = {name: plain_value(value) for name, value in values.items()}
+    sizes = {len(v) if isinstance(v, (list, tuple)) else 0 for v in parts.values()}
+    if len(sizes) == 1 and max(sizes):
+        rows = [dict(zip(parts, row, strict=True)) for row in zip(*parts.values(), strict=True)]
+    yield header(rows[0])
+    yield from map(cells, rows)
 
 
 def header(values: Mapping[str, Value]) -> list[str]:

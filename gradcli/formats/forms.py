@@ -41,16 +41,16 @@ def _json(parts: Parts, path: str) -> str:
     return f"{json_object(parts.json())}\n"
 
 
-def _csv(parts: Parts, path: str) -> str:
-    from gradcli.formats.delimited import DELIMITERS, delimited
+def _table(form: str) -> Whole:
+    def whole(parts: Parts, path: str) -> str:
+        from gradcli.formats.delimited import table
+        from gradcli.formats.layouts import LAYOUTS
 
-    return delimited(parts.fields(), DELIMITERS["csv"])
+        layout = LAYOUTS[form]()
+        head, *records = table(parts.fields())
+        return layout.head(head) + "".join(map(layout.record, records))
 
-
-def _tsv(parts: Parts, path: str) -> str:
-    from gradcli.formats.delimited import DELIMITERS, delimited
-
-    return delimited(parts.fields(), DELIMITERS["tsv"])
+    return whole
 
 
 def _raw(parts: Parts, path: str) -> str:
@@ -98,14 +98,15 @@ _TEXT = ".txt"
 FORMS = {
     form.name: form
     for form in (
-        Form("csv", True, ".csv", "", _csv, "csv"),
-        Form("tsv", True, ".tsv", "", _tsv, "tsv"),
+        Form("csv", True, ".csv", "", _table("csv"), "csv"),
+        Form("tsv", True, ".tsv", "", _table("tsv"), "tsv"),
+        Form("md", True, ".md", "", _table("md"), "md"),
         Form("json", True, ".json", ".ndjson", _json, "ndjson"),
         Form("ndjson", True, ".ndjson", ".json", _json, "ndjson"),
         Form("raw", False, "", _TEXT, _raw, "raw"),
         Form("npy", False, ".npy", "", _npy, ""),
         Form("npz", False, ".npz", "", _npz, ""),
-        Form("human", True, "", _TEXT, None, ""),
+        Form("human", True, "", _TEXT, None, "human"),
         Form("plain", True, _TEXT, "", _plain, ""),
         Form("tree", True, _TEXT, "", None, ""),
         Form("dot", True, ".dot", "", None, ""),
@@ -113,7 +114,7 @@ FORMS = {
     )
 }
 
-RESULTS = ("human", "plain", "json", "ndjson", "csv", "tsv", "npy", "npz", "raw")
+RESULTS = ("human", "plain", "json", "ndjson", "csv", "tsv", "md", "npy", "npz", "raw")
 """The forms of a run and of derivatives."""
 
 CHECKS = ("human", "plain", "json", "ndjson", "csv", "tsv")

@@ -145,19 +145,49 @@ def test_raw(cli, arguments, text):
 @pytest.mark.parametrize("delimiter", [",", "\t"])
 def test_csv_has_a_column_for_each_number(cli, delimiter):
     form = "csv" if delimiter == "," else "tsv"
-    _, out, _ = cli("jacobian", *PAIR, "-f", form)
-    columns = [
-        "result.0",
-        "result.1",
-        "jacobian.x.0",
-        "jacobian.x.1",
-        "jacobian.y.0",
-        "jacobian.y.1",
-    ]
+    _, out, _ = cli("grad", "w = [x, 2]; (w * w).sum()", "x=3", "--wrt", "w,x", "-f", form)
+    names = ["result", "grad.w.0", "grad.w.1", "grad.x"]
     assert out.splitlines() == [
-        delimiter.join(columns),
-        delimiter.join(["6.0", "5.0", "3.0", "1.0", "2.0", "1.0"]),
+        delimiter.join(names),
+        delimiter.join(["13.0", "6.0", "4.0", "6.0"]),
     ]
+
+
+@pytest.mark.parametrize("delimiter", [",", "\t"])
+def test_vectors_of_one_length_are_columns(cli, delimiter):
+    form = "csv" if delimiter == "," else "tsv"
+    _, out, _ = cli("jacobian", *PAIR, "-f", form)
+    assert out.splitlines() == [
+        delimiter.join(["result", "jacobian.x", "jacobian.y"]),
+        delimiter.join(["6.0", "3.0", "2.0"]),
+        delimiter.join(["5.0", "1.0", "1.0"]),
+    ]
+    program = "t = linspace(0, 1, 3); W = outer(t, tensor([1.0, 2.0]))"
+    _, out, _ = cli("run", program, "--show", "t,W", "-f", form)
+    assert out.splitlines()[0] == delimiter.join(["t", "W.0", "W.1"])
+    assert out.splitlines()[2] == delimiter.join(["0.5", "0.5", "1.0"])
+    _, out, _ = cli("run", program, "--show", "t,W", "-f", form, "t=[]")
+    assert len(out.splitlines()) <= 2
+
+
+def test_what_is_printed_as_columns_is_read_as_columns(cli, tmp_path):
+    file = tmp_path / "t.csv"
+    assert cli("run", "t = linspace(0, 1, 3); p = t ** 2", "--show", "t,p", "-o", str(file))[0] == 0
+    _, out, _ = cli("run", "input t: float[3]; input p: float[3]; (t * p).sum()", "-i", str(file))
+    assert out == "1.125\n"
+
+
+@pytest.mark.parametrize("rows", [[], ["--rows", "-"]])
+def test_markdown(cli, rows):
+    given = [] if rows else ["x=3"]
+    _, out, err = cli("grad", "x ** 2", *given, *rows, "-f", "md", stdin="x\n3\n")
+    assert out == "| result | grad.x |\n|---:|---:|\n| 9.0 | 6.0 |\n", err
+
+
+def test_markdown_keeps_texts_in_their_cells(cli):
+    stdin = 'x,id\n1,a|b\n2,"c\nd"\n'
+    _, out, _ = cli("run", "x * 2", "--rows", "-", "-f", "md", "--keep", "id", stdin=stdin)
+    assert out == "| id | result |\n|---:|---:|\n| a\\|b | 2.0 |\n| c d | 4.0 |\n"
 
 
 def test_csv_of_a_run_quotes_what_must_be(cli):

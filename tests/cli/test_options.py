@@ -80,7 +80,7 @@ def test_a_new_form_is_a_row_of_the_table(monkeypatch):
     with pytest.raises(UsageError, match="does not go with a file"):
         choose(Line(output="a.txt", form="words"), mine)
     with pytest.raises(UsageError, match="does not go with `--rows`"):
-        row_form(Target("words", None, "never"), Batch(None, None, "stop", 1))
+        row_form(Target("words", None, "never"), Batch(None, None, "stop", 1, 6))
 
 
 def test_every_form_has_a_suffix_or_is_named():

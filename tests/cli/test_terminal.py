@@ -71,6 +71,25 @@ def test_nothing_in_data_commands_a_terminal(kind, terminal):
     assert all(c.isprintable() or c in "\n\t" for c in shown), repr(shown)
 
 
+def test_rows_on_a_terminal_are_a_table(terminal):
+    stdin = f"x,id,x2\n1,{DATA},5\n2.5e-300,b,-7\noops,c,1\n".encode()
+    command = ["grad", "x ** 2 / 3 + x2", "--wrt", "x", "--rows", "-", "--keep", "id,x2"]
+    shown = terminal(*command, "--on-error", "record", stdin=stdin)
+    assert all(c.isprintable() or c in "\n\t" for c in shown), repr(shown)
+    head, first, second, third = shown.splitlines()
+    assert head.split() == ["row", "id", "x2", "result", "grad.x", "error"]
+    assert second.split() == ["1", "b", "-7", "-7", "1.66667e-300"]
+    for name in ("result", "grad.x"):  # numbers end where their names do
+        assert second[: head.index(name) + len(name)][-1].isdigit(), shown
+    assert third.endswith("`oops` in column `x` is no number")
+    assert "31m" in first
+    digits = terminal(*command, "--precision", "12", "--on-error", "skip", stdin=stdin)
+    assert "0.666666666667" in digits
+    assert "0.6666666666666666" in terminal(
+        *command, "-f", "csv", "--on-error", "skip", stdin=stdin
+    )
+
+
 def test_a_pipe_gets_what_is_printed(cli):
     assert cli("run", "-e", r'print("\x1b[31m")')[1] == "\x1b[31m\n"
 

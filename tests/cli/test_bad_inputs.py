@@ -13,10 +13,17 @@ FIRST_LINE = re.compile(
 ROWS = [*bad_inputs(), *BAD_FILES]
 
 
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("inputs")
+
+
 @pytest.mark.parametrize("row", ROWS, ids=[row.name for row in ROWS])
-def test_bad_input(row, cli, tmp_path, monkeypatch):
-    row.write(tmp_path)
-    monkeypatch.chdir(tmp_path)
+def test_bad_input(row, cli, folder, monkeypatch):
+    for path in folder.iterdir():  # of the row before
+        path.unlink()
+    row.write(folder)
+    monkeypatch.chdir(folder)
     status, _, err = cli(*row.argv, stdin=row.stdin)
     check(row, status, err)
 

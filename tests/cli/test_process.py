@@ -123,40 +123,6 @@ def test_home_may_be_missing():
     assert started("run", "-e", "2", env={"PATH": os.environ["PATH"]}).stdout == b"2\n"
 
 
-def imports(*arguments):
-    done = subprocess.run(
-        [sys.executable, "-X", "importtime", "-m", "gradcli", *arguments],
-        capture_output=True,
-        timeout=60,
-        check=False,
-        stdin=subprocess.DEVNULL,
-    )
-    assert done.returncode == 0, done.stderr.decode()[-300:]
-    lines = done.stderr.decode().splitlines()
-    return {line.rpartition("|")[2].strip() for line in lines if line.startswith("import time:")}
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["run", "-e", "x = 3", "-e", "x ** 2"],
-        ["grad", "-e", "x ** 2", "x=3"],
-        ["grad", "-e", "x ** 2", "x=3", "--json"],
-        ["grad", "-e", "x ** 2", "x=3", "-r"],
-        ["--version"],
-    ],
-)
-def test_a_program_of_numbers_imports_nothing_heavy(arguments):
-    heavy = {"rich", "numpy", "lark", "csv", "asyncio", "pydantic"}
-    loaded = {name.partition(".")[0] for name in imports(*arguments)}
-    assert not heavy & loaded
-
-
-def test_help_does_not_load_the_engine():
-    loaded = imports("grad", "--help")
-    assert not {name for name in loaded if name.startswith(("gradcli.engine", "gradcli.grammar"))}
-
-
 COMPLETIONS = [
     ("gradcli jac", ["jacobian"]),
     ("gradcli grad --cot", ["--cotangent"]),

@@ -358,7 +358,14 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr)
 """
 
 
-@pytest.mark.parametrize("output", [[], ["-o", "out.csv"], ["-o", "out.csv", "--jobs", "2"]])
+@pytest.mark.parametrize(
+    "output",
+    [
+        [],
+        pytest.param(["-o", "out.csv"], marks=pytest.mark.long),
+        ["-o", "out.csv", "--jobs", "2"],
+    ],
+)
 def test_memory_stays_flat(tmp_path, output):
     peaks = []
     for count in (500, 2_500):

@@ -11,7 +11,7 @@ from differential.modes import differentiable, of_backward, of_modes, of_rows
 from differential.recorded import PROGRAMS, read
 from gradcli.program import load
 
-CHUNK = 100
+CHUNK = 50
 SHARE = 10  # one of so many is asked by rows
 recorded = functools.cache(read)
 FEW = 50  # are asked in all modes in every run
@@ -22,7 +22,7 @@ def test_all_are_there():
     assert len(recorded()) == PROGRAMS
 
 
-@pytest.mark.parametrize("first", chunks(500, PROGRAMS, CHUNK))
+@pytest.mark.parametrize("first", chunks(250, PROGRAMS, CHUNK))
 def test_programs_give_what_pytorch_gives(first):
     for program, facts in recorded()[first : first + CHUNK]:
         found = difference(by_gradcli.ask(program), facts, program.rtol)

@@ -152,7 +152,10 @@ def test_right_rules_pass(name):
     assert {c.order for c in result.rules} == {1, 2}
 
 
-@pytest.mark.parametrize(("name", "gradients"), WRONG)
+@pytest.mark.parametrize(
+    ("name", "gradients"),
+    [*WRONG[::2], *(pytest.param(*w, marks=pytest.mark.long) for w in WRONG[1::2])],
+)
 def test_wrong_rules_are_caught(name, gradients):
     result = checked(*own(name, gradients))
     assert any(not c.passed or c.note == "cut" for c in result.checks), f"{gradients} for {name}"

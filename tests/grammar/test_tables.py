@@ -93,7 +93,7 @@ def test_driver_agrees_with_lark_on_samples(path):
     assert parse(source(text)) == lark_parse(text)
 
 
-@pytest.mark.parametrize("first", chunks(150, 5_000, 50))
+@pytest.mark.parametrize("first", chunks(100, 5_000, 50))
 def test_driver_agrees_with_lark_on_random_texts(first):
     for seed in range(first, first + 50):
         program = text(seed)

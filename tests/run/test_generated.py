@@ -13,10 +13,10 @@ from gradcli.errors import RunError
 from gradcli.program import load
 
 SEED = 20
-CHUNK = 50
+CHUNK = 25
 
-chunked = pytest.mark.parametrize("first", chunks(50, 10_000, CHUNK))
-first_ones = pytest.mark.parametrize("first", chunks(50, 10_000, CHUNK))
+chunked = pytest.mark.parametrize("first", chunks(25, 10_000, CHUNK))
+first_ones = pytest.mark.parametrize("first", chunks(25, 10_000, CHUNK))
 
 
 class Generated:
@@ -134,7 +134,7 @@ def test_one_input_in_two_roles(first):
         same(one.derivatives, (value, both), f"{one.told}\n--- in two roles\n{parted}")
 
 
-@pytest.mark.parametrize("first", chunks(50, 10_000, CHUNK))
+@pytest.mark.parametrize("first", chunks(25, 10_000, CHUNK))
 def test_aliases_are_refused_or_right(first):
     """Reverse mode may refuse them, forward mode never does."""
     done = 0

@@ -42,7 +42,7 @@ SHAPES = {
         for i in range(n)
     ),
 }
-SIZE = 30
+SIZE = 20
 
 
 def work(text):

@@ -162,7 +162,7 @@ def test_what_is_known_of_a_sample_is_so(path):
     assert seen
 
 
-@pytest.mark.parametrize("seed", chunks(50, 500, 1))
+@pytest.mark.parametrize("seed", chunks(25, 500, 1))
 def test_what_is_known_of_a_generated_program_is_so(seed):
     text, given = written(seed)
     seen, facts = checked(text, given)

@@ -100,15 +100,16 @@ def _statement(
             yield from _declaration(statement, where, names)
         case ast.Assign():
             for target in statement.targets:
-                yield from _target(target, _mended(statement, target, source))
+                instead = _mended(statement, target, source)
+                yield from _target(target, where, names, instead)
         case ast.For():
-            yield from _target(statement.target)
+            yield from _target(statement.target, where, names)
         case ast.Update():
             if isinstance(statement.target, (ast.Tuple, ast.List)):
                 message = f"`{statement.op}=` has one target, not several"
                 yield Fault("bad-assignment", message, *statement.target.span)
             else:
-                yield from _target(statement.target)
+                yield from _target(statement.target, where, names)
         case ast.With():
             yield from _context(statement, where, names)
         case ast.Class():
@@ -158,7 +159,9 @@ def _mended(statement: ast.Assign, target: ast.Expr, source: Source) -> tuple[Sp
     return statement.span, f"def {left}: return {value}"
 
 
-def _target(target: ast.Expr, instead: tuple[Span, str] | None = None) -> Iterator[Fault]:
+def _target(
+    target: ast.Expr, where: _Where, names: Names, instead: tuple[Span, str] | None = None
+) -> Iterator[Fault]:
     pending = [target]
     while pending:
         expr = pending.pop()
@@ -166,6 +169,9 @@ def _target(target: ast.Expr, instead: tuple[Span, str] | None = None) -> Iterat
             pending.extend(reversed(expr.items))
             if not expr.items:
                 yield Fault("bad-assignment", "there is no target to assign to", *expr.span)
+        elif isinstance(expr, ast.Attribute) and names.builtin(expr, where.scope) is not None:
+            message = f"`{expr.name}` is part of the language and cannot be assigned to"
+            yield Fault("bad-assignment", message, *expr.span)
         elif not isinstance(expr, (ast.Name, ast.Index, ast.Attribute)):
             message = f"{_kind(expr)} cannot be assigned to"
             help = "to compare write `==`" if isinstance(expr, ast.Compare) else None

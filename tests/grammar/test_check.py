@@ -446,3 +446,15 @@ def test_all_known_mistakes_of_a_line_are_mended_together():
 
 def test_a_line_that_cannot_be_read_is_not_offered():
     assert findings("x = (π +\n  2)\nx")[0].help == "write `pi`"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("torch.sin = 1", "y = torch.sin = 1", "y, torch.relu = 1, 2", "math.pi += 1"),
+        *("for torch.sin in range(3): pass", "def f():\n    [torch.sin, y] = [1, 2]\n    return y"),
+        *("import math as m\nm.e = 3", "import torch.nn.functional as F\nF.relu = 1"),
+    ],
+)
+def test_what_is_part_of_the_language_is_not_assigned_to(text):
+    assert [d.code for d in findings(text)] == ["bad-assignment"], text

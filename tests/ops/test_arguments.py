@@ -17,6 +17,7 @@ from gradcli.engine.run.session import Session
 from gradcli.engine.tape.tensor import Number, Tensor, leaf
 from gradcli.engine.values.data import Quiet
 from gradcli.engine.values.dtypes import FLOAT32
+from gradcli.engine.values.refusals import too_many_dimensions
 from gradcli.errors import GradError
 
 
@@ -185,3 +186,17 @@ def test_derivatives_with_arguments_that_few_write(cli):
     )
     assert status == 5
     assert "cut off singular values that are not zero" in err
+
+
+def test_tensors_of_most_dimensions_are_taken_or_refused():
+    """NumPy's own limits show in the words of messages."""
+    x, wrong = leaf(np.ones([1] * 64)), []
+    for op in OPS:
+        for args in ([x], [x, x]):
+            try:
+                with Quiet():
+                    refusal(op, args, {})
+            except Exception as error:
+                if too_many_dimensions(error) is None:
+                    wrong.append((op.name, len(args), repr(error)))
+    assert not wrong, wrong

@@ -63,11 +63,13 @@ def _unasked(block: Block) -> Block:
     """A block that does not ask whether its results are nan."""
     reads = Counter(v.number for v in read(block))
     results = {x.number for x in block.results if isinstance(x, Value)}
+    left = {i.when.number for i in block.body if isinstance(i, Leave) and isinstance(i.when, Value)}
     asked = set()
     for i in block.body:
         match i:
             case Do(target=Value(number=test), op=op, args=(Value(number=number),)):
-                if op == ops.isnan.name and number in results and reads[test] == 1:
+                alone = test in left and reads[test] == 1
+                if op == ops.isnan.name and number in results and alone:
                     asked.add(test)
 
     def stays(i: Instruction) -> bool:

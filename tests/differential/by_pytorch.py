@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import math
 import re
+import sys
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -27,15 +28,9 @@ Scope = dict[str, Any]
 
 
 def scope(printed: list[str]) -> Scope:
-    """The names that a program finds. `kept` gives a tensor on memory of its own, `copied` changes
-    one to a value, `detached` gives it without a graph, `looked` with its history looked at.
+    """The names that a program finds. `detached` gives a tensor without a graph, `looked` with its
+    history looked at.
     """
-
-    def kept(value: Any) -> Any:
-        return value.clone() if isinstance(value, torch.Tensor) else value
-
-    def copied(x: Any, value: Any) -> Any:
-        return x.copy_(kept(value)) if isinstance(x, torch.Tensor) else value
 
     def detached(value: Any) -> Any:
         return value.detach() if isinstance(value, torch.Tensor) else value
@@ -47,7 +42,7 @@ def scope(printed: list[str]) -> Scope:
     def show(*values: Any) -> None:
         printed.extend(" ".join(map(str, values)).split("\n"))
 
-    made = {"kept": kept, "copied": copied, "detached": detached, "looked": looked}
+    made = {"detached": detached, "looked": looked}
     return {"torch": torch, "F": F, "math": math, "print": show, **made}
 
 
@@ -154,7 +149,7 @@ def _second_derivatives(wrt: Scope, slopes: list[torch.Tensor], facts: Facts) ->
         rows = [_pulled(part, points, one) for part in slope.reshape(-1)]
         for i, (other, point) in enumerate(wrt.items()):
             parts = [row[i].reshape(-1) for row in rows]
-            block = torch.stack(parts) if parts else torch.zeros(0)
+            block = torch.stack(parts) if parts else torch.zeros(0, dtype=point.dtype)
             facts[f"hessian {name} {other}"] = value(block.reshape((*slope.shape, *point.shape)))
 
 
@@ -203,9 +198,64 @@ SCALARS = {bool: "bool", int: "int64", float: "float64"}
 # --- PyTorch in another way ----------------------------------------------------------------------
 
 
-def ask_keeping_saved(program: Program) -> Facts:
-    """Ask where what backward needs is kept before it is changed in place."""
-    with torch.autograd.graph.allow_mutation_on_saved_tensors():
+class _OnCopies(torch.overrides.TorchFunctionMode):
+    """Has every function, but views, take copies and give a copy, so that nothing which it saves
+    lies on the program's memory; a change in place is one to such a copy.
+    """
+
+    def __torch_function__(
+        self, function: Any, types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
+        kwargs = kwargs or {}
+        name = getattr(function, "__name__", "")
+        if _GOES_ON.search(name):
+            return function(*args, **kwargs)
+        if name in ("__setitem__", "copy_", "fill_", "zero_"):
+            return (
+                function(*args[:-1], _cloned(args[-1]), **kwargs) if args[1:] else function(*args)
+            )
+        if (change := _CHANGES.search(name)) is not None:
+            instead = getattr(torch.Tensor, f"__{change[1]}__" if change[1] else change[2])
+            return args[0].copy_(_cloned(instead(*_cloned(args), **_cloned(kwargs))))
+        made = function(*args, **kwargs)
+        given = _tensors((args, kwargs))
+        if not given or any(x._is_view() or any(x is a for a in given) for x in _tensors(made)):
+            return made
+        return _cloned(function(*_cloned(args), **_cloned(kwargs)))
+
+
+_GOES_ON = re.compile("grad|backward|hook|lambda|__[gs]et__|^(clone|detach|tolist|item)$")
+_CHANGES = re.compile("^__i(add|sub|mul|truediv|pow)__$|^([a-z0-9_]*[a-z0-9])_$")
+
+
+def _tensors(x: Any) -> list[torch.Tensor]:
+    """The tensors in a value."""
+    if isinstance(x, dict):
+        x = list(x.values())
+    if isinstance(x, list | tuple):
+        return [t for item in x for t in _tensors(item)]
+    return [x] if isinstance(x, torch.Tensor) else []
+
+
+def _cloned(x: Any) -> Any:
+    """A value with copies in the place of its tensors."""
+    if isinstance(x, dict):
+        return {name: _cloned(item) for name, item in x.items()}
+    if isinstance(x, list | tuple) and _tensors(x):
+        made = [_cloned(item) for item in x]
+        return tuple(made) if isinstance(x, tuple) else made
+    return x.clone() if isinstance(x, torch.Tensor) else x
+
+
+def ask_on_copies(program: Program) -> Facts:
+    """Ask where nothing that a function saves is changed in place."""
+    plainly = run
+
+    def on_copies(text: str, names: Scope) -> tuple[Scope, Any]:
+        with _OnCopies():
+            return plainly(text, names)
+
+    with _with({(sys.modules[__name__], "run"): on_copies}):
         return ask(program)
 
 
@@ -229,6 +279,17 @@ def ask_with_own_gradients(program: Program) -> Facts:
             (torch.func, "grad"): lambda f: lambda *args: of_function(f)(*args).contiguous(),
         }
     ):
+        return ask(program)
+
+
+def ask_with_matrices_in_order(program: Program) -> Facts:
+    """Ask where what `jacfwd` and the like give lies in memory as it is read."""
+    functions = {name: getattr(torch.func, name) for name in ("jacfwd", "jacrev", "hessian")}
+    in_order: Any = {
+        (torch.func, name): lambda f, of=of: lambda x: of(f)(x).contiguous()
+        for name, of in functions.items()
+    }
+    with _with(in_order):
         return ask(program)
 
 
@@ -265,8 +326,8 @@ def ask_with_slopes_by_arguments(program: Program) -> Facts:
 
 
 def ask_with_powers_by_logarithms(program: Program) -> Facts:
-    """Ask where a power with an exponent that moves is made of its logarithm: in PyTorch's derivative
-    nothing comes through at the exponent 0.
+    """Ask, on copies, where a power with an exponent that moves is made of its logarithm: in
+    PyTorch's derivative nothing comes through at the exponent 0.
     """
     power = torch.Tensor.__pow__
 
@@ -274,8 +335,8 @@ def ask_with_powers_by_logarithms(program: Program) -> Facts:
         moves = isinstance(y, torch.Tensor) and y.requires_grad and bool((x > 0).all())
         return torch.exp(y * torch.log(x)) if moves else power(x, y)
 
-    with _with({(torch.Tensor, "__pow__"): by_logarithm}):
-        return ask(program)
+    with _with({(torch.Tensor, name): by_logarithm for name in ("__pow__", "pow")}):
+        return ask_on_copies(program)
 
 
 def ask_with_layers_in_parts(program: Program) -> Facts:

@@ -17,6 +17,7 @@ from .program import Program
 REFUSALS = (  # who refuses, what is said of it, and the name of the difference
     ("PyTorch", "derivative for .* is not implemented", "PyTorch has no derivative"),
     ("PyTorch", "Subtraction, the `-` operator, with a bool", "PyTorch has no derivative"),
+    ("PyTorch", "Autograd not support dtype", "an int that requires grad"),
     ("PyTorch", "not implemented for|Found dtype .* but expected", "PyTorch has no derivative"),
     ("PyTorch", "Expected LU and B to have the same dtype", "PyTorch has no derivative"),
     ("PyTorch", "some elements of the input tensor and the", "written from its own memory"),
@@ -32,13 +33,13 @@ REFUSALS = (  # who refuses, what is said of it, and the name of the difference
 )
 REFUSALS_OF = (  # likewise, and of which text
     ("gradcli", "^changed-in-place", "kron(", "changed through data"),
+    ("gradcli", "^no-graph", "prod(", "connected by a slope of zero"),
     ("gradcli", "cannot lie over this memory", "torch.func.jac", "a Jacobian in another order"),
     ("gradcli", "^leaf-in-place", "] = ", "wrong in two ways"),
 )
 OTHER_NODES = (  # the node here and in PyTorch, and of which text where that matters
     (".*", "AsStridedBackward0", ""),  # a view that is made anew, for its base has changed
     ("SelectBackward0", "UnbindBackward0", "for "),
-    ("CloneBackward0", ".*", "diff"),
     ("AliasBackward0", "SliceBackward0", "narrow"),
     ("FillBackward0", "FillBackward[23]|ZeroBackward0", r"fill_|zero_|fill\("),
     ("FillBackward[01]", "FillBackward3|CopyBackwards", r"fill_|copy_"),
@@ -57,6 +58,7 @@ CHANGED_SINCE = "has been modified by an inplace operation"
 NOISE = 1e-13
 LOST = 1e-10  # of a derivative of shares near 1
 SINGLE = 1e-7  # how far a constant in single precision is from what it stands for
+TRIGAMMA = 1e-6  # how far a slope of PyTorch's is off, of which trigamma is a part
 _DATA_LESSENED = re.compile(r"(\w+)\.data -= (.*)")
 
 
@@ -164,7 +166,8 @@ def _of_refusals(program: Program, ours: Facts, theirs: Facts, found: Difference
 
 def _of_numbers(program: Program, found: Difference) -> str | None:
     """The known difference that a difference of numbers is."""
-    if found.kind not in {"gradient", "jvp", "hvp", "hessian", "grad"}:
+    inside = found.kind == "value" and re.search(r"backward\(|grad\(", program.body)
+    if not inside and found.kind not in {"gradient", "jvp", "hvp", "hessian", "grad"}:
         return None
     if same_value(*_where_numbers(found.gradcli, found.pytorch), program.rtol):
         return "nothing comes through"
@@ -177,6 +180,8 @@ def _of_numbers(program: Program, found: Difference) -> str | None:
             return "equal eigenvalues"
         if found.kind in SECOND and "**" in program.body:
             return "a second derivative that is not the first's"
+    if "gamma(" in program.body and same_value(found.gradcli, found.pytorch, TRIGAMMA):
+        return "a trigamma of few digits"
     lost = [abs(a - b) for a, b in zip(found.gradcli[2], found.pytorch[2], strict=False)]
     if "softmax" in program.body and max(lost, default=1.0) <= LOST:
         return "a share near 1"
@@ -197,8 +202,11 @@ def _of_memory(program: Program, ours: Facts, found: Difference) -> str | None:
 
     if found.kind.startswith("PyTorch refuses") and CHANGED_SINCE in found.pytorch["refused"]:
         changed = "PyTorch does not keep what is changed"
+    elif ".median(" in program.body:
+        changed = "a median of one shown as several"
     else:
         changed = "written from its own memory"
+    by_logarithms = by_pytorch.ask_with_powers_by_logarithms
     noticed = program.but(
         body=_DATA_LESSENED.sub(r"\1.detach().sub_(\2)", program.body).replace(".data", ".detach()")
     )
@@ -209,27 +217,24 @@ def _of_memory(program: Program, ours: Facts, found: Difference) -> str | None:
             by_pytorch.ask_with_connected_slopes,
             program,
         ),
+        (
+            "torch.func.",
+            "a Jacobian in another order",
+            by_pytorch.ask_with_matrices_in_order,
+            program,
+        ),
         ("grad(", "one element shown as several", by_pytorch.ask_with_own_gradients, program),
         ("backward(", "one element shown as several", by_pytorch.ask_with_own_gradients, program),
         ("tanh", "a slope by the result", by_pytorch.ask_with_slopes_by_arguments, program),
         ("sigmoid", "a slope by the result", by_pytorch.ask_with_slopes_by_arguments, program),
         ("softmax", "a slope by the result", by_pytorch.ask_with_slopes_by_arguments, program),
-        (
-            "**",
-            "a second derivative that is not the first's",
-            by_pytorch.ask_with_powers_by_logarithms,
-            _copying(program),
-        ),
+        ("", changed, by_pytorch.ask_on_copies, program),
+        ("**", "a second derivative that is not the first's", by_logarithms, program),
         ("] = ", "a view taken for a leaf", by_pytorch.ask, _looking(program)),
         ("layer_norm", "it hangs on rounding", by_pytorch.ask_with_layers_in_parts, program),
-        (".median(", "a median of one shown as several", by_pytorch.ask, _of_kept_medians(program)),
         ("no_grad", "a view made under no_grad", by_pytorch.ask, _cutting(program)),
-        ("", changed, by_pytorch.ask_keeping_saved, program),
-        ("", changed, by_pytorch.ask, _copying(program)),
         (".data", "changed through data", by_pytorch.ask, noticed),
-        (".data", "changed through data", by_pytorch.ask_keeping_saved, noticed),
-        ("torch.func.", changed, by_pytorch.ask, _transforming_copies(program)),
-        (".data", "changed through data", by_pytorch.ask, _transforming_copies(noticed)),
+        (".data", "changed through data", by_pytorch.ask_on_copies, noticed),
     )
     for text, name, ask, asked in ways:
         if text in program.body and _told(asked, ours, ask(asked)):
@@ -271,44 +276,6 @@ def _told(program: Program, ours: Facts, theirs: Facts) -> bool:
     )
 
 
-def _copying(program: Program) -> Program:
-    """The program with copies in the place of what an in-place change reads."""
-    return program.but(body=ast.unparse(_Copies().visit(ast.parse(program.body))))
-
-
-class _Copies(ast.NodeTransformer):
-    """Has every change in place copy what another way has made of copies."""
-
-    def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
-        self.generic_visit(node)
-        text = ast.unparse(node.target)
-        before = ast.parse(f"kept({text})", mode="eval").body
-        changed = ast.BinOp(before, node.op, _kept(node.value))
-        if isinstance(node.target, ast.Subscript):
-            return ast.Assign([node.target], changed, lineno=node.lineno)
-        value = _copied(ast.parse(text, mode="eval").body, changed)
-        if isinstance(node.target, ast.Name):
-            return ast.Assign([node.target], value, lineno=node.lineno)
-        return ast.Expr(value, lineno=node.lineno)
-
-    def visit_Assign(self, node: ast.Assign) -> ast.AST:
-        if isinstance(node.targets[0], ast.Subscript):
-            node.value = _kept(node.value)
-        return self.generic_visit(node)
-
-    def visit_Call(self, node: ast.Call) -> ast.AST:
-        self.generic_visit(node)
-        match node.func:
-            case ast.Attribute(value=x, attr=name) if re.search(r"[a-z0-9]_$", name):
-                if name == "requires_grad_":
-                    return node
-                whole = name in ("copy_", "fill_", "zero_")
-                way = ast.Attribute(_kept(x), name if whole else name[:-1], ast.Load())
-                args = [_kept(a) for a in node.args]
-                return _copied(x, ast.Call(way, args, node.keywords))
-        return node
-
-
 def _looking(program: Program) -> Program:
     """The program in which the history of what is written into is looked at before."""
     return program.but(body=ast.unparse(_Looked().visit(ast.parse(program.body))))
@@ -342,48 +309,6 @@ class _Cut(ast.NodeTransformer):
         return node
 
 
-def _of_kept_medians(program: Program) -> Program:
-    """The program in which medians are of copies."""
-    return program.but(body=ast.unparse(_KeptMedians().visit(ast.parse(program.body))))
-
-
-class _KeptMedians(ast.NodeTransformer):
-    def visit_Call(self, node: ast.Call) -> ast.AST:
-        if isinstance(node.func, ast.Attribute) and node.func.attr == "median":
-            node.func.value = _kept(node.func.value)
-        return self.generic_visit(node)
-
-
-def _transforming_copies(program: Program) -> Program:
-    """The program with copies in the place of what a transform of a function reads: what it saves is
-    not changed.
-    """
-    return program.but(body=ast.unparse(_CopiesForTransforms().visit(ast.parse(program.body))))
-
-
-class _CopiesForTransforms(ast.NodeTransformer):
-    """Puts copies in the place of the names in calls of `torch.func`."""
-
-    def visit_Call(self, node: ast.Call) -> ast.AST:
-        if ast.unparse(node).startswith("torch.func."):
-            return _KeptNames().visit(node)  # type: ignore[no-any-return]  # as it is typed
-        return self.generic_visit(node)
-
-
-class _KeptNames(ast.NodeTransformer):
-    def visit_Name(self, node: ast.Name) -> ast.AST:
-        return node if node.id in ("torch", "F", "math") else _kept(node)
-
-
-def _kept(value: ast.expr) -> ast.expr:
-    return ast.Call(ast.Name("kept", ast.Load()), [value], [])
-
-
-def _copied(x: ast.expr, value: ast.expr) -> ast.expr:
-    """`value` copied into a tensor; a number is another number."""
-    return ast.Call(ast.Name("copied", ast.Load()), [x, value], [])
-
-
 def _of_rounding(program: Program, found: Difference) -> str | None:
     """The known difference that is the rounding of float32: the same program in float64 has none,
     and its numbers are as near to ours as to PyTorch's.
@@ -402,17 +327,19 @@ def _of_rounding(program: Program, found: Difference) -> str | None:
 
 
 def _of_noise(program: Program, theirs: Facts, found: Difference) -> str | None:
-    """The known difference that hangs on the rounding of a number or on a tie: PyTorch tells something
-    else when the inputs move by less than rounding does.
+    """The known difference that hangs on the rounding of a number or on a tie: one of the two tells
+    something else when the inputs move by less than rounding does.
     """
-    from . import by_pytorch
+    from . import by_gradcli, by_pytorch
 
     if not isinstance(found.pytorch, list) or not isinstance(theirs.get(found.fact), list):
         return None
     for seed in range(4):
-        moved = by_pytorch.ask(program.moved(random.Random(seed), NOISE)).get(found.fact)
-        if not isinstance(moved, list) or not same(found.kind, moved, found.pytorch, program.rtol):
-            return "it hangs on rounding"
+        moved = program.moved(random.Random(seed), NOISE)
+        for ask, told in ((by_pytorch.ask, found.pytorch), (by_gradcli.ask, found.gradcli)):
+            other = ask(moved).get(found.fact)
+            if not isinstance(other, list) or not same(found.kind, other, told, program.rtol):
+                return "it hangs on rounding"
     return None
 
 

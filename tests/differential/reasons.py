@@ -45,7 +45,7 @@ _BY_TEXT = (  # the first that is found in what PyTorch says
     ("^UnboundLocalError", "used-before-assigned"),
     ("^NameError", "missing-input"),
     (
-        "dtype|same scalar type|with two bool tensors|[Ff]loating|result type|expected scalar type|can't be cast",
+        "dtype|same scalar type|with two bool tensors|on a bool tensor|[Ff]loating|result type|expected scalar type|can't be cast",
         "dtype",
     ),
     ("shape|size|dimension|square|must match|broadcast", "shape"),

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @command(
     *(*PROGRAM, *ROWS, "wrt", "of", "order"),
-    *("form", "json", "output", "precision", "seed", "quiet", *LIMITS, *MESSAGES),
+    *("form", "json", "output", "precision", "seed", "compile", "quiet", *LIMITS, *MESSAGES),
     forms=CHECKS,
 )
 def gradcheck(line: Line) -> None:

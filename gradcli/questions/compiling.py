@@ -21,6 +21,7 @@ from gradcli.questions.request import Options, Request
 
 if TYPE_CHECKING:
     from gradcli.questions.prepared import Prepared
+    from gradcli.questions.shifted import Shifted
 
 Question: TypeAlias = Callable[[Loaded, Request], Any]
 Key: TypeAlias = tuple[Any, ...]
@@ -37,6 +38,7 @@ class Compiling:
     def __init__(self, loaded: Loaded) -> None:
         self._loaded = loaded
         self._prepared: dict[Key, Prepared | Diagnostic] = {}
+        self._shifted: dict[Key, Shifted | Diagnostic] = {}
         self._spent: dict[Key, tuple[int, float]] = {}
 
     @cached_property
@@ -59,7 +61,7 @@ class Compiling:
             raise ProgramError(against)
         if against is not None or (when == "auto" and _ends_soon(request)):
             return question(self._loaded, request)
-        key = _key(question, request)
+        key = _key(question.__name__, request)
         if when == "auto" and key not in self._prepared and not self._pays(key):
             if key in self._spent or not self._has_loops:
                 return self._timed(key, question, request)
@@ -78,7 +80,7 @@ class Compiling:
         when = request.options.compile
         if when == "never" or _against(request) is not None:
             return None
-        key = _key(question, request)
+        key = _key(question.__name__, request)
         if when == "auto" and key not in self._prepared and not self._pays(key):
             return None
         made = self._made(key, question, request)
@@ -90,10 +92,36 @@ class Compiling:
         Raises:
             ProgramError: If there can be none.
         """
-        found = self._made(_key(question, request), question, request)
+        found = self._made(_key(question.__name__, request), question, request)
         if isinstance(found, Diagnostic):
             raise ProgramError(found)
         return found
+
+    def shifted(self, request: Request, order: int, count: int, seconds: float) -> Shifted | None:
+        """The code for a check of derivatives, if there is to be any after so many runs, which
+        took so long.
+
+        Raises:
+            ProgramError: If it is always to be code, and cannot.
+        """
+        when, against = request.options.compile, _against(request)
+        if when == "never":
+            return None
+        key = (*_key("gradcheck", request), order)
+        is_early = count < _ROWS or seconds < _WORTH or _ends_soon(request)
+        if against is None and when == "auto" and key not in self._shifted and is_early:
+            return None
+        found = against or self._shifted.get(key)
+        if found is None:
+            from gradcli.questions.shifted import shifted
+
+            found = self._shifted[key] = shifted(self._loaded, request, order)
+            request.options.remark(found if isinstance(found, Diagnostic) else found.remark)
+        if not isinstance(found, Diagnostic):
+            return found
+        if when == "always":
+            raise ProgramError(found)
+        return None
 
     def _pays(self, key: Key) -> bool:
         count, seconds = self._spent.get(key, (0, 0.0))
@@ -172,11 +200,11 @@ def _tell(printed: Sequence[str], options: Options) -> None:
         options.echo(text)
 
 
-def _key(question: Question, request: Request) -> Key:
+def _key(question: str, request: Request) -> Key:
     """What code hangs on: another request with the same has the same code."""
     wrt = request.wrt if request.wrt is None or isinstance(request.wrt, str) else (*request.wrt,)
     return (
-        *(question.__name__, frozenset(request.given), wrt, request.of, request.mode),
+        *(question, frozenset(request.given), wrt, request.of, request.mode),
         *(type(request.cotangent), (*request.tangents,), request.options.grad_fn),
     )
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from time import perf_counter
-from typing import Any
+from typing import Any, TypeVar
 
 from gradcli.engine.compile import backends
-from gradcli.engine.compile.control import MOST, Control, Left
+from gradcli.engine.compile.control import MOST, Control, Left, nowhere
 from gradcli.engine.compile.typed import DTYPES, Block, If, Loop, NotCompilable, Push
 from gradcli.engine.compile.walk import instructions
 from gradcli.engine.run.inputs import check_complete, check_names
@@ -20,6 +20,8 @@ from gradcli.questions.limited import Limited
 from gradcli.questions.loaded import Loaded
 from gradcli.questions.not_compilable import refusal
 from gradcli.questions.request import Request
+
+Code = TypeVar("Code")
 
 _ENDS = {"int": 2.0**63, "bool": 2.0}
 
@@ -58,21 +60,19 @@ class Prepared:
     """Code for one question.
 
     Fields:
+        form: how the question is put to code.
         remark: what is said of it to one who wants to know.
     """
 
-    def __init__(self, loaded: Loaded, name: str, request: Request) -> None:
+    def __init__(self, loaded: Loaded, form: type[Form], request: Request) -> None:
         start = perf_counter()
         self._loaded = loaded
-        self._form: Form = FORMS[name](loaded, request)
-        self._code = backends.code(self._form.program)
+        self.form = form(loaded, request)
+        self._code = backends.code(self.form.program)
         self._has_stack = any(
-            isinstance(i, Push) for i in instructions(self._form.program.block.body)
+            isinstance(i, Push) for i in instructions(self.form.program.block.body)
         )
-        took = perf_counter() - start
-        by = "machine code" if backends.has_machine_code() else "Python code"
-        more = "" if backends.has_machine_code() else "; the extra `fast` makes machine code"
-        self.remark = Diagnostic("code-made", f"made {by} in {took * 1e3:.0f} ms{more}")
+        self.remark = remark(perf_counter() - start)
 
     def answer(self, request: Request, echo: Callable[[str], None]) -> Any:
         """The answer to the question; None where the interpreter has it."""
@@ -82,22 +82,33 @@ class Prepared:
             printed.append(text)
             echo(text)
 
-        inputs = self._given({name: given.value for name, given in request.given.items()})
+        inputs = self.inputs(request)
         if inputs is None:
             return None
-        turns = self._form.effort.turns(request.options.limits)
+        numbers = self.call(request, [*inputs, *self.form.more(request)], tell)
+        return None if numbers is None else self.form.result(numbers, _lines(printed))
+
+    def inputs(self, request: Request) -> list[Any] | None:
+        """The numbers of the inputs and of the points that have one of their own; None if one is
+        none that the program can have.
+        """
+        found = self._given({name: given.value for name, given in request.given.items()})
+        return None if found is None else [*found, *self.form.constants]
+
+    def call(
+        self, request: Request, inputs: Sequence[Any], echo: Callable[[str], None] = nowhere
+    ) -> tuple[Any, ...] | None:
+        """The numbers for these inputs; None where the interpreter has the answer."""
+        turns = self.form.effort.turns(request.options.limits)
         if turns is None:
             return None
         try:
-            control = Control(turns, self._room(), tell)
-            numbers = self._code.call(
-                [*inputs, *self._form.constants, *self._form.more(request)], control
-            )
+            numbers = self._code.call(inputs, Control(turns, self._room(), echo))
         except Left:
             return None
         except Reached:
             raise self._stopped() from None
-        return self._form.result(numbers, _lines(printed)) if _finite(numbers) else None
+        return numbers if _finite(numbers) else None
 
     def _room(self) -> int:
         """Bytes that stacks may take; what has none does not ask the machine."""
@@ -108,7 +119,7 @@ class Prepared:
         found = meter()
         found.seen = True
         assert found.reached is not None, "stopped without a reason"
-        loop = _first_loop(self._form.program.block)
+        loop = _first_loop(self.form.program.block)
         if loop is not None:
             found.reached.source, found.reached.span = self._loaded.source, loop.span
         return LimitError(found.reached)
@@ -119,8 +130,8 @@ class Prepared:
         """The numbers of the answers for values of the inputs by name, None where the interpreter
         has one.
         """
-        turns = self._form.effort.turns(request.options.limits)
-        if self._form.program.texts or turns is None:
+        turns = self.form.effort.turns(request.options.limits)
+        if self.form.program.texts or turns is None:
             return [None] * len(values)
         rows = [self._given(value) for value in values]
         there = [row for row in rows if row is not None]
@@ -128,7 +139,7 @@ class Prepared:
             return [None] * len(values)
         columns = [np.array(column) for column in zip(*there, strict=True)]
         results, left = self.arrays(request, columns, len(there), turns)
-        for k in self._form.tests:
+        for k in self.form.tests:
             left |= ~results[k]
         found = zip(zip(*(r.tolist() for r in results), strict=True), left.tolist(), strict=True)
         answers: list[tuple[Any, ...] | None] = []
@@ -148,7 +159,7 @@ class Prepared:
             count: How many answers there are.
             turns: How many turns of loops each of them may take.
         """
-        behind = [*self._form.constants, *self._form.more(request)]
+        behind = [*self.form.constants, *self.form.more(request)]
         more = [np.full(count, x) for x in behind]
         control = Control(turns, self._room())
         results, left = self._code.rows([*columns, *more], control)
@@ -161,7 +172,7 @@ class Prepared:
         """The arrays of the inputs as the program has them, and where they can be so."""
         fit = np.ones(len(next(iter(given.values()))), np.bool_)
         found = []
-        for name, type_ in self._form.inputs:
+        for name, type_ in self.form.inputs:
             column = given[name]
             if type_ != "float" and column.dtype.kind == "f":
                 fit &= (column == np.floor(column)) & (np.abs(column) < _ENDS[type_])
@@ -174,16 +185,16 @@ class Prepared:
     @property
     def width(self) -> int:
         """How many numbers an answer is made of."""
-        return len(self._form.program.block.results)
+        return len(self.form.program.block.results)
 
     def result(self, numbers: Sequence[Any]) -> Any:
         """The answer that numbers are, or arrays of them."""
-        return self._form.result(numbers, ())
+        return self.form.result(numbers, ())
 
     def _given(self, values: Mapping[str, Any]) -> list[Any] | None:
         """The numbers of the inputs as the program has them; None if one is no such number."""
         found: list[Any] = []
-        for name, type_ in self._form.inputs:
+        for name, type_ in self.form.inputs:
             value: Any = values.get(name)
             if type(value) not in NUMBERS:
                 return None
@@ -206,8 +217,20 @@ def _float(value: int) -> float | None:
     return float(value) if -_ENDS["int"] <= value < _ENDS["int"] else None
 
 
+def remark(seconds: float) -> Diagnostic:
+    """What is said of code that was made in some time."""
+    by = "machine code" if backends.has_machine_code() else "Python code"
+    more = "" if backends.has_machine_code() else "; the extra `fast` makes machine code"
+    return Diagnostic("code-made", f"made {by} in {seconds * 1e3:.0f} ms{more}")
+
+
 def prepare(loaded: Loaded, name: str, request: Request) -> Prepared | Diagnostic:
-    """The code for a question, or why there is none.
+    """The code for a question, or why there is none."""
+    return tried(loaded, request, lambda: Prepared(loaded, FORMS[name], request))
+
+
+def tried(loaded: Loaded, request: Request, make: Callable[[], Code]) -> Code | Diagnostic:
+    """What is made for a request, or why there can be none.
 
     Raises:
         InputError: If values are given for names that are no inputs, or some are missing.
@@ -218,7 +241,7 @@ def prepare(loaded: Loaded, name: str, request: Request) -> Prepared | Diagnosti
         values = [given.value for given in request.given.values()]
         if not all(value is None or type(value) in NUMBERS for value in values):
             raise NotCompilable("an input is given that is no single number")
-        return Prepared(loaded, name, request)
+        return make()
     except NotCompilable as error:
         source = None if error.span is None else loaded.source
         help = "`--compile auto` interprets what cannot be compiled"

@@ -273,7 +273,7 @@ class Program:
         from gradcli.questions.gradcheck import gradcheck
 
         asked = request(inputs, named, options, wrt=wrt, of=of)
-        return self._limited.ask(gradcheck, asked, order)
+        return self._limited.ask(gradcheck, asked, order, self._compiling)
 
     def check(
         self,

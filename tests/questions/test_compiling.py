@@ -11,7 +11,7 @@ import pytest
 from gradcli.engine.compile import backends
 from gradcli.errors import GradError, InputError, LimitError, ProgramError
 from gradcli.program import Limits, Options, Program, load
-from gradcli.questions import compiling
+from gradcli.questions import compiling, shifted
 from gradcli.questions.prepared import prepare
 from gradcli.questions.request import request
 
@@ -347,3 +347,40 @@ def test_scipy_takes_a_function():
         lambda p: residual.value(p, **data), [1.0, 1.0], lambda p: residual.derivative(p, **data)
     )
     assert found.x == pytest.approx([2.0, np.log(2)])
+
+
+CHECKED = ("straight", "loop", "two", "several", "infinite slope", "unused", "printed", "refused")
+
+
+@pytest.mark.parametrize("order", [1, 2])
+def test_a_check_of_derivatives_says_the_same(order, back_end, monkeypatch):
+    ran = []
+    monkeypatch.setattr(shifted.Values, "found", _noted(shifted.Values.found, ran))
+    monkeypatch.setattr(shifted.Gradients, "found", _noted(shifted.Gradients.found, ran))
+    monkeypatch.setitem(QUESTIONS, "gradcheck", {"order": order})
+    for name in CHECKED:
+        run, code = (answer(PROGRAMS[name], "gradcheck", when) for when in ("never", "always"))
+        assert run == code, name
+    assert {type(form).__name__ for form in ran} == {"Values", "Gradients"}.difference(
+        ["Gradients"] if order == 1 else []
+    )
+
+
+def _noted(found, ran):
+    """A method that notes what it is called of."""
+    return lambda form, numbers: ran.append(form) or found(form, numbers)
+
+
+def test_a_check_goes_on_as_code(monkeypatch):
+    monkeypatch.setattr(compiling, "_ROWS", 2)
+    monkeypatch.setattr(compiling, "_WORTH", 0.0)
+    remarks = []
+    found = load(PROGRAMS["loop"]).gradcheck(options=Options(remark=remarks.append))
+    assert [said.code for said in remarks] == ["code-made"]
+    assert found == load(PROGRAMS["loop"]).gradcheck(options=Options(compile="never"))
+    with pytest.raises(ProgramError, match="draws random numbers"):
+        load("input x = 1.0\nrandn(()) * x").gradcheck(options=Options(compile="always"))
+    with pytest.raises(ProgramError, match="`y` is computed, and moved"):
+        load("input x = 1.0\ny = x * 2\ny * x").gradcheck(
+            x=1.0, wrt="y", options=Options(compile="always")
+        )

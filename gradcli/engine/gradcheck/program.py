@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from gradcli.engine.gradcheck.compare import Check, Function, gradcheck
+from gradcli.engine.gradcheck.elsewhere import Coded, Elsewhere
 from gradcli.engine.gradcheck.trace import Trace
 from gradcli.engine.run.own import OwnFunction
 from gradcli.engine.run.session import Session
@@ -23,7 +24,11 @@ transparent. Gives the run, which watched the names, and the output."""
 
 
 def check_program(
-    run: Run, names: Sequence[str], order: int, lines: Mapping[str, int]
+    run: Run,
+    names: Sequence[str],
+    order: int,
+    lines: Mapping[str, int],
+    code: Callable[[Mapping[str, Any]], Coded | None],
 ) -> tuple[Checked, ...]:
     """Check the derivatives of a program's output.
 
@@ -32,9 +37,19 @@ def check_program(
         names: Names to differentiate with respect to.
         order: 1, or 2 to check second derivatives as well.
         lines: The line of each name, 0 for none.
+        code: Finds what the program gives for plain data in the place of watched names' values;
+            None where it has to be run.
     """
 
-    def function(moved: Mapping[int, Any], transparent: bool = False) -> Trace:
+    def function(moved: Mapping[int, Any]) -> Trace:
+        found = code({names[i]: data for i, data in moved.items()}) if moved else None
+        if found is None:
+            return traced(moved, False)
+        return Elsewhere(
+            found.values, [found.values.shape], lambda: traced(moved, False), found.gradients
+        )
+
+    def traced(moved: Mapping[int, Any], transparent: bool) -> Trace:
         session, output = run({names[i]: data for i, data in moved.items()}, transparent)
         points = [(session.watchpoints[n][0], session.points[n].data) for n in names]
         return Trace([output], points)
@@ -42,7 +57,7 @@ def check_program(
     checks = _by_triangles(function, gradcheck(function, order=order), order)
     cuts = [False] * len(checks)
     if not all(check.passed for check in checks):
-        cuts = _cuts(lambda moved: function(moved, True), checks, order)
+        cuts = _cuts(lambda moved: traced(moved, True), checks, order)
     return tuple(
         _checked(check, names[check.input], lines.get(names[check.input], 0), cut)
         for check, cut in zip(checks, cuts, strict=True)

@@ -1,0 +1,65 @@
+"""An evaluation at moved points by code: its values. All else an interpreted one tells."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any
+
+from gradcli.engine.gradcheck.trace import Trace
+from gradcli.record import Record
+
+
+class Coded(Record):
+    """What code finds at moved points.
+
+    Fields:
+        values: of the result, in its shape.
+        gradients: by all points, numbers, of the result whose items have weights; None where the
+            interpreter has them.
+    """
+
+    __slots__ = ("values", "gradients")
+    values: Any
+    gradients: Callable[[Any], Any]
+
+
+class Elsewhere(Trace):
+    """Values of results, with what makes a whole evaluation; `gradients` as of `Coded`."""
+
+    def __init__(
+        self,
+        values: Any,
+        shapes: list[tuple[int, ...]],
+        whole: Callable[[], Trace],
+        gradients: Callable[[Any], Any],
+    ) -> None:
+        self.values = values.ravel()
+        self.shapes = shapes
+        self._make = whole
+        self._gradients = gradients
+
+    @cached_property
+    def _whole(self) -> Trace:
+        return self._make()
+
+    def pulled(self, weights: Any) -> list[Any]:
+        return self._whole.pulled(weights)
+
+    def jacobian(self) -> list[Any]:
+        return self._whole.jacobian()
+
+    def pushed(self, i: int, direction: Any) -> Any:
+        return self._whole.pushed(i, direction)
+
+    def slope(self, weights: Any) -> Trace:
+        found = self._gradients(weights)
+        if found is None:
+            return self._whole.slope(weights)
+        shapes: list[tuple[int, ...]] = [()] * found.size
+        return Elsewhere(found, shapes, lambda: self._whole.slope(weights), _none)
+
+
+def _none(weights: Any) -> Any:
+    """Third derivatives are not found by code."""
+    return None

@@ -1,0 +1,98 @@
+"""A program at points that are moved, by code: what a check of derivatives asks again and again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from time import perf_counter
+from typing import Any
+
+from gradcli.engine.compile.adjoint import adjoint
+from gradcli.engine.compile.typed import NotCompilable, Program
+from gradcli.engine.values.data import np
+from gradcli.errors import Diagnostic
+from gradcli.questions.forms import Differentiated
+from gradcli.questions.loaded import Loaded
+from gradcli.questions.prepared import Prepared, remark, tried
+from gradcli.questions.request import Request
+
+
+class Values(Differentiated):
+    """The values of the result.
+
+    Fields:
+        places: where the points are among the inputs of the program, those of names in order.
+    """
+
+    def derived(self, program: Program, request: Request) -> Program:
+        numbers = [v.number for v in program.inputs]
+        for name, point in zip(self.names, self.points, strict=True):
+            if point.number not in numbers:
+                raise NotCompilable(f"`{name}` is computed, and moved")
+        self.places = [numbers.index(point.number) for point in self.points]
+        return program
+
+    def found(self, numbers: Sequence[Any]) -> Any:
+        """The values as an array of the shape of the result."""
+        return np.array(self.value(numbers), np.float64)
+
+
+class Gradients(Values):
+    """The gradients by the points of the result, each item of which has a weight."""
+
+    def derived(self, program: Program, request: Request) -> Program:
+        program = super().derived(program, request)
+        every = tuple(range(self.width))
+        return self.first(adjoint(program, self.points, (every,)), self.names)
+
+    def seeds(self, request: Request) -> Sequence[float | None]:
+        return [None] * self.width
+
+    def found(self, numbers: Sequence[Any]) -> Any:
+        return np.array(numbers[self.before :][: len(self.names)], np.float64)
+
+
+class Shifted:
+    """The code of a program whose points are moved.
+
+    Fields:
+        names: the names of the points.
+        remark: what is said of it to one who wants to know.
+
+    Raises:
+        NotCompilable: If there can be none.
+    """
+
+    def __init__(self, loaded: Loaded, request: Request, order: int) -> None:
+        start = perf_counter()
+        self._values = _Coded(loaded, Values, request)
+        self._gradients = self._values if order == 1 else _Coded(loaded, Gradients, request)
+        self.names = [*self._values.form.names]
+        self.remark = remark(perf_counter() - start)
+
+    def values(self, request: Request, moved: Mapping[str, Any]) -> Any:
+        """The result where some names have other values; None where the interpreter has it."""
+        return self._values.at(request, moved, [])
+
+    def gradients(self, request: Request, moved: Mapping[str, Any], weights: Any) -> Any:
+        """The gradients there of the result, each item of which has a weight."""
+        return self._gradients.at(request, moved, weights.tolist())
+
+
+def shifted(loaded: Loaded, request: Request, order: int) -> Shifted | Diagnostic:
+    """The code for checks up to an order, or why there is none."""
+    return tried(loaded, request, lambda: Shifted(loaded, request, order))
+
+
+class _Coded(Prepared):
+    form: Values
+
+    def at(self, request: Request, moved: Mapping[str, Any], more: Sequence[float]) -> Any:
+        """What is found where some names have other values; None where the interpreter has it."""
+        inputs = self.inputs(request)
+        if inputs is None:
+            return None
+        for name, place in zip(self.form.names, self.form.places, strict=True):
+            if name in moved:
+                inputs[place] = float(moved[name])
+        numbers = self.call(request, [*inputs, *more])
+        return None if numbers is None else self.form.found(numbers)

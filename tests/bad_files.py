@@ -180,7 +180,7 @@ BAD_FILES = [
     value("npz: a size that lies", "x.npz", lying({"a.npy": ONE}, 24, (2**31 - 1).to_bytes(4, "little")), "`x.npz:a` is cut short or broken: its header tells of 8 bytes, and 2147483583 follow"),
     value("npz: a member of four gigabytes", "x.npz", lying({"a.npy": ONE}, 24, (2**32 - 2).to_bytes(4, "little")), "`a` in `x.npz` is 4294967294 bytes long"),
     value("npz: a member behind the end", "x.npz", lying({"a.npy": ONE}, 42, (10**6).to_bytes(4, "little")), "`x.npz` is no .npz, or a broken one"),
-    line("npz: for -i", ['run', '-e', 'x', '-i', 'x.npz'], 4, "`-i` takes no .npz", "help: write NAME=@x.npz:KEY", files={"x.npz": zipped({"a.npy": ONE})}),
+    line("npy: for -i", ['run', '-e', 'x', '-i', 'x.npy'], 4, "`-i` takes no .npy, whose array has no name", "help: write NAME=@x.npy", files={"x.npy": ONE}),
     # Compressed, and other encodings
     line("compressed: gzip for rows", ['run', '-e', 'x', '--rows', 'x.csv'], 4, "`x.csv` is gzip data, not UTF-8 text", "help: unpack it first: `gunzip` does", files={"x.csv": gzip.compress(b"x\n1\n")}),
     line("compressed: bzip2 for rows", ['run', '-e', 'x', '--rows', 'x.csv'], 4, "`x.csv` is bzip2 data, not UTF-8 text", "help: unpack it first: `bunzip2` does", files={"x.csv": bz2.compress(b"x\n1\n")}),
@@ -302,7 +302,7 @@ BAD_FILES = [
     line("input: a directory", ['run', '-e', 'x', 'x=@.'], 4, "gradcli: error[unreadable-file]: cannot read `.`: is a directory"),
     line("input: no such file", ['run', '-e', 'x', 'x=@none.csv'], 4, "gradcli: error[unreadable-file]: cannot read `none.csv`: no such file or directory"),
     line("input: no file's name", ['run', '-e', 'x', 'x=@'], 4, "a file's name is missing behind `@`", "help: write NAME=@FILE, or NAME=@- for standard input"),
-    line("input: a key where none can be", ['run', '-e', 'x', 'x=@x.json:a'], 4, "`.json` takes no key, and `a` is one", "help: write @x.json", files={"x.json": b"1"}),
+    line("input: a key where none can be", ['run', '-e', 'x', 'x=@x.txt:a'], 4, "`.txt` takes no key, and `a` is one", "help: write @x.txt", files={"x.txt": b"1"}),
     line("input: no such column", ['run', '-e', 'x', 'x=@x.csv:b'], 4, "`x.csv` has no column `b`", "help: it has a", files={"x.csv": b"a\n1\n"}),
     line("input: both read standard input", ['run', '-e', 'x + y', 'x=@-', 'y=@-'], 2, "gradcli: error[usage]: `x=@-` and `y=@-` both read standard input"),
     line("input: the program and an input read standard input", ['run', 'x=@-'], 2, "gradcli: error[usage]: the program and `x=@-` both read standard input", "help: name a FILE"),

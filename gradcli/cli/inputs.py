@@ -84,14 +84,17 @@ def _asked(line: Line, records: Batch | None) -> tuple[Any, dict[str, str], Valu
     if takers and not line.expression and file in (None, "-"):
         raise usage(f"the program and `{takers[0]}` both read standard input", "name a FILE")
     source = program.decode(*read_program(file, line.expression))
-    return source, texts, None if line.values_file is None else _values(line.values_file)
+    if line.values_file is None and line.ignore_extra:
+        raise usage("`--ignore-extra` goes with `-i`")
+    return source, texts, None if line.values_file is None else _values(line, line.values_file)
 
 
-def _values(name: str) -> Values:
+def _values(line: Line, name: str) -> Values:
     from gradcli.formats.read import read_bytes, values_of
 
     data = _stdin() if name == "-" else read_bytes(name)
-    return values_of("<stdin>" if name == "-" else name, data)
+    found = values_of("<stdin>" if name == "-" else name, data)
+    return found.passing() if line.ignore_extra else found
 
 
 def _stdin() -> bytes:

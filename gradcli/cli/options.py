@@ -70,10 +70,14 @@ class Line:
             "-i",
             "--input",
             metavar="FILE",
-            help="Values by name: a JSON object, a CSV of columns, what gradcli printed; "
+            help="Values by name: a JSON object, an .npz, a CSV of columns, what gradcli printed; "
             "- reads them.",
         ),
     ] = None
+    ignore_extra: Annotated[
+        bool,
+        typer.Option("--ignore-extra", help="Pass over names of -i that are no inputs."),
+    ] = False
     rows: Annotated[
         str | None,
         typer.Option(
@@ -269,7 +273,7 @@ class Line:
         self.__dict__.update(given)
 
 
-PROGRAM = ("arguments", "expression", "values_file")
+PROGRAM = ("arguments", "expression", "values_file", "ignore_extra")
 ROWS = (
     *("rows", "columns", "keep", "renamed", "missing", "separator", "decimal", "on_error", "jobs"),
 )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import io
 import math
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from gradcli.errors import Diagnostic, UsageError
 from gradcli.formats.refusal import first_names, refused
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from zipfile import ZipFile
 
     import numpy as np
+
+Found = TypeVar("Found")
 
 MAGIC = b"\x93NUMPY"
 _LARGEST = 2**31  # bytes of an array in an `.npz`
@@ -119,12 +121,25 @@ def read_npz(name: str, data: bytes, key: str | None) -> np.ndarray[Any, Any]:
     Raises:
         InputError: If there is none, or the file is broken.
     """
+    return _opened(name, data, lambda archive: _member(name, archive, key))
+
+
+def npz_names(name: str, data: bytes) -> tuple[str, ...]:
+    """The keys of an `.npz`.
+
+    Raises:
+        InputError: If it is broken.
+    """
+    return _opened(name, data, lambda archive: tuple(_keys(name, archive)))
+
+
+def _opened(name: str, data: bytes, look: Callable[[ZipFile], Found]) -> Found:
     import zipfile
     import zlib
 
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            return _member(name, archive, key)
+            return look(archive)
     except NotImplementedError:
         raise refused(f"`{name}` is compressed in a way that is not read") from None
     except RuntimeError:  # the zip module's, for want of a password
@@ -133,11 +148,15 @@ def read_npz(name: str, data: bytes, key: str | None) -> np.ndarray[Any, Any]:
         raise refused(f"`{name}` is no .npz, or a broken one") from None
 
 
-def _member(name: str, archive: ZipFile, key: str | None) -> np.ndarray[Any, Any]:
+def _keys(name: str, archive: ZipFile) -> list[str]:
     names = [n.removesuffix(".npy") for n in archive.namelist() if n.endswith(".npy")]
-    names = list(dict.fromkeys(names))
     if not names:
         raise refused(f"`{name}` holds no array")
+    return list(dict.fromkeys(names))
+
+
+def _member(name: str, archive: ZipFile, key: str | None) -> np.ndarray[Any, Any]:
+    names = _keys(name, archive)
     if key is None and len(names) == 1:
         key = names[0]
     if key not in names:

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from gradcli.formats.number import WORDS, TooLarge, real, whole
-from gradcli.formats.refusal import refused
+from gradcli.formats.refusal import first_names, refused
 from gradcli.source import Source, Span
 
 _WORDS = ("NaN", "Infinity", "-Infinity")
@@ -83,3 +83,26 @@ def printed_values(found: dict[str, Any]) -> dict[str, Any] | None:
             return None
         values = {found["output"]: found["value"]}
     return {name: value for name, value in values.items() if value is not None}
+
+
+def inside(name: str, value: Any, way: str) -> Any:
+    """What stands in a JSON value behind some keys and numbers of elements, between dots.
+
+    Raises:
+        InputError: If one of them is not there.
+    """
+    gone: list[str] = []
+    for key in way.split("."):
+        at = f"`{name}:{'.'.join(gone)}`" if gone else f"`{name}`"
+        if isinstance(value, dict) and key in value:
+            value = value[key]
+        elif isinstance(value, list) and key.isdecimal() and int(key) < len(value):
+            value = value[int(key)]
+        elif isinstance(value, dict):
+            have = first_names(value) or "nothing"
+            raise refused(f"{at} has no `{key}`", help=f"it has {have}")
+        else:
+            what = f"a list of {len(value)}" if isinstance(value, list) else "no object"
+            raise refused(f"{at} has no `{key}`: it is {what}")
+        gone.append(key)
+    return value

@@ -6,12 +6,13 @@ import os
 import re
 import stat
 from collections.abc import Callable, Collection
+from functools import partial
 from io import StringIO
 from typing import IO, Any, NamedTuple
 
-from gradcli.formats.arrays import MAGIC, read_npy, read_npz
+from gradcli.formats.arrays import MAGIC, npz_names, read_npy, read_npz
 from gradcli.formats.delimited import DELIMITERS
-from gradcli.formats.json_values import json_value, printed_values
+from gradcli.formats.json_values import inside, json_value, printed_values
 from gradcli.formats.number import TooLarge, number
 from gradcli.formats.refusal import check_text, no_input, refused, unreadable
 from gradcli.formats.spelling import check_spelling
@@ -19,7 +20,7 @@ from gradcli.formats.table import Column, Header, Lines, Record, header_of, no_n
 from gradcli.source import Source, Span, bytes_of
 
 SUFFIXES = (".json", ".npy", ".npz", ".csv", ".tsv", ".txt")
-_KEYED = (".npz", ".csv", ".tsv")
+_KEYED = (".npz", ".csv", ".tsv", ".json")
 _LARGEST = 2**31  # bytes of a file; beyond it, it is no input but a mistake
 _STREAM = 2**28  # bytes of what is no regular file: it may have no end
 
@@ -80,7 +81,8 @@ def value_of(name: str, data: bytes, key: str | None) -> Any:
     Args:
         name: Its name, whose suffix tells the form; without one the bytes do.
         data: Its bytes.
-        key: An array of an `.npz`, a column of a CSV.
+        key: An array of an `.npz`, a column of a CSV, the way into a JSON: keys and numbers of
+            elements, between dots.
 
     Raises:
         InputError: With file and line where the form is broken.
@@ -94,7 +96,8 @@ def value_of(name: str, data: bytes, key: str | None) -> Any:
         case ".npz":
             return read_npz(name, data, key)
         case ".json":
-            return json_value(decoded(name, data))
+            found = json_value(decoded(name, data))
+            return found if key is None else inside(name, found, key)
         case ".csv" | ".tsv":
             table = _table(decoded(name, data), form[1:])
             return table.matrix() if key is None else table.value(key)
@@ -253,6 +256,10 @@ class Values(NamedTuple):
     declared: frozenset[str]
     strict: bool
 
+    def passing(self) -> Values:
+        """The same, of which names that are no inputs are passed over."""
+        return self._replace(strict=False)
+
     def of(self, inputs: Collection[str], left: Collection[str]) -> dict[str, Any]:
         """The values of a program's inputs; of all names, if every one has to be an input. None may
         be near one of `left`, which nothing else gives.
@@ -271,17 +278,19 @@ class Values(NamedTuple):
 
 
 def values_of(name: str, data: bytes) -> Values:
-    """The values by name that `-i` gives: a JSON object, a CSV whose columns are vectors, or what
-    another gradcli printed.
+    """The values by name that `-i` gives: a JSON object, the arrays of an `.npz`, a CSV whose
+    columns are vectors, or what another gradcli printed.
 
     Raises:
         InputError: If the file is neither.
     """
     form = os.path.splitext(name)[1].lower()
-    if form in (".npy", ".npz") or data.startswith((MAGIC, b"PK")):
-        key = ":KEY" if form == ".npz" or data.startswith(b"PK") else ""
-        help = f"write NAME=@{name}{key}" if not name.startswith("<") else "write NAME=@-"
-        raise refused(f"`-i` takes no {form or 'array'}", help=help)
+    if form == ".npy" or data.startswith(MAGIC):
+        help = f"write NAME=@{name}" if not name.startswith("<") else "write NAME=@-"
+        raise refused("`-i` takes no .npy, whose array has no name", help=help)
+    if form == ".npz" or data.startswith(b"PK"):
+        names = npz_names(name, data)
+        return Values(name, names, partial(read_npz, name, data), frozenset(names), strict=True)
     source = decoded(name, data)
     start = source.text.lstrip()
     if not start and form != ".json":

@@ -14,7 +14,8 @@ from gradcli.errors import Diagnostic, InputError, RunError
 
 
 def starting_cotangent(output: Any, cotangent: Any) -> Any:
-    """Plain data of the cotangent of a result: the one given, or 1 for a result of one element.
+    """Plain data of the cotangent of a result: the one given, a single number for each element, or
+    1 for a result of one element.
 
     Raises:
         RunError: If the result has more elements and none is given.
@@ -22,7 +23,9 @@ def starting_cotangent(output: Any, cotangent: Any) -> Any:
     """
     x = output if isinstance(output, Tensor) else Tensor(output)
     if cotangent is not None:
-        return _shaped_as(x, cotangent, "the cotangent", "the result")
+        alike = _is_number(cotangent) and x.shape
+        given = Tensor(np.full(x.shape, data_of(cotangent))) if alike else cotangent
+        return _shaped_as(x, given, "the cotangent", "the result")
     if math.prod(x.shape) != 1:
         raise RunError(
             Diagnostic(
@@ -41,6 +44,10 @@ def direction(point: Tensor, tangent: Any, name: str) -> Any:
         InputError: If it is no number or tensor of the point's shape.
     """
     return _shaped_as(point, tangent, f"the tangent of `{name}`", f"`{name}`")
+
+
+def _is_number(given: Any) -> bool:
+    return type(given) in NUMBERS or (isinstance(given, Tensor) and not given.shape)
 
 
 def _shaped_as(like: Tensor, given: Any, what: str, whose: str) -> Any:

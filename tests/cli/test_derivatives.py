@@ -16,6 +16,7 @@ PLAIN = [
     ),
     (["vjp", *PAIR, "--cotangent", "[1, 10]"], "result\t[6.0,5.0]\nvjp.x\t13.0\nvjp.y\t12.0\n"),
     (["vjp", *PAIR, "--cotangent", "[1, 10]", "--wrt", "y"], "result\t[6.0,5.0]\nvjp.y\t12.0\n"),
+    (["vjp", *PAIR, "--cotangent", "2", "--wrt", "y"], "result\t[6.0,5.0]\nvjp.y\t6.0\n"),
     (["jacobian", *PAIR], "result\t[6.0,5.0]\njacobian.x\t[3.0,1.0]\njacobian.y\t[2.0,1.0]\n"),
     (
         ["hessian", *CUBES],

@@ -34,6 +34,8 @@ FILES = [
     ("x.json", b"[1, 2.5]", "", "[2.0,5.0]"),
     ("x.json", b'["NaN", "-Infinity", 1]', "", "[nan,-inf,2.0]"),
     ("x.json", b"3", "", "6.0"),
+    ("x.json", b'{"a": {"b": [{"c": "text"}, {"c": [1, 2]}]}}', ":a.b.1.c", "[2.0,4.0]"),
+    ("x.json", b'{"0": [5]}', ":0.0", "10.0"),
     ("x.json", "\ufeff[[1, 2], [3, 4]]".encode(), "", "[[2.0,4.0],[6.0,8.0]]"),
     ("x.npy", npy(np.array([1.0, 2.0])), "", "[2.0,4.0]"),
     ("x.npy", npy(np.asfortranarray([[1.0, 2.0], [3.0, 4.0]])), "", "[[2.0,4.0],[6.0,8.0]]"),
@@ -180,6 +182,9 @@ BROKEN = [
     ("x.npz", npz(a=np.ones(1)), ":c", "of a\n"),
     ("x.npy", npy(np.ones(1)), ":w", "`.npy` takes no key, and `w` is one"),
     ("x.txt", b"1", ":w", "`.txt` takes no key"),
+    ("x.json", b'{"a": {"b": 1}}', ":a.c", "`x.json:a` has no `c`\n  = help: it has b"),
+    ("x.json", b'{"a": [1, 2]}', ":a.2", "`x.json:a` has no `2`: it is a list of 2"),
+    ("x.json", b"1", ":a", "`x.json` has no `a`: it is no object"),
 ]
 
 
@@ -190,6 +195,26 @@ def test_a_broken_file_is_an_input_error(shell, tmp_path, name, data, key, says)
     assert (status, out) == (4, ""), err
     assert says in err
     assert "Traceback" not in err
+
+
+EXTRA = [
+    ("x.json", b'{"a": 3, "zz": 4}'),
+    ("x.npz", npz(a=np.array(3.0), zz=np.ones(2))),
+]
+
+
+@pytest.mark.parametrize(("name", "data"), EXTRA)
+def test_names_that_are_no_inputs_are_refused_or_passed_over(shell, tmp_path, name, data):
+    (tmp_path / name).write_bytes(data)
+    command = ["run", "-e", "input a = 1.0", "-e", "a * 2", "-i", name]
+    status, out, err = shell(*command)
+    assert (status, out) == (4, "")
+    assert f"given as zz in {name}" in err
+    assert shell(*command, "--ignore-extra") == (0, "6.0\n", "")
+    other = ["run", "-e", "input b = 1.0", "-e", "b * 2", "-i", name, "--ignore-extra"]
+    assert f"no name in `{name}` is an input" in shell(*other)[2]
+    status, _, err = shell("run", "-e", "1", "--ignore-extra")
+    assert (status, "`--ignore-extra` goes with `-i`" in err) == (2, True)
 
 
 def test_pickles_are_not_read(shell, tmp_path):
@@ -278,7 +303,7 @@ def test_one_gradcli_reads_what_another_printed(shell, tmp_path):
         (b"c,d\n1,2\n", "no name in `<stdin>` is an input of the program"),
         (b"a,b\n1,q\n", "<stdin>:2:3: error[bad-input]: `q` in column `b` is no number"),
         (b"a,a\n1,2\n", "two columns `a`"),
-        (npy(np.ones(1)), "`-i` takes no array"),
+        (npy(np.ones(1)), "`-i` takes no .npy"),
         (b"", "`<stdin>` is empty"),
     ],
 )
@@ -321,7 +346,7 @@ def test_values_that_gradcli_printed_as_a_csv(shell):
         (["x=@-"], b"1000000000000000000000", "`x` gets an int of more than 64 bits"),
         (["x=1e30"], b"", "`x` gets an int of more than 64 bits"),
         (["x=true"], b"", "did you mean `True`?"),
-        (["-i", "x.npz"], b"", "write NAME=@x.npz:KEY"),
+        (["-i", "x.npz"], b"", "given as a in x.npz"),
         (["-i", "x.npy"], b"", "`-i` takes no .npy"),
     ],
 )

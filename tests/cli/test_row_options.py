@@ -89,9 +89,9 @@ def test_a_last_line_counts_what_was_left_out(cli):
     ("suffix", "packed"), [(".gz", gzip.compress), (".bz2", bz2.compress), (".xz", lzma.compress)]
 )
 def test_compressed_files(cli, tmp_path, suffix, packed):
-    data = packed(b"x\n" + b"2\n" * 3000)
+    data = packed(b"x\n" + b"2\n" * 300)
     for name, end, status, out in [
-        ("whole", len(data), 0, "result\n" + "4.0\n" * 3000),
+        ("whole", len(data), 0, "result\n" + "4.0\n" * 300),
         ("cut", len(data) - 12, 4, ""),
         ("none", 0, 4, ""),
     ]:

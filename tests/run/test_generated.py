@@ -178,7 +178,7 @@ def _tanh3(t):
 
 
 @pytest.mark.parametrize("form", CLOSED)
-@pytest.mark.parametrize("turn", range(5))
+@pytest.mark.parametrize("turn", chunks(2, 10, 1))
 def test_third_derivatives(form, turn):
     rng = random.Random(f"{form}{turn}")
     p, x = round(rng.uniform(0.5, 3.5), 2), round(rng.uniform(0.3, 1.8), 2)

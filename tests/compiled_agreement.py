@@ -9,7 +9,7 @@ from gradcli.engine.compile import python
 from gradcli.engine.compile.adjoint import adjoint
 from gradcli.engine.compile.control import Control, Left
 from gradcli.engine.compile.delta import certain
-from gradcli.engine.compile.specialize import Items, Known, Leaf, Ways, specialize
+from gradcli.engine.compile.specialize import Elements, Items, Known, Leaf, Ways, specialize
 from gradcli.engine.compile.typed import TYPES, NotCompilable
 from gradcli.engine.compile.validate import faults
 from gradcli.engine.run.inputs import Given
@@ -35,7 +35,8 @@ def compiled(program, given, wanted=(None,), watched=(), asked=()):
         Refused: If it cannot be.
     """
     try:
-        found = specialize(program._loaded.program, given, watched, wanted, asked)
+        shapes = {n: np.shape(given[n]) if isinstance(given, dict) else () for n in given}
+        found = specialize(program._loaded.program, shapes, watched, wanted, asked)
     except NotCompilable as error:
         raise Refused(error.reason) from None
     assert faults(found.program) == []
@@ -55,7 +56,7 @@ def outcome(text, given, wanted=None):
     told = []
     code = python.code(found.program)
     convert = {"float": float, "int": int, "bool": bool}
-    inputs = [convert[entry.value.type](given[entry.name]) for entry in found.inputs]
+    inputs = [convert[entry.value.type](element(given, entry)) for entry in found.inputs]
     try:
         numbers = list(code.call(inputs, Control(echo=told.append)))
     except Left:
@@ -69,6 +70,11 @@ def outcome(text, given, wanted=None):
         assert TYPES[type(number)] == leaf.type
     assert bits(filled(found.outputs[0], iter(numbers))) == bits(value)
     return "same"
+
+
+def element(given, entry):
+    """The number that is given for an input."""
+    return np.ravel(given[entry.name])[entry.at].item()
 
 
 def gradients(text, given, wrt):
@@ -85,7 +91,7 @@ def gradients(text, given, wrt):
     except NotCompilable as error:
         raise Refused(error.reason) from None
     assert faults(made) == []
-    inputs = [given[entry.name] for entry in found.inputs]
+    inputs = [element(given, entry) for entry in found.inputs]
     numbers = python.code(made).call([*inputs, 1.0], Control())
     answer = program.grad({name: Given(x, name) for name, x in given.items()}, wrt=wrt)
     return bits(numbers[-len(wrt) :]), bits(tuple(answer.grad.values()))
@@ -105,6 +111,8 @@ def leaves(tree):
     """The numbers of a result."""
     if isinstance(tree, Leaf):
         return [tree]
+    if isinstance(tree, Elements):
+        return [Leaf(tree.type, True)] * tree.count
     if isinstance(tree, Ways):
         return [Leaf("bool", False), *leaves(tree.then), *leaves(tree.orelse)]
     return [leaf for item in tree.items for leaf in leaves(item)] if isinstance(tree, Items) else []
@@ -119,6 +127,9 @@ def filled(tree, numbers):
             return tree.kind([filled(item, numbers) for item in tree.items])
         case Known():
             return tree.value
+        case Elements():
+            found = [next(numbers) for _ in range(tree.count)]
+            return Tensor(np.array(found).reshape(tree.shape))
         case Ways():
             is_first = next(numbers)
             values = filled(tree.then, numbers), filled(tree.orelse, numbers)

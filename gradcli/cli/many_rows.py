@@ -36,7 +36,7 @@ def many_rows(
         if not together:
             break
         values = [_values(wanted, row) for row in together[:1]]
-        many = question.query.many(values[0].keys() | same, question.options)
+        many = question.query.many({**same, **values[0]}, question.options)
         if many is None:
             yield from map(ask, together)
         else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from gradcli.formats.forms import Parts
@@ -24,8 +24,8 @@ class Query(Record):
         """The answer for values of the inputs."""
         return getattr(self.program, self.name)(given, options=options, **self.asked)
 
-    def many(self, given: Set[str], options: Options) -> Many | None:
-        """What answers it for many sets of values of these inputs, if there is any by now."""
+    def many(self, given: Mapping[str, Any], options: Options) -> Many | None:
+        """What answers it for many sets of values such as these, if there is any by now."""
         return self.program.many(self.name, given, options=options, **self.asked)
 
 

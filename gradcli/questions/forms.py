@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from itertools import count
 from typing import Any
@@ -13,6 +14,7 @@ from gradcli.engine.compile.delta import Derived, certain
 from gradcli.engine.compile.effort import Effort
 from gradcli.engine.compile.final import final
 from gradcli.engine.compile.specialize import (
+    Elements,
     Items,
     Known,
     Leaf,
@@ -40,6 +42,7 @@ from gradcli.engine.tape.tensor import Tensor, leaf
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import NUMBERS, np
 from gradcli.errors import Diagnostic
+from gradcli.questions.given_elements import elements, shapes
 from gradcli.questions.loaded import Loaded
 from gradcli.questions.request import Request
 from gradcli.questions.wanted import candidates, named
@@ -60,7 +63,8 @@ class Form:
 
     Fields:
         program: the typed program that answers it.
-        inputs: name and type of its inputs; `constants` and those of `more` follow, in their order.
+        inputs: name, type and shape of its inputs; `constants` and those of `more` follow, in
+            their order.
         tests: where bools stand that tell what a result is, which is the same wherever they are
             true.
         constants: what is given for the points at which the program has a number of its own.
@@ -71,7 +75,7 @@ class Form:
     """
 
     program: Program
-    inputs: Sequence[tuple[str, str]]
+    inputs: Sequence[tuple[str, str, tuple[int, ...]]]
     constants: Sequence[float] = ()
     tests: Sequence[int] = ()
     effort: Effort
@@ -99,7 +103,7 @@ class Run(Form):
         program = loaded.program
         names = [*program.names]
         wanted = [*names] if program.result is None else [*names, None]
-        made = specialize(program, request.given.keys(), (), wanted)
+        made = specialize(program, shapes(request), (), wanted)
         self._names = names
         self._params = {i.name for i in program.inputs if i.kind == "param"}
         trees = zip(names, made.outputs, strict=False)
@@ -147,14 +151,15 @@ class Differentiated(Form):
         self.loaded = loaded
         self.output = program.output if request.of is None else request.of
         watched, asked = self.names_of(loaded, request)
-        made = specialize(program, request.given.keys(), watched, [request.of], asked)
+        made = specialize(program, shapes(request), watched, [request.of], asked)
         self.names = _differentiated(program, made, watched, asked)
         (self._tree,) = made.outputs
         self.width = len(made.program.block.results)
         leaves = self._tree.items if isinstance(self._tree, Items) else (self._tree,)
         if not all(isinstance(x, Leaf) and x.type == "float" for x in leaves):
             raise NotCompilable("the result is no float, nor a list of them that are computed")
-        points = [made.points[name] for name in self.names]
+        self._shapes = [made.arrays[n].shape if n in made.arrays else () for n in self.names]
+        points = [v for name in self.names for v in _points(made, name)]
         plain, self.constants = _with_points(made.program, points)
         self.inputs, self.effort = _inputs(made), made.effort
         self.points = points
@@ -178,15 +183,23 @@ class Differentiated(Form):
     @property
     def before(self) -> int:
         """How many results stand before the derivatives."""
-        return self.width + len(self.names)
+        return self.width + len(self.points)
 
-    def first(self, found: Derived, by: Sequence[str]) -> Program:
+    def first(self, found: Derived) -> Program:
         """A program with first derivatives; what nothing leads to is noted."""
-        several = [found.absent[k :: len(by)] for k in range(len(by))]
+        count = len(self.points)
+        several = [found.absent[k::count] for k in range(count)]
         self.unused = [
-            n for n, all_of in zip(by, several, strict=True) if all(x is True for x in all_of)
+            name
+            for name in self.names
+            if all(x is True for k in self.points_of([name]) for x in several[k])
         ]
         return certain(found)
+
+    def direction(self, request: Request, names: Sequence[str]) -> list[float]:
+        """The numbers of the direction that is given for names."""
+        shapes = dict(self.axes())
+        return [x for n in names for x in _numbers(request.tangents[n], shapes[n])]
 
     def hold_single(self) -> None:
         """Hold the result to be a single number."""
@@ -198,7 +211,8 @@ class Differentiated(Form):
         found = tangents(program, directions)
         self.hold_stacked(found.absent)
         if len(self.names) > 1:
-            self.unused = _unused(program, self.names, self.points, self.width)
+            points = [[self.points[k] for k in self.points_of([name])] for name in self.names]
+            self.unused = _unused(program, self.names, points, self.width)
             return found.program
         if all(x is True for x in found.absent[: self.width]):
             self.unused = [*self.names]
@@ -229,8 +243,24 @@ class Differentiated(Form):
         return tuple(unused_input(self.loaded, name, self.output) for name in self.unused)
 
     def by_name(self, numbers: Sequence[Any], start: int) -> dict[str, Any]:
-        """A number for each name."""
-        return dict(zip(self.names, numbers[start:], strict=False))
+        """A number for each name, or an array."""
+        found, at = {}, start
+        for name, shape in self.axes():
+            end = at + math.prod(shape)
+            found[name] = _shaped(numbers[at:end], shape)
+            at = end
+        return found
+
+    def axes(self) -> Iterator[tuple[str, tuple[int, ...]]]:
+        """The names with their shapes."""
+        return zip(self.names, self._shapes, strict=True)
+
+    def points_of(self, names: Sequence[str]) -> list[int]:
+        """Which of the points those of some names are."""
+        found, at = dict[str, range](), 0
+        for name, shape in self.axes():
+            found[name] = range(at, at := at + math.prod(shape))
+        return [k for name in names for k in found[name]]
 
 
 class Gradient(Differentiated):
@@ -238,7 +268,7 @@ class Gradient(Differentiated):
 
     def derived(self, program: Program, request: Request) -> Program:
         self.hold_single()
-        return self.first(adjoint(program, self.points, ((0,),)), self.names)
+        return self.first(adjoint(program, self.points, ((0,),)))
 
     def seeds(self, request: Request) -> Sequence[float | None]:
         return [_seed(request)]
@@ -284,10 +314,10 @@ class Jvp(Differentiated):
         return self.pushed(program, [self.points])
 
     def seeds(self, request: Request) -> Sequence[float | None]:
-        return [None] * len(self.names)
+        return [None] * len(self.points)
 
     def more(self, request: Request) -> list[float]:
-        return [_number(request.tangents[name]) for name in self.names]
+        return self.direction(request, self.names)
 
     def result(self, numbers: Sequence[Any], printed: tuple[str, ...]) -> JvpResult:
         dot = self.stacked(numbers[self.before :][: self.width])
@@ -304,7 +334,7 @@ class Jacobian(Differentiated):
     """The matrix of first derivatives."""
 
     def derived(self, program: Program, request: Request) -> Program:
-        count = len(self.names)
+        count = len(self.points)
         self._mode = request.mode
         if self._mode == "auto":
             self._mode = "forward" if count <= self.width else "reverse"
@@ -313,19 +343,22 @@ class Jacobian(Differentiated):
             return self.pushed(program, by)
         self._seeds = _units(self.width)
         every = tuple(range(self.width))
-        return self.first(adjoint(program, self.points, [every] * self.width), self.names)
+        return self.first(adjoint(program, self.points, [every] * self.width))
 
     def seeds(self, request: Request) -> Sequence[float | None]:
         return self._seeds
 
     def result(self, numbers: Sequence[Any], printed: tuple[str, ...]) -> JacobianResult:
-        found, count = numbers[self.before :], len(self.names)
+        found, count = numbers[self.before :], len(self.points)
         if self._mode == "forward":
             columns = [found[k * self.before :][: self.width] for k in range(count)]
             parts = [*map(self.stacked, columns)]
         else:
             parts = [_output(self._tree, iter(found[k::count])) for k in range(count)]
-        blocks = dict(zip(self.names, parts, strict=True))
+        blocks = {
+            name: _stacked([parts[k] for k in self.points_of([name])], shape)
+            for name, shape in self.axes()
+        }
         return JacobianResult(
             output=self.output,
             value=self.value(numbers),
@@ -342,7 +375,7 @@ class Twice(Differentiated):
     def derived(self, program: Program, request: Request) -> Program:
         self.hold_single()
         slopes = adjoint(program, self.points, ((0,),), self.points)
-        return self.again(self.first(slopes, self.names), request)
+        return self.again(self.first(slopes), request)
 
     def again(self, program: Program, request: Request) -> Program:
         """The program of the gradient with its derivatives behind it."""
@@ -358,7 +391,7 @@ class Hessian(Twice):
     """The matrix of second derivatives."""
 
     def again(self, program: Program, request: Request) -> Program:
-        count = len(self.names)
+        count = len(self.points)
         self._mode = "reverse" if request.mode == "auto" else request.mode
         if self._mode == "forward":
             by, self._seeds = _columns(program, self.points)
@@ -375,15 +408,20 @@ class Hessian(Twice):
 
     def blocks(self, numbers: Sequence[Any]) -> dict[str, dict[str, Any]]:
         """The second derivatives by two names."""
-        count, start = len(self.names), self.slopes + len(self.names)
+        count, start = len(self.points), self.slopes + len(self.points)
         found = numbers[start:]
         if self._mode == "forward":
             rows = [found[self.slopes + k :: start] for k in range(count)]
         else:
             rows = [found[k * count :] for k in range(count)]
-        return {
-            n: dict(zip(self.names, r, strict=False)) for n, r in zip(self.names, rows, strict=True)
-        }
+        return {name: self._block(rows, name, shape) for name, shape in self.axes()}
+
+    def _block(
+        self, rows: Sequence[Sequence[Any]], name: str, shape: tuple[int, ...]
+    ) -> dict[str, Any]:
+        """The second derivatives by a name and each other one."""
+        several = [self.by_name(rows[k], 0) for k in self.points_of([name])]
+        return {n: _nested([row[n] for row in several], shape) for n in self.names}
 
     def result(self, numbers: Sequence[Any], printed: tuple[str, ...]) -> HessianResult:
         return self._result(numbers, self.blocks(numbers), None, printed)
@@ -427,19 +465,19 @@ class Hvp(Twice):
         self._mode = "forward" if request.mode == "auto" else request.mode
         if self._mode != "forward":
             raise NotCompilable("a product with the Hessian by reverse mode")
-        by = dict(zip(self.names, self.points, strict=True))
-        return tangent(program, [by[name] for name in self._along], 1).program
+        along = [self.points[k] for k in self.points_of(self._along)]
+        return tangent(program, along, 1).program
 
     def seeds(self, request: Request) -> Sequence[float | None]:
-        return [_seed(request), *[None] * len(self._along)]
+        return [_seed(request), *[None] * len(self.points_of(self._along))]
 
     def more(self, request: Request) -> list[float]:
-        return [*_weight(request), *(_number(request.tangents[name]) for name in self._along)]
+        return [*_weight(request), *self.direction(request, self._along)]
 
     def result(self, numbers: Sequence[Any], printed: tuple[str, ...]) -> HvpResult:
         rows = self.names if self._rows is None else self._rows
         grad = self.by_name(numbers, self.slopes)
-        width = self.slopes + len(self.names)
+        width = self.slopes + len(self.points)
         found = self.by_name(numbers, width + self.slopes)
         grad, found = ({name: each[name] for name in rows} for each in (grad, found))
         return HvpResult(
@@ -469,8 +507,36 @@ FORMS: dict[str, type[Form]] = {
 # what stands between numbers and values ----------------------------------------------------------
 
 
-def _inputs(made: Specialized) -> list[tuple[str, str]]:
-    return [(entry.name, entry.value.type) for entry in made.inputs]
+def _inputs(made: Specialized) -> list[tuple[str, str, tuple[int, ...]]]:
+    entries = [entry for entry in made.inputs if entry.at == 0]
+    return [(entry.name, entry.value.type, entry.shape) for entry in entries]
+
+
+def _points(made: Specialized, name: str) -> Sequence[Value]:
+    return made.arrays[name].values if name in made.arrays else (made.points[name],)
+
+
+def _shaped(numbers: Sequence[Any], shape: tuple[int, ...]) -> Any:
+    """A number, or an array of several; those of many answers are arrays themselves."""
+    if not shape:
+        return numbers[0]
+    return np.array(numbers).reshape(*shape, *np.shape(numbers[0]))
+
+
+def _stacked(parts: Sequence[Any], shape: tuple[int, ...]) -> Any:
+    """A derivative by each element of a tensor as one, with the axes of the tensor behind."""
+    if not shape:
+        return parts[0]
+    found = np.stack([*map(np.asarray, parts)], -1)
+    return found.reshape(*found.shape[:-1], *shape)
+
+
+def _nested(rows: Sequence[Any], shape: tuple[int, ...]) -> Any:
+    """The rows of a matrix as one, with the axes of a tensor in front."""
+    if not shape:
+        return rows[0]
+    found = np.array(rows)
+    return found.reshape(*shape, *found.shape[1:])
 
 
 def _along(loaded: Loaded, request: Request) -> list[str]:
@@ -495,7 +561,7 @@ def _differentiated(
     program: ir.Program, made: Specialized, watched: Sequence[str], asked: Sequence[str]
 ) -> list[str]:
     """The names to differentiate by: those asked for, or those that turned out to be floats."""
-    points = made.points
+    points = {*made.points, *made.arrays}
     for name in asked:
         if name not in points:
             raise NotCompilable(f"`{name}`, which is differentiated, is no number")
@@ -511,7 +577,7 @@ def _differentiated(
 
 
 def _unused(
-    program: Program, names: Sequence[str], points: Sequence[Value], width: int
+    program: Program, names: Sequence[str], points: Sequence[Sequence[Value]], width: int
 ) -> list[str]:
     """The names that nothing of the result was made from.
 
@@ -519,8 +585,8 @@ def _unused(
         NotCompilable: If that hangs on the way that a run takes.
     """
     found = []
-    for name, point in zip(names, points, strict=True):
-        absent = tangent(program, [point], 1).absent[:width]
+    for name, own in zip(names, points, strict=True):
+        absent = tangent(program, own, 1).absent[:width]
         if all(x is True for x in absent):
             found.append(name)
         elif all(x is not False for x in absent):
@@ -533,6 +599,9 @@ def _tests(tree: Tree, places: Iterator[int]) -> Iterator[int]:
     match tree:
         case Leaf():
             next(places)
+        case Elements():
+            for _ in range(tree.count):
+                next(places)
         case Items():
             for item in tree.items:
                 yield from _tests(item, places)
@@ -547,6 +616,8 @@ def _has_tensor(tree: Tree) -> bool:
         return any(map(_has_tensor, tree.items))
     if isinstance(tree, Ways):
         return _has_tensor(tree.then) or _has_tensor(tree.orelse)
+    if isinstance(tree, Elements):
+        return True
     return isinstance(tree.value, Tensor) if isinstance(tree, Known) else tree.tensor
 
 
@@ -600,6 +671,16 @@ def _number(given: Any) -> float:
     return float(value)
 
 
+def _numbers(given: Any, shape: tuple[int, ...]) -> list[float]:
+    """The numbers that are given for the direction of a tensor."""
+    if not shape:
+        return [_number(given)]
+    found = elements(given.value if isinstance(given, Given) else given, shape)
+    if found is None:
+        raise NotCompilable("a direction is of another shape")
+    return [*map(float, found)]
+
+
 def _output(tree: Tree, numbers: Iterator[Any]) -> Any:
     """A number, or an array of those of a list."""
     if isinstance(tree, Items):
@@ -613,6 +694,8 @@ def _value(tree: Tree, numbers: Iterator[Any]) -> Any:
         return tree.kind(_value(item, numbers) for item in tree.items)
     if isinstance(tree, Known):
         return tree.value
+    if isinstance(tree, Elements):
+        return Tensor(np.array([next(numbers) for _ in range(tree.count)]).reshape(tree.shape))
     if isinstance(tree, Ways):
         is_first = next(numbers)
         values = _value(tree.then, numbers), _value(tree.orelse, numbers)

@@ -16,6 +16,7 @@ from gradcli.engine.values.data import NUMBERS, np
 from gradcli.engine.values.limits import Reached, meter
 from gradcli.errors import Diagnostic, LimitError
 from gradcli.questions.forms import FORMS, Form
+from gradcli.questions.given_elements import elements
 from gradcli.questions.limited import Limited
 from gradcli.questions.loaded import Loaded
 from gradcli.questions.not_compilable import refusal
@@ -172,7 +173,7 @@ class Prepared:
         """The arrays of the inputs as the program has them, and where they can be so."""
         fit = np.ones(len(next(iter(given.values()))), np.bool_)
         found = []
-        for name, type_ in self.form.inputs:
+        for name, type_, _ in self.form.inputs:
             column = given[name]
             if type_ != "float" and column.dtype.kind == "f":
                 fit &= (column == np.floor(column)) & (np.abs(column) < _ENDS[type_])
@@ -194,22 +195,23 @@ class Prepared:
     def _given(self, values: Mapping[str, Any]) -> list[Any] | None:
         """The numbers of the inputs as the program has them; None if one is no such number."""
         found: list[Any] = []
-        for name, type_ in self.form.inputs:
-            value: Any = values.get(name)
-            if type(value) not in NUMBERS:
+        for name, type_, shape in self.form.inputs:
+            several = elements(values.get(name), shape)
+            if several is None or not NUMBERS.issuperset(map(type, several)):
                 return None
-            if type_ == "float":
-                value = value if type(value) is float else _float(value)
-            elif not float(value).is_integer() or not -_ENDS[type_] <= value < _ENDS[type_]:
-                value = None
-            elif type_ == "int":
-                value = int(value)
-            else:
-                value = bool(value) if value in (0, 1) else None
-            if value is None:
-                return None
-            found.append(value)
-        return found
+            found += [_typed(x, type_) for x in several]
+        return None if None in found else found
+
+
+def _typed(value: Any, type_: str) -> Any:
+    """A number as one of a type, None if it is none."""
+    if type_ == "float":
+        return value if type(value) is float else _float(value)
+    if not float(value).is_integer() or not -_ENDS[type_] <= value < _ENDS[type_]:
+        return None
+    if type_ == "int":
+        return int(value)
+    return bool(value) if value in (0, 1) else None
 
 
 def _float(value: int) -> float | None:
@@ -238,9 +240,6 @@ def tried(loaded: Loaded, request: Request, make: Callable[[], Code]) -> Code | 
     check_names(request.given, loaded.program)
     check_complete(request.given, loaded.program)
     try:
-        values = [given.value for given in request.given.values()]
-        if not all(value is None or type(value) in NUMBERS for value in values):
-            raise NotCompilable("an input is given that is no single number")
         return make()
     except NotCompilable as error:
         source = None if error.span is None else loaded.source

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from gradcli import ir
@@ -321,7 +321,7 @@ class Program:
     def many(
         self,
         name: str,
-        given: Collection[str],
+        given: Mapping[str, Any],
         *,
         options: Options | None = None,
         **asked: Any,
@@ -331,7 +331,7 @@ class Program:
 
         Args:
             name: The method that asks it.
-            given: The inputs that values are given for.
+            given: Values of the inputs, as those of the others are: numbers, or of their shapes.
             options: How to run.
             **asked: What else the method is asked.
         """
@@ -339,7 +339,7 @@ class Program:
         if question is None:
             return None
         asked = {field: value for field, value in asked.items() if value is not None}
-        about = request(dict.fromkeys(given), {}, options, **asked)
+        about = request(given, {}, options, **asked)
         code = self._compiling.code(question, about)
         if code is None:
             return None

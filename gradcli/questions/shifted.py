@@ -25,6 +25,8 @@ class Values(Differentiated):
 
     def derived(self, program: Program, request: Request) -> Program:
         numbers = [v.number for v in program.inputs]
+        if any(shape for _, shape in self.axes()):
+            raise NotCompilable("a tensor with dimensions is moved")
         for name, point in zip(self.names, self.points, strict=True):
             if point.number not in numbers:
                 raise NotCompilable(f"`{name}` is computed, and moved")
@@ -42,7 +44,7 @@ class Gradients(Values):
     def derived(self, program: Program, request: Request) -> Program:
         program = super().derived(program, request)
         every = tuple(range(self.width))
-        return self.first(adjoint(program, self.points, (every,)), self.names)
+        return self.first(adjoint(program, self.points, (every,)))
 
     def seeds(self, request: Request) -> Sequence[float | None]:
         return [None] * self.width

@@ -195,7 +195,7 @@ def test_rows_go_on_as_code(monkeypatch):
 def test_rows_whose_result_is_an_int_or_a_float(back_end):
     """Rows of one kind are done together, those of the other one by one."""
     program = load("input x\ny = 0\nif x > 0: y = x * 0.5\ny")
-    many = program.many("run", {"x"}, options=Options(compile="always"))
+    many = program.many("run", {"x": 1.0}, options=Options(compile="always"))
     rows = [{"x": x} for x in (1.0, -1.0, 3.0)]
     found = many.numbers(rows)
     assert [numbers is None for numbers in found] == [False, True, False]

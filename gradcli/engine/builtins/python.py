@@ -69,10 +69,14 @@ str_: Op = host(
 def _len(session: Any, value: Any) -> int:
     if type(value) is Tensor and value.ndim:
         return value.shape[0]
-    if isinstance(value, (list, tuple, str, range)):
+    if _is_sized(value):
         return len(value)
     kind = "a 0-d tensor" if type(value) is Tensor else describe(value)
     raise run_error("wrong-type", f"{kind} has no length")
+
+
+def _is_sized(value: Any) -> bool:
+    return isinstance(value, (list, tuple, str, range))
 
 
 def _length(known: Statics, value: Any) -> Any:
@@ -90,7 +94,7 @@ len_: Op = host(
     _len,
     args=("value",),
     infer=_length,
-    traced=_len,
+    traced=lambda code, value: _len(code, value if _is_sized(value) else code.like(value)),
     doc="Number of items of a list, tuple, string or range, of rows of a tensor.",
     sees=False,
     source=_PYTHON,

@@ -2,29 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from typing import Any
+from collections.abc import Collection, Mapping
+from typing import Any, ClassVar
 
 from gradcli import ir
 from gradcli.engine.compile.symbols import Symbol, operand
 from gradcli.engine.compile.trace import Trace
-from gradcli.engine.compile.typed import TYPES, NotCompilable, Value
-from gradcli.engine.compile.values import Cell, is_known, is_number, number_type
+from gradcli.engine.compile.typed import DTYPES, TYPES, NotCompilable, Value
+from gradcli.engine.compile.values import Cell, Vector, is_known, is_number, number_type
+from gradcli.engine.compile.vectors import MOST as VECTOR
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.run.inputs import Given, Inputs
 from gradcli.engine.run.session import Session
 from gradcli.engine.tape.tensor import AccumulateGrad, Tensor, leaf, node_of
-from gradcli.engine.values.data import NUMBERS
+from gradcli.engine.values.data import NUMBERS, np
 from gradcli.errors import GradError
 from gradcli.record import Record
 
 
 class Entry(Record):
-    """An input of a typed program: the name that a number is given under."""
+    """An input of a typed program: the name that a number, or a tensor of that shape, is given
+    under; one of its elements has the place `at`.
+    """
 
-    __slots__ = ("name", "value")
+    __slots__ = ("name", "value", "shape", "at")
+    _defaults: ClassVar[dict[str, Any]] = {"shape": (), "at": 0}
     name: str
     value: Value
+    shape: tuple[int, ...]
+    at: int
+
+
+class Array(Record):
+    """A tensor with dimensions that is differentiated: its shape, and its elements in order."""
+
+    __slots__ = ("shape", "values")
+    shape: tuple[int, ...]
+    values: tuple[Value, ...]
 
 
 class Binding:
@@ -33,13 +47,14 @@ class Binding:
     Fields:
         entries: those that are given, in the order of the program.
         points: the values at which names are differentiated.
+        arrays: likewise where they are tensors with dimensions.
     """
 
     def __init__(
         self,
         program: ir.Program,
         trace: Trace,
-        given: Collection[str],
+        given: Mapping[str, tuple[int, ...]],
         watched: Collection[str],
         asked: Collection[str],
     ) -> None:
@@ -47,10 +62,11 @@ class Binding:
         self._given = given
         self._watched = watched
         self._asked = asked
-        samples = {name: Given(1.0, name) for name in given}
+        samples = {n: Given(np.ones(shape) if shape else 1.0, n) for n, shape in given.items()}
         self._inputs = Inputs(samples, program.source, Session(recording=True))
         self.entries: list[Entry] = []
         self.points: dict[str, Value] = {}
+        self.arrays: dict[str, Array] = {}
 
     def is_given(self, name: str) -> bool:
         """Whether a value for an input comes from outside."""
@@ -63,17 +79,35 @@ class Binding:
         try:
             sample = self._inputs.bind(i, _sample(default))
         except GradError:
-            raise NotCompilable(f"the input `{i.name}` is no single number", i.span) from None
-        value = self._trace.value(self._type(i, sample))
-        self.entries.append(Entry(i.name, value))
-        self._trace.connections.plain(value)
-        number = Symbol(value, self._trace)
+            raise NotCompilable(f"the input `{i.name}` is of another kind", i.span) from None
+        if isinstance(sample, Tensor) and sample.shape:
+            return self.point(i.name, self._tensor(i, sample))
+        number = self._entry(i.name, self._type(i, sample))
         if not isinstance(sample, Tensor):
             return self.point(i.name, number)
         node = node_of(sample)
         made = self._trace.cell(number, visible=node is not None)
         made.leaf = type(node) is AccumulateGrad
         return self.point(i.name, made)
+
+    def size(self, name: str) -> int:
+        """The size that a value has bound."""
+        return self._inputs.size(name)
+
+    def _entry(self, name: str, type_: str, shape: tuple[int, ...] = (), at: int = 0) -> Symbol:
+        """A number that is given."""
+        value = self._trace.value(type_)
+        self.entries.append(Entry(name, value, shape, at))
+        self._trace.connections.plain(value)
+        return Symbol(value, self._trace)
+
+    def _tensor(self, i: ir.Input, sample: Tensor) -> Vector:
+        """A tensor with dimensions that is given."""
+        type_ = {dtype: name for name, dtype in DTYPES.items()}.get(sample.dtype)
+        if type_ is None or not 0 < sample.data.size <= VECTOR:
+            raise NotCompilable(f"the input `{i.name}` is a tensor", i.span)
+        numbers = [self._entry(i.name, type_, sample.shape, at) for at in range(sample.data.size)]
+        return Vector(numbers, sample.shape, node_of(sample) is not None, self._trace)
 
     def _type(self, i: ir.Input, sample: Any) -> str:
         data = sample.data if isinstance(sample, Tensor) else sample
@@ -90,9 +124,10 @@ class Binding:
         if not isinstance(bound, Tensor):
             return bound
         if bound.shape:
-            if node_of(bound) is not None:  # what is known is not recorded
-                raise self._trace.refused(f"`{i.name}`, a tensor with dimensions, requires grad")
-            return bound
+            is_visible = node_of(bound) is not None
+            if not is_visible and i.name not in self._watched:
+                return bound
+            return self._trace.vectors.of_known(bound, visible=is_visible)
         made = self._trace.cell(bound.data, visible=node_of(bound) is not None)
         made.leaf = made.visible is True
         return made
@@ -107,6 +142,8 @@ class Binding:
         """A value as one that is differentiated, if it is watched and can be."""
         if name not in self._watched:
             return held
+        if isinstance(held, Vector):
+            return self._array(name, held)
         cell = held if isinstance(held, Cell) else None
         number = held if cell is None else cell.number
         if isinstance(held, (list, tuple)) or (isinstance(held, Tensor) and held.shape):
@@ -129,6 +166,22 @@ class Binding:
             return at
         cell.number = at
         return cell
+
+    def _array(self, name: str, held: Vector) -> Vector:
+        """A tensor with dimensions as one that is differentiated, if it is of floats."""
+        if held.type != "float":
+            return held
+        if self._trace.depth > 1:
+            raise self._trace.refused(f"`{name}` is differentiated inside a branch or loop")
+        last = self.entries[-len(held.numbers) :]
+        given = [entry.value for entry in last if entry.name == name]
+        at = held.numbers
+        if [operand(x) for x in at] != given:
+            at = tuple(map(self._trace.point, at))
+        for x in at:
+            self._trace.connections.point(x.value)
+        self.arrays[name] = Array(held.shape, tuple(x.value for x in at))
+        return Vector(at, held.shape, held.visible, self._trace)
 
 
 def _sample(default: Any) -> Any:

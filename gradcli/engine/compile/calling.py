@@ -27,9 +27,11 @@ from gradcli.engine.compile.values import (
     Range,
     Text,
     Transform,
+    Vector,
     is_known,
     is_number,
     number_type,
+    taken,
 )
 from gradcli.engine.ops.binding import bind, bind_host
 from gradcli.engine.ops.catalog import ops
@@ -40,7 +42,7 @@ from gradcli.engine.run.session import Session
 from gradcli.engine.tape.graph import Site
 from gradcli.engine.tape.tensor import AccumulateGrad, Tensor, node_of
 from gradcli.engine.values.conversion import whole
-from gradcli.engine.values.data import NUMBERS
+from gradcli.engine.values.data import NUMBERS, np
 from gradcli.engine.values.dtypes import DTYPES, dtype_name
 
 DEEPEST = 100
@@ -173,7 +175,7 @@ class Calls:
             if found is not None:
                 return found
         for a in args:
-            if not is_number(a) and not isinstance(a, Cell) and a is not None:
+            if not is_number(a) and not isinstance(a, (Cell, Vector, Tensor)) and a is not None:
                 raise self._trace.refused(f"`{op.name}` of what is no number")
         return self._trace.do(op, args, params)
 
@@ -197,7 +199,7 @@ class Calls:
     def operands(self, op: Op, args: Sequence[Any], site: Any = None) -> Sequence[Any]:
         """The arguments of an op, all numbers and tensors."""
         for a in args:
-            if not is_number(a) and not isinstance(a, Cell):
+            if not is_number(a) and not isinstance(a, (Cell, Vector, Tensor)):
                 raise self._trace.refused(f"`{op.name}` of what is no number")
         return args
 
@@ -227,6 +229,8 @@ class Calls:
             return _OF_TYPE[number_type(value)]
         if isinstance(value, Cell):
             return Tensor(_OF_TYPE[number_type(value.number)])
+        if isinstance(value, Vector):
+            return Tensor(np.full(value.shape, _OF_TYPE[value.type]))
         if is_known(value):
             return self._spoken(value)
         raise self._trace.refused("the kind of what is known only when it runs")
@@ -256,7 +260,9 @@ class Calls:
             return ops.mul(number, 1.0)
         return self._trace.cut(number) if isinstance(value, Cell) else number
 
-    def cell(self, value: Any, dtype: Any, leaf: Any) -> Cell:
+    def cell(self, value: Any, dtype: Any, leaf: Any) -> Any:
+        if isinstance(value, (list, Vector)):
+            return self._vector(value, dtype, leaf)
         number = self._trace.cut(value.number if isinstance(value, Cell) else value)
         if not is_number(number) or type(leaf) is not bool:
             raise self._trace.refused("a tensor is made of what is no number")
@@ -266,6 +272,18 @@ class Calls:
             raise self._trace.refused("a tensor that requires grad is of floats")
         made = self._trace.cell(number, visible=leaf)
         made.leaf = leaf
+        return made
+
+    def _vector(self, value: Any, dtype: Any, leaf: Any) -> Vector:
+        """A new tensor of a list of numbers and 0-d tensors, or of another."""
+        numbers = value.numbers if isinstance(value, Vector) else value
+        cut = [self._trace.cut(x.number if isinstance(x, Cell) else x) for x in numbers]
+        if dtype is not None or leaf or not all(map(is_number, cut)):
+            raise self._trace.refused("a tensor is made of what is no number")
+        if len({number_type(x) for x in cut}) > 1:  # the others become floats
+            cut = [x if number_type(x) == "float" else ops.mul(x, 1.0) for x in cut]
+        shape = value.shape if isinstance(value, Vector) else (len(cut),)
+        made: Vector = self._trace.vectors.made(cut, shape, visible=False)
         return made
 
     # --- what stands behind a point ----------------------------------------------------------
@@ -286,6 +304,8 @@ class Calls:
                     return self._detached(receiver)
                 case (("dim" | "numel"), []):
                     return int(name == "numel")
+        elif isinstance(receiver, Vector) and name in ops and ops[name].method:
+            return self.by_name(ops[name], [receiver, *args], keywords)
         elif is_known([receiver, *args, *keywords.values()]) and name in UNRECORDED:
             return self._known(
                 attributes.method, Site(self._trace.span, ""), receiver, name, args, keywords
@@ -299,7 +319,7 @@ class Calls:
                 items.append(item)
                 return None
             case "extend", [more] if not keywords:
-                items.extend(self._do.items(more))
+                items.extend(map(taken, self._do.items(more)))
                 return None
             case "pop", [] | [_] if not keywords:
                 at = args[0] if args else -1
@@ -316,6 +336,8 @@ class Calls:
         """`receiver.name`."""
         if isinstance(receiver, (Own, Context)):
             return self.own.attribute(receiver, name)
+        if isinstance(receiver, Vector) and name in _OF_LIKE:
+            return self._known(attributes.get, self.like(receiver), name)
         if isinstance(receiver, Cell):
             match name:
                 case "data":
@@ -332,6 +354,9 @@ class Calls:
             return self._known(attributes.get, receiver, name)
         raise self._trace.refused(f"`.{name}` of what is known only when it runs")
 
+
+_OF_LIKE = {"shape", "ndim", "dtype"}
+"""Attributes of a tensor that its shape and dtype tell."""
 
 _CONVERTED: dict[str, Callable[..., Any]] = {
     "int64": lambda session, number: whole(number),

@@ -17,6 +17,7 @@ from gradcli.engine.compile.values import (
     Conflict,
     Either,
     Maybe,
+    Vector,
     is_known,
     is_number,
     kinds,
@@ -191,6 +192,28 @@ class HeldForm(TupleForm):
         return (*super().made(numbers, trace), *self.flags)
 
 
+class VectorForm(TupleForm):
+    """A tensor with dimensions, another one in each turn."""
+
+    def __init__(self, items: list[Form], like: Vector, visible: bool | None) -> None:
+        super().__init__(items)
+        self.like = like
+        self.visible = visible
+
+    def flat(self, value: Any) -> list[Operand] | None:
+        if value is DEAD or value is MISSING:
+            return _flat(self.items, [value] * len(self.items))
+        if not isinstance(value, Vector) or value.shape != self.like.shape:
+            return None
+        if value.visible is not self.visible and self.visible is not None:
+            return None
+        return _flat(self.items, value.numbers)
+
+    def made(self, numbers: Iterator[Any], trace: Trace) -> Any:
+        found = super().made(numbers, trace)
+        return Vector(found, self.like.shape, self.visible, trace)
+
+
 class ConflictForm(Form):
     """What is something else in each turn: nobody may read it."""
 
@@ -251,6 +274,9 @@ def _joined(a: Any, b: Any, name: str, is_param: Callable[[Any], bool]) -> Form:
     if isinstance(a, Cell) and isinstance(b, Cell):
         inner = _joined(a.number, b.number, name, is_param)
         return CellForm(inner, a.visible if a.visible is b.visible else None, a.saved or b.saved)
+    if isinstance(a, Vector) and isinstance(b, Vector) and a.shape == b.shape and a.type == b.type:
+        numbers: list[Form] = [NumberForm(a.type) for _ in a.numbers]
+        return VectorForm(numbers, a, a.visible if a.visible is b.visible else None)
     if type(a) is type(b) and type(a) in (tuple, list) and len(a) == len(b):
         items = [_joined(x, y, name, is_param) for x, y in zip(a, b, strict=True)]
         return TupleForm(items) if type(a) is tuple else ListForm(items)

@@ -64,6 +64,7 @@ class Deltas:
 
     def __init__(self, builder: Builder) -> None:
         self.builder = builder
+        self._positive: set[int] = set()  # numbers of sums that are never the negative zero
 
     def new(self) -> tuple[Delta, tuple[Value, Value]]:
         """One that something will define, and the values that are its parts."""
@@ -92,9 +93,18 @@ class Deltas:
 
     def sum(self, a: Delta, b: Delta) -> Delta:
         """Two that come together."""
-        known = self.builder.known
-        value = operand(ops.add(known(a.value), known(b.value)))
+        value = self._sum(a.value, b.value)
         return Delta(value, self._both(a.absent, b.absent), min(MANY, a.terms + b.terms))
+
+    def _sum(self, a: Operand, b: Operand) -> Operand:
+        has_zero = any(type(x) is float and str(x) == "0.0" for x in (a, b))
+        if has_zero and isinstance(a, Value) and a.number in self._positive:
+            return a
+        value = operand(ops.add(self.builder.known(a), self.builder.known(b)))
+        sums = {x.number for x in (a, b) if isinstance(x, Value)} & self._positive
+        if isinstance(value, Value) and (has_zero or sums):
+            self._positive.add(value.number)
+        return value
 
     def where(self, test: Operand, delta: Delta) -> tuple[Delta, Delta]:
         """One where a test is true, and where it is false: elsewhere it is none."""

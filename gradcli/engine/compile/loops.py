@@ -19,7 +19,7 @@ from gradcli.engine.compile.flow import AGAIN, BREAK, FLOW, NEXT, RESULT, RETURN
 from gradcli.engine.compile.symbols import Symbol, operand
 from gradcli.engine.compile.trace import Trace, content, restore
 from gradcli.engine.compile.typed import Block, Instruction, Loop, Value
-from gradcli.engine.compile.values import DEAD, MISSING, Each, Frame, Range
+from gradcli.engine.compile.values import DEAD, MISSING, Each, Frame, Range, taken
 from gradcli.engine.ops.catalog import ops
 from gradcli.ir import visit
 
@@ -79,7 +79,7 @@ class Loops:
         """
         for at, item in enumerate(items):
             self._do.check_unchanged(sources)
-            frame.slots[i.target] = item
+            frame.slots[i.target] = taken(item)
             self._trace.steps += 1
             flow = self._do.block(i.body, frame)
             if isinstance(flow, Symbol):

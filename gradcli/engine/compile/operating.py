@@ -7,10 +7,11 @@ from typing import Any
 
 from gradcli.engine.compile.symbols import Symbol
 from gradcli.engine.compile.trace import Trace
-from gradcli.engine.compile.values import Cell, Text, is_known, is_number, number_type
+from gradcli.engine.compile.values import Cell, Text, Vector, is_known, is_number, number_type
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.run.operators import OPS
 from gradcli.engine.run.text import text
+from gradcli.engine.tape.tensor import Tensor
 
 
 class Operators:
@@ -40,7 +41,7 @@ class Operators:
                 return self.negation(self.membership(x, container))
             case "[]", [x, index]:
                 return self.item(x, index)
-            case "/", [x, y] if is_number(x) and isinstance(y, Cell):
+            case "/", [x, y] if is_number(x) and isinstance(y, (Cell, Vector)):
                 return self._trace.do(ops.mul, [ops.reciprocal(y), x], {})
             case (("+" | "+[]"), [x, y]) if not (_is_scalar(x) and _is_scalar(y)):
                 return self.joined(x, y, written=sign == "+[]")
@@ -95,6 +96,8 @@ class Operators:
 
     def item(self, x: Any, index: Any) -> Any:
         """`x[index]`."""
+        if isinstance(x, (Vector, Tensor)) and is_known(index):
+            return self._trace.do(ops.getitem, [x], {"index": index})
         if type(x) not in (list, tuple) or not is_known(index):
             raise self._trace.refused("an item is taken by what is known only when it runs")
         if type(index) not in (int, slice):
@@ -118,7 +121,7 @@ class Operators:
 
 
 def _is_scalar(value: Any) -> bool:
-    return is_number(value) or isinstance(value, Cell)
+    return is_number(value) or isinstance(value, (Cell, Vector, Tensor))
 
 
 def _of_numbers(items: Sequence[Any]) -> bool:

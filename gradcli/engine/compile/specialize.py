@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from gradcli import ir
-from gradcli.engine.compile.binding import Binding, Entry
+from gradcli.engine.compile.binding import Array, Binding, Entry
 from gradcli.engine.compile.effort import Effort, nested
 from gradcli.engine.compile.liveness import Liveness
 from gradcli.engine.compile.statements import Statements
@@ -23,6 +23,7 @@ from gradcli.engine.compile.values import (
     Frame,
     Own,
     Transform,
+    Vector,
     is_known,
     is_number,
     number_type,
@@ -65,7 +66,16 @@ class Ways(Record):
     orelse: Any
 
 
-Tree: TypeAlias = "Leaf | Known | Items | Ways"
+class Elements(Record):
+    """A result that is a tensor with dimensions, of that many numbers."""
+
+    __slots__ = ("type", "shape", "count")
+    type: str
+    shape: tuple[int, ...]
+    count: int
+
+
+Tree: TypeAlias = "Leaf | Known | Items | Ways | Elements"
 
 
 class Specialized(Record):
@@ -76,20 +86,22 @@ class Specialized(Record):
         inputs: for each input of it the name that its number is given under, and its value.
         outputs: what each of the wanted values is made of.
         points: the values at which names are differentiated, in the order of the program.
+        arrays: likewise where they are tensors with dimensions.
         effort: what a run of it may take.
     """
 
-    __slots__ = ("program", "inputs", "outputs", "points", "effort")
+    __slots__ = ("program", "inputs", "outputs", "points", "arrays", "effort")
     program: Program
     inputs: tuple[Entry, ...]
     outputs: tuple[Tree, ...]
     points: Mapping[str, Value]
+    arrays: Mapping[str, Array]
     effort: Effort
 
 
 def specialize(
     program: ir.Program,
-    given: Collection[str],
+    given: Mapping[str, tuple[int, ...]],
     watched: Collection[str],
     wanted: Sequence[str | None],
     asked: Collection[str] = (),
@@ -98,7 +110,7 @@ def specialize(
 
     Args:
         program: The program.
-        given: The inputs that a number is given for; others have their defaults.
+        given: The inputs that a value is given for, and its shape; others have their defaults.
         watched: The names that are differentiated, if they hold floats.
         wanted: The top-level names whose values are wanted; None for the program's result.
         asked: Those of the watched names that the user has named, whose ints are made floats.
@@ -121,7 +133,7 @@ def specialize(
         with Room(NESTED), trace.block() as body:
             statements.block(program.main.body, frame)
             results = [statements.read(x, frame) for x in operands]
-            if binding.points:
+            if binding.points or binding.arrays:
                 results = [_float(x, trace) for x in results]
             outputs = tuple(_tree(x, numbers) for x in results)
     except GradError as error:  # what is known is refused, if the program gets there
@@ -136,7 +148,8 @@ def specialize(
         tuple(texts.made),
     )
     effort = Effort(trace.steps, trace.deepest, nested(body))
-    return Specialized(found, tuple(binding.entries), outputs, binding.points, effort)
+    entries = tuple(binding.entries)
+    return Specialized(found, entries, outputs, binding.points, binding.arrays, effort)
 
 
 def _float(value: Any, trace: Trace) -> Any:
@@ -160,6 +173,9 @@ def _tree(value: Any, numbers: list[Operand]) -> Tree:
     if is_number(number):
         numbers.append(operand(number))
         return Leaf(type_of(numbers[-1]), isinstance(value, Cell))
+    if isinstance(value, Vector):
+        numbers += map(operand, value.numbers)
+        return Elements(value.type, value.shape, len(value.numbers))
     if isinstance(value, Either):
         numbers.append(operand(value.test))
         return Ways(_tree(value.then, numbers), _tree(value.orelse, numbers))

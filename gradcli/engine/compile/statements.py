@@ -28,9 +28,12 @@ from gradcli.engine.compile.values import (
     Maybe,
     Own,
     Range,
+    Row,
     Text,
     Transform,
+    Vector,
     is_known,
+    taken,
 )
 from gradcli.engine.compile.ways import Merge, Way, chosen
 from gradcli.engine.ops.catalog import ops
@@ -242,7 +245,7 @@ class Statements:
                 test = self.truth(i.test, frame)
                 self._trace.leave(self._operators.negation(test), "an assertion is false")
             case ir.Unpack():
-                items = self.items(self.read(i.value, frame))
+                items = [taken(item) for item in self.items(self.read(i.value, frame))]
                 if len(items) != len(i.targets):
                     raise self._trace.refused("another number of items than names")
                 for target, item in zip(i.targets, items, strict=True):
@@ -340,9 +343,11 @@ class Statements:
 
     def _tensor(self, value: Any) -> Any:
         """A tensor without dimensions as one that is specialized."""
-        if isinstance(value, Tensor) and value.shape == () and type(value.data) is not Tensor:
-            raise self._trace.refused("an item of a tensor with dimensions")
-        return value
+        if not isinstance(value, Tensor) or value.shape:
+            return value
+        made = self._trace.cell(value.data)
+        made.frozen = True  # it may be an item of another, on the memory of that
+        return made
 
     def _augmented(self, i: ir.Augment, frame: Frame) -> Any:
         receiver, value = self.read(i.receiver, frame), self.read(i.value, frame)
@@ -355,7 +360,7 @@ class Statements:
             self._trace.touch(receiver)
             receiver.extend(value)
             return receiver
-        if isinstance(receiver, Tensor):
+        if isinstance(receiver, (Tensor, Vector)):
             raise self._trace.refused("a tensor with dimensions is changed in place")
         return self._operated(i.operator, [receiver, value])
 
@@ -363,7 +368,7 @@ class Statements:
         named = {name: self.read(a, frame) for name, a in i.arguments}
         op = ops[i.op]
         receiver = named.get(op.args[0]) if op.args else None
-        if isinstance(receiver, Tensor):
+        if isinstance(receiver, (Tensor, Vector)):
             raise self._trace.refused("a tensor with dimensions is changed in place")
         if not isinstance(receiver, Cell):
             return self._calls.apply(op, named, i.arguments)
@@ -412,13 +417,13 @@ class Statements:
         )
 
     def _input(self, i: ir.Input, frame: Frame) -> None:
-        if i.sizes:
-            raise self._trace.refused(f"the input `{i.name}` is a tensor")
         default = None
         if i.type is None or not self._binding.is_given(i.name):
             self.block(i.body, frame)
             default = None if i.default is None else self.read(i.default, frame)
         self._store(i.target, self._binding.bound(i, default), frame)
+        for name, slot in i.sizes:
+            frame.slots[slot] = self._binding.size(name)
 
     # --- values ------------------------------------------------------------------------------
 
@@ -454,7 +459,7 @@ class Statements:
     def truth(self, operand: ir.Operand, frame: Frame) -> Any:
         """A condition's value, a bool or a symbol of one."""
         value = self.read(operand, frame)
-        if isinstance(value, (Range, Each, Text, Closure, Transform)):
+        if isinstance(value, (Range, Each, Text, Closure, Transform, Vector)):
             raise self._trace.refused("a condition of what is no number")
         if isinstance(value, Tensor):
             return self._session.truth(value)
@@ -473,6 +478,8 @@ class Statements:
             return found
         if type(value) in (list, tuple, str, range):
             return list(value)
+        if isinstance(value, Vector):
+            return [Row(value, at) for at in range(value.shape[0])]
         raise self._trace.refused("a loop over what is known only when it runs")
 
     def check_unchanged(self, sources: Sequence[tuple[list[Any], Sequence[Any]]]) -> None:

@@ -11,9 +11,11 @@ from typing import Any
 from gradcli.engine.compile.connections import Connections, Links
 from gradcli.engine.compile.symbols import Builder, Symbol, argument, operand
 from gradcli.engine.compile.typed import DTYPES, Do, Instruction, Leave, NotCompilable, Operand
-from gradcli.engine.compile.values import Cell, is_known, is_number, number_type
+from gradcli.engine.compile.values import Cell, Vector, is_known, is_number, number_type
+from gradcli.engine.compile.vectors import Vectors
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import Op
+from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.data import NUMBERS, SCALARS
 from gradcli.source import Span
 
@@ -28,6 +30,7 @@ class Trace(Builder):
     Fields:
         connections: which numbers are nodes of the graph that the interpreter records.
         recording: off inside `no_grad`: derivatives do not go through what is done there.
+        vectors: does what is done to tensors with dimensions.
         splits: whether a value is one thing or another by the way that has been taken.
         objects: the lists and tensors that have been changed in the branches and loops that are
             open, the innermost last: what they held before, by identity.
@@ -39,6 +42,7 @@ class Trace(Builder):
         super().__init__(span)
         self.connections = Connections()
         self.recording = True
+        self.vectors = Vectors(self)
         self.splits = False
         self.steps = self.deepest = 0
         self.objects: list[dict[int, tuple[Any, Any]]] = []
@@ -145,6 +149,9 @@ class Trace(Builder):
         if not all(map(is_known, params.values())):
             raise self.refused(f"`{op.name}` has a parameter that is not known before it runs")
         params = {n: p for n, p in params.items() if n not in op.params or p != op.params[n]}
+        are_arrays = any(isinstance(a, Vector) or (isinstance(a, Tensor) and a.shape) for a in args)
+        if are_arrays or (op.variadic and op.by_elements is not None):
+            return self.vectors.do(op, args, params)
         if any(isinstance(a, Cell) for a in args):
             return self._on_tensors(op, args, params)
         if op.body is not None:

@@ -11,6 +11,7 @@ from gradcli import ir
 from gradcli.engine.compile.liveness import Liveness
 from gradcli.engine.compile.symbols import Builder, Symbol
 from gradcli.engine.compile.typed import DTYPES, type_of
+from gradcli.engine.ops.catalog import ops
 from gradcli.engine.values.carrier import Carrier
 from gradcli.engine.values.data import NUMBERS
 
@@ -47,6 +48,38 @@ class Cell(Carrier):
     @property
     def dtype(self) -> str:
         return DTYPES[number_type(self.number)]
+
+    def apply(self, op: Any, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
+        return self._builder.do(op, args, params)
+
+
+class Vector(Carrier):
+    """A tensor with dimensions, of known shape: `numbers` are its elements, in their order. It is
+    never changed. `visible` is as of a 0-d tensor.
+    """
+
+    __slots__ = ("_builder", "numbers", "shape", "visible")
+
+    def __init__(
+        self, numbers: Sequence[Any], shape: Sequence[int], visible: bool | None, builder: Builder
+    ) -> None:
+        self.numbers = tuple(numbers)
+        self.shape = tuple(shape)
+        self.visible = visible
+        self._builder = builder
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    @property
+    def type(self) -> str:
+        """The type of its elements."""
+        return number_type(self.numbers[0])
+
+    @property
+    def dtype(self) -> str:
+        return DTYPES[self.type]
 
     def apply(self, op: Any, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
         return self._builder.do(op, args, params)
@@ -107,6 +140,23 @@ class Each:
     ) -> None:
         self.items: Sequence[Any] | None = items
         self.sources = sources
+
+
+class Row:
+    """An item of a tensor that something goes through: it is taken when its turn has come."""
+
+    __slots__ = ("at", "tensor")
+
+    def __init__(self, tensor: Vector, at: int) -> None:
+        self.tensor = tensor
+        self.at = at
+
+
+def taken(item: Any) -> Any:
+    """What an item is, when its turn has come."""
+    if isinstance(item, Row):
+        return ops.getitem(item.tensor, index=item.at)
+    return tuple(map(taken, item)) if type(item) is tuple else item
 
 
 class Text:
@@ -224,6 +274,8 @@ def kinds(value: Any) -> dict[tuple[bool, str], Any]:
 _UNKNOWN = (
     Symbol,
     Cell,
+    Vector,
+    Row,
     Either,
     Range,
     Each,

@@ -22,6 +22,7 @@ from gradcli.engine.compile.values import (
     Range,
     Text,
     Transform,
+    Vector,
     is_known,
     is_number,
     kinds,
@@ -125,6 +126,18 @@ class Merge:
             return a if isinstance(a, Conflict) else b
         if isinstance(a, Cell) and isinstance(b, Cell):
             return self._pair(a, b, lambda: self._cell(a, b))
+        if (
+            isinstance(a, Vector)
+            and isinstance(b, Vector)
+            and (a.shape, a.type)
+            == (
+                b.shape,
+                b.type,
+            )
+        ):
+            numbers = [self._number(x, y) for x, y in zip(a.numbers, b.numbers, strict=True)]
+            visible = a.visible if a.visible is b.visible else None
+            return Vector(numbers, a.shape, visible, self.trace)
         if kinds(a) and kinds(b):
             return self._either(a, b, name)
         if type(a) is list and type(b) is list and len(self.ways[0].held(a)) == len(
@@ -177,6 +190,9 @@ class Merge:
             return Either(*(self._moved(x, way) for x in (a.test, a.then, a.orelse)))
         if type(a) is tuple:
             return tuple(self._moved(x, way) for x in a)
+        if isinstance(a, Vector):
+            moved = [self._moved(x, way) for x in a.numbers]
+            return Vector(moved, a.shape, a.visible, self.trace)
         if isinstance(a, Text):
             return Text(a.make, [self._moved(x, way) for x in a.values])
         if isinstance(a, Range):

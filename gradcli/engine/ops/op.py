@@ -145,6 +145,11 @@ class Op(Entry):
             runs, `traced(code, *args, **params)` with a `Tracing` in the session's place.
         on_items: what it does to the items of a list, tuple or range, `on_items(session, items,
             params, site)`; it gives None where the tensor is meant that they become.
+        by_elements: what code does to the elements of tensors of known shape,
+            `by_elements(code, *args, **params)` with the `Vectors` of a compiled program.
+        exact: element by element its value and slopes on arrays are those on numbers to the last
+            bit, as NumPy's basic arithmetic is; or `exact(*args, **params)` where that hangs on
+            them.
         keeps: a host's arguments, or what it gives for them, may be used later on.
         transform: a host makes the derivative of a function: "scalar" of one with a single number
             as its value, "any" of others, too.
@@ -168,10 +173,12 @@ class Op(Entry):
         "bad",
         "body",
         "by",
+        "by_elements",
         "chooses",
         "constant",
         "doc",
         "dtype",
+        "exact",
         "fields",
         "flat",
         "guarded_fields",
@@ -254,6 +261,8 @@ class Op(Entry):
         host: Callable[..., Any] | None = None,
         infer: Callable[..., Any] | None = None,
         traced: Callable[..., Any] | None = None,
+        by_elements: Callable[..., Any] | None = None,
+        exact: bool | Callable[..., bool] = False,
         keeps: bool = False,
         on_items: Callable[..., Any] | None = None,
         transform: str | None = None,
@@ -319,6 +328,8 @@ class Op(Entry):
         self.host = host
         self.infer = infer
         self.traced = traced
+        self.by_elements = by_elements
+        self.exact = exact
         self.keeps = keeps
         self.on_items = on_items
         self.transform = transform
@@ -352,6 +363,10 @@ class Op(Entry):
         rule that has no value on numbers either has a shape that hangs on the values.
         """
         return self.shape is None and (self.number is not None or self.partials is not None)
+
+    def is_exact(self, *args: Any, **params: Any) -> bool:
+        """Whether its value on arrays is that on their elements, one by one, to the last bit."""
+        return self.exact(*args, **params) if callable(self.exact) else self.exact
 
     @property
     def differentiable(self) -> bool:

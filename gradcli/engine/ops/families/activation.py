@@ -61,6 +61,7 @@ def _step(x: Any) -> Any:
 
 relu: Op = elementwise(
     "relu",
+    exact=True,
     guards=("out",),
     args=("input",),
     doc="max(x, 0). The derivative at 0 is 0.",

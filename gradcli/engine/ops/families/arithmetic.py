@@ -71,6 +71,7 @@ def _sign(x: Data) -> Data:
 
 add: Op = elementwise(
     "add",
+    exact=True,
     args=("input", "other"),
     params={"alpha": 1},
     node=by_number(0, "AddBackward0(other, input)", "AddBackward0"),
@@ -96,6 +97,7 @@ add: Op = elementwise(
 
 sub: Op = elementwise(
     "sub",
+    exact=True,
     args=("input", "other"),
     params={"alpha": 1},
     aliases=("subtract",),
@@ -122,6 +124,7 @@ sub: Op = elementwise(
 
 mul: Op = elementwise(
     "mul",
+    exact=True,
     args=("input", "other"),
     aliases=("multiply",),
     node=by_number(0, "MulBackward0(other, input)", "MulBackward0"),
@@ -156,6 +159,7 @@ def _as_wide(y: Any, x: Any) -> Any:
 
 div: Op = elementwise(
     "div",
+    exact=True,
     args=("input", "other"),
     params={"rounding_mode": None},
     aliases=("divide", "true_divide"),
@@ -196,6 +200,7 @@ div: Op = elementwise(
 
 neg: Op = elementwise(
     "neg",
+    exact=True,
     args=("input",),
     aliases=("negative",),
     doc="The negative -input.",
@@ -262,6 +267,7 @@ def _power_dtype(x: Any, y: Any) -> str | None:
 
 pow_: Op = elementwise(
     "pow",
+    exact=lambda x, exponent: type(exponent) in NUMBERS and exponent == 2,
     args=("input", "exponent"),
     doc="Power input ** exponent. Its derivatives are exponent input ** (exponent - 1) and "
     "input ** exponent log(input); both are 0 where both are 0, the second wherever the base is 0 "
@@ -290,6 +296,7 @@ pow_: Op = elementwise(
 
 square: Op = elementwise(
     "square",
+    exact=True,
     args=("input",),
     doc="Square of input.",
     source="product rule",
@@ -305,6 +312,7 @@ square: Op = elementwise(
 
 sqrt: Op = elementwise(
     "sqrt",
+    exact=True,
     args=("input",),
     doc="Square root of input; nan below 0. Its derivative 1 / (2 sqrt(input)) is inf at 0.",
     number=ieee.sqrt,
@@ -331,6 +339,7 @@ rsqrt: Op = elementwise(
 
 reciprocal: Op = elementwise(
     "reciprocal",
+    exact=True,
     args=("input",),
     doc="1 / input. Its derivative -1 / input ** 2 is -inf at 0.",
     number=ieee.reciprocal,
@@ -344,6 +353,7 @@ reciprocal: Op = elementwise(
 
 abs_: Op = elementwise(
     "abs",
+    exact=True,
     args=("input",),
     aliases=("absolute",),
     doc="Absolute value of input. Its derivative at 0 is 0.",
@@ -363,6 +373,7 @@ abs_: Op = elementwise(
 
 sign: Op = elementwise(
     "sign",
+    exact=True,
     args=("input",),
     doc="1, -1 or 0, as input is above, below or 0. Its derivative is 0 everywhere.",
     number=ieee.sign,

@@ -40,6 +40,7 @@ def _share(x: Any, y: Any, wins: Any) -> Any:
 
 maximum: Op = elementwise(
     "maximum",
+    exact=True,
     args=("input", "other"),
     doc="Larger of input and other; nan where one is. At a tie each gets half of the gradient; a "
     "nan alone gets all of it, where PyTorch gives it to the other as well.",
@@ -66,6 +67,7 @@ maximum: Op = elementwise(
 
 minimum: Op = elementwise(
     "minimum",
+    exact=True,
     args=("input", "other"),
     doc="Smaller of input and other; nan where one is. At a tie each gets half of the gradient; a "
     "nan alone gets all of it.",
@@ -167,6 +169,7 @@ def _zero(x: Any) -> Any:
 
 where: Op = op(
     "where",
+    exact=True,
     args=("condition", "input", "other"),
     doc="input where condition is true, else other. What is not chosen gets a gradient of exactly "
     "zero, and passes exactly zero on, even where its own derivative is inf.",
@@ -244,6 +247,7 @@ _smaller = ufunc("minimum")
 
 clamp: Op = elementwise(
     "clamp",
+    exact=True,
     args=("input", "min=None", "max=None"),
     aliases=("clip",),
     doc="input brought into min ... max; either may be left out. The derivative is 1 inside and "
@@ -277,6 +281,7 @@ clamp: Op = elementwise(
 
 clamp_min: Op = elementwise(
     "clamp_min",
+    exact=True,
     args=("input", "min"),
     doc="input, or min where input is below. The derivative at min is 1.",
     source="PyTorch",
@@ -293,6 +298,7 @@ clamp_min: Op = elementwise(
 
 clamp_max: Op = elementwise(
     "clamp_max",
+    exact=True,
     args=("input", "max"),
     doc="input, or max where input is above. The derivative at max is 1.",
     source="PyTorch",

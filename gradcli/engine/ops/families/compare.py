@@ -27,6 +27,7 @@ def _test(name: str, number: Callable[..., bool], function: str, doc: str, **fie
     """An element-wise op of two operands whose result is a bool."""
     return elementwise(
         name,
+        exact=True,
         args=("input", "other"),
         doc=doc,
         number=number,

@@ -151,6 +151,7 @@ stack: Op = op(
     "stack",
     args=("*tensors",),
     params={"dim": 0},
+    by_elements=lambda code, *tensors, dim: code.stacked(tensors, dim),
     doc="Tensors of one shape side by side along a new dimension `dim`.",
     source=_ADJOINT,
     array=_stack,

@@ -86,6 +86,12 @@ def _added(session: Any, items: Any, start: Any, site: Any = None) -> Any:
     return total
 
 
+def _total(code: Any, x: Any, dim: Any, keepdim: Any, dtype: Any) -> Any:
+    if dim not in (None, 0, -1) or keepdim or dtype is not None:
+        raise code.refused("a sum along some dimensions")
+    return code.total(x)
+
+
 sum_: Op = op(
     "sum",
     on_items=_items_added,
@@ -95,6 +101,7 @@ sum_: Op = op(
     "The items of a list, tuple or range are added up, as by Python; a list of lists is a tensor.",
     source="definition",
     number=_one,
+    by_elements=_total,
     array=lambda x, dim=None, keepdim=False, dtype=None: _reduce(x, dim, keepdim, dtype, "sum"),
     shape=lambda x, dim=None, keepdim=False, dtype=None: reduced(x, dim, keepdim),
     dtype=lambda x, dim=None, keepdim=False, dtype=None: dtype_name(dtype) or counted(x),
@@ -146,6 +153,11 @@ builtins_sum: Op = host(
 )
 
 
+def _average(code: Any, x: Any, dim: Any, keepdim: Any, dtype: Any) -> Any:
+    total = _total(code, x, dim, keepdim, dtype)
+    return ops.averaged(total, count=x.shape[0])
+
+
 def _mean(x: Data, dim: Any = None, keepdim: Any = False, dtype: Any = None) -> Data:
     x = floats(x).astype(floating_name(dtype) or floats(x).dtype, copy=False)
     total = np.sum(x, axis=axes(dim, x.ndim), keepdims=bool(keepdim))
@@ -159,6 +171,7 @@ mean: Op = op(
     doc="Arithmetic mean of the elements, or of those along the dimensions `dim`; nan of none.",
     source="definition",
     number=lambda x, dim=None, keepdim=False, dtype=None: float(_one(x, dim)),
+    by_elements=_average,
     array=_mean,
     shape=lambda x, dim=None, keepdim=False, dtype=None: reduced(x, dim, keepdim),
     dtype=lambda x, dim=None, keepdim=False, dtype=None: floating_name(dtype) or floating(x),

@@ -36,6 +36,7 @@ def _frac(x: Data) -> Data:
 
 floor: Op = elementwise(
     "floor",
+    exact=True,
     args=("input",),
     doc="Largest whole number not above input. Its derivative is 0.",
     number=ieee.floor,
@@ -47,6 +48,7 @@ floor: Op = elementwise(
 
 ceil: Op = elementwise(
     "ceil",
+    exact=True,
     args=("input",),
     doc="Smallest whole number not below input. Its derivative is 0.",
     number=ieee.ceil,
@@ -58,6 +60,7 @@ ceil: Op = elementwise(
 
 trunc: Op = elementwise(
     "trunc",
+    exact=True,
     args=("input",),
     aliases=("fix",),
     doc="input without its fraction. Its derivative is 0.",

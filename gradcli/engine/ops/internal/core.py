@@ -57,6 +57,7 @@ detached: Op = op(
 
 weigh: Op = op(
     "weigh",
+    exact=True,
     args=("g", "p"),
     doc="Product g p in which a g of exactly zero gives exactly zero, whatever p is.",
     source="a cotangent that is zero must not turn into nan at a guarded singularity",
@@ -75,6 +76,7 @@ weigh: Op = op(
 
 level: Op = elementwise(
     "level",
+    exact=True,
     args=("slope", "x"),
     doc="The slope, of which x knows that it does not change with it.",
     source="a derivative that is constant is 0 at the next order, not an error",
@@ -97,6 +99,7 @@ def _gate(x: Data, y: Data) -> Data:
 
 gate: Op = op(
     "gate",
+    exact=True,
     args=("x", "y"),
     doc="Product x y that is exactly zero where either is: how `weigh` changes with p.",
     source="a cotangent that is zero must not turn into nan at a guarded singularity",

@@ -1,0 +1,110 @@
+"""Ops on single numbers that are elements of a tensor: how these hang together in its derivatives,
+where code is made of a program element by element.
+"""
+
+from __future__ import annotations
+
+from gradcli.engine.ops.catalog import ops
+from gradcli.engine.ops.op import REQUIRED, Op, op
+from gradcli.engine.values.sizes import broadcast
+
+nought: Op = op(
+    "nought",
+    args=("g",),
+    doc="Zero, the cotangent of what stands beside an element whose cotangent is g.",
+    source="the adjoint of indexing",
+    number=lambda g: 0.0,
+    array=lambda g: 0.0 * g,
+    shape=lambda g: g,
+    vjp=(None,),
+    jvp=(lambda dot, out, g: 0.0,),
+    method=False,
+    samples=lambda: (),
+)
+
+among: Op = op(
+    "among",
+    args=("input", "other"),
+    doc="The number input, put into a tensor with other: where that moves, all of the tensor does.",
+    source="the tangent of stacking",
+    number=lambda x, other: x,
+    array=lambda x, other: x + 0.0 * other,
+    shape=broadcast,
+    vjp=(lambda g, out, x, other: g, None),
+    jvp=(lambda dot, out, x, other: dot, lambda dot, out, x, other: 0.0),
+    method=False,
+    samples=lambda: (),
+)
+
+averaged: Op = op(
+    "averaged",
+    args=("total",),
+    params={"count": REQUIRED},
+    doc="The sum of so many elements by their count.",
+    source="definition",
+    number=lambda total, count: total / count,
+    array=lambda total, count: total / count,
+    shape=lambda total, count: total,
+    vjp=(lambda g, out, total, count: ops.div(g, float(count)),),
+    jvp=(lambda dot, out, total, count: ops.div(dot, float(count)),),
+    method=False,
+    samples=lambda: (),
+)
+
+beside: Op = op(
+    "beside",
+    args=("input", "other"),
+    doc="The number input, taken from a tensor in which other stands, too: where it gets a "
+    "cotangent, that gets zero.",
+    source="the adjoint of indexing",
+    number=lambda x, other: x,
+    array=lambda x, other: x + 0.0 * other,
+    shape=broadcast,
+    vjp=(lambda g, out, x, other: g, lambda g, out, x, other: nought(g)),
+    jvp=(lambda dot, out, x, other: dot, None),
+    method=False,
+    samples=lambda: (),
+)
+
+shared: Op = op(
+    "shared",
+    args=("input",),
+    doc="The number input, of which several elements are made: its cotangent is their sum, which "
+    "begins with zero.",
+    source="the adjoint of broadcasting",
+    number=lambda x: x,
+    array=lambda x: x + 0.0,
+    shape=lambda x: x,
+    vjp=(lambda g, out, x: ops.add(g, 0.0),),
+    jvp=(lambda dot, out, x: dot,),
+    method=False,
+    samples=lambda: (),
+)
+
+passed: Op = op(
+    "passed",
+    args=("input",),
+    doc="The number input, a part of the sum of a tensor: its cotangent goes on as one.",
+    source="the adjoint of a sum",
+    number=lambda x: x,
+    array=lambda x: x + 0.0,
+    shape=lambda x: x,
+    vjp=(lambda g, out, x: ops.copied(g),),
+    jvp=(lambda dot, out, x: dot,),
+    method=False,
+    samples=lambda: (),
+)
+
+from_zero: Op = op(
+    "from_zero",
+    args=("input",),
+    doc="Sum of zero and the number input, which is the sum of the elements of a tensor.",
+    source="definition",
+    number=lambda x: x + 0.0,
+    array=lambda x: x + 0.0,
+    shape=lambda x: x,
+    vjp=(lambda g, out, x: ops.copied(g),),
+    jvp=(lambda dot, out, x: ops.add(dot, 0.0),),
+    method=False,
+    samples=lambda: (),
+)

@@ -1,0 +1,41 @@
+"""The elements of values that are given for inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from gradcli.engine.tape.tensor import Tensor
+from gradcli.engine.values.data import NUMBERS, np
+from gradcli.questions.request import Request
+
+
+def shapes(request: Request) -> dict[str, tuple[int, ...]]:
+    """The shape of each value that is given."""
+    return {name: _shape(given.value) for name, given in request.given.items()}
+
+
+def _shape(value: Any) -> tuple[int, ...]:
+    if type(value) is list or type(value) is tuple:
+        return (len(value), *(_shape(value[0]) if value else ()))
+    found: tuple[int, ...] = tuple(getattr(value, "shape", ()))
+    return found
+
+
+def elements(value: Any, shape: Sequence[int]) -> list[Any] | None:
+    """The elements of a list, array or tensor of that shape, in their order; None of another."""
+    data = value.data if isinstance(value, Tensor) else value
+    if isinstance(data, np.ndarray):
+        is_plain = data.dtype in (np.float64, np.int64, np.bool_)
+        return data.reshape(-1).tolist() if data.shape == tuple(shape) and is_plain else None
+    if not shape:
+        return [data] if type(data) in NUMBERS else None
+    if type(data) not in (list, tuple) or len(data) != shape[0]:
+        return None
+    found: list[Any] = []
+    for item in data:
+        inner = elements(item, shape[1:])
+        if inner is None:
+            return None
+        found += inner
+    return found

@@ -9,7 +9,7 @@ so that the cotangents of each element come together in its order.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from gradcli.engine.compile.symbols import Symbol
 from gradcli.engine.compile.typed import DTYPES
@@ -20,9 +20,6 @@ from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.data import np
 from gradcli.errors import GradError
 
-if TYPE_CHECKING:
-    from gradcli.engine.compile.trace import Trace
-
 MOST = 64
 """Elements of a tensor that is done element by element."""
 
@@ -30,9 +27,9 @@ Tree: TypeAlias = "int | tuple[Tree, Tree]"
 
 
 class Vectors:
-    """The tensors with dimensions in one program."""
+    """The tensors with dimensions: what is done to their elements goes to a trace."""
 
-    def __init__(self, trace: Trace) -> None:
+    def __init__(self, trace: Any) -> None:
         self._trace = trace
 
     def made(self, numbers: Sequence[Any], shape: Sequence[int], visible: bool | None) -> Any:
@@ -42,15 +39,15 @@ class Vectors:
             found.frozen = True  # it may lie on the memory of others
             return found
         if not 0 < len(numbers) <= MOST:
-            raise self._trace.refused(f"a tensor of {len(numbers)} elements")
+            raise self.refused(f"a tensor of {len(numbers)} elements")
         if len({number_type(x) for x in numbers}) > 1:
-            raise self._trace.refused("a tensor of numbers of several types")
+            raise self.refused("a tensor of numbers of several types")
         return Vector(numbers, shape, visible, self._trace)
 
     def of_known(self, x: Tensor, *, visible: bool | None = False) -> Vector:
         """A tensor whose elements are known."""
         if x.dtype not in DTYPES.values() or not 0 < x.data.size <= MOST:
-            raise self._trace.refused(f"a tensor of {x.data.size} elements of {x.dtype}")
+            raise self.refused(f"a tensor of {x.data.size} elements of {x.dtype}")
         return Vector(x.data.reshape(-1).tolist(), x.shape, visible, self._trace)
 
     def do(self, op: Op, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
@@ -70,7 +67,7 @@ class Vectors:
         raise self._refused(op)
 
     def _refused(self, op: Op) -> Exception:
-        return self._trace.refused(f"`{op.name}` of a tensor with dimensions")
+        return self.refused(f"`{op.name}` of a tensor with dimensions")
 
     # --- elements that are taken -------------------------------------------------------------
 
@@ -82,10 +79,10 @@ class Vectors:
         try:
             taken = op.array(places, **{**op.params, **params})  # type: ignore[misc]  # it has one
         except (GradError, IndexError, TypeError, ValueError):
-            raise self._trace.refused(f"`{op.name}` of these arguments") from None
+            raise self.refused(f"`{op.name}` of these arguments") from None
         chosen = taken.reshape(-1).tolist() if isinstance(taken, np.ndarray) else [int(taken)]
         if len(set(chosen)) < len(chosen):
-            raise self._trace.refused("an element is taken twice")
+            raise self.refused("an element is taken twice")
         others = [y for k, y in enumerate(x.numbers) if k not in chosen]
         return self.made(self._part([x.numbers[k] for k in chosen], others), taken.shape, x.visible)
 
@@ -103,7 +100,7 @@ class Vectors:
         try:
             shape = np.broadcast_shapes(*(x.shape for x in args if isinstance(x, Vector)))
         except ValueError:
-            raise self._trace.refused(f"`{op.name}` of tensors that do not fit") from None
+            raise self.refused(f"`{op.name}` of tensors that do not fit") from None
         count = int(np.prod(shape))
         columns = [self._column(op, x, shape, count) for x in args]
         found = [
@@ -113,7 +110,7 @@ class Vectors:
         types = {number_type(x) for x in found}
         dtype = op.dtype(*args, **params) if callable(op.dtype) else None
         if {DTYPES[type_] for type_ in types} != {dtype}:
-            raise self._trace.refused(f"`{op.name}` of tensors differs from that of numbers")
+            raise self.refused(f"`{op.name}` of tensors differs from that of numbers")
         seen = [x.visible for x in args if isinstance(x, (Vector, Cell))]
         visible = None if None in seen else any(seen) and types == {"float"}
         return self.made(found, shape, visible and self._trace.recording)
@@ -123,14 +120,14 @@ class Vectors:
         if isinstance(x, Vector) and x.shape == tuple(shape):
             return x.numbers
         if isinstance(x, Vector) and len(x.numbers) > 1:
-            raise self._trace.refused(f"`{op.name}` of tensors of several shapes")
+            raise self.refused(f"`{op.name}` of tensors of several shapes")
         number = x.numbers[0] if isinstance(x, Vector) else x.number if isinstance(x, Cell) else x
         if number is not None and not is_number(number):
             raise self._refused(op)
         if not _is_symbol(number):
             return [number] * count
         if len(shape) > 1:
-            raise self._trace.refused(f"`{op.name}` of a number and a matrix")
+            raise self.refused(f"`{op.name}` of a number and a matrix")
         return self._shared(number, count)
 
     def _shared(self, number: Any, count: int) -> Sequence[Any]:
@@ -152,7 +149,7 @@ class Vectors:
     def total(self, x: Any) -> Any:
         """The sum of the elements."""
         if not isinstance(x, Vector) or len(x.shape) != 1 or x.type != "float":
-            raise self._trace.refused("a sum of what is no vector of floats")
+            raise self.refused("a sum of what is no vector of floats")
 
         def gather(tree: Tree) -> Any:
             if isinstance(tree, int):
@@ -166,7 +163,7 @@ class Vectors:
         """A vector of numbers and 0-d tensors."""
         found = [x.number if isinstance(x, Cell) else x for x in parts]
         if dim != 0 or not all(is_number(x) and number_type(x) == "float" for x in found):
-            raise self._trace.refused("tensors are put together that are no single floats")
+            raise self.refused("tensors are put together that are no single floats")
         numbers = []
         for k in reversed(range(len(found))):  # a pass back visits the first element first
             made: Any = self._trace.point(found[k])
@@ -179,7 +176,8 @@ class Vectors:
 
     def refused(self, reason: str) -> Exception:
         """That what stands here cannot be compiled."""
-        return self._trace.refused(reason)
+        found: Exception = self._trace.refused(reason)
+        return found
 
 
 def _is_symbol(x: Any) -> bool:

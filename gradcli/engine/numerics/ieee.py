@@ -140,7 +140,7 @@ def absolute(x: Num) -> Num:
 
 def sign(x: Num) -> Num:
     if type(x) is float:
-        return 1.0 if x > 0 else -1.0 if x < 0 else x
+        return 1.0 if x > 0 else -1.0 if x < 0 else x + 0.0  # of a zero the positive one
     return (x > 0) - (x < 0)
 
 

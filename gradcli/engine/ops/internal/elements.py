@@ -5,7 +5,8 @@ where code is made of a program element by element.
 from __future__ import annotations
 
 from gradcli.engine.ops.catalog import ops
-from gradcli.engine.ops.op import REQUIRED, Op, op
+from gradcli.engine.ops.op import Op, op, sample
+from gradcli.engine.values.data import np
 from gradcli.engine.values.sizes import broadcast
 
 nought: Op = op(
@@ -14,12 +15,12 @@ nought: Op = op(
     doc="Zero, the cotangent of what stands beside an element whose cotangent is g.",
     source="the adjoint of indexing",
     number=lambda g: 0.0,
-    array=lambda g: 0.0 * g,
+    array=lambda g: np.zeros(np.shape(g)),
     shape=lambda g: g,
-    vjp=(None,),
+    vjp=(lambda c, out, g: None,),
     jvp=(lambda dot, out, g: 0.0,),
     method=False,
-    samples=lambda: (),
+    samples=lambda: (sample(2.0),),
 )
 
 among: Op = op(
@@ -28,27 +29,27 @@ among: Op = op(
     doc="The number input, put into a tensor with other: where that moves, all of the tensor does.",
     source="the tangent of stacking",
     number=lambda x, other: x,
-    array=lambda x, other: x + 0.0 * other,
+    array=lambda x, other: np.array(np.broadcast_arrays(x, other)[0]),
     shape=broadcast,
-    vjp=(lambda g, out, x, other: g, None),
+    vjp=(lambda g, out, x, other: g, lambda g, out, x, other: None),
     jvp=(lambda dot, out, x, other: dot, lambda dot, out, x, other: 0.0),
     method=False,
-    samples=lambda: (),
+    samples=lambda: (sample(2.0, 3.0),),
 )
 
 averaged: Op = op(
     "averaged",
     args=("total",),
-    params={"count": REQUIRED},
+    params={"count": 1},
     doc="The sum of so many elements by their count.",
     source="definition",
-    number=lambda total, count: total / count,
-    array=lambda total, count: total / count,
-    shape=lambda total, count: total,
-    vjp=(lambda g, out, total, count: ops.div(g, float(count)),),
-    jvp=(lambda dot, out, total, count: ops.div(dot, float(count)),),
+    number=lambda total, count=1: total / count,
+    array=lambda total, count=1: total / count,
+    shape=lambda total, count=1: total,
+    vjp=(lambda g, out, total, count=1: ops.div(g, float(count)),),
+    jvp=(lambda dot, out, total, count=1: ops.div(dot, float(count)),),
     method=False,
-    samples=lambda: (),
+    samples=lambda: (sample(2.0, count=4),),
 )
 
 beside: Op = op(
@@ -58,12 +59,12 @@ beside: Op = op(
     "cotangent, that gets zero.",
     source="the adjoint of indexing",
     number=lambda x, other: x,
-    array=lambda x, other: x + 0.0 * other,
+    array=lambda x, other: np.array(np.broadcast_arrays(x, other)[0]),
     shape=broadcast,
     vjp=(lambda g, out, x, other: g, lambda g, out, x, other: nought(g)),
-    jvp=(lambda dot, out, x, other: dot, None),
+    jvp=(lambda dot, out, x, other: dot, lambda dot, out, x, other: None),
     method=False,
-    samples=lambda: (),
+    samples=lambda: (sample(2.0, 3.0),),
 )
 
 shared: Op = op(
@@ -78,7 +79,7 @@ shared: Op = op(
     vjp=(lambda g, out, x: ops.add(g, 0.0),),
     jvp=(lambda dot, out, x: dot,),
     method=False,
-    samples=lambda: (),
+    samples=lambda: (sample(2.0),),
 )
 
 passed: Op = op(
@@ -92,7 +93,7 @@ passed: Op = op(
     vjp=(lambda g, out, x: ops.copied(g),),
     jvp=(lambda dot, out, x: dot,),
     method=False,
-    samples=lambda: (),
+    samples=lambda: (sample(2.0),),
 )
 
 from_zero: Op = op(
@@ -106,5 +107,5 @@ from_zero: Op = op(
     vjp=(lambda g, out, x: ops.copied(g),),
     jvp=(lambda dot, out, x: ops.add(dot, 0.0),),
     method=False,
-    samples=lambda: (),
+    samples=lambda: (sample(2.0),),
 )

@@ -1,0 +1,177 @@
+"""Programs of small vectors as code: element by element, what the interpreter does on arrays."""
+
+import random
+import re
+import struct
+from importlib.util import find_spec
+from itertools import islice
+from math import isnan
+
+import numpy as np
+import pytest
+
+from gradcli.engine.compile import backends
+from gradcli.engine.compile.vectors import sum_order
+from gradcli.engine.ops.catalog import ops
+from gradcli.errors import GradError
+from gradcli.program import Options, load
+
+EDGES = (0.0, -0.0, 1.0, -1.5, 2.0, 0.25, -3.0, 1e300, 5e-324, float("inf"), -float("inf"))
+EXACT = sorted(name for name in ops if ops[name].exact and ops[name].name == name)
+
+
+def bits(x):
+    return "nan" if isnan(x) else struct.pack("d", x)
+
+
+def arguments(op):
+    """Columns of numbers for each argument of an op."""
+    rng = random.Random(op.name)
+    numbers = [*EDGES, *(rng.gauss(0, 2) for _ in range(40))]
+    columns = [rng.sample(numbers, len(numbers)) for _ in op.args]
+    if op is ops.where:
+        columns[0] = [x > 0 for x in columns[0]]
+    if op is ops.pow:
+        columns[1] = [2.0] * len(numbers)
+    if op in (ops.logical_and, ops.logical_or, ops.logical_not):
+        columns = [[x > 0 for x in column] for column in columns]
+    return columns
+
+
+def slopes(op, g, out, args, wanted):
+    return op.pull(g, out, args, {}, wanted) if op.differentiable else []
+
+
+def test_what_is_exact():
+    """An op that says so gives an array what it gives each number, its slopes too."""
+    wrong = []
+    for name in EXACT:
+        op, columns = ops[name], arguments(ops[name])
+        arrays = [np.array(column) for column in columns]
+        if op is ops.pow:
+            arrays[1] = 2.0
+        with np.errstate(all="ignore"):
+            found = op.array(*arrays)
+            wanted = [True] * len(columns) if op is not ops.pow else [True, False]
+            pulled = slopes(op, np.array(columns[0]) + 0.5, found, arrays, wanted)
+        for k, numbers in enumerate(zip(*columns, strict=True)):
+            one = op.number(*numbers)
+            each = slopes(op, numbers[0] + 0.5, one, numbers, wanted)
+            if bits(one) != bits(found[k]):
+                wrong.append((name, numbers))
+            for a, b in zip(pulled, each, strict=True):
+                if b is not None and bits(b) != bits(np.broadcast_to(a, found.shape)[k]):
+                    wrong.append((name, numbers, "slope"))
+    assert not wrong, wrong[:5]
+
+
+@pytest.mark.parametrize("count", [*range(1, 20), 31, 64, 100, 128])
+def test_the_order_of_a_sum(count):
+    rng = random.Random(count)
+    for _ in range(5):
+        numbers = [rng.gauss(0, 1) * 10 ** rng.randint(-9, 9) for _ in range(count)]
+
+        def total(tree, numbers=numbers):
+            return numbers[tree] if isinstance(tree, int) else total(tree[0]) + total(tree[1])
+
+        assert total(sum_order(count)) + 0.0 == np.sum(np.array(numbers))
+
+
+HEAD = "input x: float[3]\ninput b\n"
+GIVEN = {"x": [1.5, -0.25, 2.0], "b": 0.7}
+PROGRAMS = {
+    "items": "x[0] * sin(x[1]) + x[-1] ** 2 * b",
+    "element by element": "y = x * b + 1.0\ny[0] * y[-1] / y[1] + (x / (1 + x * x) - b).sum()",
+    "a sum of squares": "(x ** 2).sum() * b",
+    "a loop over items": "s = 0.0\nfor i, v in enumerate(x):\n    s = s + exp(v) * b * i + x.sum()\ns",
+    "a loop over places": "s = 0.0\nfor i in range(len(x)):\n    s = s + x[i] * sin(x[0])\ns * b",
+    "unpacking": "p, q, r = x\np * q - r * x[0] + b",
+    "parts": "y = x[1:] * x[:-1]\ny.sum() * b + relu(x).sum() * abs(x).sum()",
+    "a constant vector": "w = tensor([1.0, 2.0, 3.0])\n(w * x).mean() ** 2 + b",
+    "a loop that changes a vector": "y = x\nfor i in range(30):\n"
+    "    y = y * 0.9 + x * b / (1 + y * y)\ny.sum() + y[1]",
+    "a branch that changes a vector": "y = x\nif b > 0:\n    y = y * 2\nelse:\n    y = -y\n"
+    "y.sum() * y[1]",
+    "choices": "maximum(x, 0.0).sum() + where(x > b, x, b).sum() + sqrt(x * x + b).sum()",
+    "numbers put together": "y = stack([x[0] * b, b, x[1] * x[2]])\n(y * y).sum() / y[1]",
+    "a slope of zero": "0.0 * x[0] + x[1] * b",
+    "an infinite slope": "z = sqrt(x - 2.0)\nz[2] * 0 + x[1] * b",
+    "a param": "param w = [0.5, -1.0]\n(w * w).sum() * x[0] * b",
+    "a vector in a function": "def f(v, k):\n    return (v * v).sum() * k\nf(x, b) + f(x[:2], 2.0)",
+}
+DOTS = {"x": [0.5, -1.0, 2.0], "b": 1.5}
+QUESTIONS = {
+    "grad": {},
+    "jvp": {"tangents": DOTS},
+    "jacobian": {"mode": "forward"},
+    "hessian": {},
+    "hvp": {"tangents": DOTS},
+}
+BACK_ENDS = ["python", *(["machine code"] if find_spec("llvmlite") else [])]
+
+
+def answer(program, question, when, given):
+    """What a question gives, as a text; what is refused as code is not compared."""
+    try:
+        options = Options(compile=when)
+        found = getattr(program, question)(given, options=options, **QUESTIONS[question])
+    except GradError as error:
+        found = error
+    return re.sub(r"Source object at \w+", "Source", repr(found))
+
+
+def check(question, names):
+    wrong = {}
+    for name in names:
+        program = load(HEAD + PROGRAMS[name])
+        run, code = (answer(program, question, when, GIVEN) for when in ("never", "always"))
+        if run != code:
+            wrong[name] = run, code
+    refused = {name for name, (_, code) in wrong.items() if "not-compilable" in code}
+    assert refused <= ({"a loop that changes a vector"} if question == "jacobian" else set())
+    assert not {name: texts for name, texts in wrong.items() if name not in refused}
+
+
+@pytest.mark.parametrize(("question", "every"), [("grad", 1), ("jacobian", 3), ("hessian", 6)])
+def test_code_gives_the_answer_of_a_run(question, every, monkeypatch):
+    monkeypatch.setattr(backends, "has_machine_code", lambda: False)
+    check(question, [*PROGRAMS][::every])
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_all_answers(question):
+    check(question, PROGRAMS)
+
+
+@pytest.mark.skipif(len(BACK_ENDS) < 2, reason="machine code needs the extra `fast`")
+def test_machine_code():
+    check("grad", islice(PROGRAMS, 4))
+
+
+def test_a_vector_in_other_forms():
+    """Lists, tuples, arrays, the default; what is of another shape is the interpreter's to tell."""
+    program = load("input x = [1.0, 2.0, 3.0]\n(x * x).sum() * x[1]")
+    for x in ([1, 2.5, -1], (0.5, 1.0, 2.0), np.array([2.0, 1.0, 0.0]), [1.0, 2.0], 3.0, "a", None):
+        given = {} if x is None else {"x": x}
+        run, code = (answer(program, "grad", when, given) for when in ("never", "always"))
+        assert run == code or "not-compilable" in code, x
+    sized = load("input x: float[n]\n(x * n).sum()")
+    for x in ([1.0, 2.0], [1.0, 2.0, 3.0]):
+        run, code = (answer(sized, "grad", when, {"x": x}) for when in ("never", "always"))
+        assert run == code
+
+
+REFUSED = {
+    "exp(x).sum()": "`exp` of a tensor with dimensions",
+    "x @ x": "`matmul` of a tensor with dimensions",
+    "y = x * 1\ny[0] = b\ny.sum()": "an item of a tensor is set",
+    "y = x * 1\ny += b\ny.sum()": "a tensor with dimensions is changed in place",
+    "x[int(b)]": "an item is taken by what is known only when it runs",
+    "x[[0, 0]].sum()": "an element is taken twice",
+}
+
+
+@pytest.mark.parametrize("text", REFUSED)
+def test_what_cannot_be_compiled_says_why(text):
+    assert REFUSED[text] in answer(load(HEAD + text), "grad", "always", GIVEN)

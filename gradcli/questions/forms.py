@@ -42,6 +42,7 @@ from gradcli.engine.tape.tensor import Tensor, leaf
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import NUMBERS, np
 from gradcli.errors import Diagnostic
+from gradcli.ir.visit import everything
 from gradcli.questions.given_elements import elements, shapes
 from gradcli.questions.loaded import Loaded
 from gradcli.questions.request import Request
@@ -162,6 +163,8 @@ class Differentiated(Form):
         points = [v for name in self.names for v in _points(made, name)]
         plain, self.constants = _with_points(made.program, points)
         self.inputs, self.effort = _inputs(made), made.effort
+        if any(isinstance(i, ir.DefineRule) for i in everything(program)):  # each pass calls them
+            self.effort = made.effort.times((2 + self.width) * (1 + len(points)))
         self.points = points
         self.unused: list[str] = []
         _hold_rules(plain, points)

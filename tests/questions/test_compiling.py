@@ -131,6 +131,13 @@ COUNTED = {
         "input x = 0.5\ndef f(y):\n    for i in range(40):\n        y = y * 1.5\n"
         "        if y > 9:\n            return y\n    return x\nf(x) + f(2 * x)"
     ),
+    "a rule of its own": (
+        "class F(Function):\n    def forward(ctx, x):\n        ctx.save_for_backward(x)\n"
+        "        return x * x\n    def backward(ctx, g):\n        (x,) = ctx.saved_tensors\n"
+        "        for i in range(3):\n            g = g * 2\n        return g * x\n"
+        "input x = 0.5\ninput z = 2.0\ny = F.apply(x * z)\nfor i in range(4):\n"
+        "    y = F.apply(y)\ny"
+    ),
     "a function that differentiates": (
         "input x = 0.5\ndef f(y):\n    for i in range(4):\n        y = sin(y)\n    return y\n"
         "y = x\nfor i in range(5):\n    y = y - grad(f)(y)\ny"
@@ -171,6 +178,21 @@ def test_code_keeps_to_limits_on_steps_and_calls(name, monkeypatch):
                     for when in ("never", "always")
                 )
                 assert str(run) == str(code), (question, field, end, most)
+
+
+def test_every_pass_calls_the_rules_of_the_program():
+    rule, _, _ = COUNTED["a rule of its own"].partition("y = F")
+    items = ", ".join(f"y * {k}.0" for k in range(1, 9))
+    program = load(f"{rule}y = F.apply(x * z)\n[{items}]")
+
+    def question(program, options):
+        return program.jacobian(mode="reverse", options=options)
+
+    end = least(program, question, "steps", 128)
+    assert end > 8
+    for most in range(1, end + 1):
+        run, code = (limited(program, question, w, steps=most) for w in ("never", "always"))
+        assert str(run) == str(code), (end, most)
 
 
 def test_limits_that_are_far_do_not_keep_code_from_answering(back_end):

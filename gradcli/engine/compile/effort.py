@@ -33,6 +33,10 @@ class Effort(Record):
     depth: int
     loops: int
 
+    def times(self, passes: int) -> Effort:
+        """The same where so many passes call functions of the program."""
+        return Effort(self.steps * passes, self.depth, self.loops)
+
     def turns(self, limits: Limits) -> int | None:
         """The turns that code may do so that a run keeps to the limits for certain: None if there
         are none, and 2 ** 63 - 1 if there may be any number.

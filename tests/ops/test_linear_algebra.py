@@ -95,6 +95,7 @@ EIGH, SVD = "torch.linalg.eigh(A)", "torch.linalg.svd(A, full_matrices=False)"
 TWINS = "[[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 3.0]]"  # of two equal eigenvalues
 FLAT = "[[1.0, 0.0], [0.0, 0.0], [0.0, 0.0]]"
 NAN = float("nan")
+MODES = ("forward", "reverse")
 AT_EQUAL_VALUES = [  # the matrix, the function of it, and its gradient
     (TWINS, f"{EIGH}[0].sum()", np.eye(3)),
     (TWINS, f"{EIGH}[0][0]", np.diag([1.0, 0.0, 0.0])),
@@ -126,3 +127,34 @@ def test_there_is_no_derivative_where_vectors_turn_at_will_or_an_inverse_misses(
     for mode in ("reverse", "forward"):
         found = program.jacobian(mode=mode).jacobian["A"]
         assert np.allclose(found, expected, rtol=1e-14, atol=1e-15, equal_nan=True), mode
+
+
+def symmetric(d):
+    return (d + d.T) / 2
+
+
+@pytest.mark.parametrize(
+    ("matrix", "function", "curvature"),
+    [
+        (TWINS, f"{EIGH}[0][2]", lambda d: np.sum(symmetric(d)[2, :2] ** 2)),
+        (TWINS, "eigvalsh(A)[2] ** 2", lambda d: 6 * np.sum(d[2, :2] ** 2) + 2 * d[2, 2] ** 2),
+        (FLAT, f"{SVD}[1][0]", lambda d: np.sum(d[1:, 0] ** 2) + np.sum(d[0, 1:] ** 2)),
+        (FLAT, "matrix_norm(A, 2)", lambda d: np.sum(d[1:, 0] ** 2) + np.sum(d[0, 1:] ** 2)),
+    ],
+)
+def test_second_derivatives_of_single_values_beside_equal_ones(matrix, function, curvature):
+    program = load(f"param A: float[...] = {matrix}\n{function}")
+    shape = np.shape(program.grad().grad["A"])
+    along = np.linspace(-1, 1, 9)[: np.prod(shape)].reshape(shape)
+    along = symmetric(along) if shape == (3, 3) else along
+    for mode in MODES:
+        found = program.hessian(mode=mode).hessian["A"]["A"]
+        assert np.isclose(np.sum(along * np.tensordot(found, along)), curvature(along)), mode
+    product = program.hvp(tangents={"A": along}).hvp["A"]
+    assert np.isclose(np.sum(along * product), curvature(along))
+
+
+def test_where_equal_values_have_part_the_second_derivative_is_nan():
+    program = load(f"param A: float[...] = {TWINS}\n({EIGH}[0] ** 3).sum()")
+    for mode in MODES:
+        assert np.isnan(program.hessian(mode=mode).hessian["A"]["A"][0]).all(), mode

@@ -14,7 +14,6 @@ from gradcli.engine.ops.families.matrices import (
     eye,
     halved,
     lu_parts,
-    spread,
     symmetric,
     transposed,
     triangle,
@@ -123,12 +122,27 @@ def _of_pairs(used: Any) -> Any:
     return ops.logical_or(used, transposed(used))
 
 
+def _weighed(u: Any, g: Any, v: Any) -> Any:
+    """The sum of g_k u_k v_k^T, of which columns with a g of zero have no part: they may turn."""
+    row = ops.unsqueeze(g, dim=-2)
+    used = ops.ne(row, 0.0)
+    left, right = ops.where(used, u, 0.0), ops.where(used, v, 0.0)
+    return ops.matmul(ops.mul(left, row), transposed(right))
+
+
+def _if_used(used: Any, x: Any) -> Any:
+    """Vectors, or zeros where none of them has a part."""
+    return ops.where(ops.any(used, dim=-1, keepdim=True), x, 0.0)
+
+
 def _eigh_vjp(g: Any, out: Any) -> Any:
     s, v = out
-    vt = transposed(v)
-    f = ops.where(_of_pairs(_used(g[1])), _gaps(s), 0.0)
-    inside = ops.add(spread(g[0]), ops.mul(ops.matmul(vt, g[1]), f))
-    return symmetric(ops.matmul(v, ops.matmul(inside, vt)))
+    used = _used(g[1])
+    f = ops.where(_of_pairs(used), _gaps(s), 0.0)
+    turning = _if_used(used, v)
+    inside = ops.mul(ops.matmul(transposed(turning), g[1]), f)
+    of_vectors = ops.matmul(turning, ops.matmul(inside, transposed(turning)))
+    return symmetric(ops.add(_weighed(v, g[0], v), of_vectors))
 
 
 def _eigh_jvp(dot: Any, out: Any) -> Any:
@@ -186,12 +200,15 @@ def _svd_gaps(s: Any) -> Any:
 def _svd_vjp(g: Any, out: Any) -> Any:
     u, s, v = out
     row, column = ops.unsqueeze(s, dim=-2), ops.unsqueeze(s, dim=-1)
-    f = ops.where(_of_pairs(_used(g[0], g[2])), _svd_gaps(s), 0.0)
+    used = _used(g[0], g[2])
+    f = ops.where(_of_pairs(used), _svd_gaps(s), 0.0)
+    values = _weighed(u, g[1], v)
+    u, v = _if_used(used, u), _if_used(used, v)
     m, n = ops.matmul(transposed(u), g[0]), ops.matmul(transposed(v), g[2])
     left = ops.mul(ops.sub(m, transposed(m)), f)
     right = ops.mul(ops.sub(n, transposed(n)), f)
-    inside = ops.add(ops.add(ops.mul(left, row), ops.mul(right, column)), spread(g[1]))
-    c = ops.matmul(ops.matmul(u, inside), transposed(v))
+    inside = ops.add(ops.mul(left, row), ops.mul(right, column))
+    c = ops.add(values, ops.matmul(ops.matmul(u, inside), transposed(v)))
     rows, k, columns = shape_of(u)[-2], shape_of(s)[-1], shape_of(v)[-2]
     if rows > k:
         inv = ops.where(_used(g[0]), _or_nan(row), 0.0)

@@ -94,7 +94,7 @@ def answer_rows(question: Question, asked: Batch, target: Target, telling: Telli
         kept = asked.kept.names if asked.kept else ()
         writer = RowWriter(write, kind, asked.on_error, kept, asked.precision)
         for found in map(writer.fitted, answers):
-            bar.advance(found.number + 1, None)
+            bar.advance(found.number + 1, None, asked.rows.share)
             count += 1
             if found.status:
                 status = status or found.status

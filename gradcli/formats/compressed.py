@@ -7,11 +7,14 @@ from typing import IO, Any, NamedTuple, cast
 
 
 class Opened(NamedTuple):
-    """An open file, its name without the suffix of a compression, and how reading it can fail."""
+    """An open file, its name without the suffix of a compression, how reading it can fail, and how
+    many bytes it has, None of what is compressed or no file.
+    """
 
     stream: IO[bytes]
     name: str
     failures: tuple[type[Exception], ...]
+    size: int | None
 
 
 def open_bytes(name: str) -> Opened:
@@ -43,4 +46,6 @@ def open_bytes(name: str) -> Opened:
             failures.append(lzma.LZMAError)
     else:
         bare = name
-    return Opened(cast(IO[bytes], opener(name, "rb")), bare, tuple(failures))
+    stream = cast(IO[bytes], opener(name, "rb"))
+    size = os.path.getsize(name) if bare == name and os.path.isfile(name) else None
+    return Opened(stream, bare, tuple(failures), size)

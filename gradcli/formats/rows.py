@@ -55,6 +55,7 @@ class Rows:
     def __init__(self, name: str, opened: Opened, dialect: Dialect = USUAL) -> None:
         self.name = name
         self.at_once = os.path.isfile(name)
+        self._stream, self._size = opened.stream, opened.size
         self._dialect = dialect
         columns = dialect.columns
         text = TextIOWrapper(opened.stream, "utf-8-sig", "surrogateescape", newline="")
@@ -114,6 +115,10 @@ class Rows:
 
     def _json(self, line: str) -> Record:
         return Record(self.name, self._lines.number, line, [], None)
+
+    def share(self) -> float | None:
+        """Which part of the file has been read; None of a stream and of what is compressed."""
+        return min(self._stream.tell() / self._size, 1.0) if self._size else None
 
     def check(self, names: frozenset[str]) -> None:
         """Hold the columns of these names to be whole arrays.
@@ -232,7 +237,7 @@ def open_rows(name: str, stdin: IO[bytes] | None, dialect: Dialect) -> Rows:
     if name == "-":
         if stdin is None:
             raise refused("standard input is closed")
-        return Rows("<stdin>", Opened(stdin, "<stdin>", (OSError,)), dialect)
+        return Rows("<stdin>", Opened(stdin, "<stdin>", (OSError,), None), dialect)
     try:
         opened = open_bytes(name)  # read to the end by the one who iterates
     except (OSError, ValueError) as error:

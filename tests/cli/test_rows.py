@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import pty
@@ -15,9 +16,12 @@ from pathlib import Path
 import pytest
 
 from gradcli.cli import rows
+from gradcli.cli.progress import told
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.run import scalars
 from gradcli.errors import Diagnostic, LimitError
+from gradcli.formats.dialect import USUAL
+from gradcli.formats.rows import open_rows
 
 ROOT = Path(__file__).parents[2]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}
@@ -687,3 +691,28 @@ def test_a_row_that_nothing_can_stop_is_a_bad_row(cli, policy, jobs, monkeypatch
     assert "worker-lost" not in err
     if policy != "record":
         assert "error[time-limit]: it goes on\n  = note: in row 2, line 4\n" in err
+
+
+@pytest.mark.parametrize(
+    ("done", "total", "share", "seconds", "says"),
+    [
+        (0, None, None, 0.0, "0"),
+        (1500, None, None, 3.0, "1,500, 500 a second"),
+        (1500, None, 0.25, 30.0, "1,500, 25 %, 50 a second, 1:30 left"),
+        (3, 12, 0.25, 2.0, "3 of 12, 25 %, 2 a second, 0:06 left"),
+        (5, 5, 1.0, 1.0, "5 of 5, 100 %, 5 a second, 0:00 left"),
+        (9, None, 0.999, 1.0, "9, 99 %, 9 a second, 0:00 left"),
+    ],
+)
+def test_how_far_work_has_come(done, total, share, seconds, says):
+    assert told(done, total, share, seconds) == says
+
+
+def test_a_file_tells_which_part_of_it_is_read(tmp_path):
+    file = tmp_path / "x.csv"
+    file.write_text("x\n" + "12345678\n" * 50_000, "utf-8")
+    rows = open_rows(str(file), None, USUAL)
+    shares = [rows.share() for _ in rows][:: 50_000 // 4]
+    assert shares == sorted(shares)
+    assert 0 < shares[0] < 0.1 < shares[2] < 0.6 <= shares[-1] <= 1
+    assert open_rows("-", io.BytesIO(b"x\n1\n"), USUAL).share() is None

@@ -19,7 +19,8 @@ from gradcli.source import Source
 
 def cell(value):
     rows = Rows(
-        "x.csv", Opened(io.BytesIO(f'x\n"{json.dumps(value)}"\n'.encode()), "x.csv", (OSError,))
+        "x.csv",
+        Opened(io.BytesIO(f'x\n"{json.dumps(value)}"\n'.encode()), "x.csv", (OSError,), None),
     )
     return Wanted(frozenset("x"), ()).of(next(iter(rows)))["x"]
 

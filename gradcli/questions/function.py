@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from gradcli.engine.values.data import np
 from gradcli.errors import Diagnostic, InputError, ProgramError
+from gradcli.ir import Build, Input, Instruction, Operand, Slot
 from gradcli.questions.gradient import gradient
 from gradcli.questions.matrix import jacobian
 from gradcli.questions.not_compilable import refusal
@@ -23,9 +25,10 @@ if TYPE_CHECKING:
 class Function:
     """Value and derivative of a program's result, by code that is made once.
 
-    It is called with the values of the names that it is differentiated by, one each along the last
-    axis, and with those of other inputs by their names. An axis in front is one of many points: any
-    argument may have it, what does not is the same for all. Several threads may call it at once.
+    It is called with the values of the names that it is differentiated by along the last axis, one
+    each, of a tensor its elements, and with those of other inputs by their names. An axis in front
+    is one of many points: any argument may have it, what does not is the same for all. Several
+    threads may call it at once.
 
     Fields:
         names: The names that it is differentiated by, in their order.
@@ -49,6 +52,8 @@ class Function:
                 raise ProgramError(refusal(f"`{name}` is computed and cannot be given", None))
         self._program, self._compiling, self._of = program, compiling, of
         self._question: Any = gradient
+        self._shapes = {name: declared(i) for name, i in inputs.items()}
+        self._sizes = [math.prod(self._shapes[name]) for name in self.names]
         given = {*self.names, *(n for n, i in inputs.items() if i.default is None)}
         try:
             self._code(given)
@@ -59,12 +64,13 @@ class Function:
     def __reduce__(self) -> Any:
         return _again, (self._program, self.names, self._of)
 
-    def __call__(self, x: Any, **inputs: Any) -> tuple[Any, Any]:
+    def __call__(self, x: Any, /, **inputs: Any) -> tuple[Any, Any]:
         """Value and derivative.
 
         Args:
-            x: Values of `names`, one each along the last axis; of a single name a number, too.
-            **inputs: Values of other inputs, numbers or arrays with one for each point.
+            x: Values of `names`, one each along the last axis, of a tensor its elements in their
+                order; of a single name a number, too.
+            **inputs: Values of other inputs, or arrays with one for each point.
 
         Returns:
             The value, a float, or an array with one for each point; of a result that is a list with
@@ -81,36 +87,46 @@ class Function:
         numbers, left = code.arrays(asked, columns, len(fit))
         value, slopes = self._parts(code.result(numbers))
         for i in np.flatnonzero(left | ~fit).tolist():
-            point = {name: column[i].item() for name, column in given.items()}
+            point = {name: column[i].tolist() for name, column in given.items()}
             value[i], slopes[i] = self._parts(self._interpreted(point))
         if count is None:
             return (value[0] if value.ndim > 1 else value[0].item()), slopes[0]
         return value, slopes
 
-    def value(self, x: Any, **inputs: Any) -> Any:
+    def value(self, x: Any, /, **inputs: Any) -> Any:
         """The value alone. Arguments as of a call."""
         return self(x, **inputs)[0]
 
-    def derivative(self, x: Any, **inputs: Any) -> Any:
+    def derivative(self, x: Any, /, **inputs: Any) -> Any:
         """The derivative alone. Arguments as of a call."""
         return self(x, **inputs)[1]
 
     def _code(self, given: Iterable[str]) -> tuple[Request, Prepared]:
-        asked = request(dict.fromkeys(given), {}, Options(), wrt=self.names, of=self._of)
+        like = {name: np.zeros(self._shapes[name]) for name in given if name in self._shapes}
+        asked = request(like, {}, Options(), wrt=self.names, of=self._of)
         return asked, self._compiling.made(self._question, asked)
 
     def _columns(self, x: Any, inputs: Mapping[str, Any]) -> tuple[dict[str, Any], int | None]:
         """An array for each input, with a value for each point; None of one point alone."""
-        points, width = np.asarray(x, np.float64), len(self.names)
+        points, width = np.asarray(x, np.float64), sum(self._sizes)
         if points.ndim == 0 and width == 1:
             points = points.reshape(1)
         if points.ndim not in (1, 2) or points.shape[-1] != width:
-            message = f"there are {width} names to differentiate by, got shape {list(points.shape)}"
+            shape = list(points.shape)
+            message = f"there are {width} numbers to differentiate by, got shape {shape}"
             raise InputError(Diagnostic("shape-mismatch", message))
-        found = {name: points[..., k] for k, name in enumerate(self.names)}
+        parts = np.split(points, np.cumsum(self._sizes)[:-1], -1)
+        found = {
+            name: part.reshape((*points.shape[:-1], *self._shapes[name]))
+            for name, part in zip(self.names, parts, strict=True)
+        }
         found |= {name: np.asarray(value) for name, value in inputs.items()}
+        own = {name: self._shapes.get(name, ()) for name in found}
         try:
-            (*size,) = np.broadcast_shapes(*(column.shape for column in found.values()))
+            if any(c.shape[c.ndim - len(own[n]) :] != own[n] for n, c in found.items()):
+                raise ValueError("an argument has not the shape of its input")
+            heads = [c.shape[: c.ndim - len(own[n])] for n, c in found.items()]
+            (*size,) = np.broadcast_shapes(*heads)
         except ValueError:
             size = [0, 0]
         if len(size) > 1:
@@ -118,14 +134,17 @@ class Function:
             message = f"the arguments are of no one number of points: {shapes}"
             raise InputError(Diagnostic("shape-mismatch", message))
         count = size[0] if size else None
-        columns = {n: np.broadcast_to(column, (count or 1,)) for n, column in found.items()}
+        columns = {n: np.broadcast_to(c, (count or 1, *own[n])) for n, c in found.items()}
         return columns, count
 
     def _parts(self, found: Any) -> tuple[Any, Any]:
         """Value and derivative with the axis of points in front, the names behind."""
         by_name = found.grad if isinstance(found, GradResult) else found.jacobian
-        slopes = np.stack([np.asarray(by_name[name]) for name in self.names], -1)
         value = np.asarray(found.value)
+        behind = by_name is not getattr(found, "grad", None)  # the axes of a tensor
+        sizes = zip(self.names, self._sizes, strict=True)
+        parts = [_flat(np.asarray(by_name[n]), value.shape, size, behind) for n, size in sizes]
+        slopes = np.concatenate(parts, -1)
         if value.ndim == 2:
             return value.T.copy(), np.moveaxis(slopes, 0, 1).copy()
         return value.copy(), slopes
@@ -137,6 +156,31 @@ class Function:
             point, wrt=self.names, of=self._of, options=options
         )
         return found
+
+
+def declared(i: Input) -> tuple[int, ...]:
+    """The shape of an input, as it is declared; where that tells nothing it is a number."""
+    sizes = None if i.type is None else i.type[1]
+    if sizes is not None:
+        known = tuple(size for size in sizes if isinstance(size, int))
+        return known if len(known) == len(sizes) else ()
+    return _built(i.default, i.body) if i.type is None else ()
+
+
+def _built(x: Operand | None, body: Sequence[Instruction]) -> tuple[int, ...]:
+    """The shape of a list that is written out."""
+    for made in body:
+        if isinstance(made, Build) and isinstance(x, Slot) and made.target == x.index:
+            first = made.items[0] if made.items else None
+            return (len(made.items), *_built(first, body)) if made.kind == "list" else ()
+    return ()
+
+
+def _flat(part: Any, head: tuple[int, ...], size: int, behind: bool) -> Any:
+    """A derivative by a name with its elements along the last axis, behind those of the value."""
+    if behind:
+        return part.reshape(*head, size)
+    return np.moveaxis(part.reshape(size, *head), 0, -1)
 
 
 def _again(program: Any, names: Sequence[str], of: str | None) -> Function:

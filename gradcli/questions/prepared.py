@@ -174,13 +174,10 @@ class Prepared:
         fit = np.ones(len(next(iter(given.values()))), np.bool_)
         found = []
         for name, type_, _ in self.form.inputs:
-            column = given[name]
-            if type_ != "float" and column.dtype.kind == "f":
-                fit &= (column == np.floor(column)) & (np.abs(column) < _ENDS[type_])
-                column = np.where(fit, column, 0.0)
-            if type_ == "bool":
-                fit &= (column == 0) | (column == 1)
-            found.append(column.astype(DTYPES[type_]))
+            for column in given[name].reshape(len(fit), -1).T:
+                fit &= _fits(column, type_)
+                there = column if type_ == "float" else np.where(fit, column, 0)
+                found.append(there.astype(DTYPES[type_]))
         return found, fit
 
     @property
@@ -201,6 +198,15 @@ class Prepared:
                 return None
             found += [_typed(x, type_) for x in several]
         return None if None in found else found
+
+
+def _fits(column: Any, type_: str) -> Any:
+    """Where the numbers of an array are such of a type."""
+    if type_ == "bool":
+        return (column == 0) | (column == 1)
+    if type_ == "float" or column.dtype.kind != "f":
+        return True
+    return (column == np.floor(column)) & (np.abs(column) < _ENDS[type_])
 
 
 def _typed(value: Any, type_: str) -> Any:

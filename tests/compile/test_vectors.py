@@ -175,3 +175,41 @@ REFUSED = {
 @pytest.mark.parametrize("text", REFUSED)
 def test_what_cannot_be_compiled_says_why(text):
     assert REFUSED[text] in answer(load(HEAD + text), "grad", "always", GIVEN)
+
+
+def test_a_function_of_arrays():
+    """Its points hold the elements of tensors one after the other; other inputs may be tensors."""
+    program = load(
+        "input x: float[2]\nparam w = [0.5, -1.0]\ninput b\n(w * x).sum() * b + x[0] ** 2"
+    )
+    function = program.compile("w,b")
+    points, given = [[0.5, -1.0, 2.0], [1.0, 2.0, 0.5]], [[1.0, 2.0], [3.0, 4.0]]
+    values, slopes = function(points, x=given)
+    for (p, q, b), x, value, slope in zip(points, given, values, slopes, strict=True):
+        found = program.grad(x=x, w=[p, q], b=b, wrt=("w", "b"), options=Options(compile="never"))
+        assert (value, [*slope]) == (found.value, [*found.grad["w"], found.grad["b"]])
+        alone, by = function([p, q, b], x=x)
+        assert (value, [*slope]) == (alone, [*by])
+    with pytest.raises(GradError, match="there are 3 numbers"):
+        function([1.0, 2.0], x=given)
+    with pytest.raises(GradError, match="no one number of points"):
+        function(points, x=[1.0, 2.0, 3.0])
+
+
+def test_a_matrix_of_slopes_by_a_vector():
+    program = load("input x: float[2]\n[x[0] * x[1], x.sum(), x[1] ** 2]")
+    value, slopes = program.compile("x")([[1.0, 2.0], [3.0, 4.0]])
+    assert slopes.shape == (2, 3, 2)
+    expected = program.jacobian(x=[3.0, 4.0], options=Options(compile="never"))
+    assert np.array_equal(value[1], expected.value)
+    assert np.array_equal(slopes[1], expected.jacobian["x"])
+
+
+def test_rows_with_vectors(cli, tmp_path):
+    (tmp_path / "f.grad").write_text(
+        "input x: float[2]\ninput b\nx[0] * x[1] * b + (x ** 2).sum()\n"
+    )
+    (tmp_path / "r.csv").write_text("x.0,x.1,b\n1.5,-0.25,0.7\n1,2,3\nnan,1,2\n")
+    args = ("grad", str(tmp_path / "f.grad"), "--rows", str(tmp_path / "r.csv"), "--compile")
+    run, code = (cli(*args, when) for when in ("never", "always"))
+    assert run == code

@@ -49,7 +49,7 @@ class Target(Record):
             write_atomically(self.path, content)
 
     @contextmanager
-    def stream(self) -> Iterator[Callable[[str], None]]:
+    def stream(self) -> Iterator[Callable[[str | bytes], None]]:
         """A function that writes a piece of a result: at once to standard output; a file is there
         when the work inside has ended, and as before if it fails.
         """
@@ -60,13 +60,16 @@ class Target(Record):
 
         with self._named(), replacing(self.path) as file:
 
-            def write(text: str) -> None:
-                file.write(text.encode("utf-8", "backslashreplace"))
+            def write(piece: str | bytes) -> None:
+                if isinstance(piece, str):
+                    piece = piece.encode("utf-8", "backslashreplace")
+                file.write(piece)
 
             yield write
 
-    def _written(self, text: str) -> None:
+    def _written(self, text: str | bytes) -> None:
         """Write to standard output."""
+        assert isinstance(text, str), "files alone are of bytes"
         (write_output if self.form in _DRAWN else print_output)(text)
 
     @contextmanager

@@ -98,6 +98,7 @@ def row_form(target: Target, asked: Batch) -> str:
         what = f"`{target.path}`" if target.path else f"`--format {target.form}`"
         help = f"rows are {alternatives(row_names())}"
         raise usage(f"{what} does not go with `--rows`", help)
-    if form == "raw" and asked.on_error == "record":
-        raise usage("`--raw` has no place for an error", "take `--on-error skip`, or another form")
+    if form in ("raw", "npy", "npz") and asked.on_error == "record":
+        what = "`--raw`" if form == "raw" else f"`{target.path}`"
+        raise usage(f"{what} has no place for an error", "take `--on-error skip`, or another form")
     return form

@@ -40,7 +40,7 @@ class Said(NamedTuple):
             return cls([], [], parts.json())
         if kind == "raw":
             return cls([], [text for v in parts.found().values() for text in numbers(v)], {})
-        found = parts.fields()
+        found = parts.found() if kind == "npy" else parts.fields()
         return cls(header(found), cells(found), {})
 
 
@@ -74,7 +74,7 @@ class RowWriter:
 
     Args:
         write: Takes the texts.
-        kind: "csv", "tsv", "md", "human", "ndjson" or "raw".
+        kind: "csv", "tsv", "md", "human", "npy", "npz", "ndjson" or "raw".
         on_error: "stop", "skip", "record" or "ignore".
         kept: The names of what is kept of the rows.
         precision: Significant digits for people.
@@ -82,7 +82,7 @@ class RowWriter:
 
     def __init__(
         self,
-        write: Callable[[str], None],
+        write: Callable[[str | bytes], None],
         kind: str,
         on_error: str,
         kept: Sequence[str],
@@ -129,9 +129,14 @@ class RowWriter:
             self._record(answer, self._layout)
 
     def end(self) -> None:
-        """Write what waited for a header."""
-        if self._waiting and self._layout is not None:
+        """Write what waited for a header, and what stands behind the last record."""
+        if self._layout is None:
+            return
+        if self._waiting:
             self._head([], self._layout)
+        last = self._layout.end()
+        if last:
+            self._write(last)
 
     def _head(self, columns: list[str], layout: Written) -> None:
         self._columns = columns
@@ -162,6 +167,10 @@ def _layout(kind: str, precision: int) -> Written | None:
         from gradcli.render.records import Padded
 
         return Padded(precision)
+    if kind in ("npy", "npz"):
+        from gradcli.formats.columns import Columns, Matrix
+
+        return Columns() if kind == "npz" else Matrix()
     return LAYOUTS[kind]() if kind in LAYOUTS else None
 
 

@@ -20,6 +20,10 @@ class Layout:
         """One record; numbers as they read back."""
         raise NotImplementedError
 
+    def end(self) -> bytes:
+        """What is written behind the last record."""
+        return b""
+
 
 class _Csv(Layout):
     def record(self, texts: Sequence[str]) -> str:

@@ -36,6 +36,10 @@ class Padded:
             self._places.append(f"{side}{max(len(name), wide)}")
         return self._line(self._names) + self._line(shown)
 
+    def end(self) -> bytes:
+        """What is written behind the last record: nothing."""
+        return b""
+
     def _line(self, texts: Sequence[str]) -> str:
         padded = map(format, texts, self._places)
         return f"{'  '.join(padded).rstrip()}\n"

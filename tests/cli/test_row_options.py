@@ -5,6 +5,7 @@ import gzip
 import json
 import lzma
 
+import numpy as np
 import pytest
 
 CSV = "id,x\na,1\nb,oops\nc,3\n"
@@ -112,3 +113,44 @@ def test_compressed_files(cli, tmp_path, suffix, packed):
 def test_they_go_with_rows(cli, option):
     status, _, err = cli("run", "2 * 3", *option)
     assert (status, "go with `--rows`" in err) == (2, True)
+
+
+CELLS = "x,id\n1,007\n2,b\noops,e\n3,f\n"
+
+
+def test_rows_go_to_an_npz_by_their_columns(cli, tmp_path):
+    file = tmp_path / "o.npz"
+    command = ["grad", "x ** 2", "--rows", "-", "--keep", "id", "-q", "-o", str(file)]
+    assert cli(*command, "--on-error", "skip", stdin=CELLS)[0] == 4
+    with np.load(file) as found:
+        assert list(found) == ["row", "id", "result", "grad.x"]
+        assert found["row"].dtype == np.int64
+        assert found["row"].tolist() == [0, 1, 3]
+        assert found["id"].tolist() == ["007", "b", "f"]
+        assert found["grad.x"].tolist() == [2.0, 4.0, 6.0]
+    status, _, err = cli(*command, "--on-error", "record", stdin=CELLS)
+    assert (status, "has no place for an error" in err) == (2, True)
+    before = file.read_bytes()
+    assert cli(*command, stdin=CELLS)[0] == 4
+    assert file.read_bytes() == before, "a run that fails has written"
+
+
+@pytest.mark.parametrize(
+    ("program", "kind", "expected"),
+    [
+        ("x * 2", "run", [2.0, 4.0]),
+        ("stack([x, x * 2])", "run", [[1.0, 2.0], [2.0, 4.0]]),
+        ("x ** 2", "grad", [2.0, 4.0]),
+    ],
+)
+def test_rows_go_to_an_npy_as_one_array(cli, tmp_path, program, kind, expected):
+    file = tmp_path / "o.npy"
+    assert cli(kind, program, "--rows", "-", "-o", str(file), stdin="x\n1\n2\n") == (0, "", "")
+    assert np.load(file).tolist() == expected
+
+
+def test_no_rows_are_empty_arrays(cli, tmp_path):
+    for suffix in ("npy", "npz"):
+        file = tmp_path / f"o.{suffix}"
+        assert cli("run", "x * 2", "--rows", "-", "-o", str(file), stdin="x\n") == (0, "", "")
+        assert len(np.load(file)) == 0

@@ -80,6 +80,8 @@ class Vectors:
             taken = op.array(places, **{**op.params, **params})  # type: ignore[misc]  # it has one
         except (GradError, IndexError, TypeError, ValueError):
             raise self.refused(f"`{op.name}` of these arguments") from None
+        if isinstance(taken, tuple):
+            raise self._refused(op)
         chosen = taken.reshape(-1).tolist() if isinstance(taken, np.ndarray) else [int(taken)]
         if len(set(chosen)) < len(chosen):
             raise self.refused("an element is taken twice")

@@ -30,6 +30,10 @@ PROGRAMS = {
         "input x = 1.2\ndef f(x, n=3):\n    if n > 2:\n        return x * n\n    return x\n"
         "f(x) * f(x, n=1)"
     ),
+    "a node above others": (
+        "param a = -1.86\nparam b = -1.97\ndef f(y):\n    t = dist(y, b)\n"
+        "    return sin(t) * cos(t)\nf(a)"
+    ),
     "asks whether x is nan": "input x = 1.5\nsin(fmax(x, x))",
     "unused": "input x = 1.0\ninput y = 2.0\nx * x",
     "not finite": "input x = 0.0\nlog(x) + x",

@@ -170,7 +170,19 @@ class Trace(Builder):
         dtype = op.dtype(*args, **params) if callable(op.dtype) else None
         if dtype not in (None, DTYPES[number_type(number)]):
             raise self.refused(f"`{op.name}` gives another type here")
+        if op.folds and isinstance(number, Symbol) and number_type(number) == "float":
+            return self._folded(found, number, args)
         return found
+
+    def _folded(self, found: Any, number: Symbol, args: Sequence[Any]) -> Any:
+        """What an op gives that is one node above those of its parts: what comes to it is added up
+        before it goes on.
+        """
+        inside = [a.number if isinstance(a, Cell) else a for a in args]
+        if any(isinstance(a, Symbol) and a.value.number == number.value.number for a in inside):
+            return found
+        made = ops.copied(number)
+        return self.cell(made, visible=found.visible) if isinstance(found, Cell) else made
 
     def _on_numbers(self, op: Op, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
         if op.number is None:

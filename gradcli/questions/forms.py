@@ -394,13 +394,13 @@ class Hessian(Twice):
     """The matrix of second derivatives."""
 
     def again(self, program: Program, request: Request) -> Program:
-        count = len(self.points)
         self._mode = "reverse" if request.mode == "auto" else request.mode
         if self._mode == "forward":
             by, self._seeds = _columns(program, self.points)
             return tangents(program, by).program
-        self._seeds = [1.0] * count
-        places = [(self.slopes + k,) for k in range(count)]
+        rows = [self.points_of([name]) for name in self.names]  # of one tensor all have a cotangent
+        self._seeds = [1.0 if j == k else 0.0 for own in rows for k in own for j in own]
+        places = [[self.slopes + j for j in own] for own in rows for _ in own]
         return adjoint(program, self.points, places).program
 
     def seeds(self, request: Request) -> Sequence[float | None]:

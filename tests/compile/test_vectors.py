@@ -138,6 +138,14 @@ def test_code_gives_the_answer_of_a_run(question, every, monkeypatch):
     check(question, [*PROGRAMS][::every])
 
 
+def test_the_sign_of_zero_in_a_row():
+    """The other elements of a tensor have the cotangent zero, whose products have a sign."""
+    program = load(f"{HEAD}sin(x[1:].sum()) + x[0] * b")
+    run, code = (answer(program, "hessian", when, GIVEN) for when in ("never", "always"))
+    assert "-0." in run
+    assert run == code
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_all_answers(question):

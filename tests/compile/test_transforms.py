@@ -98,6 +98,16 @@ TRANSFORMS = {
     "of tensors": "def f(x):\n    t = tensor(x) * 1\n    g = lambda s: s ** 3 * b\n"
     "    v, d = jvp(g, (t,), (tensor(2.0),))\n    return float(v + d + hessian(g)(t))\nf(x) * x",
     "under no_grad": "f = lambda t: t ** 3 * b\nwith no_grad():\n    h = hessian(f)(x)\nh * x",
+    "newton, with another input": "y = x + 1\nwhile abs(y * y + b) > 1e-9:\n"
+    "    v, s = jvp(lambda t: t * t + b, (y,), (1.0,))\n    y = y - v / s\ny + x * b",
+    "newton in two dimensions": "f = lambda t, s: (t - 1) ** 2 * exp(t) + (s + 2) ** 2 + t * s\n"
+    "def solved(p, q):\n    for i in range(n + 30):\n        g = grad(f, (0, 1))(p, q)\n"
+    "        h = hessian(f, argnums=(0, 1))(p, q)\n"
+    "        e = h[0][0] * h[1][1] - h[0][1] * h[1][0]\n"
+    "        p, q = p - (h[1][1] * g[0] - h[0][1] * g[1]) / e, q - (h[0][0] * g[1] - h[1][0] * g[0]) / e\n"
+    "    return p * q\nsolved(x, b) + x * b",
+    "of what is a constant at first": "y = 0.0\nfor i in range(n + 30):\n"
+    "    v, d = jvp(lambda t: t * t * b, (y,), (1.0,))\n    y = y * 0.9 - d * 0.1 + x\ny + x * b",
     "newton": "y = x + 1\nwhile abs(y * y - 2) > 1e-9:\n"
     "    v, s = jvp(lambda t: t * t - 2, (y,), (1.0,))\n    y = y - v / s\ny * b",
 }
@@ -232,8 +242,8 @@ def hold_same(body, questions):
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_code_gives_the_answer_of_a_run(name, left, monkeypatch):
     place = [*PROGRAMS].index(name)
-    monkeypatch.setattr(backends, "has_machine_code", lambda: BACK_ENDS[1:] and place % 8 == 0)
-    hold_same(PROGRAMS[name], {"grad", [*QUESTIONS][place % len(QUESTIONS)]})
+    monkeypatch.setattr(backends, "has_machine_code", lambda: BACK_ENDS[1:] and place % 9 == 0)
+    hold_same(PROGRAMS[name], [[*QUESTIONS][place % len(QUESTIONS)]])
     assert not left or name in LEFT
 
 

@@ -4,7 +4,7 @@ records: by the points that they were made from.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from gradcli.engine.compile.typed import Do, If, Instruction, Loop, Operand, Pop, Push, Ruled, Value
 from gradcli.engine.ops.catalog import ops
@@ -32,9 +32,15 @@ NONE = Links(frozenset(), frozenset())
 
 
 class Connections:
-    """The links of one program's values, as far as it is written."""
+    """The links of one program's values, as far as it is written.
+
+    Fields:
+        asked: how often links have been asked for.
+    """
 
     def __init__(self) -> None:
+        self.asked = 0
+        self._begun: dict[int, tuple[Callable[[], Sequence[Operand]], int]] = {}
         self._links: dict[int, Links] = {}
         self._stacks: dict[tuple[int, int], Links] = {}
         self._nodes: set[int] = set()
@@ -55,15 +61,36 @@ class Connections:
         self._nodes.add(v.number)
         self._points.add(v.number)
 
+    def begin(self, params: Iterable[Value], initial: Callable[[], Sequence[Operand]]) -> None:
+        """Take the params of a loop that is being gone through for what they are at first."""
+        self._begun.update({v.number: (initial, k) for k, v in enumerate(params)})
+
+    def carried(
+        self, params: Sequence[Value], body: Sequence[Instruction], then: Sequence[Operand]
+    ) -> list[Links]:
+        """The links of the params of a loop, with those of what they are in the next turn."""
+        self._body(body)
+        pairs = zip(params, then, strict=True)
+        return [self._open(self._of(v).joined(self._of(x))) for v, x in pairs]
+
+    def hold(self, params: Sequence[Value], links: Sequence[Links]) -> bool:
+        """Take params for what has these links; whether they were."""
+        held = [self._open(self._of(v)) for v in params]
+        self._links.update(zip([v.number for v in params], links, strict=True))
+        return held == links
+
     def close(self, points: Iterable[Value]) -> None:
         """Note that nothing is differentiated by some points any more."""
         self._closed.update(v.number for v in points)
 
     def of(self, x: Operand, written: Sequence[list[Instruction]]) -> Links:
         """The links of an operand, in open blocks, the outermost first."""
+        self.asked += 1
         self._follow(written)
-        found = self._of(x)
-        return Links(found.may - self._closed, found.must - self._closed)
+        return self._open(self._of(x))
+
+    def _open(self, links: Links) -> Links:
+        return Links(links.may - self._closed, links.must - self._closed)
 
     def is_node(self, links: Links) -> bool:
         """Whether a number of these links surely is a node."""
@@ -85,6 +112,9 @@ class Connections:
         if not isinstance(x, Value) or x.type != "float":
             return NONE
         found = self._links.get(x.number)
+        if found is None and x.number in self._begun:
+            initial, k = self._begun[x.number]
+            found = self._links[x.number] = self._of(initial()[k])
         if found is None or x.number in self._nodes:
             own = frozenset({x.number})
             found = found or NONE

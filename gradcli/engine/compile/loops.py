@@ -15,10 +15,11 @@ from gradcli.engine.compile.carried import (
     widened,
     widened_content,
 )
+from gradcli.engine.compile.connections import Links
 from gradcli.engine.compile.flow import AGAIN, BREAK, FLOW, NEXT, RESULT, RETURN, Follower
 from gradcli.engine.compile.symbols import Symbol, operand
 from gradcli.engine.compile.trace import Trace, content, restore
-from gradcli.engine.compile.typed import Block, Instruction, Loop, Value
+from gradcli.engine.compile.typed import Block, Instruction, Loop, Operand, Value
 from gradcli.engine.compile.values import DEAD, MISSING, Each, Frame, Range, taken
 from gradcli.engine.ops.catalog import ops
 from gradcli.ir import visit
@@ -151,9 +152,10 @@ class Loops:
         forms |= {AGAIN: Form(DEAD), FLOW: Form(NEXT), RESULT: Form(DEAD)}
         objects: dict[int, tuple[Any, Form]] = {}
         steps = trace.steps
+        links: list[Links] | None = None
         for _ in range(_ROUNDS):
             trace.steps = steps
-            turn = _Turn(head, forms, objects, since, trace)
+            turn = _Turn(head, forms, objects, since, trace, entry, links)
             try:
                 found, found_objects = turn.widened(peeled < _PEELED)
             except Changed as change:
@@ -162,7 +164,11 @@ class Loops:
                     return self._peeled(head, peeled, change.reason)
                 raise trace.refused(change.reason) from None
             if found == forms and found_objects == objects:
-                return turn.written(entry, outside)
+                links = turn.links()
+                if links is None:
+                    return turn.written(outside)
+            else:
+                links = None
             forms, objects = found, found_objects
             frame.slots = outside
         raise trace.refused("what a loop carries round does not settle")
@@ -290,8 +296,11 @@ class _Turn:
         objects: dict[int, tuple[Any, Form]],
         since: int,
         trace: Trace,
+        entry: dict[Any, Any],
+        links: Sequence[Links] | None,
     ) -> None:
         self.head = head
+        self.entry = entry
         self.forms = forms
         self.objects = objects
         self.trace = trace
@@ -299,6 +308,11 @@ class _Turn:
         self.params: list[Value] = []
         self.first = {key: self._made(form) for key, form in forms.items()}
         contents = {key: (value, self._made(form)) for key, (value, form) in objects.items()}
+        self.outside = {key: content(value) for key, (value, _) in objects.items()}
+        trace.connections.begin(self.params, self._initial)
+        if links is not None:
+            trace.connections.hold(self.params, links)
+        asked = trace.connections.asked
         self.body: list[Instruction] = []
         trace.objects.append({})
         with trace.inside(self.body):
@@ -307,6 +321,7 @@ class _Turn:
                 restore(value, held)
             frame.slots = {k: v for k, v in self.first.items() if v is not MISSING}
             self._go(head, frame)
+        self.asks = trace.connections.asked > asked
         self.before = {
             key: entry
             for key, entry in trace.objects.pop().items()
@@ -385,19 +400,43 @@ class _Turn:
                 objects[key] = (value, found)
         return forms, objects
 
-    def written(self, entry: dict[Any, Any], outside: dict[Any, Any]) -> Any:
+    def _initial(self) -> list[Operand]:
+        """What the params are at first."""
+        found: list[Operand] = []
+        for key, form in self.forms.items():
+            if key is not AGAIN:
+                start = {FLOW: NEXT, RESULT: DEAD}.get(key, self.entry.get(key, MISSING))
+                found += form.flat(start) or []
+        for key, (_, form) in self.objects.items():
+            found += form.flat(self.outside[key]) or []
+        return found
+
+    def _then(self) -> list[Operand]:
+        """What they are in the next turn."""
+        found: list[Operand] = []
+        for key, form in self.forms.items():
+            if key is not AGAIN:
+                end = self.last.get(key, DEAD if key is RESULT else MISSING)
+                found += form.flat(end) or []
+        for key, (_, form) in self.objects.items():
+            found += form.flat(self.contents[key][2]) or []
+        return found
+
+    def links(self) -> list[Links] | None:
+        """What the params are made from in any turn; None if they have been taken for that, or
+        nobody has asked.
+        """
+        if not self.asks:
+            return None
+        connections = self.trace.connections
+        found = connections.carried(self.params, self.body, self._then())
+        return None if connections.hold(self.params, found) else found
+
+    def written(self, outside: dict[Any, Any]) -> Any:
         """Write the loop down, of forms that do not change any more; how it goes on behind it."""
         trace, frame = self.trace, self.head.frame
         carried = [key for key in self.forms if key is not AGAIN]
-        initial, results = [], []
-        for key in carried:
-            form = self.forms[key]
-            start = {FLOW: NEXT, RESULT: DEAD}.get(key, entry.get(key, MISSING))
-            initial += form.flat(start) or []
-            results += form.flat(self.last.get(key, DEAD if key is RESULT else MISSING)) or []
-        for key, (value, form) in self.objects.items():
-            initial += form.flat(content(value)) or []
-            results += form.flat(self.contents[key][2]) or []
+        initial, results = self._initial(), self._then()
         again = operand(self.last[AGAIN])
         targets = [trace.value(param.type) for param in self.params]
         block = Block(tuple(self.body), (again, *results))

@@ -40,6 +40,7 @@ REFUSALS_OF = (  # likewise, and of which text
 OTHER_NODES = (  # the node here and in PyTorch, and of which text where that matters
     (".*", "AsStridedBackward0", ""),  # a view that is made anew, for its base has changed
     ("SelectBackward0", "UnbindBackward0", "for "),
+    ("(Un)?[Ss]queezeBackward.|T(ranspose)?Backward0", "CopySlices", r"(squeeze|t|transpose)_\("),
     ("AliasBackward0", "SliceBackward0", "narrow"),
     ("FillBackward0", "FillBackward[23]|ZeroBackward0", r"fill_|zero_|fill\("),
     ("FillBackward[01]", "FillBackward3|CopyBackwards", r"fill_|copy_"),

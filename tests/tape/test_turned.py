@@ -77,6 +77,11 @@ PRINTED = {
         "k = torch.tensor(1.0, requires_grad=True)\nk.detach_()\nprint(k)",
         "False True None\ntensor(1.)",
     ),
+    "others on its memory change": (
+        "y = x * 1\nk = y.detach()\ny.unsqueeze_(0)\nk.t_()\nprint(y.grad_fn)\ny.mul_(2)\n"
+        "v = y[0]\nv.t_()\nprint(y.grad_fn, v.shape)",
+        "<UnsqueezeBackward1>\n<MulBackward0> torch.Size([3, 2])",
+    ),
     "detach_ of a base": (
         "y = x * 2\nv = y[0]\ny.detach_()\nprint(v.grad_fn, torch.autograd.grad(v.sum(), x)[0])",
         "<SelectBackward0> tensor([[2., 2., 2.],\n        [0., 0., 0.]])",

@@ -228,4 +228,4 @@ def _rebase(x: Tensor, node: Node | None, site: Site | None) -> None:
     base.node = made
     base.index = 0
     if not shows_another(x):
-        x.node, x.index, x.view.seen = node, 0, counter(x).count
+        x.node, x.index, x.view.seen, x.view.cut = node, 0, counter(x).count, made

@@ -48,7 +48,7 @@ class View:
     the parent is the tensor itself, as it was before. `seen` is the version at which the tensor's
     node was made: when the memory has changed since, the node is made anew from the base's. A view
     that was made unrecorded stays a constant as long as the base's node is the one it had then,
-    `cut`.
+    `cut`, and likewise a tensor that was turned keeps its node.
     """
 
     __slots__ = ("above", "cut", "index", "op", "params", "parent", "recorded", "seen", "turned")
@@ -437,6 +437,8 @@ def _renew(x: Tensor) -> None:
     while base.view is not None:
         chain.append(base)
         base = base.view.of
+    if base.node is x.view.cut and not shows_another(x):
+        return
     node, index = base.node, base.index
     for tensor in reversed(chain):
         view = tensor.view
@@ -525,6 +527,7 @@ def turn(
     before.version.site = site
     x.view.seen = before.version.count
     x.view.turned = True
+    x.view.cut = base_of(before).node
 
 
 def forget(x: Tensor) -> None:

@@ -11,6 +11,7 @@ import sysconfig
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from fnmatch import fnmatch
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -127,6 +128,8 @@ def _is_named(path: str, named: tuple[str, ...]) -> bool:
     if "__pycache__" in path and os.path.realpath(path).startswith(MODULES):
         return True  # what an import leaves
     if any(text == path or text.endswith(f"@{path}") for text in named):
+        return True
+    if any(fnmatch(path, text) for text in named):  # `--rows '*.csv'`
         return True
     if (os.path.dirname(path) or ".") in named:  # `samples -o FOLDER`
         return True

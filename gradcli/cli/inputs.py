@@ -73,7 +73,7 @@ def _asked(line: Line, records: Batch | None) -> tuple[Any, dict[str, str], Valu
     file, texts = split(line.arguments or ())
     takers = [f"{name}=@-" for name, text in texts.items() if text == "@-"]
     takers += ["-i -"] if line.values_file == "-" else []
-    takers += ["--rows -"] if records is not None and records.rows.name == "<stdin>" else []
+    takers += ["--rows -"] if "-" in (line.rows or ()) else []
     beside = [
         f"--cotangent {line.cotangent}",
         *(f"--tangent {text}" for text in line.tangent or ()),

@@ -191,7 +191,7 @@ def _records(line: Line) -> Batch | None:
         UsageError: If an option stands without --rows.
         InputError: If the file cannot be read or has no header.
     """
-    if line.rows is None:
+    if not line.rows:
         told = (line.columns, line.keep, line.renamed, line.missing, line.separator)
         if any(told) or (line.decimal, line.on_error, line.jobs) != (".", "stop", 1):
             raise usage(

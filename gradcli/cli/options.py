@@ -79,11 +79,11 @@ class Line:
         typer.Option("--ignore-extra", help="Pass over names of -i that are no inputs."),
     ] = False
     rows: Annotated[
-        str | None,
+        list[str] | None,
         typer.Option(
             "--rows",
             metavar="FILE",
-            help="One run for each record of a CSV, TSV or JSON lines; - reads them.",
+            help="One run for each record of a CSV, TSV or JSON lines; - reads them; repeatable.",
         ),
     ] = None
     columns: Annotated[

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from gradcli.cli.arguments import split_names
@@ -38,8 +40,8 @@ class Batch(Record):
         return self.kept.json(row) if kind == "ndjson" else self.kept.cells(row)
 
 
-def batch(line: Line, file: str) -> Batch:
-    """The records of a file.
+def batch(line: Line, files: Sequence[str]) -> Batch:
+    """The records of some files.
 
     Raises:
         UsageError: If the options of records contradict each other or the file.
@@ -49,7 +51,13 @@ def batch(line: Line, file: str) -> Batch:
 
     dialect = _dialect(line)
     stdin = None if sys.stdin is None else sys.stdin.buffer
-    found = open_rows(file, stdin, dialect)
+    names = _expanded(files)
+    if len(names) == 1:
+        found = open_rows(names[0], stdin, dialect)
+    else:
+        from gradcli.formats.many_files import ManyFiles
+
+        found = ManyFiles(names, lambda name: open_rows(name, stdin, dialect))
     if dialect.columns and found.form == "ndjson":
         raise usage("`--columns` names the columns of a CSV; JSON objects have names")
     kept = None
@@ -58,6 +66,22 @@ def batch(line: Line, file: str) -> Batch:
 
         kept = Kept(found, split_names(line.keep, "--keep") or [])
     return Batch(found, kept, line.on_error, line.jobs, line.precision)
+
+
+def _expanded(files: Sequence[str]) -> list[str]:
+    """The files that names stand for: of a pattern, such as `*.csv`, all in their order."""
+    found: list[str] = []
+    for name in files:
+        if not any(sign in name for sign in "*?[") or os.path.exists(name):
+            found.append(name)
+            continue
+        import glob
+
+        matching = sorted(glob.glob(name, recursive=True))
+        found += matching or [name]
+    if found.count("-") > 1:
+        raise usage("two `--rows -` read standard input")
+    return found
 
 
 def _dialect(line: Line) -> Dialect:

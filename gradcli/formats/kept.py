@@ -14,6 +14,10 @@ from gradcli.formats.rows import Row, Rows, written_object
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?")  # as JSON has it
 
 
+FILE = "FILE"
+"""Keeps the name of the file that a row is of, where no column has that name."""
+
+
 class Kept:
     """The columns, or keys, of rows that go into the results as they are.
 
@@ -24,20 +28,19 @@ class Kept:
     def __init__(self, rows: Rows, asked: Sequence[str]) -> None:
         every = asked == ["all"]
         for name in () if every or rows.form == "ndjson" else asked:
-            if name not in rows.titles:
+            if name not in rows.titles and name != FILE:
                 message = f"`{rows.name}` has no column `{name}` to keep"
                 help = nearest(name, rows.titles) or f"it has {', '.join(rows.titles)}"
                 raise InputError(Diagnostic("bad-input", message, help=help))
         self.names = tuple(rows.titles) if every else tuple(asked)
-        self._places = [rows.titles.index(n) for n in self.names if n in rows.titles]
 
     def cells(self, row: Row) -> list[str]:
         """What a row has of them, as texts; empty where it has none."""
         if row.header is None:
             found = self._of_object(row)
             return [v if isinstance(v, str) else "" if v is None else _json(v) for v in found]
-        cells = row.record.cells
-        return [cells[i] if i < len(cells) else "" for i in self._places]
+        cells = dict(zip(row.header.titles, row.record.cells, strict=False))
+        return [cells.get(n, row.record.name if n == FILE else "") for n in self.names]
 
     def json(self, row: Row) -> dict[str, str]:
         """What a row has of them, as JSON: a cell that reads as a number is one."""
@@ -48,7 +51,7 @@ class Kept:
 
     def _of_object(self, row: Row) -> list[Any]:
         found = written_object(row.record.text)
-        return [found.get(name) for name in self.names]
+        return [found.get(n, row.record.name if n == FILE else None) for n in self.names]
 
 
 def _json(value: Any) -> str:

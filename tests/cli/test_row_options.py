@@ -154,3 +154,46 @@ def test_no_rows_are_empty_arrays(cli, tmp_path):
         file = tmp_path / f"o.{suffix}"
         assert cli("run", "x * 2", "--rows", "-", "-o", str(file), stdin="x\n") == (0, "", "")
         assert len(np.load(file)) == 0
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    """Files of rows in the folder of the command."""
+    monkeypatch.chdir(tmp_path)
+    texts = {"a": "x,id\n1,a\n2,b\n", "b": "id,x\nc,3\nd,oops\n", "other": "x\n1\n"}
+    for name, text in texts.items():
+        (tmp_path / f"{name}.csv").write_text(text, "utf-8")
+    (tmp_path / "a.ndjson").write_text('{"x": 5}\n{"x": 6, "FILE": "own"}\n', "utf-8")
+
+
+@pytest.mark.parametrize(
+    "rows", [["--rows", "a.csv", "--rows", "b.csv"], ["--rows", "[ab].csv"], ["--rows", "?.c*"]]
+)
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_several_files_are_gone_through_in_order(cli, files, rows, jobs):
+    command = ["run", "x * 2", *rows, "--keep", "FILE,id", "--on-error", "skip", "--jobs", jobs]
+    status, out, err = cli(*command)
+    assert status == 4
+    assert out == "row,FILE,id,result\n0,a.csv,a,2.0\n1,a.csv,b,4.0\n2,b.csv,c,6.0\n"
+    assert "b.csv:3:3" in err
+    assert "in row 3, line 3" in err
+
+
+@pytest.mark.parametrize(
+    ("rows", "says"),
+    [
+        (["a.csv", "other.csv"], "`other.csv` has the columns x, and `a.csv` x, id"),
+        (["a.csv", "a.ndjson"], "`a.ndjson` is ndjson, and `a.csv` csv"),
+        (["a.csv", "none.csv"], "cannot read `none.csv`"),
+        (["no*.csv"], "cannot read `no*.csv`"),
+        (["-", "-"], "two `--rows -` read standard input"),
+    ],
+)
+def test_files_that_do_not_fit_are_refused(cli, files, rows, says):
+    _, _, err = cli("run", "x * 2", *[part for name in rows for part in ("--rows", name)])
+    assert says in err
+
+
+def test_objects_have_a_name_of_their_file(cli, files):
+    command = ["run", "x * 2", "--rows", "a.ndjson", "--keep", "FILE", "-f", "csv"]
+    assert cli(*command)[1] == "FILE,result\na.ndjson,10.0\nown,12.0\n"

@@ -146,6 +146,15 @@ def test_the_sign_of_zero_in_a_row():
     assert run == code
 
 
+def test_the_sign_of_zero_in_a_sum():
+    """Where one cotangent goes to all elements, theirs come together in a sum from zero."""
+    program = load(f"{HEAD}sqrt(x ** 2 + 1)[2:].sum() * b")
+    given = {"x": [0.5, -0.37, -0.15], "b": 0.4}
+    for question in ("hessian", "hvp"):
+        run, code = (answer(program, question, when, given) for when in ("never", "always"))
+        assert run == code
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_all_answers(question):

@@ -108,6 +108,21 @@ TRANSFORMS = {
     "    return p * q\nsolved(x, b) + x * b",
     "of what is a constant at first": "y = 0.0\nfor i in range(n + 30):\n"
     "    v, d = jvp(lambda t: t * t * b, (y,), (1.0,))\n    y = y * 0.9 - d * 0.1 + x\ny + x * b",
+    "of what does nothing": "v, d = jvp(lambda t: t, (x,), (b,))\n"
+    "d * v * jacfwd(lambda t: t)(x) + jacrev(lambda t: t)(b) * x",
+    "of constants": "j = jacfwd(lambda t: (t * t, 3.0))(x)\nk = jacrev(lambda t: (t * t, 3.0, 2))(x)\n"
+    "j[0] * b + j[1] + k[0] + k[1] + k[2]",
+    "of an int": "jacobian(lambda t: t ** 3 * x)(n) * b",
+    "with texts": "def f(t):\n    print('in', t)\n    return t * t * b\n"
+    "v, d = jvp(f, (x,), (1.0,))\nw, p = vjp(f, x)\nd * p(1.0)[0] * hessian(f)(x)",
+    "with cuts": "def f(t):\n    with no_grad():\n        u = t * t\n    return u * t\n"
+    "v, d = jvp(f, (x,), (1.0,))\nd * v * b",
+    "pulled in a function": "v, pull = vjp(lambda t: sin(t) * exp(t), x)\ndef g(w):\n"
+    "    return pull(w)[0]\ng(b) * g(x)",
+    "of a tuple in a tuple": "jacobian(lambda t, s: (t * s, (s, t ** 2)), argnums=(0, 1))(x, b)[1][1][0] * x",
+    "of what is changed in place": "def f(t):\n    u = tensor(1.0) * t\n    u += t * t\n"
+    "    return u * b\ndef g(t):\n    v, d = jvp(f, (t,), (1.0,))\n    return d.item() + v.item()\n"
+    "g(x) + x * b",
     "newton": "y = x + 1\nwhile abs(y * y - 2) > 1e-9:\n"
     "    v, s = jvp(lambda t: t * t - 2, (y,), (1.0,))\n    y = y - v / s\ny * b",
 }

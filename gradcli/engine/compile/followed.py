@@ -264,7 +264,9 @@ class Followed:
             return
         if trace.innermost is not self._block:
             raise trace.refused("a cotangent is pulled in another branch or loop")
-        start = next(k for k, i in enumerate(self._block) if i is self._body[0])
+        start = len(self._block)
+        if self._body:
+            start = next(k for k, i in enumerate(self._block) if i is self._body[0])
         self._block[start : start + len(self._body)] = body
         trace.connections.forget(self._block, start)
         self._body = body

@@ -72,6 +72,8 @@ TRANSFORMS = {
     "    return t ** 3 * s ** 4\nh = hessian(f, argnums=(0, 1))(x, b)\nh[0][0] * h[1][1] - h[0][1] * h[1][0]",
     "hvp": "f = lambda t, s: t ** 2 * sin(s) + t * s\nv, h = hvp(f, (x, b), (b, 1.0))\n"
     "h[0] * h[1] + v",
+    "hvp through a branch": "def f(t, s):\n    if t * s > 0:\n        return t ** 3 * s ** 2\n"
+    "    u = sin(t * s)\n    return u * u * t\nv, h = hvp(f, (x, b), (1.0, b))\nh[0] * h[1] + v",
     "hvp along one": "v, h = hvp(lambda t: exp(t * b), x)\nh + v",
     "jvp of a jvp": "g = lambda s: jvp(lambda t: sin(t * s) * t, (s,), (1.0,))[1]\n"
     "v, d = jvp(g, (x,), (b,))\nd * v",
@@ -241,7 +243,7 @@ def answer(text, question, when):
     return re.sub(r"Source object at \w+", "Source", repr(found))
 
 
-LEFT = {"vjp through a loop", "jacobian through a loop", "in a loop"}
+LEFT = {"vjp through a loop", "jacobian through a loop", "in a loop", "hvp through a branch"}
 """Where a pass back through a pass back does not tell which of its variables are one, or a tangent
 is there in some turns of a loop only.
 """

@@ -53,6 +53,7 @@ class _Behind(Forward):
     def derived(self) -> Derived:
         program, builder = self.program, self.builder
         self.names: dict[int, Value] = {}
+        self.put: dict[int, Sequence[Operand]] = {}
         self.stacks: dict[tuple[int, int], int] = {}
         every, own = self.directions, tuple(map(self.opened, program.block.body))
         with builder.block() as behind:
@@ -67,7 +68,16 @@ class _Behind(Forward):
         return derived(made, found, self.deltas, self.first)
 
     def opened(self, i: Instruction) -> Instruction:
-        """An instruction; a branch gives all that is defined in it, so that it is there behind."""
+        """An instruction; a branch gives all that is defined in it, so that it is there behind.
+        What has been put on a stack is read as what came from it, which is its latest name.
+        """
+        match i:
+            case Push():
+                self.put[i.stack] = i.values
+            case Pop():
+                for x, target in zip(self.put.get(i.stack, ()), i.targets, strict=False):
+                    if isinstance(x, Value):
+                        self.names[x.number] = target
         if not isinstance(i, If):
             return i
         sides = i.then, i.orelse

@@ -41,6 +41,7 @@ OTHER_NODES = (  # the node here and in PyTorch, and of which text where that ma
     (".*", "AsStridedBackward0", ""),  # a view that is made anew, for its base has changed
     ("SelectBackward0", "UnbindBackward0", "for "),
     ("(Un)?[Ss]queezeBackward.|T(ranspose)?Backward0", "CopySlices", r"(squeeze|t|transpose)_\("),
+    ("CloneBackward0", ".*", r"diff\("),  # of nothing, which is its argument
     ("AliasBackward0", "SliceBackward0", "narrow"),
     ("FillBackward0", "FillBackward[23]|ZeroBackward0", r"fill_|zero_|fill\("),
     ("FillBackward[01]", "FillBackward3|CopyBackwards", r"fill_|copy_"),

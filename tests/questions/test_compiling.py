@@ -34,6 +34,10 @@ PROGRAMS = {
         "param a = -1.86\nparam b = -1.97\ndef f(y):\n    t = dist(y, b)\n"
         "    return sin(t) * cos(t)\nf(a)"
     ),
+    "truths of floats": (
+        "input x = 1.5\ninput y = 0.0\nx * logical_or(x, x) + logical_or(False, x) + "
+        "logical_and(x, True) + logical_and(x, x) * x + logical_or(y, x > 1)"
+    ),
     "asks whether x is nan": "input x = 1.5\nsin(fmax(x, x))",
     "unused": "input x = 1.0\ninput y = 2.0\nx * x",
     "not finite": "input x = 0.0\nlog(x) + x",

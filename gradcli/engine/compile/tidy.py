@@ -111,7 +111,7 @@ class Simple:
 
     def evaluated(self, i: Do, args: Sequence[Operand | None]) -> None:
         """Note what an op gives if its arguments are known."""
-        if i.op in _LOGIC:
+        if i.op in _LOGIC and all(map(_is_truth, args)):
             whole, nothing = _LOGIC[i.op]
             a, b = args
             if a is whole or b is whole:
@@ -181,6 +181,11 @@ class Simple:
 
 _LOGIC = {"logical_or": (True, False), "logical_and": (False, True)}
 """Ops on truths: what decides them alone, and what leaves them to the other argument."""
+
+
+def _is_truth(x: Operand | None) -> bool:
+    """Whether an operand is a bool, no number that stands for one."""
+    return x.type == "bool" if isinstance(x, Value) else type(x) is bool
 
 
 def _alike(a: Operand | None, b: Operand | None) -> bool:

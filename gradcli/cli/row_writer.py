@@ -156,7 +156,7 @@ class RowWriter:
     def _record(self, answer: Answer, layout: Written) -> None:
         lead = [str(answer.number)] if self._numbered else []
         cells = [""] * len(self._columns or []) if answer.status else answer.cells
-        error = [answer.diagnostics[0].message if answer.status else ""]
+        error = [_told(answer.diagnostics[0]) if answer.status else ""]
         texts = [*lead, *answer.kept, *cells, *(error if self._recorded else [])]
         self._write(layout.record(texts))
 
@@ -172,6 +172,12 @@ def _layout(kind: str, precision: int) -> Written | None:
 
         return Columns() if kind == "npz" else Matrix()
     return LAYOUTS[kind]() if kind in LAYOUTS else None
+
+
+def _told(error: Diagnostic) -> str:
+    """An error on one line, with its place, as in the form `concise`."""
+    place = "" if error.place is None else f"{':'.join(map(str, error.place))}: "
+    return f"{place}{error.message}"
 
 
 def _json_line(answer: Answer) -> str:

@@ -25,7 +25,7 @@ SQUARE = ["run", "x ** 2", "--rows", "-"]
             ["--keep", "id", "--on-error", "record"],
             CSV,
             4,
-            "row,id,result,error\n0,a,1.0,\n1,b,,`oops` in column `x` is no number\n2,c,9.0,\n",
+            "row,id,result,error\n0,a,1.0,\n1,b,,<stdin>:3:3: `oops` in column `x` is no number\n2,c,9.0,\n",
         ),
         (
             ["--keep", "id", "-f", "ndjson"],

@@ -215,8 +215,8 @@ POLICIES = [
     ("skip", "row,result,grad.x\n0,1.0,2.0\n2,9.0,6.0\n"),
     (
         "record",
-        "row,result,grad.x,error\n0,1.0,2.0,\n1,,,`z` in column `x` is no number\n"
-        '2,9.0,6.0,\n3,,,"2 cells, and the header has 1"\n',
+        "row,result,grad.x,error\n0,1.0,2.0,\n1,,,<stdin>:3:1: `z` in column `x` is no number\n"
+        '2,9.0,6.0,\n3,,,"<stdin>:5:3: 2 cells, and the header has 1"\n',
     ),
 ]
 

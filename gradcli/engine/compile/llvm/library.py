@@ -216,13 +216,21 @@ def _times(factor: float) -> Native:
     return lambda w, x: w.number("float", f"fmul double {to_float(w, x).text}, {said.text}")
 
 
+def _remainder(w: Writer, x: Any, y: Any) -> Any:
+    """C's; zero has the sign of `x`, which a library loses beside the smallest numbers."""
+    r = _watchful("remainder")(w, x, y)
+    zero = intrinsic(w, "copysign", "double", ZERO, to_float(w, x).text)
+    is_zero = w.put(f"fcmp oeq double {r.text}, {ZERO}")
+    return w.number("float", f"select i1 {is_zero}, double {zero}, double {r.text}")
+
+
 _ONE_BELOW, _NONE = "0xBFF0000000000000", ZERO
 _ALL_WHOLE = "0x4330000000000000"
 
 _SURE = (math.asinh, math.atan, math.atan2, math.tanh, math.erf, math.erfc)
 _WATCHED = (
     *(math.exp, math.exp2, math.expm1, math.sin, math.cos, math.tan, math.sinh, math.cosh),
-    *(math.fmod, math.remainder),
+    math.fmod,
 )
 _AS_IN_C = (
     *(ieee.sin, ieee.cos, ieee.tan, ieee.asin, ieee.acos, ieee.sinh, ieee.cosh, ieee.acosh),
@@ -242,6 +250,7 @@ _NATIVE: dict[Any, Native] = {
     math.isinf: _test(_is_infinite),
     math.isfinite: _is_finite,
     math.copysign: _copysign,
+    math.remainder: _remainder,
     math.floor: _whole("floor"),
     math.ceil: _whole("ceil"),
     math.trunc: _whole("trunc"),

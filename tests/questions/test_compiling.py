@@ -327,8 +327,8 @@ def test_ints_are_held_to_be_ints():
 @pytest.mark.parametrize(
     ("arguments", "inputs", "says"),
     [
-        ([[1.0, 2.0, 3.0]], {}, "2 names"),
-        ([[1.0]], {}, "2 names"),
+        ([[1.0, 2.0, 3.0]], {}, "2 numbers"),
+        ([[1.0]], {}, "2 numbers"),
         ([np.ones((4, 2))], {"t": np.ones(3)}, "number of points"),
     ],
 )

@@ -9,6 +9,8 @@ from math import isnan
 
 import numpy as np
 import pytest
+from amounts import chunks
+from vector_programs import Writer
 
 from gradcli.engine.compile import backends
 from gradcli.engine.compile.vectors import sum_order
@@ -164,6 +166,21 @@ def test_all_answers(question):
 @pytest.mark.skipif(len(BACK_ENDS) < 2, reason="machine code needs the extra `fast`")
 def test_machine_code():
     check("grad", islice(PROGRAMS, 4))
+
+
+@pytest.mark.parametrize("first", chunks(few=4, many=400, size=4))
+def test_random_programs(first, monkeypatch):
+    monkeypatch.setattr(backends, "has_machine_code", lambda: False)
+    compiled = 0
+    for seed in range(first, first + 4):
+        writer = Writer(seed)
+        text = writer.program()
+        program, given = load(text), writer.given()
+        for question in ("grad", "hessian")[: 1 + seed % 2]:
+            run, code = (answer(program, question, when, given) for when in ("never", "always"))
+            compiled += "not-compilable" not in code
+            assert run == code or "not-compilable" in code, text
+    assert compiled > 3
 
 
 def test_a_vector_in_other_forms():

@@ -1,0 +1,72 @@
+"""Random programs of a small vector and a number: element by element, sums, items, loops, branches."""
+
+import random
+
+
+class Writer:
+    """Writes one program of the inputs x (a vector of `size` floats), b (a float), k (an int)."""
+
+    def __init__(self, seed):
+        self.rng = random.Random(seed)
+        self.size = self.rng.choice([1, 2, 3, 3, 9])
+        self.vectors, self.numbers, self.lines = ["x"], ["b"], []
+
+    def program(self):
+        head = [f"input x: float[{self.size}]", "input b", "input k: int = 3"]
+        for count in range(self.rng.randint(1, 4)):
+            self.statement(count)
+        return "\n".join([*head, *self.lines, f"{self.number(2)} + {self.number(1)} * b"]) + "\n"
+
+    def given(self):
+        rng = self.rng
+        x = [rng.choice([rng.gauss(0, 1), rng.gauss(0, 1), 0.0]) for _ in range(self.size)]
+        return {"x": x, "b": rng.gauss(0, 1), "k": rng.randint(0, 3)}
+
+    def vector(self, depth=2):
+        rng = self.rng
+        if depth == 0 or rng.random() < 0.25:
+            return rng.choice(self.vectors)
+        a, b, c = self.vector(depth - 1), self.vector(depth - 1), self.number(0)
+        return rng.choice(
+            [f"({a} + {b})", f"({a} * {b})", f"({a} - {c})", f"{c} * {a}", f"relu({a})", f"abs({a})",
+             f"({a}) / (2 + {b} * {b})", f"maximum({a}, {b})", f"where({a} > {c}, {a}, {b})",
+             f"({a}) ** 2", f"-({a})", f"clamp({a}, -1, 1)", f"minimum({a}, {c})",
+             f"sqrt(({a}) ** 2 + 1)", f"{a} * {rng.choice([0.0, -0.0, 0.5])}"]
+        )  # fmt: skip
+
+    def number(self, depth=1):
+        rng = self.rng
+        if depth == 0:
+            return rng.choice([*self.numbers, *self.numbers, "0.5", "-1.25", "2"])
+        a, c = self.vector(depth - 1), self.number(depth - 1)
+        at = rng.randrange(-self.size, self.size)
+        return rng.choice(
+            [f"({a}).sum()", f"({a}).mean()", f"({a})[{at}]", f"sin({c})", f"x[{at}] * {c}",
+             f"({c} * {self.number(depth - 1)})", f"({a})[{self.size - 1}:].sum()", f"{c} * 0.0"]
+        )  # fmt: skip
+
+    def statement(self, count):
+        rng, name = self.rng, f"v{count}"
+        kind = rng.choice(["vector", "number", "stack", "branch", "loop", "items"])
+        match kind:
+            case "vector":
+                self.lines.append(f"{name} = {self.vector()}")
+            case "stack":
+                numbers = [f"{self.number()} * 1.0" for _ in range(self.size)]
+                self.lines.append(f"{name} = stack([{', '.join(numbers)}])")
+            case "branch":
+                self.lines += [f"{name} = {self.vector(1)}", f"if {self.number()} > {self.number(0)}:",
+                               f"    {name} = {self.vector()}"]  # fmt: skip
+            case "loop":
+                turns = rng.choice(["k", "2"])
+                self.lines += [f"{name} = {self.vector(1)}", f"for i in range({turns}):"]
+                self.vectors.append(name)
+                self.lines.append(f"    {name} = {self.vector()}")
+            case "number":
+                self.lines.append(f"{name} = {self.number(2)} * 1.0")
+            case "items":
+                self.lines += [f"{name} = 0.0", f"for w in {self.vector(1)}:",
+                               f"    {name} = {name} + w * {self.number()}"]  # fmt: skip
+        known = self.numbers if kind in ("number", "items") else self.vectors
+        if name not in known:
+            known.append(name)

@@ -10,7 +10,7 @@ from typing import Any
 from gradcli import ir
 from gradcli.engine.compile.activity import Flow
 from gradcli.engine.compile.adjoint import adjoint
-from gradcli.engine.compile.delta import Derived, certain
+from gradcli.engine.compile.delta import Derived, certain, without_zeros
 from gradcli.engine.compile.effort import Effort
 from gradcli.engine.compile.final import final
 from gradcli.engine.compile.specialize import (
@@ -35,6 +35,7 @@ from gradcli.engine.compile.typed import (
     Value,
 )
 from gradcli.engine.compile.walk import has_rules, instructions
+from gradcli.engine.ops.catalog import ops
 from gradcli.engine.report.values import binding, is_data, is_numeric, plain_value
 from gradcli.engine.run.inputs import Given
 from gradcli.engine.run.session import Session
@@ -401,7 +402,12 @@ class Hessian(Twice):
         rows = [self.points_of([name]) for name in self.names]  # of one tensor all have a cotangent
         self._seeds = [1.0 if j == k else 0.0 for own in rows for k in own for j in own]
         places = [[self.slopes + j for j in own] for own in rows for _ in own]
-        return adjoint(program, self.points, places).program
+        made = adjoint(program, self.points, places).program
+        # of numbers put together, zeros that come to the others are not there to be added
+        is_stacked = any(
+            isinstance(i, Do) and i.op == ops.among.name for i in instructions(program.block.body)
+        )
+        return without_zeros(made, self.slopes + len(self.points)) if is_stacked else made
 
     def seeds(self, request: Request) -> Sequence[float | None]:
         return [_seed(request), *self._seeds]

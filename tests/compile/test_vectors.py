@@ -148,6 +148,14 @@ def test_the_sign_of_zero_in_a_row():
     assert run == code
 
 
+def test_the_sign_of_zero_beside_numbers_put_together():
+    """The cotangents of those that are not read are zeros, which the code does not add."""
+    text = f"{HEAD}v = stack([x[2:].sum(), x[1] * b, b * b])\nx[1] * 0.5 + v[1] * b"
+    program, given = load(text), {"x": [-0.5, -0.75, -0.125], "b": -1.5}
+    run, code = (answer(program, "hessian", when, given) for when in ("never", "always"))
+    assert run == code
+
+
 def test_the_sign_of_zero_in_a_sum():
     """Where one cotangent goes to all elements, theirs come together in a sum from zero."""
     program = load(f"{HEAD}sqrt(x ** 2 + 1)[2:].sum() * b")

@@ -16,6 +16,7 @@ from gradcli.engine.compile.typed import (
     Program,
     Value,
 )
+from gradcli.engine.compile.walk import unused
 from gradcli.engine.ops.catalog import ops
 from gradcli.record import Record
 from gradcli.source import Span
@@ -188,3 +189,17 @@ def certain(found: Derived) -> Program:
     leaves = [Leave(span, absent, why) for absent in found.absent if isinstance(absent, Value)]
     body = (*block.body, *leaves)
     return Program(found.program.inputs, Block(body, block.results), found.program.texts)
+
+
+def without_zeros(program: Program, start: int) -> Program:
+    """A program that leaves where one of its results from a place on is zero, whose sign hangs on
+    terms that it does not have.
+    """
+    first, body = unused(program), [*program.block.body]
+    for k, x in enumerate(program.block.results[start:]):
+        if isinstance(x, Value):
+            is_zero = Value(first + k, "bool")
+            body.append(Do(Span(0, 0), is_zero, ops.eq.name, (x, 0.0), ()))
+            body.append(Leave(Span(0, 0), is_zero, "a derivative is zero"))
+    block = Block(tuple(body), program.block.results)
+    return Program(program.inputs, block, program.texts)

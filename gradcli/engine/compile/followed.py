@@ -18,6 +18,7 @@ from gradcli.engine.compile.tidy import ALL, tidy
 from gradcli.engine.compile.trace import Trace
 from gradcli.engine.compile.typed import (
     Block,
+    Do,
     If,
     Instruction,
     Loop,
@@ -111,6 +112,8 @@ class Followed:
             out = self._result(call(function, given, keywords))
             self._look_around(out)
         trace.recording = self._is_recorded
+        if any(isinstance(i, Do) and i.op == ops.among.name for i in instructions(body)):
+            raise trace.refused("a function is differentiated that puts numbers together")
         return body, out
 
     def _result(self, value: Any) -> Tree:

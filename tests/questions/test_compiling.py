@@ -344,6 +344,9 @@ def test_a_function_that_cannot_be():
         load("input x = 1.0\ny = zeros(2) + x\nrandn(()) * x").compile("x")
     with pytest.raises(ProgramError, match="not compiled"):
         load("input x = 1.0\ny = stack([x, x]).unbind(0)\nrandn(()) * x").compile("x")
+    text = "input x = 1.0\ny = stack([x, x]).index_select(0, tensor([1, 0]))\nrandn(()) * x"
+    with pytest.raises(ProgramError, match="not compiled"):
+        load(text).compile("x")
     with pytest.raises(ProgramError, match="computed"):
         load("input x = 1.0\ny = x * 2\ny").compile("y")
 

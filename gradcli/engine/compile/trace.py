@@ -14,7 +14,7 @@ from gradcli.engine.compile.typed import DTYPES, Do, Instruction, Leave, NotComp
 from gradcli.engine.compile.values import Cell, Vector, is_known, is_number, number_type
 from gradcli.engine.compile.vectors import Vectors
 from gradcli.engine.ops.catalog import ops
-from gradcli.engine.ops.op import Op
+from gradcli.engine.ops.op import REQUIRED, Op
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.data import NUMBERS, SCALARS
 from gradcli.source import Span
@@ -148,7 +148,7 @@ class Trace(Builder):
         """What an op makes of numbers and 0-d tensors."""
         if not all(map(is_known, params.values())):
             raise self.refused(f"`{op.name}` has a parameter that is not known before it runs")
-        params = {n: p for n, p in params.items() if n not in op.params or p != op.params[n]}
+        params = {n: p for n, p in params.items() if not _is_default(op, n, p)}
         are_arrays = any(isinstance(a, Vector) or (isinstance(a, Tensor) and a.shape) for a in args)
         if are_arrays or (op.variadic and op.by_elements is not None):
             return self.vectors.do(op, args, params)
@@ -308,3 +308,10 @@ def restore(value: Any, held: Any) -> None:
         value.number, value.visible, value.saved = held
     else:
         value[:] = held
+
+
+def _is_default(op: Op, name: str, value: Any) -> bool:
+    """Whether a parameter has the value that it has where it is left out; a tensor never has."""
+    default = op.params.get(name, REQUIRED)
+    plain = type(value) in SCALARS or isinstance(value, (str, tuple))
+    return plain and bool(value == default)

@@ -3,6 +3,7 @@
 import pytest
 
 from gradcli.engine.compile.text import text
+from gradcli.engine.compile.tidy import tidy
 from gradcli.engine.compile.typed import Block, Do, If, Loop, Pop, Program, Push, Value
 from gradcli.engine.compile.validate import faults
 from gradcli.source import Span
@@ -68,3 +69,19 @@ def test_a_right_one_has_no_faults():
 def test_faults_of_wrong_ones(body, says):
     found = faults(Program((X,), Block(tuple(body), ()), ()))
     assert any(says in line for line in found), found
+
+
+def test_what_decides_whether_something_is_taken_from_a_stack_stays():
+    """Where one is taken of a kind, all are, though nobody may read the others."""
+    taken = [Block((Pop(AT, 0, (Value(k, "float"),)),), (Value(k, "float"),)) for k in (5, 6)]
+    unread = [Block((Pop(AT, 0, (Value(k, "float"),)),), ()) for k in (7, 8)]
+    first, second = Value(2, "bool"), Value(3, "bool")
+    body = (
+        *(Push(AT, 0, (X,)), Push(AT, 0, (X,))),
+        *(do(2, "lt", X, 1.0, type="bool"), do(3, "gt", X, 2.0, type="bool")),
+        If(AT, (Value(4, "float"),), first, *taken),
+        If(AT, (), second, *unread),
+    )
+    found = tidy(Program((X, N), Block(body, (Value(4, "float"),)), ()), 0)
+    assert faults(found) == []
+    assert [type(i).__name__ for i in found.block.body] == ["Push", "Push", "Do", "Do", "If", "If"]

@@ -247,6 +247,8 @@ class _Needed:
                     for k, t in enumerate(i.targets):
                         self._popped[t.number] = i.stack, k
                         self._reads[t.number] = [*around]
+                        # where one is taken from the stack, so are the others
+                        self._pushed.setdefault((i.stack, k), []).extend(around)
                 case Ruled():
                     for t in i.targets:
                         self._reads[t.number] = [*i.values, *i.args, *i.reads, *around]

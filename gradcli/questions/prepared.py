@@ -15,7 +15,8 @@ from gradcli.engine.run.inputs import check_complete, check_names
 from gradcli.engine.values.data import NUMBERS, np
 from gradcli.engine.values.limits import Reached, meter
 from gradcli.errors import Diagnostic, LimitError
-from gradcli.questions.forms import FORMS, Form
+from gradcli.questions.form import Form
+from gradcli.questions.forms import FORMS
 from gradcli.questions.given_elements import elements
 from gradcli.questions.limited import Limited
 from gradcli.questions.loaded import Loaded

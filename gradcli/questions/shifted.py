@@ -10,7 +10,7 @@ from gradcli.engine.compile.adjoint import adjoint
 from gradcli.engine.compile.typed import NotCompilable, Program
 from gradcli.engine.values.data import np
 from gradcli.errors import Diagnostic
-from gradcli.questions.forms import Differentiated
+from gradcli.questions.differentiated import Differentiated
 from gradcli.questions.loaded import Loaded
 from gradcli.questions.prepared import Prepared, remark, tried
 from gradcli.questions.request import Request

@@ -1,0 +1,68 @@
+"""The directions that derivatives are taken along, and the weights of results, as numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from gradcli.engine.compile.typed import (
+    NotCompilable,
+    Program,
+    Value,
+)
+from gradcli.engine.compile.walk import has_rules
+from gradcli.engine.run.inputs import Given
+from gradcli.engine.values.data import NUMBERS
+from gradcli.questions.given_elements import elements
+from gradcli.questions.loaded import Loaded
+from gradcli.questions.request import Request
+from gradcli.questions.wanted import named
+
+
+def along(loaded: Loaded, request: Request) -> list[str]:
+    """The names that a direction is given for."""
+    return named(loaded.program, list(request.tangents), "--tangent")
+
+
+def units(count: int) -> list[float]:
+    """The unit vectors of a space, one behind the other."""
+    return [1.0 if i == k else 0.0 for i in range(count) for k in range(count)]
+
+
+def columns(
+    program: Program, points: Sequence[Value]
+) -> tuple[Sequence[Sequence[Value]], list[float]]:
+    """The directions of a matrix by columns: what each of them moves, and how. Those through a rule
+    of the program's own go one at a time.
+    """
+    if has_rules(program):
+        return [[point] for point in points], [1.0] * len(points)
+    return [points] * len(points), units(len(points))
+
+
+def seed(request: Request) -> float | None:
+    """The weight of the result where none is given."""
+    return 1.0 if request.cotangent is None else None
+
+
+def weight(request: Request) -> list[float]:
+    """The weight of the result where one is given."""
+    return [] if request.cotangent is None else [number(request.cotangent)]
+
+
+def numbers_of(given: Any, shape: tuple[int, ...]) -> list[float]:
+    """The numbers that are given for the direction of a tensor."""
+    if not shape:
+        return [number(given)]
+    found = elements(given.value if isinstance(given, Given) else given, shape)
+    if found is None:
+        raise NotCompilable("a direction is of another shape")
+    return [*map(float, found)]
+
+
+def number(given: Any) -> float:
+    """A number that is given for a weight or direction."""
+    value: Any = given.value if isinstance(given, Given) else given
+    if type(value) not in NUMBERS:
+        raise NotCompilable("a weight or direction is no single number")
+    return float(value)

@@ -25,7 +25,10 @@ MODULES = tuple(
         *(os.path.realpath(p) for p in sys.path if p and os.path.isdir(p) and Path(p) != ROOT),
     }
 )
-MACHINE_CODE = str(ROOT / "gradcli/engine/compile/llvm")
+MACHINE_CODE = (
+    str(ROOT / "gradcli/engine/compile/llvm"),
+    *(os.path.join(path, "llvmlite") for path in sys.path),  # what it frees when it is collected
+)
 MACHINE = ("/proc/", "/sys/fs/cgroup", "/dev/null", "/dev/tty")  # what is free, for the limits
 OUTSIDE = (
     *(

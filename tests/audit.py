@@ -16,6 +16,8 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+import gradcli
+
 ROOT = Path(__file__).parents[1]
 MODULES = tuple(
     {
@@ -26,7 +28,7 @@ MODULES = tuple(
     }
 )
 MACHINE_CODE = (
-    str(ROOT / "gradcli/engine/compile/llvm"),
+    str(Path(gradcli.__file__).parent / "engine/compile/llvm"),
     *(os.path.join(path, "llvmlite") for path in sys.path),  # what it frees when it is collected
 )
 MACHINE = ("/proc/", "/sys/fs/cgroup", "/dev/null", "/dev/tty")  # what is free, for the limits

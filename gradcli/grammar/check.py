@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from gradcli.errors import Diagnostic, Label, nearest
-from gradcli.grammar import ast, foreign
+from gradcli.grammar import ast
 from gradcli.grammar.arity import Callee, arity_faults, of_builtin, of_function
 from gradcli.grammar.faults import Fault
 from gradcli.grammar.literals import LARGEST, too_large
@@ -152,6 +152,8 @@ class _Expressions:
         return name in PREFIXES or name in self.names.imports
 
     def unknown(self, node: ast.Name, role: str, scope: Scope | None) -> Fault:
+        from gradcli.grammar import foreign
+
         name, signatures = node.id, self.names.signatures
         known = list(self.names.top) + list(self.names.sizes)
         while scope is not None:

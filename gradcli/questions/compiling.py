@@ -15,7 +15,6 @@ from gradcli.errors import Diagnostic, LimitError, ProgramError
 from gradcli.ir import For, While
 from gradcli.ir.visit import all_functions, instructions
 from gradcli.limits import Limits
-from gradcli.questions.given_elements import shapes
 from gradcli.questions.loaded import Loaded
 from gradcli.questions.not_compilable import refusal
 from gradcli.questions.request import Options, Request
@@ -205,7 +204,7 @@ def _key(question: str, request: Request) -> Key:
     """What code hangs on: another request with the same has the same code."""
     wrt = request.wrt if request.wrt is None or isinstance(request.wrt, str) else (*request.wrt,)
     return (
-        *(question, frozenset(shapes(request).items()), wrt, request.of, request.mode),
+        *(question, frozenset(request.shapes.items()), wrt, request.of, request.mode),
         *(type(request.cotangent), (*request.tangents,), request.options.grad_fn),
     )
 

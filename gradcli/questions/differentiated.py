@@ -33,7 +33,6 @@ from gradcli.engine.values.data import np
 from gradcli.errors import Diagnostic
 from gradcli.ir.visit import everything
 from gradcli.questions.form import Form, inputs_of
-from gradcli.questions.given_elements import shapes
 from gradcli.questions.loaded import Loaded
 from gradcli.questions.request import Request
 from gradcli.questions.seeds import numbers_of
@@ -55,7 +54,7 @@ class Differentiated(Form):
         self.loaded = loaded
         self.output = program.output if request.of is None else request.of
         watched, asked = self.names_of(loaded, request)
-        made = specialize(program, shapes(request), watched, [request.of], asked)
+        made = specialize(program, request.shapes, watched, [request.of], asked)
         self.names = _differentiated(program, made, watched, asked)
         (self._tree,) = made.outputs
         self.width = len(made.program.block.results)

@@ -24,7 +24,6 @@ from gradcli.engine.tape.tensor import Tensor, leaf
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import np
 from gradcli.questions.form import Form, inputs_of
-from gradcli.questions.given_elements import shapes
 from gradcli.questions.loaded import Loaded
 from gradcli.questions.request import Request
 from gradcli.results import (
@@ -39,7 +38,7 @@ class Run(Form):
         program = loaded.program
         names = [*program.names]
         wanted = [*names] if program.result is None else [*names, None]
-        made = specialize(program, shapes(request), (), wanted)
+        made = specialize(program, request.shapes, (), wanted)
         self._names = names
         self._params = {i.name for i in program.inputs if i.kind == "param"}
         trees = zip(names, made.outputs, strict=False)

@@ -7,19 +7,6 @@ from typing import Any
 
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.data import NUMBERS, np
-from gradcli.questions.request import Request
-
-
-def shapes(request: Request) -> dict[str, tuple[int, ...]]:
-    """The shape of each value that is given."""
-    return {name: _shape(given.value) for name, given in request.given.items()}
-
-
-def _shape(value: Any) -> tuple[int, ...]:
-    if type(value) is list or type(value) is tuple:
-        return (len(value), *(_shape(value[0]) if value else ()))
-    found: tuple[int, ...] = tuple(getattr(value, "shape", ()))
-    return found
 
 
 def elements(value: Any, shape: Sequence[int]) -> list[Any] | None:

@@ -131,10 +131,22 @@ class Request(Record):
     tangents: Mapping[str, Any]
     mode: str
 
+    @property
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """The shape of each value that is given."""
+        return {name: _shape(given.value) for name, given in self.given.items()}
+
     def asking(self, options: Options) -> Request:
         """The same, run otherwise."""
         fields = {name: getattr(self, name) for name in self._fields}
         return Request(**fields | {"options": options})
+
+
+def _shape(value: Any) -> tuple[int, ...]:
+    if type(value) is list or type(value) is tuple:
+        return (len(value), *(_shape(value[0]) if value else ()))
+    found: tuple[int, ...] = tuple(getattr(value, "shape", ()))
+    return found
 
 
 def request(

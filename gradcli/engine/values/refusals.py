@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 
 from gradcli.errors import RunError, run_error
 
-_MORE = re.compile("too many dimensions for generalized|only supports up to|index arrays cannot be")
-_TOO_MANY = re.compile(r"maximum .*dimension|number of dimensions must be within")
+_MORE = "too many dimensions for generalized|only supports up to|index arrays cannot be"
+_TOO_MANY = "maximum .*dimension|number of dimensions must be within"
 
 
 def unassigned(name: str) -> RunError:
@@ -59,9 +59,9 @@ def too_many_dimensions(error: Exception) -> RunError | None:
     """What NumPy says of a tensor of more dimensions than it has, or than one of its functions
     takes, in the words of messages; None of another error.
     """
-    if isinstance(error, (ValueError, IndexError)) and _TOO_MANY.search(str(error)):
+    if isinstance(error, (ValueError, IndexError)) and re.search(_TOO_MANY, str(error)):
         return run_error("bad-argument", "a tensor has at most 64 dimensions")
-    if isinstance(error, (ValueError, IndexError, RuntimeError)) and _MORE.search(str(error)):
+    if isinstance(error, (ValueError, IndexError, RuntimeError)) and re.search(_MORE, str(error)):
         return run_error("bad-argument", "no tensor of so many dimensions is taken here")
     return None
 

@@ -184,7 +184,8 @@ def test_random_programs(first):
     assert counts["reverse", "right"] > 4
     ambiguous = {mode for mode, reason in counts if "hold one value" in reason}
     assert ambiguous <= {"hessian"}
-    assert counts["hessian", "two variables hold one value"] <= 4
+    # the interpreter has these: of some hundred about one in six, by chance a third of twenty
+    assert counts["hessian", "two variables hold one value"] <= 6
 
 
 def pushed(program):

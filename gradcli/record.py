@@ -26,9 +26,9 @@ class Record:
     _defaults: ClassVar[dict[str, Any]] = {}
 
     def __init_subclass__(cls) -> None:
-        cls._fields = tuple(
-            name for base in reversed(cls.__mro__) for name in base.__dict__.get("__slots__", ())
-        )
+        own = cls.__dict__.get("__slots__", ())
+        if own:
+            cls._fields = (*cls._fields, *own)
         if "__init__" not in cls.__dict__:
             cls.__init__ = Record.__init__  # type: ignore[method-assign]  # not a base's fast one
 

@@ -174,18 +174,17 @@ def test_a_loop_of_no_turns():
     assert dict(outcomes(case)) == dict.fromkeys(MODES, "right")
 
 
-@pytest.mark.parametrize("first", chunks(few=40, many=2000, size=20))
+@pytest.mark.parametrize("first", chunks(few=40, many=2000, size=40))
 def test_random_programs(first):
     counts = Counter()
-    for seed in range(first, first + 20):
+    for seed in range(first, first + 40):
         case = Case(*Writer(seed).program())
         if isinstance(case.program.block.results[0], Value):
             counts.update(outcomes(case))
-    assert counts["reverse", "right"] > 4
+    assert counts["reverse", "right"] > 8
     ambiguous = {mode for mode, reason in counts if "hold one value" in reason}
     assert ambiguous <= {"hessian"}
-    # the interpreter has these: of some hundred about one in six, by chance a third of twenty
-    assert counts["hessian", "two variables hold one value"] <= 6
+    assert counts["hessian", "two variables hold one value"] <= 8
 
 
 def pushed(program):

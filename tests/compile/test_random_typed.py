@@ -118,10 +118,10 @@ def answer(made, inputs):
         return None
 
 
-@pytest.mark.parametrize("first", chunks(3, 999, 3))
+@pytest.mark.parametrize("first", chunks(9, 999, 9))
 def test_machine_code_is_python_code(first):
     answered = 0
-    for seed in range(first, first + 3):
+    for seed in range(first, first + 9):
         writer = Writer(seed)
         program = writer.program()
         assert faults(program) == []
@@ -132,4 +132,4 @@ def test_machine_code_is_python_code(first):
             if found is not None:
                 answered += 1
                 assert found == answer(plain, inputs), (seed, inputs)
-    assert answered > 3 or first, "in every run something is compared"
+    assert answered > 9

@@ -22,7 +22,7 @@ def test_all_are_there():
     assert len(recorded()) == PROGRAMS
 
 
-@pytest.mark.parametrize("first", chunks(250, PROGRAMS, CHUNK))
+@pytest.mark.parametrize("first", range(0, PROGRAMS, CHUNK))
 def test_programs_give_what_pytorch_gives(first):
     for program, facts in recorded()[first : first + CHUNK]:
         found = difference(by_gradcli.ask(program), facts, program.rtol)

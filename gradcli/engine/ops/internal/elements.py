@@ -74,7 +74,7 @@ shared: Op = op(
     "begins with zero.",
     source="the adjoint of broadcasting",
     number=lambda x: x,
-    array=np.array,
+    array=lambda x: np.array(x),  # noqa: PLW0108 - np is imported where it is used
     shape=lambda x: x,
     vjp=(lambda g, out, x: from_zero(g),),
     jvp=(lambda dot, out, x: dot,),
@@ -88,7 +88,7 @@ passed: Op = op(
     doc="The number input, a part of the sum of a tensor: its cotangent goes on as one.",
     source="the adjoint of a sum",
     number=lambda x: x,
-    array=np.array,
+    array=lambda x: np.array(x),  # noqa: PLW0108 - np is imported where it is used
     shape=lambda x: x,
     vjp=(lambda g, out, x: ops.copied(g),),
     jvp=(lambda dot, out, x: dot,),

@@ -1,6 +1,5 @@
 """The command line as a whole."""
 
-from collections.abc import Callable
 from importlib import import_module
 from typing import Annotated, Any
 
@@ -8,6 +7,7 @@ import typer
 from typer.core import TyperGroup
 
 from gradcli import __version__
+from gradcli.cli.command import help_text
 from gradcli.cli.terminal import write_message, write_output
 
 _MODULES = {
@@ -26,12 +26,7 @@ _MODULES = {
     "completion": "gradcli.cli.shells",
     "help": "gradcli.cli.help",
 }
-"""The module of each command, in which a function has the command's name."""
-
-_STATUSES = (
-    "Exit status: 0 done, 1 the answer is no, 2 usage, 3 the program, 4 the inputs, "
-    "5 while running, 6 a limit; `gradcli help exit-status`."
-)
+"""The module of each command, in which it has the command's name."""
 
 _PLAIN: dict[str, Any] = {
     "rich_markup_mode": None,
@@ -48,20 +43,12 @@ class _Commands(TyperGroup):
     def get_command(self, ctx: object, cmd_name: str) -> Any:
         if cmd_name not in _MODULES:
             return None
-        function = getattr(import_module(_MODULES[cmd_name]), cmd_name)
-        single = typer.Typer(add_completion=False, **_PLAIN)
-        single.command(cmd_name, help=_help(function), epilog=_STATUSES)(function)
-        return typer.main.get_command(single)
+        return getattr(import_module(_MODULES[cmd_name]), cmd_name).build()
 
 
 def commands() -> list[str]:
     """The names of all commands."""
     return list(_MODULES)
-
-
-def _help(function: Callable[..., None]) -> str:
-    """The function's docstring, marked so that typer leaves the lines of its examples alone."""
-    return (function.__doc__ or "").replace("    Examples:", "    \b\n    Examples:")
 
 
 app = typer.Typer(
@@ -104,4 +91,4 @@ def _root(
         raise typer.Exit(2)
 
 
-app.callback(invoke_without_command=True, help=_help(_root))(_root)
+app.callback(invoke_without_command=True, help=help_text(_root))(_root)

@@ -9,46 +9,45 @@ if TYPE_CHECKING:
     from gradcli.program import Program
 
 
-def inputs(ctx: Any, incomplete: str) -> list[str]:
+def inputs(ctx: Any, args: list[str], incomplete: str) -> list[str]:
     """`NAME=` for the program's inputs; before a program is named, what the shell offers."""
     program = _program(ctx)
     return [] if program is None else _beginning(incomplete, [f"{n}=" for n in program.inputs])
 
 
-def tangents(ctx: Any, incomplete: str) -> list[str]:
+def tangents(ctx: Any, args: list[str], incomplete: str) -> list[str]:
     """`NAME=` for the names that a direction can have."""
     program = _program(ctx)
     return [] if program is None else _beginning(incomplete, [f"{n}=" for n in program.watchable])
 
 
-def watchable(ctx: Any, incomplete: str) -> list[str]:
+def watchable(ctx: Any, args: list[str], incomplete: str) -> list[str]:
     """Names that a derivative can be taken by; several are separated by commas."""
     program = _program(ctx)
     return [] if program is None else _after_comma(incomplete, program.watchable)
 
 
-def names(ctx: Any, incomplete: str) -> list[str]:
+def names(ctx: Any, args: list[str], incomplete: str) -> list[str]:
     """All top-level names of the program."""
     program = _program(ctx)
     return [] if program is None else _after_comma(incomplete, program.names)
 
 
-def operations(incomplete: str) -> list[str]:
+def operations(ctx: Any, args: list[str], incomplete: str) -> list[str]:
     """Names of built-in operations."""
     from gradcli.program import operations
 
     return _beginning(incomplete, [operation.name for operation in operations()])
 
 
-def topics(incomplete: str) -> list[str]:
+def topics(ctx: Any, args: list[str], incomplete: str) -> list[str]:
     """Commands and pages of the documentation."""
-    from gradcli.cli.app import commands
     from gradcli.cli.shipped import TOPICS
 
-    return _beginning(incomplete, [*commands(), *TOPICS])
+    return _beginning(incomplete, [*ctx.find_root().command.list_commands(ctx), *TOPICS])
 
 
-def samples(incomplete: str) -> list[str]:
+def samples(ctx: Any, args: list[str], incomplete: str) -> list[str]:
     """Names of sample programs and their data."""
     from gradcli.cli.shipped import samples
 

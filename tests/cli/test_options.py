@@ -3,13 +3,15 @@
 import ast
 import re
 from importlib import import_module
-from inspect import signature
+from inspect import Parameter, Signature
 from pathlib import Path
-from typing import get_args
+from typing import Annotated, Literal
 
 import pytest
 import typer
+from typer.core import TyperOption
 
+from gradcli.cli import app as app_module
 from gradcli.cli import options
 from gradcli.cli.app import app
 from gradcli.cli.command import command
@@ -26,12 +28,7 @@ NAMES = typer.main.get_command(app).list_commands(None)
 
 def taken(name):
     """The options that a command takes."""
-    module = next(
-        m
-        for m in map(import_module, sorted(f"gradcli.cli.{p.stem}" for p in CLI.glob("*.py")))
-        if hasattr(m, name) and hasattr(getattr(m, name), "__signature__")
-    )
-    return list(signature(getattr(module, name)).parameters)
+    return getattr(import_module(app_module._MODULES[name]), name).options
 
 
 def test_every_option_of_the_table_is_taken_by_a_command():
@@ -42,9 +39,9 @@ def test_options_are_declared_in_the_table_alone():
     declaring = {
         path.name
         for path in CLI.glob("*.py")
-        if re.search(r"typer\.(Option|Argument)\(", path.read_text("utf-8"))
+        if re.search(r"(Option|Argument)\(|\b(option|flag|argument)\(", path.read_text("utf-8"))
     }
-    assert declaring == {"options.py", "command.py", "app.py"}  # --format, --version
+    assert declaring == {"options.py", "app.py"}  # --version
 
 
 def test_the_function_of_a_command_takes_the_line_alone():
@@ -58,15 +55,66 @@ def test_the_function_of_a_command_takes_the_line_alone():
     assert sorted(seen) == sorted(NAMES)
 
 
+def seen_by(lines):
+    def see(line):
+        lines.append(line)
+
+    return see
+
+
 def test_an_option_not_taken_is_not_asked_for():
     seen = []
-    made = command("wrt", "form", forms=("plain", "json"))(seen.append)
-    made(wrt=["a"], form="json")
+    made = command("wrt", "form", forms=("plain", "json"))(seen_by(seen)).build()
+    made.main(["--wrt", "a", "-f", "json"], standalone_mode=False)
     (line,) = seen
     assert (line.wrt, line.form, line.of, line.jobs) == (["a"], "json", None, 1)
-    form = signature(made).parameters["form"].annotation
-    assert get_args(get_args(form)[0]) == ("auto", "plain", "json")
-    assert form.__metadata__[0].help == "auto, plain or json."
+    form = next(p for p in made.params if p.name == "form")
+    assert tuple(form.type.choices) == ("auto", "plain", "json")
+    assert form.help == "auto, plain or json."
+
+
+def test_every_option_is_what_typer_makes_of_its_annotation():
+    """A command built from the table is the one that typer builds from annotations."""
+    for name in NAMES:
+        mine = getattr(import_module(app_module._MODULES[name]), name)
+        theirs = typer.Typer(add_completion=False, rich_markup_mode=None)
+        theirs.command(name)(annotated(mine))
+        for made, wanted in zip(
+            mine.build().params, typer.main.get_command(theirs).params, strict=True
+        ):
+            for what in ("name", "opts", "secondary_opts", "nargs", "multiple", "required"):
+                assert getattr(made, what) == getattr(wanted, what), (name, made.name, what)
+            for what in ("is_flag", "help", "metavar", "show_default", "hidden", "default"):
+                found = getattr(made, what, None), getattr(wanted, what, None)
+                assert found[0] == found[1], (name, made.name, what, found)
+            assert repr(made.type) == repr(wanted.type), (name, made.name)
+
+
+def annotated(mine):
+    """The function from whose annotations typer would build the command."""
+
+    def body(**given):
+        pass
+
+    row = []
+    for name in mine.options:
+        field, kind = options.FIELDS[name], Line.__annotations__[name]
+        settings = {k: v for k, v in field.settings.items() if k != "is_flag"}
+        if name == "form":
+            known = forms.format_names(mine.forms)
+            kind, settings["help"] = Literal[known], f"{forms.alternatives(known)}."
+        make = typer.Option if field.make is TyperOption else typer.Argument
+        info = make(*(field.names or ()), show_default=False, **settings)
+        row.append(
+            Parameter(
+                name,
+                Parameter.KEYWORD_ONLY,
+                default=field.default,
+                annotation=Annotated[kind, info],
+            )
+        )
+    body.__signature__ = Signature(row)
+    return body
 
 
 def test_a_new_form_is_a_row_of_the_table(monkeypatch):

@@ -57,12 +57,13 @@ def _run(arguments: Sequence[str]) -> int:
 
     from gradcli.cli.failures import bug, lacks_memory, out_of_memory
     from gradcli.cli.messages import option_value, report_failure
-    from gradcli.cli.terminal import output_failure, prepare_streams
+    from gradcli.cli.terminal import check_colour, output_failure, prepare_streams
     from gradcli.errors import GradError
 
     prepare_streams()
     usage_error: Any = typer.BadParameter.__base__  # typer does not export it
     try:
+        check_colour()
         from gradcli.cli.app import app
 
         return app(list(arguments), prog_name="gradcli", standalone_mode=False) or 0

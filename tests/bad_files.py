@@ -216,7 +216,7 @@ BAD_FILES = [
     value("json: null", "x.json", b'null', "<expr>:1:1: error[bad-input]: `x` needs a number or tensor, got None"),
     value("json: null in a list", "x.json", b'[1, null]', "<expr>:1:1: error[bad-input]: x=@x.json: None in a list cannot become part of a tensor"),
     value("json: an object", "x.json", b'{"a": 1}', "<expr>:1:1: error[bad-input]: `x` needs a number or tensor, got a dict"),
-    value("json: a ragged list", "x.json", b'[[1], [2, 3]]', "<expr>:1:1: error[bad-input]: x=@x.json: a list becomes a tensor only if its rows are of one shape, got 1, 2"),
+    value("json: a ragged list", "x.json", b'[[1], [2, 3]]', "<expr>:1:1: error[bad-input]: x=@x.json: a list becomes a tensor only if its rows are of one shape, got a list of 1 and a list of 2"),
     value("json: a raw line end in a string", "x.json", b'["\n"]', "x.json:1:3: error[bad-input]: this is no JSON: invalid control character"),
     value("json: an escape cut short", "x.json", b'["\\u12"]', "x.json:1:4: error[bad-input]: this is no JSON: invalid \\uXXXX escape"),
     value("json: a key twice", "x.json", b'{"a": 1, "a": 2}', "`x.json` has an object with two keys `a`", "help: give each value its own name"),

@@ -59,11 +59,17 @@ def _given(values: Values | None, loaded: Program, elsewhere: Collection[str]) -
     from gradcli.formats.refusal import first_names
 
     left = [name for name in loaded.optional if name not in elsewhere]
-    found = values.of(loaded.inputs, left)
-    return {
+    found = {
         name: program.Given(value, f"{first_names([name])} in {values.name}")
-        for name, value in found.items()
+        for name, value in values.of(loaded.inputs, left).items()
     }
+    try:
+        loaded.check_given(found)
+    except InputError as error:
+        for extra in error.diagnostics:
+            extra.notes = (*extra.notes, "`--ignore-extra` passes over it")
+        raise
+    return found
 
 
 def _asked(line: Line, records: Batch | None) -> tuple[Any, dict[str, str], Values | None]:

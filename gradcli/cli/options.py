@@ -38,6 +38,10 @@ def argument(*, default: Any = None, **settings: Any) -> Any:
     return Field(TyperArgument, (), default, settings)
 
 
+PRECISION = 6
+"""Significant digits for people, where nothing else is asked."""
+
+
 class Line:
     """What a command line asks for, a field an option; what a command does not take is as if it
     were not asked for. `form` gets its values and help from the forms of the command.
@@ -149,7 +153,7 @@ class Line:
         "-o", "--output", metavar="FILE", help="Write a file, its form by its suffix."
     )
     precision: int = option(
-        default=6, min=1, max=17, metavar="N", help="Significant digits for people (6)."
+        default=PRECISION, min=1, max=17, metavar="N", help="Significant digits for people (6)."
     )
     check_nan: bool = flag("--check-nan", help="Make a result that is not finite an error.")
     seed: int | None = option(

@@ -9,12 +9,12 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from gradcli.cli.failures import unwritable, usage
+from gradcli.cli.options import PRECISION, Line
 from gradcli.cli.terminal import is_terminal, print_output, wants_colour, width, write_output
 from gradcli.formats.forms import FORMS, Parts, fits, suffixes
 from gradcli.record import Record
 
 if TYPE_CHECKING:
-    from gradcli.cli.options import Line
     from gradcli.render.text import Line as Drawn
 
 _WIDTH = 80  # where no terminal says
@@ -108,6 +108,17 @@ def choose(line: Line, forms: Sequence[str]) -> Target:
     Raises:
         UsageError: If the options contradict each other or the suffix is unknown.
     """
+    target = _chosen(line, forms)
+    form = target.form
+    if form == "auto" and "plain" in forms and (target.path or not is_terminal(sys.stdout)):
+        form = "plain"
+    if form in FORMS and FORMS[form].whole and line.precision != PRECISION and not line.graph:
+        help = "`-f human` shows what `--precision` rounds"
+        raise usage(f"`--precision` does not go with {form} output, which has all digits", help)
+    return target
+
+
+def _chosen(line: Line, forms: Sequence[str]) -> Target:
     asked = {"json": "--json"} if line.json else {}
     if line.raw:
         asked["raw"] = "--raw"

@@ -9,10 +9,11 @@ import sys
 from contextlib import suppress
 from typing import TextIO
 
-from gradcli.cli.failures import unwritable
+from gradcli.cli.failures import unwritable, usage
 from gradcli.errors import UsageError
 
 _NARROWEST = 20
+_COLOR = "GRADCLI_COLOR"
 
 
 def is_terminal(stream: TextIO | None) -> bool:
@@ -31,12 +32,23 @@ def width(stream: TextIO | None) -> int | None:
     return max(columns, _NARROWEST) if columns else None
 
 
+def check_colour() -> None:
+    """Hold the environment to name a choice of colours that there is.
+
+    Raises:
+        UsageError: If it does not.
+    """
+    chosen = os.environ.get(_COLOR, "")
+    if chosen not in ("", "auto", "always", "never"):
+        raise usage(f"`{_COLOR}={chosen}` is no choice of colours", "auto, always or never")
+
+
 def wants_colour(stream: TextIO | None, choice: str) -> bool:
     """Whether to colour what goes to a stream.
 
     The option decides, then GRADCLI_COLOR, NO_COLOR, FORCE_COLOR, and last the terminal.
     """
-    for decided in (choice, os.environ.get("GRADCLI_COLOR", "")):
+    for decided in (choice, os.environ.get(_COLOR, "")):
         if decided in ("always", "never"):
             return decided == "always"
     if os.environ.get("NO_COLOR"):

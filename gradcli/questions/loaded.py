@@ -122,7 +122,7 @@ class Loaded:
             if of not in done.values:
                 raise no_such_result(of, [n for n, v in done.values.items() if is_data(v)])
             name, value = of, done.values[of]
-        value = done.session.tensor(value)
+        value = self.tensor(done, value, of)
         if not isinstance(value, Tensor) and type(value) not in NUMBERS:
             message = f"`{name}` is {kind_of(value)}, not a number or tensor"
             help = "a list of numbers becomes a tensor: `[x, y]` for `(x, y)`"
@@ -135,6 +135,20 @@ class Loaded:
                 )
             )
         return name, value
+
+    def tensor(self, done: Done, value: Any, of: str | None) -> Any:
+        """A list that is a result as a tensor, anything else as it is.
+
+        Raises:
+            RunError: If the list is none, with the place of the result.
+        """
+        try:
+            return done.session.tensor(value)
+        except RunError as error:
+            first = error.diagnostics[0]
+            if first.source is None:
+                first.source, first.span = self.place(of)
+            raise
 
     def _no_result(self) -> UsageError:
         message = "the program does not end in an expression, so it has no result"

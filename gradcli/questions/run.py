@@ -26,7 +26,7 @@ def run(loaded: Loaded, request: Request) -> RunResult:
 
 def _result(loaded: Loaded, request: Request, done: Done) -> RunResult:
     """What a finished run found, as plain data."""
-    result = done.session.tensor(done.result) if is_numeric(done.result) else done.result
+    result = loaded.tensor(done, done.result, None) if is_numeric(done.result) else done.result
     warnings = [*done.warnings(loaded.source)]
     if not is_finite(result):
         from gradcli.questions.warnings import non_finite

@@ -10,6 +10,7 @@ from gradcli.render.text import TIMES, cells, shorten, visible
 from gradcli.results import Value
 
 _ROWS = 6  # a longer matrix shows its first rows and its last
+_DEPTH = 3  # so deep are lists in lists shown
 _LINES = 32  # an array of more dimensions and more rows in all is told by its range
 
 
@@ -140,14 +141,18 @@ def _stack(values: Any, precision: int, width: int) -> list[str]:
     return lines
 
 
-def _items(value: list[Any] | tuple[Any, ...], precision: int) -> str:
-    """A list whose items differ in shape: scalars as they are, others by their shape."""
+def _items(value: Any, precision: int, depth: int = 0) -> str:
+    """A list whose items differ in shape: scalars and short lists as they are, matrices by their
+    shape.
+    """
     texts = []
     for item in value[:_ROWS]:
         if _is_scalar(item):
             texts.append(number(_python(item), precision))
-        else:
+        elif len(shape_of(item)) > 1:
             texts.append(f"[{TIMES.join(map(str, shape_of(item)))}]")
+        else:
+            texts.append(_items(item, precision, depth + 1) if depth < _DEPTH else "[…]")
     if len(value) > _ROWS:
         texts.append(f"… {len(value) - _ROWS:,} more")
     return f"[{', '.join(texts)}]"

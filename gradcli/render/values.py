@@ -20,10 +20,13 @@ def run_view(result: RunResult, *, precision: int, width: int) -> list[Line]:
 
 
 def binding_table(bindings: Sequence[Binding], precision: int, width: int) -> list[Line]:
-    """A row for each name: value, shape, grad and grad_fn, the columns that are empty left out."""
+    """A row for each name: shape, dtype, value, grad and grad_fn, the columns that are empty left
+    out.
+    """
     columns = [
         text_column("name", "name", [visible(b.name) for b in bindings]),
         text_column("shape", "shape", [shape_text(b.value) for b in bindings]),
+        text_column("dtype", "shape", [dtype_text(b.value) for b in bindings]),
         value_column("value", "value", [b.value for b in bindings], precision),
         value_column("grad", "grad", [b.grad for b in bindings], precision),
         text_column("grad_fn", "shape", [visible(b.grad_fn) for b in bindings]),
@@ -46,3 +49,20 @@ def shape_text(value: Value) -> str:
     """`[2, 3]`, or nothing for a scalar."""
     shape = shape_of(value)
     return f"[{', '.join(map(str, shape))}]" if shape else ""
+
+
+def dtype_text(value: Value) -> str:
+    """The dtype of an array, or of the one that a number or a list of numbers is."""
+    if hasattr(value, "dtype"):
+        return str(value.dtype)
+    if not isinstance(value, (list, tuple)):
+        return _DTYPES.get(type(value), "")
+    if not shape_of(value):
+        return ""
+    found = {dtype_text(item) for item in value}
+    return (
+        next((dtype for dtype in _DTYPES.values() if dtype in found), "") if "" not in found else ""
+    )
+
+
+_DTYPES = {float: "float64", int: "int64", bool: "bool"}  # a list has the first that is in it

@@ -173,7 +173,9 @@ def test_a_line_that_the_program_leaves_open_is_ended(cli, tmp_path):
 def test_human(cli):
     assert cli("run", "-e", "y", "-f", "human")[1] == (
         "hello\n\n"
-        "name  value  grad  grad_fn\nx     2      4\ny     4            <PowBackward0>\n\ny = 4\n"
+        "name  dtype    value  grad  grad_fn\n"
+        "x     float64  2      4\n"
+        "y     float64  4            <PowBackward0>\n\ny = 4\n"
     )
     assert cli("grad", "-e", "y", "-f", "human", "x=1.23456789", "--precision", "3")[1] == (
         "y = 1.52\n\nname  value  gradient\nx     1.23   2.47\n"

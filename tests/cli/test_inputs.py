@@ -210,6 +210,7 @@ def test_names_that_are_no_inputs_are_refused_or_passed_over(shell, tmp_path, na
     status, out, err = shell(*command)
     assert (status, out) == (4, "")
     assert f"given as zz in {name}" in err
+    assert "`--ignore-extra` passes over it" in err
     assert shell(*command, "--ignore-extra") == (0, "6.0\n", "")
     other = ["run", "-e", "input b = 1.0", "-e", "b * 2", "-i", name, "--ignore-extra"]
     assert f"no name in `{name}` is an input" in shell(*other)[2]

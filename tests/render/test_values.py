@@ -49,7 +49,10 @@ STACK = ["[[[0, 1],", "  [2, 3]],", " [[4, 5],", "  [6, 7]]]"]
         (np.arange(8.0).reshape(2, 2, 2), 30, STACK),
         (np.arange(99.0).reshape(3, 33, 1), 30, ["99 numbers, 0 to 98"]),
         ([1, np.zeros((2, 2)), "a"], 30, ["[1, [2×2], 'a']"]),
-        ([[1.0], [1.0, 2.0]], 30, ["[[1], [2]]"]),
+        ([1, [2, 3]], 30, ["[1, [2, 3]]"]),
+        ([[1, [2, 3]], np.ones(2)], 30, ["[[1, [2, 3]], [1, 1]]"]),
+        ([[[[[5], 1], 1], 1], 1], 30, ["[[[[[…], 1], 1], 1], 1]"]),
+        ([[1.0], [1.0, 2.0]], 30, ["[[1], [1, 2]]"]),
         (np.array(2.0), 30, ["2"]),
         (None, 30, [""]),
     ],
@@ -134,9 +137,9 @@ def test_run_table_leaves_empty_columns_out():
     assert (
         plain_text(run_view(result, precision=6, width=80))
         == """\
-name  value  grad  grad_fn
-x     2      4
-y     4            <PowBackward0>
+name  dtype    value  grad  grad_fn
+x     float64  2      4
+y     float64  4            <PowBackward0>
 
 y = 4
 """

@@ -473,13 +473,16 @@ def _ragged(value: list[Any]) -> RunError:
                 "wrong-type",
                 f"{kind_of(item)} in a list cannot become part of a tensor",
             )
-    lengths = [len(item) if type(item) is list else None for item in value]
-    text = ", ".join("a number" if n is None else str(n) for n in lengths[:4])
+    first, *others = dict.fromkeys(map(_row_of, value))
+    found = f"{first} and {others[0]}" if others else f"{first} in each place, not all alike"
     return run_error(
-        "ragged-list",
-        f"a list becomes a tensor only if its rows are of one shape, got {text}"
-        + (", ..." if len(lengths) > 4 else ""),
+        "ragged-list", f"a list becomes a tensor only if its rows are of one shape, got {found}"
     )
+
+
+def _row_of(item: Any) -> str:
+    """What a message calls an item of a list that is to be a row."""
+    return f"a list of {len(item)}" if type(item) is list else kind_of(item)
 
 
 def kind_of(value: Any) -> str:

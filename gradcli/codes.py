@@ -68,8 +68,8 @@ GROUPS = {
         (
             "bad-decorator",
             "a decorator that means nothing here",
-            "The one decorator is `@staticmethod`, before `forward` and `backward` of an own "
-            "differentiable function.",
+            "`@staticmethod` stands before the methods of a class, `@no_grad()` before any "
+            "function, and outside of classes whatever takes a function and gives one.",
         ),
         (
             "bad-encoding",

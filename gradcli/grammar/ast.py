@@ -261,21 +261,17 @@ class Param(Node):
 
 
 class Def(Node):
-    """`def name(params): body`; `decorators` are the names behind `@` (only `staticmethod`, in a
-    class).
-    """
+    """`def name(params): body`; `decorators` are what stands behind `@`, in its order."""
 
     __slots__ = ("name", "params", "body", "decorators")
     name: str
     params: tuple[Param, ...]
     body: tuple[Statement, ...]
-    decorators: tuple[str, ...]
+    decorators: tuple[Expr, ...]
 
 
 class With(Node):
-    """`with context: body`, where context is `no_grad()` or `enable_grad()`, with or without
-    `torch.` in front.
-    """
+    """`with context: body`, where context says whether steps are recorded (`contexts.py`)."""
 
     __slots__ = ("context", "body")
     context: Expr

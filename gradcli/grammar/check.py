@@ -6,12 +6,11 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from gradcli.errors import Diagnostic, Label, nearest
-from gradcli.grammar import ast
+from gradcli.grammar import ast, contexts, modules
 from gradcli.grammar.arity import Callee, arity_faults, of_builtin, of_function
 from gradcli.grammar.faults import Fault
 from gradcli.grammar.literals import LARGEST, too_large
 from gradcli.grammar.names import (
-    MODULES,
     PREFIXES,
     Names,
     Scope,
@@ -115,7 +114,7 @@ class _Expressions:
         elif self.is_module(name):
             message = f"`{name}` is a module here, not a value"
             yield Fault("unknown-name", message, *node.span)
-        elif name in ("no_grad", "enable_grad"):
+        elif name in contexts.NAMES:
             message = f"`{name}` stands only in a `with`"
             yield Fault("bad-context", message, *node.span, help=f"write `with {name}():`")
         else:
@@ -167,7 +166,7 @@ class _Expressions:
             message = f"`{name}` is no value"
         called = role == "call"
         written = foreign.function(name) if called else foreign.constant(name)
-        if role == "base" and f"torch.{name}" in MODULES:
+        if role == "base" and modules.is_module(f"torch.{name}"):
             written = f"torch.{name}"
         if written is not None:
             help, instead = f"write `{written}`", (node.span, written)
@@ -193,11 +192,11 @@ class _Expressions:
         start = node.span.end - len(node.name)
         module, _, name = path.rpartition(".")
         help: str | None
-        if name in ("no_grad", "enable_grad"):
+        if name in contexts.NAMES:
             message, help = f"`{name}` stands only in a `with`", f"write `with {name}():`"
             return Fault("bad-context", message, start, node.span.end, help=help)
         message = f"`{name}` of `{module}` is not part of the language"
-        help = nearest(name, self.names.signatures.names()) if module in MODULES else None
+        help = nearest(name, modules.names(module, self.names.signatures))
         return Fault("unknown-name", message, start, node.span.end, help=help)
 
     def member(self, node: ast.Attribute) -> Iterator[Fault]:
@@ -267,6 +266,8 @@ class _Expressions:
 def _functions(module: ast.Module, names: Names) -> Iterator[tuple[str, Callee]]:
     for statement in module.body:
         if isinstance(statement, ast.Def) and names.counts[statement.name] == 1:
+            if any(contexts.mode(d, names, None) is None for d in statement.decorators):
+                continue  # what a decorator gives is called in its own way
             yield statement.name, of_function(statement)
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import assert_never
 
 from gradcli import ir
-from gradcli.grammar import ast
+from gradcli.grammar import ast, contexts
 from gradcli.grammar.expressions import Expressions
 from gradcli.grammar.names import Names, target_names, walk
 from gradcli.source import Source, Span
@@ -117,11 +118,9 @@ class _Lowering(Expressions):
                 value = ir.Const(None, s.span) if s.value is None else self.expression(s.value)
                 self.emit(ir.Return(s.span, value))
             case ast.Def():
-                slot = self.slot_of(s.name)
-                assert slot is not None
-                self.emit(ir.Define(s.span, slot, self.define_by(s, "")))
+                self.definition(s)
             case ast.With():
-                self.emit(ir.Mode(s.span, self.mode(s.context), self.block(s.body)))
+                self.mode(s.context, s.span, lambda: self.block_into(self.out, s.body))
             case ast.Class():
                 self.rule(s)
             case ast.Declaration():
@@ -242,9 +241,16 @@ class _Lowering(Expressions):
             self.out = outside
         self.emit(ir.Assert(s.span, test, body, message))
 
-    def mode(self, context: ast.Expr) -> str:
-        path = context.function if isinstance(context, ast.Call) else context
-        return path.name if isinstance(path, ast.Attribute) else getattr(path, "id", "")
+    def mode(self, context: ast.Expr, span: Span, block: Callable[[], None]) -> None:
+        """A block in a context; one that is a call of its own is done at its beginning."""
+        mode = contexts.mode(context, self.names, self.function.scope)
+        assert mode is not None
+        outside, self.out = self.out, []
+        if mode == "kept":
+            self.expression(context)
+        block()
+        inside, self.out = self.out, outside
+        self.emit(ir.Mode(span, mode, inside))
 
     def declaration(self, s: ast.Declaration) -> None:
         body: list[ir.Instruction] = []
@@ -261,9 +267,29 @@ class _Lowering(Expressions):
 
     # --- functions ---------------------------------------------------------------------
 
+    def definition(self, s: ast.Def) -> None:
+        """A `def`, and what its decorators make of it."""
+        slot = self.slot_of(s.name)
+        assert slot is not None
+        made = [
+            d for d in s.decorators if contexts.mode(d, self.names, self.function.scope) is None
+        ]
+        around = [(d, self.expression(d)) for d in made]
+        self.emit(ir.Define(s.span, slot, self.define_by(s, "")))
+        for d, function in reversed(around):
+            self.emit(ir.Call(d.span, slot, function, (ir.Slot(slot, d.span),), ()))
+
     def define_by(self, s: ast.Def, context: str) -> ir.Function:
-        """The function of a `def`."""
-        return self.define(s, s.name, context, lambda: self.block_into(self.out, s.body))
+        """The function of a `def`, whose body stands in the contexts that are its decorators."""
+        scope = self.function.scope
+        around = [d for d in s.decorators if contexts.mode(d, self.names, scope) is not None]
+
+        def body() -> None:
+            self.block_into(self.out, s.body)
+
+        for d in reversed(around):
+            body = partial(self.mode, d, d.span, body)
+        return self.define(s, s.name, context, body)
 
     def rule(self, s: ast.Class) -> None:
         methods = []

@@ -10,25 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import TypeAlias
 
-from gradcli.grammar import ast, foreign
+from gradcli.grammar import ast, foreign, modules
 from gradcli.ir import Signatures
 from gradcli.record import Record
-
-MODULES = frozenset(
-    {
-        "torch",
-        "torch.autograd",
-        "torch.autograd.function",
-        "torch.autograd.functional",
-        "torch.func",
-        "torch.linalg",
-        "torch.special",
-        "torch.nn.functional",
-        "F",
-        "math",
-    }
-)
-"""Modules whose names are the built-ins."""
 
 PREFIXES = frozenset({"torch", "F", "math"})
 """Names that stand for modules without an import, unless the program uses them as its own."""
@@ -80,10 +64,9 @@ def builtin_name(
     if path is None:
         return None
     module, _, name = path.rpartition(".")
-    own = f"{module.rpartition('.')[2]}_{name}"
-    if module in MODULES and own in signatures:
-        return own  # it has an argument list of its own there, like `torch.linalg.svd`
-    return name if (not module or module in MODULES) and name in signatures else None
+    if module:
+        return modules.member(module, name, signatures)
+    return name if name in signatures else None
 
 
 class Scope(Record):
@@ -262,7 +245,8 @@ def is_constant(expr: ast.Expr, names: Names) -> bool:
 
 def walk(node: ast.Node, scope: Scope | None = None) -> Iterator[Visit]:
     """A node that stands in a scope, and every node in it whose value is used, in the order of
-    the text. Contexts of `with`, bases of classes and assigned names are left out.
+    the text. Contexts of `with` and their like behind `@`, bases of classes and assigned names are
+    left out.
     """
     pending: list[Visit] = [(node, "value", scope)]
     while pending:
@@ -293,10 +277,17 @@ def _parts(node: ast.Node, scope: Scope | None) -> Iterator[Visit]:
             for param in node.params:
                 if param.default is not None:
                     yield (param.default, "value", scope)
+            if isinstance(node, ast.Def):
+                for decorator in node.decorators:
+                    if not _is_mark(decorator):
+                        yield (decorator, "call", scope)
             inner = function_scope(node, scope)
             for part in node.body if isinstance(node, ast.Def) else (node.body,):
                 yield (part, "value", inner)
         case ast.Class() | ast.With():
+            if isinstance(node, ast.With) and isinstance(node.context, ast.Call):
+                for given in (*node.context.args, *node.context.keywords):
+                    yield (given, "value", scope)
             for statement in node.body:
                 yield (statement, "value", scope)
         case ast.Assign():
@@ -315,6 +306,15 @@ def _parts(node: ast.Node, scope: Scope | None) -> Iterator[Visit]:
                 for part in value if isinstance(value, tuple) else (value,):
                     if isinstance(part, ast.Node):
                         yield (part, role, scope)
+
+
+MARKS = frozenset({"staticmethod", "no_grad", "enable_grad", "inference_mode"})
+"""Decorators that are no values, as they stand at the end of a dotted name."""
+
+
+def _is_mark(decorator: ast.Expr) -> bool:
+    names = dotted(decorator.function if isinstance(decorator, ast.Call) else decorator)
+    return names is not None and names[-1] in MARKS
 
 
 def _read_in_target(target: ast.Expr, scope: Scope | None) -> Iterator[Visit]:
@@ -396,7 +396,7 @@ def _free(
 
 def _is_module(name: str) -> bool:
     """Whether a name of which only attributes are read is a module, and no input."""
-    return f"torch.{name}" in MODULES or foreign.module(name)
+    return modules.is_module(f"torch.{name}") or foreign.module(name)
 
 
 def _is_constant(

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from gradcli.errors import Label, nearest
-from gradcli.grammar import ast
+from gradcli.grammar import ast, contexts, modules
 from gradcli.grammar.faults import Fault
 from gradcli.grammar.names import Names, Scope, function_scope
 from gradcli.record import Record
@@ -15,12 +15,6 @@ from gradcli.source import Source, Span
 _TYPES = ("float", "int", "bool")
 _METHODS = ("forward", "backward", "jvp")
 _BASES = frozenset({"Function", "torch.autograd.Function", "torch.autograd.function.Function"})
-_CONTEXTS = frozenset(
-    f"{module}{name}"
-    for module in ("", "torch.", "torch.autograd.")
-    for name in ("no_grad", "enable_grad")
-)
-_ROOTS = ("torch", "math", "__future__")
 
 
 MOST_NESTED = 300  # statements inside each other, of which an `elif` is one in the `if` before it
@@ -115,12 +109,11 @@ def _statement(
         case ast.Class():
             yield from _class(statement, where, names)
         case ast.Def():
-            yield from _decorators(statement, where)
+            yield from _decorators(statement, where, names)
         case ast.Import():
-            root = statement.module.partition(".")[0]
-            if root != "torch" and statement.module not in _ROOTS:
+            if not modules.is_known(statement.module):
                 message = f"there is no module `{statement.module}`"
-                note = "imports name the built-ins only: those of `torch` and `math`"
+                note = "imports name the built-ins only: those of `torch`, `math`, `numpy`, `jax`"
                 yield Fault("bad-import", message, *statement.span, notes=(note,))
         case _:
             pass
@@ -192,14 +185,14 @@ def _kind(expr: ast.Expr) -> str:
 
 def _context(statement: ast.With, where: _Where, names: Names) -> Iterator[Fault]:
     context = statement.context
-    function = context.function if isinstance(context, ast.Call) else context
-    if names.path(function, where.scope) not in _CONTEXTS:
+    mode = contexts.mode(context, names, where.scope)
+    if mode is None:
         message = "`with` takes `no_grad()` or `enable_grad()`"
         yield Fault("bad-context", message, *context.span)
     elif not isinstance(context, ast.Call):
         message = "the context is a call"
         yield Fault("bad-context", message, *context.span, help="put `()` behind it")
-    elif context.args or context.keywords:
+    elif (context.args or context.keywords) and not contexts.is_call(context):
         yield Fault("wrong-arity", "a context takes no arguments", *context.span)
 
 
@@ -246,13 +239,14 @@ def _is_docstring(statement: ast.Statement) -> bool:
     )
 
 
-def _decorators(statement: ast.Def, where: _Where) -> Iterator[Fault]:
-    start = statement.span.start
+def _decorators(statement: ast.Def, where: _Where, names: Names) -> Iterator[Fault]:
     for decorator in statement.decorators:
-        if decorator != "staticmethod" or not where.in_class:
-            message = f"`@{decorator}` means nothing here"
-            note = "the only decorator is `@staticmethod`, on the methods of a class"
-            yield Fault("bad-decorator", message, start, start + 1, notes=(note,))
+        static = names.path(decorator, where.scope) == "staticmethod"
+        mode = contexts.mode(decorator, names, where.scope)
+        if static != where.in_class and mode is None:
+            message = f"{'`@staticmethod`' if static else 'this decorator'} means nothing here"
+            note = "a method may have `@staticmethod` and `@no_grad()` before it"
+            yield Fault("bad-decorator", message, *decorator.span, notes=(note,))
 
 
 def parameter_faults(params: tuple[ast.Param, ...]) -> Iterator[Fault]:

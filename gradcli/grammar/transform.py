@@ -76,8 +76,8 @@ class Transform:
         *decorators, name, params, body = parts
         return ast.Def(span, identifier(name, span), params, body, tuple(decorators))
 
-    def decorator(self, span: Span, name: str) -> str:
-        return name
+    def decorator(self, span: Span, made: ast.Expr) -> ast.Expr:
+        return made
 
     def parameters(self, span: Span, *params: ast.Param) -> tuple[ast.Param, ...]:
         return params

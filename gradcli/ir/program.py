@@ -278,7 +278,9 @@ class Assert(Instruction):
 
 
 class Mode(Instruction):
-    """Run body with recording off (`no_grad`) or on (`enable_grad`)."""
+    """Run body with recording off ("no_grad") or on ("enable_grad"), or as it is ("kept") until the
+    body changes it; behind it recording is as it was before.
+    """
 
     __slots__ = ("mode", "body")
     mode: str

@@ -252,7 +252,7 @@ BAD = [
         "x ^ 2.0",
         (1, 1, "bad-operand", "`^` is exclusive or and takes no floats", "write `x ** 2.0`"),
     ),
-    ("import numpy as np", (1, 8, "bad-import", "there is no module `numpy`", None)),
+    ("import scipy as sp", (1, 8, "bad-import", "there is no module `scipy`", None)),
     ("from torchvision import x", (1, 1, "bad-import", "there is no module `torchvision`", None)),
     (
         "with open(x): y",
@@ -287,7 +287,11 @@ BAD = [
         "class A(Function):\n  x = 1\n  def forward(ctx): pass",
         (2, 3, "bad-class", "the body of a class holds only its methods", None),
     ),
-    ("@jit\ndef f(): pass", (1, 1, "bad-decorator", "`@jit` means nothing here", None)),
+    ("@jit\ndef f(): pass", (1, 2, "unknown-name", "`jit` is called and never defined", None)),
+    (
+        "@staticmethod\ndef f(): pass",
+        (1, 2, "bad-decorator", "`@staticmethod` means nothing here", None),
+    ),
     ("input a\ninput a", (2, 1, "bad-declaration", "`a` is declared twice", None)),
     (
         "def f():\n  input b",

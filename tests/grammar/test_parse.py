@@ -164,7 +164,7 @@ STATEMENTS = [
             "f",
             (ast.Param(AT, "x", None), ast.Param(AT, "y", Z)),
             (ast.Return(AT, ast.Tuple(AT, (X, Y))),),
-            ("a.b",),
+            (ast.Attribute(AT, name("a"), "b"),),
         ),
     ),
     ("class F(x): y", ast.Class(AT, "F", X, (told(Y),))),

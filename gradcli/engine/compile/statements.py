@@ -205,7 +205,8 @@ class Statements:
 
     def _mode(self, i: ir.Mode, frame: Frame) -> Any:
         before = self._trace.recording
-        self._trace.recording = i.mode == "enable_grad"
+        if i.mode != "kept":
+            self._trace.recording = i.mode == "enable_grad"
         flow = self.block(i.body, frame)
         self._trace.recording = before
         return flow

@@ -58,6 +58,9 @@ class Statics(Protocol):
     def each(self, values: Sequence[Any], start: Any) -> Any:
         """What goes through several values at once, behind a number if there is a start."""
 
+    def may_record(self) -> None:
+        """From here on steps may be recorded."""
+
     def tried(self, call: Any, value: Any) -> Any:
         """What the host's own `call(session, value)` gives for a value that is known, None for any
         other; it may refuse a shape, whatever the numbers are.

@@ -230,7 +230,8 @@ def _unpack(session: Session, value: Any, n: int) -> Any:
 
 def _enter(session: Session, mode: str) -> bool:
     before = session.recording
-    session.recording = session.transparent or mode == "enable_grad"
+    if mode != "kept":
+        session.recording = session.transparent or mode == "enable_grad"
     return before
 
 

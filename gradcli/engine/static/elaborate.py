@@ -222,10 +222,9 @@ class _Walk:
                 loop.ends.append(slots.since(loop.depth))
                 return _Ways.NEXT
             case ir.Mode():
-                before, self._transfer.recording = (
-                    self._transfer.recording,
-                    i.mode == "enable_grad",
-                )
+                before = self._transfer.recording
+                if i.mode != "kept":
+                    self._transfer.recording = i.mode == "enable_grad"
                 ways = self.block(i.body, slots)
                 self._transfer.recording = before
                 return ways

@@ -105,6 +105,9 @@ class Known:
         first = None if start is None else static(start)
         return unknown(linked(values)) if first is UNSURE else Each([*values], first)
 
+    def may_record(self) -> None:
+        self._session.recording = True
+
     def tried(self, call: Callable[..., Any], value: Any) -> Any:
         data = self.static(value)
         if type(data) in NUMBERS or isinstance(data, str):

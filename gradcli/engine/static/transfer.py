@@ -74,14 +74,22 @@ _CASTS = {
 
 
 class Transfer:
-    """What the instructions of one walk do to values. `recording` is off inside `no_grad`."""
+    """What the instructions of one walk do to values."""
 
     def __init__(self, findings: Findings, lists: Lists) -> None:
         self.findings = findings
         self.lists = lists
         self.session = Session()
-        self.recording = True
         self._on_lists = ListOperators(findings, lists)
+
+    @property
+    def recording(self) -> bool:
+        """Off inside `no_grad`."""
+        return self.session.recording
+
+    @recording.setter
+    def recording(self, on: bool) -> None:
+        self.session.recording = on
 
     def operated(
         self, sign: str, args: list[Any], span: Span, operands: Sequence[ir.Operand]

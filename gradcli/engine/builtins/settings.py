@@ -1,0 +1,173 @@
+"""What programs set before they begin, and ask of the machine."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradcli.engine.builtins.create import check_device
+from gradcli.engine.ops.op import Op, constant, host
+from gradcli.engine.ops.statics import Statics
+from gradcli.engine.values.dtypes import FLOAT64, floating_name
+from gradcli.engine.values.sizes import flag
+
+FAMILY = 345, "Settings"
+
+
+def _nothing(known: Statics, *args: Any, **params: Any) -> Any:
+    return known.constant(None)
+
+
+# recording --------------------------------------------------------------------------------------
+
+
+def _set_grad_enabled(session: Any, mode: Any) -> None:
+    session.recording = session.transparent or flag(mode, "mode")
+
+
+def _may_record(known: Statics, mode: Any) -> Any:
+    known.may_record()
+    return known.constant(None)
+
+
+set_grad_enabled: Op = host(
+    "set_grad_enabled",
+    _set_grad_enabled,
+    args=("mode",),
+    infer=_may_record,
+    doc="Whether what follows is recorded; behind `with`, and behind `@` before a function, only "
+    "there.",
+    source="PyTorch: set_grad_enabled",
+    pure=False,
+)
+
+is_grad_enabled: Op = host(
+    "is_grad_enabled",
+    lambda session: session.recording,
+    infer=lambda known: known.number("bool"),
+    doc="Whether what is done here is recorded.",
+    source="PyTorch: is_grad_enabled",
+    pure=False,
+)
+
+
+def _set_detect_anomaly(session: Any, mode: Any, check_nan: Any) -> None:
+    flag(mode, "mode")
+
+
+set_detect_anomaly: Op = host(
+    "set_detect_anomaly",
+    _set_detect_anomaly,
+    args=("mode=None",),
+    params={"check_nan": True},
+    infer=_nothing,
+    doc="Has no effect: errors tell the places always, and `gradcli grad` tells where a nan came "
+    "from.",
+    sees=False,
+    source="PyTorch: autograd.set_detect_anomaly",
+    aliases=("detect_anomaly",),
+    pure=False,
+)
+
+
+# kinds of numbers, devices, threads -------------------------------------------------------------
+
+
+def _set_default_dtype(session: Any, d: Any) -> None:
+    floating_name(d)
+
+
+set_default_dtype: Op = host(
+    "set_default_dtype",
+    _set_default_dtype,
+    args=("d",),
+    infer=_nothing,
+    doc="Has no effect: floats are float64 unless a `dtype` says otherwise.",
+    sees=False,
+    source="PyTorch: set_default_dtype",
+    aliases=("set_default_tensor_type",),
+    pure=False,
+)
+
+get_default_dtype: Op = host(
+    "get_default_dtype",
+    lambda session: FLOAT64,
+    infer=lambda known: known.constant(FLOAT64),
+    doc="float64.",
+    sees=False,
+    source="PyTorch: get_default_dtype",
+)
+
+set_default_device: Op = host(
+    "set_default_device",
+    lambda session, device: check_device(device),
+    args=("device",),
+    infer=_nothing,
+    doc='The device "cpu", the only one.',
+    sees=False,
+    source="PyTorch: set_default_device",
+    pure=False,
+)
+
+cuda_is_available: Op = host(
+    "cuda_is_available",
+    lambda session: False,
+    infer=lambda known: known.constant(False),
+    doc="`torch.cuda.is_available()`: False.",
+    sees=False,
+    source="PyTorch: cuda.is_available",
+)
+
+cuda_device_count: Op = host(
+    "cuda_device_count",
+    lambda session: 0,
+    infer=lambda known: known.constant(0),
+    doc="`torch.cuda.device_count()`: 0.",
+    sees=False,
+    source="PyTorch: cuda.device_count",
+)
+
+set_num_threads: Op = host(
+    "set_num_threads",
+    lambda session, threads: None,
+    args=("threads",),
+    infer=_nothing,
+    doc="Has no effect.",
+    sees=False,
+    source="PyTorch: set_num_threads",
+    pure=False,
+)
+
+use_deterministic_algorithms: Op = host(
+    "use_deterministic_algorithms",
+    lambda session, mode: None,
+    args=("mode",),
+    infer=_nothing,
+    doc="Has no effect: the same program with the same seed gives the same numbers.",
+    sees=False,
+    source="PyTorch: use_deterministic_algorithms",
+    pure=False,
+)
+
+
+# printing ---------------------------------------------------------------------------------------
+
+set_printoptions: Op = host(
+    "set_printoptions",
+    lambda session, *values, **options: None,
+    args=("*values=None",),
+    params=dict.fromkeys(
+        ("precision", "threshold", "edgeitems", "linewidth", "profile", "sci_mode", "suppress")
+    ),
+    infer=_nothing,
+    doc="Has no effect: tensors are printed as PyTorch does without it.",
+    sees=False,
+    source="PyTorch: set_printoptions",
+    pure=False,
+)
+
+
+# versions ---------------------------------------------------------------------------------------
+
+torch_version: Op = constant(
+    "torch_version", "2.13.0", "`torch.__version__`: that of the PyTorch whose meaning holds."
+)

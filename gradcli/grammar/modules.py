@@ -1,0 +1,125 @@
+"""The modules that a program may import, and which built-ins their names stand for.
+
+The names of PyTorch's modules are the built-ins' own. Of another library's modules this file says
+which built-in each name is; where the two differ in meaning, that is an entry of its own, such as
+`numpy_std` for `numpy.std`.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from gradcli.ir import Signatures
+
+TORCH = frozenset(
+    {
+        "torch",
+        "torch.autograd",
+        "torch.autograd.forward_ad",
+        "torch.autograd.function",
+        "torch.autograd.functional",
+        "torch.autograd.grad_mode",
+        "torch.autograd.gradcheck",
+        "torch.autograd.graph",
+        "torch.autograd.variable",
+        "torch.backends",
+        "torch.cuda",
+        "torch.func",
+        "torch.linalg",
+        "torch.nn.functional",
+        "torch.random",
+        "torch.special",
+        "torch.testing",
+        "F",
+        "math",
+    }
+)
+"""Modules whose names are the built-ins."""
+
+
+def is_module(path: str) -> bool:
+    """Whether a dotted path names a module that is known."""
+    return path in TORCH or path in _others()
+
+
+def is_known(path: str) -> bool:
+    """Whether a module may be imported: one that is known, one around it, or any of PyTorch's."""
+    return (
+        is_module(path)
+        or path.partition(".")[0] in ("torch", "__future__")
+        or any(module.startswith(f"{path}.") for module in _others())
+    )
+
+
+def member(module: str, name: str, signatures: Signatures) -> str | None:
+    """The built-in that a name of a module stands for, None if it stands for none."""
+    if module not in TORCH:
+        return _others().get(module, {}).get(name)
+    own = _RENAMED.get(f"{module}.{name}", f"{module.rpartition('.')[2]}_{name}")
+    if own in signatures:
+        return own  # it has an argument list of its own there, like `torch.linalg.svd`
+    return name if name in signatures else None
+
+
+def names(module: str, signatures: Signatures) -> list[str]:
+    """The names that a module has."""
+    return signatures.names() if module in TORCH else [*_others().get(module, {})]
+
+
+_RENAMED = {
+    "torch.__version__": "torch_version",
+    "torch.cuda.manual_seed": "manual_seed",
+    "torch.cuda.manual_seed_all": "manual_seed",
+}
+"""Names of PyTorch's modules that are no built-in's."""
+
+
+@cache
+def _others() -> dict[str, dict[str, str]]:
+    """The built-ins by module and name, of the modules of other libraries."""
+    tables = {module: _table(text) for module, text in _NAMES.items()}
+    for module, same in _SAME.items():
+        tables[module] = {**tables[same], **tables.get(module, {})}
+    return tables
+
+
+def _table(text: str) -> dict[str, str]:
+    """The table of a list of names, `name=builtin` where the two differ."""
+    pairs = (word.partition("=") for word in text.split())
+    return {name: builtin or name for name, _, builtin in pairs}
+
+
+_NAMES = {
+    "numpy": """
+        abs absolute=abs add all any arccos=acos arccosh=acosh arcsin=asin arcsinh=asinh
+        arctan=atan arctan2=atan2 arctanh=atanh argmax argmin argsort
+        atleast_1d atleast_2d atleast_3d ceil clip=clamp column_stack concatenate=cat
+        concat=cat copysign cos cosh count_nonzero cross=linalg_cross deg2rad diag diagonal diff
+        divide=div dstack e einsum equal=eq exp exp2 expand_dims=unsqueeze expm1 eye
+        fabs=abs fliplr flipud float32 float64 double=float64 float_power floor
+        floor_divide fmax fmin fmod greater=gt greater_equal=ge heaviside hstack hypot
+        identity=eye inf inner int64 isclose isfinite isinf isnan kron
+        less=lt less_equal=le log log10 log1p log2 logaddexp logaddexp2
+        logical_and logical_not logical_or logical_xor matmul maximum
+        mean minimum mod=remainder moveaxis multiply=mul nan nan_to_num nanmean nansum
+        negative=neg not_equal=ne ones_like outer pi polygamma positive power=pow
+        prod rad2deg radians=deg2rad degrees=rad2deg ravel reciprocal remainder reshape
+        roll row_stack=vstack searchsorted sign sin sinc sinh sqrt square squeeze stack
+        subtract=sub sum swapaxes tan tanh tensordot tile trace trapezoid trapz tril triu
+        true_divide=div trunc vdot vstack where zeros_like
+        """,
+    "numpy.linalg": """
+        cholesky=linalg_cholesky det eigh=linalg_eigh eigvalsh=linalg_eigvalsh
+        inv=linalg_inv matrix_power matrix_rank multi_dot norm=linalg_norm pinv=linalg_pinv
+        qr=linalg_qr slogdet solve=linalg_solve
+        """,
+}
+"""Names of modules that are those of built-ins, or `name=builtin`."""
+
+_SAME = {
+    "jax.numpy": "numpy",
+    "autograd.numpy": "numpy",
+    "jax.numpy.linalg": "numpy.linalg",
+    "autograd.numpy.linalg": "numpy.linalg",
+}
+"""Modules that have the names of others, besides those of their own."""

@@ -1,0 +1,27 @@
+"""Programs print what PyTorch, NumPy and JAX print for them (`reference/record.py`)."""
+
+from pathlib import Path
+
+import pytest
+from lesson_cases import read
+
+from gradcli.errors import GradError
+from gradcli.program import Options, check_source, load
+from gradcli.source import Source
+
+FILES = sorted((Path(__file__).parent / "reference").glob("*.txt"))
+CASES = [pytest.param(case, id=f"{f.stem}: {case.name}") for f in FILES for case in read(f)]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_what_is_printed(case):
+    printed = []
+    options = Options(echo=printed.append, compile="never")
+    if case.refused:
+        with pytest.raises(GradError):
+            load(f"{case.program}\n").run(options=options)
+    else:
+        load(f"{case.program}\n").run(options=options)
+        findings = check_source(Source("<case>", case.program), {}).findings
+        assert not [finding for finding in findings if finding.severity == "error"]
+    assert "".join(printed).splitlines() == case.printed

@@ -21,6 +21,7 @@ _MODULES = {
     "gradcheck": "gradcli.cli.gradcheck",
     "check": "gradcli.cli.check",
     "graph": "gradcli.cli.graph",
+    "trace": "gradcli.cli.trace",
     "ops": "gradcli.cli.ops",
     "samples": "gradcli.cli.samples",
     "completion": "gradcli.cli.shells",

@@ -138,6 +138,7 @@ class Line:
     mode: Literal["auto", "forward", "reverse"] = option(
         default="auto", metavar="MODE", help="auto (the cheaper), forward or reverse."
     )
+    every: bool = flag("--all", help="Show all turns of long loops to a person, too.")
     of: str | None = option(
         metavar="NAME",
         help="Take this top-level name as the result.",

@@ -120,6 +120,7 @@ RESULTS = ("human", "plain", "json", "ndjson", "csv", "tsv", "md", "npy", "npz",
 CHECKS = ("human", "plain", "json", "ndjson", "csv", "tsv")
 LISTS = ("human", "plain", "json")
 FINDINGS = (*LISTS, "github")
+TRACES = ("human", "plain", "json", "ndjson", "csv", "tsv", "md")
 GRAPHS = ("tree", "dot", "json")
 
 

@@ -53,9 +53,14 @@ def graph_of(loaded: Loaded, done: Done, output: Any) -> Graph:
         RunError: If there is none.
     """
     if not isinstance(output, Tensor) or node_of(output) is None:
-        message = "the result depends on nothing that is differentiated: there is no graph"
-        help = "name an input with --wrt, or make a leaf by `tensor(..., requires_grad=True)`"
-        raise RunError(Diagnostic("nothing-recorded", message, help=help))
+        raise nothing_recorded("graph")
     weight = 1.0 if output.shape == () else None
     with loaded.passing():
         return recorded_graph(output, weight, done.values, loaded.source)
+
+
+def nothing_recorded(what: str) -> RunError:
+    """The error where what is asked for needs a graph, and there is none."""
+    message = f"the result depends on nothing that is differentiated: there is no {what}"
+    help = "name an input with --wrt, or make a leaf by `tensor(..., requires_grad=True)`"
+    return RunError(Diagnostic("nothing-recorded", message, help=help))

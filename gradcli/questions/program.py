@@ -22,6 +22,7 @@ from gradcli.results import (
     JacobianResult,
     JvpResult,
     RunResult,
+    TraceResult,
     VjpResult,
 )
 from gradcli.source import Source
@@ -256,6 +257,30 @@ class Program:
         from gradcli.questions.graph import graph
 
         return self._limited.ask(graph, request(inputs, named, options, wrt=wrt, of=of))
+
+    def trace(
+        self,
+        inputs: Mapping[str, Any] | None = None,
+        *,
+        wrt: str | Sequence[str] | None = None,
+        of: str | None = None,
+        cotangent: Any = None,
+        tangents: Mapping[str, Any] | None = None,
+        mode: str = "auto",
+        every: bool = True,
+        options: Options | None = None,
+        **named: Any,
+    ) -> TraceResult:
+        """The elementary operations of the run with values, local partials and adjoints. Arguments
+        as of `grad` and, for the direction, of `jvp`, with which tangents are told, too; `mode`
+        "forward" tells these alone, along the only input where no direction is given. Without
+        `every` one, the middle turns of long loops are left out.
+        """
+        from gradcli.questions.trace import trace
+
+        direction = tangents or {}
+        asked = {"wrt": wrt, "of": of, "cotangent": cotangent, "tangents": direction, "mode": mode}
+        return self._limited.ask(trace, request(inputs, named, options, **asked), every)
 
     def gradcheck(
         self,

@@ -58,6 +58,7 @@ COMMANDS = {  # arguments: what it may import that is heavy or not of the standa
     "run on tensors": (["run", "-e", "sum(x * x)", "x=[1, 2]"], NUMPY),
     "grad on tensors": (["grad", "-e", "sum(x * x)", "x=[1, 2]"], NUMPY),
     "grad on tensors as JSON": (["grad", "-e", "sum(x * x)", "x=[1, 2]", "--json"], NUMPY),
+    "trace on numbers": (["trace", "-e", "x ** 2 + sin(x)", "x=2"], TYPER),
     "graph on tensors": (["graph", "-e", "sum(x * x)", "x=[1, 2]"], NUMPY),
     "a wrong name": (["run", "-e", "x = 1", "-e", "sinn(x)"], TYPER),
     "a wrong input": (["run", "-e", "x = 1", "-e", "x", "y=2"], TYPER),

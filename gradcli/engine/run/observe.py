@@ -125,6 +125,15 @@ class Recorded(Observer):
         self._note(self._open.pop())
         return out
 
+    def mark(self) -> tuple[int, int]:
+        """The present moment, for `recorded_since`."""
+        return clock(), len(self._until)
+
+    def recorded_since(self, mark: tuple[int, int]) -> bool:
+        """Whether any node was recorded between a moment and the end of the last event."""
+        number, noted = mark
+        return self._until[-1] - number > len(self._until) - noted
+
     def _note(self, number: int) -> None:
         self._until.append(clock())
         self._numbers.append(number)
@@ -184,17 +193,17 @@ class Moments(Observer):
     ) -> Any:
         if number not in self._wanted:
             return done()
-        frames = _frames()
-        innermost, *_ = reversed(frames)
+        within = frames()
+        innermost, *_ = reversed(within)
         span = span_of(innermost, self._source) if instruction is None else instruction.span
-        notes = [*turns(innermost[0], span, self._source), *callers(frames[:-1], self._source)]
+        notes = [*turns(innermost[0], span, self._source), *callers(within[:-1], self._source)]
         operands = tuple(_labels(instruction, given, self._source))
         out = done()
         self.found[number] = Moment(instruction, span, operands, out, tuple(notes))
         return out
 
 
-def _frames() -> list[tuple[FrameType, int]]:
+def frames() -> list[tuple[FrameType, int]]:
     """Where the program is, from its outermost function to the innermost one."""
     found = []
     frame: FrameType | None = sys._getframe()

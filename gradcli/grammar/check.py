@@ -7,7 +7,7 @@ from functools import cached_property
 
 from gradcli.errors import Diagnostic, Label, nearest
 from gradcli.grammar import ast, contexts, modules
-from gradcli.grammar.arity import Callee, arity_faults, of_builtin, of_function
+from gradcli.grammar.arity import Callee, arity_faults, of_builtin, of_function, parted
 from gradcli.grammar.faults import Fault
 from gradcli.grammar.literals import LARGEST, too_large
 from gradcli.grammar.names import (
@@ -225,7 +225,8 @@ class _Expressions:
             message = f"`{builtin}` is a number and cannot be called"
             yield Fault("not-callable", message, *function.span)
         elif builtin is not None:
-            yield from arity_faults(node, of_builtin(signatures[builtin]))
+            plain, _ = parted(node, signatures[builtin])
+            yield from arity_faults(plain, of_builtin(signatures[builtin]))
         elif isinstance(function, ast.Name):
             callee = self.callee(function.id, scope)
             if callee is not None:

@@ -7,7 +7,7 @@ from typing import assert_never
 
 from gradcli import ir
 from gradcli.grammar import ast
-from gradcli.grammar.arity import bind, of_builtin
+from gradcli.grammar.arity import bind, of_builtin, parted
 from gradcli.grammar.names import function_scope, local_names
 from gradcli.grammar.slots import Function, Slots
 from gradcli.source import Span
@@ -190,9 +190,16 @@ class Expressions(Slots):
         function = e.function
         builtin = self.names.called(e, self.function.scope)
         if builtin is not None:
+            e, out = parted(e, self.names.signatures[builtin])
             args, keywords = self.arguments(e)
-            target = self.target(busy, into)
-            self.emit(self.application(e.span, target, builtin, args, keywords))
+            if out is None:
+                target = self.target(busy, into)
+                self.emit(self.application(e.span, target, builtin, args, keywords))
+            else:
+                place, made = self.expression(out), ir.Slot(self.temporary(), e.span)
+                self.emit(self.application(e.span, made.index, builtin, args, keywords))
+                target = self.target(busy, into)
+                self.emit(ir.Method(e.span, target, place, "out=", (made,), ()))
         elif isinstance(function, ast.Attribute):
             receiver = self.expression(function.value)
             args, keywords = self.arguments(e)

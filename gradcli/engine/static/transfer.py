@@ -64,7 +64,7 @@ _CERTAIN = frozenset(
     ]
 )
 _LONGEST = 10_000  # characters of a text that is followed
-_SHAPE_METHODS = frozenset({"size", "dim", "numel", "item"})
+_SHAPE_METHODS = frozenset({"size", "dim", "numel", "nelement", "element_size", "item"})
 _KEEPING = frozenset({"double", "float", "contiguous", "cpu", "requires_grad_", "detach_"})
 _CASTS = {
     **dict.fromkeys(("long", "int"), "int64"),
@@ -402,11 +402,11 @@ class Transfer:
                 x.link = LINKED
             case "detach_":
                 x.link = UNLINKED
-            case "detach":
+            case "detach" | "numpy":
                 return relinked(view(x, x.shape), UNLINKED)
             case "item":
                 return number(x.dtype, x.link.cut())
-            case _ if name in ("to", "type") or name in _CASTS:
+            case _ if name in ("to", "type", "astype") or name in _CASTS:
                 return self._cast(x, name, params, span)
         return x if name in _KEEPING else unknown()
 

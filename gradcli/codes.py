@@ -472,9 +472,10 @@ GROUPS = {
         ),
         (
             "wrong-derivative",
-            "with `gradcheck --rows`: rows in which a check fails (status 1)",
+            "a check of derivatives fails: in a program, or with `gradcheck --rows` (status 1)",
             "The rows are those with FAIL in the column `verdict`, which shows the worst check. "
-            "`gradcli gradcheck` with the values of one of them tells all.",
+            "`gradcli gradcheck` with the values of one of them tells all. In a program "
+            "`gradcheck` and `gradgradcheck` fail so unless `raise_exception=False`.",
         ),
         (
             "non-finite",

@@ -37,6 +37,7 @@ from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import NUMBERS, SCALARS, np
 from gradcli.engine.values.fields import Fields
 from gradcli.engine.values.limits import Counters, check_items, check_memory
+from gradcli.engine.values.objects import Object
 from gradcli.errors import Diagnostic, RunError, run_error
 from gradcli.limits import DEFAULT, Limits
 
@@ -248,6 +249,10 @@ class Session:
             if value.ndim == 0:
                 raise run_error("not-iterable", "a 0-d tensor has no items to go through")
             return self._rows(value)
+        if isinstance(value, Object):
+            from gradcli.engine.run.classes import items
+
+            return items(value)
         raise run_error(
             "not-iterable",
             f"{kind_of(value)} has no items to go through",
@@ -487,6 +492,10 @@ def _row_of(item: Any) -> str:
 
 def kind_of(value: Any) -> str:
     """What a message calls a value: `a tensor of shape [2]`, `a string`, ..."""
+    if isinstance(value, Object):
+        return f"a `{type(value).__name__}`"
+    if isinstance(value, type):
+        return f"the class `{value.__name__}`"
     if type(value) is Tensor:
         return f"a tensor of shape {list(value.shape)}"
     if isinstance(value, Number) or type(value) in (int, float):

@@ -48,9 +48,10 @@ GROUPS = {
         ),
         (
             "bad-class",
-            "a class that is no own differentiable function",
-            "The only classes are own differentiable functions: `class NAME(Function):` with "
-            "the static methods `forward` and `backward`.",
+            "a class or a part of one that means nothing",
+            "The body of a class holds its methods and attributes; one whose base is `Function` is "
+            "an own differentiable function with the methods `forward` and `backward`. `super()` "
+            "stands in a method.",
         ),
         (
             "bad-context",
@@ -423,6 +424,13 @@ GROUPS = {
             "ragged-list",
             "a list whose rows differ in length, as a tensor",
             "A tensor is a full box of numbers: all lists of a level have the same length.",
+        ),
+        (
+            "unhandled-exception",
+            "an exception of the program that nothing handles",
+            "`raise` ended the run, as no `except` around it takes an exception of this class. "
+            "What a run refuses, such as an index out of range, can be handled by the name that "
+            "Python has for it.",
         ),
         (
             "shape-mismatch",

@@ -234,7 +234,9 @@ class Expressions(Slots):
         if not operands:
             owner, receiver = self.function.owner, self.function.first
             assert owner is not None
-            first = ir.Const(None, e.span) if receiver is None else ir.Slot(receiver, e.span)
+            first: ir.Operand = ir.Const(None, e.span)
+            if receiver is not None:
+                first = ir.Slot(self.capture(receiver), e.span)
             operands = (ir.Slot(self.capture(owner), e.span), first)
         target = self.target(busy, into)
         self.emit(ir.Super(e.span, target, *operands))
@@ -339,7 +341,7 @@ class Expressions(Slots):
             ir.Parameter(p.name, slots[p.name], default, p.span)
             for p, default in zip(made.params, defaults, strict=True)
         )
-        self.function.first = parameters[0].slot if parameters else None
+        self.function.first = parameters[0].slot if parameters else outer.first
         body()
         here, self.function = self.function, outer
         instructions, self.out = self.out, outside

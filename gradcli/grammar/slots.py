@@ -23,7 +23,7 @@ class Function:
         self.owner: int | None = None if outer is None else outer.owner
         self.members: dict[str, int] = {}  # of the class in whose body the lowering is
         self.hidden: list[int] = []
-        self.first: int | None = None  # its first parameter, what `super()` is about
+        self.first: int | None = None  # the first parameter of a method, which `super()` is about
 
     @property
     def locals(self) -> tuple[int, ...]:
@@ -64,7 +64,7 @@ class Slots:
     def capture(self, slot: int) -> int:
         """A slot of this function or one around it, which captures it then."""
         function = self.function
-        while function.outer is not None and slot not in function.hidden:
+        while function.outer is not None and slot not in function.locals:
             function.captures[slot] = None
             function = function.outer
         return slot

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import FunctionType
 from typing import Any
 
-from gradcli.engine.run.session import Session, kind_of
+from gradcli.engine.run.naming import kind_of
 from gradcli.engine.run.translate import FILENAME
 from gradcli.engine.values import refusals
 from gradcli.engine.values.objects import Object
@@ -149,8 +149,11 @@ def misfit(error: TypeError) -> RunError | None:
     inside what was called.
     """
     trace = error.__traceback__
-    if trace is not None and trace.tb_next is not None:
-        return None
+    return arguments(error) if trace is None or trace.tb_next is None else None
+
+
+def arguments(error: TypeError) -> RunError:
+    """What Python tells of arguments, as an error of a run."""
     _, _, said = str(error).rpartition("<locals>.")
     name, call, rest = said.partition("()")
     return run_error("wrong-arity", f"`{name}`{rest}" if call else said)
@@ -178,51 +181,3 @@ def operated(op: Any, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
         raise run_error("wrong-type", f"`{op.name}` needs a number or tensor, got {kind_of(found)}")
     given = {name: value for name, value in params.items() if value is not op.params.get(name)}
     return called(receiver, op.name, rest, given)
-
-
-def items(value: Object) -> Iterator[Any]:
-    """What a `for` over an object goes through."""
-    kind = type(value)
-    if hasattr(kind, "__iter__"):
-        found = called(value, "__iter__", (), {})
-        return _following(found) if isinstance(found, Object) else iter(found)
-    if hasattr(kind, "__getitem__"):
-        return _counted(value)
-    raise run_error("not-iterable", f"{kind_of(value)} has no items to go through")
-
-
-def _following(value: Object) -> Iterator[Any]:
-    from gradcli.engine.run.exceptions import named, seen
-
-    while True:
-        try:
-            item = called(value, "__next__", (), {})
-        except Exception as error:
-            if isinstance(seen(error), named("StopIteration")):
-                return
-            raise
-        yield item
-
-
-def _counted(value: Object) -> Iterator[Any]:
-    from gradcli.engine.run.exceptions import named, seen
-
-    at = 0
-    while True:
-        try:
-            item = called(value, "__getitem__", (at,), {})
-        except Exception as error:
-            if isinstance(seen(error), named("IndexError")):
-                return
-            raise
-        yield item
-        at += 1
-
-
-def contains(session: Session, container: Object, value: Any) -> bool:
-    """`value in container`."""
-    from gradcli.engine.run.operators import equality
-
-    if has(container, "__contains__"):
-        return session.truth(called(container, "__contains__", (value,), {}))
-    return any(session.truth(equality(session, value, item)) for item in items(container))

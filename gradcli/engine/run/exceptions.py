@@ -6,7 +6,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradcli.engine.run.session import kind_of
+from gradcli.engine.run.classes import misfit
+from gradcli.engine.run.naming import kind_of
 from gradcli.engine.run.text import text
 from gradcli.engine.values.objects import Object
 from gradcli.errors import AssertionFailed, Diagnostic, GradError, LimitError, run_error
@@ -81,7 +82,7 @@ def raised(value: Any) -> BaseException:
     if value is None:
         handled = sys.exception()
         if handled is None:
-            raise run_error("raised", "there is no exception to raise again")
+            raise run_error("unhandled-exception", "there is no exception to raise again")
         return handled
     made = value() if isinstance(value, type) and issubclass(value, Thrown) else value
     if not isinstance(made, Thrown):
@@ -105,8 +106,6 @@ def seen(error: Exception) -> Thrown:
 
 def _of_python(error: Exception) -> GradError | None:
     """An error that Python finds in the code of the program, as one of a run."""
-    from gradcli.engine.run.classes import misfit
-
     if isinstance(error, NameError):
         name = getattr(error, "name", None) or str(error).partition("'")[2].partition("'")[0]
         return run_error("used-before-assigned", f"`{name}` has no value here")
@@ -133,4 +132,4 @@ def unhandled(exception: Thrown) -> GradError:
     if isinstance(exception, named("AssertionError")):
         return AssertionFailed(Diagnostic("assertion-failed", said or "the assertion is false"))
     name = type(exception).__name__
-    return run_error("raised", f"{name}: {said}" if said else name)
+    return run_error("unhandled-exception", f"`{name}`: {said}" if said else f"`{name}`")

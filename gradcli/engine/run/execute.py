@@ -13,8 +13,9 @@ from gradcli.engine.run import call, operators
 from gradcli.engine.run.call import Function
 from gradcli.engine.run.counting import Counting, Stepping
 from gradcli.engine.run.inputs import Given, Inputs
+from gradcli.engine.run.naming import kind_of
 from gradcli.engine.run.pieces import Place
-from gradcli.engine.run.session import Session, kind_of
+from gradcli.engine.run.session import Session
 from gradcli.engine.run.translate import Code, translate
 from gradcli.engine.tape.graph import Site
 from gradcli.engine.values import refusals
@@ -229,7 +230,7 @@ def _imported(session: Session, path: str) -> Any:
     if found is None:
         from gradcli.engine.run import library
 
-        found = session.functions[path] = library.value(path, session)
+        found = session.functions[path] = library.value(path)
     return found
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from gradcli.engine.run import exceptions
-from gradcli.engine.run.session import Session
 
 
 def has(path: str) -> bool:
@@ -13,6 +12,6 @@ def has(path: str) -> bool:
     return exceptions.is_name(path)
 
 
-def value(path: str, session: Session) -> Any:
-    """What has that path, made by this run where it is the first that asks for it."""
+def value(path: str) -> Any:
+    """What has that path."""
     return exceptions.named(path)

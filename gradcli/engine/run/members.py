@@ -9,8 +9,9 @@ from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.inplace import apply_inplace
 from gradcli.engine.run import autograd, told
 from gradcli.engine.run.autograd import Handle
+from gradcli.engine.run.naming import kind_of
 from gradcli.engine.run.own import OWN_NAMES
-from gradcli.engine.run.session import Session, as_numbers, kind_of
+from gradcli.engine.run.session import Session, as_numbers
 from gradcli.engine.tape.graph import Node, Site, seen
 from gradcli.engine.tape.tensor import (
     AccumulateGrad,

@@ -13,7 +13,8 @@ from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.inplace import apply_inplace
 from gradcli.engine.run import scalars
 from gradcli.engine.run.call import Function, augmented, by_place, in_order
-from gradcli.engine.run.session import Session, kind_of
+from gradcli.engine.run.naming import kind_of
+from gradcli.engine.run.session import Session
 from gradcli.engine.tape.graph import Site
 from gradcli.engine.tape.tensor import Number, Tensor
 from gradcli.engine.values import memory
@@ -179,8 +180,8 @@ def identity(left: Any, right: Any) -> bool:
 
 def membership(session: Session, value: Any, container: Any) -> bool:
     """`value in container`."""
-    if isinstance(container, Object):
-        return bool(objects().contains(session, container, value))
+    if isinstance(container, Object) and objects().has(container, "__contains__"):
+        return session.truth(objects().called(container, "__contains__", (value,), {}))
     if type(container) is str:
         if type(value) is not str:
             raise run_error("wrong-type", f"{kind_of(value)} cannot be in a string")

@@ -9,8 +9,8 @@ from typing import Any
 from gradcli.engine.run.functions import function_span, place_of
 from gradcli.engine.run.inputs import Given, Inputs
 from gradcli.engine.run.messages import call_note, shortened, turn_note
+from gradcli.engine.run.naming import kind_of
 from gradcli.engine.run.remarks import Remarks, instruction_at, remarks
-from gradcli.engine.run.session import kind_of
 from gradcli.engine.run.text import repr_text
 from gradcli.engine.run.translate import FILENAME, PART
 from gradcli.engine.run.wrong_calls import part_of, wrong_call
@@ -142,9 +142,9 @@ def _known(
     if isinstance(error, MemoryError):
         return LimitError(Diagnostic("memory-limit", "there is not enough memory for this value"))
     if isinstance(error, TypeError) and called:
-        from gradcli.engine.run.classes import misfit
+        from gradcli.engine.run.classes import arguments
 
-        return _wrong_call(frame, span, program) or misfit(error)
+        return _wrong_call(frame, span, program) or arguments(error)
     return refusals.too_many_dimensions(error)
 
 

@@ -9,6 +9,7 @@ from weakref import WeakSet
 
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import Op
+from gradcli.engine.run.naming import kind_of
 from gradcli.engine.tape.graph import (
     GONE,
     LIVE,
@@ -250,7 +251,7 @@ class Session:
                 raise run_error("not-iterable", "a 0-d tensor has no items to go through")
             return self._rows(value)
         if isinstance(value, Object):
-            from gradcli.engine.run.classes import items
+            from gradcli.engine.run.iteration import items
 
             return items(value)
         raise run_error(
@@ -488,24 +489,3 @@ def _ragged(value: list[Any]) -> RunError:
 def _row_of(item: Any) -> str:
     """What a message calls an item of a list that is to be a row."""
     return f"a list of {len(item)}" if type(item) is list else kind_of(item)
-
-
-def kind_of(value: Any) -> str:
-    """What a message calls a value: `a tensor of shape [2]`, `a string`, ..."""
-    if isinstance(value, Object):
-        return f"a `{type(value).__name__}`"
-    if isinstance(value, type):
-        return f"the class `{value.__name__}`"
-    if type(value) is Tensor:
-        return f"a tensor of shape {list(value.shape)}"
-    if isinstance(value, Number) or type(value) in (int, float):
-        return "a number"
-    names = {
-        bool: "a bool",
-        str: "a string",
-        list: "a list",
-        tuple: "a tuple",
-        range: "a range",
-        type(None): "None",
-    }
-    return names.get(type(value), "a function" if callable(value) else f"a {type(value).__name__}")

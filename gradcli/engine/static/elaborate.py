@@ -95,6 +95,12 @@ def elaborate(
     return Elaborated(walk.facts, walk.findings.found)
 
 
+def _may_be_object(i: ir.Instruction) -> bool:
+    """Whether an instruction makes a class, or takes what the library has."""
+    made = isinstance(i, ir.DefineClass)
+    return made or any(isinstance(operand, ir.Imported) for operand in visit.operands(i))
+
+
 def _unknown_after(body: ir.Body) -> State:
     """What a block may have changed, of which nothing is known."""
     return {slot: unknown() for i in visit.instructions(body) for slot in visit.writes(i)}
@@ -139,7 +145,8 @@ class _Walk:
         self.findings = Findings(program, given)
         self.facts = Facts(program)
         self._lists = Lists()
-        self._transfer = Transfer(self.findings, self._lists)
+        objects = any(map(_may_be_object, visit.everything(program)))
+        self._transfer = Transfer(self.findings, self._lists, objects=objects)
         self._calls = Calls(self._transfer, self._reaches_end)
         self._steps = Steps(self._transfer, self._calls, asked)
         self._inputs = Inputs(given, source, self._transfer.session)

@@ -426,6 +426,7 @@ def _decorator(name: str, made: type, doc: str) -> Op:
         lambda session, function: made(function),
         args=("function",),
         infer=lambda known, function: known.unknown(),
+        keeps=True,
         doc=doc,
         source=_PYTHON,
     )

@@ -8,7 +8,7 @@ from typing import Any
 
 from gradcli.engine.run.classes import misfit
 from gradcli.engine.run.naming import kind_of
-from gradcli.engine.run.text import text
+from gradcli.engine.run.text import repr_text, text
 from gradcli.engine.values.objects import Object
 from gradcli.errors import AssertionFailed, Diagnostic, GradError, LimitError, run_error
 
@@ -55,10 +55,15 @@ class Thrown(Object, Exception):
     __module__ = "builtins"
 
 
+def _key_text(error: Thrown) -> str:
+    return repr_text(error.args[0]) if len(error.args) == 1 else Exception.__str__(error)
+
+
 def _made() -> dict[str, type[Thrown]]:
     found: dict[str, type[Thrown]] = {"": Thrown}
     for name, base in _BASES.items():
-        found[name] = type(name, (found[base],), {"__module__": "builtins"})
+        own = {"__str__": _key_text} if name == "KeyError" else {}
+        found[name] = type(name, (found[base],), {**own, "__module__": "builtins"})
     return found
 
 

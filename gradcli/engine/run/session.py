@@ -244,16 +244,16 @@ class Session:
 
     def iterate(self, value: Any) -> Iterable[Any]:
         """What a `for` over the value goes through: items, or a tensor's rows."""
+        if isinstance(value, Object):
+            from gradcli.engine.run.iteration import items
+
+            return items(value)
         if type(value) in _ITERABLE or isinstance(value, (Fields, Iterator, tuple)):
             return value  # type: ignore[no-any-return]  # known by its type
         if type(value) is Tensor:
             if value.ndim == 0:
                 raise run_error("not-iterable", "a 0-d tensor has no items to go through")
             return self._rows(value)
-        if isinstance(value, Object):
-            from gradcli.engine.run.iteration import items
-
-            return items(value)
         raise run_error(
             "not-iterable",
             f"{kind_of(value)} has no items to go through",

@@ -170,7 +170,7 @@ class Calls:
         if isinstance(receiver, Rule) and name in receiver.methods:
             return self.follow(receiver.methods[name], args, keywords, span)
         self._transfer.out_of_sight([*args, *keywords.values()])
-        if not isinstance(receiver, Value):
+        if not isinstance(receiver, Value) or (self._transfer.objects and receiver.kind is None):
             return unknown(linked([receiver]))
         found = self._transfer.tensor_method(receiver, name, args, keywords, span)
         return found if self._transfer.recording else steady(found)

@@ -121,6 +121,8 @@ class Steps:
             case ir.Builtin():
                 value = ops[operand.name].constant
                 return operand if value is REQUIRED else constant(value)
+            case ir.Imported():
+                return unknown()
         return constant(None)
 
     def _unassigned(self, operand: ir.Slot) -> None:

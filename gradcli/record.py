@@ -43,6 +43,9 @@ class Record:
 
     def _fill(self, values: tuple[Any, ...], named: dict[str, Any]) -> None:
         fields = self._fields
+        if len(values) == len(fields) and not named:
+            tuple(map(object.__setattr__, repeat(self), fields, values))
+            return
         found = dict(zip(fields, values, strict=False))
         given = len(values) + len(named)
         if given != len(fields):

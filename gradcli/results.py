@@ -39,8 +39,11 @@ class GraphNode(Result):
     """An op that the run recorded, or an input. `op` is the built-in's name ("mul"; "" for an
     input), `name` PyTorch's name of the node ("MulBackward0", "AccumulateGrad"; "Input" for a
     value that is differentiated without being a leaf tensor), `variable` the program's name for
-    the result or "", `grad` the derivative of the root with respect to it (None if not reached),
-    line and column from 1 (0: no place), `count` how many recorded ops it stands for.
+    the result or "" (of an item of a list that was given, `x[0]`), `grad` the derivative of the
+    root with respect to it (None if not reached), line and column from 1 (0: no place), `count` how
+    many recorded ops it stands for, `expression` what the program says there ("" for an input), cut
+    where it is very long, and `part_of` the newest node of the call of an op, or of the derivative,
+    that it is part of with others (None for none), `whole` the name of that op.
     """
 
     __slots__ = (
@@ -54,8 +57,16 @@ class GraphNode(Result):
         "line",
         "column",
         "count",
+        "expression",
+        "part_of",
+        "whole",
     )
-    _defaults: ClassVar[dict[str, Any]] = {"count": 1}
+    _defaults: ClassVar[dict[str, Any]] = {
+        "count": 1,
+        "expression": "",
+        "part_of": None,
+        "whole": "",
+    }
     id: int
     op: str
     name: str
@@ -66,6 +77,9 @@ class GraphNode(Result):
     line: int
     column: int
     count: int
+    expression: str
+    part_of: int | None
+    whole: str
 
 
 class GraphEdge(Result):
@@ -78,12 +92,16 @@ class GraphEdge(Result):
 
 
 class Graph(Result):
-    """The recorded graph behind a result: nodes from the root down, each before what it uses."""
+    """The recorded graph behind a result: nodes from the root down, each before what it uses.
+    `missing` says why nodes have no `grad`, "" if they do.
+    """
 
-    __slots__ = ("root", "nodes", "edges")
+    __slots__ = ("root", "nodes", "edges", "missing")
+    _defaults: ClassVar[dict[str, Any]] = {"missing": ""}
     root: int
     nodes: tuple[GraphNode, ...]
     edges: tuple[GraphEdge, ...]
+    missing: str
 
 
 class Kinked(Result):

@@ -122,6 +122,18 @@ class Line:
     ir: bool = flag("--ir", help="Print the program of ops that the text becomes.")
     kinks: bool = flag("--kinks", help="Also list operations evaluated at a corner, jump or tie.")
     graph: bool = flag("--graph", help="Also draw the recorded graph.")
+    nodes: int = option(
+        default=500, min=1, metavar="N", help="Draw at most so many nodes, from the result (500)."
+    )
+    depth: int | None = option(
+        min=0, metavar="N", help="Draw at most so many steps from the result."
+    )
+    unfold: int = option(
+        default=0, min=0, metavar="N", help="Draw so many turns of each loop as they are (0)."
+    )
+    values: Literal["none", "summary", "full"] = option(
+        default="full", metavar="WHAT", help="Values in JSON: none, summary or full."
+    )
     tangent: list[str] | None = option(
         metavar="NAME=VALUE",
         help="Direction by this name; repeatable, zero by the others.",

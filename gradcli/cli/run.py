@@ -175,6 +175,6 @@ def _human(result: "RunResult", target: Target, shown: Sequence[str] | None, pre
 def _graph(result: "RunResult", target: Target, precision: int) -> "Iterator[list[Drawn]]":
     """The graph as lines, if there is one."""
     if result.graph is not None:
-        from gradcli.render.graph import graph_view
+        from gradcli.render.graphs.tree import graph_view
 
-        yield graph_view(result.graph, precision=precision, width=target.width)
+        yield graph_view(result.graph, precision=precision, width=target.terminal)

@@ -110,6 +110,7 @@ FORMS = {
         Form("plain", True, _TEXT, "", _plain, ""),
         Form("tree", True, _TEXT, "", None, ""),
         Form("dot", True, ".dot", "", None, ""),
+        Form("mermaid", True, ".mmd", "", None, ""),
         Form("github", True, "", "", None, ""),
     )
 }
@@ -121,7 +122,7 @@ CHECKS = ("human", "plain", "json", "ndjson", "csv", "tsv")
 LISTS = ("human", "plain", "json")
 FINDINGS = (*LISTS, "github")
 TRACES = ("human", "plain", "json", "ndjson", "csv", "tsv", "md")
-GRAPHS = ("tree", "dot", "json")
+GRAPHS = ("tree", "dot", "mermaid", "json")
 
 
 def suffixes(forms: Sequence[str]) -> dict[str, str]:

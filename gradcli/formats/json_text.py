@@ -11,17 +11,21 @@ from gradcli.results import Derivative, Graph, GraphResult, Kinked, RunResult
 from gradcli.source import Source, Span
 
 
-def json_text(result: RunResult | Derivative | GraphResult) -> str:
+def json_text(result: RunResult | Derivative) -> str:
     """A result as the one-line JSON object that docs/commands.md describes."""
     return json_object(json_fields(result))
 
 
-def json_fields(result: RunResult | Derivative | GraphResult) -> dict[str, str]:
+def graph_json(result: GraphResult, values: str) -> str:
+    """A graph likewise, its values "full", those of large arrays by a "summary", or "none"."""
+    fields = {"schema": quote("gradcli.graph/1"), **_graph_fields(result.graph, values)}
+    return json_object({**fields, "warnings": array(map(warning_json, result.warnings))})
+
+
+def json_fields(result: RunResult | Derivative) -> dict[str, str]:
     """The fields of the object, written."""
     if isinstance(result, RunResult):
         return _run(result)
-    if isinstance(result, GraphResult):
-        return {"schema": quote("gradcli.graph/1"), **_graph_fields(result.graph)}
     return {
         "schema": quote(f"gradcli.{result.question}/1"),
         "output": quote(result.output),
@@ -90,11 +94,11 @@ def _run(result: RunResult) -> dict[str, str]:
         "warnings": array(map(warning_json, result.warnings)),
     }
     if result.graph is not None:
-        fields["graph"] = json_object(_graph_fields(result.graph))
+        fields["graph"] = json_object(_graph_fields(result.graph, "full"))
     return {**fields, **_kinks(result.kinks)}
 
 
-def _graph_fields(graph: Graph) -> dict[str, str]:
+def _graph_fields(graph: Graph, values: str) -> dict[str, str]:
     nodes = (
         json_object(
             {
@@ -103,11 +107,13 @@ def _graph_fields(graph: Graph) -> dict[str, str]:
                 "name": quote(node.name),
                 "variable": quote(node.variable),
                 "shape": literal(node.shape),
-                "value": literal(node.value, json=True),
-                "grad": literal(node.grad, json=True),
+                "value": _told(node.value, values),
+                "grad": _told(node.grad, values),
                 "line": literal(node.line),
                 "column": literal(node.column),
                 "count": literal(node.count),
+                "expression": quote(node.expression),
+                "part_of": literal(node.part_of),
             }
         )
         for node in graph.nodes
@@ -116,7 +122,25 @@ def _graph_fields(graph: Graph) -> dict[str, str]:
         json_object({"from": str(edge.source), "to": str(edge.target), "input": str(edge.input)})
         for edge in graph.edges
     )
-    return {"root": literal(graph.root), "nodes": array(nodes), "edges": array(edges)}
+    return {
+        "root": literal(graph.root),
+        "nodes": array(nodes),
+        "edges": array(edges),
+        "missing": literal(graph.missing or None),
+    }
+
+
+_FEW = 12  # elements of an array that a summary has one by one
+
+
+def _told(value: Any, values: str) -> str:
+    """A value, or as much of it as is wanted."""
+    if values == "none":
+        return "null"
+    if values == "summary" and getattr(value, "size", 0) > _FEW:
+        edges = {"min": value.min(), "max": value.max(), "mean": value.mean()}
+        return json_object({name: literal(x.item(), json=True) for name, x in edges.items()})
+    return literal(value, json=True)
 
 
 def warning_json(diagnostic: Diagnostic) -> str:

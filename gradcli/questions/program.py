@@ -250,13 +250,17 @@ class Program:
         *,
         wrt: str | Sequence[str] | None = None,
         of: str | None = None,
+        cotangent: Any = None,
         options: Options | None = None,
         **named: Any,
     ) -> GraphResult:
-        """The graph that the run recorded, with values and derivatives. Arguments as of `grad`."""
+        """The graph that the run recorded, with values and derivatives. Arguments as of `grad`;
+        without a result it is that of what `backward` was called on last.
+        """
         from gradcli.questions.graph import graph
 
-        return self._limited.ask(graph, request(inputs, named, options, wrt=wrt, of=of))
+        asked = request(inputs, named, options, wrt=wrt, of=of, cotangent=cotangent)
+        return self._limited.ask(graph, asked)
 
     def trace(
         self,

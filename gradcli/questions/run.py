@@ -59,8 +59,7 @@ def _kinks(loaded: Loaded, request: Request, done: Done) -> tuple[Kinked, ...]:
 
 
 def _graph(loaded: Loaded, request: Request, done: Done) -> Graph:
-    from gradcli.questions.graph import graph_of, recorded_alone
+    from gradcli.questions.graph import graph_of, recorded_alone, subject
 
     again = recorded_alone(loaded, request, done, chosen(loaded.program, done.session))
-    output = None if done.result is None else loaded.output(again, None)[1]
-    return graph_of(loaded, again, output)
+    return graph_of(loaded, again, subject(loaded, again, request))

@@ -80,8 +80,8 @@ class Made:
         x = self._x(inputs, options, wrt=wrt, of=of, cotangent=cotangent)
         return GradResult("y", x * x, {"x": 2 * x}, {"x": x}, ("hello",), self._warnings())
 
-    def graph(self, inputs, *, wrt, of, options):
-        x = self._x(inputs, options, wrt=wrt, of=of)
+    def graph(self, inputs, *, wrt, of, cotangent, options):
+        x = self._x(inputs, options, wrt=wrt, of=of, cotangent=cotangent)
         return GraphResult("y", x * x, self._graph(x), ("hello",), self._warnings())
 
     def _graph(self, x):
@@ -127,15 +127,14 @@ def cli(monkeypatch, capsys):
         (["run", "-e", "y", "--show", "y", "--show=x", "-r"], "4.0\n2.0\n", "hello\n"),
         (
             ["run", "-e", "y", "--graph"],
-            "hello\n4.0\n" + " " * 16 + "  value  gradient  line\n"
-            "AccumulateGrad x  2      1         1\n",
+            "hello\n4.0\n   value  gradient  line\nx  2      1         1\n",
             "",
         ),
         (["grad", "-e", "y"], "y\t4.0\ngrad.x\t4.0\n", "hello\n"),
         (["grad", "-e", "y", "-r"], "4.0\n", "hello\n"),
         (
             ["graph", "-e", "y"],
-            " " * 16 + "  value  gradient  line\nAccumulateGrad x  2      1         1\n",
+            "   value  gradient  line\nx  2      1         1\n",
             "hello\n",
         ),
     ],
@@ -162,7 +161,14 @@ def test_json(cli, flag):
     assert (status, err) == (0, "hello\n")
     assert list(json.loads(out)) == ["schema", "output", "value", "grad", "warnings"]
     status, out, err = cli("graph", "-e", "y", *flag)
-    assert list(json.loads(out)) == ["schema", "root", "nodes", "edges"]
+    assert list(json.loads(out)) == [
+        "schema",
+        "root",
+        "nodes",
+        "edges",
+        "missing",
+        "warnings",
+    ]
 
 
 def test_a_line_that_the_program_leaves_open_is_ended(cli, tmp_path):
@@ -318,7 +324,7 @@ def test_standard_input_is_left_alone_when_a_program_is_named(cli, monkeypatch):
         (
             ["graph", "-e", "x", "-o", "a"],
             "`a` does not say what to write: its suffix is missing",
-            "known suffixes are .dot, .json, .txt",
+            "known suffixes are .dot, .mmd, .json, .txt",
         ),
         (
             ["run", "-e", "x", "-o", "a.json", "-r"],

@@ -73,11 +73,7 @@ def outcome(call, *args, **params):
 
 
 NUMBERS = {"float": EDGES, "int": WHOLE, "bool": (False, True)}
-OPS = sorted(
-    name
-    for name in ops
-    if ops[name].number is not None and ops[name].name == name and name != "alone"
-)  # that one is machine code's
+OPS = sorted(name for name in ops if ops[name].number is not None and ops[name].name == name)
 
 
 def calls(op):

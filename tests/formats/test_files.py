@@ -1,12 +1,9 @@
 import os
 import stat
 
-import numpy as np
 import pytest
 
-from gradcli.formats.dot import dot
 from gradcli.formats.file import write_atomically
-from gradcli.results import Graph, GraphEdge, GraphNode
 
 
 def test_a_new_file_has_the_usual_mode(tmp_path):
@@ -60,23 +57,3 @@ def test_a_failed_replacement_leaves_nothing_behind(tmp_path, monkeypatch):
 def test_a_folder_is_refused(tmp_path):
     with pytest.raises(OSError, match="directory"):
         write_atomically(str(tmp_path), b"new")
-
-
-def test_dot_escapes_names_and_labels_edges():
-    graph = Graph(
-        0,
-        (
-            GraphNode(0, "mul", 'Mul"\\', "e", (), 6.0, 1.0, 5, 3, count=1000),
-            GraphNode(1, "", "AccumulateGrad", "w", (100,), np.zeros(100), None, 0, 0),
-        ),
-        (GraphEdge(0, 1, 0), GraphEdge(0, 1, 1)),
-    )
-    assert dot(graph) == (
-        "digraph gradcli {\n"
-        '  node [fontname="monospace"];\n'
-        '  n0 [shape=ellipse, label="Mul\\"\\\\ × 1,000\\ne = 6.0\\ngrad 1.0\\nline 5"];\n'
-        '  n1 [shape=box, label="AccumulateGrad\\nw = shape [100]"];\n'
-        '  n0 -> n1 [label="0"];\n'
-        '  n0 -> n1 [label="1"];\n'
-        "}\n"
-    )

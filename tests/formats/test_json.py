@@ -5,7 +5,7 @@ import numpy as np
 
 from gradcli.errors import Diagnostic, Label
 from gradcli.formats.fields import fields
-from gradcli.formats.json_text import diagnostic_json, json_text
+from gradcli.formats.json_text import diagnostic_json, graph_json, json_text
 from gradcli.formats.plain import fields_plain, run_plain
 from gradcli.formats.raw import raw
 from gradcli.results import (
@@ -68,17 +68,35 @@ def test_graph_names_its_fields_in_order():
         ),
         (GraphEdge(0, 1, 0),),
     )
-    assert json_text(GraphResult("e", 6.0, graph)) == (
+    assert graph_json(GraphResult("e", 6.0, graph), "full") == (
         '{"schema":"gradcli.graph/1","root":0,"nodes":['
         '{"id":0,"op":"mul","name":"MulBackward0","variable":"e","shape":[],"value":6.0,'
-        '"grad":1.0,"line":5,"column":3,"count":1},'
+        '"grad":1.0,"line":5,"column":3,"count":1,"expression":"","part_of":null},'
         '{"id":1,"op":"","name":"AccumulateGrad","variable":"a","shape":[2],'
-        '"value":[1.0,"Infinity"],"grad":null,"line":1,"column":1,"count":1}],'
-        '"edges":[{"from":0,"to":1,"input":0}]}'
+        '"value":[1.0,"Infinity"],"grad":null,"line":1,"column":1,"count":1,'
+        '"expression":"","part_of":null}],'
+        '"edges":[{"from":0,"to":1,"input":0}],"missing":null,"warnings":[]}'
     )
     run = json.loads(json_text(RunResult("e", 6.0, (), graph=graph)))
     assert list(run)[-1] == "graph"
-    assert list(run["graph"]) == ["root", "nodes", "edges"]
+    assert list(run["graph"]) == ["root", "nodes", "edges", "missing"]
+
+
+def test_the_values_of_a_graph_are_told_as_far_as_they_are_wanted():
+    nodes = (
+        GraphNode(0, "mul", "MulBackward0", "e", (3,), np.array([1.0, 2.0, 3.0]), 1.0, 5, 3),
+        GraphNode(1, "", "AccumulateGrad", "a", (99,), np.arange(99.0), None, 1, 1),
+    )
+    result = GraphResult("e", 6.0, Graph(0, nodes, ()))
+
+    def values(wanted):
+        nodes = json.loads(graph_json(result, wanted))["nodes"]
+        return [(node["value"], node["grad"]) for node in nodes]
+
+    assert values("none") == [(None, None), (None, None)]
+    short = {"min": 0.0, "max": 98.0, "mean": 49.0}
+    assert values("summary") == [([1.0, 2.0, 3.0], 1.0), (short, None)]
+    assert values("full") == [([1.0, 2.0, 3.0], 1.0), ([*map(float, range(99))], None)]
 
 
 def test_diagnostic_json_has_every_field():

@@ -16,7 +16,7 @@ from gradcli.engine.autodiff.batch import has_nan
 from gradcli.engine.autodiff.paths import Paths, age, between, reachable, visible
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.inplace import apply_inplace
-from gradcli.engine.tape.graph import GONE, LIVE, SPENT, Hook, Node, seen, settle
+from gradcli.engine.tape.graph import GONE, LIVE, SPENT, Hook, Node, Site, Whole, seen, settle
 from gradcli.engine.tape.tensor import AccumulateGrad, OpNode, Tensor, node_of
 from gradcli.engine.values.carrier import data_of, like_of
 from gradcli.engine.values.data import NUMBERS, np
@@ -75,8 +75,15 @@ def recorded_cotangents(
 
 def all_cotangents(roots: Sequence[Root]) -> dict[Node, Any]:
     """As `cotangents`, of every node that the roots were made from."""
+    found: dict[Node, Any] = {}
+    find_all_cotangents(roots, found)
+    return found
+
+
+def find_all_cotangents(roots: Sequence[Root], found: dict[Node, Any]) -> None:
+    """Likewise, into `found`, which has those above where the pass was refused."""
     live = reachable(node for node, _, _ in roots)
-    return _swept(roots, Paths(sorted(live, key=age), live), live, _LOOK)
+    _sweep(roots, Paths(sorted(live, key=age), live), live, _LOOK, found)
 
 
 def _paths(roots: Sequence[Root], targets: Collection[Node]) -> Paths:
@@ -258,9 +265,21 @@ def _swept(
     roots: Sequence[Root], paths: Paths, ends: Collection[Node], way: _Way
 ) -> dict[Node, Any]:
     """Cotangents of the ends, after a visit of the nodes on the paths, the newest first."""
+    found: dict[Node, Any] = {}
+    _sweep(roots, paths, ends, way, found)
+    return found
+
+
+def _sweep(
+    roots: Sequence[Root],
+    paths: Paths,
+    ends: Collection[Node],
+    way: _Way,
+    found: dict[Node, Any],
+) -> None:
+    """Likewise, into `found`, one after the other."""
     recorded, passes, leaves = way.recorded, way.passes, way.leaves
     is_live = paths.live.__contains__
-    found: dict[Node, Any] = {}
     pending: dict[Any, Any] = {}
     reach: Reach | None = None
     visited: list[Node] = []
@@ -307,7 +326,6 @@ def _swept(
             visited.append(node)
     for node in visited:  # not before: a nan asks what those above have saved
         _leave(node, leaves)
-    return found
 
 
 def _leave(node: Node, left: int) -> None:
@@ -361,7 +379,8 @@ def _recorded(node: Any, g: Any, wanted: Sequence[bool], *still: Any) -> Sequenc
     pulled: Sequence[Any] = node.pull_recorded(g, wanted, *still)
     if node.site is not None:
         for c in pulled:
-            settle(node_of(c) if isinstance(c, Tensor) else None, (), node.site)
+            made = node_of(c) if isinstance(c, Tensor) else None
+            settle(made, (), Site(node.site.span, "", Whole(node.op_name, True)))
     return pulled
 
 

@@ -5,89 +5,188 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gradcli.engine.autodiff.backward import all_cotangents
 from gradcli.engine.report.values import plain_value
-from gradcli.engine.tape.graph import Node, Watchpoint
-from gradcli.engine.tape.tensor import AccumulateGrad, Tensor, node_of
+from gradcli.engine.tape.graph import Node, NodeOfOp, Site, Watchpoint
+from gradcli.engine.tape.tensor import AccumulateGrad, Tensor
 from gradcli.engine.values.data import NUMBERS
 from gradcli.results import Graph, GraphEdge, GraphNode
-from gradcli.source import Source
+from gradcli.source import Source, Span
+
+_LONGEST = 120  # characters of an expression; the text of a sum of a million terms is as many
 
 
 def recorded_graph(
-    output: Tensor, cotangent: Any, values: Mapping[str, Any], source: Source
+    root: Node,
+    cotangents: Mapping[Node, Any],
+    values: Mapping[str, Any],
+    source: Source,
+    missing: str,
 ) -> Graph:
     """The graph behind a recorded value, the newest op first.
 
     Args:
-        output: The value; its node is the root.
-        cotangent: Where the derivatives start, or None to leave them out.
+        root: The node of the value.
+        cotangents: The derivatives by the nodes, as far as they are known.
         values: Top-level names and their values, which give leaves their names.
         source: The program's text.
+        missing: Why derivatives are not known.
     """
-    root = node_of(output)
-    assert root is not None
-    order = _below(root)
-    found = {}
-    if cotangent is not None:
-        start = [(root, output.index, cotangent)]
-        found = all_cotangents(start)
+    inputs = _below(_standing_for(root))
+    ids = {node: i for i, node in enumerate(sorted(inputs, key=lambda node: -node.seq))}
     names = {id(value): name for name, value in values.items() if isinstance(value, Tensor)}
-    ids = {node: i for i, node in enumerate(order)}
+    texts = _Texts(source)
+    heads: dict[Any, int] = {}
     nodes = []
     edges = []
-    for node in order:
-        grad = found.get(node)
-        nodes.append(_node(node, ids[node], None if grad is None else grad, names, source))
-        for i, under in enumerate(_shown(node)):
-            if under is not None:
-                edges.append(GraphEdge(ids[node], ids[under], i))
-    return Graph(ids[root], tuple(nodes), tuple(edges))
+    for node, number in ids.items():
+        under = inputs[node]
+        nodes.append(_node(node, number, cotangents.get(node), names, texts, heads))
+        edges += [GraphEdge(number, ids[n], i) for i, n in enumerate(under) if n is not None]
+    return Graph(ids[_standing_for(root)], tuple(nodes), tuple(edges), missing)
 
 
-def _below(root: Node) -> list[Node]:
-    seen = {root}
+# --- what is shown of it ---------------------------------------------------------------------
+
+
+def _below(root: Node) -> dict[Node, list[Node | None]]:
+    """The nodes that are shown, and what each was made of."""
+    found: dict[Node, list[Node | None]] = {}
     stack = [root]
     while stack:
-        for under in _shown(stack.pop()):
-            if under is not None and under not in seen:
-                seen.add(under)
-                stack.append(under)
-    return sorted(seen, key=lambda node: -node.seq)
+        node = stack.pop()
+        if node not in found:
+            found[node] = [u if u is None else _standing_for(u) for u in _inputs(node)]
+            stack += [under for under in found[node] if under is not None]
+    return found
 
 
-def _shown(node: Node) -> list[Node | None]:
-    """What a node was made of. A leaf ends there, where only the command looks at its value."""
+def _inputs(node: Node) -> list[Node | None]:
+    """What a node was made of. A leaf ends there, where only the command looks at its value, and
+    an item of a list that was given is one.
+    """
     if type(node) is AccumulateGrad:
         return [n for n in node.edges if not (type(n) is Watchpoint and not n.edges)]
+    if type(node) is not Watchpoint and _item(node) is not None:
+        return []
     return [under for under, _ in node.shown]
 
 
-def _node(node: Node, number: int, grad: Any, names: dict[int, str], source: Source) -> GraphNode:
-    variable, value = "", node.out
+def _standing_for(node: Node) -> Node:
+    """The node that is shown in the place of another: a list that was given is one input, whatever
+    made a tensor of its items, and a point that only the command sees, where its name adds nothing,
+    is what it is a point of.
+    """
+    while True:
+        under = node.edges[0] if type(node) is Watchpoint and node.edges else None
+        if under is not None and _name(node) in ("", _name(under)):
+            node = under
+            continue
+        if isinstance(node, NodeOfOp) and node.op_name == "stack":
+            item = _item(node)
+            if item is not None and not item[1]:
+                return item[0]
+        return node
+
+
+def _item(node: Node) -> tuple[Watchpoint, tuple[int, ...]] | None:
+    """The list that was given of which a node has an item, and where that stands in it."""
+    if type(node) is Watchpoint:
+        return None if node.edges else (node, ())
+    if not isinstance(node, NodeOfOp):
+        return None
+    if node.op_name == "getitem":
+        at, under = node.params["index"], node.edges[0]
+        if node.site is not None or type(at) is not int or under is None:
+            return None
+        found = _item(under)
+        return found and (found[0], (*found[1], at))
+    if node.op_name != "stack" or node.params["dim"] != 0:
+        return None
+    first = _item(node.edges[0]) if node.edges and node.edges[0] is not None else None
+    if first is None or not first[1]:
+        return None
+    given, place = first[0], first[1][:-1]
+    if len(node.edges) != given.out.shape[len(place)]:
+        return None
+    for i, under in enumerate(node.edges):
+        if under is None or _item(under) != (given, (*place, i)):
+            return None
+    return given, place
+
+
+# --- a node as data --------------------------------------------------------------------------
+
+
+class _Texts:
+    """What a program says where ops stand, each place looked up once."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._places: dict[Span, tuple[str, int, int]] = {}
+
+    def at(self, span: Span) -> tuple[str, int, int]:
+        """The text of a place, on one line, and its line and column."""
+        found = self._places.get(span)
+        if found is None:
+            text = self._source.text[span.start : min(span.end, span.start + 4 * _LONGEST)]
+            text = " ".join(text.split())
+            if len(text) > _LONGEST:
+                text = f"{text[: _LONGEST - 1]}…"
+            found = self._places[span] = (text, *self._source.position(span.start))
+        return found
+
+
+def _node(
+    node: Node,
+    number: int,
+    grad: Any,
+    names: Mapping[int, str],
+    texts: _Texts,
+    heads: dict[Any, int],
+) -> GraphNode:
+    site = node.site
+    expression, line, column = ("", 0, 0) if site is None else texts.at(site.span)
+    value = node.out
+    op, name = node.op_name, node.name()
+    variable = _name(node)
     if isinstance(node, AccumulateGrad):
         leaf = node.variable
         variable = names.get(id(leaf), "")
-        value = node.out if leaf is None else leaf.data
-    elif isinstance(node, Watchpoint):
-        variable = node.variable
-    elif node.site is not None:
-        variable = node.site.variable
-    line = column = 0
-    if node.site is not None:
-        line, column = source.position(node.site.span.start)
+        value = leaf.data if value is None and leaf is not None else value
+    item = _item(node) if op in ("getitem", "stack") else None
+    if item is not None:
+        given, place = item
+        op, name = "", given.name()
+        variable = given.variable + "".join(f"[{i}]" for i in place)
+        value = given.out[place]
+    if not op and variable:
+        expression = ""
+    whole = None if site is None else site.whole
+    if whole is not None and whole.slope:
+        expression = f"∂({expression})"
     return GraphNode(
-        id=number,
-        op=node.op_name,
-        name=node.name(),
-        variable=variable,
-        shape=_shape(value, node),
-        value=_plain(value),
-        grad=_plain(grad),
-        line=line,
-        column=column,
-        count=1,
+        number,
+        op,
+        name,
+        variable,
+        _shape(value, node),
+        _plain(value),
+        _plain(grad),
+        line,
+        column,
+        1,
+        expression,
+        None if whole is None else heads.setdefault(whole, number),
+        "" if whole is None else whole.name,
     )
+
+
+def _name(node: Node) -> str:
+    """The program's name for what a node made, "" for none."""
+    if type(node) is Watchpoint:
+        return node.variable
+    site: Site | None = node.site
+    return "" if site is None else site.variable
 
 
 def _shape(value: Any, node: Node) -> tuple[int, ...]:
@@ -101,6 +200,8 @@ def _shape(value: Any, node: Node) -> tuple[int, ...]:
 
 
 def _plain(value: Any) -> Any:
+    if value is None or type(value) in NUMBERS:
+        return value
     if isinstance(value, (list, tuple)):
         return [_plain(item) for item in value]
-    return value if value is None or type(value) in NUMBERS else plain_value(Tensor(value))
+    return plain_value(Tensor(value))

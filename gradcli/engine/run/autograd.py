@@ -8,8 +8,7 @@ from typing import Any
 from gradcli.engine.autodiff import backward as passes
 from gradcli.engine.autodiff.backward import seed
 from gradcli.engine.run.functions import called, wrong_function
-from gradcli.engine.run.naming import kind_of
-from gradcli.engine.run.session import Session
+from gradcli.engine.run.session import Session, kind_of
 from gradcli.engine.run.transforms import as_value
 from gradcli.engine.tape.graph import Hook, Node, Site
 from gradcli.engine.tape.tensor import Tensor, freeze, node_of, require_grad
@@ -75,6 +74,8 @@ def backward(
     create = bool(create_graph) or session.transparent
     retain = create if retain_graph is None else bool(retain_graph)
     wanted = None if inputs is None else _inputs(session, inputs)
+    if session.keep:
+        session.subject = (x, data_of(g))
     passes.backward(
         x,
         g if create else data_of(g),

@@ -9,7 +9,6 @@ from weakref import WeakSet
 
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import Op
-from gradcli.engine.run.naming import kind_of
 from gradcli.engine.tape.graph import (
     GONE,
     LIVE,
@@ -17,6 +16,7 @@ from gradcli.engine.tape.graph import (
     Node,
     Site,
     Watchpoint,
+    Whole,
     seen,
     settle,
 )
@@ -38,7 +38,6 @@ from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import NUMBERS, SCALARS, np
 from gradcli.engine.values.fields import Fields
 from gradcli.engine.values.limits import Counters, check_items, check_memory
-from gradcli.engine.values.objects import Object
 from gradcli.errors import Diagnostic, RunError, run_error
 from gradcli.limits import DEFAULT, Limits
 
@@ -56,6 +55,7 @@ class Session:
             requires grad.
         asked: those that the user has named, whose ints are made floats.
         keep: keep every recorded value, for the graph.
+        subject: then also the tensor that `backward` was called on last, with its cotangent.
         echo: takes each text that the program prints, line ends included.
         moved: plain data that take the place of what watched names hold: of a run elsewhere.
         transparent: `no_grad`, `detach` and their like cut nothing, to tell what they cut.
@@ -95,6 +95,7 @@ class Session:
         self._retained: WeakSet[Tensor] | None = None
         self._held: list[tuple[str, Tensor]] = []
         self.keep = keep
+        self.subject: tuple[Tensor, Any] | None = None
         self.echo = echo
         self._seed = seed
         self.stream = stream
@@ -108,7 +109,7 @@ class Session:
         """
         if retain:
             return LIVE
-        return SPENT if self.watched or self.transforms > 0 else GONE
+        return SPENT if self.watched or self.keep or self.transforms > 0 else GONE
 
     def warn(self, code: str, message: str, help: str, site: Site) -> None:
         """Say what may be wrong at a place, unless the same has been said."""
@@ -179,7 +180,7 @@ class Session:
             if node is not None:
                 node.keeps = True
                 if isinstance(node, AccumulateGrad):
-                    node.out = a.data
+                    node.out = _copied(a.data)  # as it is now: a step of training changes it
 
     def _composite(
         self, op: Op, args: Sequence[Any], params: Mapping[str, Any], site: Site | None
@@ -191,6 +192,7 @@ class Session:
             args = [_unconnected(a) if isinstance(a, Tensor) else a for a in args]
         if self.keep:
             self.mark(args)
+            site = None if site is None else Site(site.span, site.variable, Whole(op.name, False))
         before = {n for a in args if isinstance(a, Tensor) and (n := node_of(a)) is not None}
         out = _each(composed(op, args, params), _wrapped)
         if not op.view:
@@ -244,10 +246,6 @@ class Session:
 
     def iterate(self, value: Any) -> Iterable[Any]:
         """What a `for` over the value goes through: items, or a tensor's rows."""
-        if isinstance(value, Object):
-            from gradcli.engine.run.iteration import items
-
-            return items(value)
         if type(value) in _ITERABLE or isinstance(value, (Fields, Iterator, tuple)):
             return value  # type: ignore[no-any-return]  # known by its type
         if type(value) is Tensor:
@@ -489,3 +487,20 @@ def _ragged(value: list[Any]) -> RunError:
 def _row_of(item: Any) -> str:
     """What a message calls an item of a list that is to be a row."""
     return f"a list of {len(item)}" if type(item) is list else kind_of(item)
+
+
+def kind_of(value: Any) -> str:
+    """What a message calls a value: `a tensor of shape [2]`, `a string`, ..."""
+    if type(value) is Tensor:
+        return f"a tensor of shape {list(value.shape)}"
+    if isinstance(value, Number) or type(value) in (int, float):
+        return "a number"
+    names = {
+        bool: "a bool",
+        str: "a string",
+        list: "a list",
+        tuple: "a tuple",
+        range: "a range",
+        type(None): "None",
+    }
+    return names.get(type(value), "a function" if callable(value) else f"a {type(value).__name__}")

@@ -19,7 +19,6 @@ from gradcli.engine.static.value import (
     unknown,
     view,
 )
-from gradcli.ir import visit
 from gradcli.source import Span
 
 State: TypeAlias = dict[int, Any]
@@ -136,7 +135,7 @@ def reached(values: Iterable[Any]) -> Iterator[ir.Function]:
             continue
         met.add(id(value))
         if isinstance(value, Closure):
-            yield from visit.all_functions(value.function)
+            yield value.function
             stack += value.defaults.values()
             held = map(value.slots.get, value.function.captures)
             stack += [part for part in held if part is not None]

@@ -106,14 +106,29 @@ clock = count(1).__next__
 """Numbers the nodes in the order of recording: all the state that this house has."""
 
 
+class Whole:
+    """What several nodes are one of for a picture of the graph: a call of an op that is made of
+    others, by its name, or with `slope` what the derivative of an op is made of.
+    """
+
+    __slots__ = ("name", "slope")
+
+    def __init__(self, name: str, slope: bool) -> None:
+        self.name = name
+        self.slope = slope
+
+
 class Site:
-    """Where in the program an op stands, and the variable its result goes to ("" for none)."""
+    """Where in the program an op stands, the variable its result goes to ("" for none), and what it
+    is part of, which only a picture asks for.
+    """
 
-    __slots__ = ("span", "variable")
+    __slots__ = ("span", "variable", "whole")
 
-    def __init__(self, span: Span, variable: str) -> None:
+    def __init__(self, span: Span, variable: str, whole: Whole | None = None) -> None:
         self.span = span
         self.variable = variable
+        self.whole = whole
 
 
 class Hook:
@@ -413,5 +428,5 @@ def settle(node: Node | None, before: Collection[Node], site: Site) -> None:
         if node is None or node in before or node.site is not None or not node.op_name:
             continue
         node.site = site
-        site = Site(site.span, "") if site.variable else site
+        site = Site(site.span, "", site.whole) if site.variable else site
         stack.extend(node.edges)

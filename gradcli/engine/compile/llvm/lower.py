@@ -71,7 +71,6 @@ class Module:
             [
                 *(f"declare {intrinsic}" for intrinsic in _INTRINSICS),
                 *self.primitives.functions.lines,
-                *(self.primitives.loops.lines if self.primitives.loops else ()),
                 *self.primitives.lines,
                 *lines,
                 *_rows(program),

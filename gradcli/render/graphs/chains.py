@@ -24,9 +24,9 @@ _LARGEST_SIDE = 64  # nodes of a side input that are compared; a larger one is l
 class Fold(NamedTuple):
     """A stretch of a spine that repeats: `turns` times `pattern`, the first turn's nodes.
 
-    `label` names the pattern, `members` are all nodes that the fold stands for, `sides` the
-    inputs of the first turn from beside the spine, each with whether every turn has its own, and
-    `after` the node that the last turn uses, or None.
+    `label` names the pattern's operations, `members` are all nodes that the fold stands for,
+    `sides` the inputs of the first turn from beside the spine, each with whether every turn has its
+    own, and `after` the node that the last turn uses, or None.
     """
 
     label: tuple[str, ...]
@@ -38,19 +38,25 @@ class Fold(NamedTuple):
 
 
 class _Item(NamedTuple):
-    """A spine node, or a stretch already folded: its signature, its label, all its nodes."""
+    """A spine node, or a stretch already folded: its signature, its label, all its nodes, and the
+    items of which its turns consist.
+    """
 
     signature: int
     label: tuple[str, ...]
     nodes: tuple[int, ...]
     turns: int
     period: int  # nodes of one turn
+    parts: tuple[_Item, ...]
 
 
 class Chains:
-    """The folds of a graph, found from one node down at a time."""
+    """The folds of a graph, found from one node down at a time. Of each loop the last `unfolded`
+    turns stay as they are.
+    """
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: Graph, unfolded: int) -> None:
+        self._unfolded = unfolded
         self.nodes: dict[int, GraphNode] = {node.id: node for node in graph.nodes}
         self.inputs: dict[int, list[int]] = {node.id: [] for node in graph.nodes}
         for edge in sorted(graph.edges, key=lambda edge: edge.input):
@@ -69,7 +75,7 @@ class Chains:
         spine = self._spine(start)
         place = {node: index for index, node in enumerate(spine)}
         items = [
-            _Item(self._signature(i, spine, place), (self.nodes[node].name,), (node,), 1, 1)
+            _Item(self._signature(i, spine, place), (_done(self.nodes[node]),), (node,), 1, 1, ())
             for i, node in enumerate(spine)
         ]
         longest = 1
@@ -79,11 +85,31 @@ class Chains:
             items = folded
         found = {}
         at = 0
-        for item in items:
+        for item in self._with_turns(items):
             at += len(item.nodes)
-            if item.turns > 1:
+            if len(item.nodes) > 1:
                 after = spine[at] if at < len(spine) else None
                 found[item.nodes[0]] = self._finish(item, after, place)
+        return found
+
+    def _with_turns(self, items: list[_Item]) -> list[_Item]:
+        """The items with the turns that are to stay in the place of what they are folded into."""
+        if not self._unfolded:
+            return items
+        found = []
+        todo = items[::-1]
+        while todo:
+            item = todo.pop()
+            if item.turns == 1 or not item.parts:
+                found.append(item)
+                continue
+            shown = min(self._unfolded, item.turns)
+            count = shown * (len(item.parts) // item.turns)
+            rest = item.turns - shown
+            if rest:
+                nodes = item.nodes[shown * item.period :]
+                todo.append(item._replace(nodes=nodes, turns=rest, parts=()))
+            todo += reversed(item.parts[:count])
         return found
 
     def _heights(self, graph: Graph) -> dict[int, int]:
@@ -161,6 +187,7 @@ class Chains:
                     tuple(node for item in whole for node in item.nodes),
                     turns,
                     sum(len(item.nodes) for item in turn),
+                    tuple(whole) if self._unfolded else (),
                 )
             )
             at += period * turns
@@ -172,7 +199,7 @@ class Chains:
         pattern = item.nodes[: item.period]
         second = item.nodes[item.period : 2 * item.period]
         sides: dict[int, bool] = {}
-        for node, again in zip(pattern, second, strict=True):
+        for node, again in zip(pattern, second or pattern, strict=True):
             for mine, other in zip(self.inputs[node], self.inputs[again], strict=True):
                 if mine not in members and mine != after and mine not in sides:
                     sides[mine] = mine != other
@@ -199,6 +226,11 @@ class Chains:
                 found.add(node)
                 todo += self.inputs[node]
         return found
+
+
+def _done(node: GraphNode) -> str:
+    """What a node does, in a word."""
+    return node.op or node.name
 
 
 def _counted(item: _Item) -> str:

@@ -1,0 +1,24 @@
+"""The recorded graph in Graphviz's language."""
+
+from __future__ import annotations
+
+from gradcli.render.graphs.labels import remarks, rows
+from gradcli.render.graphs.picture import Picture
+
+
+def dot(drawn: Picture, precision: int) -> str:
+    """A digraph: arrows point the way that values flow, inputs are boxes."""
+    lines = ["digraph gradcli {", '  node [fontname="monospace"];']
+    said = remarks(drawn)
+    if said:
+        lines.append(f'  label="{_escaped(said)}";')
+    for box in drawn.boxes.values():
+        shape = "box" if box.is_input else "ellipse"
+        lines.append(f'  n{box.id} [shape={shape}, label="{_escaped(rows(box, precision))}"];')
+    for box in drawn.boxes.values():
+        lines += [f"  n{id} -> n{box.id};" for id in box.inputs]
+    return "\n".join([*lines, "}", ""])
+
+
+def _escaped(texts: list[str]) -> str:
+    return "\\n".join(text.replace("\\", "\\\\").replace('"', '\\"') for text in texts)

@@ -1,0 +1,119 @@
+"""What a box of the graph says: its name and expression, its value in few cells."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any
+
+from gradcli.render.graphs.picture import Box, Picture
+from gradcli.render.numbers import block, is_number, number, shape_of
+from gradcli.render.text import TIMES, cells, shorten, visible
+from gradcli.results import Value
+
+_UPDATE = re.compile(r"\s*(?:\*\*|//|[-+*/%@&|^])=(?!=)")
+_FEWEST_DIGITS = 3  # to which the elements of a list are rounded before its range is told
+_FEW = 12  # elements of an array that are shown one by one
+
+
+def name_and_text(box: Box) -> tuple[str, str]:
+    """The program's name for what is in a box, "" for none, and what it says there: `= x @ w1`."""
+    node = box.node
+    name, text = visible(node.variable), visible(node.expression)
+    if not name:
+        return "", text or visible(node.op or node.name)
+    if text.startswith(name) and _UPDATE.match(text, len(name)):
+        return name, text[len(name) :]
+    return name, f" = {text}" if text else ""
+
+
+def how_often(box: Box) -> str:
+    """That it stands for several: ` × 100,000, lines 3 to 5`; "" if it does not."""
+    if not box.turns:
+        return f" {TIMES} {box.times:,}" if box.times > 1 else ""
+    first, last = box.lines
+    text = f" {TIMES} {box.turns * box.times:,}"
+    if not first:
+        return text
+    return f"{text}, line {first}" if first == last else f"{text}, lines {first} to {last}"
+
+
+def shape_text(box: Box) -> str:
+    """The sizes of its value: `[3, 2]`, "" of a number."""
+    shape = box.node.shape
+    return f"[{', '.join(map(str, shape))}]" if shape else ""
+
+
+def facts(box: Box) -> tuple[Value, Value]:
+    """Its value and gradient; of what is there several times neither is the one."""
+    return (box.node.value, box.node.grad) if box.times == 1 else (None, None)
+
+
+def short(value: Value, precision: int, width: int) -> str:
+    """A value in at most `width` cells: with fewer digits, then by its range, where it is long."""
+    if value is None:
+        return ""
+    if is_number(value):
+        return shorten(number(_python(value), precision), width)
+    shape = shape_of(value)
+    digits = range(precision, min(precision, _FEWEST_DIGITS) - 1, -1)
+    fewer = range(precision, 0, -1)
+    if hasattr(value, "tolist") and math.prod(shape) <= _FEW:
+        for few in digits:
+            text = _listed(value.tolist(), few)
+            if cells(text) <= width:
+                return text
+    if hasattr(value, "min") and math.prod(shape) > 0:
+        low, high = _python(value.min()), _python(value.max())
+        if low == high:
+            return shorten(f"all {number(low, precision)}", width)
+        for form in ("min {}, max {}", "{} to {}"):
+            for few in fewer:
+                edges = number(low, few), number(high, few)
+                text = form.format(*edges) if edges[0] != edges[1] else f"about {edges[0]}"
+                if cells(text) <= width:
+                    return text
+        return "…"
+    return shorten(" ".join(block(value, precision, width)), width)
+
+
+def _listed(value: Any, precision: int) -> str:
+    """A list within a line."""
+    if isinstance(value, list):
+        return f"[{', '.join(_listed(item, precision) for item in value)}]"
+    return number(value, precision)
+
+
+def _python(item: Any) -> Any:
+    return item.item() if hasattr(item, "item") else item
+
+
+_LINE = 48  # cells of a value in a box
+
+
+def rows(box: Box, precision: int) -> list[str]:
+    """The lines of a box: what it is, then its value, gradient and place."""
+    name, text = name_and_text(box)
+    found = [f"{name}{text}"]
+    if box.turns or box.times > 1:
+        found.append(how_often(box).strip())
+    value, grad = (short(fact, precision, _LINE) for fact in facts(box))
+    if box.node.shape:
+        found.append(f"shape {shape_text(box)}")
+    if value:
+        found.append(f"= {value}")
+    if grad:
+        found.append(f"gradient {grad}")
+    if box.lines[0] and not box.turns:
+        found.append(f"line {box.lines[0]}")
+    if box.hidden:
+        found.append(f"… {box.hidden:,} more inputs")
+    return found
+
+
+def remarks(drawn: Picture) -> list[str]:
+    """What is to be said of the whole: why gradients are missing, and how much is not drawn."""
+    found = [f"gradients missing: {visible(drawn.missing)}"] if drawn.missing else []
+    if drawn.left:
+        found.append(f"… {drawn.left:,} more nodes: --nodes and --depth show more")
+    return found

@@ -1,0 +1,20 @@
+"""The recorded graph in Mermaid's language, which forges and notebooks draw in Markdown."""
+
+from __future__ import annotations
+
+from gradcli.render.graphs.labels import remarks, rows
+from gradcli.render.graphs.picture import Picture
+
+_ENTITIES = str.maketrans({c: f"#{ord(c)};" for c in '"#&<>`\\|{}[]()*_~'})
+
+
+def mermaid(drawn: Picture, precision: int) -> str:
+    """A flowchart: arrows point the way that values flow, inputs have round ends."""
+    lines = ["flowchart TD", *(f"  %% {text}" for text in remarks(drawn))]
+    for box in drawn.boxes.values():
+        opening, closing = ("([", "])") if box.is_input else ("[", "]")
+        label = "<br/>".join(text.translate(_ENTITIES) for text in rows(box, precision))
+        lines.append(f'  n{box.id}{opening}"{label}"{closing}')
+    for box in drawn.boxes.values():
+        lines += [f"  n{id} --> n{box.id}" for id in box.inputs]
+    return "\n".join([*lines, ""])

@@ -1,0 +1,183 @@
+"""The graph as every view draws it: boxes, each an operation, an input, or all turns of a loop.
+
+The operations of one call of a composite are one box, and so is what the turns of a loop repeat.
+A large graph is drawn as far as it is asked for, from the result down. Nothing here recurses.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import NamedTuple
+
+from gradcli.render.graphs.chains import Chains, Fold
+from gradcli.results import Graph, GraphEdge, GraphNode
+
+_MOST_INPUTS = 12  # of a box with more, the first and last are drawn
+
+
+class Extent(NamedTuple):
+    """How much of a graph is drawn: at most so many boxes, so many steps from the result (None: all
+    of them), with so many turns of each loop as they are.
+    """
+
+    nodes: int = 500
+    depth: int | None = None
+    unfold: int = 0
+
+
+class Box(NamedTuple):
+    """What is drawn as one: `node` is the newest operation in it, `ops` says what is done in it,
+    `inputs` are the boxes that it uses, `turns` tells of how many turns of a loop it is made (0: of
+    none) and `lines` from which line to which these are written, `times` how often it is there
+    itself, and `hidden` how many of its inputs are not drawn.
+    """
+
+    id: int
+    node: GraphNode
+    ops: str
+    inputs: tuple[int, ...]
+    turns: int
+    lines: tuple[int, int]
+    times: int
+    hidden: int
+
+    @property
+    def is_input(self) -> bool:
+        """Whether it is a leaf of the graph."""
+        return not self.node.op and not self.inputs and not self.hidden
+
+
+class Picture(NamedTuple):
+    """The boxes from the result down, each by its number, in the order in which a tree has them.
+    `left` is how many of the graph's nodes are not drawn, `owner` the box of a node, `missing` why
+    gradients are.
+    """
+
+    root: int
+    boxes: dict[int, Box]
+    owner: dict[int, int]
+    left: int
+    missing: str
+
+
+def picture(graph: Graph, extent: Extent = Extent()) -> Picture:  # noqa: B008  # it cannot change
+    """What is drawn of a graph."""
+    whole = _contracted(graph)
+    chains = Chains(whole.graph, extent.unfold)
+    found = _boxes(whole.graph, chains)
+    kept = _near(found, whole.graph.root, extent)
+    boxes = {id: _cut(found[id], kept) for id in found if id in kept}
+    owner = {}
+    for node in graph.nodes:
+        box = whole.heads.get(node.id, node.id)
+        owner[node.id] = chains.owner.get(box, box)
+    left = sum(owner[node.id] not in kept for node in graph.nodes)
+    return Picture(whole.graph.root, boxes, owner, left, graph.missing)
+
+
+# --- composites ------------------------------------------------------------------------------
+
+
+class _Contracted(NamedTuple):
+    """A graph with one node for each composite, and the node that stands for each that is gone."""
+
+    graph: Graph
+    heads: dict[int, int]
+
+
+def _contracted(graph: Graph) -> _Contracted:
+    """The graph with the parts of a composite in the node that has its value. A part that is used
+    from outside stays: then not all ways between the parts are inside.
+    """
+    if all(node.part_of is None for node in graph.nodes):
+        return _Contracted(graph, {})
+    users: dict[int, list[int]] = {node.id: [] for node in graph.nodes}
+    for edge in graph.edges:
+        users[edge.target].append(edge.source)
+    heads: dict[int, int] = {}
+    counts: dict[int, int] = {}
+    for node in graph.nodes:  # the newest first: users come before what they use
+        if node.part_of is None or node.part_of == node.id:
+            continue
+        if all(heads.get(user, user) == node.part_of for user in users[node.id]):
+            heads[node.id] = node.part_of
+            counts[node.part_of] = counts.get(node.part_of, 1) + node.count
+    nodes = [
+        _changed(node, op=node.whole, count=counts[node.id]) if node.id in counts else node
+        for node in graph.nodes
+        if node.id not in heads
+    ]
+    edges = []
+    for edge in graph.edges:
+        source = heads.get(edge.source, edge.source)
+        if edge.target not in heads:
+            edges.append(GraphEdge(source, edge.target, edge.input))
+    return _Contracted(Graph(graph.root, tuple(nodes), tuple(edges), graph.missing), heads)
+
+
+def _changed(node: GraphNode, **fields: object) -> GraphNode:
+    return GraphNode(**{name: getattr(node, name) for name in GraphNode._fields} | fields)
+
+
+# --- boxes -----------------------------------------------------------------------------------
+
+
+def _boxes(graph: Graph, chains: Chains) -> dict[int, Box]:
+    """All boxes, in the order of a walk down from the root."""
+    folds: dict[int, Fold] = {}
+    found: dict[int, Box] = {}
+    todo = [(graph.root, 1)]
+    while todo:
+        target, times = todo.pop()
+        id = chains.owner.get(target, target)
+        if id in found:
+            continue
+        folds |= chains.folds_from(id)
+        node = chains.nodes[id]
+        if id in folds:
+            fold = folds[id]
+            under = [(t, times * (fold.turns if own else 1)) for t, own in fold.sides]
+            under += [] if fold.after is None else [(fold.after, times)]
+            ops, turns = " ".join(fold.label), fold.turns
+            lines = [n.line for n in map(chains.nodes.__getitem__, fold.pattern) if n.line]
+        else:
+            under = [(t, times) for t in chains.inputs[id]]
+            ops, turns, lines = node.op, 0, [node.line]
+            if node.variable and not under:
+                times = 1  # turns share their leaves
+        inputs = tuple(dict.fromkeys(t for t, _ in under))
+        span = (min(lines, default=0), max(lines, default=0))
+        found[id] = Box(id, node, ops, inputs, turns, span, times, 0)
+        todo += reversed(under)
+    for id, box in found.items():  # by now each node knows the box that it is in
+        inputs = tuple(dict.fromkeys(chains.owner.get(t, t) for t in box.inputs))
+        found[id] = box._replace(inputs=tuple(t for t in inputs if t != id))
+    return found
+
+
+def _near(found: dict[int, Box], root: int, extent: Extent) -> set[int]:
+    """The boxes that are drawn: those near the root first."""
+    kept = {root}
+    level = deque([(root, 0)])
+    while level:
+        id, depth = level.popleft()
+        if depth == extent.depth:
+            continue
+        for target in _shown(found[id].inputs):
+            if len(kept) >= extent.nodes:
+                return kept
+            if target not in kept:
+                kept.add(target)
+                level.append((target, depth + 1))
+    return kept
+
+
+def _cut(box: Box, kept: set[int]) -> Box:
+    inputs = tuple(t for t in _shown(box.inputs) if t in kept)
+    return box._replace(inputs=inputs, hidden=len(box.inputs) - len(inputs))
+
+
+def _shown(inputs: tuple[int, ...]) -> tuple[int, ...]:
+    if len(inputs) <= _MOST_INPUTS:
+        return inputs
+    return inputs[: _MOST_INPUTS - 3] + inputs[-2:]

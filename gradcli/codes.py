@@ -48,9 +48,10 @@ GROUPS = {
         ),
         (
             "bad-class",
-            "a class that is no own differentiable function",
-            "The only classes are own differentiable functions: `class NAME(Function):` with "
-            "the static methods `forward` and `backward`.",
+            "a class or a part of one that means nothing",
+            "The body of a class holds its methods and attributes; one whose base is `Function` is "
+            "an own differentiable function with the methods `forward` and `backward`. `super()` "
+            "stands in a method.",
         ),
         (
             "bad-context",
@@ -425,6 +426,13 @@ GROUPS = {
             "A tensor is a full box of numbers: all lists of a level have the same length.",
         ),
         (
+            "unhandled-exception",
+            "an exception of the program that nothing handles",
+            "`raise` ended the run, as no `except` around it takes an exception of this class. "
+            "What a run refuses, such as an index out of range, can be handled by the name that "
+            "Python has for it.",
+        ),
+        (
             "shape-mismatch",
             "shapes that do not fit (of an input: status 4)",
             "The operation cannot bring its arguments' shapes together, or an input has not "
@@ -472,9 +480,10 @@ GROUPS = {
         ),
         (
             "wrong-derivative",
-            "with `gradcheck --rows`: rows in which a check fails (status 1)",
+            "a check of derivatives fails: in a program, or with `gradcheck --rows` (status 1)",
             "The rows are those with FAIL in the column `verdict`, which shows the worst check. "
-            "`gradcli gradcheck` with the values of one of them tells all.",
+            "`gradcli gradcheck` with the values of one of them tells all. In a program "
+            "`gradcheck` and `gradgradcheck` fail so unless `raise_exception=False`.",
         ),
         (
             "non-finite",

@@ -66,6 +66,9 @@ class FakeSignatures:
     def names(self):
         return list(self._table)
 
+    def in_library(self, path):
+        return path in ("ValueError", "torch.nn.Linear")
+
     @property
     def attributes(self):
         return frozenset({"grad", "shape", "backward", "append", "saved_tensors", "apply", "data"})

@@ -51,6 +51,44 @@ c = x if y else z if a else b
 d = (a and b or c) if not (a or b) else x < y and y < 2
 print(a and b, 1 if c else d)
 """,
+    "classes": """
+class Shape:
+    count = 0
+    sides = count + 3
+    def __init__(self, size=1):
+        self.size = size
+        Shape.count += 1
+    @property
+    def area(self):
+        return self.size ** 2
+    @staticmethod
+    def unit():
+        return Shape()
+class Cube(Shape):
+    def __init__(self, size):
+        super().__init__(size)
+    def relu(self):
+        return lambda: super().area
+Cube(2).relu()() + Shape.unit().area
+""",
+    "exceptions": """
+def safe(a, b):
+    try:
+        if b == 0:
+            raise ZeroDivisionError("b")
+        return a // b
+    except (ValueError, ZeroDivisionError) as error:
+        print(error)
+    except KeyError:
+        raise
+    except:
+        pass
+    else:
+        print("never")
+    finally:
+        print("done")
+safe(1, 0)
+""",
     "functions": """
 k = 2.0
 def outer(a, b=k):

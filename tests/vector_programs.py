@@ -1,6 +1,39 @@
-"""Random programs of a small vector and a number: element by element, sums, items, loops, branches."""
+"""Programs of a small vector and a number, and what is asked of them; random ones, too: element by
+element, sums, items, loops, branches.
+"""
 
 import random
+import re
+import struct
+from math import isnan
+
+from gradcli.errors import GradError
+from gradcli.program import Options
+
+HEAD = "input x: float[3]\ninput b\n"
+GIVEN = {"x": [1.5, -0.25, 2.0], "b": 0.7}
+DOTS = {"x": [0.5, -1.0, 2.0], "b": 1.5}
+QUESTIONS = {
+    "grad": {},
+    "jvp": {"tangents": DOTS},
+    "jacobian": {"mode": "forward"},
+    "hessian": {},
+    "hvp": {"tangents": DOTS},
+}
+
+
+def bits(x):
+    return "nan" if isnan(x) else struct.pack("d", x)
+
+
+def answer(program, question, when, given):
+    """What a question gives, as a text; what is refused as code is not compared."""
+    try:
+        options = Options(compile=when)
+        found = getattr(program, question)(given, options=options, **QUESTIONS[question])
+    except GradError as error:
+        found = error
+    return re.sub(r"Source object at \w+", "Source", repr(found))
 
 
 class Writer:

@@ -50,6 +50,15 @@ def of_builtin(signature: Signature) -> Callee:
     )
 
 
+def parted(call: ast.Call, signature: Signature) -> tuple[ast.Call, ast.Expr | None]:
+    """The call of a built-in without `out=TENSOR`, and that tensor: every operation takes one."""
+    out = next((k for k in call.keywords if k.name == "out"), None)
+    if out is None or not signature.method or "out" in signature.keywords:
+        return call, None
+    keywords = tuple(k for k in call.keywords if k is not out)
+    return ast.Call(call.span, call.function, call.args, keywords), out.value
+
+
 def of_function(function: ast.Def) -> Callee:
     """How a function of the program may be called."""
     names = tuple(param.name for param in function.params)

@@ -279,14 +279,42 @@ class With(Node):
 
 
 class Class(Node):
-    """`class name(base): body`, where base names `Function` and the body is defs, docstrings and
-    `pass`.
+    """`class name(bases): body`. One whose base names `Function` is an own differentiable function:
+    its body is defs, docstrings and `pass`.
     """
 
-    __slots__ = ("name", "base", "body")
+    __slots__ = ("name", "bases", "body", "decorators")
     name: str
-    base: Expr
+    bases: tuple[Expr, ...]
     body: tuple[Statement, ...]
+    decorators: tuple[Expr, ...]
+
+
+class Handler(Node):
+    """`except type as name: body`; `type` is None for all exceptions, `name` "" for none."""
+
+    __slots__ = ("type", "name", "body")
+    type: Expr | None
+    name: str
+    body: tuple[Statement, ...]
+
+
+class Try(Node):
+    """`try: body`, with its handlers, `else` and `finally`."""
+
+    __slots__ = ("body", "handlers", "orelse", "last")
+    body: tuple[Statement, ...]
+    handlers: tuple[Handler, ...]
+    orelse: tuple[Statement, ...]
+    last: tuple[Statement, ...]
+
+
+class Raise(Node):
+    """`raise value from cause`; without a value the exception that is being handled."""
+
+    __slots__ = ("value", "cause")
+    value: Expr | None
+    cause: Expr | None
 
 
 class Type(Node):
@@ -336,6 +364,8 @@ Statement: TypeAlias = (
     | Def
     | With
     | Class
+    | Try
+    | Raise
     | Declaration
     | Import
 )

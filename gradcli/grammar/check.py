@@ -7,15 +7,17 @@ from functools import cached_property
 
 from gradcli.errors import Diagnostic, Label, nearest
 from gradcli.grammar import ast, contexts, modules
-from gradcli.grammar.arity import Callee, arity_faults, of_builtin, of_function
+from gradcli.grammar.arity import Callee, arity_faults, of_builtin, of_function, parted
 from gradcli.grammar.faults import Fault
 from gradcli.grammar.literals import LARGEST, too_large
 from gradcli.grammar.names import (
     PREFIXES,
+    RULE_BASES,
     Names,
     Scope,
     analyse,
     assigned,
+    assigned_attributes,
     function_scope,
     walk,
 )
@@ -50,9 +52,6 @@ def check(
     ]
     targets = [fault.span for fault in faults if fault.code == "bad-assignment"]
     faults = [f for f in faults if f.span in targets or not any(_is_in(f, t) for t in targets)]
-    bases = [fault.span for fault in faults if fault.code == "bad-class"]
-    others = [s.span for s in module.body if isinstance(s, ast.Class) and s.base.span in bases]
-    faults = [f for f in faults if f.span in bases or not any(_is_in(f, c) for c in others)]
     faults.sort(key=lambda fault: fault.span)
     if any(fault.instead is not None for fault in faults):
         from gradcli.grammar.mending import offer
@@ -77,14 +76,14 @@ class _Expressions:
     @cached_property
     def own_attributes(self) -> frozenset[str]:
         """Attributes that the program puts on values itself, as on its `ctx`."""
-        return frozenset(_assigned_attributes(self.module))
+        return self.names.members.union(assigned_attributes(self.module))
 
     def faults(self) -> Iterator[Fault]:
         """The findings, in no order."""
         for node, role, scope in walk(self.module):
             match node:
                 case ast.Name(id=name):
-                    if not self.names.is_bound(name, scope):
+                    if not self.names.is_bound(name, scope) and not self.is_known(node, scope):
                         yield from self.name(node, role, scope)
                 case ast.Attribute():
                     yield from self.attribute(node, role, scope)
@@ -123,13 +122,15 @@ class _Expressions:
     def attribute(self, node: ast.Attribute, role: str, scope: Scope | None) -> Iterator[Fault]:
         path = self.names.path(node, scope)
         if path is not None and self.is_module(_root(node)):
-            if role == "base":
+            if role == "base" or self.is_known(node, scope):
                 return
             builtin = self.names.builtin(node, scope)
             if builtin is not None:
                 yield from self.use(builtin, node, role)
                 return
-            if self.names.builtin(node.value, scope) is None:
+            if self.names.builtin(node.value, scope) is None and not self.is_known(
+                node.value, scope
+            ):
                 yield self.unknown_in_module(node, path)
                 return
         yield from self.member(node)
@@ -147,6 +148,11 @@ class _Expressions:
         help = f"declare it: `input {builtin}`" if declared else f"give it a value: `{builtin}=...`"
         yield Fault("builtin-as-value", message, *node.span, help=help if plain else None)
 
+    def is_known(self, node: ast.Expr, scope: Scope | None) -> bool:
+        """Whether a path names the base of own functions, `super`, or something of the library."""
+        path = self.names.path(node, scope)
+        return path in RULE_BASES or path == "super" or self.names.imported(node, scope) is not None
+
     def is_module(self, name: str) -> bool:
         return name in PREFIXES or name in self.names.imports
 
@@ -158,7 +164,9 @@ class _Expressions:
         while scope is not None:
             known += scope.names
             scope = scope.outer
-        if role == "call":
+        if role == "class":
+            message = f"there is no class `{name}`"
+        elif role == "call":
             message = f"`{name}` is called and never defined"
         elif self.names.declared:
             message = f"`{name}` is never given a value"
@@ -225,7 +233,14 @@ class _Expressions:
             message = f"`{builtin}` is a number and cannot be called"
             yield Fault("not-callable", message, *function.span)
         elif builtin is not None:
-            yield from arity_faults(node, of_builtin(signatures[builtin]))
+            plain, _ = parted(node, signatures[builtin])
+            yield from arity_faults(plain, of_builtin(signatures[builtin]))
+        elif self.names.path(function, scope) == "super":
+            if scope is None or scope.kind != "method":
+                message = "`super` stands in a method of a class"
+                yield Fault("bad-class", message, *node.span)
+            elif len(node.args) not in (0, 2) or node.keywords:
+                yield Fault("wrong-arity", "`super` takes no arguments", *node.span)
         elif isinstance(function, ast.Name):
             callee = self.callee(function.id, scope)
             if callee is not None:
@@ -236,6 +251,8 @@ class _Expressions:
                 yield Fault("not-callable", message, *function.span, labels=(assigned,))
         elif isinstance(function, ast.Attribute):
             method = function.name
+            if method in self.names.members:
+                return
             if method in signatures and method not in signatures.attributes:
                 yield from arity_faults(node, of_builtin(signatures[method]), method=True)
         elif not isinstance(function, (ast.Call, ast.Index, ast.Lambda, ast.IfElse)):
@@ -269,22 +286,6 @@ def _functions(module: ast.Module, names: Names) -> Iterator[tuple[str, Callee]]
             if any(contexts.mode(d, names, None) is None for d in statement.decorators):
                 continue  # what a decorator gives is called in its own way
             yield statement.name, of_function(statement)
-
-
-def _assigned_attributes(module: ast.Module) -> Iterator[str]:
-    for node, _, _ in walk(module):
-        targets: tuple[ast.Expr, ...] = ()
-        if isinstance(node, ast.Assign):
-            targets = node.targets
-        elif isinstance(node, (ast.Update, ast.For)):
-            targets = (node.target,)
-        pending = list(targets)
-        while pending:
-            target = pending.pop()
-            if isinstance(target, ast.Attribute):
-                yield target.name
-            elif isinstance(target, (ast.Tuple, ast.List)):
-                pending += target.items
 
 
 def _root(node: ast.Expr) -> str:

@@ -268,10 +268,6 @@ def _slip(place: _Place) -> Fault | None:
         call = f"write `print({rest})`" if rest and "\\" not in rest else None
         message = "`print` is a function: its arguments stand in parentheses"
         return Fault("syntax-error", message, last[2], last[3], help=call)
-    if first[0] == "CLASS" and (kind == "COLON" or (kind == "RPAR" and last[0] == "LPAR")):
-        message = "a class has a base here: it is an own differentiable function"
-        name = place.line[1][1] if len(place.line) > 1 else "F"
-        return place.fault("bad-class", message, help=f"write `class {name}(Function):`")
     accepted = _accepted(place)
     word_like = kind in load().fixed.values() and word.isalpha()
     if word_like and "NAME" in accepted and "NUMBER" not in accepted:

@@ -7,7 +7,7 @@ from typing import assert_never
 
 from gradcli import ir
 from gradcli.grammar import ast
-from gradcli.grammar.arity import bind, of_builtin
+from gradcli.grammar.arity import bind, of_builtin, parted
 from gradcli.grammar.names import function_scope, local_names
 from gradcli.grammar.slots import Function, Slots
 from gradcli.source import Span
@@ -51,6 +51,9 @@ class Expressions(Slots):
                 builtin = self.names.builtin(e, self.function.scope)
                 if builtin is not None:
                     return ir.Builtin(builtin, e.span)
+                path = self.names.imported(e, self.function.scope)
+                if path is not None:
+                    return ir.Imported(path, e.span)
                 busy = self.function.busy
                 receiver = self.expression(e.value)
                 target = self.target(busy, into)
@@ -78,8 +81,11 @@ class Expressions(Slots):
         if slot is not None:
             return ir.Slot(slot, e.span)
         builtin = self.names.builtin(e, self.function.scope)
-        assert builtin is not None, e.id
-        return ir.Builtin(builtin, e.span)
+        if builtin is not None:
+            return ir.Builtin(builtin, e.span)
+        path = self.names.imported(e, self.function.scope)
+        assert path is not None, e.id
+        return ir.Imported(path, e.span)
 
     def operator(
         self, span: Span, sign: str, args: Sequence[ast.Expr], into: int | None
@@ -190,10 +196,22 @@ class Expressions(Slots):
         function = e.function
         builtin = self.names.called(e, self.function.scope)
         if builtin is not None:
+            e, out = parted(e, self.names.signatures[builtin])
             args, keywords = self.arguments(e)
-            target = self.target(busy, into)
-            self.emit(self.application(e.span, target, builtin, args, keywords))
-        elif isinstance(function, ast.Attribute):
+            if out is None:
+                target = self.target(busy, into)
+                self.emit(self.application(e.span, target, builtin, args, keywords))
+            else:
+                place, made = self.expression(out), ir.Slot(self.temporary(), e.span)
+                self.emit(self.application(e.span, made.index, builtin, args, keywords))
+                target = self.target(busy, into)
+                self.emit(ir.Method(e.span, target, place, "out=", (made,), ()))
+        elif self.names.path(function, self.function.scope) == "super":
+            return self.super(e, into)
+        elif (
+            isinstance(function, ast.Attribute)
+            and self.names.imported(function, self.function.scope) is None
+        ):
             receiver = self.expression(function.value)
             args, keywords = self.arguments(e)
             target = self.target(busy, into)
@@ -207,6 +225,21 @@ class Expressions(Slots):
             args, keywords = self.arguments(e)
             target = self.target(busy, into)
             self.emit(ir.Call(e.span, target, callee, args, keywords))
+        return ir.Slot(target, e.span)
+
+    def super(self, e: ast.Call, into: int | None) -> ir.Operand:
+        """`super()` in a method of a class, or `super(A, self)`."""
+        busy = self.function.busy
+        operands = tuple(self.expression(a) for a in e.args)
+        if not operands:
+            owner, receiver = self.function.owner, self.function.first
+            assert owner is not None
+            first: ir.Operand = ir.Const(None, e.span)
+            if receiver is not None:
+                first = ir.Slot(self.capture(receiver), e.span)
+            operands = (ir.Slot(self.capture(owner), e.span), first)
+        target = self.target(busy, into)
+        self.emit(ir.Super(e.span, target, *operands))
         return ir.Slot(target, e.span)
 
     def application(
@@ -240,6 +273,8 @@ class Expressions(Slots):
         """Whether a method is a built-in function, or the in-place twin of one."""
         base = function.value
         if isinstance(base, ast.Name) and base.id == self.function.context:
+            return False
+        if function.name in self.names.members:
             return False
         signatures = self.names.signatures
         for name in (function.name, function.name.removesuffix("_")):
@@ -306,6 +341,7 @@ class Expressions(Slots):
             ir.Parameter(p.name, slots[p.name], default, p.span)
             for p, default in zip(made.params, defaults, strict=True)
         )
+        self.function.first = parameters[0].slot if parameters else outer.first
         body()
         here, self.function = self.function, outer
         instructions, self.out = self.out, outside

@@ -9,7 +9,7 @@ from typing import assert_never
 from gradcli import ir
 from gradcli.grammar import ast, contexts
 from gradcli.grammar.expressions import Expressions
-from gradcli.grammar.names import Names, target_names, walk
+from gradcli.grammar.names import Names, assigned, class_scope, target_names, walk
 from gradcli.source import Source, Span
 
 
@@ -25,6 +25,7 @@ class _Lowering(Expressions):
         super().__init__(names)
         self.source = source
         self.inputs: list[ir.Input] = []
+        self.inside = ""  # the names of the classes around, each with a point
 
     def program(self, module: ast.Module) -> ir.Program:
         body = module.body
@@ -122,7 +123,14 @@ class _Lowering(Expressions):
             case ast.With():
                 self.mode(s.context, s.span, lambda: self.block_into(self.out, s.body))
             case ast.Class():
-                self.rule(s)
+                if self.names.is_rule(s, self.function.scope):
+                    self.rule(s)
+                else:
+                    self.class_by(s)
+            case ast.Try():
+                self.attempt(s)
+            case ast.Raise():
+                self.throw(s)
             case ast.Declaration():
                 self.declaration(s)
             case _:
@@ -252,6 +260,28 @@ class _Lowering(Expressions):
         inside, self.out = self.out, outside
         self.emit(ir.Mode(span, mode, inside))
 
+    def attempt(self, s: ast.Try) -> None:
+        handlers = []
+        body = self.block(s.body)
+        for handler in s.handlers:
+            busy = self.function.busy
+            test: list[ir.Instruction] = []
+            outside, self.out = self.out, test
+            kind = None if handler.type is None else self.expression(handler.type)
+            self.out = outside
+            self.function.busy = busy
+            target = self.slot_of(handler.name) if handler.name else self.temporary()
+            assert target is not None
+            inside = self.block(handler.body)
+            handlers.append(ir.Handler(test, kind, target, inside, handler.span))
+        self.emit(ir.Try(s.span, body, tuple(handlers), self.block(s.orelse), self.block(s.last)))
+
+    def throw(self, s: ast.Raise) -> None:
+        value = None if s.value is None else self.expression(s.value)
+        if s.cause is not None:
+            self.expression(s.cause)
+        self.emit(ir.Raise(s.span, value))
+
     def declaration(self, s: ast.Declaration) -> None:
         body: list[ir.Instruction] = []
         default: ir.Operand | None = None
@@ -271,13 +301,9 @@ class _Lowering(Expressions):
         """A `def`, and what its decorators make of it."""
         slot = self.slot_of(s.name)
         assert slot is not None
-        made = [
-            d for d in s.decorators if contexts.mode(d, self.names, self.function.scope) is None
-        ]
-        around = [(d, self.expression(d)) for d in made]
+        decorators = self.decorators(s)
         self.emit(ir.Define(s.span, slot, self.define_by(s, "")))
-        for d, function in reversed(around):
-            self.emit(ir.Call(d.span, slot, function, (ir.Slot(slot, d.span),), ()))
+        self.decorate(decorators, slot)
 
     def define_by(self, s: ast.Def, context: str) -> ir.Function:
         """The function of a `def`, whose body stands in the contexts that are its decorators."""
@@ -289,7 +315,47 @@ class _Lowering(Expressions):
 
         for d in reversed(around):
             body = partial(self.mode, d, d.span, body)
-        return self.define(s, s.name, context, body)
+        return self.define(s, f"{self.inside}{s.name}", context, body)
+
+    def decorators(self, s: ast.Def | ast.Class) -> list[ir.Operand]:
+        """What is done with a function or class when it has been made; this is evaluated before."""
+        scope = self.function.scope
+        made = [d for d in s.decorators if contexts.mode(d, self.names, scope) is None]
+        return [self.kept(self.expression(d)) for d in made]
+
+    def kept(self, operand: ir.Operand) -> ir.Operand:
+        """What an operand is now, whatever becomes of a name that it stands for."""
+        if not isinstance(operand, ir.Slot) or operand.index not in self.variables:
+            return operand
+        made = self.temporary()
+        self.emit(ir.Copy(operand.span, made, operand))
+        return ir.Slot(made, operand.span)
+
+    def decorate(self, decorators: Sequence[ir.Operand], slot: int) -> None:
+        """What decorators make of a function or class, the innermost first."""
+        for decorator in reversed(decorators):
+            made = (ir.Slot(slot, decorator.span),)
+            self.emit(ir.Call(decorator.span, slot, decorator, made, ()))
+
+    def class_by(self, s: ast.Class) -> None:
+        """A class: its body is done where it stands, on slots of its own."""
+        decorators = self.decorators(s)
+        bases = tuple(self.expression(base) for base in s.bases)
+        function = self.function
+        around = function.members, function.owner, function.scope, self.inside
+        made = self.hide()
+        members = {name: self.hide() for name in dict.fromkeys(assigned(s.body))}
+        function.members, function.owner = members, made
+        function.scope = class_scope(s, function.scope)
+        self.inside = f"{self.inside}{s.name}."
+        self.block_into(self.out, s.body)
+        function.members, function.owner, function.scope, self.inside = around
+        held = tuple((name, ir.Slot(slot, s.span)) for name, slot in members.items())
+        self.emit(ir.DefineClass(s.span, made, s.name, bases, held))
+        slot = self.slot_of(s.name)
+        assert slot is not None
+        self.emit(ir.Copy(s.span, slot, ir.Slot(made, s.span)))
+        self.decorate(decorators, slot)
 
     def rule(self, s: ast.Class) -> None:
         methods = []

@@ -19,6 +19,12 @@ PREFIXES = frozenset({"torch", "F", "math"})
 
 NO_IMPORTS: Mapping[str, str] = {}
 
+RULE_BASES = frozenset({"Function", "torch.autograd.Function", "torch.autograd.function.Function"})
+"""What the base of an own differentiable function may be called."""
+
+_LIBRARY = {"nn": "torch.nn", "optim": "torch.optim"}
+"""Modules of the library that need no import."""
+
 Function: TypeAlias = ast.Def | ast.Lambda
 
 
@@ -70,11 +76,15 @@ def builtin_name(
 
 
 class Scope(Record):
-    """The names of a function, and the scope around it. The top level is no scope but None."""
+    """The names of a function, and the scope around it. The top level is no scope but None. The
+    names of a class are seen by the statements of its body alone, not by functions in it. `kind` is
+    "class", "method" (also of a function in one) or "function".
+    """
 
-    __slots__ = ("names", "outer")
+    __slots__ = ("names", "outer", "kind")
     names: frozenset[str]
     outer: Scope | None
+    kind: str
 
     def binds(self, name: str) -> bool:
         """Whether the name is local here or in a function around."""
@@ -88,14 +98,16 @@ class Scope(Record):
 
 Visit: TypeAlias = tuple[ast.Node, str, Scope | None]
 """A node, how its value is used and the scope in which it stands. It is used as "call" where it is
-called, as "base" where an attribute is taken of it, "compared" in a comparison, "negated" of a
-literal behind a minus, "operand" where nothing but a value will do, else "value".
+called, as "base" where an attribute is taken of it, "class" where only a class will do, "compared"
+in a comparison, "negated" of a literal behind a minus, "operand" where nothing but a value will do,
+else "value".
 """
 
 
 # Nodes that hand a value on or compare it, whatever it is.
 _ROLES = {
     **dict.fromkeys((ast.Keyword, ast.List, ast.Tuple, ast.Return, ast.Declaration), "value"),
+    **dict.fromkeys((ast.Try, ast.Handler, ast.Raise), "value"),
     ast.Compare: "compared",
 }
 
@@ -115,6 +127,8 @@ class Names(Record):
             inputs themselves.
         free: Inputs of a program without declarations, in order of first reading.
         imports: What names bound by imports stand for, as full paths ("torch.nn.functional").
+        members: Attributes and methods of the program's own classes, if it has any; an own
+            differentiable function is none.
         signatures: The built-ins.
     """
 
@@ -127,6 +141,7 @@ class Names(Record):
         "sizes",
         "free",
         "imports",
+        "members",
         "signatures",
         "_bound",
     )
@@ -138,6 +153,7 @@ class Names(Record):
     sizes: tuple[str, ...]
     free: tuple[str, ...]
     imports: dict[str, str]
+    members: frozenset[str]
     signatures: Signatures
     _bound: frozenset[str]
 
@@ -150,6 +166,20 @@ class Names(Record):
         return builtin_name(
             expr, lambda name: self.is_bound(name, scope), self.signatures, self.imports
         )
+
+    def imported(self, expr: ast.Expr, scope: Scope | None = None) -> str | None:
+        """Full path of what an expression names in the library, or None."""
+        path = self.path(expr, scope)
+        if path is None:
+            return None
+        root, _, rest = path.partition(".")
+        if rest and root in _LIBRARY:
+            path = f"{_LIBRARY[root]}.{rest}"
+        return path if self.signatures.in_library(path) else None
+
+    def is_rule(self, made: ast.Class, scope: Scope | None = None) -> bool:
+        """Whether a class is an own differentiable function."""
+        return any(self.path(base, scope) in RULE_BASES for base in made.bases)
 
     def called(self, call: ast.Call, scope: Scope | None = None) -> str | None:
         """Name of the built-in that a call means, or None. A plain name may be Python's own for as
@@ -208,14 +238,24 @@ def analyse(module: ast.Module, signatures: Signatures, given: frozenset[str]) -
         and _is_constant(statement.value, bound, signatures, imports)
     }
     top = tuple(counts)
-    return Names(top, counts, once, constants, declared, sizes, free, imports, signatures, bound)
+    named = (top, counts, once, constants, declared, sizes, free, imports)
+    members = frozenset(_members(module, imports))
+    return Names(*named, members, signatures, bound)
 
 
 def function_scope(function: Function, outer: Scope | None) -> Scope:
     """The scope of a `def` or `lambda`: its parameters and what its body assigns."""
     params = (param.name for param in function.params)
     own = assigned(function.body) if isinstance(function, ast.Def) else ()
-    return Scope(frozenset((*params, *own)), outer)
+    kind = "function" if outer is None or outer.kind == "function" else "method"
+    while outer is not None and outer.kind == "class":
+        outer = outer.outer
+    return Scope(frozenset((*params, *own)), outer, kind)
+
+
+def class_scope(made: ast.Class, outer: Scope | None) -> Scope:
+    """The scope of the statements in the body of a class."""
+    return Scope(frozenset(assigned(made.body)), outer, "class")
 
 
 def local_names(function: Function) -> tuple[str, ...]:
@@ -245,8 +285,7 @@ def is_constant(expr: ast.Expr, names: Names) -> bool:
 
 def walk(node: ast.Node, scope: Scope | None = None) -> Iterator[Visit]:
     """A node that stands in a scope, and every node in it whose value is used, in the order of
-    the text. Contexts of `with` and their like behind `@`, bases of classes and assigned names are
-    left out.
+    the text. Contexts of `with` and their like behind `@` and assigned names are left out.
     """
     pending: list[Visit] = [(node, "value", scope)]
     while pending:
@@ -284,12 +323,26 @@ def _parts(node: ast.Node, scope: Scope | None) -> Iterator[Visit]:
             inner = function_scope(node, scope)
             for part in node.body if isinstance(node, ast.Def) else (node.body,):
                 yield (part, "value", inner)
-        case ast.Class() | ast.With():
-            if isinstance(node, ast.With) and isinstance(node.context, ast.Call):
+        case ast.Class():
+            for base in node.bases:
+                yield (base, "class", scope)
+            for decorator in node.decorators:
+                yield (decorator, "call", scope)
+            inner = class_scope(node, scope)
+            for statement in node.body:
+                yield (statement, "value", inner)
+        case ast.With():
+            if isinstance(node.context, ast.Call):
                 for given in (*node.context.args, *node.context.keywords):
                     yield (given, "value", scope)
             for statement in node.body:
                 yield (statement, "value", scope)
+        case ast.Handler(type=ast.Name() as kind):
+            yield (kind, "class", scope)
+            for statement in node.body:
+                yield (statement, "value", scope)
+        case ast.Raise(value=ast.Name() as kind, cause=None):
+            yield (kind, "class", scope)
         case ast.Assign():
             for target in node.targets:
                 yield from _read_in_target(target, scope)
@@ -345,10 +398,62 @@ def assigned(body: tuple[ast.Statement, ...]) -> Iterator[str]:
                 pending.extend(reversed((*statement.body, *statement.orelse)))
             case ast.While() | ast.With():
                 pending.extend(reversed(statement.body))
+            case ast.Try():
+                pending.extend(reversed((*statement.orelse, *statement.last)))
+                for handler in reversed(statement.handlers):
+                    pending.extend(reversed(handler.body))
+                pending.extend(reversed(statement.body))
+                yield from (handler.name for handler in statement.handlers if handler.name)
             case ast.Def() | ast.Class() | ast.Declaration():
                 yield statement.name
             case _:
                 pass
+
+
+def _inner(statement: ast.Statement) -> tuple[ast.Statement, ...]:
+    """The statements of the blocks of a statement, of functions and classes, too."""
+    match statement:
+        case ast.If():
+            return (*statement.body, *statement.orelse)
+        case ast.While() | ast.For() | ast.With() | ast.Def() | ast.Class():
+            return statement.body
+        case ast.Try():
+            handled = (s for handler in statement.handlers for s in handler.body)
+            return (*statement.body, *handled, *statement.orelse, *statement.last)
+    return ()
+
+
+def _members(module: ast.Module, imports: Mapping[str, str]) -> Iterator[str]:
+    """Names of attributes and methods, in a program that has classes."""
+    pending, found = list(module.body), False
+    while pending:
+        statement = pending.pop()
+        pending += _inner(statement)
+        if not isinstance(statement, ast.Class):
+            continue
+        bases = (full_path(base, lambda name: False, imports) for base in statement.bases)
+        if RULE_BASES.isdisjoint(bases):
+            found = True
+            yield from assigned(statement.body)
+    if found:
+        yield from assigned_attributes(module)
+
+
+def assigned_attributes(module: ast.Module) -> Iterator[str]:
+    """Attributes that a program gives values."""
+    for node, _, _ in walk(module):
+        targets: tuple[ast.Expr, ...] = ()
+        if isinstance(node, ast.Assign):
+            targets = node.targets
+        elif isinstance(node, (ast.Update, ast.For)):
+            targets = (node.target,)
+        pending = list(targets)
+        while pending:
+            target = pending.pop()
+            if isinstance(target, ast.Attribute):
+                yield target.name
+            elif isinstance(target, (ast.Tuple, ast.List)):
+                pending += target.items
 
 
 def _imports(body: tuple[ast.Statement, ...]) -> Iterator[tuple[str, str]]:
@@ -364,10 +469,8 @@ def _imports(body: tuple[ast.Statement, ...]) -> Iterator[tuple[str, str]]:
                     yield (alias, module) if alias else (root, root)
                 elif name != "*" and module != "__future__":
                     yield alias or name, f"{module}.{name}"
-        elif isinstance(statement, ast.If):
-            pending.extend(reversed((*statement.body, *statement.orelse)))
-        elif isinstance(statement, (ast.While, ast.For, ast.With, ast.Def)):
-            pending.extend(reversed(statement.body))
+        else:
+            pending.extend(reversed(_inner(statement)))
 
 
 def _sizes(declaration: ast.Declaration) -> Iterator[str]:
@@ -382,11 +485,13 @@ def _free(
 ) -> Iterator[str]:
     found: dict[str, bool] = {}  # by name: whether it is read otherwise than before a `.`
     for node, role, scope in walk(module):
-        if not isinstance(node, ast.Name) or role == "call" or node.id in owned:
+        if not isinstance(node, ast.Name) or role in ("call", "class") or node.id in owned:
             continue
         if scope is not None and scope.binds(node.id):
             continue
         if node.id not in given and (node.id in signatures or foreign.constant(node.id)):
+            continue
+        if signatures.in_library(node.id):
             continue
         found[node.id] = found.get(node.id, False) or role != "base"
     for name, as_value in found.items():

@@ -8,13 +8,23 @@ from typing import Any
 from gradcli.errors import Label, nearest
 from gradcli.grammar import ast, contexts, modules
 from gradcli.grammar.faults import Fault
-from gradcli.grammar.names import Names, Scope, function_scope
+from gradcli.grammar.names import Names, Scope, class_scope, function_scope
 from gradcli.record import Record
 from gradcli.source import Source, Span
 
 _TYPES = ("float", "int", "bool")
 _METHODS = ("forward", "backward", "jvp")
-_BASES = frozenset({"Function", "torch.autograd.Function", "torch.autograd.function.Function"})
+SPECIAL = frozenset(
+    f"__{name}__"
+    for name in (
+        *("init", "call", "repr", "str", "len", "bool", "iter", "next", "contains", "hash"),
+        *("getitem", "setitem", "add", "radd", "sub", "rsub", "mul", "rmul", "truediv"),
+        *("rtruediv", "floordiv", "rfloordiv", "mod", "rmod", "pow", "rpow", "matmul", "rmatmul"),
+        *("neg", "pos", "invert", "abs", "and", "rand", "or", "ror", "xor", "rxor"),
+        *("eq", "ne", "lt", "le", "gt", "ge", "float", "int", "enter", "exit"),
+    )
+)
+"""Methods that Python calls by themselves, which a class may have."""
 
 
 MOST_NESTED = 300  # statements inside each other, of which an `elif` is one in the `if` before it
@@ -64,12 +74,17 @@ def _inner(statement: ast.Statement, where: _Where) -> Iterator[tuple[ast.Statem
             body, around = statement.body, where.within(loop=True)
         case ast.With():
             body, around = statement.body, where.within()
+        case ast.Try():
+            body = (*statement.body, *(s for h in statement.handlers for s in h.body))
+            body, around = (*body, *statement.orelse, *statement.last), where.within()
         case ast.Def():
             scope = function_scope(statement, where.scope)
             body = statement.body
             around = where.within(loop=False, function=True, scope=scope)
         case ast.Class():
-            body, around = statement.body, where.within(in_class=True)
+            scope = class_scope(statement, where.scope)
+            around = where.within(loop=False, function=False, in_class=True, scope=scope)
+            body = statement.body
         case _:
             return
     yield from ((inner, around) for inner in body)
@@ -110,6 +125,8 @@ def _statement(
             yield from _class(statement, where, names)
         case ast.Def():
             yield from _decorators(statement, where, names)
+        case ast.Try():
+            yield from _handlers(statement)
         case ast.Import():
             if not modules.is_known(statement.module):
                 message = f"there is no module `{statement.module}`"
@@ -197,15 +214,19 @@ def _context(statement: ast.With, where: _Where, names: Names) -> Iterator[Fault
 
 
 def _class(statement: ast.Class, where: _Where, names: Names) -> Iterator[Fault]:
-    if names.path(statement.base, where.scope) not in _BASES:
-        message = f"the base of `{statement.name}` is not `Function`"
-        note = "a class is an own differentiable function"
-        yield Fault("bad-class", message, *statement.base.span, notes=(note,))
+    if not names.is_rule(statement, where.scope):
+        yield from _members(statement)
         return
     methods: dict[str, ast.Def] = {}
     for part in statement.body:
         if isinstance(part, ast.Def):
             yield from _method(part, methods)
+            for decorator in part.decorators:
+                static = names.path(decorator, where.scope) == "staticmethod"
+                if not static and contexts.mode(decorator, names, where.scope) is None:
+                    message = "this decorator means nothing here"
+                    note = "a method may have `@staticmethod` and `@no_grad()` before it"
+                    yield Fault("bad-decorator", message, *decorator.span, notes=(note,))
             methods[part.name] = part
         elif not isinstance(part, ast.Pass) and not _is_docstring(part):
             message = "the body of a class holds only its methods"
@@ -214,6 +235,26 @@ def _class(statement: ast.Class, where: _Where, names: Names) -> Iterator[Fault]
         end = statement.span.start + len("class")
         message = f"`{statement.name}` has no `forward`"
         yield Fault("bad-class", message, statement.span.start, end)
+
+
+def _members(statement: ast.Class) -> Iterator[Fault]:
+    for part in statement.body:
+        fits = isinstance(part, (ast.Def, ast.Class, ast.Pass, ast.Assign))
+        if not fits and not _is_docstring(part):
+            message = "the body of a class holds its methods and attributes"
+            yield Fault("bad-class", message, *part.span)
+        name = part.name if isinstance(part, ast.Def) else ""
+        if name.startswith("__") and name.endswith("__") and name not in SPECIAL:
+            message = f"`{name}` of a class means nothing here"
+            yield Fault("bad-class", message, *part.span, help=nearest(name, SPECIAL))
+
+
+def _handlers(statement: ast.Try) -> Iterator[Fault]:
+    for handler in statement.handlers[:-1]:
+        if handler.type is None:
+            message = "`except:` takes all exceptions and stands behind the others"
+            start = handler.span.start
+            yield Fault("misplaced-statement", message, start, start + len("except"))
 
 
 def _method(method: ast.Def, before: dict[str, ast.Def]) -> Iterator[Fault]:
@@ -241,11 +282,9 @@ def _is_docstring(statement: ast.Statement) -> bool:
 
 def _decorators(statement: ast.Def, where: _Where, names: Names) -> Iterator[Fault]:
     for decorator in statement.decorators:
-        static = names.path(decorator, where.scope) == "staticmethod"
-        mode = contexts.mode(decorator, names, where.scope)
-        if static != where.in_class and mode is None:
-            message = f"{'`@staticmethod`' if static else 'this decorator'} means nothing here"
-            note = "a method may have `@staticmethod` and `@no_grad()` before it"
+        if not where.in_class and names.path(decorator, where.scope) == "staticmethod":
+            message = "`@staticmethod` means nothing here"
+            note = "it stands before a method of a class"
             yield Fault("bad-decorator", message, *decorator.span, notes=(note,))
 
 

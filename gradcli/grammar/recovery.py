@@ -20,9 +20,9 @@ _MOST = 100  # faults that are looked for
 _MOST_READ = 500_000  # characters that are read again for them
 _OPENERS, _CLOSERS = frozenset({"LPAR", "LSQB"}), frozenset({"RPAR", "RSQB"})
 _HEADS = ("if 0:", "elif 0:", "else:")
-_FOREIGN_HEADS = frozenset({"try", "match"})  # of blocks that are left out as a whole,
-_FOREIGN_PARTS = frozenset({"except", "finally", "else"})  # with what belongs to them
-_FURTHER = frozenset({"elif", "else"})  # which begin no statement of their own
+_OTHER_HEADS = {"try": ("try:",), "except": ("except:",), "finally": ("finally:",)}
+_FOREIGN_HEADS = frozenset({"match"})  # of blocks that are left out as a whole
+_FURTHER = frozenset({"elif", "else", "except", "finally"})  # which begin no statement of their own
 
 
 def faults(text: str, first: Fault, again: Callable[[str, int], Fault | None]) -> Iterator[Fault]:
@@ -140,16 +140,10 @@ def _bad_line(text: str, begin: int, fault: Fault) -> _Bad | None:
         block = following.stop
         following = next(lines, None)
     stand_ins: tuple[str, ...] = ("0",)
-    if line.word in _FOREIGN_HEADS:
-        while following is not None and following.indent.startswith(line.indent):
-            if following.indent == line.indent and following.word not in _FOREIGN_PARTS:
-                break
-            block = following.stop
-            following = next(lines, None)
     if line.word in _FOREIGN_HEADS or alone or (unclosed is not None and block > line.stop):
         stand_ins = ()
     elif block > line.stop:
-        stand_ins = _HEADS
+        stand_ins = _OTHER_HEADS.get(line.word, _HEADS)
     elif following and following.indent == line.indent and following.word in _FURTHER:
         stand_ins = tuple(f"{head}0" for head in _HEADS)
     return _Bad(

@@ -8,7 +8,8 @@ from gradcli.grammar.names import Names, Scope
 
 class Function:
     """Slots of one function while its body is lowered. Temporaries are used again as soon as the
-    instruction that reads them has been made.
+    instruction that reads them has been made; the `hidden` ones hold a class and what its body
+    assigns. `owner` is the slot of the class whose method it is, or a function in that.
     """
 
     def __init__(self, scope: Scope | None, outer: Function | None, context: str) -> None:
@@ -19,11 +20,15 @@ class Function:
         self.temporaries: list[int] = []
         self.captures: dict[int, None] = {}
         self.busy = 0
+        self.owner: int | None = None if outer is None else outer.owner
+        self.members: dict[str, int] = {}  # of the class in whose body the lowering is
+        self.hidden: list[int] = []
+        self.first: int | None = None  # the first parameter of a method, which `super()` is about
 
     @property
     def locals(self) -> tuple[int, ...]:
         """Its own slots."""
-        return (*self.slots.values(), *self.temporaries)
+        return (*self.slots.values(), *self.hidden, *self.temporaries)
 
 
 class Slots:
@@ -51,6 +56,19 @@ class Slots:
             self.variables[slots[name]] = name
         return slots[name]
 
+    def hide(self) -> int:
+        """A slot without a name, which is kept."""
+        self.function.hidden.append(self.new())
+        return self.function.hidden[-1]
+
+    def capture(self, slot: int) -> int:
+        """A slot of this function or one around it, which captures it then."""
+        function = self.function
+        while function.outer is not None and slot not in function.locals:
+            function.captures[slot] = None
+            function = function.outer
+        return slot
+
     def temporary(self) -> int:
         """A slot for what has no name."""
         function = self.function
@@ -61,6 +79,8 @@ class Slots:
 
     def slot_of(self, name: str) -> int | None:
         """The slot of a name of this function or one around it, which captures it then."""
+        if name in self.function.members:
+            return self.function.members[name]
         inner: list[Function] = []
         function: Function | None = self.function
         while function is not None:

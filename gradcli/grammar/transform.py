@@ -49,6 +49,7 @@ class Transform:
     continue_statement = ast.Continue
     assert_statement = ast.Assert
     return_statement = ast.Return
+    raise_statement = ast.Raise
     while_statement = ast.While
     for_statement = ast.For
     with_statement = ast.With
@@ -87,10 +88,27 @@ class Transform:
     def parameter(self, span: Span, name: str, default: ast.Expr | None) -> ast.Param:
         return ast.Param(span, identifier(name, span), default)
 
-    def class_definition(
-        self, span: Span, name: str, base: ast.Expr, body: tuple[ast.Statement, ...]
-    ) -> ast.Class:
-        return ast.Class(span, identifier(name, span), base, body)
+    def class_definition(self, span: Span, *parts: Any) -> ast.Class:
+        *decorators, name, bases, body = parts
+        return ast.Class(span, identifier(name, span), bases or (), body, tuple(decorators))
+
+    def bases(self, span: Span, *bases: ast.Expr) -> tuple[ast.Expr, ...]:
+        return bases
+
+    def try_statement(self, span: Span, body: tuple[ast.Statement, ...], *rest: Any) -> ast.Try:
+        *handlers, last = rest
+        orelse = handlers.pop() if handlers else None
+        return ast.Try(span, body, tuple(handlers), orelse or (), last or ())
+
+    def handler(
+        self, span: Span, type: ast.Expr | None, name: str | None, body: tuple[ast.Statement, ...]
+    ) -> ast.Handler:
+        return ast.Handler(span, type, identifier(name, span) if name else "", body)
+
+    def otherwise(self, span: Span, body: tuple[ast.Statement, ...]) -> tuple[ast.Statement, ...]:
+        return body
+
+    last = otherwise
 
     def declaration(
         self, span: Span, kind: str, name: str, type: ast.Type | None, default: ast.Expr | None

@@ -12,12 +12,8 @@ UNSUPPORTED = {
     "async": "coroutines",
     "await": "coroutines",
     "del": "deleting names",
-    "except": "exceptions",
-    "finally": "exceptions",
     "global": "assigning to outer names",
     "nonlocal": "assigning to outer names",
-    "raise": "exceptions",
-    "try": "exceptions",
     "yield": "generators",
 }
 """Python's words that mean nothing here, with what they are for there."""

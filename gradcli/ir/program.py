@@ -44,7 +44,16 @@ class Builtin(Record):
     span: Span
 
 
-Operand: TypeAlias = Slot | Const | Builtin
+class Imported(Record):
+    """What the library has under a full path, such as `torch.nn.Linear`."""
+
+    __slots__ = ("path", "span")
+    _ignored = frozenset({"span"})
+    path: str
+    span: Span
+
+
+Operand: TypeAlias = Slot | Const | Builtin | Imported
 
 Target: TypeAlias = int
 """The number of a slot that is written."""
@@ -287,6 +296,39 @@ class Mode(Instruction):
     body: Body
 
 
+class Handler(Record):
+    """What is done about an exception that is one of `type`, which `test` evaluates; None is any.
+    `target` holds the exception meanwhile.
+    """
+
+    __slots__ = ("test", "type", "target", "body", "span")
+    _ignored = frozenset({"span"})
+    test: Body
+    type: Operand | None
+    target: Target
+    body: Body
+    span: Span
+
+
+class Try(Instruction):
+    """Run body; the first handler that fits an exception in it, or `orelse` where there is none;
+    in any case `last`.
+    """
+
+    __slots__ = ("body", "handlers", "orelse", "last")
+    body: Body
+    handlers: tuple[Handler, ...]
+    orelse: Body
+    last: Body
+
+
+class Raise(Instruction):
+    """Raise an exception, or one of a class; None is the one that is being handled."""
+
+    __slots__ = ("value",)
+    value: Operand | None
+
+
 class Parameter(Record):
     """A function's parameter; `default` is evaluated where the function is defined."""
 
@@ -328,6 +370,25 @@ class DefineRule(Instruction):
     target: Target
     name: str
     methods: tuple[Function, ...]
+
+
+class DefineClass(Instruction):
+    """target = a class with these bases, and methods and attributes by name."""
+
+    __slots__ = ("target", "name", "bases", "members")
+    target: Target
+    name: str
+    bases: tuple[Operand, ...]
+    members: Named
+
+
+class Super(Instruction):
+    """target = the receiver as its class has it that comes behind `owner`: `super()`."""
+
+    __slots__ = ("target", "owner", "receiver")
+    target: Target
+    owner: Operand
+    receiver: Operand
 
 
 class Input(Instruction):

@@ -25,11 +25,13 @@ from gradcli.ir.program import (
     Continue,
     Copy,
     Define,
+    DefineClass,
     DefineRule,
     For,
     Format,
     Function,
     GetAttribute,
+    Imported,
     Inplace,
     Input,
     Instruction,
@@ -39,10 +41,13 @@ from gradcli.ir.program import (
     Operand,
     Operator,
     Program,
+    Raise,
     Return,
     SetAttribute,
     SetItem,
     Slot,
+    Super,
+    Try,
     Unpack,
     Watch,
     While,
@@ -131,11 +136,26 @@ class _Printer:
             case DefineRule():
                 methods = [(self.header(m), self.inside(m)) for m in i.methods]
                 return [(f"{self.slot(i.target)} = rule {i.name}:", methods)]
+            case Try():
+                return [*self.attempt(i)]
             case Input():
                 default = [] if i.default is None else [f"default {self.operand(i.default)}"]
                 return [(self.declaration(i), [*i.body, *default])]
             case _:
                 return [(self.line(i), ())]
+
+    def attempt(self, i: Try) -> Iterator[Block]:
+        """A `try` with its handlers."""
+        yield "try:", i.body
+        for handler in i.handlers:
+            if handler.test:
+                yield "test:", handler.test
+            kind = "" if handler.type is None else f" {self.operand(handler.type)}"
+            yield f"{self.slot(handler.target)} = except{kind}:", handler.body
+        if i.orelse:
+            yield "else:", i.orelse
+        if i.last:
+            yield "finally:", i.last
 
     def line(self, i: Instruction) -> str:
         """An instruction with nothing inside."""
@@ -151,6 +171,8 @@ class _Printer:
                 return f"{type(i).__name__.lower()} {self.operand(i.value)}"
             case Break() | Continue():
                 return type(i).__name__.lower()
+            case Raise():
+                return "raise" if i.value is None else f"raise {self.operand(i.value)}"
             case Watch():
                 return f"watch {self.slot(i.slot)}"
             case _:
@@ -183,6 +205,10 @@ class _Printer:
                 return f"method {receiver}({self.called(i.args, i.keywords)})"
             case GetAttribute():
                 return f"{self.operand(i.receiver)}.{i.name}"
+            case DefineClass():
+                return f"class {i.name}({self.called(i.bases, i.members)})"
+            case Super():
+                return f"super {self.operand(i.owner)}, {self.operand(i.receiver)}"
             case Build():
                 return f"build {i.kind}({self.called(i.items)})"
             case Format():
@@ -225,6 +251,8 @@ class _Printer:
                 return "..." if value is Ellipsis else repr(value)
             case Builtin():
                 return f"builtin {operand.name}"
+            case Imported():
+                return f"imported {operand.path}"
 
     def slot(self, slot: int) -> str:
         """A slot by its name."""

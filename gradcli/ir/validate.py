@@ -17,6 +17,7 @@ from gradcli.ir.program import (
     Continue,
     For,
     Function,
+    Imported,
     Inplace,
     Input,
     Instruction,
@@ -26,6 +27,7 @@ from gradcli.ir.program import (
     Program,
     Return,
     Slot,
+    Try,
     Watch,
     While,
     Yield,
@@ -109,7 +111,9 @@ class _Validator:
                         yield f"{here}: a block of the choice does not yield"
             for block in visit.blocks(i):
                 last = len(block) - 1
-                inside = isinstance(i, (For, While)) or (looped and isinstance(i, (Branch, Mode)))
+                inside = isinstance(i, (For, While)) or (
+                    looped and isinstance(i, (Branch, Mode, Try))
+                )
                 if isinstance(i, While) and block is i.condition:
                     inside = False
                 pending += [
@@ -162,6 +166,8 @@ class _Validator:
         yield from self.span(operand.span, "an operand")
         if isinstance(operand, Builtin) and operand.name not in self.signatures:
             yield f"no built-in `{operand.name}`"
+        if isinstance(operand, Imported) and not self.signatures.in_library(operand.path):
+            yield f"the library has no `{operand.path}`"
         if isinstance(operand, Slot) and not _has(function, operand.index):
             yield f"slot {operand.index} is read and neither owned nor captured by {function.name}"
 

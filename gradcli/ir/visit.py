@@ -97,13 +97,18 @@ _READ: dict[str, Values] = {
     "Named": _second,
     "Function": lambda value: _defaults(value.parameters),
     "tuple[Function, ...]": lambda value: [d for f in value for d in _defaults(f.parameters)],
+    "tuple[Handler, ...]": lambda value: [h.type for h in value if h.type is not None],
 }
 _WRITTEN: dict[str, Values] = {
     "Target": _one,
     "tuple[Target, ...]": _all,
     "tuple[tuple[str, Target], ...]": _second,
+    "tuple[Handler, ...]": lambda value: [h.target for h in value],
 }
-_DONE: dict[str, Values] = {"Body": _one}
+_DONE: dict[str, Values] = {
+    "Body": _one,
+    "tuple[Handler, ...]": lambda value: [body for h in value for body in (h.test, h.body)],
+}
 _DEFINED: dict[str, Values] = {"Function": _one, "tuple[Function, ...]": _all}
 ROLES = (_READ, _WRITTEN, _DONE, _DEFINED)
 """What the types of fields mean: each what such a field's value has in it."""

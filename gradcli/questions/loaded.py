@@ -11,7 +11,8 @@ from gradcli import ir
 from gradcli.engine.report.values import is_data
 from gradcli.engine.run.execute import Executable
 from gradcli.engine.run.inputs import Given, check_complete, check_names
-from gradcli.engine.run.session import Session, kind_of
+from gradcli.engine.run.naming import kind_of
+from gradcli.engine.run.session import Session
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.data import NUMBERS, Quiet, dtype_of
 from gradcli.engine.values.limits import Reached

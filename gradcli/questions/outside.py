@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from gradcli.engine.autodiff.backward import seed
-from gradcli.engine.run.session import kind_of
+from gradcli.engine.run.naming import kind_of
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import NUMBERS, np, shape_of

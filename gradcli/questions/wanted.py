@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from gradcli.engine.run.session import Session, kind_of
+from gradcli.engine.run.naming import kind_of
+from gradcli.engine.run.session import Session
 from gradcli.errors import Diagnostic, RunError, UsageError, nearest
 from gradcli.ir import Program
 

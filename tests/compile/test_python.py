@@ -73,7 +73,11 @@ def outcome(call, *args, **params):
 
 
 NUMBERS = {"float": EDGES, "int": WHOLE, "bool": (False, True)}
-OPS = sorted(name for name in ops if ops[name].number is not None and ops[name].name == name)
+OPS = sorted(
+    name
+    for name in ops
+    if ops[name].number is not None and ops[name].name == name and name != "alone"
+)  # that one is machine code's
 
 
 def calls(op):

@@ -1,16 +1,13 @@
 """Programs of small vectors as code: element by element, what the interpreter does on arrays."""
 
 import random
-import re
-import struct
 from importlib.util import find_spec
 from itertools import islice
-from math import isnan
 
 import numpy as np
 import pytest
 from amounts import chunks
-from vector_programs import Writer
+from vector_programs import GIVEN, HEAD, QUESTIONS, Writer, answer, bits
 
 from gradcli.engine.compile import backends
 from gradcli.engine.compile.vectors import sum_order
@@ -20,10 +17,6 @@ from gradcli.program import Options, load
 
 EDGES = (0.0, -0.0, 1.0, -1.5, 2.0, 0.25, -3.0, 1e300, 5e-324, float("inf"), -float("inf"))
 EXACT = sorted(name for name in ops if ops[name].exact and ops[name].name == name)
-
-
-def bits(x):
-    return "nan" if isnan(x) else struct.pack("d", x)
 
 
 def arguments(op):
@@ -79,8 +72,6 @@ def test_the_order_of_a_sum(count):
         assert total(sum_order(count)) + 0.0 == np.sum(np.array(numbers))
 
 
-HEAD = "input x: float[3]\ninput b\n"
-GIVEN = {"x": [1.5, -0.25, 2.0], "b": 0.7}
 PROGRAMS = {
     "items": "x[0] * sin(x[1]) + x[-1] ** 2 * b",
     "element by element": "y = x * b + 1.0\ny[0] * y[-1] / y[1] + (x / (1 + x * x) - b).sum()",
@@ -101,25 +92,7 @@ PROGRAMS = {
     "a param": "param w = [0.5, -1.0]\n(w * w).sum() * x[0] * b",
     "a vector in a function": "def f(v, k):\n    return (v * v).sum() * k\nf(x, b) + f(x[:2], 2.0)",
 }
-DOTS = {"x": [0.5, -1.0, 2.0], "b": 1.5}
-QUESTIONS = {
-    "grad": {},
-    "jvp": {"tangents": DOTS},
-    "jacobian": {"mode": "forward"},
-    "hessian": {},
-    "hvp": {"tangents": DOTS},
-}
 BACK_ENDS = ["python", *(["machine code"] if find_spec("llvmlite") else [])]
-
-
-def answer(program, question, when, given):
-    """What a question gives, as a text; what is refused as code is not compared."""
-    try:
-        options = Options(compile=when)
-        found = getattr(program, question)(given, options=options, **QUESTIONS[question])
-    except GradError as error:
-        found = error
-    return re.sub(r"Source object at \w+", "Source", repr(found))
 
 
 def check(question, names):
@@ -205,7 +178,7 @@ def test_a_vector_in_other_forms():
 
 
 REFUSED = {
-    "exp(x).sum()": "`exp` of a tensor with dimensions",
+    "erf(x).sum()": "`erf` of a tensor with dimensions",
     "x @ x": "`matmul` of a tensor with dimensions",
     "y = x * 1\ny[0] = b\ny.sum()": "an item of a tensor is set",
     "y = x * 1\ny += b\ny.sum()": "a tensor with dimensions is changed in place",

@@ -78,8 +78,8 @@ BAD = [
         ),
     ),
     (
-        "torch.nn.Linear(2, 3)",
-        (1, 10, "unknown-name", "`Linear` of `torch.nn` is not part of the language", None),
+        "torch.nn.Liner(2, 3)",
+        (1, 10, "unknown-name", "`Liner` of `torch.nn` is not part of the language", None),
     ),
     ("ln(2.0)", (1, 1, "unknown-name", "`ln` is called and never defined", "write `log(2.0)`")),
     (
@@ -266,8 +266,28 @@ BAD = [
     ),
     (
         "class A(B):\n  def forward(ctx): pass",
-        (1, 9, "bad-class", "the base of `A` is not `Function`", None),
+        (1, 9, "unknown-name", "there is no class `B`", None),
     ),
+    ("def f(): super()", (1, 10, "bad-class", "`super` stands in a method of a class", None)),
+    (
+        "class A:\n  def __ad__(self): pass",
+        (2, 3, "bad-class", "`__ad__` of a class means nothing here", "did you mean `__add__`?"),
+    ),
+    (
+        "class A:\n  if x: pass",
+        (2, 3, "bad-class", "the body of a class holds its methods and attributes", None),
+    ),
+    (
+        "try: pass\nexcept: pass\nexcept ValueError: pass",
+        (
+            2,
+            1,
+            "misplaced-statement",
+            "`except:` takes all exceptions and stands behind the others",
+            None,
+        ),
+    ),
+    ("raise Wrong", (1, 7, "unknown-name", "there is no class `Wrong`", None)),
     ("class A(Function): pass", (1, 1, "bad-class", "`A` has no `forward`", None)),
     (
         "class A(Function):\n  def forward(ctx): pass\n  def bakward(ctx): pass",

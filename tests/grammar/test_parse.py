@@ -167,7 +167,22 @@ STATEMENTS = [
             (ast.Attribute(AT, name("a"), "b"),),
         ),
     ),
-    ("class F(x): y", ast.Class(AT, "F", X, (told(Y),))),
+    ("class F(x): y", ast.Class(AT, "F", (X,), (told(Y),), ())),
+    ("class F: y", ast.Class(AT, "F", (), (told(Y),), ())),
+    ("@x\nclass F(x, y,): z", ast.Class(AT, "F", (X, Y), (told(Z),), (X,))),
+    ("raise", ast.Raise(AT, None, None)),
+    ("raise x from y", ast.Raise(AT, X, Y)),
+    ("try: x\nfinally: y", ast.Try(AT, (told(X),), (), (), (told(Y),))),
+    (
+        "try: x\nexcept x as e: y\nexcept: z\nelse: y\nfinally: z",
+        ast.Try(
+            AT,
+            (told(X),),
+            (ast.Handler(AT, X, "e", (told(Y),)), ast.Handler(AT, None, "", (told(Z),))),
+            (told(Y),),
+            (told(Z),),
+        ),
+    ),
 ]  # fmt: skip
 
 

@@ -32,6 +32,11 @@ TEXTS = [
         "while x y:\n  if z z:\n    break\n  elif k k:\n    a a\n  else\n    b\n",
         [(1, 9), (2, 8), (4, 10), (5, 7), (6, 7)],
     ),
+    (
+        "parts of a try",
+        "try:\n  a a\nexcept b c:\n  d\nexcept:\n  e e\nfinally:\n  f f\ng g\n",
+        [(2, 5), (3, 10), (6, 5), (8, 5), (9, 3)],
+    ),
     ("an else keeps its if", "if a b: c\nelse: d\nelif e: f f\n", [(1, 6), (3, 1)]),
     ("a block without lines", "if x:\ny = 2\nz z\n", [(1, 1), (3, 3)]),
     ("lines indented for nothing", "x\n  y\n  z z\n  w\nq q\n", [(2, 1), (5, 3)]),
@@ -43,8 +48,8 @@ TEXTS = [
     ("characters", "s = 'abc\nx x\ny = “a”\n{\n", [(1, 5), (2, 3), (3, 5), (4, 1)]),
     (
         "methods, decorators with them",
-        "class F:\n  def forward(ctx x): pass\n  @staticmethod\n  def backward ctx: pass\nx x\n",
-        [(1, 8), (2, 19), (4, 16), (5, 3)],
+        "class F x:\n  def forward(ctx x): pass\n  @staticmethod\n  def backward ctx: pass\nx x\n",
+        [(1, 9), (2, 19), (4, 16), (5, 3)],
     ),
     ("a string to the end of the text", 's = """abc\nx x\n', [(1, 5)]),
     ("a string over lines", 's = "abc\ndef"\nx x\n', [(1, 5), (3, 3)]),

@@ -37,6 +37,11 @@ MADE = {  # by the type of a field: a value for it, and the slots that it reads 
     "Body": lambda n: ([ir.Return(AT, ir.Slot(n, AT))], [], []),
     "Function": lambda n: (function(n), [n + 1], []),
     "tuple[Function, ...]": lambda n: ((function(n), function(n + 5)), [n + 1, n + 6], []),
+    "tuple[Handler, ...]": lambda n: (
+        (ir.Handler([], ir.Slot(n, AT), n + 1, [], AT), ir.Handler([], None, n + 2, [], AT)),
+        [n],
+        [n + 1, n + 2],
+    ),
 }
 
 
@@ -55,6 +60,8 @@ def test_every_field_of_a_record_is_gone_through(kind):
             reads += read
             writes += written
         blocks += [value] if text == "Body" else []
+        if text == "tuple[Handler, ...]":
+            blocks += [block for handler in value for block in (handler.test, handler.body)]
         functions += [value] if text == "Function" else []
         functions += value if text == "tuple[Function, ...]" else []
         values.append(AT if text == "Span" else value)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from pathlib import Path
 from unittest import mock
 
 import numpy as np
 import pytest
 from amounts import chunks
 from generated_programs import written
+from lesson_cases import read
 from sample_programs import SAMPLES, shortened
 
 from gradcli import ir
@@ -56,9 +58,10 @@ def observed(program):
                     made.append(i)
                     continue
                 own = {slot.index for slot in visit.reads(i)}.intersection(function.locals)
-                if not isinstance(i, ir.While | ir.Define | ir.DefineRule | ir.Input):
+                if not isinstance(i, ir.While | ir.Define | ir.DefineRule | ir.Input | ir.Try):
                     made += [ir.Watch(i.span, slot, f"<{n}") for slot in sorted(own)]
-                behind = [ir.Watch(i.span, slot, f">{n}") for slot in visit.writes(i)]
+                written = () if isinstance(i, ir.Try) else visit.writes(i)
+                behind = [ir.Watch(i.span, slot, f">{n}") for slot in written]
                 bodies += visit.blocks(i)
                 made.append(i)
                 if isinstance(i, ir.For):
@@ -215,6 +218,20 @@ CASES = {
 
 @pytest.mark.parametrize("text", CASES.values(), ids=CASES)
 def test_what_is_known_of_a_program_is_so(text):
+    seen, _ = checked(text)
+    assert seen
+
+
+LESSONS = Path(__file__).parents[1] / "run" / "reference"
+OBJECTS = [
+    pytest.param(case.program, id=case.name)
+    for name in ("classes", "exceptions")
+    for case in read(LESSONS / f"{name}.txt")
+]
+
+
+@pytest.mark.parametrize("text", OBJECTS)
+def test_what_is_known_of_a_program_with_classes_is_so(text):
     seen, _ = checked(text)
     assert seen
 

@@ -78,6 +78,19 @@ CALLS = [
     ("id", (X,), {}),
     ("print", ("a", X), {}),
     ("device", ("cpu",), {}),
+    *((name, (x, 2, 3), {}) for name in ("new_zeros", "new_ones", "new_empty") for x in (X, Y)),
+    *(("new_full", (x, (2,), 3.5), {}) for x in (X, Y, NARROW)),
+    *(("new_tensor", (x, [1.5, 2.5]), {}) for x in (X, Y)),
+    ("new_ones", (Y, 2), {"dtype": FLOAT32}),
+    *(("type_as", pair, {}) for pair in ((X, Y), (Y, X), (NARROW, X), (X, X))),
+    *((name, given, {}) for name in ("LongTensor", "BoolTensor") for given in ((2, 3), ([1, 0],))),
+    *((name, (x,), {}) for name in ("is_floating_point", "is_complex") for x in (X, Y)),
+    ("is_tensor", (X,), {}),
+    ("scalar_tensor", (2,), {}),
+    ("from_numpy", (X,), {}),
+    *((name, (), {}) for name in ("cuda_is_available", "cuda_device_count", "get_default_dtype")),
+    ("set_grad_enabled", (False,), {}),
+    ("is_grad_enabled", (), {}),
 ]
 
 

@@ -17,6 +17,7 @@ from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.conversion import whole
 from gradcli.engine.values.data import NUMBERS
 from gradcli.engine.values.limits import joined_text
+from gradcli.engine.values.objects import Object
 from gradcli.engine.values.sizes import describe
 from gradcli.errors import run_error
 
@@ -71,6 +72,8 @@ def _len(session: Any, value: Any) -> int:
         return value.shape[0]
     if _is_sized(value):
         return len(value)
+    if isinstance(value, Object) and hasattr(type(value), "__len__"):
+        return len(value)  # type: ignore[arg-type]  # it has the method
     kind = "a 0-d tensor" if type(value) is Tensor else describe(value)
     raise run_error("wrong-type", f"{kind} has no length")
 
@@ -310,8 +313,10 @@ class Kind:
         return f"<class '{self.name}'>"
 
 
-def kind_of(value: Any) -> Kind:
+def kind_of(value: Any) -> Kind | type:
     """The kind of a value."""
+    if isinstance(value, (Object, type)):
+        return type(value)
     if isinstance(value, Number):
         value = value.data
     if isinstance(value, Tensor):
@@ -346,8 +351,12 @@ _KINDS = {
 
 def _isinstance(session: Any, value: Any, kind: Any) -> bool:
     kinds = kind if isinstance(kind, tuple) else (kind,)
-    name = kind_of(value).name
+    name = getattr(kind_of(value), "name", "")
     for k in kinds:
+        if isinstance(k, type):
+            if isinstance(value, k):
+                return True
+            continue
         asked = k.name if isinstance(k, Kind) else dtypes.builtin_name(k)
         if asked not in _ASKED:
             raise run_error(
@@ -405,6 +414,34 @@ dir_: Op = host(
     infer=lambda known, value: known.unknown(),
     doc="The names of a value's attributes and methods.",
     source=_PYTHON,
+)
+
+
+# members of classes -----------------------------------------------------------------------------
+
+
+def _decorator(name: str, made: type, doc: str) -> Op:
+    return host(
+        name,
+        lambda session, function: made(function),
+        args=("function",),
+        infer=lambda known, function: known.unknown(),
+        keeps=True,
+        doc=doc,
+        source=_PYTHON,
+    )
+
+
+staticmethod_: Op = _decorator(
+    "staticmethod", staticmethod, "A function of a class that gets no object, as `@staticmethod`."
+)
+classmethod_: Op = _decorator(
+    "classmethod", classmethod, "A method that gets its class, as `@classmethod`."
+)
+property_: Op = _decorator(
+    "property",
+    property,
+    "An attribute that a method gives, as `@property`; `@NAME.setter` sets it.",
 )
 
 

@@ -15,6 +15,7 @@ from gradcli.engine.compile.symbols import Symbol
 from gradcli.engine.compile.typed import DTYPES
 from gradcli.engine.compile.values import Cell, Vector, is_number, number_type
 from gradcli.engine.ops.catalog import ops
+from gradcli.engine.ops.internal.alone import stands_alone
 from gradcli.engine.ops.op import Op
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.data import np
@@ -62,7 +63,7 @@ class Vectors:
             return self._moved(op, args[0], params)
         if op.by_elements is not None:
             return op.by_elements(self, *args, **{**op.params, **params})
-        if op.elementwise and op.is_exact(*args, **params):
+        if op.elementwise and op.array is not None:
             return self._each(op, args, params)
         raise self._refused(op)
 
@@ -105,8 +106,15 @@ class Vectors:
             raise self.refused(f"`{op.name}` of tensors that do not fit") from None
         count = int(np.prod(shape))
         columns = [self._column(op, x, shape, count) for x in args]
+        done, known = op, params
+        if not op.is_exact(*args, **params):
+            wide = tuple(isinstance(x, Vector) for x in args)
+            done, given = ops.alone, tuple(params.items())
+            known = {"of": op.name, "wide": wide, "known": given}
+            if not stands_alone(op.name, wide, given):
+                raise self._refused(op)
         found = [
-            self._trace.do(op, [column[k] for column in columns], params)
+            self._trace.do(done, [column[k] for column in columns], known)
             for k in reversed(range(count))  # a pass back visits the first element first
         ][::-1]
         types = {number_type(x) for x in found}

@@ -6,11 +6,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradcli.engine.run import members
+from gradcli.engine.ops.catalog import ops
+from gradcli.engine.run import classes, members
+from gradcli.engine.run.call import by_name
 from gradcli.engine.run.functions import called
 from gradcli.engine.run.own import Context, OwnFunction
 from gradcli.engine.run.session import Session
 from gradcli.engine.tape.graph import Site
+from gradcli.engine.values.objects import Object
 
 
 def method(session: Session, site: Site, receiver: Any, name: str, args: Any, keywords: Any) -> Any:
@@ -19,6 +22,10 @@ def method(session: Session, site: Site, receiver: Any, name: str, args: Any, ke
         return called(receiver.method(name, site), args, f"{receiver.name}.{name}", keywords)
     if isinstance(receiver, Context):
         return receiver.call(name, args, keywords)
+    if isinstance(receiver, (Object, type, super, property)):
+        return classes.called(receiver, name, args, keywords)
+    if name in ops and ops[name].method:  # a method of the program's classes has its name, too
+        return by_name(ops[name], site)(session, receiver, *args, **keywords)
     return members.call(session, site, receiver, name, args, keywords)
 
 
@@ -28,6 +35,8 @@ def get(session: Session, value: Any, name: str) -> Any:
         return value.get(name)
     if isinstance(value, OwnFunction):
         return value.method(name, None)
+    if isinstance(value, (Object, type, super, property)):
+        return classes.get(value, name)
     return members.get(session, value, name)
 
 
@@ -35,5 +44,7 @@ def put(session: Session, value: Any, name: str, new: Any) -> None:
     """Give an attribute a value."""
     if isinstance(value, Context):
         value.fields[name] = new
+    elif isinstance(value, (Object, type)):
+        classes.put(value, name, new)
     else:
         members.put(session, value, name, new)

@@ -8,7 +8,8 @@ from typing import Any
 from gradcli.engine.autodiff import backward as passes
 from gradcli.engine.autodiff.backward import seed
 from gradcli.engine.run.functions import called, wrong_function
-from gradcli.engine.run.session import Session, kind_of
+from gradcli.engine.run.naming import kind_of
+from gradcli.engine.run.session import Session
 from gradcli.engine.run.transforms import as_value
 from gradcli.engine.tape.graph import Hook, Node, Site
 from gradcli.engine.tape.tensor import Tensor, freeze, node_of, require_grad

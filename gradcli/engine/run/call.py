@@ -21,11 +21,18 @@ from gradcli.engine.run import scalars
 from gradcli.engine.run.session import Session
 from gradcli.engine.tape.graph import Site, settle
 from gradcli.engine.tape.tensor import Tensor
+from gradcli.engine.values.objects import Object
 from gradcli.errors import RunError, run_error
 from gradcli.ir import Const, Named, Signature
 
 Function: TypeAlias = Callable[..., Any]
 """What a place of the program calls: with the session of the run, then the operands' values."""
+
+
+OF_OBJECTS = frozenset(
+    {"__class__", "__dict__", "__init__", "__name__", "args", "deleter", "getter", "setter"}
+)
+"""Attributes of all objects, classes, exceptions and properties."""
 
 
 def _is_internal(family: str) -> bool:
@@ -47,6 +54,14 @@ class Builtins:
             found = self._signatures[name] = signature(ops[name])
         return found
 
+    def in_library(self, path: str) -> bool:
+        """Whether the library has something of that full path."""
+        if not (path.startswith("torch.") or path[:1].isupper()):
+            return False
+        from gradcli.engine.run.library import has
+
+        return has(path)
+
     def names(self) -> list[str]:
         """Every built-in name."""
         return [name for name, family in ops.families.items() if not _is_internal(family)]
@@ -57,7 +72,7 @@ class Builtins:
         from gradcli.engine.run import members
 
         twins = (f"{name}_" for name in ops.families)
-        return members.attributes().union(twins)
+        return members.attributes().union(twins, OF_OBJECTS)
 
 
 # with arguments that are bound to their names ----------------------------------------------------
@@ -272,7 +287,15 @@ def _done(
         found = op.on_items(session, args[0], params, site)
         if found is not None:
             return found
-    return session.do(op, session.operands(op, args, site), params, site)
+    try:
+        operands = session.operands(op, args, site)
+    except RunError:
+        if not any(isinstance(a, Object) for a in args):
+            raise
+        from gradcli.engine.run.classes import operated
+
+        return operated(op, args, params)
+    return session.do(op, operands, params, site)
 
 
 def changed(

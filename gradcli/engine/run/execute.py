@@ -13,8 +13,9 @@ from gradcli.engine.run import call, operators
 from gradcli.engine.run.call import Function
 from gradcli.engine.run.counting import Counting, Stepping
 from gradcli.engine.run.inputs import Given, Inputs
+from gradcli.engine.run.naming import kind_of
 from gradcli.engine.run.pieces import Place
-from gradcli.engine.run.session import Session, kind_of
+from gradcli.engine.run.session import Session
 from gradcli.engine.run.translate import Code, translate
 from gradcli.engine.tape.graph import Site
 from gradcli.engine.values import refusals
@@ -25,6 +26,7 @@ from gradcli.ir import (
     Apply,
     Augment,
     CallBuiltin,
+    DefineClass,
     DefineRule,
     Format,
     GetAttribute,
@@ -179,6 +181,10 @@ def _bound(place: Place) -> Function:
             from gradcli.engine.run.own import OwnFunction
 
             return lambda session, *methods: OwnFunction(i.name, methods, session)
+        case DefineClass():
+            from gradcli.engine.run import classes
+
+            return lambda session, /, *bases, **members: classes.made(i.name, bases, members)
         case Format():
             from gradcli.engine.run.text import format_value
 
@@ -216,6 +222,42 @@ def _callee(session: Session, value: Any) -> Callable[..., Any]:
         message = f"`{value.name}` is an own function and called by `apply`"
         raise run_error("not-callable", message, help=f"write `{value.name}.apply(...)`")
     raise refusals.not_callable(kind_of(value))
+
+
+def _imported(session: Session, path: str) -> Any:
+    """What the library has under a path, the same throughout a run."""
+    found = session.functions.get(path)
+    if found is None:
+        from gradcli.engine.run import library
+
+        found = session.functions[path] = library.value(path)
+    return found
+
+
+def _super(session: Session, owner: Any, receiver: Any) -> Any:
+    from gradcli.engine.run import classes
+
+    return classes.behind(owner, receiver)
+
+
+def _caught(session: Session, error: Exception, depth: int) -> Any:
+    from gradcli.engine.run import exceptions
+
+    seen = exceptions.seen(error)
+    session.counters.depth = depth
+    return seen
+
+
+def _matches(session: Session, exception: Any, kinds: Any) -> bool:
+    from gradcli.engine.run import exceptions
+
+    return exceptions.matches(exception, kinds)
+
+
+def _raised(session: Session, value: Any) -> BaseException:
+    from gradcli.engine.run import exceptions
+
+    return exceptions.raised(value)
 
 
 def _unpack(session: Session, value: Any, n: int) -> Any:
@@ -261,6 +303,13 @@ _PROVIDED: dict[str, Any] = {
     "@enter": _enter,
     "@leave": _leave,
     "@assertion": _assertion,
+    "@imported": _imported,
+    "@super": _super,
+    "@exception": Exception,
+    "@end": (Reached, LimitError),
+    "@caught": _caught,
+    "@matches": _matches,
+    "@raised": _raised,
     "@needs": Inputs.needs,
     "@size": Inputs.size,
     "@out_of_steps": Counters.out_of_steps,

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from types import FunctionType
 from typing import Any
 
-from gradcli.engine.run.session import kind_of
+from gradcli.engine.run.naming import kind_of
 from gradcli.engine.run.translate import FILENAME
 from gradcli.engine.values import refusals
 from gradcli.errors import Diagnostic, RunError, counted

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gradcli.engine.run.session import Session, kind_of
+from gradcli.engine.run.naming import kind_of
+from gradcli.engine.run.session import Session
 from gradcli.engine.tape.graph import Site
 from gradcli.engine.tape.tensor import Number, Tensor, leaf
 from gradcli.engine.values.data import NUMBERS, np

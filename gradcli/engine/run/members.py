@@ -7,10 +7,11 @@ from typing import Any
 
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.inplace import apply_inplace
-from gradcli.engine.run import autograd
+from gradcli.engine.run import autograd, told
 from gradcli.engine.run.autograd import Handle
+from gradcli.engine.run.naming import kind_of
 from gradcli.engine.run.own import OWN_NAMES
-from gradcli.engine.run.session import Session, as_numbers, kind_of
+from gradcli.engine.run.session import Session, as_numbers
 from gradcli.engine.tape.graph import Node, Site, seen
 from gradcli.engine.tape.tensor import (
     AccumulateGrad,
@@ -22,7 +23,8 @@ from gradcli.engine.tape.tensor import (
     shows_another,
 )
 from gradcli.engine.values import refusals
-from gradcli.engine.values.data import NUMBERS
+from gradcli.engine.values.conversion import can_hold
+from gradcli.engine.values.data import NUMBERS, dtype_of, shape_of
 from gradcli.engine.values.dtypes import DTYPES, dtype_name
 from gradcli.engine.values.fields import Fields
 from gradcli.engine.values.limits import check_items
@@ -72,7 +74,8 @@ def call(
 
 UNRECORDED = frozenset(
     {
-        *("shape", "ndim", "dtype", "device", "T", "mT", "item", "tolist", "size", "dim", "numel"),
+        *("shape", "ndim", "dtype", "device", "T", "mT", "item", "tolist", "size", "dim"),
+        *("numel", "nelement", "element_size", "itemsize", "nbytes", "is_cuda", "stride"),
         *("type", "to", "cpu", "double", "float", "long", "int", "bool"),
         *("append", "extend", "pop"),
     }
@@ -96,7 +99,8 @@ def is_read(name: str) -> bool:
 def names_of(value: Any) -> frozenset[str]:
     """Attribute and method names of one value, built-in functions left out."""
     table = _table(value)
-    return frozenset() if table is None else frozenset({*table[0], *table[1]})
+    names = () if table is None else (*table[0], *table[1])
+    return frozenset(name for name in names if name.isidentifier())
 
 
 def _table(value: Any) -> tuple[dict[str, Member], dict[str, Member]] | None:
@@ -248,6 +252,24 @@ def _fill_(session: Session, site: Site | None, x: Tensor, value: Any) -> Tensor
     return apply_inplace(ops.fill, x, args, {}, site, recording=session.recording)
 
 
+def _out(session: Session, site: Site | None, x: Tensor, value: Any) -> Tensor:
+    """What an operation gives, put into the tensor `x` by `out=x`."""
+    value = session.tensor(value)
+    if session.recording and any(isinstance(v, Tensor) and v.requires_grad for v in (x, value)):
+        raise run_error(
+            "not-differentiable",
+            "no gradient goes through `out=`, and a tensor here requires grad",
+            help="write `y = ...` instead, or do it under `no_grad`",
+        )
+    if shape_of(value) != x.shape:
+        message = f"a result of shape {list(shape_of(value))} has no room in `out`, whose shape is "
+        raise run_error("shape-mismatch", f"{message}{list(x.shape)}")
+    if not can_hold(x.dtype, dtype_of(value)):
+        message = f"a result of dtype {dtype_of(value)} cannot be put into `out` of {x.dtype}"
+        raise run_error("dtype-mismatch", message)
+    return _fill_(session, site, x, value)
+
+
 def _zero_grad(session: Session, site: Site | None, x: Tensor) -> None:
     x.grad = None
 
@@ -258,10 +280,6 @@ def _size(session: Session, site: Site | None, x: Tensor, dim: Any = None) -> An
     if not -x.ndim <= dim < x.ndim:
         raise run_error("index-out-of-range", f"no dim {dim} in shape {list(x.shape)}")
     return x.shape[dim]
-
-
-def _numel(session: Session, site: Site | None, x: Tensor) -> int:
-    return 1 if type(x.data) in NUMBERS else int(x.data.size)
 
 
 def _dtype(session: Session, x: Tensor) -> Any:
@@ -292,6 +310,7 @@ _TENSOR: tuple[dict[str, Member], dict[str, Member]] = (
         "device": lambda session, x: "cpu",
         "T": _transposed,
         "mT": _matrix_transposed,
+        **told.ATTRIBUTES,
     },
     {
         "backward": autograd.backward,
@@ -303,6 +322,7 @@ _TENSOR: tuple[dict[str, Member], dict[str, Member]] = (
         "zero_": _zero_,
         "fill_": _fill_,
         "copy_": _fill_,
+        "out=": _out,
         "zero_grad": _zero_grad,
         "retain_grad": autograd.retain_grad,
         "register_hook": autograd.register_hook,
@@ -310,13 +330,15 @@ _TENSOR: tuple[dict[str, Member], dict[str, Member]] = (
         "type": _type,
         "to": _to,
         "cpu": lambda session, site, x: x,
+        "astype": _type,
+        "copy": lambda session, site, x: session.do(ops.clone, [x], {}, site),
         "double": lambda session, site, x: _cast(session, x, "float64"),
         "float": lambda session, site, x: _cast(session, x, "float64"),
         "long": lambda session, site, x: _cast(session, x, "int64"),
         "int": lambda session, site, x: _cast(session, x, "int64"),
         "bool": lambda session, site, x: _cast(session, x, "bool"),
         "dim": lambda session, site, x: x.ndim,
-        "numel": _numel,
+        **told.METHODS,
     },
 )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from gradcli.engine.run.session import kind_of
+from gradcli.engine.run.naming import kind_of
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import NUMBERS, np
 from gradcli.errors import Label

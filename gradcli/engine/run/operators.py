@@ -13,13 +13,15 @@ from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.inplace import apply_inplace
 from gradcli.engine.run import scalars
 from gradcli.engine.run.call import Function, augmented, by_place, in_order
-from gradcli.engine.run.session import Session, kind_of
+from gradcli.engine.run.naming import kind_of
+from gradcli.engine.run.session import Session
 from gradcli.engine.tape.graph import Site
 from gradcli.engine.tape.tensor import Number, Tensor
 from gradcli.engine.values import memory
 from gradcli.engine.values.data import NUMBERS
 from gradcli.engine.values.fields import Fields
 from gradcli.engine.values.limits import check_items, check_memory, check_text
+from gradcli.engine.values.objects import Object
 from gradcli.engine.values.sizes import Size
 from gradcli.errors import run_error
 
@@ -74,6 +76,13 @@ def _lists() -> Any:
     from gradcli.engine.run import lists
 
     return lists
+
+
+def objects() -> Any:
+    """Likewise of what they do on objects of the program's classes."""
+    from gradcli.engine.run import classes
+
+    return classes
 
 
 @cache
@@ -171,6 +180,8 @@ def identity(left: Any, right: Any) -> bool:
 
 def membership(session: Session, value: Any, container: Any) -> bool:
     """`value in container`."""
+    if isinstance(container, Object) and objects().has(container, "__contains__"):
+        return session.truth(objects().called(container, "__contains__", (value,), {}))
     if type(container) is str:
         if type(value) is not str:
             raise run_error("wrong-type", f"{kind_of(value)} cannot be in a string")
@@ -199,6 +210,8 @@ def equality(session: Session, left: Any, right: Any, site: Site | None = None) 
         return len(left) == len(right) and all(
             session.truth(equality(session, a, b)) for a, b in zip(left, right, strict=True)
         )
+    if isinstance(left, Object) or isinstance(right, Object):
+        return objects().operated(ops.eq, (left, right), {})
     return bool(left is right or (type(left) is type(right) and left == right))
 
 
@@ -209,6 +222,8 @@ def inequality(session: Session, left: Any, right: Any, site: Site | None = None
     if Tensor in (type(left), type(right)) and _is_tensor_like(left) and _is_tensor_like(right):
         args = [session.tensor(left, site), session.tensor(right, site)]
         return session.do(ops.ne, args, {}, site)
+    if isinstance(left, Object) or isinstance(right, Object):
+        return objects().operated(ops.ne, (left, right), {})
     return not session.truth(equality(session, left, right, site))
 
 
@@ -251,6 +266,8 @@ def item(session: Session, value: Any, index: Any, site: Site | None) -> Any:
                 "index-out-of-range",
                 f"index {where} is out of range for {kind_of(value)} of length {len(value)}",
             ) from None
+    if isinstance(value, Object):
+        return objects().operated(ops.getitem, (value, index), {})
     if isinstance(value, Number) or type(value) in NUMBERS:
         raise run_error("wrong-type", "a number has no items", help="`tensor([...])` has")
     raise run_error("wrong-type", f"{kind_of(value)} has no items")
@@ -269,6 +286,9 @@ def set_item(session: Session, receiver: Any, index: Any, value: Any, site: Site
                 "index-out-of-range",
                 f"index {where} is out of range for a list of length {len(receiver)}",
             ) from None
+        return
+    if isinstance(receiver, Object):
+        objects().called(receiver, "__setitem__", (index, value), {})
         return
     if type(receiver) is not Tensor:
         raise run_error("wrong-type", f"items of {kind_of(receiver)} cannot be set")

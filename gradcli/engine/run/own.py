@@ -9,7 +9,8 @@ from typing import Any
 from gradcli.engine.autodiff.linearize import Linearized
 from gradcli.engine.ops.rules import fit
 from gradcli.engine.run.functions import PARAMETERS, RESULT, called, misfit, wrong_function
-from gradcli.engine.run.session import Session, kind_of
+from gradcli.engine.run.naming import kind_of
+from gradcli.engine.run.session import Session
 from gradcli.engine.tape.graph import GONE, Node, Site, Watchpoint, whole
 from gradcli.engine.tape.tensor import Number, Tensor, node_of, version_of
 from gradcli.engine.values.carrier import Like, data_of, like_of

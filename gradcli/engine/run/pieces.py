@@ -8,7 +8,7 @@ from typing import Any
 
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import REQUIRED
-from gradcli.ir import Build, Builtin, Const, Instruction, Named, Operand, Program, Slot
+from gradcli.ir import Build, Builtin, Const, Imported, Instruction, Named, Operand, Program, Slot
 from gradcli.ir.visit import writes
 from gradcli.record import Record
 from gradcli.source import Span
@@ -68,6 +68,8 @@ class Pieces:
         if isinstance(operand, Const):
             value: Any = operand.value
             return ast.Constant(value, **self.at(operand.span))
+        if isinstance(operand, Imported):
+            return self.ask("@imported", operand.span, [self.constant(operand.path, operand.span)])
         if ops[operand.name].constant is REQUIRED:
             return self.ask("@builtin", operand.span, [self.constant(operand.name, operand.span)])
         self.constants.add(operand.name)
@@ -125,7 +127,7 @@ class Pieces:
     def callee(self, function: Operand) -> ast.expr:
         """`f if f.__class__ is @function else @callee(f)`: own functions cost no extra call."""
         span = function.span
-        if isinstance(function, Builtin):
+        if isinstance(function, (Builtin, Imported)):
             return self.load(function)
         kind = ast.Attribute(self.load(function), "__class__", ast.Load(), **self.at(span))
         plain = ast.Compare(kind, [ast.Is()], [self.name("@function", span)], **self.at(span))

@@ -9,14 +9,15 @@ from typing import Any
 from gradcli.engine.run.functions import function_span, place_of
 from gradcli.engine.run.inputs import Given, Inputs
 from gradcli.engine.run.messages import call_note, shortened, turn_note
+from gradcli.engine.run.naming import kind_of
 from gradcli.engine.run.remarks import Remarks, instruction_at, remarks
-from gradcli.engine.run.session import kind_of
 from gradcli.engine.run.text import repr_text
 from gradcli.engine.run.translate import FILENAME, PART
 from gradcli.engine.run.wrong_calls import part_of, wrong_call
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values import refusals
 from gradcli.engine.values.data import NUMBERS
+from gradcli.engine.values.objects import Object
 from gradcli.errors import Diagnostic, GradError, Label, LimitError
 from gradcli.ir import (
     Apply,
@@ -127,6 +128,11 @@ def _known(
     """
     if isinstance(error, GradError):
         return error
+    if isinstance(error, Object):
+        from gradcli.engine.run.exceptions import Thrown, unhandled
+
+        assert isinstance(error, Thrown)
+        return unhandled(error)
     written = program.source.text[span.start : span.end]
     if isinstance(error, NameError):
         return refusals.unassigned(written)
@@ -136,7 +142,9 @@ def _known(
     if isinstance(error, MemoryError):
         return LimitError(Diagnostic("memory-limit", "there is not enough memory for this value"))
     if isinstance(error, TypeError) and called:
-        return _wrong_call(frame, span, program)
+        from gradcli.engine.run.classes import arguments
+
+        return _wrong_call(frame, span, program) or arguments(error)
     return refusals.too_many_dimensions(error)
 
 

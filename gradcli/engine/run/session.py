@@ -9,6 +9,7 @@ from weakref import WeakSet
 
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import Op
+from gradcli.engine.run.naming import kind_of
 from gradcli.engine.tape.graph import (
     GONE,
     LIVE,
@@ -38,6 +39,7 @@ from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import NUMBERS, SCALARS, np
 from gradcli.engine.values.fields import Fields
 from gradcli.engine.values.limits import Counters, check_items, check_memory
+from gradcli.engine.values.objects import Object
 from gradcli.errors import Diagnostic, RunError, run_error
 from gradcli.limits import DEFAULT, Limits
 
@@ -246,6 +248,10 @@ class Session:
 
     def iterate(self, value: Any) -> Iterable[Any]:
         """What a `for` over the value goes through: items, or a tensor's rows."""
+        if isinstance(value, Object):
+            from gradcli.engine.run.iteration import items
+
+            return items(value)
         if type(value) in _ITERABLE or isinstance(value, (Fields, Iterator, tuple)):
             return value  # type: ignore[no-any-return]  # known by its type
         if type(value) is Tensor:
@@ -487,20 +493,3 @@ def _ragged(value: list[Any]) -> RunError:
 def _row_of(item: Any) -> str:
     """What a message calls an item of a list that is to be a row."""
     return f"a list of {len(item)}" if type(item) is list else kind_of(item)
-
-
-def kind_of(value: Any) -> str:
-    """What a message calls a value: `a tensor of shape [2]`, `a string`, ..."""
-    if type(value) is Tensor:
-        return f"a tensor of shape {list(value.shape)}"
-    if isinstance(value, Number) or type(value) in (int, float):
-        return "a number"
-    names = {
-        bool: "a bool",
-        str: "a string",
-        list: "a list",
-        tuple: "a tuple",
-        range: "a range",
-        type(None): "None",
-    }
-    return names.get(type(value), "a function" if callable(value) else f"a {type(value).__name__}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import isfinite
 from typing import Any
 
@@ -9,6 +10,7 @@ from gradcli.engine.tape.tensor import Number, Tensor
 from gradcli.engine.values.data import NUMBERS, Data, dtype_of, shape_of
 from gradcli.engine.values.fields import Fields
 from gradcli.engine.values.limits import check_text, joined_text
+from gradcli.engine.values.objects import Object
 from gradcli.errors import run_error
 
 _PRECISION = 4
@@ -20,7 +22,9 @@ _PREFIX = "tensor("
 
 def text(value: Any) -> str:
     """What `print` shows of a value."""
-    return value if isinstance(value, str) else repr_text(value)
+    if isinstance(value, str):
+        return value
+    return object_text(value, str) if isinstance(value, Object) else repr_text(value)
 
 
 def repr_text(value: Any) -> str:
@@ -39,9 +43,23 @@ def repr_text(value: Any) -> str:
     if kind is tuple:
         inside = joined_text(", ", map(repr_text, value))
         return f"({inside},)" if len(value) == 1 else f"({inside})"
-    if callable(value) and hasattr(value, "__name__"):
+    if isinstance(value, Object):
+        return object_text(value, repr)
+    if callable(value) and hasattr(value, "__name__") and not isinstance(value, type):
         return f"<function {value.__name__}>"
     return repr(value)
+
+
+def object_text(value: Object, way: Callable[[Any], str]) -> str:
+    """What a method of the program makes of an object, by `str` or `repr`."""
+    try:
+        return way(value)
+    except TypeError as error:
+        if error.__traceback__ is not None and error.__traceback__.tb_next is not None:
+            raise
+        raise run_error(
+            "wrong-type", f"`{way.__name__}` needs a method that returns text"
+        ) from None
 
 
 def format_value(value: Any, conversion: str = "", spec: str = "") -> str:

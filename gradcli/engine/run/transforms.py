@@ -16,7 +16,8 @@ from gradcli.engine.autodiff.linearize import Linearized, zeros
 from gradcli.engine.autodiff.paths import lead_elsewhere
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.run.functions import NO_KEYWORDS, called, wrong_function
-from gradcli.engine.run.session import Session, kind_of
+from gradcli.engine.run.naming import kind_of
+from gradcli.engine.run.session import Session
 from gradcli.engine.tape.graph import Node, Watchpoint
 from gradcli.engine.tape.tensor import Number, Tensor, node_of
 from gradcli.engine.values.carrier import Like, data_of, like_of

@@ -30,6 +30,7 @@ from gradcli.ir import (
     Continue,
     Copy,
     Define,
+    DefineClass,
     DefineRule,
     For,
     Format,
@@ -42,10 +43,13 @@ from gradcli.ir import (
     Mode,
     Operator,
     Program,
+    Raise,
     Return,
     SetAttribute,
     SetItem,
     Slot,
+    Super,
+    Try,
     Unpack,
     Watch,
     While,
@@ -274,6 +278,57 @@ class _Translator(Pieces):
             )
         return [start, loop]
 
+    def attempt(self, i: Try) -> list[ast.stmt]:
+        """Python's own `try`. What is caught in it is seen as an exception of the program; what
+        ends the run, such as a limit, passes by the handlers and by `finally`.
+        """
+        self.blocks += 2
+        made = self.body(i.body, i.span)
+        if i.handlers:
+            made = self.handled(i, made)
+        if i.last:
+            made = self.finally_done(i, made)
+        self.blocks -= 2
+        return made
+
+    def handled(self, i: Try, body: list[ast.stmt]) -> list[ast.stmt]:
+        """A body with the handlers of its exceptions."""
+        span, at = i.span, self.at(i.span)
+        depth, caught = self.fresh("depth"), self.fresh("caught")
+        counter = ast.Attribute(self.name("@counters", span), "depth", ast.Load(), **at)
+        seen = self.ask("@caught", span, [self.name(caught, span), self.name(depth, span)])
+        chosen: list[ast.stmt] = [ast.Raise(None, None, **at)]
+        for handler in reversed(i.handlers):
+            here = self.at(handler.span)
+            target = self.variable(handler.target)
+            found = self.store(target, self.name(f"{caught} seen", span), handler.span)
+            inside = [found, *self.body(handler.body, handler.span)]
+            if handler.type is None:
+                chosen = inside
+                continue
+            asked = [self.name(f"{caught} seen", span), self.load(handler.type)]
+            fits = self.ask("@matches", handler.type.span, asked)
+            test = [s for inner in handler.test for s in self.statements(inner)]
+            chosen = [*test, ast.If(fits, inside, chosen, **here)]
+        any_of_them = self.name("@exception", span)
+        first = self.store(f"{caught} seen", seen, span)
+        taken = ast.ExceptHandler(any_of_them, caught, [first, *chosen], **at)
+        orelse = self.body(i.orelse, span) if i.orelse else []
+        return [self.store(depth, counter, span), ast.Try(body, [taken], orelse, [], **at)]
+
+    def finally_done(self, i: Try, body: list[ast.stmt]) -> list[ast.stmt]:
+        """A body with what is done after it in any case but the end of the run."""
+        span, at = i.span, self.at(i.span)
+        goes_on = self.fresh("goes on")
+        ended = [self.store(goes_on, self.constant(False, span), span), ast.Raise(None, None, **at)]
+        stopped = ast.ExceptHandler(self.name("@end", span), None, ended, **at)
+        inner = ast.Try(body, [stopped], [], [], **at)
+        last = ast.If(self.name(goes_on, span), self.body(i.last, span), [], **at)
+        return [
+            self.store(goes_on, self.constant(True, span), span),
+            ast.Try([inner], [], [], [last], **at),
+        ]
+
     # --- instructions ------------------------------------------------------------------
 
     def statements(self, i: Instruction) -> list[ast.stmt]:
@@ -351,6 +406,17 @@ class _Translator(Pieces):
                 return self.define(i)
             case DefineRule():
                 return self.define_rule(i)
+            case DefineClass():
+                value = self.ask(self.place(i), span, i.bases, i.members)
+                return [self.store(self.variable(i.target), value, span)]
+            case Super():
+                value = self.ask("@super", span, (i.owner, i.receiver))
+                return [self.store(self.variable(i.target), value, span)]
+            case Try():
+                return self.attempt(i)
+            case Raise():
+                value = self.constant(None, span) if i.value is None else self.load(i.value)
+                return [ast.Raise(self.ask("@raised", span, [value]), None, **self.at(span))]
             case Input():
                 return self.input(i)
             case Watch():

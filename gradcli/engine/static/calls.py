@@ -9,7 +9,7 @@ from gradcli import ir
 from gradcli.engine.autodiff.backward import seed_of_one
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.run.messages import call_note
-from gradcli.engine.run.session import kind_of
+from gradcli.engine.run.naming import kind_of
 from gradcli.engine.static.inference import stacked, stand_in
 from gradcli.engine.static.kinds import (
     FUNCTIONS,
@@ -170,7 +170,7 @@ class Calls:
         if isinstance(receiver, Rule) and name in receiver.methods:
             return self.follow(receiver.methods[name], args, keywords, span)
         self._transfer.out_of_sight([*args, *keywords.values()])
-        if not isinstance(receiver, Value):
+        if not isinstance(receiver, Value) or (self._transfer.objects and receiver.kind is None):
             return unknown(linked([receiver]))
         found = self._transfer.tensor_method(receiver, name, args, keywords, span)
         return found if self._transfer.recording else steady(found)

@@ -95,6 +95,17 @@ def elaborate(
     return Elaborated(walk.facts, walk.findings.found)
 
 
+def _may_be_object(i: ir.Instruction) -> bool:
+    """Whether an instruction makes a class, or takes what the library has."""
+    made = isinstance(i, ir.DefineClass)
+    return made or any(isinstance(operand, ir.Imported) for operand in visit.operands(i))
+
+
+def _unknown_after(body: ir.Body) -> State:
+    """What a block may have changed, of which nothing is known."""
+    return {slot: unknown() for i in visit.instructions(body) for slot in visit.writes(i)}
+
+
 class _Leaving(NamedTuple):
     """The states at which a turn of a loop is left by `break`, and those at its ends; the layer of
     that `depth` is the loop's.
@@ -134,7 +145,8 @@ class _Walk:
         self.findings = Findings(program, given)
         self.facts = Facts(program)
         self._lists = Lists()
-        self._transfer = Transfer(self.findings, self._lists)
+        objects = any(map(_may_be_object, visit.everything(program)))
+        self._transfer = Transfer(self.findings, self._lists, objects=objects)
         self._calls = Calls(self._transfer, self._reaches_end)
         self._steps = Steps(self._transfer, self._calls, asked)
         self._inputs = Inputs(given, source, self._transfer.session)
@@ -228,6 +240,10 @@ class _Walk:
                 ways = self.block(i.body, slots)
                 self._transfer.recording = before
                 return ways
+            case ir.Try():
+                return self._attempt(i, slots)
+            case ir.Raise():
+                return _Ways.NONE
             case ir.Choice():
                 slots.own[i.target] = placed(self._choice(i, slots), id(i))
             case ir.Input():
@@ -284,6 +300,52 @@ class _Walk:
                 sides.append(changed)
         slots.own.update(self._any_of(sides, slots.get))
         return ways
+
+    def _attempt(self, i: ir.Try, slots: Slots) -> _Ways:
+        """A `try`: its body may end anywhere, so that nothing is known of what it writes where a
+        handler begins, and nothing in it is told of.
+        """
+        sides = []
+        met = [(len(loop.breaks), len(loop.ends)) for loop in self._leaving]
+        ways = _Ways.NONE
+        self.findings.silent += 1
+        with self._stretch(reached=False):
+            for start, *blocks in self._ways_through(i):
+                slots.push()
+                slots.own.update(start)
+                for block in blocks:
+                    found = self.block(block, slots)
+                    ways |= found & ~_Ways.ON
+                    if _Ways.ON not in found:
+                        break
+                else:
+                    sides.append(dict(slots.own))
+                slots.pop()
+            self.findings.silent -= 1
+            slots.own.update(self._any_of(sides, slots.get))
+            last = self.block(i.last, slots)
+        if i.last:
+            self._blur(met, _unknown_after(i.last))
+        if sides:
+            return ways | last
+        return ways | last & ~_Ways.ON
+
+    def _ways_through(self, i: ir.Try) -> Iterator[tuple[Any, ...]]:
+        """The ways through a `try` up to its `finally`: what is changed at first, and the blocks
+        that are done.
+        """
+        yield {}, i.body, i.orelse
+        start = _unknown_after(i.body)
+        for handler in i.handlers:
+            yield {**start, handler.target: unknown()}, handler.test, handler.body
+
+    def _blur(self, met: Sequence[tuple[int, int]], changes: State) -> None:
+        """Of the states at which a loop has been left on a way through a `finally`, nothing is
+        known that it changes.
+        """
+        for loop, (breaks, ends) in zip(self._leaving, met, strict=True):
+            for state in (*loop.breaks[breaks:], *loop.ends[ends:]):
+                state.update(changes)
 
     def _choice(self, i: ir.Choice, slots: Slots) -> Any:
         """What a choice gives. One that is written by an operator hangs on its test as a value

@@ -19,6 +19,7 @@ from gradcli.engine.static.value import (
     unknown,
     view,
 )
+from gradcli.ir import visit
 from gradcli.source import Span
 
 State: TypeAlias = dict[int, Any]
@@ -135,7 +136,7 @@ def reached(values: Iterable[Any]) -> Iterator[ir.Function]:
             continue
         met.add(id(value))
         if isinstance(value, Closure):
-            yield value.function
+            yield from visit.all_functions(value.function)
             stack += value.defaults.values()
             held = map(value.slots.get, value.function.captures)
             stack += [part for part in held if part is not None]

@@ -132,6 +132,10 @@ class _Search:
                 return set(at_next)
             case ir.Return():
                 return self._reading(set(), (i.value,))
+            case ir.Try():
+                return self._attempt(i, live, at_break, at_next)
+            case ir.Raise():
+                return self._reading(set(), (i.value,))
             case ir.Mode():
                 return self._block(i.body, live, at_break, at_next)
             case ir.Assert():
@@ -152,6 +156,24 @@ class _Search:
                 return self._reading(live, visit.operands(i))
         live.difference_update(visit.writes(i))
         return self._reading(live, visit.operands(i))
+
+    def _attempt(self, i: ir.Try, live: set[int], at_break: Slots, at_next: Slots) -> set[int]:
+        """What is live before a `try`: what its handlers or its `finally` read may be read from
+        anywhere in it.
+        """
+        behind = self._block(i.last, live, at_break, at_next) if i.last else live
+        caught: set[int] = set()
+        for handler in i.handlers:
+            inside = self._block(handler.body, behind, at_break, at_next) - {handler.target}
+            caught |= self._block(
+                handler.test, self._reading(inside, (handler.type,)), _NONE, _NONE
+            )
+        outer, self._captured = self._captured, self._captured | caught | behind
+        around = (at_break | behind, at_next | behind) if i.last else (at_break, at_next)
+        after = self._block(i.orelse, behind, *around)
+        before = self._block(i.body, after, *around)
+        self._captured = outer
+        return before | caught | behind
 
     def _reading(self, live: set[int], operands: Iterable[ir.Operand | None]) -> set[int]:
         """What is live, with what is read here."""

@@ -90,6 +90,8 @@ class Steps:
                 return self._transfer.built(i.kind, [self.read(item, slots) for item in i.items])
             case ir.Define():
                 return self._closure(i.function, slots)
+            case ir.DefineClass():
+                self._transfer.out_of_sight([self.read(a, slots) for _, a in i.members])
             case ir.DefineRule():
                 return Rule({m.name: self._closure(m, slots) for m in i.methods})
         return unknown()
@@ -119,6 +121,8 @@ class Steps:
             case ir.Builtin():
                 value = ops[operand.name].constant
                 return operand if value is REQUIRED else constant(value)
+            case ir.Imported():
+                return unknown()
         return constant(None)
 
     def _unassigned(self, operand: ir.Slot) -> None:

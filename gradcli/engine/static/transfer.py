@@ -64,7 +64,7 @@ _CERTAIN = frozenset(
     ]
 )
 _LONGEST = 10_000  # characters of a text that is followed
-_SHAPE_METHODS = frozenset({"size", "dim", "numel", "item"})
+_SHAPE_METHODS = frozenset({"size", "dim", "numel", "nelement", "element_size", "item"})
 _KEEPING = frozenset({"double", "float", "contiguous", "cpu", "requires_grad_", "detach_"})
 _CASTS = {
     **dict.fromkeys(("long", "int"), "int64"),
@@ -73,12 +73,20 @@ _CASTS = {
 }
 
 
-class Transfer:
-    """What the instructions of one walk do to values."""
+def _is_open(values: Sequence[Any]) -> bool:
+    """Whether one of the values may be of any kind."""
+    return any(isinstance(v, Value) and v.kind is None for v in values)
 
-    def __init__(self, findings: Findings, lists: Lists) -> None:
+
+class Transfer:
+    """What the instructions of one walk do to values. Where the program has classes what is not
+    known may be one of their `objects`.
+    """
+
+    def __init__(self, findings: Findings, lists: Lists, *, objects: bool) -> None:
         self.findings = findings
         self.lists = lists
+        self.objects = objects
         self.session = Session()
         self._on_lists = ListOperators(findings, lists)
 
@@ -151,6 +159,8 @@ class Transfer:
             if error.diagnostics[0].code in _CERTAIN:
                 self.findings.refuse(error, span, operands, values)
             return unknown(linked(values) if self.recording else Link())
+        if self.objects and name in ops and ops[name].host is None and _is_open(values):
+            return unknown(linked(values))
         if name in ops and ops[name].flat:
             found = flattened(found, name, span, values)
         return found if self.recording else steady(found)
@@ -402,11 +412,11 @@ class Transfer:
                 x.link = LINKED
             case "detach_":
                 x.link = UNLINKED
-            case "detach":
+            case "detach" | "numpy":
                 return relinked(view(x, x.shape), UNLINKED)
             case "item":
                 return number(x.dtype, x.link.cut())
-            case _ if name in ("to", "type") or name in _CASTS:
+            case _ if name in ("to", "type", "astype") or name in _CASTS:
                 return self._cast(x, name, params, span)
         return x if name in _KEEPING else unknown()
 

@@ -71,6 +71,7 @@ class Module:
             [
                 *(f"declare {intrinsic}" for intrinsic in _INTRINSICS),
                 *self.primitives.functions.lines,
+                *(self.primitives.loops.lines if self.primitives.loops else ()),
                 *self.primitives.lines,
                 *lines,
                 *_rows(program),

@@ -5,12 +5,17 @@ from __future__ import annotations
 import ctypes
 from _thread import get_ident
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gradcli.engine.compile.llvm.errors import Untranslatable
 from gradcli.engine.compile.llvm.libm import address_of
 from gradcli.engine.compile.llvm.translate import Functions, call
 from gradcli.engine.compile.llvm.writer import TYPES, Number, Writer, constant
+from gradcli.engine.compile.typed import NotCompilable
+from gradcli.engine.ops.catalog import ops
+
+if TYPE_CHECKING:
+    from gradcli.engine.compile.llvm.loops import Loops
 
 _SMALL = 40  # lines of a function that is written where it is called
 
@@ -35,6 +40,7 @@ class Primitives:
 
     Fields:
         lines, functions: the functions of the module that are called, and those that they call.
+        loops: those that call NumPy's inner loops, where there are any.
         kept: the functions in Python, as ctypes makes them for C.
         raised: what was raised in them that is no error of theirs, by thread.
     """
@@ -42,6 +48,7 @@ class Primitives:
     def __init__(self) -> None:
         self.lines: list[str] = []
         self.functions = Functions()
+        self.loops: Loops | None = None
         self.kept: list[Any] = []
         self.raised: dict[int, BaseException] = {}
         self._known: dict[Any, _Primitive] = {}
@@ -77,13 +84,29 @@ class Primitives:
         given = [next(names) if isinstance(a, Number) else a for a in args]
         known = self.functions.known()
         try:
-            result = call(inner, self.functions, function, given, params, type)
+            if function is ops.alone.number:
+                result = self._by_loops(inner, given, **params)
+            else:
+                result = call(inner, self.functions, function, given, params, type)
         except Untranslatable:
             self.functions.forget(known)
             return self._in_python(function, args, params, type)
         name = f"@p{len(self._known)}"
         self._define(name, inner, types, result)
         return _Written(name, type, inner.leaves)
+
+    def _by_loops(
+        self, w: Writer, args: Sequence[Any], of: str, wide: Sequence[bool], known: Any = ()
+    ) -> Number:
+        """Write what the op `of` on arrays gives one element."""
+        from gradcli.engine.compile.llvm.loops import Loops
+
+        if self.loops is None:
+            self.loops = Loops()
+        try:
+            return self.loops.call(w, ops[of].array, args, wide, dict(known))
+        except Untranslatable:
+            raise NotCompilable(f"`{of}` of a tensor with dimensions") from None
 
     def _define(self, name: str, inner: Writer, types: Sequence[str], result: Number) -> None:
         inline = "alwaysinline" if len(inner.lines) <= _SMALL else "noinline"

@@ -11,7 +11,7 @@ from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import REQUIRED, Op, Sample, bad, composite, elementwise, known, sample
 from gradcli.engine.ops.promotion import counted, floating
 from gradcli.engine.values.carrier import Carrier
-from gradcli.engine.values.data import Data, is_floating, np, shape_of
+from gradcli.engine.values.data import NUMBERS, Data, is_floating, np, shape_of
 from gradcli.engine.values.memory import in_order
 from gradcli.engine.values.sizes import axis, number
 from gradcli.errors import run_error
@@ -40,7 +40,7 @@ def _points() -> tuple[Sample, ...]:
 
 
 def _floating(x: Data) -> Any:
-    x = np.asarray(x)
+    x = np.asarray(x) if type(x) in NUMBERS else x
     return x if x.dtype.kind == "f" else x.astype(np.float64)
 
 

@@ -483,6 +483,23 @@ expand_as: Op = composite(
 )
 
 
+def _in_shape_of_other(name: str, body: Op) -> Op:
+    return composite(
+        name,
+        lambda x, other: body(x, shape=shape_of(other)),
+        view=True,
+        args=("input", "other"),
+        doc=f"The input in the shape of `other`, as `{body.name}` gives it.",
+        source=_VIEW,
+        samples=lambda: (sample([1.0, 2.0, 3.0, 4.0], [[1.0, 1.0]] * 2), sample([5.0], 1.0)),
+        bad=lambda: (bad((2,), (3,), says="cannot be arranged"),),
+    )
+
+
+view_as: Op = _in_shape_of_other("view_as", view)
+reshape_as: Op = _in_shape_of_other("reshape_as", reshape)
+
+
 # copies -------------------------------------------------------------------------------------------
 
 

@@ -1,0 +1,242 @@
+"""New tensors of the dtype of another, tensors of a dtype by name, and what a tensor is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradcli.engine.builtins.create import (
+    constant_data,
+    inferred,
+    like,
+    made,
+    size_of,
+)
+from gradcli.engine.ops.catalog import ops
+from gradcli.engine.ops.op import REQUIRED, Op, host
+from gradcli.engine.ops.statics import Statics
+from gradcli.engine.tape.tensor import Number, Tensor
+from gradcli.engine.values.conversion import converted
+from gradcli.engine.values.data import NUMBERS, dtype_of, np, plain
+from gradcli.engine.values.dtypes import dtype_name
+from gradcli.engine.values.limits import check_memory
+from gradcli.engine.values.sizes import describe, number, sizes
+from gradcli.errors import run_error
+
+FAMILY = 312, "Tensors like others"
+
+_OPTIONS: dict[str, Any] = {"dtype": None, "device": None, "requires_grad": False}
+
+
+def _dtype(session: Any, x: Any, asked: Any) -> str:
+    """The dtype that is asked for, that of the tensor if none is."""
+    x = session.tensor(x)
+    if not isinstance(x, Tensor) and type(x) not in NUMBERS:
+        raise run_error("wrong-type", f"a tensor is needed, got {describe(x)}")
+    return dtype_name(asked) or dtype_of(x)
+
+
+def _new_full(session: Any, x: Any, size: Any, value: Any, **options: Any) -> Tensor:
+    dtype, size = _dtype(session, x, options["dtype"]), sizes(size)
+    check_memory(size)
+    value = converted(number(value, "fill_value"), dtype)
+    options["dtype"] = None
+    return made(session, plain(np.full(size, value, dtype)), **options)
+
+
+def _new_of(known: Statics, x: Any, size: Any, *value: Any, **options: Any) -> Any:
+    return inferred(known, size_of(known, size), like(known.tensor(x))[1], options)
+
+
+def _new_filled(name: str, value: float, text: str) -> Op:
+    return host(
+        name,
+        lambda session, x, size, **options: _new_full(session, x, size, value, **options),
+        args=("input",),
+        params={"*size": REQUIRED, **_OPTIONS},
+        infer=_new_of,
+        doc=f"A new tensor of the size and of the input's dtype, filled with {text}.",
+        sees=False,
+        source=f"PyTorch: {name}",
+        method=True,
+    )
+
+
+new_zeros: Op = _new_filled("new_zeros", 0.0, "zeros")
+new_ones: Op = _new_filled("new_ones", 1.0, "ones")
+new_empty: Op = _new_filled("new_empty", 0.0, "zeros (PyTorch leaves the values open)")
+
+new_full: Op = host(
+    "new_full",
+    _new_full,
+    args=("input", "size", "fill_value"),
+    params=_OPTIONS,
+    infer=_new_of,
+    doc="A new tensor of the size and of the input's dtype, filled with one number.",
+    sees=False,
+    source="PyTorch: new_full",
+    method=True,
+)
+
+
+def _new_tensor(session: Any, x: Any, data: Any, **options: Any) -> Tensor:
+    dtype = _dtype(session, x, options["dtype"])
+    options["dtype"] = None
+    return made(session, plain(converted(constant_data(data), dtype)), **options)
+
+
+def _new_tensor_of(known: Statics, x: Any, data: Any, **options: Any) -> Any:
+    shape = like(known.of_numbers(data))[0]
+    return inferred(known, shape, like(known.tensor(x))[1], options)
+
+
+new_tensor: Op = host(
+    "new_tensor",
+    _new_tensor,
+    args=("input", "data"),
+    params=_OPTIONS,
+    infer=_new_tensor_of,
+    doc="A new tensor of numbers or of a tensor's values, of the input's dtype.",
+    sees=False,
+    source="PyTorch: new_tensor",
+    method=True,
+)
+
+
+# of a dtype by name -----------------------------------------------------------------------------
+
+
+def _typed(name: str, dtype: str, aliases: tuple[str, ...] = ()) -> Op:
+    def call(session: Any, *values: Any) -> Tensor:
+        if len(values) == 1 and isinstance(values[0], (list, tuple, Tensor)):
+            return Tensor(plain(converted(constant_data(values[0]), dtype)))
+        size = sizes(values)
+        check_memory(size)
+        return Tensor(plain(np.zeros(size, dtype)))
+
+    def infer(known: Statics, *values: Any) -> Any:
+        given = known.of_numbers(values[0]) if len(values) == 1 else None
+        if known.items(given) is None and getattr(given, "shape", None) == ():
+            given = None  # one number is a size
+        return known.made(like(given)[0] if given is not None else size_of(known, values), dtype)
+
+    return host(
+        name,
+        call,
+        args=("*values=None",),
+        infer=infer,
+        doc=f"Older name of a tensor of dtype {dtype}: `{name}([1, 2])`, or of zeros: `{name}(2)`.",
+        sees=False,
+        source=f"PyTorch: {name}",
+        aliases=aliases,
+    )
+
+
+LongTensor: Op = _typed("LongTensor", "int64")
+BoolTensor: Op = _typed("BoolTensor", "bool")
+
+
+# of the dtype of another ------------------------------------------------------------------------
+
+
+def _type_as(session: Any, x: Any, other: Any) -> Any:
+    x, dtype = session.tensor(x), _dtype(session, other, None)
+    _dtype(session, x, None)
+    return x if dtype_of(x) == dtype else session.do(ops.cast, [x], {"dtype": dtype})
+
+
+def _type_as_of(known: Statics, x: Any, other: Any) -> Any:
+    shape, dtype = like(known.tensor(x))
+    asked = like(known.tensor(other))[1]
+    if None in (shape, dtype, asked):
+        return known.unknown(x)
+    return known.itself(x) if dtype == asked else known.like(x, shape, asked)
+
+
+type_as: Op = host(
+    "type_as",
+    _type_as,
+    args=("input", "other"),
+    infer=_type_as_of,
+    doc="The input in the dtype of `other`.",
+    source="PyTorch: type_as",
+    method=True,
+)
+
+
+# what a value is --------------------------------------------------------------------------------
+
+is_tensor: Op = host(
+    "is_tensor",
+    lambda session, value: isinstance(value, Tensor) and not isinstance(value, Number),
+    args=("value",),
+    infer=lambda known, value: known.number("bool"),
+    doc="Whether a value is a tensor.",
+    sees=False,
+    source="PyTorch: is_tensor",
+)
+
+
+def _is_floating_point(session: Any, x: Any) -> bool:
+    return _dtype(session, x, None).startswith("float")
+
+
+def _floats_of(known: Statics, x: Any) -> Any:
+    dtype = like(known.tensor(x))[1]
+    return known.number("bool") if dtype is None else known.constant(dtype.startswith("float"))
+
+
+is_floating_point: Op = host(
+    "is_floating_point",
+    _is_floating_point,
+    args=("input",),
+    infer=_floats_of,
+    doc="Whether the elements are floats.",
+    sees=False,
+    source="PyTorch: is_floating_point",
+    method=True,
+)
+
+is_complex: Op = host(
+    "is_complex",
+    lambda session, x: _dtype(session, x, None) is None,
+    args=("input",),
+    infer=lambda known, x: known.constant(False),
+    doc="False: there are no complex numbers.",
+    sees=False,
+    source="PyTorch: is_complex",
+    method=True,
+)
+
+
+def _scalar_tensor(session: Any, value: Any, **options: Any) -> Tensor:
+    return made(session, float(number(value, "s")), **options)
+
+
+scalar_tensor: Op = host(
+    "scalar_tensor",
+    _scalar_tensor,
+    args=("s",),
+    params=_OPTIONS,
+    infer=lambda known, value, **options: inferred(known, (), "float64", options),
+    doc="A new tensor of one number, without dimensions.",
+    sees=False,
+    source="PyTorch: scalar_tensor",
+)
+
+
+# memory shared with arrays ----------------------------------------------------------------------
+
+
+def _from_numpy(session: Any, ndarray: Any) -> Tensor:
+    return ndarray if isinstance(ndarray, Tensor) else Tensor(constant_data(ndarray))
+
+
+from_numpy: Op = host(
+    "from_numpy",
+    _from_numpy,
+    args=("ndarray",),
+    infer=lambda known, ndarray: known.itself(known.tensor(ndarray)),
+    doc="A tensor of an array, which is the array: there is one kind of both.",
+    sees=False,
+    source="PyTorch: from_numpy",
+)

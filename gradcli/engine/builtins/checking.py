@@ -1,0 +1,215 @@
+"""`gradcheck` inside programs: derivatives of a function compared with differences of values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import cos
+from typing import Any
+
+from gradcli.engine.ops.op import Op, host
+from gradcli.engine.run import transforms
+from gradcli.engine.run.functions import called, wrong_function
+from gradcli.engine.run.session import Session
+from gradcli.engine.run.transforms import Function, Traced, several, values_in
+from gradcli.engine.tape.tensor import Tensor
+from gradcli.engine.values.carrier import data_of
+from gradcli.engine.values.data import np, shape_of
+from gradcli.engine.values.sizes import flag, number
+from gradcli.errors import RunError, run_error
+
+FAMILY = 342, "Checks of derivatives"
+
+_OPTIONS: dict[str, Any] = {
+    "eps": 1e-6,
+    "atol": 1e-5,
+    "rtol": 1e-3,
+    "raise_exception": True,
+    "nondet_tol": 0.0,
+    "check_undefined_grad": True,
+    "check_grad_dtypes": False,
+    "check_batched_grad": False,
+    "check_batched_forward_grad": False,
+    "check_forward_ad": False,
+    "check_backward_ad": True,
+    "fast_mode": False,
+    "masked": None,
+}
+
+
+class _Check:
+    """What is checked, and how: `eps` is the step of the differences."""
+
+    def __init__(self, session: Session, function: Any, inputs: Any, by: str, options: Any) -> None:
+        self.session = session
+        self.function = function
+        self.given = several(tuple(inputs) if isinstance(inputs, list) else inputs)
+        self.by = by
+        self.eps = number(options["eps"], "eps")
+        self.atol = number(options["atol"], "atol")
+        self.rtol = number(options["rtol"], "rtol")
+        modes = (("reverse", "check_backward_ad"), ("forward", "check_forward_ad"))
+        self.modes = [mode for mode, name in modes if flag(options[name], name)]
+        self.numbers = [
+            i for i, x in enumerate(self.given) if isinstance(x, Tensor) and x.requires_grad
+        ]
+        if not self.numbers:
+            raise run_error(
+                "bad-argument",
+                f"`{by}` needs an input that requires grad",
+                help="make it with `tensor(..., requires_grad=True)`",
+            )
+
+    def differences(self) -> list[list[Any]]:
+        """The Jacobian of each output by each input, from differences of values."""
+        found = []
+        for i in self.numbers:
+            point = np.array(self.given[i].data, dtype=float)
+            columns = []
+            for place in np.ndindex(point.shape):
+                above, below = (self._values(i, point, place, step) for step in (1, -1))
+                columns.append(
+                    [(a - b) / (2 * self.eps) for a, b in zip(above, below, strict=True)]
+                )
+            found.append([np.array(part) for part in zip(*columns, strict=True)])
+        return [list(by_input) for by_input in zip(*found, strict=True)]
+
+    def _values(self, i: int, point: Any, place: tuple[int, ...], step: int) -> list[Any]:
+        moved = point.copy()
+        moved[place] += step * self.eps
+        args = [
+            x if not isinstance(x, Tensor) else Tensor(np.array(moved if k == i else x.data))
+            for k, x in enumerate(self.given)
+        ]
+        before, self.session.recording = self.session.recording, False
+        try:
+            out = called(self.function, args, self.by)
+        finally:
+            self.session.recording = before
+        return [np.array(data_of(v), dtype=float).ravel() for v in values_in(out)]
+
+    def derivatives(self, mode: str) -> list[list[Any]]:
+        """The same from the rules."""
+        traced = Traced(self.session, self.function, self.given, self.numbers, self.by)
+        blocks = [*values_in(transforms.matrix(traced, mode, True))]
+        outs = [*values_in(traced.out)]
+        count = len(self.numbers)
+        return [
+            [
+                np.array(data_of(block)).reshape(np.array(data_of(out)).size, -1).T
+                for block in blocks[k * count : (k + 1) * count]
+            ]
+            for k, out in enumerate(outs)
+        ]
+
+    def ask(self) -> None:
+        """Compare them.
+
+        Raises:
+            RunError: If one differs.
+        """
+        slopes = self.differences()
+        for mode in self.modes:
+            for k, (rules, found) in enumerate(zip(self.derivatives(mode), slopes, strict=True)):
+                for i, rule, part in zip(self.numbers, rules, found, strict=True):
+                    slope = part.reshape(rule.shape)
+                    if not np.allclose(rule, slope, self.rtol, self.atol, equal_nan=True):
+                        raise self._differs(k, i, mode, rule, slope)
+
+    def _differs(self, k: int, i: int, mode: str, rule: Any, slope: Any) -> RunError:
+        worst = np.unravel_index(np.argmax(np.abs(rule - slope)), rule.shape)
+        return wrong_function(
+            self.function,
+            "wrong-derivative",
+            f"{mode} mode gives {rule[worst]:.6g} as the derivative of output {k} by input {i} at "
+            f"element {int(worst[0])}, differences give {slope[worst]:.6g}",
+        )
+
+
+def _checked(check: _Check, options: Any) -> bool:
+    try:
+        check.ask()
+    except RunError as error:
+        wrong = error.diagnostics[0].code == "wrong-derivative"
+        if wrong and not flag(options["raise_exception"], "raise_exception"):
+            return False
+        raise
+    return True
+
+
+def _gradcheck(session: Any, function: Any, inputs: Any, **options: Any) -> bool:
+    return _checked(_Check(session, function, inputs, "gradcheck", options), options)
+
+
+gradcheck: Op = host(
+    "gradcheck",
+    _gradcheck,
+    args=("func", "inputs"),
+    params=_OPTIONS,
+    infer=lambda known, *args, **options: known.number("bool"),
+    doc="True if the derivatives of a function by those of its inputs that require grad are the "
+    "slopes that central differences find, by `atol` and `rtol`; else an error, or False with "
+    "`raise_exception=False`. `check_forward_ad=True` compares forward mode, too.",
+    source="PyTorch: autograd.gradcheck",
+    keeps=True,
+)
+
+
+def _pulled(session: Session, check: _Check) -> Function:
+    """The function of the inputs and of cotangents that gives the gradients."""
+
+    def gradients(*args: Any) -> Any:
+        count = len(check.given)
+        fixed, weights = list(args[:count]), args[count:]
+
+        def function(*points: Any) -> Any:
+            for i, point in zip(check.numbers, points, strict=True):
+                fixed[i] = point
+            return called(check.function, fixed, check.by)
+
+        points = [fixed[i] for i in check.numbers]
+        out, pull = transforms.vjp(session, function, points)
+        return pull(tuple(weights) if isinstance(out, tuple) else weights[0])
+
+    return gradients
+
+
+def _weights(session: Session, check: _Check, given: Any) -> Sequence[Any]:
+    """The cotangents that are given, else some numbers."""
+    if given is not None:
+        return several(tuple(given) if isinstance(given, list) else given)
+    out = called(check.function, check.given, check.by)
+    shapes = [shape_of(session.tensor(v)) for v in values_in(out)]
+    sizes = [int(np.prod(shape)) for shape in shapes]
+    return [
+        Tensor(np.array([cos(i + 1.0) for i in range(size)]).reshape(shape))
+        for size, shape in zip(sizes, shapes, strict=True)
+    ]
+
+
+def _gradgradcheck(
+    session: Any, function: Any, inputs: Any, grad_outputs: Any, **options: Any
+) -> bool:
+    first = _Check(session, function, inputs, "gradgradcheck", options)
+    weights = _weights(session, first, grad_outputs)
+    second = _Check(session, _pulled(session, first), first.given, "gradgradcheck", options)
+    second.given = (*second.given, *weights)
+    second.numbers = [*second.numbers, *range(len(first.given), len(second.given))]
+    return _checked(second, options)
+
+
+gradgradcheck: Op = host(
+    "gradgradcheck",
+    _gradgradcheck,
+    args=("func", "inputs", "grad_outputs=None"),
+    params={
+        **_OPTIONS,
+        "gen_non_contig_grad_outputs": False,
+        "check_fwd_over_rev": False,
+        "check_rev_over_rev": True,
+    },
+    infer=lambda known, *args, **options: known.number("bool"),
+    doc="The same for the second derivatives: those of the gradients by the inputs and by the "
+    "cotangents, `grad_outputs` or some numbers.",
+    source="PyTorch: autograd.gradgradcheck",
+    keeps=True,
+)

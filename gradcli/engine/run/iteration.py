@@ -1,0 +1,47 @@
+"""Going through objects of the program's classes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from gradcli.engine.run.classes import called
+from gradcli.engine.run.exceptions import named, seen
+from gradcli.engine.run.naming import kind_of
+from gradcli.engine.values.objects import Object
+from gradcli.errors import run_error
+
+
+def items(value: Object) -> Iterator[Any]:
+    """What a `for` over an object goes through."""
+    kind = type(value)
+    if hasattr(kind, "__iter__"):
+        found = called(value, "__iter__", (), {})
+        return _following(found) if isinstance(found, Object) else iter(found)
+    if hasattr(kind, "__getitem__"):
+        return _counted(value)
+    raise run_error("not-iterable", f"{kind_of(value)} has no items to go through")
+
+
+def _following(value: Object) -> Iterator[Any]:
+    while True:
+        try:
+            item = called(value, "__next__", (), {})
+        except Exception as error:
+            if isinstance(seen(error), named("StopIteration")):
+                return
+            raise
+        yield item
+
+
+def _counted(value: Object) -> Iterator[Any]:
+    at = 0
+    while True:
+        try:
+            item = called(value, "__getitem__", (at,), {})
+        except Exception as error:
+            if isinstance(seen(error), named("IndexError")):
+                return
+            raise
+        yield item
+        at += 1

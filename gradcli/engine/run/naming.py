@@ -1,0 +1,29 @@
+"""What messages call a value."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradcli.engine.tape.tensor import Number, Tensor
+from gradcli.engine.values.objects import Object
+
+
+def kind_of(value: Any) -> str:
+    """What a message calls a value: `a tensor of shape [2]`, `a string`, ..."""
+    if isinstance(value, Object):
+        return f"a `{type(value).__name__}`"
+    if isinstance(value, type):
+        return f"the class `{value.__name__}`"
+    if type(value) is Tensor:
+        return f"a tensor of shape {list(value.shape)}"
+    if isinstance(value, Number) or type(value) in (int, float):
+        return "a number"
+    names = {
+        bool: "a bool",
+        str: "a string",
+        list: "a list",
+        tuple: "a tuple",
+        range: "a range",
+        type(None): "None",
+    }
+    return names.get(type(value), "a function" if callable(value) else f"a {type(value).__name__}")

@@ -1,0 +1,90 @@
+"""What a tensor tells of itself: how it lies in memory, how large it is, what became of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradcli.engine.tape.graph import Site
+from gradcli.engine.tape.tensor import Tensor, array_of, shared, version_of
+from gradcli.engine.values.data import np
+from gradcli.engine.values.sizes import axis
+from gradcli.errors import run_error
+
+
+def _array(x: Tensor) -> Any:
+    return np.asarray(x.data)
+
+
+def stride(session: Any, site: Site | None, x: Tensor, dim: Any = None) -> Any:
+    """`x.stride()`: how many elements lie between neighbours, by dimension."""
+    data = _array(x)
+    steps = tuple(
+        n // data.itemsize if size > 1 else own
+        for n, size, own in zip(data.strides, data.shape, _dense(data.shape), strict=True)
+    )
+    return steps if dim is None else steps[axis(dim, x.ndim)]
+
+
+def _dense(shape: tuple[int, ...]) -> list[int]:
+    """The steps of elements that lie in order."""
+    steps, step = [], 1
+    for n in reversed(shape):
+        steps.append(step)
+        step *= max(n, 1)
+    return steps[::-1]
+
+
+def is_contiguous(session: Any, site: Site | None, x: Tensor) -> bool:
+    """`x.is_contiguous()`: whether the elements lie in their order."""
+    return bool(_array(x).flags.c_contiguous)
+
+
+def numel(session: Any, site: Site | None, x: Tensor) -> int:
+    """`x.numel()`: how many elements there are."""
+    return int(_array(x).size)
+
+
+def element_size(session: Any, site: Site | None, x: Tensor) -> int:
+    """`x.element_size()`: bytes of an element."""
+    return int(_array(x).itemsize)
+
+
+def data_ptr(session: Any, site: Site | None, x: Tensor) -> int:
+    """`x.data_ptr()`: where the first element lies."""
+    return int(array_of(x).ctypes.data)
+
+
+def numpy(session: Any, site: Site | None, x: Tensor) -> Tensor:
+    """`x.numpy()`: another tensor on the same memory, without a history."""
+    if session.transparent:
+        return x
+    if x.requires_grad:
+        raise run_error(
+            "bad-argument",
+            "`numpy` of a tensor that requires grad would lose its history",
+            help="write `x.detach().numpy()`",
+        )
+    made = Tensor(array_of(x))
+    made.version = shared(x)
+    return made
+
+
+ATTRIBUTES: dict[str, Any] = {
+    "is_cuda": lambda session, x: False,
+    "is_sparse": lambda session, x: False,
+    "itemsize": lambda session, x: element_size(session, None, x),
+    "nbytes": lambda session, x: int(_array(x).nbytes),
+    "_version": lambda session, x: version_of(x),
+    "output_nr": lambda session, x: x.index if x.grad_fn is not None else 0,
+    "retains_grad": lambda session, x: not x.is_leaf and any(x is r for r in session.retained),
+}
+METHODS: dict[str, Any] = {
+    "stride": stride,
+    "is_contiguous": is_contiguous,
+    "numel": numel,
+    "nelement": numel,
+    "element_size": element_size,
+    "data_ptr": data_ptr,
+    "get_device": lambda session, site, x: -1,
+    "numpy": numpy,
+}

@@ -1,0 +1,117 @@
+"""Functions of tensors with few elements as machine code: bit for bit what NumPy gives arrays."""
+
+import random
+import re
+
+import pytest
+
+pytest.importorskip("llvmlite", reason="machine code needs the extra `fast`")
+
+from vector_programs import GIVEN, HEAD, QUESTIONS, answer, bits
+
+from gradcli.engine.compile import backends
+from gradcli.engine.compile.control import Control
+from gradcli.engine.compile.llvm.code import code
+from gradcli.engine.compile.llvm.errors import Untranslatable
+from gradcli.engine.compile.llvm.loops import Loops
+from gradcli.engine.compile.llvm.writer import Number, Writer
+from gradcli.engine.compile.typed import Block, Do, Program, Value
+from gradcli.engine.ops.catalog import ops
+from gradcli.engine.ops.internal.alone import stands_alone
+from gradcli.engine.ops.op import REQUIRED
+from gradcli.engine.values.data import Quiet, np
+from gradcli.program import load
+from gradcli.source import Span
+
+AT = Span(0, 0)
+SOME = {"exp", "tanh", "sigmoid", "log", "sin", "pow", "softplus", "silu", "elu", "atan2", "hypot"}
+
+
+def cases():
+    """Ops with what says how they are done: with arrays alone, and with a number at the end."""
+    for op in {id(ops[name]): ops[name] for name in ops}.values():
+        if not op.elementwise or op.array is None or op.exact is True or op.optional:
+            continue
+        if REQUIRED in op.params.values():
+            continue
+        count = len(op.args)
+        yield op, (True,) * count
+        if count > 1:
+            yield op, (*[True] * (count - 1), False)
+
+
+def written(op, wide):
+    args = [Number(f"%a{k}", "float") for k in range(len(op.args))]
+    try:
+        return bool(Loops().call(Writer("leave"), op.array, args, wide, {}))
+    except Untranslatable:
+        return False
+
+
+def test_elements_by_inner_loops():
+    """All ops whose values are functions of NumPy's, at many points."""
+    with Quiet():
+        chosen = [c for c in cases() if written(*c) and stands_alone(c[0].name, c[1], ())]
+    assert {op.name for op, _ in chosen} > SOME
+    given = tuple(Value(k, "float") for k in range(3))
+    body, found = [], []
+    for op, wide in chosen:
+        args = given[: len(wide)]
+        type_ = {"bool": "bool", "float64": "float"}[op.dtype(*[np.ones(1)] * len(args))]
+        found.append(Value(10 + len(found), type_))
+        known = (("of", op.name), ("wide", wide))
+        body.append(Do(AT, found[-1], "alone", args, known))
+    rng = random.Random(3)
+    edges = [0.0, -0.0, 1.0, -1.0, 0.5, 2.0, 700.0, -745.0, 1e300, 5e-324, 25.0]
+    columns = [np.array(edges + [rng.gauss(0, 2) for _ in range(60)]) for _ in given]
+    columns[1] = np.abs(np.roll(columns[1], 3))
+    results, left = code(Program(given, Block(tuple(body), tuple(found)), ())).rows(
+        columns, Control()
+    )
+    rows = np.flatnonzero(~left).tolist()
+    assert len(rows) > 50
+    wrong = set()
+    for (op, wide), result in zip(chosen, results, strict=True):
+        for k in rows:
+            args = [c[k : k + 1] if w else c[k].item() for c, w in zip(columns, wide, strict=False)]
+            with Quiet():
+                expected = op.array(*args)
+            if bits(float(result[k])) != bits(float(expected[0])):
+                wrong.add((op.name, wide))
+    assert not wrong
+
+
+PROGRAMS = {
+    "sums": "(exp(x) * b).sum() + tanh(x * b).mean() + log(abs(x) + 1).sum()",
+    "powers": "((abs(x) + 0.1) ** b).sum() + (x ** 3).sum() + (exp(b) ** x).sum()",
+    "within each other": "y = sigmoid(x)\nz = exp(y * b)\nlog(z).sum() * y[0]",
+    "a loop": "s = 0.0\nfor i in range(3):\n    s = s + sin(x * s).sum() * b\ns",
+    "activations": "softplus(x).mean() + elu(x).sum() + silu(x).sum() * b + logsigmoid(x)[1]",
+    "a constant": "w = tensor([1.0, 2.0, 3.0])\n(w ** (x * b)).sum() + atan2(x, b).sum()",
+}
+
+
+@pytest.mark.parametrize("question", [q for q in QUESTIONS if q in ("grad", "hessian")])
+def test_code_gives_the_answer_of_a_run(question):
+    check(question, [*PROGRAMS][:: 1 + 2 * (question == "hessian")])
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_all_answers(question):
+    check(question, PROGRAMS)
+
+
+def check(question, names):
+    for name in names:
+        program = load(HEAD + PROGRAMS[name])
+        run, code = (answer(program, question, when, GIVEN) for when in ("never", "always"))
+        assert run == code, name
+
+
+def test_what_cannot_be_said_by_loops(monkeypatch):
+    text = answer(load(f"{HEAD}erf(x).sum() * b"), "grad", "always", GIVEN)
+    assert "`erf` of a tensor with dimensions" in text
+    monkeypatch.setattr(backends, "has_machine_code", lambda: False)
+    text = answer(load(f"{HEAD}exp(x).sum() * b"), "grad", "always", GIVEN)
+    assert re.search("`exp` of a tensor with dimensions, without machine code", text)

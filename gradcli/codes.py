@@ -358,9 +358,11 @@ GROUPS = {
         ),
         (
             "missing-extra",
-            "an operation whose values a package computes that is not installed",
+            "an operation or a picture for which a package is needed that is not installed (of a "
+            "picture: status 2)",
             "A few special functions take their values from SciPy, which `pip install "
-            "'gradcli[special]'` installs.",
+            "'gradcli[special]'` installs; `gradcli plot` draws by what `pip install "
+            "'gradcli[plot]'` installs.",
         ),
         (
             "list-arithmetic",

@@ -453,6 +453,45 @@ class TraceResult(Result):
     warnings: tuple[Diagnostic, ...]
 
 
+class Break(Result):
+    """A point at which a curve has a kink: its derivatives to either side and, where it jumps, its
+    values there, else None.
+    """
+
+    __slots__ = ("at", "left", "right", "jump")
+    at: float
+    left: float
+    right: float
+    jump: tuple[float, float] | None
+
+
+class Curve(Result):
+    """A result over an input, by its name, and as axes are labelled: values and derivatives at the
+    points, and the kinks between them.
+    """
+
+    __slots__ = ("name", "label", "value", "grad", "breaks")
+    name: str
+    label: str
+    value: tuple[float, ...]
+    grad: tuple[float, ...]
+    breaks: tuple[Break, ...]
+
+
+class PlotResult(Result):
+    """What `gradcli plot` found: the name of the input, and as its axis is labelled, its values,
+    and a curve for each result, of one with several elements for each of these.
+    """
+
+    __slots__ = ("over", "label", "points", "curves", "warnings")
+    _defaults: ClassVar[dict[str, Any]] = {"warnings": ()}
+    over: str
+    label: str
+    points: tuple[float, ...]
+    curves: tuple[Curve, ...]
+    warnings: tuple[Diagnostic, ...]
+
+
 class Kink(Result):
     """A point at which a derivative is a choice, and what is chosen: the call, the cotangent (None
     for ones) and the gradient of each argument.

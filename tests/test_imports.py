@@ -57,6 +57,8 @@ MAY_IMPORT = {
 OUTSIDE = {  # packages that only some rooms may name
     "lark": {"grammar"},
     "llvmlite": {"engine"},
+    "matplotlib": {"render"},
+    "plotille": {"render"},
     "numpy": {"engine", "formats", "results", "render"},
     "rich": {"render", "cli"},
     "typer": {"cli", "__main__"},

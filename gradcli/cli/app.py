@@ -22,6 +22,7 @@ _MODULES = {
     "check": "gradcli.cli.check",
     "graph": "gradcli.cli.graph",
     "trace": "gradcli.cli.trace",
+    "plot": "gradcli.cli.plot",
     "ops": "gradcli.cli.ops",
     "samples": "gradcli.cli.samples",
     "completion": "gradcli.cli.shells",

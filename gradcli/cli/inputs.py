@@ -144,6 +144,21 @@ def constant(text: str | None, name: str) -> Given | None:
     return None if text is None else _constant(text, name, f"{name} ")
 
 
+def constant_of(text: str, name: str, before: str) -> float:
+    """The finite number that a part of an option is: a constant expression.
+
+    Raises:
+        UsageError: If it is none.
+    """
+    import math
+
+    value = _constant(text, name, before).value
+    option, _, _ = before.partition(" ")
+    if type(value) not in (int, float) or not math.isfinite(value):
+        raise usage(f"`{text}` in {option} is no finite number")
+    return float(value)
+
+
 def directions(options: Sequence[str] | None) -> dict[str, Given]:
     """The values of --tangent options, by name.
 

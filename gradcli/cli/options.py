@@ -156,6 +156,17 @@ class Line:
         help="Take this top-level name as the result.",
         autocompletion=completion.names,
     )
+    over: str | None = option(
+        metavar="NAME=FROM:TO[:POINTS]",
+        help="The input to go over, its first and last value, and how many points (200).",
+        autocompletion=completion.inputs,
+    )
+    several: list[str] | None = option(
+        "--of",
+        metavar="NAME,..",
+        help="Take these top-level names as results; repeatable.",
+        autocompletion=completion.names,
+    )
     order: int = option(
         default=1, min=1, max=2, metavar="N", help="Highest derivatives to check (1)."
     )

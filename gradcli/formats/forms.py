@@ -111,6 +111,9 @@ FORMS = {
         Form("tree", True, _TEXT, "", None, ""),
         Form("dot", True, ".dot", "", None, ""),
         Form("mermaid", True, ".mmd", "", None, ""),
+        Form("svg", True, ".svg", "", None, ""),
+        Form("png", False, ".png", "", None, ""),
+        Form("pdf", False, ".pdf", "", None, ""),
         Form("github", True, "", "", None, ""),
     )
 }
@@ -123,6 +126,7 @@ LISTS = ("human", "plain", "json")
 FINDINGS = (*LISTS, "github")
 TRACES = ("human", "plain", "json", "ndjson", "csv", "tsv", "md")
 GRAPHS = ("tree", "dot", "mermaid", "json")
+PLOTS = (*RESULTS, "svg", "png", "pdf")
 
 
 def suffixes(forms: Sequence[str]) -> dict[str, str]:

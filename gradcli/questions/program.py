@@ -10,7 +10,7 @@ from gradcli.engine.run.inputs import Given, check_names
 from gradcli.questions.compiling import Compiling
 from gradcli.questions.limited import Limited
 from gradcli.questions.loaded import Loaded
-from gradcli.questions.request import Options, Request, request
+from gradcli.questions.request import Options, Request, given_values, request
 from gradcli.questions.wanted import watchable
 from gradcli.results import (
     CheckResult,
@@ -21,6 +21,7 @@ from gradcli.results import (
     HvpResult,
     JacobianResult,
     JvpResult,
+    PlotResult,
     RunResult,
     TraceResult,
     VjpResult,
@@ -285,6 +286,37 @@ class Program:
         direction = tangents or {}
         asked = {"wrt": wrt, "of": of, "cotangent": cotangent, "tangents": direction, "mode": mode}
         return self._limited.ask(trace, request(inputs, named, options, **asked), every)
+
+    def plot(
+        self,
+        inputs: Mapping[str, Any] | None = None,
+        *,
+        over: str,
+        at: Sequence[float],
+        of: str | Sequence[str] | None = None,
+        options: Options | None = None,
+        **named: Any,
+    ) -> PlotResult:
+        """Value and derivative of results at many values of one input, and where they have kinks.
+
+        Args:
+            inputs: Values by name: numbers, lists or NumPy arrays.
+            over: The input, a number.
+            at: Its values, in order.
+            of: Top-level names; None: the program's result.
+            options: How to run.
+            **named: More values by name.
+
+        Raises:
+            GradError: Of the kind of what went wrong.
+        """
+        from gradcli.questions.plot import plot
+
+        names = [of] if of is None or isinstance(of, str) else of
+        given = given_values(inputs, named)
+        asked = options or Options()
+        loaded = self._loaded
+        return plot(self, given, over, at, names, asked, loaded.source, loaded.program)
 
     def gradcheck(
         self,

@@ -22,6 +22,10 @@ STYLES = {
     "branch": "dim",
     "count": "yellow",
     "reference": "cyan",
+    "curve1": "cyan",
+    "curve2": "magenta",
+    "curve3": "green",
+    "curve4": "yellow",
 }
 
 

@@ -59,6 +59,7 @@ COMMANDS = {  # arguments: what it may import that is heavy or not of the standa
     "grad on tensors": (["grad", "-e", "sum(x * x)", "x=[1, 2]"], NUMPY),
     "grad on tensors as JSON": (["grad", "-e", "sum(x * x)", "x=[1, 2]", "--json"], NUMPY),
     "trace on numbers": (["trace", "-e", "x ** 2 + sin(x)", "x=2"], TYPER),
+    "plot as numbers": (["plot", "x ** 2", "--over", "x=0:1:3", "-f", "csv"], NUMPY),
     "graph on tensors": (["graph", "-e", "sum(x * x)", "x=[1, 2]"], NUMPY),
     "a wrong name": (["run", "-e", "x = 1", "-e", "sinn(x)"], TYPER),
     "a wrong input": (["run", "-e", "x = 1", "-e", "x", "y=2"], TYPER),

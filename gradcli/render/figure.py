@@ -1,0 +1,83 @@
+"""Curves as a picture in a file, by matplotlib: the results above, their derivatives below."""
+
+from __future__ import annotations
+
+import io
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from gradcli.render.plot import needs_extra, told
+from gradcli.render.ticks import bounds, gaps, pieces
+from gradcli.results import Curve, PlotResult
+
+_SIZE = (7.0, 6.0)  # inches
+_NAMED = 6  # kinks of a curve that have their names above
+_UNDATED = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}
+_SETTINGS = {"svg.hashsalt": "gradcli", "svg.fonttype": "none", "axes.formatter.useoffset": False}
+
+
+def picture(result: PlotResult, form: str) -> bytes:
+    """The picture as the bytes of a file: `form` is svg, png or pdf.
+
+    Raises:
+        UsageError: If matplotlib is not installed.
+    """
+    try:
+        from matplotlib import rc_context
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise needs_extra("matplotlib") from None
+    out = io.BytesIO()
+    with rc_context(_SETTINGS):
+        figure = Figure(figsize=_SIZE, layout="constrained")
+        above, below = figure.subplots(2, 1, sharex=True)
+        for number, curve in enumerate(result.curves):
+            _draw(above, below, result, curve, f"C{number}")
+        _bound(above, [y for curve in result.curves for y in curve.value])
+        _bound(below, [y for curve in result.curves for y in curve.grad])
+        above.set_ylabel(", ".join(_plain(curve.label) for curve in result.curves))
+        names = (f"d {curve.name} / d {result.over}" for curve in result.curves)
+        below.set_ylabel(_plain(", ".join(names)))
+        below.set_xlabel(_plain(result.label))
+        for axes in (above, below):
+            axes.grid(alpha=0.3)
+            axes.margins(x=0)
+        if len(result.curves) > 1:
+            above.legend()
+        figure.savefig(out, format=form, metadata=_UNDATED[form])
+    return out.getvalue()
+
+
+def _draw(above: Any, below: Any, result: PlotResult, curve: Curve, colour: str) -> None:
+    """A curve and its derivative, its kinks as dotted lines, and what is not finite shaded."""
+    jumps = [b.at for b in curve.breaks if b.jump is not None]
+    turns = [b.at for b in curve.breaks]
+    for axes, ys, at in ((above, curve.value, jumps), (below, curve.grad, turns)):
+        for number, piece in enumerate(pieces(result.points, ys, at)):
+            label = _plain(curve.name) if number == 0 else None
+            xs, values = zip(*piece, strict=True)
+            axes.plot(xs, values, color=colour, label=label, marker="." if len(xs) == 1 else None)
+        for start, end in gaps(result.points, ys):
+            axes.axvspan(start, end, color="0.85", lw=0 if end > start else 1, zorder=0)
+    for b in curve.breaks:
+        above.axvline(b.at, color=colour, ls=":", lw=1)
+        below.axvline(b.at, color=colour, ls=":", lw=1)
+        if len(curve.breaks) > _NAMED:
+            continue
+        text = _plain(told(result.over, b).partition(":")[0])
+        where = above.get_xaxis_transform()
+        above.text(b.at, 1.01, text, transform=where, size="x-small", ha="center", va="bottom")
+
+
+def _bound(axes: Any, ys: Sequence[float]) -> None:
+    """Leave out what is far off, as at a pole."""
+    shown, known = bounds(ys), [y for y in ys if math.isfinite(y)]
+    if shown is not None and (min(known) < shown[0] or max(known) > shown[1]):
+        room = 0.04 * (shown[1] - shown[0])
+        axes.set_ylim(shown[0] - room, shown[1] + room)
+
+
+def _plain(text: str) -> str:
+    """A text without matplotlib's signs of formulas."""
+    return text.replace("$", r"\$")

@@ -1,0 +1,105 @@
+"""Curves over an input: the numbers of `jvp`, and where they have kinks."""
+
+import math
+
+import pytest
+from plot_views import PROGRAMS, plotted
+
+from gradcli.errors import GradError, InputError, RunError, UsageError
+from gradcli.program import Options, load
+
+
+def curve(text, at, **asked):
+    (found,) = load(text).plot(over="x", at=at, **asked).curves
+    return found
+
+
+def spaced(first, last, count=41):
+    return [first + (last - first) * i / (count - 1) for i in range(count)]
+
+
+@pytest.mark.parametrize("mode", ["never", "always"])
+def test_values_and_derivatives_are_those_of_each_point(mode):
+    program, at = load("k = 3\ny = sin(x) * k\ny * x"), spaced(-2.0, 2.0, 20)
+    (found,) = program.plot(over="x", at=at, options=Options(compile=mode)).curves
+    each = [program.jvp(x=x, tangents={"x": 1.0}) for x in at]
+    assert found.value == tuple(r.value for r in each)
+    assert found.grad == tuple(r.jvp for r in each)
+
+
+BREAKS = [
+    ("abs(x)", [(0.0, -1.0, 1.0, False)]),
+    ("relu(x - 0.3) + abs(x + 0.7)", [(-0.7, -1.0, 1.0, False), (0.3, 1.0, 2.0, False)]),
+    ("where(x > 0.25, x ** 2, x)", [(0.25, 1.0, 0.5, True)]),
+    ("floor(x * 2)", [(-0.5, 0.0, 0.0, True), (0.0, 0.0, 0.0, True), (0.5, 0.0, 0.0, True)]),
+    ("1 / (x - 0.123)", [(0.123, -math.inf, -math.inf, True)]),
+    ("1 / x ** 2", [(0.0, math.inf, -math.inf, True)]),
+    ("max([x, 0.4 * x])", [(0.0, 0.4, 1.0, False)]),
+    ("abs(x - 0.01) + 1 / (x + 0.5)", [(-0.5, -math.inf, -math.inf, True), (0.01, -5, -3, False)]),
+    *(
+        (text, [])
+        for text in ("x", "x ** 9", "sin(40 * x)", "tanh(50 * x)", "exp(20 * x)", "0 * x")
+    ),
+    *((text, []) for text in ("log(x)", "x * nan", "sqrt(x)", "floor(x * 0.1 + 0.5)")),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), BREAKS, ids=[text for text, _ in BREAKS])
+def test_kinks_jumps_and_poles_are_found_between_the_points(text, expected):
+    found = curve(text, spaced(-0.98, 0.93)).breaks
+    assert [(b.at, b.jump is not None) for b in found] == [
+        (pytest.approx(at, abs=1e-9), jumps) for at, _, _, jumps in expected
+    ]
+    if "0.01" not in text:
+        sides = [(b.left, b.right) for b in found]
+        assert sides == [
+            (pytest.approx(a, abs=1e-4), pytest.approx(b, abs=1e-4)) for _, a, b, _ in expected
+        ]
+
+
+def test_a_result_of_few_elements_has_a_curve_for_each():
+    found = load("y = stack([x, x ** 2])\ny").plot(over="x", at=[0.0, 1.0, 2.0]).curves
+    assert [(c.name, c.grad) for c in found] == [("y[0]", (1.0,) * 3), ("y[1]", (0.0, 2.0, 4.0))]
+    with pytest.raises(RunError, match="has 9 elements"):
+        curve("ones(9) * x", [0.0, 1.0])
+
+
+def test_several_results_are_several_curves():
+    found = plotted("two")
+    assert [c.name for c in found.curves] == ["a", "b"]
+    assert found.curves[0].grad == tuple(math.cos(x) for x in found.points)
+
+
+def test_names_and_units_are_those_of_the_program():
+    found = plotted("jumps")
+    assert (found.label, found.curves[0].label) == ("x (s)", "v (m/s)")
+    assert plotted("pole").curves[0].label == "1 / x"
+
+
+def test_random_numbers_are_the_same_at_each_point():
+    assert curve("x * 0 + randn(size=())", [0.0, 1.0, 2.0]).grad == (0.0, 0.0, 0.0)
+    assert len(set(curve("x * 0 + randn(size=())", [0.0, 1.0, 2.0]).value)) == 1
+
+
+def test_what_cannot_be_gone_over_is_refused():
+    with pytest.raises(InputError, match="no input `z` to go over"):
+        load("x * 2").plot(over="z", at=[0.0, 1.0])
+    with pytest.raises(UsageError, match="`x` is given by x=2"):
+        load("x * 2").plot(over="x", at=[0.0, 1.0], x=2)
+    with pytest.raises(GradError) as refused:
+        curve("assert x < 0.5\nx", [0.0, 1.0])
+    assert "at x = 1.0" in refused.value.diagnostics[0].notes
+
+
+def test_a_shape_that_changes_is_refused():
+    with pytest.raises(RunError, match=r"shape \[2\] at x = 1.0, and \[1\] at 0.0"):
+        curve("y = [x]\nif x > 0.5: y = [x, x]\ny", [0.0, 1.0])
+
+
+def test_a_constant_is_told_once():
+    found = load("x.detach() * 2").plot(over="x", at=[0.0, 1.0])
+    assert [w.code for w in found.warnings] == ["unused-input"]
+
+
+def test_every_program_with_a_golden_file_is_one():
+    assert all(plotted(name, 5).curves for name in PROGRAMS)

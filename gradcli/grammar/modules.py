@@ -91,14 +91,28 @@ def _table(text: str) -> dict[str, str]:
 
 _NAMES = {
     "numpy": """
+        amax amin max=amax min=amin round around=round allclose array_equal=equal take rot90
+        arange ones zeros full empty full_like empty_like copy=clone unique array_split=tensor_split
+        tensor_split broadcast_to float_=float bool_=bool int_=int ndarray=tensor
+        intp=int floating=number integer=int
+        set_printoptions append=numpy_append array=numpy_array asarray=numpy_array
+        asanyarray=numpy_array average=numpy_average convolve=numpy_convolve cumprod=numpy_cumprod
+        cumsum=numpy_cumsum dot=numpy_dot flip=numpy_flip gradient=numpy_gradient
+        histogram=numpy_histogram interp=numpy_interp linspace=numpy_linspace
+        logspace=numpy_logspace median=numpy_median meshgrid=numpy_meshgrid ndim=numpy_ndim
+        newaxis=numpy_newaxis nonzero=numpy_nonzero percentile=numpy_percentile
+        polyfit=numpy_polyfit polyval=numpy_polyval ptp=numpy_ptp quantile=numpy_quantile
+        repeat=numpy_repeat shape=numpy_shape size=numpy_size sort=numpy_sort split=numpy_split
+        std=numpy_std transpose=numpy_transpose var=numpy_var vectorize=numpy_vectorize
+        __version__=numpy_version
         abs absolute=abs add all any arccos=acos arccosh=acosh arcsin=asin arcsinh=asinh
         arctan=atan arctan2=atan2 arctanh=atanh argmax argmin argsort
         atleast_1d atleast_2d atleast_3d ceil clip=clamp column_stack concatenate=cat
         concat=cat copysign cos cosh count_nonzero cross=linalg_cross deg2rad diag diagonal diff
         divide=div dstack e einsum equal=eq exp exp2 expand_dims=unsqueeze expm1 eye
-        fabs=abs fliplr flipud float32 float64 double=float64 float_power floor
+        fabs=abs fliplr flipud float32 float64=float double=float float_power floor
         floor_divide fmax fmin fmod greater=gt greater_equal=ge heaviside hstack hypot
-        identity=eye inf inner int64 isclose isfinite isinf isnan kron
+        identity=eye inf inner int64=int isclose isfinite isinf isnan kron
         less=lt less_equal=le log log10 log1p log2 logaddexp logaddexp2
         logical_and logical_not logical_or logical_xor matmul maximum
         mean minimum mod=remainder moveaxis multiply=mul nan nan_to_num nanmean nansum
@@ -111,7 +125,24 @@ _NAMES = {
     "numpy.linalg": """
         cholesky=linalg_cholesky det eigh=linalg_eigh eigvalsh=linalg_eigvalsh
         inv=linalg_inv matrix_power matrix_rank multi_dot norm=linalg_norm pinv=linalg_pinv
-        qr=linalg_qr slogdet solve=linalg_solve
+        qr=linalg_qr slogdet solve=linalg_solve svd=linalg_svd cond=linalg_cond
+        lstsq=numpy_linalg_lstsq
+        """,
+    "numpy.random": """
+        beta=numpy_random_beta binomial=numpy_random_binomial choice=numpy_random_choice
+        default_rng=numpy_random_default_rng exponential=numpy_random_exponential
+        gamma=numpy_random_gamma laplace=numpy_random_laplace logistic=numpy_random_logistic
+        lognormal=numpy_random_lognormal multivariate_normal=numpy_random_multivariate_normal
+        normal=numpy_random_normal permutation=numpy_random_permutation
+        poisson=numpy_random_poisson rand=numpy_random_rand randint=numpy_random_randint
+        randn=numpy_random_randn random=numpy_random_random
+        random_sample=numpy_random_random_sample RandomState=numpy_random_RandomState
+        seed=numpy_random_seed shuffle=numpy_random_shuffle
+        standard_normal=numpy_random_standard_normal uniform=numpy_random_uniform
+        """,
+    "numpy.testing": """
+        assert_allclose assert_almost_equal assert_array_almost_equal assert_array_equal
+        assert_equal=assert_array_equal
         """,
 }
 """Names of modules that are those of built-ins, or `name=builtin`."""
@@ -121,5 +152,6 @@ _SAME = {
     "autograd.numpy": "numpy",
     "jax.numpy.linalg": "numpy.linalg",
     "autograd.numpy.linalg": "numpy.linalg",
+    "autograd.numpy.random": "numpy.random",
 }
 """Modules that have the names of others, besides those of their own."""

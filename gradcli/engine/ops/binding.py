@@ -17,7 +17,15 @@ from gradcli.engine.values.sizes import describe
 from gradcli.errors import RunError, counted, run_error
 from gradcli.ir import Signature
 
-SPELLINGS = {"axis": "dim", "axes": "dim", "keepdims": "keepdim", "self": "input"}
+SPELLINGS = {
+    "axis": ("dim", "dims"),
+    "axes": ("dim", "dims"),
+    "keepdims": ("keepdim",),
+    "shape": ("size",),
+    "a_min": ("min",),
+    "a_max": ("max",),
+    "self": ("input",),
+}
 """Keyword names that are accepted for others."""
 
 
@@ -40,7 +48,12 @@ def signature(op: Op) -> Signature:
         optional = {*op.args[len(op.args) - op.optional :]}
         optional.update(p for p, v in op.params.items() if v is not REQUIRED)
         required = next((i for i, n in enumerate(names) if n in optional), len(names))
-    aliases = {given: name for given, name in SPELLINGS.items() if name in names}
+    aliases = {
+        given: name
+        for given, others in SPELLINGS.items()
+        for name in reversed(others)
+        if name in names and given not in names
+    }
     if op.args:
         aliases["self"] = op.args[0]
         if "input" not in names:
@@ -169,7 +182,7 @@ def _spelling(op: Op, name: str) -> str:
         return name
     if name in ("input", "self") and op.args:
         return op.args[0]
-    other = SPELLINGS.get(name, name)
+    other = next((other for other in SPELLINGS.get(name, ()) if other in names), name)
     if other not in names and name == "dim" and "axis" in names:
         return "axis"
     return other

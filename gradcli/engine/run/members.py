@@ -72,6 +72,13 @@ def call(
     raise _unknown(value, name)
 
 
+DRAWS = (
+    *("beta", "binomial", "choice", "exponential", "gamma", "integers", "laplace", "logistic"),
+    *("lognormal", "multivariate_normal", "normal", "permutation", "poisson", "rand", "randint"),
+    *("randn", "random", "random_sample", "standard_normal", "uniform"),
+)
+"""What NumPy's generators of random numbers draw (`generators.py`)."""
+
 UNRECORDED = frozenset(
     {
         *("shape", "ndim", "dtype", "device", "T", "mT", "item", "tolist", "size", "dim"),
@@ -85,7 +92,7 @@ UNRECORDED = frozenset(
 
 def attributes() -> frozenset[str]:
     """Every attribute and method name that some value has."""
-    names: set[str] = set(_SETTERS) | ops.fields | OWN_NAMES
+    names: set[str] = set(_SETTERS) | ops.fields | OWN_NAMES | {*DRAWS, "shuffle"}
     for getters, methods in (_TENSOR, _NODE, _LIST, _HANDLE):
         names.update(getters, methods)
     return frozenset(names)
@@ -110,7 +117,10 @@ def _table(value: Any) -> tuple[dict[str, Member], dict[str, Member]] | None:
         return _NODE
     if type(value) is list:
         return _LIST
-    return _HANDLE if isinstance(value, Handle) else None
+    if isinstance(value, Handle):
+        return _HANDLE
+    table: tuple[dict[str, Member], dict[str, Member]] | None = getattr(value, "_members", None)
+    return table
 
 
 def _unknown(value: Any, name: str) -> RunError:

@@ -104,6 +104,7 @@ class Session:
         self.functions: dict[str, Callable[..., Any]] = {}
         self.warnings: dict[str, Diagnostic] = {}
         self._rng: Any = None
+        self._numpy_rng: Any = None
 
     def left(self, retain: bool) -> int:
         """What a `backward` of the program leaves of the nodes that it visits: what it frees may
@@ -152,6 +153,20 @@ class Session:
         from gradcli.engine.numerics.generator import generator
 
         self._rng = generator(seed, stream)
+
+    @property
+    def numpy_rng(self) -> Any:
+        """The generator of `np.random`, at the run's seed until the program gives it one."""
+        if self._numpy_rng is None:
+            from gradcli.engine.run.generators import seeded
+
+            seed = [self.seed_used % 2**32, self.stream % 2**32]
+            self._numpy_rng = seeded("RandomState", seed)
+        return self._numpy_rng
+
+    @numpy_rng.setter
+    def numpy_rng(self, rng: Any) -> None:
+        self._numpy_rng = rng
 
     # --- doing ops ---------------------------------------------------------------------
 

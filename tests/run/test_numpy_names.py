@@ -20,7 +20,12 @@ SMOOTH = [
     *("np.append(v, v)", "np.split(v, 3, axis=1)[1]", "np.dot(v, v.T)", "np.dot(2.0, v)"),
     *("np.gradient(v[0], v[1])", "np.gradient(v[0])", "np.polyval(v[0], v[1])"),
     *("np.interp(v[0] / 4, [0.0, 1.0, 2.0], v[1])", "np.linalg.lstsq(v.T, v[0])[0]"),
-    *("np.array([v[0, 0], 2 * v[1, 1]])", "np.array(v)", "np.max(v, axis=0)", "np.clip(v, 1, 3)"),
+    *(
+        "np.array([v[0, 0], 2 * v[1, 1]])",
+        "np.array(v)",
+        "np.max(v, axis=0)",
+        "np.clip(v, 1.5, 3.5)",
+    ),
     "np.vectorize(lambda a: a * a)(v)",
 ]
 
@@ -45,7 +50,7 @@ def test_every_name_is_a_built_in():
         ("import numpy as np\nnp.stdd([1.0])", "`stdd` of `numpy` is not part of the language"),
         ("import numpy as np\nnp.split(np.arange(5), 2)", "5 elements cannot be split into 2"),
         ("import numpy as np\nnp.random.normal(scale=-1.0)", "`normal` cannot draw: scale < 0"),
-        ("import numpy as np\nnp.random.rand(10 ** 12)", "zeros"),
+        ("import numpy as np\nnp.random.rand(10 ** 12)", "memory"),
         ("import numpy as np\nnp.random.default_rng(1).randn(2)", "this generator has no `randn`"),
         ("import numpy as np\nnp.std('a')", "`np.std` needs a number or tensor, got 'a'"),
         ("import numpy as np\nx = np.ones(2)\nx.size", "is a method of"),
@@ -54,9 +59,9 @@ def test_every_name_is_a_built_in():
 def test_refused(program, says):
     with pytest.raises(GradError) as caught:
         load(f"{program}\n").run()
-    assert says in str(caught.value) or says == "zeros"
+    assert says in str(caught.value)
 
 
 def test_sizes_are_known_before_a_run():
     program = load("import numpy as np\nx = np.std(np.ones((2, 3)), axis=0)\nx @ np.ones(2)\n")
-    assert "shape" in program.check({}).findings[0].message
+    assert program.check({}).findings[0].code == "shape-mismatch"

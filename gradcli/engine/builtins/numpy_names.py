@@ -15,10 +15,11 @@ from gradcli.engine.ops.binding import static
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import REQUIRED, Op, constant, host
 from gradcli.engine.ops.statics import UNSURE, Statics
+from gradcli.engine.run.functions import called
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.data import NUMBERS, dtype_of, np, plain, shape_of
 from gradcli.engine.values.limits import check_memory
-from gradcli.engine.values.sizes import Size, axis, describe, flag, number, sizes, whole
+from gradcli.engine.values.sizes import Size, axis, broadcast, describe, flag, number, sizes, whole
 from gradcli.errors import run_error
 
 FAMILY = 350, "NumPy's own"
@@ -31,16 +32,13 @@ Do = Callable[..., Any]
 
 def _of_tensors(name: str, body: Callable[..., Any], count: int = 1, **fields: Any) -> Op:
     """A function of tensors, the first `count` arguments: `body(do, *tensors, **params)`."""
+    optional = sum(arg.endswith("=None") for arg in fields["args"])
 
     def call(session: Any, *given: Any, **params: Any) -> Any:
         def do(op: Op, *args: Any, **wanted: Any) -> Any:
             return session.do(op, args, _complete(op, wanted))
 
-        tensors = [session.tensor(_listed(g)) for g in given]
-        for value in tensors:
-            if value is not None and not isinstance(value, Tensor) and type(value) not in NUMBERS:
-                message = f"`np.{name}` needs a number or tensor, got {describe(value)}"
-                raise run_error("wrong-type", message)
+        tensors = _operands(session, name, given, optional)
         return body(do, *tensors, **{k: static(v) for k, v in params.items()})
 
     def infer(known: Statics, *given: Any, **params: Any) -> Any:
@@ -60,6 +58,17 @@ def _of_tensors(name: str, body: Callable[..., Any], count: int = 1, **fields: A
         source=f"NumPy: {name}",
         **fields,
     )
+
+
+def _operands(session: Any, name: str, given: Sequence[Any], optional: int = 0) -> list[Any]:
+    """Arguments as numbers and tensors; of the last, some may be None."""
+    found = [session.tensor(_listed(value)) for value in given]
+    for i, value in enumerate(found):
+        left_out = value is None and i >= len(found) - optional
+        if not (left_out or isinstance(value, Tensor) or type(value) in NUMBERS):
+            message = f"`np.{name}` needs a number or tensor, got {describe(value)}"
+            raise run_error("wrong-type", message)
+    return found
 
 
 def _listed(value: Any) -> Any:
@@ -275,8 +284,9 @@ append: Op = _of_tensors(
 def _split(do: Do, x: Any, indices_or_sections: Any, dim: Any) -> Any:
     sections = indices_or_sections
     shape = shape_of(x)
-    if type(sections) is int and shape[axis(dim, len(shape))] % max(sections, 1):
-        message = f"{shape[axis(dim, len(shape))]} elements cannot be split into {sections} parts"
+    count = shape[axis(dim, len(shape))] if shape else 0
+    if type(sections) is int and count % max(sections, 1):
+        message = f"{count} elements cannot be split into {sections} parts"
         raise run_error("shape-mismatch", f"{message} of one size", help="`np.array_split` can")
     return do(ops.tensor_split, x, indices_or_sections=sections, dim=dim)
 
@@ -291,7 +301,7 @@ split: Op = _of_tensors(
 
 
 def _meshgrid(session: Any, *vectors: Any, indexing: Any = "xy") -> Any:
-    given = [session.tensor(_listed(v)) for v in vectors]
+    given = _operands(session, "meshgrid", vectors)
     return session.do(ops.meshgrid, given, {"indexing": indexing})
 
 
@@ -398,7 +408,9 @@ gradient: Op = _of_tensors(
 
 
 def _interp(session: Any, x: Any, xp: Any, fp: Any) -> Any:
-    at, places, values = (session.tensor(_listed(v)) for v in (x, xp, fp))
+    at, places, values = _operands(session, "interp", (x, xp, fp))
+    if len(shape_of(places)) != 1 or shape_of(places) != shape_of(values) or not places.shape[0]:
+        raise run_error("shape-mismatch", "`np.interp` needs a row of places and one of values")
 
     def do(op: Op, *args: Any, **wanted: Any) -> Any:
         return session.do(op, args, _complete(op, wanted))
@@ -429,9 +441,9 @@ interp: Op = host(
 
 
 def _polyval(session: Any, p: Any, x: Any) -> Any:
-    x = session.tensor(_listed(x))
+    (x,) = _operands(session, "polyval", (x,))
     value: Any = 0.0
-    for coefficient in session.items(p):
+    for coefficient in _operands(session, "polyval", session.items(p)):
         value = session.do(
             ops.add, [session.do(ops.mul, [value, x], {}), coefficient], {"alpha": 1}
         )
@@ -448,9 +460,19 @@ polyval: Op = host(
 )
 
 
+def _row(value: Any, name: str) -> Any:
+    """The floats of a row of numbers."""
+    found = np.array(constant_data(_listed(value)), float)
+    if found.ndim != 1:
+        raise run_error("shape-mismatch", f"`{name}` must have one dimension, got {found.ndim}")
+    return found
+
+
 def _polyfit(session: Any, x: Any, y: Any, deg: Any) -> Any:
-    x, y = (np.array(constant_data(_listed(v)), float) for v in (x, y))
-    return Tensor(plain(np.polyfit(x, y, whole(deg, "deg"))))
+    x, y, degree = _row(x, "x"), _row(y, "y"), whole(deg, "deg")
+    if len(x) != len(y) or not x.size or degree < 0:
+        raise run_error("shape-mismatch", f"`np.polyfit` got {len(x)} places and {len(y)} values")
+    return Tensor(plain(np.polyfit(x, y, degree)))
 
 
 polyfit: Op = host(
@@ -465,7 +487,9 @@ polyfit: Op = host(
 
 
 def _convolve(session: Any, a: Any, v: Any, mode: Any) -> Any:
-    a, v = (np.array(constant_data(_listed(x)), float) for x in (a, v))
+    a, v = _row(a, "a"), _row(v, "v")
+    if not (a.size and v.size):
+        raise run_error("shape-mismatch", "`np.convolve` needs elements in both rows")
     if mode not in ("full", "same", "valid"):
         raise run_error("bad-argument", '`mode` is "full", "same" or "valid"')
     return Tensor(plain(np.convolve(a, v, mode)))
@@ -485,8 +509,13 @@ convolve: Op = host(
 
 def _histogram(session: Any, a: Any, bins: Any, range: Any, density: Any) -> Any:
     data = np.array(constant_data(_listed(a)), float)
-    edges = bins if type(bins) is int else np.array(constant_data(_listed(bins)), float)
-    counts, edges = np.histogram(data, edges, static(range), flag(density, "density"))
+    if type(bins) is int:
+        check_memory(sizes((bins,), "bins"))
+    edges = bins if type(bins) is int else _row(bins, "bins")
+    try:
+        counts, edges = np.histogram(data, edges, static(range), flag(density, "density"))
+    except (TypeError, ValueError) as error:
+        raise run_error("bad-argument", f"`np.histogram` cannot count: {error}") from None
     return Tensor(plain(counts)), Tensor(plain(edges))
 
 
@@ -504,10 +533,11 @@ histogram: Op = host(
 
 def _vectorize(session: Any, function: Any) -> Any:
     def each(*given: Any) -> Any:
-        arrays = [session.tensor(_listed(v)) for v in given]
+        arrays = _operands(session, "vectorize", given)
         if not any(shape_of(a) for a in arrays):
-            return function(*arrays)
-        shown = session.do(ops.broadcast_tensors, arrays, {}) if len(arrays) > 1 else arrays
+            return called(function, arrays, "vectorize")
+        size = broadcast(*map(shape_of, arrays))
+        shown = [session.do(ops.broadcast_to, [a], {"size": size}) for a in arrays]
         rows = zip(*(session.iterate(a) for a in shown), strict=True)
         return session.tensor([each(*row) for row in rows])
 
@@ -615,7 +645,7 @@ logspace: Op = host(
 
 
 def _shape(session: Any, a: Any) -> Any:
-    return Size(shape_of(session.tensor(_listed(a))))
+    return Size(shape_of(_operands(session, "shape", (a,))[0]))
 
 
 def _size(session: Any, a: Any, dim: Any) -> int:
@@ -666,6 +696,8 @@ def _assert_close(
     session: Any, actual: Any, desired: Any, rtol: Any, atol: Any, **options: Any
 ) -> None:
     a, b = (np.array(constant_data(_listed(v)), float) for v in (actual, desired))
+    size = broadcast(a.shape, b.shape)
+    a, b = np.broadcast_to(a, size), np.broadcast_to(b, size)
     if not np.allclose(a, b, number(rtol, "rtol"), number(atol, "atol"), equal_nan=True):
         difference = float(np.max(np.abs(a - b)))
         raise run_error("assertion-failed", f"arrays differ by up to {difference:.6g}")

@@ -20,7 +20,7 @@ def seeded(kind: str, seed: Any) -> Any:
     """A generator of a kind at the beginning of a seed's numbers."""
     try:
         return getattr(np.random, kind)(seed)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, ArithmeticError) as error:
         raise run_error("bad-argument", f"no generator begins at this seed: {error}") from None
 
 
@@ -31,12 +31,15 @@ def drawn(rng: Any, name: str, args: Any, keywords: Any) -> Any:
         raise run_error("unknown-attribute", f"this generator has no `{name}`")
     given = [_given(value) for value in args]
     named = {key: _given(value) for key, value in keywords.items()}
-    size = given if name in ("rand", "randn") else named.get("size")
-    if size is not None:
+    place = DRAWS[name]
+    size = given if place is None else given[place] if len(given) > place else named.get("size")
+    if size is not None and not isinstance(size, np.ndarray):
         check_memory(sizes(size))
+    if name == "choice" and given and type(given[0]) is int:
+        check_memory(sizes(given[0]))
     try:
         found = function(*given, **named)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, ArithmeticError, LookupError) as error:
         raise run_error("bad-argument", f"`{name}` cannot draw: {error}") from None
     return Tensor(plain(found)) if isinstance(found, np.ndarray) else plain(np.asarray(found))
 

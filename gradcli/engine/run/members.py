@@ -72,12 +72,16 @@ def call(
     raise _unknown(value, name)
 
 
-DRAWS = (
-    *("beta", "binomial", "choice", "exponential", "gamma", "integers", "laplace", "logistic"),
-    *("lognormal", "multivariate_normal", "normal", "permutation", "poisson", "rand", "randint"),
-    *("randn", "random", "random_sample", "standard_normal", "uniform"),
-)
-"""What NumPy's generators of random numbers draw (`generators.py`)."""
+DRAWS = {
+    **dict.fromkeys(("permutation", "random", "random_sample", "standard_normal"), 0),
+    **dict.fromkeys(("choice", "exponential", "poisson"), 1),
+    **dict.fromkeys(("beta", "binomial", "gamma", "integers", "laplace", "logistic"), 2),
+    **dict.fromkeys(("lognormal", "multivariate_normal", "normal", "randint", "uniform"), 2),
+    **dict.fromkeys(("rand", "randn")),
+}
+"""What NumPy's generators of random numbers draw (`generators.py`), with the place of the size,
+None where all arguments are the size.
+"""
 
 UNRECORDED = frozenset(
     {

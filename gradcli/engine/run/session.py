@@ -158,10 +158,8 @@ class Session:
     def numpy_rng(self) -> Any:
         """The generator of `np.random`, at the run's seed until the program gives it one."""
         if self._numpy_rng is None:
-            from gradcli.engine.run.generators import seeded
-
             seed = [self.seed_used % 2**32, self.stream % 2**32]
-            self._numpy_rng = seeded("RandomState", seed)
+            self._numpy_rng = np.random.RandomState(seed)
         return self._numpy_rng
 
     @numpy_rng.setter

@@ -12,6 +12,7 @@ from gradcli.program import Options, load
 from gradcli.render.graphs.dot import dot
 from gradcli.render.graphs.mermaid import mermaid
 from gradcli.render.graphs.picture import Extent, picture
+from gradcli.render.graphs.svg import graph_svg
 from gradcli.render.graphs.tree import graph_view
 from gradcli.render.text import plain_text
 
@@ -31,6 +32,16 @@ LIST = "x = [3.0, 4.0, 5.0]\ny = x[0] * x[1] + x[2] ** 2\ny += 5 * sum(x)\ny"
 SLOPE = (
     "x = tensor(2.0, requires_grad=True)\ny = x ** 3\n(g,) = grad(y, x, create_graph=True)\ng + y"
 )
+ORBIT = """x = [1.0, 0.0]
+v = [0.0, 1.1]
+param step = 0.05
+def pull(x):
+    return -x / sum(x * x) ** 1.5
+for i in range(6):
+    v = v + step * pull(x)
+    x = x + step * v
+sum(x)
+"""
 TRAINING = """w = tensor([1.0, 2.0], requires_grad=True)
 for t in range(3):
     loss = (w * w).sum()
@@ -47,13 +58,14 @@ PROGRAMS = {
     "layers": (LAYERS, Extent()),
     "list": (LIST, Extent()),
     "slope": (SLOPE, Extent()),
+    "orbit": (ORBIT, Extent()),
     "training": (TRAINING, Extent()),
     "vector": (VECTOR, Extent()),
     "near": (LAYERS, Extent(nodes=5, depth=3)),
     **{
         path.stem: (path.read_text("utf-8"), Extent())
         for path in SAMPLES
-        if path.stem in ("newton", "rosenbrock", "two_bodies", "two_paths")
+        if path.stem in ("newton", "rosenbrock", "two_paths")
     },
 }
 
@@ -71,7 +83,10 @@ def views(graph, extent):
         lines = graph_view(graph, precision=6, width=width, extent=extent)
         trees.append(f"# {width or 'no width'}\n{plain_text(lines)}")
     drawn = picture(graph, extent)
-    return {"txt": "".join(trees), "dot": dot(drawn, 6), "mmd": mermaid(drawn, 6)}
+    found = {"txt": "".join(trees), "dot": dot(drawn, 6), "mmd": mermaid(drawn, 6)}
+    if len(drawn.boxes) < 10:
+        found["svg"] = graph_svg(graph, precision=6, extent=extent)
+    return found
 
 
 def main():

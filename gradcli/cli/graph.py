@@ -62,6 +62,10 @@ def _text(result: "GraphResult", target: Target, line: Line) -> str:
         from gradcli.render.graphs.mermaid import mermaid
 
         return mermaid(picture(result.graph, extent), line.precision)
+    if target.form == "svg":
+        from gradcli.render.graphs.svg import graph_svg
+
+        return graph_svg(result.graph, precision=line.precision, extent=extent)
     from gradcli.render.graphs.tree import graph_view
 
     width = target.terminal

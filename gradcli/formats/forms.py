@@ -125,7 +125,7 @@ CHECKS = ("human", "plain", "json", "ndjson", "csv", "tsv")
 LISTS = ("human", "plain", "json")
 FINDINGS = (*LISTS, "github")
 TRACES = ("human", "plain", "json", "ndjson", "csv", "tsv", "md")
-GRAPHS = ("tree", "dot", "mermaid", "json")
+GRAPHS = ("tree", "dot", "mermaid", "svg", "json")
 PLOTS = (*RESULTS, "svg", "png", "pdf")
 
 

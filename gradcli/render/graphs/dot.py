@@ -14,7 +14,8 @@ def dot(drawn: Picture, precision: int) -> str:
         lines.append(f'  label="{_escaped(said)}";')
     for box in drawn.boxes.values():
         shape = "box" if box.is_input else "ellipse"
-        lines.append(f'  n{box.id} [shape={shape}, label="{_escaped(rows(box, precision))}"];')
+        label = _escaped([row.text for row in rows(box, precision)])
+        lines.append(f'  n{box.id} [shape={shape}, label="{label}"];')
     for box in drawn.boxes.values():
         lines += [f"  n{id} -> n{box.id};" for id in box.inputs]
     return "\n".join([*lines, "}", ""])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from typing import Any
+from typing import Any, NamedTuple
 
 from gradcli.render.graphs.picture import Box, Picture
 from gradcli.render.numbers import block, is_number, number, shape_of
@@ -88,26 +88,33 @@ def _python(item: Any) -> Any:
     return item.item() if hasattr(item, "item") else item
 
 
-_LINE = 48  # cells of a value in a box
+_LINE = 40  # cells of a value in a box
 
 
-def rows(box: Box, precision: int) -> list[str]:
+class Row(NamedTuple):
+    """A line of a box, and what it tells: the style that it has."""
+
+    text: str
+    style: str
+
+
+def rows(box: Box, precision: int) -> list[Row]:
     """The lines of a box: what it is, then its value, gradient and place."""
     name, text = name_and_text(box)
-    found = [f"{name}{text}"]
+    found = [Row(f"{name}{text}", "name")]
     if box.turns or box.times > 1:
-        found.append(how_often(box).strip())
+        found.append(Row(how_often(box).strip(), "count"))
     value, grad = (short(fact, precision, _LINE) for fact in facts(box))
     if box.node.shape:
-        found.append(f"shape {shape_text(box)}")
+        found.append(Row(f"shape {shape_text(box)}", "shape"))
     if value:
-        found.append(f"= {value}")
+        found.append(Row(f"= {value}", "value"))
     if grad:
-        found.append(f"gradient {grad}")
+        found.append(Row(f"gradient {grad}", "grad"))
     if box.lines[0] and not box.turns:
-        found.append(f"line {box.lines[0]}")
+        found.append(Row(f"line {box.lines[0]}", "place"))
     if box.hidden:
-        found.append(f"… {box.hidden:,} more inputs")
+        found.append(Row(f"… {box.hidden:,} more inputs", "place"))
     return found
 
 

@@ -13,7 +13,7 @@ def mermaid(drawn: Picture, precision: int) -> str:
     lines = ["flowchart TD", *(f"  %% {text}" for text in remarks(drawn))]
     for box in drawn.boxes.values():
         opening, closing = ("([", "])") if box.is_input else ("[", "]")
-        label = "<br/>".join(text.translate(_ENTITIES) for text in rows(box, precision))
+        label = "<br/>".join(row.text.translate(_ENTITIES) for row in rows(box, precision))
         lines.append(f'  n{box.id}{opening}"{label}"{closing}')
     for box in drawn.boxes.values():
         lines += [f"  n{id} --> n{box.id}" for id in box.inputs]

@@ -1,0 +1,189 @@
+"""The recorded graph as a picture: SVG that a browser, a notebook or a paper shows as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+from gradcli.render.graphs.labels import Row, remarks, rows
+from gradcli.render.graphs.layout import Layout, Place, Way, layout
+from gradcli.render.graphs.picture import Box, Extent, Picture, picture
+from gradcli.render.text import cells
+from gradcli.results import Graph
+
+CELL, LINE = 7.5, 17.0  # sizes of a character and a line of text
+_PAD_X, _PAD_Y = 14.0, 9.0
+_MARGIN = 16.0
+_WRAP = 40  # cells of a line of an expression
+
+STYLE = """\
+.gradcli { --ink: #1d2733; --dim: #5d6b7a; --paper: #ffffff; --box: #f3f6fa; --line: #8796a8;
+  --input: #e3f1e6; --fold: #fdf3dc; --grad: #12703a; --count: #8a5a00; }
+@media (prefers-color-scheme: dark) { .gradcli { --ink: #e4eaf1; --dim: #9aa9b9; --paper: #12171d;
+  --box: #1e2731; --line: #66768a; --input: #1b3325; --fold: #3a301a; --grad: #6fd897;
+  --count: #e3b456; } }
+.gradcli text { font: 12px ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace;
+  fill: var(--ink); white-space: pre; }
+.gradcli .name { font-weight: bold; } .gradcli .place, .gradcli .shape { fill: var(--dim); }
+.gradcli .grad { fill: var(--grad); } .gradcli .count { fill: var(--count); }
+.gradcli rect { fill: var(--box); stroke: var(--line); }
+.gradcli .input rect { fill: var(--input); } .gradcli .fold rect { fill: var(--fold); }
+.gradcli path { fill: none; stroke: var(--line); stroke-width: 1.3; }
+.gradcli path.turns { stroke-dasharray: 5 4; }
+.gradcli marker path { fill: var(--line); stroke: none; }
+"""
+
+
+class Drawing(NamedTuple):
+    """A picture with the lines in each box, and the places of all."""
+
+    picture: Picture
+    texts: dict[int, list[Row]]
+    layout: Layout
+
+
+def drawing(drawn: Picture, precision: int) -> Drawing:
+    """The picture with places for its boxes."""
+    texts = {
+        id: [part for row in rows(box, precision) for part in _wrapped(row)]
+        for id, box in drawn.boxes.items()
+    }
+    sizes = {
+        id: (
+            max(cells(row.text) for row in lines) * CELL + 2 * _PAD_X,
+            len(lines) * LINE + 2 * _PAD_Y,
+        )
+        for id, lines in texts.items()
+    }
+    inputs = {id: box.inputs for id, box in drawn.boxes.items()}
+    return Drawing(drawn, texts, layout(sizes, inputs, drawn.root))
+
+
+def graph_svg(
+    graph: Graph,
+    *,
+    precision: int,
+    extent: Extent = Extent(),  # noqa: B008  # it cannot change
+) -> str:
+    """The graph as an SVG of its own: inputs at the top, the result at the bottom."""
+    drawn = drawing(picture(graph, extent), precision)
+    said = remarks(drawn.picture)
+    width = max([drawn.layout.width, *(cells(text) * CELL for text in said)]) + 2 * _MARGIN
+    height = drawn.layout.height + 2 * _MARGIN + len(said) * LINE
+    notes = [
+        _text(0, drawn.layout.height + LINE * (i + 1), text, "place") for i, text in enumerate(said)
+    ]
+    return "\n".join(
+        [
+            f'<svg xmlns="http://www.w3.org/2000/svg" class="gradcli" role="img" '
+            f'width="{_n(width)}" height="{_n(height)}" viewBox="0 0 {_n(width)} {_n(height)}">',
+            f"<title>{escaped(title(drawn.picture))}</title>",
+            f"<desc>{escaped(_told(drawn))}</desc>",
+            f"<style>{STYLE}</style>",
+            '<rect width="100%" height="100%" style="fill: var(--paper); stroke: none"/>',
+            f'<g transform="translate({_n(_MARGIN)} {_n(_MARGIN)})">',
+            *elements(drawn),
+            *notes,
+            "</g>",
+            "</svg>",
+            "",
+        ]
+    )
+
+
+def elements(drawn: Drawing) -> list[str]:
+    """The edges and boxes, as elements of an SVG."""
+    found = [
+        '<defs><marker id="gradcli-arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" '
+        'markerHeight="8" orient="auto"><path d="M0 0.5 8 4 0 7.5z"/></marker></defs>'
+    ]
+    places = drawn.layout.places
+    for way in drawn.layout.ways:
+        kind = ' class="turns"' if way.turns else ""
+        found.append(
+            f'<path data-from="{way.source}" data-to="{way.target}"{kind} '
+            f'marker-end="url(#gradcli-arrow)" d="{_path(way, places)}"/>'
+        )
+    for id, box in drawn.picture.boxes.items():
+        found += _box(box, drawn.texts[id], places[id])
+    return found
+
+
+def _box(box: Box, lines: Sequence[Row], place: Place) -> list[str]:
+    left, top = place.x - place.width / 2, place.y - place.height / 2
+    kind = "input" if box.is_input else "fold" if box.turns else "op"
+    corner = min(place.height / 2, 16.0) if box.is_input else 4.0
+    found = [
+        f'<g class="box {kind}" data-id="{box.id}" transform="translate({_n(left)} {_n(top)})">'
+    ]
+    sizes = f'width="{_n(place.width)}" height="{_n(place.height)}" rx="{_n(corner)}"'
+    if box.turns:
+        found.append(f'<rect x="5" y="-5" {sizes}/>')
+    found.append(f"<rect {sizes}/>")
+    for i, row in enumerate(lines):
+        found.append(_text(_PAD_X, _PAD_Y + LINE * (i + 0.75), row.text, row.style))
+    return [*found, "</g>"]
+
+
+def _path(way: Way, places: dict[int, Place]) -> str:
+    """The curve of an edge: straight down through the layers that it passes."""
+    ends = (way.target, way.source) if way.turns else (way.source, way.target)
+    above, below = places[ends[0]], places[ends[1]]
+    points = [(above.x, above.y + above.height / 2)]
+    for x, top, bottom in way.pairs:
+        points += [(x, top), (x, bottom)]
+    points.append((below.x, below.y - below.height / 2))
+    if way.turns:
+        points.reverse()
+    text = f"M{_n(points[0][0])} {_n(points[0][1])}"
+    for i, ((x0, y0), (x1, y1)) in enumerate(pairwise(points)):
+        if i % 2:
+            text += f"L{_n(x1)} {_n(y1)}"
+        else:
+            half = (y0 + y1) / 2
+            text += f"C{_n(x0)} {_n(half)} {_n(x1)} {_n(half)} {_n(x1)} {_n(y1)}"
+    return text
+
+
+def _wrapped(row: Row) -> list[Row]:
+    """A line in pieces that are not too long, broken at blanks where there are some."""
+    found, text = [], row.text
+    while cells(text) > _WRAP:
+        at = text.rfind(" ", len(text) - len(text.lstrip()) + 1, _WRAP)
+        at = _WRAP if at <= 0 else at
+        found.append(Row(text[:at], row.style))
+        text = f"  {text[at:].strip()}"
+    return [*found, Row(text, row.style)]
+
+
+def title(drawn: Picture) -> str:
+    """What it is a picture of."""
+    root = rows(drawn.boxes[drawn.root], 6)[0].text
+    return f"The graph of {root}: {len(drawn.boxes):,} nodes"
+
+
+def _told(drawn: Drawing) -> str:
+    """What the picture shows, in words, a sentence a box."""
+    told = []
+    for id, box in drawn.picture.boxes.items():
+        first = drawn.texts[id][0].text
+        said = ", ".join(row.text for row in drawn.texts[id][1:])
+        uses = ", ".join(drawn.texts[i][0].text for i in box.inputs)
+        told.append(first + (f" ({said})" if said else "") + (f", of {uses}" if uses else ""))
+    return ". ".join(told) + "."
+
+
+def _text(x: float, y: float, text: str, style: str) -> str:
+    return f'<text x="{_n(x)}" y="{_n(y)}" class="{style}">{escaped(text)}</text>'
+
+
+def _n(number: float) -> str:
+    return f"{number:.1f}".removesuffix(".0")
+
+
+def escaped(text: str) -> str:
+    """A text within an element or an attribute."""
+    return (
+        text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;")
+    )

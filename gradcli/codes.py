@@ -442,6 +442,18 @@ GROUPS = {
             "any other.",
         ),
         (
+            "no-item",
+            "`next` of what has no further item",
+            "What gives its items one by one has given them all; `next(i, other)` gives the other "
+            "value then.",
+        ),
+        (
+            "unknown-key",
+            "a key that a dictionary does not have, or an item that a set does not have",
+            "`d.get(key, other)` gives the other value where the key is missing, and `key in d` "
+            "tells whether it is there.",
+        ),
+        (
             "unknown-attribute",
             "an attribute that this value does not have",
             "Other values have such an attribute or method, this one does not: a tensor has "

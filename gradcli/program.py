@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gradcli import ir
-from gradcli.engine.run.call import Builtins
 from gradcli.engine.run.execute import Executable
 from gradcli.engine.run.inputs import Given
+from gradcli.engine.run.names import Builtins
 from gradcli.engine.run.session import Session
 from gradcli.errors import (
     Diagnostic,

@@ -22,6 +22,8 @@ def signature(name, positional=("x",), required=None, **others):
         "required": len(positional) if required is None else required,
         "keywords": (),
         "variadic": False,
+        "any_name": False,
+        "gathers": False,
         "aliases": {},
         "constant": False,
         "pure": True,
@@ -72,6 +74,10 @@ class FakeSignatures:
     @property
     def attributes(self):
         return frozenset({"grad", "shape", "backward", "append", "saved_tensors", "apply", "data"})
+
+    @property
+    def of_python(self):
+        return frozenset()
 
 
 # --- texts ---------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@
 
 from pathlib import Path
 
-from gradcli.engine.run.call import Builtins
+from gradcli.engine.run.names import Builtins
 from gradcli.grammar.lower import lower
 from gradcli.grammar.names import analyse
 from gradcli.grammar.parser import parse
@@ -160,6 +160,24 @@ print(f"{x:.{2}f} and {x!r} {x=} {{}}", "a" "b", sep="")
 assert x > 1, f"small {x}"
 assert x
 s = f""
+""",
+    "comprehensions": """
+l = [x * k for x in range(3) if x for k in (1, x)]
+s = {a + b for a, b in zip(l, l)}
+d = {k: v for k, v in enumerate(l)}
+t = sum(x for x in l)
+u = any(x > 1 for x in l)
+""",
+    "displays": """
+def f(a, *rest, k=1, **named): return rest
+l = [1, *[2, 3], 4]
+t = (*l,)
+d = {1: 2, **{}}
+del d[1]
+a, *b = l
+c = f(*t, 5, k=3, **d)
+l.count(*t)
+del a
 """,
     "with": """
 x = tensor(1.0, requires_grad=True)

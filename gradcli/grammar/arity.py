@@ -17,16 +17,26 @@ T = TypeVar("T")
 
 class Callee(Record):
     """How something may be called: by place and name, those of them that must be given, by name
-    only, and whether further arguments by place are taken. `aliases` are other keyword names,
-    `place` is where the program writes its parameters.
+    only, and whether further arguments by place are taken, or by `any_name`. `aliases` are other
+    keyword names, `place` is where the program writes its parameters.
     """
 
-    __slots__ = ("name", "positional", "required", "keywords", "variadic", "aliases", "place")
+    __slots__ = (
+        "name",
+        "positional",
+        "required",
+        "keywords",
+        "variadic",
+        "any_name",
+        "aliases",
+        "place",
+    )
     name: str
     positional: tuple[str, ...]
     required: tuple[str, ...]
     keywords: tuple[str, ...]
     variadic: bool
+    any_name: bool
     aliases: Mapping[str, str]
     place: Span | None
 
@@ -45,6 +55,7 @@ def of_builtin(signature: Signature) -> Callee:
         positional[: signature.required],
         signature.keywords,
         signature.variadic,
+        signature.any_name,
         signature.aliases,
         None,
     )
@@ -61,11 +72,14 @@ def parted(call: ast.Call, signature: Signature) -> tuple[ast.Call, ast.Expr | N
 
 def of_function(function: ast.Def) -> Callee:
     """How a function of the program may be called."""
-    names = tuple(param.name for param in function.params)
-    required = tuple(param.name for param in function.params if param.default is None)
+    kinds = {param.kind for param in function.params}
+    names = tuple(param.name for param in function.params if not param.kind)
+    named = tuple(param.name for param in function.params if param.kind == "named")
+    taken = (*names, *named)
+    required = tuple(p.name for p in function.params if p.default is None and p.name in taken)
     spans = [param.span for param in function.params]
     place = Span(spans[0].start, spans[-1].end) if spans else None
-    return Callee(function.name, names, required, (), False, {}, place)
+    return Callee(function.name, names, required, named, "*" in kinds, "**" in kinds, {}, place)
 
 
 class Bound(Record, Generic[T]):
@@ -114,7 +128,7 @@ def bind(
         name = callee.aliases.get(written, written)
         if name in by_name:
             twice.append((written, value))
-        elif name not in callee.positional and name not in callee.keywords:
+        elif name not in (*callee.positional, *callee.keywords) and not callee.any_name:
             unknown.append((written, value))
         by_name[name] = value
     named = {**by_place, **by_name}
@@ -130,15 +144,18 @@ def bind(
 
 def arity_faults(call: ast.Call, callee: Callee, *, method: bool = False) -> Iterator[Fault]:
     """What is wrong with the arguments. A method's first argument stands before the dot; how many
-    others it takes by place may differ from the function's, so only keywords are held to it.
+    others it takes by place may differ from the function's, so only keywords are held to it. How
+    many those with a star are only a run knows.
     """
     args: Sequence[ast.Node] = call.args
-    bound = bind(callee, args, [(keyword.name, keyword) for keyword in call.keywords])
+    bound = bind(
+        callee, args, [(keyword.name, keyword) for keyword in call.keywords if keyword.name]
+    )
     for written, keyword in bound.twice:
         yield Fault("duplicate-name", f"the argument `{written}` is given twice", *keyword.span)
     for written, keyword in bound.unknown:
         yield _unknown(written, keyword.span.start, callee)
-    if method:
+    if method or is_spread(call):
         return
     for name, keyword in bound.both if not callee.variadic else ():
         message = f"`{callee.name}` gets its argument `{name}` by place and by name"
@@ -152,6 +169,12 @@ def arity_faults(call: ast.Call, callee: Callee, *, method: bool = False) -> Ite
         noun = "argument" if len(bound.missing) == 1 else "arguments"
         message = f"`{callee.name}` lacks its {noun} {named}"
         yield Fault("wrong-arity", message, *call.span, labels=callee.labels)
+
+
+def is_spread(call: ast.Call) -> bool:
+    """Whether a call has `*` or `**` among its arguments."""
+    starred = any(isinstance(a, ast.Starred) for a in call.args)
+    return starred or not all(keyword.name for keyword in call.keywords)
 
 
 def _unknown(written: str, start: int, callee: Callee) -> Fault:

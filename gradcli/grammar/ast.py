@@ -67,6 +67,57 @@ class Tuple(Node):
     items: tuple[Expr, ...]
 
 
+class Set(Node):
+    """`{a, b}`: one item or more."""
+
+    __slots__ = ("items",)
+    items: tuple[Expr, ...]
+
+
+class Pair(Node):
+    """`key: value` in braces; `**value`, all that another dictionary holds, has no key."""
+
+    __slots__ = ("key", "value")
+    key: Expr | None
+    value: Expr
+
+
+class Dict(Node):
+    """`{key: value, **others}`."""
+
+    __slots__ = ("pairs",)
+    pairs: tuple[Pair, ...]
+
+
+class Starred(Node):
+    """`*value` among the items of a display, the arguments of a call or the targets of an
+    assignment.
+    """
+
+    __slots__ = ("value",)
+    value: Expr
+
+
+class Clause(Node):
+    """`for target in iterable if condition if ...` of a comprehension."""
+
+    __slots__ = ("target", "iterable", "conditions")
+    target: Expr
+    iterable: Expr
+    conditions: tuple[Expr, ...]
+
+
+class Comprehension(Node):
+    """`[element for ...]` and its like: `kind` is "list", "set", "dict", whose element is a `Pair`,
+    or "generator".
+    """
+
+    __slots__ = ("kind", "element", "clauses")
+    kind: str
+    element: Expr | Pair
+    clauses: tuple[Clause, ...]
+
+
 class Unary(Node):
     """`op operand`, where op is one of `+ - ~ not`."""
 
@@ -113,7 +164,7 @@ class IfElse(Node):
 
 
 class Keyword(Node):
-    """`name=value` in a call."""
+    """`name=value` in a call; `**value` has the name ""."""
 
     __slots__ = ("name", "value")
     name: str
@@ -121,6 +172,8 @@ class Keyword(Node):
 
 
 class Call(Node):
+    """`function(args, keywords)`; an argument may be `Starred`."""
+
     __slots__ = ("function", "args", "keywords")
     function: Expr
     args: tuple[Expr, ...]
@@ -164,6 +217,10 @@ Expr: TypeAlias = (
     | Name
     | List
     | Tuple
+    | Set
+    | Dict
+    | Starred
+    | Comprehension
     | Unary
     | Binary
     | Compare
@@ -181,12 +238,19 @@ Expr: TypeAlias = (
 
 class Assign(Node):
     """`a = b = value`: targets from left to right. A target is a Name, Index, Attribute, or a
-    Tuple or List of targets.
+    Tuple or List of targets, of which one may be Starred. Annotations are left out.
     """
 
     __slots__ = ("targets", "value")
     targets: tuple[Expr, ...]
     value: Expr
+
+
+class Delete(Node):
+    """`del a, b[i]`: targets are Names and Indexes."""
+
+    __slots__ = ("targets",)
+    targets: tuple[Expr, ...]
 
 
 class Update(Node):
@@ -253,11 +317,14 @@ class Return(Node):
 
 
 class Param(Node):
-    """A parameter of a `def` or `lambda`."""
+    """A parameter of a `def` or `lambda`. `kind` is "" for one given by place or name, "named" for
+    one given by name only, "*" and "**" for those that take all other arguments.
+    """
 
-    __slots__ = ("name", "default")
+    __slots__ = ("name", "default", "kind")
     name: str
     default: Expr | None
+    kind: str
 
 
 class Def(Node):
@@ -351,6 +418,7 @@ class Import(Node):
 
 Statement: TypeAlias = (
     Assign
+    | Delete
     | Update
     | ExprStatement
     | If

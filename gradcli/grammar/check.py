@@ -22,7 +22,7 @@ from gradcli.grammar.names import (
     walk,
 )
 from gradcli.grammar.parser import reads
-from gradcli.grammar.placement import parameter_faults, placement_faults
+from gradcli.grammar.placement import parameter_faults, placement_faults, target_faults
 from gradcli.ir import Signatures
 from gradcli.source import Source, Span
 
@@ -95,6 +95,9 @@ class _Expressions:
                     yield too_large(node.span, str(value))
                 case ast.Lambda():
                     yield from parameter_faults(node.params)
+                case ast.Comprehension():
+                    for clause in node.clauses:
+                        yield from target_faults(clause.target, scope, self.names)
                 case ast.Def():
                     yield from parameter_faults(node.params)
                     inner = function_scope(node, scope)
@@ -309,6 +312,12 @@ def _kind(node: ast.Expr) -> str:
             return "a list"
         case ast.Tuple():
             return "a tuple"
+        case ast.Dict():
+            return "a dictionary"
+        case ast.Set():
+            return "a set"
+        case ast.Comprehension():
+            return f"a {node.kind}"
         case _:
             return "the result of an operator"
 
@@ -317,7 +326,7 @@ def _operands(node: ast.Binary, text: str) -> Iterator[Fault]:
     """Literal operands that the operator can never take."""
     sides = (node.left, node.right)
     strings = [side for side in sides if _is_string(side)]
-    if not strings and node.op != "^":
+    if (not strings and node.op != "^") or (node.op == "%" and sides[0] in strings):
         return
     numbers = [s for s in sides if isinstance(s, ast.Literal) and isinstance(s.value, (int, float))]
     if node.op == "^" and any(type(n.value) is float for n in numbers):
@@ -325,10 +334,15 @@ def _operands(node: ast.Binary, text: str) -> Iterator[Fault]:
         sign = text.index("^", node.left.span.end)
         instead = (Span(sign, sign + 1), "**")
         yield Fault("bad-operand", message, *node.span, help="a power is `**`", instead=instead)
+    elif (
+        strings
+        and node.op == "*"
+        and len(strings) == 1
+        and not (numbers and type(numbers[0].value) is float)
+    ):
+        return  # it is repeated
     elif strings and node.op != "+":
-        message = f"`{node.op}` takes no strings"
-        help = 'a value is put into a text by `f"... {x} ..."`' if node.op == "%" else None
-        yield Fault("bad-operand", message, *node.span, help=help)
+        yield Fault("bad-operand", f"`{node.op}` takes no strings", *node.span)
     elif strings and numbers:
         message = "`+` takes two strings or two numbers, not one of each"
         yield Fault("bad-operand", message, *node.span, help="`str(x)` is the text of a number")

@@ -6,7 +6,7 @@ import re
 
 from gradcli.grammar.acceptable import acceptable
 from gradcli.grammar.faults import Fault
-from gradcli.grammar.layout import Token, layout, unclosed
+from gradcli.grammar.layout import CLOSERS, OPENERS, Token, layout, unclosed
 from gradcli.grammar.lexer import tokens
 from gradcli.grammar.tables import load
 from gradcli.source import Source, Span
@@ -28,7 +28,7 @@ _PAIRS = {
     "<<": None,
     ">>": None,
     ":=": "assign on a line of its own",
-    "->": "types of results are not written",
+    "->": None,
 }
 """Operators of Python and of other languages that this one has not, with the way out."""
 
@@ -122,9 +122,9 @@ def _last_line(before: list[Token]) -> list[Token]:
 def _open_brackets(before: list[Token]) -> list[Token]:
     stack: list[Token] = []
     for token in before:
-        if token[0] in ("LPAR", "LSQB"):
+        if token[0] in OPENERS:
             stack.append(token)
-        elif token[0] in ("RPAR", "RSQB"):
+        elif token[0] in CLOSERS:
             stack.pop()
     return stack
 
@@ -139,9 +139,9 @@ def _open_bracket(place: _Place) -> Fault | None:
         return None
     try:
         for token in tokens(load(), place.text, place.bad[2], place.end):
-            if token[0] in ("LPAR", "LSQB"):
+            if token[0] in OPENERS:
                 stack.append(token)
-            elif token[0] in ("RPAR", "RSQB"):
+            elif token[0] in CLOSERS:
                 stack.pop()
                 if not stack:
                     return None
@@ -203,17 +203,7 @@ def _unsupported(place: _Place) -> Fault | None:
     what: str | None = None
     help: str | None = None
     start, stop = place.at, place.stop
-    if kind == "FOR" and place.brackets:
-        what, help = "a comprehension", "fill a list in a loop: `items.append(x)`"
-    elif (place.word in ("*", "**") and last in ("LPAR", "COMMA", "LSQB", "EQUAL", "")) or (
-        place.word in ("*", "**") and not place.line
-    ):
-        what = f"`{place.word}` before a name"
-    elif kind == "COLON" and first[0] == "DEF" and place.brackets:
-        what, help = "the type of a parameter", "leave it out"
-    elif kind == "COLON" and len(place.line) == 1 and last == "NAME":
-        what, help = "the type of a variable", f"only inputs have one: `input {place.last[1]}: ...`"
-    elif kind == "AS" and first[0] == "WITH":
+    if kind == "AS" and first[0] == "WITH":
         what = "`as` in a `with`"
     elif kind == "STRING" and re.fullmatch(r"[bB][rR]?|[rR][bB]", place.last[1]):
         what, start = "a bytes string", place.last[2]
@@ -253,6 +243,9 @@ def _slip(place: _Place) -> Fault | None:
     if _is_name(place):
         message = f"`{last[1]}` is a word of the language and cannot be a name"
         return Fault("syntax-error", message, last[2], last[3])
+    if kind == "LBRACE" and first[0] in _BLOCKS and not place.brackets:
+        help = "a block is the indented lines behind a `:`"
+        return place.fault("syntax-error", "a `{` begins no block", help=help)
     if kind == "EQUAL" and place.line and (place.brackets or first[0] in _VALUE_WORDS):
         message = "`=` assigns and cannot stand in an expression"
         way_out = "to compare write `==`" if first[0] in _VALUE_WORDS else None
@@ -343,8 +336,8 @@ def _in_words(accepted: set[str]) -> list[str]:
     rest = accepted - {"_DEDENT"}
     if "NUMBER" in rest:
         words.append("a value")
-        starts = {"MINUS", "PLUS", "TILDE", "NOT", "LPAR", "LSQB", "INPUT", "PARAM"}
-        rest -= _VALUES | starts | {t for t, text in texts.items() if text == "..."}
+        starts = {"MINUS", "PLUS", "TILDE", "NOT", *OPENERS, "STAR", "INPUT", "PARAM"}
+        rest -= _VALUES | starts | {t for t, text in texts.items() if text in ("...", "**")}
     elif "SLASH" in rest:
         words.append("an operator")
         kept = _PUNCTUATION if "AND" in rest else _PUNCTUATION | {"in"}

@@ -7,15 +7,14 @@ from typing import assert_never
 
 from gradcli import ir
 from gradcli.grammar import ast
-from gradcli.grammar.arity import bind, of_builtin, parted
-from gradcli.grammar.names import function_scope, local_names
-from gradcli.grammar.slots import Function, Slots
+from gradcli.grammar.arity import bind, is_spread, of_builtin, parted
+from gradcli.grammar.displays import Displays
 from gradcli.source import Span
 
 MOST_NESTED = 20  # tests of one `and`, `or` or comparison, each in the block of the one before
 
 
-class Expressions(Slots):
+class Expressions(Displays):
     """The expressions of a program while it is lowered."""
 
     def expression(self, e: ast.Expr, into: int | None = None) -> ir.Operand:
@@ -43,7 +42,7 @@ class Expressions(Slots):
                 return self.call(e, into)
             case ast.Index():
                 busy = self.function.busy
-                operands = (self.expression(e.value), self.index(e.index))
+                operands = (self.expression(e.value), self.expression(e.index))
                 target = self.target(busy, into)
                 self.emit(ir.Operator(e.span, target, "[]", operands))
                 return ir.Slot(target, e.span)
@@ -62,6 +61,15 @@ class Expressions(Slots):
             case ast.List() | ast.Tuple():
                 kind = "list" if isinstance(e, ast.List) else "tuple"
                 return self.build(e.span, kind, e.items, into)
+            case ast.Set():
+                items = self.build(e.span, "list", e.items, None)
+                return self.made_of_list(e.span, "set", items, into)
+            case ast.Dict():
+                return self.dictionary(e)
+            case ast.Comprehension():
+                return self.comprehension(e, into)
+            case ast.Starred():
+                raise AssertionError("a star stands alone")
             case ast.Slice():
                 nothing = ast.Literal(e.span, None)
                 parts = [nothing if part is None else part for part in (e.start, e.stop, e.step)]
@@ -192,12 +200,14 @@ class Expressions(Slots):
         return ir.Slot(made, e.span)
 
     def call(self, e: ast.Call, into: int | None) -> ir.Operand:
+        if is_spread(e):
+            return self.spread(e, into)
         busy = self.function.busy
         function = e.function
         builtin = self.names.called(e, self.function.scope)
         if builtin is not None:
             e, out = parted(e, self.names.signatures[builtin])
-            args, keywords = self.arguments(e)
+            args, keywords = self.arguments(self.gathered(e, builtin))
             if out is None:
                 target = self.target(busy, into)
                 self.emit(self.application(e.span, target, builtin, args, keywords))
@@ -277,26 +287,56 @@ class Expressions(Slots):
         if function.name in self.names.members:
             return False
         signatures = self.names.signatures
+        if function.name in signatures.of_python:
+            return False
         for name in (function.name, function.name.removesuffix("_")):
             if name in signatures and signatures[name].method:
                 return True
         return False
 
+    def gathered(self, e: ast.Call, builtin: str) -> ast.Call:
+        """A call that goes through a whole generator first gets a list in its place."""
+        first = e.args[0] if e.args else None
+        is_generator = isinstance(first, ast.Comprehension) and first.kind == "generator"
+        if not is_generator or not self.names.signatures[builtin].gathers:
+            return e
+        assert isinstance(first, ast.Comprehension)
+        listed = ast.Comprehension(first.span, "list", first.element, first.clauses)
+        return ast.Call(e.span, e.function, (listed, *e.args[1:]), e.keywords)
+
     def arguments(self, e: ast.Call) -> tuple[tuple[ir.Operand, ...], ir.Named]:
         args = tuple(self.expression(a) for a in e.args)
         return args, tuple((k.name, self.expression(k.value)) for k in e.keywords)
 
-    def build(
-        self, span: Span, kind: str, items: Sequence[ast.Expr], into: int | None
-    ) -> ir.Operand:
+    def spread(self, e: ast.Call, into: int | None) -> ir.Operand:
+        """A call with `*` or `**` among its arguments: they are put together first."""
         busy = self.function.busy
-        operands = tuple(self.expression(item) for item in items)
+        function = e.function
+        builtin = self.names.called(e, self.function.scope)
+        before: tuple[ir.Operand, ...] = ()
+        method: ir.Operand | None = None
+        if builtin is not None:
+            callee: ir.Operand = ir.Builtin(builtin, function.span)
+        elif isinstance(function, ast.Attribute):
+            receiver = self.expression(function.value)
+            if self.is_operation(function):
+                callee, before = ir.Builtin(function.name, function.span), (receiver,)
+            else:
+                callee, method = receiver, receiver
+        else:
+            callee = self.expression(function)
+        args = self.extended(e.span, e.args, before)
+        named = tuple(
+            ast.Pair(k.span, ast.Literal(k.span, k.name) if k.name else None, k.value)
+            for k in e.keywords
+        )
+        keywords = self.dictionary(ast.Dict(e.span, named)) if named else None
         target = self.target(busy, into)
-        self.emit(ir.Build(span, target, kind, operands))
-        return ir.Slot(target, span)
-
-    def index(self, e: ast.Expr) -> ir.Operand:
-        return self.expression(e)
+        if method is not None and isinstance(function, ast.Attribute):
+            self.emit(ir.SpreadMethod(e.span, target, callee, function.name, args, keywords))
+        else:
+            self.emit(ir.SpreadCall(e.span, target, callee, args, keywords))
+        return ir.Slot(target, e.span)
 
     def text(self, span: Span, parts: Sequence[ast.Literal | ast.Formatted]) -> ir.Operand:
         """An f-string: its parts as text, joined."""
@@ -331,23 +371,19 @@ class Expressions(Slots):
     ) -> ir.Function:
         """A function whose body is made, where its own slots are, by `body`."""
         defaults = [None if p.default is None else self.expression(p.default) for p in made.params]
+
+        def parameters() -> tuple[ir.Parameter, ...]:
+            slots = self.function.slots
+            made_of = tuple(
+                ir.Parameter(p.name, slots[p.name], default, p.span, p.kind)
+                for p, default in zip(made.params, defaults, strict=True)
+            )
+            self.function.first = made_of[0].slot if made_of else outer.first
+            body()
+            return made_of
+
         outer = self.function
-        self.function = Function(function_scope(made, outer.scope), outer, context)
-        outside, self.out = self.out, []
-        for local in local_names(made):
-            self.declare(local)
-        slots = self.function.slots
-        parameters = tuple(
-            ir.Parameter(p.name, slots[p.name], default, p.span)
-            for p, default in zip(made.params, defaults, strict=True)
-        )
-        self.function.first = parameters[0].slot if parameters else outer.first
-        body()
-        here, self.function = self.function, outer
-        instructions, self.out = self.out, outside
-        return ir.Function(
-            name, parameters, instructions, here.locals, tuple(here.captures), made.span
-        )
+        return self.function_of(made, name, context, parameters)
 
     def returned(self, e: ast.Expr) -> None:
         """Return the value of an expression."""
@@ -360,7 +396,7 @@ def is_list(e: ast.Expr) -> bool:
     pending = [e]
     while pending:
         e = pending.pop()
-        if isinstance(e, ast.List):
+        if isinstance(e, ast.List) or (isinstance(e, ast.Comprehension) and e.kind == "list"):
             return True
         if isinstance(e, ast.Binary) and e.op in ("+", "*"):
             pending += (e.left, e.right)

@@ -19,8 +19,9 @@ Token: TypeAlias = tuple[str, str, int, int]
 
 MAX_BLOCKS = 100
 
-_CLOSERS = {")": "(", "]": "["}
-_STRUCTURE = frozenset({"_NEWLINE", "LPAR", "RPAR", "LSQB", "RSQB"})
+_CLOSERS = {")": "(", "]": "[", "}": "{"}
+OPENERS, CLOSERS = frozenset({"LPAR", "LSQB", "LBRACE"}), frozenset({"RPAR", "RSQB", "RBRACE"})
+_STRUCTURE = OPENERS | CLOSERS | {"_NEWLINE"}
 
 
 def layout(tokens: Iterable[Token], end: int, *, bracketed: bool = False) -> Iterator[Token]:

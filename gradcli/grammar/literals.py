@@ -264,11 +264,11 @@ class _Scanner:
             if char in "\"'":
                 at = self.string_end(at, end)
                 continue
-            if char in "([":
+            if char in "([{":
                 depth += 1
-            elif char in ")]":
+            elif char in ")]" or (char == "}" and depth > 0):
                 depth -= 1
-            elif char in "{}!:=" and depth <= 0:
+            elif char in "}!:=" and depth <= 0:
                 after = text[at + 1 : at + 2]
                 if char == "=" and after != "=" and text[at - 1] not in "=!<>":
                     if text[_skip_blanks(text, at + 1)] in "!:}":

@@ -106,7 +106,11 @@ class _Lowering(Expressions):
                 self.out = outside
                 self.emit(ir.While(s.span, condition, test, self.block(s.body)))
             case ast.For():
-                self.loop(s)
+                iterable = self.expression(s.iterable)
+                self.turns(s.span, s.target, iterable, lambda: self.block_into(self.out, s.body))
+            case ast.Delete():
+                for target in s.targets:
+                    self.delete(target)
             case ast.Break():
                 self.emit(ir.Break(s.span))
             case ast.Continue():
@@ -169,34 +173,16 @@ class _Lowering(Expressions):
             return
         self.store(target, self.expression(value), span)
 
-    def store(self, target: ast.Expr, value: ir.Operand, span: Span) -> None:
-        """Put a value where a target says."""
-        match target:
-            case ast.Name():
-                slot = self.slot_of(target.id)
-                assert slot is not None
-                self.emit(ir.Copy(span, slot, value))
-            case ast.Attribute():
-                receiver = self.expression(target.value)
-                self.emit(ir.SetAttribute(target.span, receiver, target.name, value))
-            case ast.Index():
-                receiver = self.expression(target.value)
-                self.emit(ir.SetItem(target.span, receiver, self.index(target.index), value))
-            case ast.Tuple() | ast.List():
-                self.unpack(target.items, value, span)
-            case _:
-                raise AssertionError(f"{type(target).__name__} is no target")
-
-    def unpack(self, items: Sequence[ast.Expr], value: ir.Operand, span: Span) -> None:
-        slots = []
-        for item in items:
-            slot = self.slot_of(item.id) if isinstance(item, ast.Name) else self.temporary()
-            assert slot is not None
-            slots.append(slot)
-        self.emit(ir.Unpack(span, tuple(slots), value))
-        for item, slot in zip(items, slots, strict=True):
-            if not isinstance(item, ast.Name):
-                self.store(item, ir.Slot(slot, item.span), span)
+    def delete(self, target: ast.Expr) -> None:
+        """`del target`."""
+        if isinstance(target, ast.Index):
+            receiver = self.expression(target.value)
+            self.emit(ir.DeleteItem(target.span, receiver, self.expression(target.index)))
+            return
+        assert isinstance(target, ast.Name)
+        slot = self.slot_of(target.id)
+        assert slot is not None
+        self.emit(ir.Delete(target.span, ir.Slot(slot, target.span)))
 
     def update(self, s: ast.Update) -> None:
         target = s.target
@@ -215,7 +201,7 @@ class _Lowering(Expressions):
                 made = ir.Slot(new, s.span)
                 self.emit(ir.SetAttribute(s.span, receiver, target.name, made))
             case ast.Index():
-                receiver, index = self.expression(target.value), self.index(target.index)
+                receiver, index = self.expression(target.value), self.expression(target.index)
                 old, new = self.temporary(), self.temporary()
                 self.emit(ir.Operator(target.span, old, "[]", (receiver, index)))
                 value = self.expression(s.value)
@@ -223,21 +209,6 @@ class _Lowering(Expressions):
                 self.emit(ir.SetItem(s.span, receiver, index, ir.Slot(new, s.span)))
             case _:
                 raise AssertionError(f"{type(target).__name__} cannot be updated")
-
-    def loop(self, s: ast.For) -> None:
-        iterable = self.expression(s.iterable)
-        if isinstance(s.target, ast.Name):
-            slot = self.slot_of(s.target.id)
-            assert slot is not None
-            self.emit(ir.For(s.span, slot, iterable, self.block(s.body)))
-            return
-        item = self.temporary()
-        body: list[ir.Instruction] = []
-        outside, self.out = self.out, body
-        self.store(s.target, ir.Slot(item, s.target.span), s.target.span)
-        self.out = outside
-        self.block_into(body, s.body)
-        self.emit(ir.For(s.span, item, iterable, body))
 
     def assertion(self, s: ast.Assert) -> None:
         test = self.expression(s.test)

@@ -25,7 +25,7 @@ RULE_BASES = frozenset({"Function", "torch.autograd.Function", "torch.autograd.f
 _LIBRARY = {"nn": "torch.nn", "optim": "torch.optim"}
 """Modules of the library that need no import."""
 
-Function: TypeAlias = ast.Def | ast.Lambda
+Function: TypeAlias = ast.Def | ast.Lambda | ast.Comprehension
 
 
 def dotted(expr: ast.Expr) -> tuple[str, ...] | None:
@@ -108,6 +108,7 @@ else "value".
 _ROLES = {
     **dict.fromkeys((ast.Keyword, ast.List, ast.Tuple, ast.Return, ast.Declaration), "value"),
     **dict.fromkeys((ast.Try, ast.Handler, ast.Raise), "value"),
+    **dict.fromkeys((ast.Set, ast.Dict, ast.Pair), "value"),
     ast.Compare: "compared",
 }
 
@@ -187,6 +188,8 @@ class Names(Record):
         """
         own = f"builtins_{self.path(call.function, scope)}"
         if own in self.signatures:
+            if self.signatures[own].variadic:
+                return own
             names = self.signatures[own].positional
             keywords = {keyword.name for keyword in call.keywords}
             if len(call.args) + len(keywords) == len(names) and keywords <= {*names}:
@@ -244,13 +247,11 @@ def analyse(module: ast.Module, signatures: Signatures, given: frozenset[str]) -
 
 
 def function_scope(function: Function, outer: Scope | None) -> Scope:
-    """The scope of a `def` or `lambda`: its parameters and what its body assigns."""
-    params = (param.name for param in function.params)
-    own = assigned(function.body) if isinstance(function, ast.Def) else ()
+    """The scope of a `def`, `lambda` or comprehension: its parameters and what it assigns."""
     kind = "function" if outer is None or outer.kind == "function" else "method"
     while outer is not None and outer.kind == "class":
         outer = outer.outer
-    return Scope(frozenset((*params, *own)), outer, kind)
+    return Scope(frozenset(local_names(function)), outer, kind)
 
 
 def class_scope(made: ast.Class, outer: Scope | None) -> Scope:
@@ -260,6 +261,9 @@ def class_scope(made: ast.Class, outer: Scope | None) -> Scope:
 
 def local_names(function: Function) -> tuple[str, ...]:
     """Parameters, then the other names that a function assigns, in order."""
+    if isinstance(function, ast.Comprehension):
+        targets = (name for clause in function.clauses for name in target_names(clause.target))
+        return tuple(dict.fromkeys(targets))
     params = (param.name for param in function.params)
     own = assigned(function.body) if isinstance(function, ast.Def) else ()
     return tuple(dict.fromkeys((*params, *own)))
@@ -274,6 +278,8 @@ def target_names(target: ast.Expr) -> Iterator[str]:
             yield expr.id
         elif isinstance(expr, (ast.Tuple, ast.List)):
             pending.extend(reversed(expr.items))
+        elif isinstance(expr, ast.Starred):
+            pending.append(expr.value)
 
 
 def is_constant(expr: ast.Expr, names: Names) -> bool:
@@ -323,6 +329,18 @@ def _parts(node: ast.Node, scope: Scope | None) -> Iterator[Visit]:
             inner = function_scope(node, scope)
             for part in node.body if isinstance(node, ast.Def) else (node.body,):
                 yield (part, "value", inner)
+        case ast.Comprehension():
+            inner = function_scope(node, scope)
+            for clause in node.clauses:
+                first = clause is node.clauses[0]
+                yield (clause.iterable, "operand", scope if first else inner)
+                yield from _read_in_target(clause.target, inner)
+                for condition in clause.conditions:
+                    yield (condition, "operand", inner)
+            yield (node.element, "value", inner)
+        case ast.Delete():
+            for target in node.targets:
+                yield from _read_in_target(target, scope)
         case ast.Class():
             for base in node.bases:
                 yield (base, "class", scope)
@@ -374,6 +392,8 @@ def _read_in_target(target: ast.Expr, scope: Scope | None) -> Iterator[Visit]:
     if isinstance(target, (ast.Tuple, ast.List)):
         for item in target.items:
             yield from _read_in_target(item, scope)
+    elif isinstance(target, ast.Starred):
+        yield from _read_in_target(target.value, scope)
     elif not isinstance(target, ast.Name):
         yield (target, "value", scope)
 
@@ -454,6 +474,8 @@ def assigned_attributes(module: ast.Module) -> Iterator[str]:
                 yield target.name
             elif isinstance(target, (ast.Tuple, ast.List)):
                 pending += target.items
+            elif isinstance(target, ast.Starred):
+                pending.append(target.value)
 
 
 def _imports(body: tuple[ast.Statement, ...]) -> Iterator[tuple[str, str]]:

@@ -110,15 +110,18 @@ def _statement(
         case ast.Assign():
             for target in statement.targets:
                 instead = _mended(statement, target, source)
-                yield from _target(target, where, names, instead)
+                yield from target_faults(target, where.scope, names, instead)
         case ast.For():
-            yield from _target(statement.target, where, names)
+            yield from target_faults(statement.target, where.scope, names)
+        case ast.Delete():
+            for target in statement.targets:
+                yield from _deleted(target, where, names)
         case ast.Update():
             if isinstance(statement.target, (ast.Tuple, ast.List)):
                 message = f"`{statement.op}=` has one target, not several"
                 yield Fault("bad-assignment", message, *statement.target.span)
             else:
-                yield from _target(statement.target, where, names)
+                yield from target_faults(statement.target, where.scope, names)
         case ast.With():
             yield from _context(statement, where, names)
         case ast.Class():
@@ -169,23 +172,41 @@ def _mended(statement: ast.Assign, target: ast.Expr, source: Source) -> tuple[Sp
     return statement.span, f"def {left}: return {value}"
 
 
-def _target(
-    target: ast.Expr, where: _Where, names: Names, instead: tuple[Span, str] | None = None
+def target_faults(
+    target: ast.Expr, scope: Scope | None, names: Names, instead: tuple[Span, str] | None = None
 ) -> Iterator[Fault]:
+    """What is wrong with what is assigned to."""
     pending = [target]
     while pending:
         expr = pending.pop()
         if isinstance(expr, (ast.Tuple, ast.List)):
-            pending.extend(reversed(expr.items))
+            stars = [item for item in expr.items if isinstance(item, ast.Starred)]
+            pending += [i.value if isinstance(i, ast.Starred) else i for i in expr.items[::-1]]
             if not expr.items:
                 yield Fault("bad-assignment", "there is no target to assign to", *expr.span)
-        elif isinstance(expr, ast.Attribute) and names.builtin(expr, where.scope) is not None:
+            for star in stars[1:]:
+                message = "two targets with a `*` cannot share the items"
+                yield Fault("bad-assignment", message, *star.span)
+        elif isinstance(expr, ast.Attribute) and names.builtin(expr, scope) is not None:
             message = f"`{expr.name}` is part of the language and cannot be assigned to"
             yield Fault("bad-assignment", message, *expr.span)
         elif not isinstance(expr, (ast.Name, ast.Index, ast.Attribute)):
             message = f"{_kind(expr)} cannot be assigned to"
             help = "to compare write `==`" if isinstance(expr, ast.Compare) else None
             yield Fault("bad-assignment", message, *expr.span, help=help, instead=instead)
+
+
+def _deleted(target: ast.Expr, where: _Where, names: Names) -> Iterator[Fault]:
+    """What is wrong with a target of `del`."""
+    if isinstance(target, ast.Index):
+        return
+    if not isinstance(target, ast.Name):
+        yield Fault("bad-assignment", "`del` takes names and items", *target.span)
+        return
+    own = where.scope.names if where.scope is not None else frozenset(names.top)
+    if target.id not in own:
+        message = f"`{target.id}` is assigned nowhere in the scope of this `del`"
+        yield Fault("unknown-name", message, *target.span)
 
 
 def _kind(expr: ast.Expr) -> str:
@@ -297,6 +318,8 @@ def parameter_faults(params: tuple[ast.Param, ...]) -> Iterator[Fault]:
             message = f"the parameter `{param.name}` is named twice"
             yield Fault("duplicate-name", message, *param.span)
         seen.add(param.name)
+        if param.kind:
+            continue
         if param.default is not None:
             optional = param
         elif optional is not None:

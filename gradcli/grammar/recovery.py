@@ -12,13 +12,12 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from gradcli.grammar.faults import Fault
-from gradcli.grammar.layout import Token
+from gradcli.grammar.layout import CLOSERS, OPENERS, Token
 from gradcli.grammar.lexer import tokens
 from gradcli.grammar.tables import load
 
 _MOST = 100  # faults that are looked for
 _MOST_READ = 500_000  # characters that are read again for them
-_OPENERS, _CLOSERS = frozenset({"LPAR", "LSQB"}), frozenset({"RPAR", "RSQB"})
 _HEADS = ("if 0:", "elif 0:", "else:")
 _OTHER_HEADS = {"try": ("try:",), "except": ("except:",), "finally": ("finally:",)}
 _FOREIGN_HEADS = frozenset({"match"})  # of blocks that are left out as a whole
@@ -173,9 +172,9 @@ def _lines(text: str, begin: int, unclosed: int | None) -> Iterator[_Line]:
                 yield _Line(first[2], stop, indent, first[1])
             first, indent = None, word.lstrip("\r\n")
             continue
-        if kind in _OPENERS and start != unclosed:
+        if kind in OPENERS and start != unclosed:
             depth += 1
-        elif kind in _CLOSERS:
+        elif kind in CLOSERS:
             depth = max(depth - 1, 0)
         first, stop = first or token, end
     if first is not None:

@@ -57,6 +57,18 @@ class Transform:
     def assign(self, span: Span, *sides: ast.Expr) -> ast.Assign:
         return ast.Assign(span, sides[:-1], sides[-1])
 
+    def annotated(
+        self, span: Span, target: ast.Expr, annotation: ast.Expr, value: ast.Expr | None
+    ) -> ast.Assign | ast.Pass:
+        if not isinstance(target, (ast.Name, ast.Attribute, ast.Index)):
+            raise Fault("syntax-error", "a type stands behind one name", *target.span)
+        return ast.Pass(span) if value is None else ast.Assign(span, (target,), value)
+
+    def del_statement(self, span: Span, targets: ast.Expr) -> ast.Delete:
+        if isinstance(targets, (ast.Tuple, ast.List)):
+            return ast.Delete(span, targets.items)
+        return ast.Delete(span, (targets,))
+
     def update(self, span: Span, target: ast.Expr, op: str, value: ast.Expr) -> ast.Update:
         return ast.Update(span, target, op[:-1], value)
 
@@ -74,19 +86,50 @@ class Transform:
         return span, test, body
 
     def definition(self, span: Span, *parts: Any) -> ast.Def:
-        *decorators, name, params, body = parts
+        *decorators, name, params, _, body = parts
         return ast.Def(span, identifier(name, span), params, body, tuple(decorators))
 
     def decorator(self, span: Span, made: ast.Expr) -> ast.Expr:
         return made
 
     def parameters(self, span: Span, *params: ast.Param) -> tuple[ast.Param, ...]:
-        return params
+        """The parameters; those behind `*` are given by name only."""
+        found: list[ast.Param] = []
+        star: ast.Param | None = None
+        for param in params:
+            if found and found[-1].kind == "**":
+                raise Fault("syntax-error", "nothing stands behind the `**` parameter", *param.span)
+            if param.kind == "*" and star is not None:
+                raise Fault("syntax-error", "one parameter at most has a `*`", *param.span)
+            if param.kind == "*":
+                star = param
+            if star is not None and not param.kind:
+                found.append(ast.Param(param.span, param.name, param.default, "named"))
+            elif param.name:
+                found.append(param)
+        if star is not None and not star.name and not any(p.kind == "named" for p in found):
+            raise Fault("syntax-error", "names stand behind the bare `*`", *star.span)
+        return tuple(found)
 
     lambda_parameters = parameters
 
-    def parameter(self, span: Span, name: str, default: ast.Expr | None) -> ast.Param:
-        return ast.Param(span, identifier(name, span), default)
+    def parameter(
+        self, span: Span, name: str, annotation: ast.Expr | None, default: ast.Expr | None
+    ) -> ast.Param:
+        return ast.Param(span, identifier(name, span), default, "")
+
+    def lambda_parameter(self, span: Span, name: str, default: ast.Expr | None) -> ast.Param:
+        return ast.Param(span, identifier(name, span), default, "")
+
+    def rest_parameter(
+        self, span: Span, name: str | None, annotation: ast.Expr | None = None
+    ) -> ast.Param:
+        return ast.Param(span, identifier(name or "", span), None, "*")
+
+    def named_parameter(
+        self, span: Span, name: str, annotation: ast.Expr | None = None
+    ) -> ast.Param:
+        return ast.Param(span, identifier(name, span), None, "**")
 
     def class_definition(self, span: Span, *parts: Any) -> ast.Class:
         *decorators, name, bases, body = parts
@@ -180,8 +223,9 @@ class Transform:
         for arg in args:
             if isinstance(arg, ast.Keyword):
                 keywords.append(arg)
-            elif keywords:
-                message = f"an argument without a name stands behind `{keywords[-1].name}=`"
+            elif keywords and (not isinstance(arg, ast.Starred) or not keywords[-1].name):
+                before = f"{keywords[-1].name}=" if keywords[-1].name else "**"
+                message = f"an argument without a name stands behind `{before}`"
                 raise Fault("syntax-error", message, *arg.span)
             else:
                 places.append(arg)
@@ -189,6 +233,9 @@ class Transform:
 
     def keyword(self, span: Span, name: str, value: ast.Expr) -> ast.Keyword:
         return ast.Keyword(span, identifier(name, span), value)
+
+    def keywords(self, span: Span, value: ast.Expr) -> ast.Keyword:
+        return ast.Keyword(span, "", value)
 
     def slice_bounds(
         self,
@@ -207,6 +254,44 @@ class Transform:
 
     def list_display(self, span: Span, *items: ast.Expr) -> ast.List:
         return ast.List(span, items)
+
+    def set_display(self, span: Span, *items: ast.Expr) -> ast.Set:
+        return ast.Set(span, items)
+
+    def dict_display(self, span: Span, *pairs: ast.Pair) -> ast.Dict:
+        return ast.Dict(span, pairs)
+
+    pair = ast.Pair
+    starred = ast.Starred
+
+    def merged(self, span: Span, value: ast.Expr) -> ast.Pair:
+        return ast.Pair(span, None, value)
+
+    def clause(
+        self, span: Span, target: ast.Expr, iterable: ast.Expr, *conditions: ast.Expr
+    ) -> ast.Clause:
+        return ast.Clause(span, target, iterable, conditions)
+
+    def list_comprehension(
+        self, span: Span, element: ast.Expr, *clauses: ast.Clause
+    ) -> ast.Comprehension:
+        return ast.Comprehension(span, "list", element, clauses)
+
+    def set_comprehension(
+        self, span: Span, element: ast.Expr, *clauses: ast.Clause
+    ) -> ast.Comprehension:
+        return ast.Comprehension(span, "set", element, clauses)
+
+    def dict_comprehension(
+        self, span: Span, element: ast.Pair, *clauses: ast.Clause
+    ) -> ast.Comprehension:
+        if element.key is None:
+            message = "a comprehension has one `key: value` before its `for`"
+            raise Fault("syntax-error", message, *element.span)
+        return ast.Comprehension(span, "dict", element, clauses)
+
+    def generator(self, span: Span, element: ast.Expr, *clauses: ast.Clause) -> ast.Comprehension:
+        return ast.Comprehension(span, "generator", element, clauses)
 
     # --- atoms -------------------------------------------------------------------------------
 

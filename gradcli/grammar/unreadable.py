@@ -11,7 +11,6 @@ UNSUPPORTED = {
     "__debug__": "leaving assertions out",
     "async": "coroutines",
     "await": "coroutines",
-    "del": "deleting names",
     "global": "assigning to outer names",
     "nonlocal": "assigning to outer names",
     "yield": "generators",
@@ -65,10 +64,6 @@ def fault(text: str, at: int, end: int) -> Fault:
     string = _STRING.match(text, at, end)
     if string is not None:
         return _string(text, at, end, string)
-    if char in "{}":
-        message = f"`{char}` is not part of the language"
-        note = "a block is the indented lines behind a `:`; there are no dicts and no sets"
-        return Fault("unsupported", message, at, at + 1, notes=(note,))
     if char == "!":
         message, instead = "`!` is no operator", (Span(at, at + 1), "not ")
         return Fault("bad-character", message, at, at + 1, instead=instead)

@@ -1,6 +1,7 @@
 """The ops program: its records. `visit` goes through them, `text` prints and `validate` checks."""
 
 from gradcli.ir.program import (
+    Append,
     Apply,
     Assert,
     Augment,
@@ -18,6 +19,10 @@ from gradcli.ir.program import (
     Define,
     DefineClass,
     DefineRule,
+    Delete,
+    DeleteItem,
+    Emit,
+    Extend,
     For,
     Format,
     Function,
@@ -39,6 +44,8 @@ from gradcli.ir.program import (
     SetAttribute,
     SetItem,
     Slot,
+    SpreadCall,
+    SpreadMethod,
     Super,
     Target,
     Try,
@@ -50,6 +57,7 @@ from gradcli.ir.program import (
 from gradcli.ir.signature import Signature, Signatures
 
 __all__ = [
+    "Append",
     "Apply",
     "Assert",
     "Augment",
@@ -67,6 +75,10 @@ __all__ = [
     "Define",
     "DefineRule",
     "DefineClass",
+    "Delete",
+    "DeleteItem",
+    "Emit",
+    "Extend",
     "For",
     "Format",
     "Function",
@@ -90,6 +102,8 @@ __all__ = [
     "Signature",
     "Signatures",
     "Slot",
+    "SpreadCall",
+    "SpreadMethod",
     "Super",
     "Target",
     "Try",

@@ -189,8 +189,62 @@ class SetItem(Instruction):
     value: Operand
 
 
+class Append(Instruction):
+    """Put a further item at the end of a list that a display or comprehension makes."""
+
+    __slots__ = ("receiver", "value")
+    receiver: Operand
+    value: Operand
+
+
+class Extend(Instruction):
+    """Put all items of a value at the end of a list that a display makes."""
+
+    __slots__ = ("receiver", "value")
+    receiver: Operand
+    value: Operand
+
+
+class Delete(Instruction):
+    """`del name`: the slot has no value any more."""
+
+    __slots__ = ("slot",)
+    slot: Slot
+
+
+class DeleteItem(Instruction):
+    """`del receiver[index]`."""
+
+    __slots__ = ("receiver", "index")
+    receiver: Operand
+    index: Operand
+
+
+class SpreadCall(Instruction):
+    """target = function(*args, **keywords), of a list and, if there is one, a dictionary."""
+
+    __slots__ = ("target", "function", "args", "keywords")
+    target: Target
+    function: Operand
+    args: Operand
+    keywords: Operand | None
+
+
+class SpreadMethod(Instruction):
+    """target = receiver.name(*args, **keywords), of a method that is no built-in function."""
+
+    __slots__ = ("target", "receiver", "name", "args", "keywords")
+    target: Target
+    receiver: Operand
+    name: str
+    args: Operand
+    keywords: Operand | None
+
+
 class Build(Instruction):
-    """target = a new `kind`: "list", "tuple", "slice" (start, stop, step) of the items."""
+    """target = a new `kind`: "list", "tuple", "slice" (start, stop, step) of the items; "dict",
+    which has none.
+    """
 
     __slots__ = ("target", "kind", "items")
     target: Target
@@ -209,11 +263,14 @@ class Format(Instruction):
 
 
 class Unpack(Instruction):
-    """targets = the items of value: as many as there are targets."""
+    """targets = the items of value: as many as there are targets. The target of the number
+    `starred`, if there is one, takes the list of those that are left.
+    """
 
-    __slots__ = ("targets", "value")
+    __slots__ = ("targets", "value", "starred")
     targets: tuple[Target, ...]
     value: Operand
+    starred: int | None
 
 
 class Branch(Instruction):
@@ -241,6 +298,15 @@ class Choice(Instruction):
 
 class Yield(Instruction):
     """The value of a block of a choice."""
+
+    __slots__ = ("value",)
+    value: Operand
+
+
+class Emit(Instruction):
+    """Give an item to the one who goes through the generator. A function that has an `Emit` makes
+    a generator when it is called.
+    """
 
     __slots__ = ("value",)
     value: Operand
@@ -330,14 +396,18 @@ class Raise(Instruction):
 
 
 class Parameter(Record):
-    """A function's parameter; `default` is evaluated where the function is defined."""
+    """A function's parameter; `default` is evaluated where the function is defined. `kind` is ""
+    for one given by place or name, "named" for one given by name only, "*" for the one that takes
+    the tuple of all further arguments by place, "**" the dictionary of all others by name.
+    """
 
-    __slots__ = ("name", "slot", "default", "span")
+    __slots__ = ("name", "slot", "default", "span", "kind")
     _ignored = frozenset({"span"})
     name: str
     slot: Target
     default: Operand | None
     span: Span
+    kind: str
 
 
 class Function(Record):

@@ -12,9 +12,11 @@ class Signature(Record):
 
     `positional` are the names that may be given by place, in order; the first `required` of them
     (by place or by name) must be. `keywords` may be given by name only. `variadic`: further
-    positional arguments are taken. `aliases` maps other accepted keyword names to these.
-    `constant` marks a name that is a value (`pi`), not a function. `pure` is false where calling
-    has an effect or draws random numbers. `method` says whether `x.name(...)` works too.
+    positional arguments are taken, `any_name`: arguments by any other name. `gathers`: all that a
+    generator gives is taken before anything else is done. `aliases` maps other accepted keyword
+    names to these. `constant` marks a name that is a value (`pi`), not a function. `pure` is false
+    where calling has an effect or draws random numbers. `method` says whether `x.name(...)` works
+    too.
     """
 
     __slots__ = (
@@ -23,6 +25,8 @@ class Signature(Record):
         "required",
         "keywords",
         "variadic",
+        "any_name",
+        "gathers",
         "aliases",
         "constant",
         "pure",
@@ -33,6 +37,8 @@ class Signature(Record):
     required: int
     keywords: tuple[str, ...]
     variadic: bool
+    any_name: bool
+    gathers: bool
     aliases: dict[str, str]
     constant: bool
     pure: bool
@@ -53,5 +59,12 @@ class Signatures(Protocol):
     def attributes(self) -> frozenset[str]:
         """Attribute and method names of tensors, lists, graph nodes that are not built-in
         functions (`grad`, `shape`, `backward`, `append`, ...).
+        """
+        ...
+
+    @property
+    def of_python(self) -> frozenset[str]:
+        """Names of methods of lists, strings and the like (`sort`, `split`): where one is a
+        built-in function, too, the receiver tells which of the two is meant.
         """
         ...

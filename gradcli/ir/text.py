@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
 from gradcli.ir.program import (
+    Append,
     Apply,
     Assert,
     Augment,
@@ -27,6 +28,10 @@ from gradcli.ir.program import (
     Define,
     DefineClass,
     DefineRule,
+    Delete,
+    DeleteItem,
+    Emit,
+    Extend,
     For,
     Format,
     Function,
@@ -46,6 +51,8 @@ from gradcli.ir.program import (
     SetAttribute,
     SetItem,
     Slot,
+    SpreadCall,
+    SpreadMethod,
     Super,
     Try,
     Unpack,
@@ -165,6 +172,10 @@ class _Printer:
             case SetItem():
                 where = f"{self.operand(i.receiver)}[{self.operand(i.index)}]"
                 return f"{where} = {self.operand(i.value)}"
+            case Unpack(starred=int(starred)):
+                names = [self.slot(t) for t in i.targets]
+                names[starred] = f"*{names[starred]}"
+                return f"{', '.join(names)} = unpack {self.operand(i.value)}"
             case Unpack():
                 return f"{', '.join(map(self.slot, i.targets))} = unpack {self.operand(i.value)}"
             case Return() | Yield():
@@ -175,6 +186,15 @@ class _Printer:
                 return "raise" if i.value is None else f"raise {self.operand(i.value)}"
             case Watch():
                 return f"watch {self.slot(i.slot)}"
+            case Append() | Extend():
+                added = f"{self.operand(i.receiver)}, {self.operand(i.value)}"
+                return f"{type(i).__name__.lower()} {added}"
+            case Delete():
+                return f"delete {self.operand(i.slot)}"
+            case DeleteItem():
+                return f"delete {self.operand(i.receiver)}[{self.operand(i.index)}]"
+            case Emit():
+                return f"emit {self.operand(i.value)}"
             case _:
                 (target,) = writes(i)
                 return f"{self.slot(target)} = {self.value(i)}"
@@ -209,6 +229,10 @@ class _Printer:
                 return f"class {i.name}({self.called(i.bases, i.members)})"
             case Super():
                 return f"super {self.operand(i.owner)}, {self.operand(i.receiver)}"
+            case SpreadCall():
+                return f"call {self.operand(i.function)}({self.spread(i)})"
+            case SpreadMethod():
+                return f"method {self.operand(i.receiver)}.{i.name}({self.spread(i)})"
             case Build():
                 return f"build {i.kind}({self.called(i.items)})"
             case Format():
@@ -228,10 +252,17 @@ class _Printer:
     def header(self, function: Function) -> str:
         """A function's name and parameters."""
         shown = (
-            self.slot(p.slot) + ("" if p.default is None else f"={self.operand(p.default)}")
+            p.kind.removeprefix("named")
+            + self.slot(p.slot)
+            + ("" if p.default is None else f"={self.operand(p.default)}")
             for p in function.parameters
         )
         return f"{function.name}({', '.join(shown)}):"
+
+    def spread(self, i: SpreadCall | SpreadMethod) -> str:
+        """The arguments of a call that come in a list and a dictionary."""
+        named = "" if i.keywords is None else f", **{self.operand(i.keywords)}"
+        return f"*{self.operand(i.args)}{named}"
 
     def called(self, args: Sequence[Operand], keywords: Named = ()) -> str:
         """The arguments of a call."""

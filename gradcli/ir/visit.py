@@ -10,7 +10,7 @@ from functools import cache
 from operator import attrgetter
 from typing import Any
 
-from gradcli.ir.program import Body, Function, Instruction, Operand, Parameter, Program, Slot
+from gradcli.ir.program import Body, Emit, Function, Instruction, Operand, Parameter, Program, Slot
 
 
 def operands(i: Instruction) -> Sequence[Operand]:
@@ -46,6 +46,11 @@ def instructions(body: Sequence[Instruction]) -> Iterator[Instruction]:
         yield i
         for block in reversed(blocks(i)):
             pending.extend(reversed(block))
+
+
+def is_generator(function: Function) -> bool:
+    """Whether a call of a function makes a generator."""
+    return any(isinstance(i, Emit) for i in instructions(function.body))
 
 
 def functions_in(body: Sequence[Instruction]) -> Iterator[Function]:
@@ -92,6 +97,7 @@ def _second(value: Sequence[tuple[str, Any]]) -> Sequence[Any]:
 
 _READ: dict[str, Values] = {
     "Operand": _one,
+    "Slot": _one,
     "Operand | None": lambda value: () if value is None else (value,),
     "tuple[Operand, ...]": _all,
     "Named": _second,

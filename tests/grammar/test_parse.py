@@ -162,7 +162,7 @@ STATEMENTS = [
         ast.Def(
             AT,
             "f",
-            (ast.Param(AT, "x", None), ast.Param(AT, "y", Z)),
+            (ast.Param(AT, "x", None, ""), ast.Param(AT, "y", Z, "")),
             (ast.Return(AT, ast.Tuple(AT, (X, Y))),),
             (ast.Attribute(AT, name("a"), "b"),),
         ),

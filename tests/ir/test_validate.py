@@ -110,7 +110,7 @@ WRONG = {
     "read from nowhere": (made(ir.Copy(AT, 1, NEVER)), "slot 9 is read and neither"),
     "a result from nowhere": (made(result=NEVER), "slot 9 is read and neither"),
     "a default from nowhere": (
-        made(define(parameters=(ir.Parameter("p", 3, NEVER, AT),))),
+        made(define(parameters=(ir.Parameter("p", 3, NEVER, AT, ""),))),
         "slot 9 is read and neither",
     ),
     "not captured": (made(define(ir.Return(AT, X))), "slot 1 is read and neither"),
@@ -121,7 +121,7 @@ WRONG = {
     ),
     "written nowhere": (made(ir.Copy(AT, 9, ONE)), "slot 9 is written and is none of"),
     "a parameter elsewhere": (
-        made(define(parameters=(ir.Parameter("p", 4, None, AT),))),
+        made(define(parameters=(ir.Parameter("p", 4, None, AT, ""),))),
         "the parameter p of f is no slot of its own",
     ),
     "a slot of two": (made(define(own=(1,))), "slot 1 is owned twice"),

@@ -15,6 +15,7 @@ KINDS = [
 PLAIN = {  # types of fields that hold nothing of a program to go through
     "Span",
     "str",
+    "int | None",
     "tuple[str, tuple[object, ...] | None] | None",
 }
 AT = Span(0, 0)
@@ -22,12 +23,13 @@ AT = Span(0, 0)
 
 def function(number):
     default = ir.Slot(number + 1, AT)
-    parameter = ir.Parameter("p", number, default, AT)
+    parameter = ir.Parameter("p", number, default, AT, "")
     return ir.Function("f", (parameter,), [ir.Watch(AT, number + 2, "x")], (), (), AT)
 
 
 MADE = {  # by the type of a field: a value for it, and the slots that it reads and writes
     "Operand": lambda n: (ir.Slot(n, AT), [n], []),
+    "Slot": lambda n: (ir.Slot(n, AT), [n], []),
     "Operand | None": lambda n: (ir.Slot(n, AT), [n], []),
     "tuple[Operand, ...]": lambda n: ((ir.Slot(n, AT), ir.Slot(n + 1, AT)), [n, n + 1], []),
     "Named": lambda n: ((("k", ir.Slot(n, AT)),), [n], []),

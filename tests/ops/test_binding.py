@@ -8,7 +8,7 @@ from by_family import by_family
 from gradcli.engine.ops.binding import bind
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import REQUIRED
-from gradcli.engine.run.call import Builtins
+from gradcli.engine.run.names import Builtins
 from gradcli.errors import RunError
 from gradcli.grammar.arity import bind as bind_early
 from gradcli.grammar.arity import of_builtin

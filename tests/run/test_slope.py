@@ -4,8 +4,8 @@ import sys
 
 import pytest
 
-from gradcli.engine.run.call import Builtins
 from gradcli.engine.run.execute import Executable
+from gradcli.engine.run.names import Builtins
 from gradcli.engine.run.session import Session
 from gradcli.grammar.check import check
 from gradcli.grammar.lower import lower

@@ -12,7 +12,7 @@ from oracles import table
 from gradcli import ir
 from gradcli.engine.ops.binding import bind_host
 from gradcli.engine.ops.catalog import ops
-from gradcli.engine.run.call import Builtins
+from gradcli.engine.run.names import Builtins
 from gradcli.engine.run.session import Session
 from gradcli.engine.static.hosts import hosted
 from gradcli.engine.static.kinds import Each

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sized
+from types import GeneratorType
 from typing import Any
 
 from gradcli.engine.ops.catalog import ops
@@ -79,7 +80,7 @@ def _len(session: Any, value: Any) -> int:
 
 
 def _is_sized(value: Any) -> bool:
-    return isinstance(value, (list, tuple, str, range))
+    return isinstance(value, Sized) and not isinstance(value, Tensor)
 
 
 def _length(known: Statics, value: Any) -> Any:
@@ -321,6 +322,8 @@ def kind_of(value: Any) -> Kind | type:
         value = value.data
     if isinstance(value, Tensor):
         return Kind("torch.Tensor")
+    if isinstance(value, GeneratorType):
+        return Kind("generator")
     if callable(value):
         return Kind("function")
     name = type(value).__name__
@@ -342,8 +345,8 @@ number: Op = constant(
 )
 
 _KINDS = {
-    "tensor": ("torch.Tensor",),
-    "FloatTensor": ("torch.Tensor",),
+    **dict.fromkeys(("tensor", "Tensor", "FloatTensor", "Variable"), ("torch.Tensor",)),
+    "callable": ("function",),
     "number": ("int", "float", "bool"),
     "int": ("int", "bool"),
 }
@@ -361,7 +364,8 @@ def _isinstance(session: Any, value: Any, kind: Any) -> bool:
         if asked not in _ASKED:
             raise run_error(
                 "bad-argument",
-                f"`isinstance` asks for int, float, bool, str, number or tensor, got {describe(k)}",
+                f"`isinstance` asks for int, float, bool, str, list, tuple, dict, set, number or "
+                f"tensor, got {describe(k)}",
             )
         if name in _KINDS.get(asked, (asked,)):
             return True
@@ -369,7 +373,11 @@ def _isinstance(session: Any, value: Any, kind: Any) -> bool:
 
 
 _ASKED = frozenset(
-    {*_KINDS, "float", "bool", "str", "list", "tuple", "range", "NoneType", "torch.Tensor"}
+    {
+        *_KINDS,
+        *("float", "bool", "str", "list", "tuple", "set", "dict", "range", "NoneType"),
+        *("torch.Tensor", "torch.Size", "function"),
+    }
 )
 
 isinstance_: Op = host(
@@ -378,7 +386,8 @@ isinstance_: Op = host(
     args=("value", "kind"),
     infer=lambda known, value, kind: known.number("bool"),
     traced=lambda code, value, kind: _isinstance(code, code.like(value), code.like(kind)),
-    doc="Whether a value is of a kind: int, float, bool, str, number, tensor, or a `type(x)`.",
+    doc="Whether a value is of a kind: int, float, bool, str, list, tuple, dict, set, number, "
+    "tensor, or a `type(x)`.",
     source=_PYTHON,
 )
 
@@ -394,6 +403,11 @@ id_: Op = host(
 
 
 def _dir(session: Any, value: Any) -> list[str]:
+    return sorted(names_in(value))
+
+
+def names_in(value: Any) -> set[str]:
+    """The names of a value's attributes and methods."""
     from gradcli.engine.run.members import names_of
 
     names = set(names_of(value))
@@ -404,7 +418,7 @@ def _dir(session: Any, value: Any) -> list[str]:
                 names.add(name)
                 if op.inplace:
                     names.add(f"{name}_")
-    return sorted(names)
+    return names
 
 
 dir_: Op = host(

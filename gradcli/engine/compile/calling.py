@@ -44,6 +44,7 @@ from gradcli.engine.tape.tensor import AccumulateGrad, Tensor, node_of
 from gradcli.engine.values.conversion import whole
 from gradcli.engine.values.data import NUMBERS, np
 from gradcli.engine.values.dtypes import DTYPES, dtype_name
+from gradcli.ir import visit
 
 DEEPEST = 100
 """Calls within each other that are followed."""
@@ -106,6 +107,8 @@ class Calls:
         self, function: Closure, args: Sequence[Any], keywords: Mapping[str, Any]
     ) -> dict[int, Any]:
         parameters = function.function.parameters
+        if any(p.kind for p in parameters) or visit.is_generator(function.function):
+            raise self._trace.refused(f"`{function.function.name}` takes any number of arguments")
         given = dict(zip((p.name for p in parameters), args, strict=False))
         if len(args) > len(parameters) or not given.keys().isdisjoint(keywords):
             raise self._trace.refused(f"`{function.function.name}` takes other arguments")
@@ -189,6 +192,9 @@ class Calls:
             return op.traced(self, *args, **params)
         except (TypeError, ValueError):
             raise self._trace.refused(f"`{op.name}` of these arguments") from None
+
+    def refused(self, reason: str) -> Exception:
+        return self._trace.refused(reason)
 
     # --- what entries ask ------------------------------------------------------------------
 
@@ -304,9 +310,9 @@ class Calls:
                     return self._detached(receiver)
                 case (("dim" | "numel"), []):
                     return int(name == "numel")
-        elif isinstance(receiver, Vector) and name in ops and ops[name].method:
+        if isinstance(receiver, (Cell, Vector)) and name in ops and ops[name].method:
             return self.by_name(ops[name], [receiver, *args], keywords)
-        elif is_known([receiver, *args, *keywords.values()]) and name in UNRECORDED:
+        if is_known([receiver, *args, *keywords.values()]) and name in UNRECORDED:
             return self._known(
                 attributes.method, Site(self._trace.span, ""), receiver, name, args, keywords
             )

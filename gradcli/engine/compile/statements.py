@@ -45,6 +45,11 @@ from gradcli.engine.tape.graph import Site
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.ir import visit
 
+_MEANINGLESS = {
+    ir.Delete: "a name is deleted",
+    ir.DeleteItem: "an item is deleted",
+    ir.Emit: "a generator gives its items one by one",
+}
 _HANDED_ON = (ir.Copy, ir.Build, ir.Format, ir.Define, ir.Watch, ir.Input)
 """Instructions that read what they do not look at."""
 
@@ -245,6 +250,17 @@ class Statements:
             case ir.Assert():
                 test = self.truth(i.test, frame)
                 self._trace.leave(self._operators.negation(test), "an assertion is false")
+            case ir.Append() | ir.Extend():
+                receiver, value = self.read(i.receiver, frame), self.read(i.value, frame)
+                if type(receiver) is not list:
+                    raise self._trace.refused("a list is known only when it runs")
+                self._trace.touch(receiver)
+                added = [value] if isinstance(i, ir.Append) else map(taken, self.items(value))
+                receiver.extend(added)
+            case ir.Delete() | ir.DeleteItem() | ir.Emit():
+                raise self._trace.refused(_MEANINGLESS[type(i)])
+            case ir.Unpack(starred=int()):
+                raise self._trace.refused("a target with a `*` takes a list")
             case ir.Unpack():
                 items = [taken(item) for item in self.items(self.read(i.value, frame))]
                 if len(items) != len(i.targets):
@@ -306,6 +322,12 @@ class Statements:
                 function = self.read(i.function, frame)
                 args = [self.read(a, frame) for a in i.args]
                 return self._calls.call(function, args, self._named(i.keywords, frame))
+            case ir.SpreadCall(keywords=None):
+                function, given = self.read(i.function, frame), self.read(i.args, frame)
+                return self._calls.call(function, [*self.items(given)], {})
+            case ir.SpreadMethod(keywords=None):
+                receiver, given = self.read(i.receiver, frame), self.read(i.args, frame)
+                return self._calls.method(receiver, i.name, [*self.items(given)], {})
             case ir.Method():
                 receiver = self.read(i.receiver, frame)
                 args = [self.read(a, frame) for a in i.args]
@@ -397,6 +419,8 @@ class Statements:
             return self._texts.text(lambda given: "".join(map(text, given)), items)
         if kind == "slice":
             return slice(*items)
+        if kind == "dict":
+            raise self._trace.refused("a dictionary is made")
         return items if kind == "list" else tuple(items)
 
     def _formatted(self, i: ir.Format, frame: Frame) -> Any:

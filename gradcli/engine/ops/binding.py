@@ -60,6 +60,8 @@ def signature(op: Op) -> Signature:
             aliases["input"] = op.args[0]
     return Signature(
         aliases=aliases,
+        any_name=op.any_name,
+        gathers=op.gathers,
         constant=op.constant is not REQUIRED,
         keywords=tuple(names[by_place:]),
         method=op.method,
@@ -143,6 +145,8 @@ def bind_host(
     op: Op, args: Sequence[Any], keywords: Mapping[str, Any]
 ) -> tuple[list[Any], dict[str, Any]]:
     """Arguments of a host op: its "*values" take any number, everything as it was written."""
+    if op.any_name:
+        return list(args), {"named": keywords}
     if op.variadic:
         keywords = {_spelling(op, name): value for name, value in keywords.items()}
         params = {k: keywords.get(k, d) for k, d in op.params.items()}

@@ -150,6 +150,9 @@ class Op(Entry):
         exact: element by element its value and slopes on arrays are those on numbers to the last
             bit, as NumPy's basic arithmetic is; or `exact(*args, **params)` where that hangs on
             them.
+        gathers: goes through all of what it gets before it does anything else, so that a list may
+            stand for a generator.
+        any_name: a host takes arguments by any name, as the dictionary `named`.
         keeps: a host's arguments, or what it gives for them, may be used later on.
         transform: a host makes the derivative of a function: "scalar" of one with a single number
             as its value, "any" of others, too.
@@ -167,6 +170,7 @@ class Op(Entry):
         "_node",
         "_saved",
         "aliases",
+        "any_name",
         "args",
         "array",
         "batch",
@@ -192,6 +196,7 @@ class Op(Entry):
         "infix",
         "inplace",
         "jvp",
+        "gathers",
         "keeps",
         "on_items",
         "known",
@@ -264,6 +269,8 @@ class Op(Entry):
         by_elements: Callable[..., Any] | None = None,
         exact: bool | Callable[..., bool] = False,
         keeps: bool = False,
+        gathers: bool = False,
+        any_name: bool = False,
         on_items: Callable[..., Any] | None = None,
         transform: str | None = None,
         by: Sequence[str] = (),
@@ -331,6 +338,8 @@ class Op(Entry):
         self.by_elements = by_elements
         self.exact = exact
         self.keeps = keeps
+        self.gathers = gathers
+        self.any_name = any_name
         self.on_items = on_items
         self.transform = transform
         self.by = tuple(by)
@@ -384,6 +393,8 @@ class Op(Entry):
         for name, default in self.params.items():
             bare = default is REQUIRED or name.startswith("*")
             words.append(name if bare else f"{name}={default!r}")
+        if self.any_name:
+            words.append("**named")
         if self.order:
             words.sort(key=lambda word: self.order.index(word.partition("=")[0]))
         return f"{self.name}({', '.join(words)})"

@@ -15,6 +15,12 @@ class Tracing(Protocol):
     def tell(self, make: Callable[[Sequence[Any]], str], values: Sequence[Any]) -> None:
         """Print that text."""
 
+    def refused(self, reason: str) -> Exception:
+        """What is raised where only a run tells what becomes of it."""
+
+    def do(self, op: Any, args: Sequence[Any], params: Any) -> Any:
+        """An op on numbers and tensors."""
+
     def items(self, value: Any) -> Sequence[Any]:
         """What a `for` over the value goes through."""
 

@@ -6,9 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradcli.engine.ops.catalog import ops
 from gradcli.engine.run import classes, members
-from gradcli.engine.run.call import by_name
 from gradcli.engine.run.functions import called
 from gradcli.engine.run.own import Context, OwnFunction
 from gradcli.engine.run.session import Session
@@ -24,8 +22,6 @@ def method(session: Session, site: Site, receiver: Any, name: str, args: Any, ke
         return receiver.call(name, args, keywords)
     if isinstance(receiver, (Object, type, super, property)):
         return classes.called(receiver, name, args, keywords)
-    if name in ops and ops[name].method:  # a method of the program's classes has its name, too
-        return by_name(ops[name], site)(session, receiver, *args, **keywords)
     return members.call(session, site, receiver, name, args, keywords)
 
 

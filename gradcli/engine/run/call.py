@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import cache, cached_property, partial
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache, partial
 from typing import Any, TypeAlias
 
 from gradcli.engine.ops.binding import (
@@ -11,68 +11,21 @@ from gradcli.engine.ops.binding import (
     bind_host,
     check_params,
     needs_no_binding,
-    signature,
     static,
 )
-from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.inplace import apply_inplace, replace, turned
 from gradcli.engine.ops.op import REQUIRED, Op
 from gradcli.engine.run import scalars
 from gradcli.engine.run.session import Session
 from gradcli.engine.tape.graph import Site, settle
 from gradcli.engine.tape.tensor import Tensor
+from gradcli.engine.values.fields import VIEWS
 from gradcli.engine.values.objects import Object
 from gradcli.errors import RunError, run_error
-from gradcli.ir import Const, Named, Signature
+from gradcli.ir import Const, Named
 
 Function: TypeAlias = Callable[..., Any]
 """What a place of the program calls: with the session of the run, then the operands' values."""
-
-
-OF_OBJECTS = frozenset(
-    {"__class__", "__dict__", "__init__", "__name__", "args", "deleter", "getter", "setter"}
-)
-"""Attributes of all objects, classes, exceptions and properties."""
-
-
-def _is_internal(family: str) -> bool:
-    return ".internal." in family
-
-
-class Builtins:
-    """The built-in names and how they may be called, as the grammar wants to know them."""
-
-    def __init__(self) -> None:
-        self._signatures: dict[str, Signature] = {}
-
-    def __contains__(self, name: object) -> bool:
-        return isinstance(name, str) and not _is_internal(ops.families.get(name, ".internal."))
-
-    def __getitem__(self, name: str) -> Signature:
-        found = self._signatures.get(name)
-        if found is None:
-            found = self._signatures[name] = signature(ops[name])
-        return found
-
-    def in_library(self, path: str) -> bool:
-        """Whether the library has something of that full path."""
-        if not (path.startswith("torch.") or path[:1].isupper()):
-            return False
-        from gradcli.engine.run.library import has
-
-        return has(path)
-
-    def names(self) -> list[str]:
-        """Every built-in name."""
-        return [name for name, family in ops.families.items() if not _is_internal(family)]
-
-    @cached_property
-    def attributes(self) -> frozenset[str]:
-        """Names that may stand behind a point without being built-in functions."""
-        from gradcli.engine.run import members
-
-        twins = (f"{name}_" for name in ops.families)
-        return members.attributes().union(twins, OF_OBJECTS)
 
 
 # with arguments that are bound to their names ----------------------------------------------------
@@ -280,10 +233,13 @@ def _placed(host: Function, site: Site) -> Function:
 # doing it -----------------------------------------------------------------------------------------
 
 
+_GONE_THROUGH = (list, tuple, range, dict, set, Iterator, *VIEWS)
+
+
 def _done(
     op: Op, session: Session, args: Sequence[Any], params: Mapping[str, Any], site: Site | None
 ) -> Any:
-    if op.on_items is not None and isinstance(args[0], (list, tuple, range)):
+    if op.on_items is not None and isinstance(args[0], _GONE_THROUGH):
         found = op.on_items(session, args[0], params, site)
         if found is not None:
             return found

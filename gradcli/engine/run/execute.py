@@ -37,6 +37,7 @@ from gradcli.ir import (
     Program,
     SetAttribute,
     SetItem,
+    SpreadMethod,
 )
 from gradcli.recursion import Room
 
@@ -192,7 +193,7 @@ def _bound(place: Place) -> Function:
     return _behind_a_point(i, site)
 
 
-def _behind_a_point(i: Method | GetAttribute | SetAttribute, site: Site) -> Function:
+def _behind_a_point(i: Method | SpreadMethod | GetAttribute | SetAttribute, site: Site) -> Function:
     from gradcli.engine.run import attributes
 
     match i:
@@ -270,6 +271,15 @@ def _unpack(session: Session, value: Any, n: int) -> Any:
     return items
 
 
+def _spread(session: Session, value: Any, n: int, starred: int) -> list[Any]:
+    """The items for so many targets, of which one takes the list of those that are left."""
+    items = session.items(value)
+    left = len(items) - n + 1
+    if left < 0:
+        raise refusals.too_few(len(items), n - 1)
+    return [*items[:starred], items[starred : starred + left], *items[starred + left :]]
+
+
 def _enter(session: Session, mode: str) -> bool:
     before = session.recording
     if mode != "kept":
@@ -300,6 +310,9 @@ _PROVIDED: dict[str, Any] = {
     "@slice": slice,
     "@text": lambda *parts: joined_text("", parts),
     "@unpack": _unpack,
+    "@spread": _spread,
+    "@items": Session.items,
+    "@delete": operators.delete_item,
     "@enter": _enter,
     "@leave": _leave,
     "@assertion": _assertion,

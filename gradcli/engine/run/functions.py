@@ -18,6 +18,8 @@ PARAMETERS = "its parameters"
 RESULT = "what it returns"
 """Labels of parts of a function."""
 
+_ANY_NUMBER, _ANY_NAME = 0x04, 0x08  # of arguments: `inspect.CO_VARARGS`, `CO_VARKEYWORDS`
+
 NO_KEYWORDS: Mapping[str, Any] = {}
 
 
@@ -46,12 +48,14 @@ def misfit(function: Any, count: int, keywords: Mapping[str, Any] = NO_KEYWORDS)
         return None
     code = function.__code__
     names = code.co_varnames[: code.co_argcount]
+    named = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
     defaults = len(function.__defaults__ or ())
-    unknown = [name for name in keywords if name not in names[count:]]
-    if unknown:
+    unknown = [name for name in keywords if name not in (*names[count:], *named)]
+    if unknown and not code.co_flags & _ANY_NAME:
         return f"`{function.__name__}` has no parameter `{unknown[0]}` for an argument by name"
     needed = [n for n in names[count : len(names) - defaults] if n not in keywords]
-    if not needed and count <= len(names):
+    needed += [n for n in named if n not in (*keywords, *(function.__kwdefaults__ or ()))]
+    if not needed and (count <= len(names) or code.co_flags & _ANY_NUMBER):
         return None
     least = f"{len(names) - defaults} to " if defaults else ""
     return f"`{function.__name__}` takes {least}{counted(len(names), 'argument')}"

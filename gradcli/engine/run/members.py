@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.inplace import apply_inplace
 from gradcli.engine.run import autograd, told
 from gradcli.engine.run.autograd import Handle
+from gradcli.engine.run.call import by_name
 from gradcli.engine.run.naming import kind_of
 from gradcli.engine.run.own import OWN_NAMES
 from gradcli.engine.run.session import Session, as_numbers
+from gradcli.engine.run.text import repr_text
 from gradcli.engine.tape.graph import Node, Site, seen
 from gradcli.engine.tape.tensor import (
     AccumulateGrad,
@@ -32,6 +35,8 @@ from gradcli.engine.values.sizes import Size
 from gradcli.errors import RunError, run_error
 
 Member = Callable[..., Any]
+_Table = tuple[dict[str, Member], dict[str, Member]]
+_END = 2**63 - 1
 
 
 def get(session: Session, value: Any, name: str) -> Any:
@@ -69,6 +74,8 @@ def call(
     if table is not None and name in table[0]:
         message = f"`{name}` of {kind_of(value)} is no method"
         raise run_error("not-callable", message, help=f"write `.{name}` without parentheses")
+    if name in ops and ops[name].method and type(value) not in _OF_PYTHON:
+        return by_name(ops[name], site)(session, value, *args, **keywords)
     raise _unknown(value, name)
 
 
@@ -83,12 +90,34 @@ DRAWS = {
 None where all arguments are the size.
 """
 
+CHANGES_A_LIST = frozenset(
+    {"append", "extend", "pop", "insert", "remove", "sort", "reverse", "clear"}
+)
+"""The methods of lists that change them."""
+
+METHODS_OF_PYTHON = frozenset(
+    {
+        *CHANGES_A_LIST,
+        *("add", "capitalize", "casefold", "center", "clear", "copy", "count", "difference"),
+        *("discard", "endswith", "find", "format", "get", "index", "intersection", "isalnum"),
+        *("isalpha", "isdecimal", "isdigit", "isdisjoint", "isidentifier", "islower", "isnumeric"),
+        *("isspace", "issubset", "issuperset", "isupper", "items", "join", "keys", "ljust"),
+        *("lower", "lstrip", "partition", "popitem", "remove", "removeprefix", "removesuffix"),
+        *("replace", "rfind", "rindex", "rjust", "rpartition", "rsplit", "rstrip", "setdefault"),
+        *("split", "splitlines", "startswith", "strip", "swapcase", "symmetric_difference"),
+        *("title", "union", "update", "upper", "values", "zfill"),
+    }
+)
+"""The names of methods of lists, strings, tuples, dictionaries and sets: most are in the tables of
+`strings` and `containers`.
+"""
+
 UNRECORDED = frozenset(
     {
         *("shape", "ndim", "dtype", "device", "T", "mT", "item", "tolist", "size", "dim"),
         *("numel", "nelement", "element_size", "itemsize", "nbytes", "is_cuda", "stride"),
         *("type", "to", "cpu", "double", "float", "long", "int", "bool"),
-        *("append", "extend", "pop"),
+        *(METHODS_OF_PYTHON - {"format"}),
     }
 )
 """Members that give the same, whether what came before was recorded or not."""
@@ -99,7 +128,7 @@ def attributes() -> frozenset[str]:
     names: set[str] = set(_SETTERS) | ops.fields | OWN_NAMES | {*DRAWS, "shuffle"}
     for getters, methods in (_TENSOR, _NODE, _LIST, _HANDLE):
         names.update(getters, methods)
-    return frozenset(names)
+    return frozenset(names).union(METHODS_OF_PYTHON)
 
 
 def is_read(name: str) -> bool:
@@ -114,16 +143,18 @@ def names_of(value: Any) -> frozenset[str]:
     return frozenset(name for name in names if name.isidentifier())
 
 
-def _table(value: Any) -> tuple[dict[str, Member], dict[str, Member]] | None:
+def _table(value: Any) -> _Table | None:
     if isinstance(value, Tensor):
         return _TENSOR
     if isinstance(value, Node):
         return _NODE
     if type(value) is list:
         return _LIST
+    if type(value) in _OF_PYTHON:
+        return _OF_PYTHON[type(value)]()
     if isinstance(value, Handle):
         return _HANDLE
-    table: tuple[dict[str, Member], dict[str, Member]] | None = getattr(value, "_members", None)
+    table: _Table | None = getattr(value, "_members", None)
     return table
 
 
@@ -390,6 +421,69 @@ _HANDLE: tuple[dict[str, Member], dict[str, Member]] = (
 )
 
 
+@cache
+def _of_text() -> _Table:
+    from gradcli.engine.run.strings import METHODS, filled
+
+    def form(session: Session, site: Site | None, value: str, *args: Any, **named: Any) -> str:
+        return filled(session, value, args, named, get)
+
+    return {}, {**METHODS, "format": form}
+
+
+def _of_dictionaries() -> _Table:
+    from gradcli.engine.run.containers import DICTIONARIES
+
+    return {}, DICTIONARIES
+
+
+def _of_sets() -> _Table:
+    from gradcli.engine.run.containers import SETS
+
+    return {}, SETS
+
+
+_OF_PYTHON: dict[type, Callable[[], _Table]] = {
+    str: _of_text,
+    dict: _of_dictionaries,
+    set: _of_sets,
+    tuple: lambda: ({}, _SEQUENCE),
+}
+
+
+def _same(session: Session, a: Any, b: Any) -> bool:
+    from gradcli.engine.run.operators import equality
+
+    return session.truth(equality(session, a, b))
+
+
+def _position(session: Session, items: Any, item: Any) -> int:
+    """Where the first item stands that is equal to one."""
+    for at, other in enumerate(items):
+        if _same(session, other, item):
+            return at
+    raise run_error("bad-argument", f"{repr_text(item)} is not in {kind_of(items)}")
+
+
+def _index(
+    session: Session, site: Site | None, items: Any, item: Any, start: int = 0, stop: int = _END
+) -> int:
+    first = slice(start, stop).indices(len(items))[0]
+    return first + _position(session, items[start:stop], item)
+
+
+def _remove(session: Session, site: Site | None, items: list[Any], item: Any) -> None:
+    del items[_position(session, items, item)]
+
+
+def _sort(
+    session: Session, site: Site | None, items: list[Any], *, key: Any = None, reverse: Any = False
+) -> None:
+    from gradcli.engine.run.ordering import ordered
+
+    items[:] = ordered(session, items, key, reverse)
+
+
 def _pop(session: Session, site: Site | None, items: list[Any], index: int = -1) -> Any:
     try:
         return items.pop(index)
@@ -399,11 +493,23 @@ def _pop(session: Session, site: Site | None, items: list[Any], index: int = -1)
         ) from None
 
 
-_LIST: tuple[dict[str, Member], dict[str, Member]] = (
+_SEQUENCE: dict[str, Member] = {
+    "index": _index,
+    "count": lambda session, site, items, item: sum(_same(session, x, item) for x in items),
+}
+
+_LIST: _Table = (
     {},
     {
         "append": lambda session, site, items, item: items.append(item),
         "extend": lambda session, site, items, more: items.extend(session.items(more)),
         "pop": _pop,
+        "insert": lambda session, site, items, at, item: items.insert(at, item),
+        "remove": _remove,
+        "sort": _sort,
+        "reverse": lambda session, site, items: items.reverse(),
+        "clear": lambda session, site, items: items.clear(),
+        "copy": lambda session, site, items: items[:],
+        **_SEQUENCE,
     },
 )

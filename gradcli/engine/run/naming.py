@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import GeneratorType
 from typing import Any
 
 from gradcli.engine.tape.tensor import Number, Tensor
@@ -24,6 +25,9 @@ def kind_of(value: Any) -> str:
         list: "a list",
         tuple: "a tuple",
         range: "a range",
+        dict: "a dictionary",
+        set: "a set",
+        GeneratorType: "a generator",
         type(None): "None",
     }
     return names.get(type(value), "a function" if callable(value) else f"a {type(value).__name__}")

@@ -19,11 +19,11 @@ from gradcli.engine.tape.graph import Site
 from gradcli.engine.tape.tensor import Number, Tensor
 from gradcli.engine.values import memory
 from gradcli.engine.values.data import NUMBERS
-from gradcli.engine.values.fields import Fields
+from gradcli.engine.values.fields import VIEWS, Fields
 from gradcli.engine.values.limits import check_items, check_memory, check_text
 from gradcli.engine.values.objects import Object
 from gradcli.engine.values.sizes import Size
-from gradcli.errors import run_error
+from gradcli.errors import RunError, run_error
 
 LONGEST_AS_TUPLE = 32  # a longer list is an index of its own, whatever is in it
 _SEQUENCES = (tuple, str, range, Fields)
@@ -115,6 +115,8 @@ def _times(on_lists: str) -> scalars.Maker:
             found = getattr(_lists(), on_lists)(session, x, y, site)
             if found is not None:
                 return found
+        if type(x) in _TEXTS or type(y) in _TEXTS:
+            return repeated(x, y)
         return plain(session, site, x, y)
 
     return scalars.binary(ops.mul, multiply)
@@ -122,6 +124,70 @@ def _times(on_lists: str) -> scalars.Maker:
 
 def _of_lists(maker: Callable[[str], scalars.Maker], on_lists: str, site: Site) -> Function:
     return maker(on_lists)(site)
+
+
+@cache
+def _beside(sign: str) -> scalars.Maker:
+    """An operator that knows what is Python's own, beside numbers and tensors."""
+    op = ops[OPS[sign, 2]]
+    plain = in_order(op)
+
+    def operate(session: Session, site: Site, x: Any, y: Any) -> Any:
+        if type(x) in _PYTHONS or type(y) in _PYTHONS:
+            return _among_pythons(session, sign, x, y)
+        return plain(session, site, x, y)
+
+    return scalars.binary(op, operate)
+
+
+def _of_python(sign: str, site: Site) -> Function:
+    return _beside(sign)(site)
+
+
+def _set_updated(sign: str, site: Site) -> Function:
+    """`x -= y` and its like: a set or dictionary is changed in place."""
+    plain = _of_python(sign, site)
+
+    def update(session: Session, x: Any, y: Any) -> Any:
+        if type(x) is set or type(x) is dict:
+            from gradcli.engine.run.containers import updated
+
+            return updated(session, sign, x, y)
+        return plain(session, x, y)
+
+    return update
+
+
+def _among_pythons(session: Session, sign: str, x: Any, y: Any) -> Any:
+    """An operator on strings, tuples, dictionaries and sets."""
+    if sign == "%" and type(x) is str:
+        from gradcli.engine.run.percent import formatted
+
+        return formatted(x, y)
+    if sign in _ORDERS and type(x) in (str, tuple) and type(y) is type(x):
+        first, second = (x, y) if sign in ("<", "<=") else (y, x)
+        return less(session, first, second) if len(sign) == 1 else not less(session, second, first)
+    from gradcli.engine.run.containers import operated
+
+    return operated(sign, x, y)
+
+
+def less(session: Session, x: Any, y: Any) -> bool:
+    """Whether `x < y`, as Python puts values into order: strings, tuples and lists item by item."""
+    if (type(x) in NUMBERS and type(y) in NUMBERS) or (type(x) is str and type(y) is str):
+        return bool(x < y)
+    if type(x) is type(y) and type(x) in (tuple, list):
+        for a, b in zip(x, y, strict=False):
+            if not session.truth(equality(session, a, b)):
+                return less(session, a, b)
+        return len(x) < len(y)
+    if _PYTHONS.isdisjoint((type(x), type(y))):
+        return session.truth(session.do(ops.lt, session.operands(ops.lt, [x, y]), {}))
+    raise run_error("wrong-type", f"{kind_of(x)} and {kind_of(y)} have no order")
+
+
+_ORDERS = frozenset({"<", "<=", ">", ">="})
+_PYTHONS = frozenset({str, tuple, dict, set, *VIEWS})
 
 
 def _over(site: Site) -> Function:
@@ -147,6 +213,8 @@ _LANGUAGE: dict[str, Callable[[Site], Function]] = {
     "*": partial(_of_lists, _times, "repeated"),
     "*[]": partial(_of_lists, _times, "repeated_as_written"),
     "/": _over,
+    "%": partial(_of_python, "%"),
+    **{sign: partial(_of_python, sign) for sign in ("-", "|", "&", "^", "<", "<=", ">", ">=")},
     "not": lambda site: negation,
     "is": lambda site: lambda session, x, y: identity(x, y),
     "is not": lambda site: lambda session, x, y: not identity(x, y),
@@ -159,6 +227,7 @@ _LANGUAGE: dict[str, Callable[[Site], Function]] = {
 """Operators that know more than numbers and tensors."""
 
 _UPDATES: dict[str, Callable[[Site], Function]] = {
+    **{sign: partial(_set_updated, sign) for sign in ("-", "|", "&", "^")},
     "+": partial(_of_lists, _plus, "extended"),
     "*": partial(_of_lists, _times, "repeated_in_place"),
 }
@@ -188,6 +257,10 @@ def membership(session: Session, value: Any, container: Any) -> bool:
         return value in container
     if isinstance(container, Tensor) and type(container) is Tensor:
         return session.truth(session.do(ops.any, [session.do(ops.eq, [container, value], {})], {}))
+    if type(container) in (dict, set):
+        from gradcli.engine.run.containers import hashed
+
+        return hashed(value) in container
     for item in session.iterate(container):
         same = equality(session, value, item)
         if session.truth(same):
@@ -206,6 +279,10 @@ def equality(session: Session, left: Any, right: Any, site: Site | None = None) 
             )
         args = [session.tensor(left, site), session.tensor(right, site)]
         return session.do(ops.eq, args, {}, site)
+    if type(left) is dict and type(right) is dict:
+        return left.keys() == right.keys() and all(
+            session.truth(equality(session, item, right[key])) for key, item in left.items()
+        )
     if isinstance(left, tuple) and isinstance(right, tuple):
         return len(left) == len(right) and all(
             session.truth(equality(session, a, b)) for a, b in zip(left, right, strict=True)
@@ -246,6 +323,43 @@ def joined(left: Any, right: Any) -> Any:
     raise run_error("wrong-type", f"`+` cannot add {kind_of(left)} and {kind_of(right)}")
 
 
+def repeated(left: Any, right: Any) -> Any:
+    """`left * right` of text or a tuple and an int."""
+    several, count = (left, right) if type(left) in _TEXTS else (right, left)
+    count = _seen(count)
+    if type(count) is not int and type(count) is not bool:
+        raise run_error("wrong-type", f"`*` cannot multiply {kind_of(left)} and {kind_of(right)}")
+    length = len(several) * max(count, 0)
+    if type(several) is str:
+        check_text(length)
+        return several * count
+    check_items(length)
+    return tuple(several) * count
+
+
+def delete_item(session: Session, receiver: Any, index: Any) -> None:
+    """`del receiver[index]`."""
+    if type(receiver) is dict:
+        from gradcli.engine.run import containers
+
+        containers.delete(receiver, index)
+        return
+    if type(receiver) is not list:
+        raise run_error("wrong-type", f"items of {kind_of(receiver)} cannot be deleted")
+    where = _place(index)
+    if not isinstance(where, (int, slice)) or isinstance(where, bool):
+        raise run_error("wrong-type", "a list takes an int or a slice as its index")
+    try:
+        del receiver[where]
+    except IndexError:
+        raise _out_of_range(where, receiver) from None
+
+
+def _out_of_range(index: int | slice, value: Any) -> RunError:
+    message = f"index {index} is out of range for {kind_of(value)} of length {len(value)}"
+    return run_error("index-out-of-range", message)
+
+
 def item(session: Session, value: Any, index: Any, site: Site | None) -> Any:
     """`value[index]`."""
     if type(value) is Tensor:
@@ -262,10 +376,11 @@ def item(session: Session, value: Any, index: Any, site: Site | None) -> Any:
         try:
             return value[where]
         except IndexError:
-            raise run_error(
-                "index-out-of-range",
-                f"index {where} is out of range for {kind_of(value)} of length {len(value)}",
-            ) from None
+            raise _out_of_range(where, value) from None
+    if type(value) is dict:
+        from gradcli.engine.run import containers
+
+        return containers.get(value, index)
     if isinstance(value, Object):
         return objects().operated(ops.getitem, (value, index), {})
     if isinstance(value, Number) or type(value) in NUMBERS:
@@ -275,17 +390,22 @@ def item(session: Session, value: Any, index: Any, site: Site | None) -> Any:
 
 def set_item(session: Session, receiver: Any, index: Any, value: Any, site: Site | None) -> None:
     """`receiver[index] = value`, in place."""
+    if type(receiver) is dict:
+        from gradcli.engine.run import containers
+
+        containers.put(receiver, index, value)
+        return
     where = _place(index)
     if type(receiver) is list:
+        if type(where) is slice:
+            _set_part(session, receiver, where, value)
+            return
         if not isinstance(where, int) or isinstance(where, bool):
             raise run_error("wrong-type", "an item of a list is set by one int")
         try:
             receiver[where] = value
         except IndexError:
-            raise run_error(
-                "index-out-of-range",
-                f"index {where} is out of range for a list of length {len(receiver)}",
-            ) from None
+            raise _out_of_range(where, receiver) from None
         return
     if isinstance(receiver, Object):
         objects().called(receiver, "__setitem__", (index, value), {})
@@ -301,6 +421,18 @@ def set_item(session: Session, receiver: Any, index: Any, value: Any, site: Site
     apply_inplace(
         ops.set_at, receiver, [value], {"index": where}, site, recording=session.recording
     )
+
+
+def _set_part(session: Session, receiver: list[Any], where: slice, value: Any) -> None:
+    """A slice of a list replaced by the items of a value."""
+    items = session.items(value)
+    check_items(len(receiver) + len(items))
+    try:
+        receiver[where] = items
+    except ValueError:
+        count = len(receiver[where])
+        message = f"{len(items)} items cannot take the place of the {count} that the slice shows"
+        raise run_error("wrong-count", message) from None
 
 
 def _place(index: Any) -> Any:

@@ -8,7 +8,20 @@ from typing import Any
 
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import REQUIRED
-from gradcli.ir import Build, Builtin, Const, Imported, Instruction, Named, Operand, Program, Slot
+from gradcli.ir import (
+    Build,
+    Builtin,
+    Const,
+    Function,
+    Imported,
+    Instruction,
+    Named,
+    Operand,
+    Program,
+    Slot,
+    SpreadCall,
+    SpreadMethod,
+)
 from gradcli.ir.visit import writes
 from gradcli.record import Record
 from gradcli.source import Span
@@ -134,11 +147,45 @@ class Pieces:
         asked = self.ask("@callee", span, (function,))
         return ast.IfExp(plain, self.load(function), asked, **self.at(span))
 
+    def parameters(
+        self, function: Function, first: Sequence[str], defaults: Sequence[ast.expr]
+    ) -> ast.arguments:
+        """The parameters of a function, behind the `first` ones."""
+        places: list[ast.arg] = [ast.arg(name, **self.at(function.span)) for name in first]
+        named: list[ast.arg] = []
+        given = iter(defaults)
+        by_place: list[ast.expr] = []
+        by_name: list[ast.expr | None] = []
+        rest: dict[str, ast.arg] = {}
+        for p in function.parameters:
+            arg = ast.arg(self.variable(p.slot), **self.at(function.span))
+            default = None if p.default is None else next(given)
+            if p.kind == "named":
+                named.append(arg)
+                by_name.append(default)
+            elif p.kind:
+                rest[p.kind] = arg
+            else:
+                places.append(arg)
+                by_place += [] if default is None else [default]
+        return ast.arguments([], places, rest.get("*"), named, by_name, rest.get("**"), by_place)
+
+    def spread(
+        self, function: ast.expr, i: SpreadCall | SpreadMethod, first: Sequence[ast.expr] = ()
+    ) -> ast.expr:
+        """A call with the items of a list and those of a dictionary."""
+        at = self.at(i.span)
+        star = ast.Starred(self.load(i.args), ast.Load(), **at)
+        named = [] if i.keywords is None else [ast.keyword(None, self.load(i.keywords), **at)]
+        return ast.Call(function, [*first, star], named, **at)
+
     def build(self, i: Build) -> ast.expr:
-        """A new list, tuple, slice or text."""
+        """A new list, tuple, dictionary, slice or text."""
         items = [self.load(item) for item in i.items]
         if i.kind == "list":
             return ast.List(items, ast.Load(), **self.at(i.span))
         if i.kind == "tuple":
             return ast.Tuple(items, ast.Load(), **self.at(i.span))
+        if i.kind == "dict":
+            return ast.Dict([], [], **self.at(i.span))
         return self.call(self.name(f"@{i.kind}", i.span), i.span, items)

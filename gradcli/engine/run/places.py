@@ -13,12 +13,12 @@ from gradcli.engine.run.naming import kind_of
 from gradcli.engine.run.remarks import Remarks, instruction_at, remarks
 from gradcli.engine.run.text import repr_text
 from gradcli.engine.run.translate import FILENAME, PART
-from gradcli.engine.run.wrong_calls import part_of, wrong_call
+from gradcli.engine.run.wrong_calls import misfit, part_of, wrong_call
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values import refusals
 from gradcli.engine.values.data import NUMBERS
 from gradcli.engine.values.objects import Object
-from gradcli.errors import Diagnostic, GradError, Label, LimitError
+from gradcli.errors import Diagnostic, GradError, Label, LimitError, run_error
 from gradcli.ir import (
     Apply,
     Augment,
@@ -30,6 +30,7 @@ from gradcli.ir import (
     Operator,
     Program,
     Slot,
+    SpreadCall,
     visit,
 )
 from gradcli.source import Source, Span
@@ -141,6 +142,9 @@ def _known(
         return LimitError(Diagnostic("recursion-limit", message))
     if isinstance(error, MemoryError):
         return LimitError(Diagnostic("memory-limit", "there is not enough memory for this value"))
+    if isinstance(error, RuntimeError) and "changed size" in str(error):
+        message = "the dictionary or set is changed while something goes through it"
+        return run_error("bad-argument", message, help="go through `list(...)` of it")
     if isinstance(error, TypeError) and called:
         from gradcli.engine.run.classes import arguments
 
@@ -150,11 +154,18 @@ def _known(
 
 def _wrong_call(frame: FrameType, span: Span, program: Program) -> GradError | None:
     """The error for a call of an own function with the wrong arguments."""
-    i = instruction_at(program, span, Call)
-    if not isinstance(i, Call) or not isinstance(i.function, Slot):
+    i = instruction_at(program, span, Call, SpreadCall)
+    if not isinstance(i, (Call, SpreadCall)) or not isinstance(i.function, Slot):
         return None
     function = _function(place_of(_value(frame, i.function, program)), program)
-    return None if function is None else wrong_call(i, function, program.source.text)
+    if function is None:
+        return None
+    if isinstance(i, Call):
+        return wrong_call(i, function, program.source.text)
+    given = [_value(frame, o, program) for o in (i.args, i.keywords) if isinstance(o, Slot)]
+    spans = [i.span] * len(given[0])
+    by_name = [name for named in given[1:] for name in named]
+    return misfit(i, spans, by_name, function, program.source.text)
 
 
 Frame = tuple[FrameType, int]

@@ -37,7 +37,7 @@ from gradcli.engine.tape.tensor import (
 from gradcli.engine.values import refusals
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import NUMBERS, SCALARS, np
-from gradcli.engine.values.fields import Fields
+from gradcli.engine.values.fields import VIEWS, Fields
 from gradcli.engine.values.limits import Counters, check_items, check_memory
 from gradcli.engine.values.objects import Object
 from gradcli.errors import Diagnostic, RunError, run_error
@@ -367,7 +367,7 @@ class Session:
         self.points[name] = Tensor(_copied(x.data))
 
 
-_ITERABLE = frozenset({list, range, str})
+_ITERABLE = frozenset({list, range, str, dict, set, *VIEWS})
 
 
 def _in_place_of(value: Any, data: Any) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 
 from gradcli.engine.tape.tensor import Number, Tensor
 from gradcli.engine.values.data import NUMBERS, Data, dtype_of, shape_of
-from gradcli.engine.values.fields import Fields
+from gradcli.engine.values.fields import VIEWS, Fields
 from gradcli.engine.values.limits import check_text, joined_text
 from gradcli.engine.values.objects import Object
 from gradcli.errors import run_error
@@ -43,6 +43,8 @@ def repr_text(value: Any) -> str:
     if kind is tuple:
         inside = joined_text(", ", map(repr_text, value))
         return f"({inside},)" if len(value) == 1 else f"({inside})"
+    if kind is dict or kind is set or kind in VIEWS:
+        return _collection(value)
     if isinstance(value, Object):
         return object_text(value, repr)
     if callable(value) and hasattr(value, "__name__") and not isinstance(value, type):
@@ -60,6 +62,18 @@ def object_text(value: Object, way: Callable[[Any], str]) -> str:
         raise run_error(
             "wrong-type", f"`{way.__name__}` needs a method that returns text"
         ) from None
+
+
+def _collection(value: Any) -> str:
+    """A dictionary, a set, or what shows a part of one."""
+    kind = type(value)
+    if kind is dict:
+        pairs = (f"{repr_text(key)}: {repr_text(item)}" for key, item in value.items())
+        return f"{{{joined_text(', ', pairs)}}}"
+    inside = joined_text(", ", map(repr_text, value))
+    if kind is set:
+        return f"{{{inside}}}" if value else "set()"
+    return f"{kind.__name__}([{inside}])"
 
 
 def format_value(value: Any, conversion: str = "", spec: str = "") -> str:

@@ -18,6 +18,7 @@ from gradcli.engine.run.counting import Counting
 from gradcli.engine.run.pieces import Pieces, Place
 from gradcli.errors import Diagnostic, ProgramError
 from gradcli.ir import (
+    Append,
     Apply,
     Assert,
     Augment,
@@ -32,6 +33,10 @@ from gradcli.ir import (
     Define,
     DefineClass,
     DefineRule,
+    Delete,
+    DeleteItem,
+    Emit,
+    Extend,
     For,
     Format,
     Function,
@@ -48,6 +53,8 @@ from gradcli.ir import (
     SetAttribute,
     SetItem,
     Slot,
+    SpreadCall,
+    SpreadMethod,
     Super,
     Try,
     Unpack,
@@ -55,7 +62,7 @@ from gradcli.ir import (
     While,
     Yield,
 )
-from gradcli.ir.visit import instructions, writes
+from gradcli.ir.visit import instructions, is_generator, writes
 from gradcli.record import Record
 from gradcli.recursion import NESTED, Room
 from gradcli.source import Span
@@ -143,6 +150,8 @@ class _Translator(Pieces):
 
     def function(self, function: Function, name: str, defaults: list[ast.expr]) -> ast.FunctionDef:
         """A function of the program, whose calls are counted."""
+        if is_generator(function):  # which is not called, but gone on with
+            return self.python_function(function, name, defaults)
         outside = self.counting.enter(function)
         made = self.python_function(function, name, defaults)
         docstring, *body = made.body
@@ -173,9 +182,7 @@ class _Translator(Pieces):
             names &= shared
             body.insert(1, ast.Global(sorted(names), **self.at(span)) if names else place)
         self.blocks, self.wrapped, self.shared = outside
-        given = [*first, *(self.variable(p.slot) for p in function.parameters)]
-        params = [ast.arg(name, **self.at(function.span)) for name in given]
-        arguments = ast.arguments([], params, None, [], [], None, defaults)
+        arguments = self.parameters(function, first, defaults)
         return ast.FunctionDef(name, arguments, body, [], **_LATER, **self.at(function.span))
 
     def body(self, block: list[Instruction], span: Span) -> list[ast.stmt]:
@@ -364,6 +371,31 @@ class _Translator(Pieces):
             case SetItem():
                 value = self.ask(self.place(i), span, (i.receiver, i.index, i.value))
                 return [ast.Expr(value, **self.at(span))]
+            case SpreadCall():
+                function = self.callee(i.function)
+                value = self.spread(function, i)
+                return [self.store(self.variable(i.target), value, span)]
+            case SpreadMethod():
+                first = [self.name("@session", span), self.load(i.receiver)]
+                function = self.name(self.place(i), span)
+                value = self.spread(function, i, first)
+                return [self.store(self.variable(i.target), value, span)]
+            case Append() | Extend():
+                name = type(i).__name__.lower()
+                value = self.load(i.value)
+                if name == "extend":
+                    value = self.ask("@items", span, [value])
+                add = ast.Attribute(self.load(i.receiver), name, ast.Load(), **self.at(span))
+                return [ast.Expr(self.call(add, span, [value]), **self.at(span))]
+            case Delete():
+                deleted = ast.Name(self.variable(i.slot.index), ast.Del(), **self.at(span))
+                return [ast.Delete([deleted], **self.at(span))]
+            case DeleteItem():
+                value = self.ask("@delete", span, (i.receiver, i.index))
+                return [ast.Expr(value, **self.at(span))]
+            case Emit():
+                emitted = ast.Yield(self.load(i.value), **self.at(span))
+                return [ast.Expr(emitted, **self.at(span))]
             case Build():
                 return [self.store(self.variable(i.target), self.build(i), span)]
             case Format():
@@ -378,9 +410,10 @@ class _Translator(Pieces):
                 targets: list[ast.expr] = [
                     ast.Name(self.variable(t), ast.Store(), **self.at(span)) for t in i.targets
                 ]
-                value = self.ask(
-                    "@unpack", span, [self.load(i.value), self.constant(len(targets), span)]
-                )
+                asked = [self.load(i.value), self.constant(len(targets), span)]
+                if i.starred is not None:
+                    asked.append(self.constant(i.starred, span))
+                value = self.ask("@unpack" if i.starred is None else "@spread", span, asked)
                 pattern = ast.Tuple(targets, ast.Store(), **self.at(span))
                 return [ast.Assign([pattern], value, **self.at(span))]
             case Branch():
@@ -500,7 +533,7 @@ def _stores(statement: ast.stmt) -> list[ast.Name]:
     stack: list[ast.AST] = [statement]
     while stack:
         node = stack.pop()
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, (ast.Store, ast.Del)):
             found.append(node)
         if isinstance(node, ast.FunctionDef):
             found.append(ast.Name(node.name, ast.Store()))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from gradcli import ir
 from gradcli.engine.run.functions import PARAMETERS, RESULT
 from gradcli.errors import Diagnostic, Label, RunError, counted, listed
@@ -11,24 +13,38 @@ from gradcli.source import Span
 
 def wrong_call(call: ir.Call, function: ir.Function, source_text: str) -> RunError | None:
     """What is wrong with the arguments of a call, None if nothing is."""
+    by_name = [word for word, _ in call.keywords]
+    return misfit(call, [a.span for a in call.args], by_name, function, source_text)
+
+
+def misfit(
+    call: ir.Call | ir.SpreadCall,
+    args: Sequence[Span],
+    by_name: Sequence[str],
+    function: ir.Function,
+    source_text: str,
+) -> RunError | None:
+    """Likewise of a call with so many arguments by place, which stand there, and these by name."""
     written = source_text[call.function.span.start : call.function.span.end]
     name = f"`{written}`" if written.isidentifier() else "this function"
-    names = [p.name for p in function.parameters]
-    required = [p.name for p in function.parameters if p.default is None]
-    by_place = names[: len(call.args)]
-    by_name = [word for word, _ in call.keywords]
+    kinds = {p.kind for p in function.parameters}
+    names = [p.name for p in function.parameters if not p.kind]
+    taken = [*names, *(p.name for p in function.parameters if p.kind == "named")]
+    required = [p.name for p in function.parameters if p.default is None and p.name in taken]
+    by_place = names[: len(args)]
     span = call.span
-    unknown = next((word for word in by_name if word not in names), None)
+    unknown = next((w for w in by_name if w not in taken and "**" not in kinds), None)
     twice = next((word for word in by_name if word in by_place), None)
     missing = [n for n in required if n not in by_place and n not in by_name]
     if unknown is not None:
         message = f"{name} takes no argument `{unknown}`"
     elif twice is not None:
         message = f"{name} gets its argument `{twice}` by place and by name"
-    elif len(call.args) > len(names):
-        least = f"{len(required)} to " if len(required) < len(names) else ""
-        message = f"{name} takes {least}{counted(len(names), 'argument')}, got {len(call.args)}"
-        span = Span(call.args[len(names)].span.start, call.args[-1].span.end)
+    elif len(args) > len(names) and "*" not in kinds:
+        needed = sum(n in required for n in names)
+        least = f"{needed} to " if needed < len(names) else ""
+        message = f"{name} takes {least}{counted(len(names), 'argument')}, got {len(args)}"
+        span = Span(args[len(names)].start, args[-1].end)
     elif missing:
         noun = "argument" if len(missing) == 1 else "arguments"
         message = f"{name} lacks its {noun} {listed(missing)}"

@@ -8,6 +8,7 @@ from typing import Any
 from gradcli import ir
 from gradcli.engine.autodiff.backward import seed_of_one
 from gradcli.engine.ops.catalog import ops
+from gradcli.engine.run.members import CHANGES_A_LIST
 from gradcli.engine.run.messages import call_note
 from gradcli.engine.run.naming import kind_of
 from gradcli.engine.static.inference import stacked, stand_in
@@ -73,29 +74,53 @@ class Calls:
         self, function: Closure, args: list[Any], keywords: dict[str, Any], span: Span
     ) -> Any:
         """Go through a function's body."""
-        parameters = function.function.parameters
-        names = [p.name for p in parameters]
-        given = {**function.defaults, **dict(zip(names, args, strict=False)), **keywords}
-        fits = len(args) <= len(names) and set(given) == set(names)
+        code = function.function
+        given = self._bound(function, args, keywords)
+        fits = given is not None and not visit.is_generator(code)
         self._called += 1
-        if not fits or self.depth >= _DEEPEST or self._called > _MOST_CALLS:
+        if given is None or not fits or self.depth >= _DEEPEST or self._called > _MOST_CALLS:
             self._lists.lose(function)
             self._transfer.out_of_sight([*args, *keywords.values()])
             self._lists.lose_all()
             return unknown(linked([*args, *keywords.values()]))
         inner = Slots(function.slots)
-        for parameter in parameters:
+        for parameter in code.parameters:
             inner.own[parameter.slot] = given[parameter.name]
+        told = [] if code.name.startswith("%") else [call_note(self._findings.line(span))]
         self.depth += 1
-        self._findings.way.append(call_note(self._findings.line(span)))
+        self._findings.way += told
         self._returned.append([])
-        ends = self._walk(function.function.body, inner)
-        self._findings.way.pop()
+        ends = self._walk(code.body, inner)
+        del self._findings.way[len(self._findings.way) - len(told) :]
         self.depth -= 1
         returned = self._returned.pop()
         if ends:
             returned.append(constant(None))
         return self._lists.all_merged(returned)
+
+    def _bound(
+        self, function: Closure, args: list[Any], keywords: dict[str, Any]
+    ) -> dict[str, Any] | None:
+        """What the parameters of a function get, None where the arguments do not fit."""
+        parameters = function.function.parameters
+        kinds = {p.kind: p.name for p in parameters if p.kind in ("*", "**")}
+        names = [p.name for p in parameters if not p.kind]
+        taken = [p.name for p in parameters if p.name not in kinds.values()]
+        given = {**function.defaults, **dict(zip(names, args, strict=False))}
+        others = {name: value for name, value in keywords.items() if name not in taken}
+        given.update((name, value) for name, value in keywords.items() if name in taken)
+        if set(given) != set(taken) or not set(names[: len(args)]).isdisjoint(keywords):
+            return None
+        if len(args) > len(names) and "*" not in kinds:
+            return None
+        if others and "**" not in kinds:
+            return None
+        if "*" in kinds:
+            given[kinds["*"]] = self._transfer.built("tuple", args[len(names) :])
+        if "**" in kinds:
+            self._transfer.out_of_sight([*others.values()])
+            given[kinds["**"]] = unknown(linked(others.values()))
+        return given
 
     def is_transform(self, name: str) -> bool:
         return name in ops and ops[name].transform is not None
@@ -163,6 +188,9 @@ class Calls:
         self, receiver: Any, name: str, args: list[Any], keywords: dict[str, Any], span: Span
     ) -> Any:
         """What `receiver.name(args)` gives, of a method that is no built-in function."""
+        of_tensor = name in ops and ops[name].method
+        if of_tensor and isinstance(receiver, Value) and receiver.kind in ("tensor", "number"):
+            return self._transfer.applied(name, [receiver, *args], keywords, span)
         if isinstance(receiver, List):
             return self._transfer.list_method(receiver, name, args, span)
         if isinstance(receiver, Rule) and name == "apply" and not keywords:
@@ -179,7 +207,7 @@ class Calls:
 def _may_change_lists(body: ir.Body) -> bool:
     """Whether a block, or what it calls, changes a list."""
     return any(
-        isinstance(i, (ir.SetItem, ir.Call))
-        or (isinstance(i, ir.Method) and i.name in ("append", "extend", "pop"))
+        isinstance(i, (ir.SetItem, ir.DeleteItem, ir.Call, ir.SpreadCall, ir.SpreadMethod))
+        or (isinstance(i, ir.Method) and i.name in CHANGES_A_LIST)
         for i in visit.instructions(body)
     )

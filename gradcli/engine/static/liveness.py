@@ -17,7 +17,7 @@ Slots: TypeAlias = Set[int]
 _NONE: Slots = frozenset()
 _ASSIGNMENTS = (
     *(ir.Copy, ir.Operator, ir.Apply, ir.Inplace, ir.CallBuiltin),
-    *(ir.Call, ir.Method, ir.Build, ir.GetAttribute),
+    *(ir.Call, ir.Method, ir.SpreadCall, ir.SpreadMethod, ir.Build, ir.GetAttribute),
 )
 
 

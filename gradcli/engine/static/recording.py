@@ -8,6 +8,7 @@ from gradcli.ir import visit
 
 _SAME = (
     *(ir.Copy, ir.Operator, ir.Call, ir.Build, ir.Unpack, ir.Branch, ir.Choice, ir.Yield),
+    *(ir.Append, ir.Extend, ir.Delete, ir.DeleteItem, ir.SpreadCall, ir.Emit),
     *(ir.While, ir.For, ir.Break, ir.Continue, ir.Return, ir.Define, ir.Input, ir.Watch),
 )
 """Instructions that do the same, whether it is recorded or not."""
@@ -21,7 +22,19 @@ def sees_recording(program: ir.Program) -> bool:
     another; true wherever it is not certain that it does not.
     """
     own = _own(program)
-    return any(_sees(i, own) for i in visit.everything(program))
+    formats = any(map(_has_format, visit.everything(program)))
+    return any(_sees(i, own) or (formats and _fills(i)) for i in visit.everything(program))
+
+
+def _has_format(i: ir.Instruction) -> bool:
+    """Whether an instruction has a text that `%` may put values into."""
+    texts = (o.value for o in visit.operands(i) if isinstance(o, ir.Const))
+    return any(type(text) is str and "%" in text for text in texts)
+
+
+def _fills(i: ir.Instruction) -> bool:
+    """Whether an instruction may be a `%` of a text."""
+    return isinstance(i, (ir.Operator, ir.Augment)) and i.operator == "%"
 
 
 def names_recorded(program: ir.Program) -> bool:

@@ -41,6 +41,14 @@ class Steps:
                 self._transfer.truth(self.read(i.test, slots), i.test.span)
             case ir.Unpack():
                 self._unpack(i, slots)
+            case ir.Append():
+                receiver = self.read(i.receiver, slots)
+                self._transfer.list_method(receiver, "append", [self.read(i.value, slots)], i.span)
+            case ir.Extend():
+                receiver = self.read(i.receiver, slots)
+                self._transfer.list_method(receiver, "extend", [self.read(i.value, slots)], i.span)
+            case ir.DeleteItem():
+                self._transfer.out_of_sight([self.read(i.receiver, slots)])
             case ir.SetItem():
                 self._set_item(i, slots)
             case ir.SetAttribute():
@@ -75,6 +83,8 @@ class Steps:
                 keywords = {k: self.read(v, slots) for k, v in i.keywords}
                 self._check_call(i, function)
                 return self._calls.call(function, args, keywords, i.span)
+            case ir.SpreadCall() | ir.SpreadMethod():
+                return self._spread(i, slots)
             case ir.Method():
                 receiver = self.read(i.receiver, slots)
                 args = [self.read(a, slots) for a in i.args]
@@ -95,6 +105,19 @@ class Steps:
             case ir.DefineRule():
                 return Rule({m.name: self._closure(m, slots) for m in i.methods})
         return unknown()
+
+    def _spread(self, i: ir.SpreadCall | ir.SpreadMethod, slots: Slots) -> Any:
+        """A call with the items of a list; what comes of a dictionary is not followed."""
+        called = self.read(i.receiver if isinstance(i, ir.SpreadMethod) else i.function, slots)
+        args = self.read(i.args, slots)
+        items = args.items if isinstance(args, List) else None
+        if items is None or i.keywords is not None:
+            self._transfer.out_of_sight([called, args])
+            self._lists.lose_all()
+            return unknown()
+        if isinstance(i, ir.SpreadMethod):
+            return self._calls.method(called, i.name, [*items], {}, i.span)
+        return self._calls.call(called, [*items], {}, i.span)
 
     def _check_call(self, i: ir.Call, function: Any) -> None:
         """Tell of arguments that a function of the program does not take."""
@@ -209,9 +232,29 @@ class Steps:
         value, n = self.read(i.value, slots), len(i.targets)
         self._transfer.check_items(value, i.span)
         item, count = self._transfer.items(value)
+        items = value.items if isinstance(value, List) else value
+        if i.starred is not None:
+            self._spread_over(i, items, item, count, slots)
+            return
         if count is not None and count != n:
             self._findings.refuse(refusals.wrong_count(count, n), i.span)
-        items = value.items if isinstance(value, List) else value
         parts = items if isinstance(items, (list, tuple)) and len(items) == n else [item] * n
+        for target, part in zip(i.targets, parts, strict=True):
+            slots.own[target] = part
+
+    def _spread_over(
+        self, i: ir.Unpack, items: Any, item: Any, count: int | None, slots: Slots
+    ) -> None:
+        """Items for several targets, of which one takes the list of those that are left."""
+        before, n = i.starred or 0, len(i.targets)
+        if count is not None and count < n - 1:
+            self._findings.refuse(refusals.too_few(count, n - 1), i.span)
+        parts: list[Any] = [item] * n
+        if isinstance(items, (list, tuple)) and len(items) >= n - 1:
+            left = len(items) - n + 1
+            rest = self._lists.new(items[before : before + left])
+            parts = [*items[:before], rest, *items[before + left :]]
+        else:
+            parts[before] = self._lists.new(None, item)
         for target, part in zip(i.targets, parts, strict=True):
             slots.own[target] = part

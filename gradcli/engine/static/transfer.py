@@ -173,6 +173,10 @@ class Transfer:
                 return indexed(name, [plain(value)], plain(index))
             case "add", [left, right] if is_text(left) or is_text(right):
                 return self._joined(example(left), example(right), span)
+            case (("remainder" | "mul"), _) if any(is_text(a) for a in args):
+                return Value(kind="text", memory=frozenset())
+            case ("remainder", [Value(kind="text"), _]):
+                return Value(kind="text", memory=frozenset())
             case "add", [tuple() as left, tuple() as right]:
                 if len(left) + len(right) > LARGEST:
                     return self._lost([left, right])
@@ -329,7 +333,7 @@ class Transfer:
         """A list, tuple, slice or text of items."""
         if kind == "list":
             return self.lists.new(items)
-        if kind == "text":
+        if kind in ("text", "dict"):
             return unknown()
         if kind == "tuple":
             return tuple(items) if is_small(items) else self._lost(items)
@@ -347,8 +351,11 @@ class Transfer:
         if any(isinstance(v, FUNCTIONS) for v in values):
             self.lists.lose_forever()
 
-    def list_method(self, receiver: List, name: str, args: list[Any], span: Span) -> Any:
+    def list_method(self, receiver: Any, name: str, args: list[Any], span: Span) -> Any:
         """`receiver.name(args)` of a list."""
+        if not isinstance(receiver, List):
+            self.out_of_sight([receiver, *args])
+            return unknown()
         match name, args:
             case "append", [item]:
                 self.lists.append(receiver, item)
@@ -369,7 +376,7 @@ class Transfer:
                 return self.lists.pop(receiver, at)
         if name not in members.names_of([]):
             self.findings.ask(lambda: members.call(self.session, None, [], name, (), {}), span)
-        self.out_of_sight([receiver])
+        self.out_of_sight([receiver, *args])
         return unknown()
 
     def attribute(self, receiver: Any, name: str, span: Span) -> Any:

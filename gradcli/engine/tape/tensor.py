@@ -180,9 +180,17 @@ class AccumulateGrad(Node):
 
 
 class Number(Tensor):
-    """A Python number that is being differentiated: to the program it is the number it holds."""
+    """A Python number that is being differentiated: to the program it is the number it holds, also
+    as a key of a dictionary.
+    """
 
     __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        return bool(self.data == (other.data if isinstance(other, Number) else other))
+
+    def __hash__(self) -> int:
+        return hash(self.data)
 
     @property
     def is_number(self) -> bool:

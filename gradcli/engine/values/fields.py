@@ -17,3 +17,7 @@ class Fields(tuple[Any, ...]):
         made.name = name
         made.names = names
         return made
+
+
+VIEWS: tuple[type, ...] = (type({}.keys()), type({}.values()), type({}.items()))
+"""The types of what shows the keys, the values or the pairs of a dictionary."""

@@ -21,6 +21,11 @@ def wrong_count(items: int, names: int) -> RunError:
     return run_error("wrong-count", f"{items} values cannot be unpacked into {names} names")
 
 
+def too_few(items: int, names: int) -> RunError:
+    """Fewer items than names beside the one with a star that they are unpacked into."""
+    return run_error("wrong-count", f"{items} values cannot be unpacked into {names} names or more")
+
+
 def not_callable(kind: str) -> RunError:
     """A call of what is no function, but `a number` or the like."""
     help = (

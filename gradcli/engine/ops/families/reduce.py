@@ -77,7 +77,7 @@ def _items_added(session: Any, items: Any, params: Any, site: Any) -> Any:
 def _added(session: Any, items: Any, start: Any, site: Any = None) -> Any:
     """The items added to a start, one after the other."""
     total = start
-    for item in items:
+    for item in session.items(items):
         if type(total) is type(item) and isinstance(item, (list, tuple)):
             total = total + item
         else:
@@ -95,6 +95,7 @@ def _total(code: Any, x: Any, dim: Any, keepdim: Any, dtype: Any) -> Any:
 sum_: Op = op(
     "sum",
     on_items=_items_added,
+    gathers=True,
     args=("input",),
     params={**DIMS, "dtype": None},
     doc="Sum of the elements, or of those along the dimensions `dim`. Ints and bools give an int. "
@@ -144,6 +145,7 @@ def _sum_from_of(known: Statics, input: Any, start: Any) -> Any:
 builtins_sum: Op = host(
     "builtins_sum",
     _sum_from,
+    gathers=True,
     args=("input", "start"),
     infer=_sum_from_of,
     by=("sum", "add"),

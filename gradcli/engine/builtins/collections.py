@@ -1,0 +1,436 @@
+"""Python's lists, tuples, sets and dictionaries, and what goes through them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from gradcli.engine.ops.catalog import ops
+from gradcli.engine.ops.op import Op, host
+from gradcli.engine.ops.statics import Statics
+from gradcli.engine.ops.tracing import Tracing
+from gradcli.engine.run.functions import called
+from gradcli.engine.run.ordering import extreme, ordered
+from gradcli.engine.tape.tensor import Tensor
+from gradcli.engine.values.data import NUMBERS
+from gradcli.engine.values.sizes import describe
+from gradcli.errors import run_error
+
+FAMILY = 332, "Python's collections"
+
+_PYTHON = "Python"
+
+
+def _unknown(known: Statics, *values: Any, **params: Any) -> Any:
+    return known.unknown(*values)
+
+
+# making them ------------------------------------------------------------------------------------
+
+
+def _set(session: Any, iterable: Any) -> set[Any]:
+    from gradcli.engine.run.containers import of_items
+
+    return set() if iterable is None else of_items(session, iterable)
+
+
+def _dict(session: Any, *values: Any, named: Any) -> dict[Any, Any]:
+    from gradcli.engine.run.containers import pairs
+
+    if len(values) > 1:
+        raise run_error("wrong-arity", f"`dict` takes one value, got {len(values)}")
+    return {**(pairs(session, values[0]) if values else {}), **named}
+
+
+list_: Op = host(
+    "list",
+    lambda session, iterable: [] if iterable is None else session.items(iterable),
+    args=("iterable=None",),
+    infer=_unknown,
+    traced=lambda code, iterable: [] if iterable is None else [*code.items(iterable)],
+    keeps=True,
+    gathers=True,
+    doc="A new list of what a `for` over the value goes through.",
+    sees=False,
+    source=_PYTHON,
+)
+
+tuple_: Op = host(
+    "tuple",
+    lambda session, iterable: () if iterable is None else tuple(session.items(iterable)),
+    args=("iterable=None",),
+    infer=_unknown,
+    traced=lambda code, iterable: () if iterable is None else tuple(code.items(iterable)),
+    keeps=True,
+    gathers=True,
+    doc="A tuple of what a `for` over the value goes through.",
+    sees=False,
+    source=_PYTHON,
+)
+
+set_: Op = host(
+    "set",
+    _set,
+    args=("iterable=None",),
+    infer=_unknown,
+    keeps=True,
+    gathers=True,
+    pure=False,
+    doc="A new set of what a `for` over the value goes through: each item once.",
+    source=_PYTHON,
+)
+
+dict_: Op = host(
+    "dict",
+    _dict,
+    args=("*values=None",),
+    any_name=True,
+    infer=_unknown,
+    keeps=True,
+    gathers=True,
+    pure=False,
+    doc="A new dictionary of another one, or of pairs, and of the arguments by name.",
+    source=_PYTHON,
+)
+
+
+# going through ----------------------------------------------------------------------------------
+
+
+def _reversed(session: Any, sequence: Any) -> Iterator[Any]:
+    if isinstance(sequence, Iterator) or type(sequence) is set:
+        raise run_error("wrong-type", f"{describe(sequence)} has no order to turn round")
+    return iter(session.items(sequence)[::-1])
+
+
+reversed_: Op = host(
+    "reversed",
+    _reversed,
+    args=("sequence",),
+    infer=_unknown,
+    traced=lambda code, sequence: code.each([*code.items(sequence)][::-1], [sequence]),
+    keeps=True,
+    pure=False,
+    doc="The items from the last one to the first.",
+    sees=False,
+    source=_PYTHON,
+)
+
+
+def _sorted(session: Any, iterable: Any, key: Any, reverse: Any) -> list[Any]:
+    reverse = reverse is not None and session.truth(reverse)
+    return ordered(session, session.items(iterable), key, reverse)
+
+
+sorted_: Op = host(
+    "sorted",
+    _sorted,
+    args=("iterable", "key=None", "reverse=None"),
+    infer=_unknown,
+    keeps=True,
+    gathers=True,
+    doc="A new list of the items in order, of what `key` gives for each if there is one.",
+    source=_PYTHON,
+)
+
+
+def _map(session: Any, function: Any, *iterables: Any) -> Iterator[Any]:
+    through = [session.iterate(value) for value in iterables]
+    return (called(function, items, "map") for items in zip(*through, strict=False))
+
+
+map_: Op = host(
+    "map",
+    _map,
+    args=("*values",),
+    infer=_unknown,
+    keeps=True,
+    pure=False,
+    doc="What a function gives for each item, or for the first items of several values and so on: "
+    "`map(function, *iterables)`. It is called when an item is asked for.",
+    source=_PYTHON,
+)
+
+
+def _filter(session: Any, function: Any, iterable: Any) -> Iterator[Any]:
+    items = session.iterate(iterable)
+    if function is None:
+        return (item for item in items if session.truth(item))
+    return (item for item in items if session.truth(called(function, [item], "filter")))
+
+
+filter_: Op = host(
+    "filter",
+    _filter,
+    args=("function", "iterable"),
+    infer=_unknown,
+    keeps=True,
+    pure=False,
+    doc="The items for which a function gives what is true; without one, `None`, the true items.",
+    source=_PYTHON,
+)
+
+iter_: Op = host(
+    "iter",
+    lambda session, iterable: iter(session.iterate(iterable)),
+    args=("iterable",),
+    infer=_unknown,
+    keeps=True,
+    pure=False,
+    doc="What gives the items one by one to `next`.",
+    source=_PYTHON,
+)
+
+
+def _next(session: Any, *values: Any) -> Any:
+    if not 1 <= len(values) <= 2:
+        raise run_error("wrong-arity", f"`next` takes 1 or 2 arguments, got {len(values)}")
+    if not isinstance(values[0], Iterator):
+        message = f"`next` needs an iterator, got {describe(values[0])}"
+        raise run_error("wrong-type", message, help="`iter(x)` makes one")
+    for item in values[0]:
+        return item
+    if len(values) == 1:
+        raise run_error("no-item", "there is no further item")
+    return values[1]
+
+
+next_: Op = host(
+    "next",
+    _next,
+    args=("*values",),
+    infer=_unknown,
+    keeps=True,
+    pure=False,
+    doc="The next item of an iterator, or else the second argument if there is one.",
+    source=_PYTHON,
+)
+
+
+# one of them, or what is true of them ------------------------------------------------------------
+
+
+def _is_gone_through(value: Any) -> bool:
+    """Whether a value is gone through as Python does; a list of lists is a tensor."""
+    if type(value) is list:
+        return not (value and all(type(item) is list for item in value))
+    return value is not None and not isinstance(value, Tensor) and type(value) not in NUMBERS
+
+
+def _python_s(name: str, largest: bool) -> Op:
+    """Python's own `max` or `min`, which of a tensor or several is PyTorch's."""
+    op = ops[name]
+
+    def choose(session: Any, *values: Any, dim: Any, keepdim: Any, key: Any, default: Any) -> Any:
+        if len(values) == 1 and dim is None and _is_gone_through(values[0]):
+            among = session.items(values[0])
+            if not among and default is None:
+                help = "`default=` says what it is"
+                raise run_error("bad-argument", f"`{name}` of nothing", help=help)
+            return extreme(session, among, key, largest=largest) if among else default
+        if key is not None:
+            return extreme(session, values, key, largest=largest)
+        return op.host(session, *values, dim=dim, keepdim=keepdim)
+
+    def infer(known: Statics, *values: Any, dim: Any, keepdim: Any, key: Any, default: Any) -> Any:
+        shaped = len(values) > 1 or getattr(values[0] if values else None, "shape", None)
+        if key is not None or default is not None or not shaped:
+            return known.unknown(*values)
+        return op.infer(known, *values, dim=dim, keepdim=keepdim)
+
+    def traced(code: Tracing, *values: Any, dim: Any, keepdim: Any, key: Any, default: Any) -> Any:
+        if key is not None or default is not None or isinstance(values[0], (list, tuple)):
+            raise code.refused(f"`{name}` of what is gone through")
+        assert op.traced is not None
+        return op.traced(code, *values, dim=dim, keepdim=keepdim)
+
+    return host(
+        f"builtins_{name}",
+        choose,
+        infer=infer,
+        traced=traced,
+        by=op.by,
+        args=("*values",),
+        params={"dim": None, "keepdim": False, "key": None, "default": None},
+        keeps=True,
+        gathers=True,
+        doc=f"`{name}` without `torch.`: of a list, tuple or the like it is Python's, one of the "
+        "items, by what `key` gives for each if there is one, and `default` of none.",
+        source=_PYTHON,
+    )
+
+
+max_: Op = _python_s("max", largest=True)
+min_: Op = _python_s("min", largest=False)
+
+
+def _of_truths(name: str, stop: bool) -> Op:
+    """Python's own `any` or `all`, which of a tensor is PyTorch's; `stop` is what ends it."""
+    op = ops[name]
+
+    def ask(session: Any, iterable: Any) -> Any:
+        if not _is_gone_through(iterable):
+            args = session.operands(op, [iterable])
+            return session.do(op, args, op.params)
+        for item in session.iterate(iterable):
+            if session.truth(item) is stop:
+                return stop
+        return not stop
+
+    def infer(known: Statics, iterable: Any) -> Any:
+        is_tensor = getattr(iterable, "kind", None) == "tensor"
+        return op(iterable) if is_tensor else known.unknown(iterable)
+
+    def traced(code: Tracing, iterable: Any) -> Any:
+        if isinstance(iterable, (list, tuple)):
+            raise code.refused(f"`{name}` of what is known only when it runs")
+        return code.do(op, [iterable], op.params)
+
+    return host(
+        f"builtins_{name}",
+        ask,
+        args=("iterable",),
+        by=(name,),
+        infer=infer,
+        traced=traced,
+        doc=f"`{name}` without `torch.`: of a list, tuple or the like it is Python's, and looks at "
+        "no item behind the one that decides.",
+        source=_PYTHON,
+    )
+
+
+any_: Op = _of_truths("any", stop=True)
+all_: Op = _of_truths("all", stop=False)
+
+
+# what a value is --------------------------------------------------------------------------------
+
+callable_: Op = host(
+    "callable",
+    lambda session, value: callable(value),
+    args=("value",),
+    infer=lambda known, value: known.number("bool"),
+    doc="Whether a value can be called.",
+    source=_PYTHON,
+)
+
+
+def _attribute(session: Any, value: Any, name: Any) -> tuple[bool, Any]:
+    """Whether a value has an attribute, and the attribute."""
+    from gradcli.engine.run import attributes
+    from gradcli.errors import RunError
+
+    if type(name) is not str:
+        raise run_error("wrong-type", f"the name of an attribute is a string, got {describe(name)}")
+    try:
+        return True, attributes.get(session, value, name)
+    except RunError as error:
+        if error.diagnostics[0].code != "unknown-attribute":
+            raise
+        return False, None
+
+
+def _has(session: Any, value: Any, name: Any) -> bool:
+    from gradcli.engine.builtins.python import names_in
+
+    return _attribute(session, value, name)[0] or name in names_in(value)
+
+
+hasattr_: Op = host(
+    "hasattr",
+    _has,
+    args=("value", "name"),
+    infer=lambda known, value, name: known.number("bool"),
+    doc="Whether a value has an attribute or method of that name.",
+    source=_PYTHON,
+    pure=False,
+)
+
+
+def _get(session: Any, value: Any, name: Any, *default: Any) -> Any:
+    found, attribute = _attribute(session, value, name)
+    if not found and not default:
+        raise run_error("unknown-attribute", f"{describe(value)} has no `{name}`")
+    return attribute if found else default[0]
+
+
+getattr_: Op = host(
+    "getattr",
+    _get,
+    args=("*values",),
+    infer=_unknown,
+    keeps=True,
+    pure=False,
+    doc="The attribute of a value by its name, or else the third argument if there is one.",
+    source=_PYTHON,
+)
+
+
+# numbers and text -------------------------------------------------------------------------------
+
+
+def _divided(session: Any, a: Any, b: Any) -> tuple[Any, Any]:
+    args = session.operands(ops.floor_divide, [a, b])
+    return session.do(ops.floor_divide, args, ops.floor_divide.params), session.do(
+        ops.remainder, args, ops.remainder.params
+    )
+
+
+divmod_: Op = host(
+    "divmod",
+    _divided,
+    args=("a", "b"),
+    by=("floor_divide", "remainder"),
+    infer=lambda known, a, b: known.unknown(a, b),
+    traced=_divided,
+    doc="`a // b` and `a % b`.",
+    source=_PYTHON,
+)
+
+
+def _repr(session: Any, value: Any) -> str:
+    from gradcli.engine.run.text import repr_text
+
+    return repr_text(value)
+
+
+repr_: Op = host(
+    "repr",
+    _repr,
+    args=("value",),
+    infer=lambda known, value: known.text(),
+    doc="The text of a value as it stands in a list: a string in quotes.",
+    source=_PYTHON,
+)
+
+
+def _character(session: Any, code: Any) -> str:
+    if type(code) is not int or not 0 <= code <= 0x10FFFF or 0xD800 <= code <= 0xDFFF:
+        message = f"`chr` needs the number of a character, got {describe(code)}"
+        raise run_error("bad-argument", message)
+    return chr(code)
+
+
+def _number_of(session: Any, character: Any) -> int:
+    if type(character) is not str or len(character) != 1:
+        raise run_error("wrong-type", f"`ord` needs one character, got {describe(character)}")
+    return ord(character)
+
+
+chr_: Op = host(
+    "chr",
+    _character,
+    args=("code",),
+    infer=lambda known, code: known.text(),
+    doc="The character of a number.",
+    source=_PYTHON,
+)
+
+ord_: Op = host(
+    "ord",
+    _number_of,
+    args=("character",),
+    infer=lambda known, character: known.number("int64"),
+    doc="The number of a character.",
+    source=_PYTHON,
+)

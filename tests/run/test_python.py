@@ -1,0 +1,184 @@
+"""What the language takes from Python means what it means there: each case is run by Python, too."""
+
+import io
+from contextlib import redirect_stdout
+
+import pytest
+
+from gradcli.program import load
+
+CASES = {
+    "list comprehensions": """
+x = 5
+print([x * 2 for x in [1, 2, 3] if x > 1], x)
+print([(i, j) for i in range(3) for j in range(i) if i + j > 1 if j])
+print([[i * j for j in range(3)] for i in range(2)], [a + b for a, b in [(1, 2), (3, 4)]])
+print([x for x in 'abc'], [y for x in [[1], [2, 3]] for y in x], [0 for x in []])
+print([a for a, *b in [(1, 2, 3)]], [b for a, *b in [(1, 2, 3)]], [x if x else -1 for x in [0, 1]])
+""",
+    "a comprehension has names of its own": """
+fs = [lambda: i for i in range(3)]
+print([f() for f in fs])
+def many(n):
+    return [lambda: (i, n) for i in range(n)]
+a, b = many(2), many(3)
+print(a[0](), b[0]())
+def f(v):
+    k = 3
+    return [k * v for v in range(v)]
+print(f(3), [f for f in range(2)])
+""",
+    "set and dict comprehensions": """
+print({x % 3 for x in range(10)}, {k: v * 2 for k, v in {'a': 1, 'b': 2}.items()})
+print({i: [j for j in range(i)] for i in range(3) if i != 1})
+""",
+    "generators": """
+g = (x * x for x in [1, 2, 3])
+print(next(g), list(g), next(g, 'end'))
+def say(x):
+    print('asked', x)
+    return x
+h = (say(x) for x in range(3))
+print('made')
+print(next(h))
+for x in h:
+    print('got', x)
+print(any(say(x) > 0 for x in range(5)), all(say(x) < 1 for x in range(5)))
+print(sum(x for x in range(4)), max(x % 3 for x in range(5)), min((x for x in [3, 1]), default=0))
+print(tuple(x for x in 'ab'), sorted(-x for x in range(3)), ' '.join(str(x) for x in range(3)))
+print(list(zip((x for x in 'ab'), range(9))), list(enumerate(x for x in 'ab')))
+""",
+    "star arguments": """
+def f(*a, k=1, **named):
+    return a, k, named
+def g(a, b=2, *, c, d=4):
+    return a, b, c, d
+print(f(), f(1, 2, k=3, z=4), f(*[1, 2], *(3,), **{'k': 5, 'y': 6}), f(0, *range(2), q=1))
+print(g(1, c=3), g(*(1, 5), c=1, **{'d': 0}), (lambda *a, **k: (a, k))(1, x=2))
+print(max(*[1, 5, 2]), [3, 1, 2].index(*[1]), '{}-{}'.format(*'ab'), list(zip(*[[1, 2], [3, 4]])))
+print(*[1, 2], sep='|')
+print(*'ab', *[3], **{'sep': '-'})
+""",
+    "starred unpacking": """
+first, *rest = range(4)
+*begin, last = 'abc'
+a, (b, *c), d = 1, (2, 3, 4), 5
+[x, *y] = [1]
+print(first, rest, begin, last, a, b, c, d, x, y)
+for i, *j in [(1, 2, 3), (4,)]:
+    print(i, j)
+t = [1, *range(2), *'a']
+print(t, (*t, 3), {*t, 1} == {0, 1, 'a'}, *t)
+""",
+    "dictionaries": """
+d = {'a': 1, 2: 'b', (1, 2): [3], None: 0.5, True: 'yes', **{'z': {}}}
+print(d, len(d), 'a' in d, 'q' not in d, d.get('q'), d.get('q', 7), bool({}), bool(d))
+d['a'] += 10
+d['new'] = d
+del d['new'], d[2]
+print(d['a'], d.pop('z'), d.pop('z', None), list(d), d.setdefault('s', []), d[1], d[1.0])
+d['s'].append(3)
+for k in d: print(k, end=' ')
+for k, v in d.items(): print(k, v)
+print(d.keys(), d.values(), d.items(), d == {**d}, d != {}, dict(a=1, b=2), dict([(1, 2)], c=3))
+e = d.copy()
+e.update({'a': 0}, n=1)
+e |= {'m': 2}
+print(e, d['a'], {1: 2} | {1: 3, 4: 5}, sorted({'b': 1, 'a': 2}), max({'b': 1, 'a': 2}))
+e.clear()
+print(e, e.popitem() if e else 'empty', {k: v for k, v in zip('ab', [1, 2])})
+""",
+    "sets": """
+s = {3, 1, 2, 1}
+s.add(5); s.discard(9); s.remove(3)
+print(s, len(s), 1 in s, s | {7}, s & {1, 2}, s - {1}, s ^ {1, 9}, {1} < s, {1, 2} <= {1, 2}, s == {5, 2, 1})
+print(s.union([8], (9,)), s.intersection({1}), s.issubset(range(9)), set(), set([1, 1]), {1}.isdisjoint({2}))
+s -= {1}
+s |= {4}
+print(s, sorted(s, reverse=True), sum(s))
+""",
+    "lists": """
+l = [3, 1, 2]
+l.sort(); l.insert(0, 9); l.reverse(); l.remove(9)
+print(l, l.index(2), l.count(1), l[::-1], l[1:], l[-2:], l[:1], l.copy() is l)
+l[0:1] = [7, 8]
+del l[0], l[-1:]
+l.extend(x for x in 'ab')
+print(l, [[0] * 2 for _ in range(2)], [1, 2] + [3], l * 2, l.pop(0), l)
+l.clear()
+print(l, not l, [1, 2] == [1, 2], [(2, 'b'), (1, 'z')] == [], sorted([(2, 'b'), (1, 'z'), (1, 'a')]))
+p = [(1, 'b'), (0, 'c')]
+p.sort(key=lambda t: t[1], reverse=True)
+print(p, sorted('bca'), sorted([3, 1, 2], reverse=True), sorted(['bb', 'a'], key=len), (1, 2, 1).count(1))
+""",
+    "strings": """
+s = 'Hello, World'
+print(s[0], s[-1], s[1:4], s[::-1], s * 2, 3 * 'ab', 'lo' in s, len(s), s + '!', s < 'b', 'a' <= 'a')
+print(s.split(', '), ' a  b '.split(), s.upper(), s.lower(), ' x '.strip() + '.', s.replace('l', 'L', 2))
+print(s.startswith('He'), s.endswith(('x', 'ld')), s.find('o'), s.rfind('o'), s.index('W'), s.count('l'))
+print('ab'.ljust(5, '.') + '|', 'ab'.rjust(5) + '|', 'ab'.center(6, '*'), '42'.zfill(5), 'a-b'.partition('-'))
+print(','.join(['a', 'b']), ''.join(c for c in s if c.isupper()), 'x1'.isalnum(), 'abc'.title(), 'a\\nb'.splitlines())
+print('aXb'.swapcase(), 'xxay'.lstrip('x'), 'test.py'.removesuffix('.py'), ord('a'), chr(98), repr('a'), str(1.0))
+""",
+    "format": """
+print('{} {:.3f} {:>6}|{:<4}|{:^5}|'.format(1, 2.0, 'ab', 3, 'x'), '{0}{1}{0}'.format('a', 'b'))
+print('{name!r} {n:05d} {{}} {l[1]} {d[k]}'.format(name='x', n=42, l=[1, 2], d={'k': 'v'}))
+print('{:{}}|{:{w}.{p}f}'.format('a', 4, 3.14159, w=8, p=2), '{:,}'.format(1234567), '{:e}'.format(0.5))
+print('{:%}'.format(0.25), '{:+}'.format(3), '{:x}'.format(255), '{!s:>4}'.format('a'), '{}'.format([1, 'a']))
+w, v = 10, 2.5
+print(f'{v:{w}.{1 + 1}f}|{v!r:>6}|{v=}|{v = :.1f}|{[1, "a"]!s}|{"b":>3}|{{}}|{ {1: 2}[1] }')
+""",
+    "percent": """
+print('%d %5.2f %s %r %%' % (3, 3.14159, [1, 'a'], 'b'), '%s' % 'x', '%d' % 3.9, '%i' % True)
+print('%-5s|%5s|%05d|%+d|%e|%g|%x|%c|%.3s' % ('ab', 'c', 42, 3, 0.5, 1e-10, 255, 'z', 'abcdef'))
+print('%(a)s and %(b).1f' % {'a': 1, 'b': 2.0}, '%*d' % (5, 42), '%.*f' % (1, 2.55), '%s' % (None,))
+t = 'n = %d'
+print(t % 4, (t + ' %s') % (1, (2, 3)), '%s' % {1: 2})
+""",
+    "functions of Python": """
+print(list(map(lambda a, b: a * b, [1, 2], [3, 4])), list(map(str, [1, 2])), list(filter(None, [0, 1])))
+print(list(filter(lambda x: x > 1, [1, 2, 3])), list(reversed([1, 2, 3])), list('ab'), tuple([1, 2]))
+print(divmod(7, 3), divmod(-7.5, 2), any([0, '', 1]), all([]), all([1, [2]]), callable(len), callable(3))
+print(max(1, 2), max([1, 3, 2]), min('b', 'a') if False else 'a', max([(1, 'z'), (1, 'b')]), min([3, 1], key=lambda x: -x))
+print(max([1, 2], default=5), max([], default=5), max('abc'), min(3, 1, 2, key=lambda x: -x), round(2.5), round(2.567, 2))
+print(isinstance([], list), isinstance((), (list, tuple)), isinstance({}, dict), isinstance('a', str), isinstance(True, int))
+print(isinstance({1}, set), isinstance(1.0, int), isinstance(None, list), hasattr([], 'append'), hasattr(3, 'nope'))
+i = iter([1, 2])
+print(next(i), next(i), next(i, None), getattr('a', 'nope', 4), list(range(3)), dict(zip('ab', [1, 2])))
+print(sum([1.5, 2]), sum([[1], [2]], []), abs(-3), pow(2, 3), len({}), list({1: 2}), int('12'), float('1.5'))
+""",
+    "annotations and del": """
+x: int = 3
+y: 'float'
+def f(a: float, b: list[int] = 2, *c: str, **d: int) -> float:
+    z: float = a * b
+    return z
+print(f(1.5), f(2, b=3))
+z = [1, 2, 3]
+del x, z[0]
+x = 4
+print(x, z)
+""",
+    "tuples": """
+t = (1, 2) * 2 + (3,)
+print(t, (1, 2) < (1, 3), (1, 'a') < (1, 'b'), t.index(2), t.count(1), t[1:3], 2 in t, (1,) == (1, 2), ())
+a, b = b, a = 1, 2
+print(a, b)
+""",
+}
+
+
+def by_python(text):
+    printed = io.StringIO()
+    with redirect_stdout(printed):
+        exec(compile(text, "<case>", "exec"), {"__name__": "__main__"})  # the oracle
+    return printed.getvalue()
+
+
+def by_gradcli(text):
+    return "".join(f"{line}\n" for line in load(text).run().printed)
+
+
+@pytest.mark.parametrize("text", CASES.values(), ids=CASES)
+def test_python_s_own_means_what_python_says(text):
+    assert by_gradcli(text) == by_python(text)

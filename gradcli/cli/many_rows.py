@@ -3,54 +3,84 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import islice
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from gradcli.cli.query import Question
 from gradcli.cli.records import Batch
-from gradcli.cli.row_writer import Answer, Kept, Said
+from gradcli.cli.row_writer import Answer, Kept, Said, Together
 from gradcli.errors import GradError
+from gradcli.formats.float_texts import repeated
 from gradcli.formats.literal import numbers
-from gradcli.formats.rows import Row, Wanted
+from gradcli.formats.rows import Block, Row, Rows, Wanted
 
 if TYPE_CHECKING:
     from gradcli.program import Many
 
 _FIRST, _MOST = 16, 4096  # rows that are asked together
+_LEAST_BYTES, _MOST_BYTES = 2**14, 2**20  # of a block of rows
+_LONG = 0.2  # seconds after which people want to see something
+_BY_ROW = ("human", "ndjson")  # forms of which each row is written by itself
 
 
 def many_rows(
     question: Question, asked: Batch, wanted: Wanted, kind: str, ask: Callable[[Row], Answer]
-) -> Iterator[Answer]:
-    """The answers to all rows, by code as soon as there is any, and as long as no row is waited
-    for; else `ask` gives them.
+) -> Iterator[Answer | Together]:
+    """The answers to all rows, by code as soon as there is any; else `ask` gives them. No row that
+    is there waits for one that is not.
     """
-    if not asked.rows.at_once:
-        yield from map(ask, asked.rows)
-        return
     rows = iter(asked.rows)
     same = {name: given.value for name, given in question.inputs.items()}
-    count, layout, failed = _FIRST, None, None
+    count, size, layout, failed = _FIRST, _LEAST_BYTES, None, None
     while failed is None:
-        together, failed = _taken(rows, count)
+        if layout is not None and kind not in _BY_ROW:
+            block = asked.rows.block(wanted.names, size)
+            if block is not None:
+                start = perf_counter()
+                yield from _answers(layout, block, asked, ask)
+                is_short = perf_counter() - start < _LONG
+                size = min(2 * size, _MOST_BYTES) if is_short else max(size // 2, _LEAST_BYTES)
+                continue
+        together, failed = _taken(asked.rows, rows, count)
         if not together:
             break
         values = [_values(wanted, row) for row in together[:1]]
         many = question.query.many({**same, **values[0]}, question.options)
         if many is None:
             yield from map(ask, together)
-        else:
-            layout = layout or _Layout(question, many, kind)
-            values += [_values(wanted, row) for row in together[1:]]
-            found = many.numbers([{**same, **own} for own in values])
-            for row, made in zip(together, found, strict=True):
-                if made is None or (row.header is None and wanted.left):
-                    yield ask(row)
-                else:
-                    yield layout.answer(row, asked.kept_of(row, kind), made)
+            continue
+        layout = layout or _Layout(question, many, kind)
+        values += [_values(wanted, row) for row in together[1:]]
+        found = many.numbers([{**same, **own} for own in values])
+        for row, made in zip(together, found, strict=True):
+            if made is None or (row.header is None and wanted.left):
+                yield ask(row)
+            else:
+                yield layout.answer(row, asked.kept_of(row, kind), made)
         count = min(2 * count, _MOST)
     if failed is not None:
         raise failed
+
+
+def _answers(
+    layout: _Layout, block: Block, asked: Batch, ask: Callable[[Row], Answer]
+) -> Iterator[Answer | Together]:
+    """The answers to the rows of a block: together, but for those that have to be asked by
+    themselves.
+    """
+    found = layout.many.arrays(block.columns)
+    if found is None:
+        yield from (ask(block.row(place)) for place in range(block.count))
+        return
+    results, left = found
+    kept = asked.kept_together(block)
+    start = 0
+    for place in (*left, block.count):
+        if start < place:
+            yield layout.together(block, kept, results, slice(start, place))
+        if place < block.count:
+            yield ask(block.row(place))
+        start = place + 1
 
 
 class _Layout:
@@ -61,18 +91,37 @@ class _Layout:
         one, other = (many.result([i + part for i in range(many.width)]) for part in (0.25, 0.75))
         said = Said.of(question.parts(one), kind)
         texts = zip(said.cells, Said.of(question.parts(other), kind).cells, strict=True)
+        self.many = many
         self._columns, self._warnings = said.columns, one.warnings
         self._places: list[Any] = [a if a == b else int(float(a)) for a, b in texts]
-        self._question, self._many, self._kind = question, many, kind
+        self._question, self._kind = question, kind
 
     def answer(self, row: Row, kept: Kept, made: Sequence[Any]) -> Answer:
         """What is written of an answer that is made of these numbers."""
         texts = [at if type(at) is str else _text(made[at]) for at in self._places]
         json: dict[str, str] = {}
         if self._kind == "ndjson":
-            json = Said.of(self._question.parts(self._many.result(made)), self._kind).json
+            json = Said.of(self._question.parts(self.many.result(made)), self._kind).json
         return Answer(
             *(row.number, row.line, kept, self._columns, texts, json, self._warnings, True, (), 0)
+        )
+
+    def together(
+        self, block: Block, kept: list[list[str]], results: Sequence[Any], part: slice
+    ) -> Together:
+        """What is written of the answers to a part of a block that are made of these numbers."""
+        count = part.stop - part.start
+        cells = [
+            repeated(at, count) if type(at) is str else results[at][part] for at in self._places
+        ]
+        return Together(
+            block.number + part.start,
+            block.line + part.start,
+            count,
+            [column[part] for column in kept],
+            self._columns,
+            cells,
+            self._warnings,
         )
 
 
@@ -80,12 +129,14 @@ def _text(x: Any) -> str:
     return float.__repr__(x) if type(x) is float else "".join(numbers(x))
 
 
-def _taken(rows: Iterator[Row], count: int) -> tuple[list[Row], Exception | None]:
-    """The next rows, as many as asked for or as there are, and what has ended them."""
+def _taken(source: Rows, rows: Iterator[Row], count: int) -> tuple[list[Row], Exception | None]:
+    """The next rows: one, and as many more as are there, up to so many; and what has ended them."""
     found: list[Row] = []
     try:
-        for row in islice(rows, count):
+        for row in rows:
             found.append(row)
+            if len(found) == count or not source.at_hand:
+                break
     except (GradError, OSError) as error:
         return found, error
     return found, None

@@ -18,7 +18,7 @@ from gradcli.record import Record
 if TYPE_CHECKING:
     from gradcli.formats.dialect import Dialect
     from gradcli.formats.kept import Kept
-    from gradcli.formats.rows import Row, Rows
+    from gradcli.formats.rows import Block, Row, Rows
 
 
 class Batch(Record):
@@ -38,6 +38,10 @@ class Batch(Record):
         if self.kept is None:
             return []
         return self.kept.json(row) if kind == "ndjson" else self.kept.cells(row)
+
+    def kept_together(self, block: Block) -> list[list[str]]:
+        """What is kept of the rows of a block, a list for each column."""
+        return [] if self.kept is None else self.kept.columns(block)
 
 
 def batch(line: Line, files: Sequence[str]) -> Batch:

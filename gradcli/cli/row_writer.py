@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from gradcli.cli.failures import usage
 from gradcli.errors import Diagnostic, GradError, InputError
 from gradcli.formats.delimited import cells, header
 from gradcli.formats.forms import Parts
 from gradcli.formats.json_text import diagnostic_json, json_object
-from gradcli.formats.layouts import LAYOUTS, Layout
+from gradcli.formats.layouts import LAYOUTS, Layout, texts_of
 from gradcli.formats.literal import numbers
 
 if TYPE_CHECKING:
@@ -61,6 +61,29 @@ class Answer(NamedTuple):
     status: int
 
 
+class Together(NamedTuple):
+    """What came of rows that stand behind each other, all of them right: the number and the line of
+    the first, how many there are; what is kept of them, a list for each column; the names of the
+    columns of their cells, and these as arrays of numbers or lists of texts; their warnings.
+    """
+
+    number: int
+    line: int
+    size: int
+    kept: list[list[str]]
+    columns: list[str]
+    cells: list[Any]
+    warnings: tuple[Diagnostic, ...]
+
+    def apart(self) -> Iterator[Answer]:
+        """The answers one by one."""
+        texts = [[*zip(*map(texts_of, part), strict=True)] for part in (self.kept, self.cells)]
+        for i in range(self.size):
+            kept, cells = ([*rows[i]] if rows else [] for rows in texts)
+            number, line = self.number + i, self.line + i
+            yield Answer(*(number, line, kept, self.columns, cells, {}, self.warnings, True, (), 0))
+
+
 def refused(number: int, line: int, kept: Kept, error: GradError) -> Answer:
     """What came of a bad row: its error, which says where the row is."""
     for diagnostic in error.diagnostics:
@@ -97,10 +120,18 @@ class RowWriter:
         self._columns: list[str] | None = None
         self._waiting: list[Answer] = []
 
-    def fitted(self, answer: Answer) -> Answer:
-        """The answer if its columns are those of the header, which it makes if it is the first
-        good one; else the error that they are not.
+    def fitted(self, found: Answer | Together) -> Iterator[Answer | Together]:
+        """Answers whose columns are those of the header, which the first good one makes; in the
+        place of others the error that they are not.
         """
+        if isinstance(found, Answer):
+            yield self._fitted(found)
+        elif self._layout is None or found.columns == self._columns:
+            yield found
+        else:
+            yield from map(self._fitted, found.apart())
+
+    def _fitted(self, answer: Answer) -> Answer:
         if answer.status or self._layout is None:
             return answer
         if self._columns is None:
@@ -114,6 +145,19 @@ class RowWriter:
             help="write JSON lines with `-f ndjson`, where rows may differ",
         )
         return refused(answer.number, answer.line, answer.kept, InputError(diagnostic))
+
+    def write_together(self, found: Together) -> None:
+        """Write answers that have been fitted."""
+        if self._layout is None:
+            from gradcli.formats.float_texts import records
+
+            self._write(records(found.cells, "\n"))
+            return
+        assert isinstance(self._layout, Layout), "people see rows one by one"
+        numbers = range(found.number, found.number + found.size)
+        lead = [[*map(str, numbers)]] if self._numbered else []
+        last = [[""] * found.size] if self._recorded else []
+        self._write(self._layout.records([*lead, *found.kept, *found.cells, *last]))
 
     def write(self, answer: Answer) -> None:
         """Write one answer that has been fitted."""

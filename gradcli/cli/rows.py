@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -19,7 +20,7 @@ from gradcli.cli.output import Target
 from gradcli.cli.progress import progress
 from gradcli.cli.query import Question
 from gradcli.cli.records import Batch, row_form
-from gradcli.cli.row_writer import Answer, Kept, RowWriter, Said, refused
+from gradcli.cli.row_writer import Answer, Kept, RowWriter, Said, Together, refused
 from gradcli.cli.terminal import is_terminal
 from gradcli.cli.workers import can_fork, workers
 from gradcli.errors import (
@@ -93,7 +94,20 @@ def answer_rows(question: Question, asked: Batch, target: Target, telling: Telli
     ):
         kept = asked.kept.names if asked.kept else ()
         writer = RowWriter(write, kind, asked.on_error, kept, asked.precision)
-        for found in map(writer.fitted, answers):
+        for found in chain.from_iterable(map(writer.fitted, answers)):
+            fresh = [w for w in found.warnings if w.code not in told]
+            for warning in fresh:
+                told.add(warning.code)
+                notes = f"first in row {found.number}, line {found.line}; later ones are not told"
+                warning.notes = (*warning.notes, notes)
+                bar.clear()
+            if fresh:
+                telling.warn(fresh)
+            if isinstance(found, Together):
+                bar.advance(found.number + found.size, None, asked.rows.share)
+                count += found.size
+                writer.write_together(found)
+                continue
             bar.advance(found.number + 1, None, asked.rows.share)
             count += 1
             if found.status:
@@ -109,14 +123,6 @@ def answer_rows(question: Question, asked: Batch, target: Target, telling: Telli
             if not found.right:
                 wrong.append(found.number)
                 status = status or 1
-            fresh = [w for w in found.warnings if w.code not in told]
-            for warning in fresh:
-                told.add(warning.code)
-                notes = f"first in row {found.number}, line {found.line}; later ones are not told"
-                warning.notes = (*warning.notes, notes)
-                bar.clear()
-            if fresh:
-                telling.warn(fresh)
             writer.write(found)
         writer.end()
     if left_out:

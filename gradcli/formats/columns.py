@@ -29,6 +29,11 @@ class Columns(Layout):
             column.append(_value(text))
         return ""
 
+    def records(self, columns: Sequence[Any]) -> str:
+        for values, column in zip(self._columns, columns, strict=True):
+            values.extend(map(_value, column) if isinstance(column, list) else column.tolist())
+        return ""
+
     def end(self) -> bytes:
         return npz(dict(zip(self._names, map(_array, self._columns), strict=True)))
 

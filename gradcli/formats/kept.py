@@ -9,7 +9,7 @@ from typing import Any
 
 from gradcli.errors import Diagnostic, InputError, nearest
 from gradcli.formats.literal import quote
-from gradcli.formats.rows import Row, Rows, written_object
+from gradcli.formats.rows import Block, Row, Rows, written_object
 
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?")  # as JSON has it
 
@@ -41,6 +41,16 @@ class Kept:
             return [v if isinstance(v, str) else "" if v is None else _json(v) for v in found]
         cells = dict(zip(row.header.titles, row.record.cells, strict=False))
         return [cells.get(n, row.record.name if n == FILE else "") for n in self.names]
+
+    def columns(self, block: Block) -> list[list[str]]:
+        """What the records of a block have of them, a list for each."""
+        places = {title: place for place, title in enumerate(block.header.titles)}
+        return [
+            [record.cells[places[name]] for record in block.records]
+            if name in places
+            else [block.name] * block.count
+            for name in self.names
+        ]
 
     def json(self, row: Row) -> dict[str, str]:
         """What a row has of them, as JSON: a cell that reads as a number is one."""

@@ -5,6 +5,7 @@ first, then record after record, so that a table need not be at hand whole.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from gradcli.formats.delimited import record
 
@@ -20,19 +21,44 @@ class Layout:
         """One record; numbers as they read back."""
         raise NotImplementedError
 
+    def records(self, columns: Sequence[Any]) -> str:
+        """Many records, of columns that are lists of texts or arrays of numbers."""
+        return "".join(map(self.record, zip(*map(texts_of, columns), strict=True)))
+
     def end(self) -> bytes:
         """What is written behind the last record."""
         return b""
 
 
-class _Csv(Layout):
-    def record(self, texts: Sequence[str]) -> str:
-        return record(texts, ",")
+def texts_of(column: Any) -> Sequence[str]:
+    """The texts of a column."""
+    if isinstance(column, list):
+        return column
+    from gradcli.formats.float_texts import texts
+
+    return texts(column)
 
 
-class _Tsv(Layout):
+class _Delimited(Layout):
+    delimiter: str
+
     def record(self, texts: Sequence[str]) -> str:
-        return record(texts, "\t")
+        return record(texts, self.delimiter)
+
+    def records(self, columns: Sequence[Any]) -> str:
+        if any(isinstance(column, list) for column in columns):
+            return super().records(columns)
+        from gradcli.formats.float_texts import records
+
+        return records(columns, self.delimiter)
+
+
+class _Csv(_Delimited):
+    delimiter = ","
+
+
+class _Tsv(_Delimited):
+    delimiter = "\t"
 
 
 class _Markdown(Layout):

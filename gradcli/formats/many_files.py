@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 from gradcli.errors import listed
 from gradcli.formats.refusal import first_names, refused
-from gradcli.formats.rows import Row, Rows
+from gradcli.formats.rows import Block, Row, Rows
 
 
 class ManyFiles(Rows):
@@ -21,7 +21,7 @@ class ManyFiles(Rows):
     def __init__(self, names: Sequence[str], opened: Callable[[str], Rows]) -> None:
         self._names, self._opened = names, opened
         self._file = self._first_file = first = opened(names[0])
-        self._done = 0
+        self._done = self._before = 0
         self.form, self.names, self.titles = first.form, first.names, first.titles
         few = len(names) < _NAMED
         self.name = listed(names) if few else f"{names[0]} and {len(names) - 1} more"
@@ -38,14 +38,23 @@ class ManyFiles(Rows):
         self._first_file.check(names)
 
     def __iter__(self) -> Iterator[Row]:
-        count = 0
         for place, name in enumerate(self._names):
             if place:
                 self._done, self._file = place, self._opened(name)
                 self._hold(self._file)
             for row in self._file:
-                yield row._replace(number=count)
-                count += 1
+                yield row._replace(number=self._before + row.number)
+            self._before += self._file.count
+
+    @property
+    def at_hand(self) -> bool:
+        return self._file.at_hand
+
+    def block(self, names: Collection[str], most: int) -> Block | None:
+        found = self._file.block(names, most)
+        if found is not None:
+            found.number += self._before
+        return found
 
     def _hold(self, other: Rows) -> None:
         """Hold a file to be like the first.

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
-from io import TextIOWrapper
+from collections.abc import Collection, Iterator, Sequence
+from functools import cached_property
 from typing import IO, Any, NamedTuple
 
 from gradcli.errors import InputError
@@ -12,9 +12,10 @@ from gradcli.formats.compressed import Opened, open_bytes
 from gradcli.formats.delimited import DELIMITERS
 from gradcli.formats.dialect import USUAL, Dialect
 from gradcli.formats.json_values import json_value, printed_values
+from gradcli.formats.line_blocks import LineBlocks
 from gradcli.formats.refusal import check_text, no_input, refused, unreadable
 from gradcli.formats.spelling import check_spelling
-from gradcli.formats.table import Header, Lines, Record, header_of, told
+from gradcli.formats.table import LONGEST, Header, Lines, Record, header_of, told
 from gradcli.source import Span
 
 _JSON = (".json", ".ndjson", ".jsonl")
@@ -36,6 +37,47 @@ class Row(NamedTuple):
         return self.record.line
 
 
+class Block:
+    """Records that stand a line each, read together.
+
+    Fields:
+        name: Their file.
+        header: The header that tells their values.
+        columns: Arrays of numbers by name, nan where a row has to be read by itself.
+        number: Of the first, from 0.
+        line: Where it stands in the file.
+        count: How many there are.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        text: bytes,
+        header: Header,
+        columns: dict[str, Any],
+        number: int,
+        line: int,
+    ) -> None:
+        self.name, self.header, self.columns = name, header, columns
+        self.number, self.line = number, line
+        self.count = text.count(b"\n") + (not text.endswith(b"\n"))
+        self._text = text
+
+    @cached_property
+    def records(self) -> list[Record]:
+        """All of them, split."""
+        lines = self._text.decode().replace("\r\n", "\n").removesuffix("\n").split("\n")
+        delimiter = self.header.delimiter
+        return [
+            Record(self.name, number, line, line.split(delimiter), None)
+            for number, line in enumerate(lines, self.line)
+        ]
+
+    def row(self, place: int) -> Row:
+        """One of them, by its place among them."""
+        return Row(self.number + place, self.records[place], self.header, self.header.dialect)
+
+
 class Rows:
     """The records of a file or of standard input.
 
@@ -50,6 +92,7 @@ class Rows:
         names: The columns, or the keys of the first object, by the inputs that they give.
         titles: The same as they stand there.
         at_once: Whether no record is waited for, as in a file.
+        count: How many records have been read.
     """
 
     def __init__(self, name: str, opened: Opened, dialect: Dialect = USUAL) -> None:
@@ -58,8 +101,9 @@ class Rows:
         self._stream, self._size = opened.stream, opened.size
         self._dialect = dialect
         columns = dialect.columns
-        text = TextIOWrapper(opened.stream, "utf-8-sig", "surrogateescape", newline="")
-        self._lines = Lines(name, text, opened.failures)
+        self._blocks = LineBlocks(opened.stream, LONGEST)
+        self._lines = Lines(name, self._blocks, opened.failures)
+        self.count = 0
         self._first = self._lines.filled()
         check_text(name, (self._first or "").encode("utf-8", "surrogateescape"))
         self._header: Header | None = None
@@ -118,7 +162,9 @@ class Rows:
 
     def share(self) -> float | None:
         """Which part of the file has been read; None of a stream and of what is compressed."""
-        return min(self._stream.tell() / self._size, 1.0) if self._size else None
+        if not self._size:
+            return None
+        return min((self._stream.tell() - self._blocks.waiting) / self._size, 1.0)
 
     def check(self, names: frozenset[str]) -> None:
         """Hold the columns of these names to be whole arrays.
@@ -135,16 +181,43 @@ class Rows:
         Raises:
             InputError: If a record is too long.
         """
-        count = 0
-        line = self._first or self._lines.filled()
-        while line is not None:
+        while (line := self._first or self._lines.filled()) is not None:
+            self._first = None
             if self._header is None:
                 record = self._json(line)
             else:
                 record = self._lines.record(line, self._header.delimiter)
-            yield Row(count, record, self._header, self._dialect)
-            count += 1
-            line = self._lines.filled()
+            self.count += 1
+            yield Row(self.count - 1, record, self._header, self._dialect)
+
+    @property
+    def at_hand(self) -> bool:
+        """Whether a record is there without waiting."""
+        return self.at_once or self._blocks.at_hand
+
+    def block(self, names: Collection[str], most: int) -> Block | None:
+        """The records that come next, as many as so many bytes hold and at least those that are at
+        hand, as columns of numbers; None where they have to be read one by one, or none is left.
+
+        Args:
+            names: The columns that are wanted.
+            most: Bytes.
+
+        Raises:
+            InputError: If they cannot be read.
+        """
+        header = self._header
+        if header is None or self._first is not None:
+            return None
+        lines = self._lines.block(self._blocks, most)
+        columns = header.arrays(lines, names) if lines else None
+        if columns is None:
+            self._blocks.put_back(lines)
+            return None
+        found = Block(self.name, lines, header, columns, self.count, self._lines.number + 1)
+        self.count += found.count
+        self._lines.number += found.count
+        return found
 
 
 class Wanted:
@@ -173,7 +246,7 @@ class Wanted:
             return self._of_object(found, record)
         record.check()
         header.fits(record)
-        if header.names[0] == "row" and header.names[-1] == "error" and record.cells[-1]:
+        if header.is_recorded and record.cells[-1]:
             span = record.span(header.delimiter, len(record.cells) - 1)
             message = f"this row is an error of another gradcli: {record.cells[-1]}"
             raise refused(message, record.source, span)

@@ -6,17 +6,18 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from io import StringIO
 from typing import Any, NamedTuple, TextIO
 
 from gradcli.errors import InputError, counted, nearest
 from gradcli.formats.dialect import USUAL, Dialect
+from gradcli.formats.line_blocks import LineBlocks, TooLong
 from gradcli.formats.number import TooLarge, number
 from gradcli.formats.refusal import refused, unreadable
 from gradcli.source import Source, Span
 
-_LONGEST = 2**26  # characters of a line, and of a record
+LONGEST = 2**26  # characters of a line, and of a record
 _DEEPEST = 64  # lists in lists
 _ELEMENT = re.compile(r"([^\W\d]\w*)((?:\.(?:0|[1-9]\d{0,8}))+)")  # `w.0`, `w.1.2`
 _COMMA = re.compile(r"[+-]?\d+,\d+")  # a decimal comma
@@ -82,12 +83,15 @@ class Lines:
     """
 
     def __init__(
-        self, name: str, stream: TextIO, failures: tuple[type[Exception], ...] = (OSError,)
+        self,
+        name: str,
+        stream: TextIO | LineBlocks,
+        failures: tuple[type[Exception], ...] = (OSError,),
     ) -> None:
         self.name = name
         self.number = 0
         self._stream = stream
-        self._failures = failures
+        self._failures: tuple[type[Exception], ...] = (*failures, TooLong)
 
     def next(self) -> str | None:
         """The next line with its end, or None behind the last.
@@ -96,18 +100,34 @@ class Lines:
             InputError: If it cannot be read, or is too long.
         """
         try:
-            line = self._stream.readline(_LONGEST + 1)
+            line = self._stream.readline(LONGEST + 1)
+            if len(line) > LONGEST:
+                raise TooLong
         except self._failures as error:
-            raise unreadable(self.name, error) from None
+            raise self._unread(error) from None
         if not line:
             return None
         self.number += 1
-        if len(line) > _LONGEST:
-            raise refused(
-                f"`{self.name}`, line {self.number}: longer than {_LONGEST >> 20} MiB",
+        return line
+
+    def block(self, stream: LineBlocks, most: int) -> bytes:
+        """The lines of the stream that come next, as `LineBlocks.block` gives them.
+
+        Raises:
+            InputError: If they cannot be read, or one is too long.
+        """
+        try:
+            return stream.block(most)
+        except self._failures as error:
+            raise self._unread(error) from None
+
+    def _unread(self, error: Exception) -> InputError:
+        if isinstance(error, TooLong):
+            return refused(
+                f"`{self.name}`, line {self.number + 1}: longer than {LONGEST >> 20} MiB",
                 help="a line or record so long is a mistake; is a line end missing?",
             )
-        return line
+        return unreadable(self.name, error)
 
     def filled(self) -> str | None:
         """The next line that is not blank."""
@@ -137,10 +157,10 @@ class Lines:
         while line is not None:
             read.append(line)
             size += len(line)
-            if size > _LONGEST:
+            if size > LONGEST:
                 raise refused(
                     f"`{self.name}`, line {number}: a quote that opens in this record is not "
-                    f"closed within {_LONGEST >> 20} MiB"
+                    f"closed within {LONGEST >> 20} MiB"
                 )
             yield line
             line = self.next()
@@ -211,6 +231,7 @@ class Header:
         names: The same by the names of the inputs that they give.
         columns: The values by name.
         record: The header's own record; None where the names are from elsewhere.
+        dialect: How the table is written.
     """
 
     def __init__(
@@ -223,7 +244,7 @@ class Header:
         self.titles = tuple(names)
         self.names = tuple(map(dialect.name, names))
         self.delimiter = delimiter
-        self._dialect = dialect
+        self.dialect = dialect
         self._plain = dialect.has_plain_numbers
         self.record = record
         self.columns = _columns(self.names)
@@ -267,6 +288,34 @@ class Header:
             found = [found[i : i + size] for i in range(0, len(found), size)]
         return found
 
+    def arrays(self, lines: bytes, names: Collection[str]) -> dict[str, Any] | None:
+        """The columns of these names, of lines that are a record each, as arrays with the records
+        first; None where the lines are none, or have to be read one by one.
+        """
+        from gradcli.formats.float_columns import float_columns
+
+        if self.is_recorded:
+            return None
+        wanted = [self.columns[name] for name in names]
+        places = [place for column in wanted for place in column.cells]
+        found = float_columns(lines, len(self.names), places, self.delimiter, self.dialect)
+        if found is None:
+            return None
+        import numpy as np
+
+        rest = iter(found)
+        return {
+            name: next(rest)
+            if column.shape is None
+            else np.stack([next(rest) for _ in column.cells], -1).reshape(-1, *column.shape)
+            for name, column in zip(names, wanted, strict=True)
+        }
+
+    @property
+    def is_recorded(self) -> bool:
+        """Whether another gradcli has written it, with the errors of rows."""
+        return len(self.names) > 1 and self.names[0] == "row" and self.names[-1] == "error"
+
     def _number(self, record: Record, name: str, index: int) -> Any:
         text = record.cells[index]
         try:
@@ -279,9 +328,9 @@ class Header:
 
     def _written(self, text: str) -> Any:
         """The number that a cell holds in its own way of writing."""
-        if text.strip() in self._dialect.missing:
+        if text.strip() in self.dialect.missing:
             return math.nan
-        point = self._dialect.decimal
+        point = self.dialect.decimal
         return number(text if point == "." else text.replace(point, ".", 1))
 
     def fits(self, record: Record) -> None:

@@ -25,6 +25,7 @@ from gradcli.questions.request import Request
 
 Code = TypeVar("Code")
 
+_EXACT = 2.0**53  # below which a float is one int alone
 _ENDS = {"int": 2.0**63, "bool": 2.0}
 
 
@@ -52,6 +53,22 @@ class Many:
             )
         except LimitError:
             return [None] * len(values)
+
+    def arrays(self, columns: Mapping[str, Any]) -> tuple[list[Any], list[int]] | None:
+        """The numbers of many answers as arrays, and at which places a question has to be asked by
+        itself; None if all have to.
+
+        Args:
+            columns: Arrays of floats, with the rows first, of some inputs; the others have the
+                values of the request.
+        """
+        options = self._request.options
+        try:
+            return self._limited.within(
+                options, lambda: self._prepared.together(self._request, columns)
+            )
+        except LimitError:
+            return None
 
     def result(self, numbers: Sequence[Any]) -> Any:
         """The answer that numbers are."""
@@ -169,6 +186,36 @@ class Prepared:
             if result.dtype.kind == "f":
                 left |= ~np.isfinite(result)
         return list(results), left
+
+    def together(
+        self, request: Request, columns: Mapping[str, Any]
+    ) -> tuple[list[Any], list[int]] | None:
+        """The numbers of many answers as arrays, and where the interpreter has the answer; None if
+        it has all. Arguments as of `Many.arrays`.
+        """
+        turns = self.form.effort.turns(request.options.limits)
+        count = len(next(iter(columns.values())))
+        if self.form.program.texts or turns is None:
+            return None
+        given, odd = {}, np.zeros(count, np.bool_)
+        for name, type_, shape in self.form.inputs:
+            if name in columns:
+                given[name] = columns[name]
+                if type_ == "float":
+                    bad = np.isnan(given[name])
+                else:
+                    bad = ~(np.abs(given[name]) < _EXACT)
+                odd |= bad.reshape(count, -1).any(axis=1)
+                continue
+            several = elements(request.given[name].value, shape)
+            if several is None:
+                return None
+            given[name] = np.broadcast_to(np.array(several).reshape(shape), (count, *shape))
+        inputs, fit = self.columns(given)
+        results, left = self.arrays(request, inputs, count, turns)
+        for k in self.form.tests:
+            left |= ~results[k]
+        return results, np.flatnonzero(left | odd | ~fit).tolist()
 
     def columns(self, given: Mapping[str, Any]) -> tuple[list[Any], Any]:
         """The arrays of the inputs as the program has them, and where they can be so."""

@@ -1,4 +1,6 @@
-"""A program of five operations on every row of a CSV: rows a second, beside awk, jq and PyTorch."""
+"""A program of five operations on every row of a CSV, beside gawk, Miller, jq, DuckDB and PyTorch:
+processor time of whole processes.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +11,15 @@ import sys
 import tempfile
 from collections.abc import Callable
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 
-from benchmarks.clock import race, table
+from benchmarks.clock import of_children, race, table
 from benchmarks.peers import torch
 
-COUNT = 20_000
+COUNT = 1_000_000
+FEW = 20_000  # for what takes long
+
 TEXT = "sin(a) * b + a * b - 3.0"
 LOOP = """
 import csv, sys
@@ -29,43 +34,83 @@ with open(sys.argv[1], newline="") as file:
         y.backward()
         print(y.item(), a.grad.item(), b.grad.item(), sep=",")
 """
-AWK = 'NR > 1 {printf "%.17g\\n", sin($1) * $2 + $1 * $2 - 3.0}'
+VALUE = "sin({0}) * {1} + {0} * {1} - 3.0"
+AWK = f'NR > 1 {{printf "%.17g\\n", {VALUE.format("$1", "$2")}}}'
+MILLER = f"$result = {VALUE.format('$a', '$b')}"
 JQ = '[inputs | split(",") | map(tonumber) | (.[0] | sin) * .[1] + .[0] * .[1] - 3.0] | .[]'
+DUCKDB = """
+import sys, duckdb
+duckdb.sql("SET threads = 1")
+rows = f"SELECT {sys.argv[2]} AS result FROM read_csv('{sys.argv[1]}')"
+duckdb.sql(f"COPY ({rows}) TO '/dev/null' (FORMAT csv)")
+"""
+BARE = """
+import importlib.util as util, sys
+find, left = util.find_spec, ("llvmlite", "orjson", "pyarrow")
+util.find_spec = lambda name, *more: None if name in left else find(name, *more)
+from gradcli.__main__ import main
+main()
+"""
 
 
 def main(repeats: int = 3) -> None:
-    """Print the table: whole processes, the gradient where a peer has one."""
+    """Print the tables: whole processes, the gradient where a peer has one."""
     with tempfile.TemporaryDirectory() as folder:
-        rows = Path(folder) / "rows.csv"
-        lines = (f"{i * 0.001},{1 + i % 7}\n" for i in range(COUNT))
-        rows.write_text("a,b\n" + "".join(lines), "utf-8")
-        loop = Path(folder) / "loop.py"
-        loop.write_text(LOOP, "utf-8")
-        gradcli = [sys.executable, "-m", "gradcli"]
-        data = str(rows)
-        candidates: dict[str, Callable[[], object]] = {
-            "gradcli run --rows": partial(_done, [*gradcli, "run", "-e", TEXT, "--rows", data]),
-            "gradcli grad --rows": partial(_done, [*gradcli, "grad", "-e", TEXT, "--rows", data]),
-            "gradcli grad --rows --jobs 2": partial(
-                _done, [*gradcli, "grad", "-e", TEXT, "--rows", data, "--jobs", "2"]
-            ),
-        }
-        if shutil.which("awk"):
-            candidates["awk, value only"] = partial(_done, ["awk", "-F,", AWK, data])
-        if shutil.which("jq"):
-            candidates["jq, value only"] = partial(_done, ["jq", "-R", JQ, data])
-        if torch() is not None:
-            candidates["a PyTorch loop, gradient"] = partial(
-                _done, [sys.executable, str(loop), data]
-            )
-        found = race(candidates, repeats)
-        title = f"{COUNT:,} rows of a CSV through 5 operations, whole processes"
-        print(table(title, found, "seconds", 1.0, "gradcli grad --rows"))
-        for name, timing in found.items():
-            print(f"  {name:34}{COUNT / timing.least:11,.0f} rows a second")
+        rows, few = (_written(Path(folder), count) for count in (COUNT, FEW))
+        many = race(_fast(rows), repeats, of_children)
+        title = "rows of a CSV through 5 operations, seconds of processor time"
+        base = "gradcli grad --rows"
+        print(table(f"{COUNT:,} {title}", many, "seconds", 1.0, base))
+        slow = race(_slow(few, Path(folder)), repeats, of_children)
+        print(table(f"{FEW:,} {title}", slow, "seconds", 1.0, base))
+        for found, count in ((many, COUNT), (slow, FEW)):
+            for name, timing in found.items():
+                print(f"  {name:40}{count / timing.least:11,.0f} rows a second")
         print()
 
 
+def _written(folder: Path, count: int) -> str:
+    rows = folder / f"{count}.csv"
+    lines = (f"{i * 0.001},{1 + i % 7}\n" for i in range(count))
+    rows.write_text("a,b\n" + "".join(lines), "utf-8")
+    return str(rows)
+
+
+def _fast(data: str) -> dict[str, Callable[[], object]]:
+    """What is asked of many rows."""
+    asked = ["-e", TEXT, "--rows", data]
+    gradcli = [sys.executable, "-m", "gradcli"]
+    bare = [sys.executable, "-c", BARE]
+    found = {
+        "gradcli run --rows": [*gradcli, "run", *asked],
+        "gradcli grad --rows": [*gradcli, "grad", *asked],
+        "gradcli grad --rows --jobs 2": [*gradcli, "grad", *asked, "--jobs", "2"],
+        "gradcli grad --rows, no extra": [*bare, "grad", *asked],
+    }
+    if shutil.which("gawk"):
+        found["gawk, value only"] = ["gawk", "-F,", AWK, data]
+    if shutil.which("mlr"):
+        found["Miller, value only"] = ["mlr", "--icsv", "--ocsv", "put", MILLER, data]
+    if shutil.which("jq"):
+        found["jq, value only"] = ["jq", "-R", JQ, data]
+    if find_spec("duckdb"):
+        sql = VALUE.format("a", "b")
+        found["DuckDB, value only"] = [sys.executable, "-c", DUCKDB, data, sql]
+    return {name: partial(_done, command) for name, command in found.items()}
+
+
+def _slow(data: str, folder: Path) -> dict[str, Callable[[], object]]:
+    """What takes longer for a row."""
+    loop = folder / "loop.py"
+    loop.write_text(LOOP, "utf-8")
+    grad = [sys.executable, "-m", "gradcli", "grad", "-e", TEXT, "--rows", data]
+    found = {"gradcli grad --rows": grad, "gradcli, interpreted": [*grad, "--compile", "never"]}
+    if torch() is not None:
+        found["a PyTorch loop, gradient"] = [sys.executable, str(loop), data]
+    return {name: partial(_done, command) for name, command in found.items()}
+
+
 def _done(command: list[str]) -> None:
-    environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
+    hidden = ("PYTHONDONTWRITEBYTECODE",)
+    environment = {k: v for k, v in os.environ.items() if k not in hidden} | {"LC_ALL": "C"}
     subprocess.run(command, stdout=subprocess.DEVNULL, env=environment, check=True)

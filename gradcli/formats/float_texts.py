@@ -1,4 +1,4 @@
-"""The texts of many floats: those that `repr` gives, by orjson where it is installed.
+"""The texts of many floats, which are those that `repr` gives: by orjson where it is installed.
 
 orjson writes the same digits, and numbers from 1e-4 up to 1e16 in the same way; `repr` the others.
 """
@@ -10,24 +10,31 @@ from importlib.util import find_spec
 from typing import Any
 
 _LEAST, _MOST = 1e-4, 1e16  # between which `repr` writes no exponent
+_FEW = 100  # numbers that are soon written one by one
 
 
 def texts(column: Any) -> list[str]:
     """The texts of an array of floats, ints or bools as tables have them."""
-    if column.dtype.kind != "f":
-        found = [repr(x) for x in column.tolist()]
-        return [x.lower() for x in found] if column.dtype.kind == "b" else found
-    if not _has_orjson():
-        return [*map(float.__repr__, column.tolist())]
-    return records([column], ",").splitlines()
+    if column.dtype.kind == "f" and len(column) > _FEW:
+        return records([column], ",").splitlines()
+    found = [repr(x) for x in column.tolist()]
+    return [x.lower() for x in found] if column.dtype.kind == "b" else found
 
 
 def records(columns: Sequence[Any], delimiter: str) -> str:
     """The records of a table of arrays, a line each."""
-    if _has_orjson() and all(column.dtype.kind == "f" for column in columns):
-        return _records(columns, delimiter.encode()).decode()
-    written = map(delimiter.join, zip(*map(texts, columns), strict=True))
-    return "".join([f"{line}\n" for line in written])
+    if len(columns) * len(columns[0]) <= _FEW or any(c.dtype.kind != "f" for c in columns):
+        written = map(delimiter.join, zip(*map(texts, columns), strict=True))
+        return "".join([f"{line}\n" for line in written])
+    import numpy as np
+
+    rows = np.column_stack(columns)
+    if find_spec("orjson") is not None:
+        text = _records(rows).decode()
+        return text if delimiter == "," else text.replace(",", delimiter)
+    from gradcli.formats.shortest import delimited
+
+    return delimited(rows, delimiter.encode()).decode()
 
 
 def repeated(text: str, count: int) -> Any:
@@ -41,25 +48,18 @@ def repeated(text: str, count: int) -> Any:
     return np.full(count, number) if repr(number) == text else [text] * count
 
 
-def _has_orjson() -> bool:
-    return find_spec("orjson") is not None
-
-
-def _records(columns: Sequence[Any], delimiter: bytes) -> bytes:
+def _records(rows: Any) -> bytes:
     import numpy as np
 
-    rows = np.column_stack(columns)
     sizes = np.abs(rows)
     is_usual = (sizes >= _LEAST) & (sizes < _MOST) | (rows == 0.0)
-    odd = np.flatnonzero(~is_usual.all(axis=1)).tolist()
     pieces, start = [], 0
-    for place in odd:
+    for place in np.flatnonzero(~is_usual.all(axis=1)).tolist():
         pieces.append(_usual(rows[start:place]))
         pieces.append(",".join(map(float.__repr__, rows[place].tolist())).encode() + b"\n")
         start = place + 1
     pieces.append(_usual(rows[start:]))
-    text = b"".join(pieces)
-    return text if delimiter == b"," else text.replace(b",", delimiter)
+    return b"".join(pieces)
 
 
 def _usual(rows: Any) -> bytes:

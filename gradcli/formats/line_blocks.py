@@ -38,6 +38,7 @@ class LineBlocks:
             self._open(self._next())
             line = self._text.readline(limit)
         self._left -= 1
+        self._at += len(line if line.isascii() else line.encode("utf-8", "surrogateescape"))
         return line
 
     @property
@@ -48,7 +49,7 @@ class LineBlocks:
     @property
     def waiting(self) -> int:
         """The bytes that have been read of the stream and of which no line has been given."""
-        return len(self._data) - self._text.tell() + len(self._ahead)
+        return len(self._data) - self._at + len(self._ahead)
 
     def block(self, most: int) -> bytes:
         """The lines that are at hand, else those that come next: as many as so many bytes hold, or
@@ -56,7 +57,7 @@ class LineBlocks:
         """
         if self._is_back and self._left > 0:
             return b""
-        data = self._data[self._text.tell() :] or self._next()
+        data = self._data[self._at :] or self._next()
         if len(data) > most:
             end = data.rfind(b"\n", 0, most) + 1 or data.find(b"\n") + 1 or len(data)
             self._open(data[end:])
@@ -66,11 +67,11 @@ class LineBlocks:
 
     def put_back(self, block: bytes) -> None:
         """Let the lines of a block be read one by one."""
-        self._open(block + self._data[self._text.tell() :])
+        self._open(block + self._data[self._at :])
         self._is_back = True
 
     def _open(self, data: bytes) -> None:
-        self._data = data
+        self._data, self._at = data, 0
         self._left = data.count(b"\n") or int(bool(data))
         self._text = TextIOWrapper(BytesIO(data), "utf-8", "surrogateescape", newline="")
         self._is_back = False

@@ -1,0 +1,84 @@
+"""Rows that are answered together are answered as those that are asked one by one."""
+
+import numpy as np
+import pytest
+
+
+def table(count, odd, end="\n"):
+    """Sites and two numbers; other lines in the place of some."""
+    lines = {i: f"s{i},{i / 8 - 3},{1 + i % 7}" for i in range(count)} | odd
+    return end.join(["site,a,b", *(lines[i] for i in range(count)), ""])
+
+
+PLAIN = table(60, {})
+ODD_LINES = {
+    30: "s30,x,2",
+    31: "s31,-0,2",
+    33: "s33,inf,1",
+    34: "s34,1e999,1",
+    40: '"s,40",1,2',
+    45: "s45,1",
+    50: "",
+    59: "\u00e9,2,3",
+}
+PRODUCT = ["-e", "y = a * b + b ** 3", "-e", "y"]
+VECTOR = ["-e", "input v: float[2]", "-e", "v[0] * v[1]"]
+INT = ["-e", "input a = 1.0", "-e", "input b: int = 1", "-e", "a * b + b"]
+UNUSED = ["-e", "input b = 1.0", "-e", "input a = 1.0", "-e", "a * a"]
+SIGNS = str.maketrans(",.", ";,")
+TABLES = {
+    "plain": (PLAIN, PRODUCT),
+    "crlf": (table(60, {}, "\r\n"), PRODUCT),
+    "odd": (table(60, ODD_LINES), PRODUCT),
+    "no end": (PLAIN.rstrip(), PRODUCT),
+    "signs": (PLAIN.translate(SIGNS), [*PRODUCT, "--separator", ";", "--decimal", ","]),
+    "missing": (table(60, {40: "s40,NA,2"}), [*PRODUCT, "--na", "NA"]),
+    "elements": (PLAIN.replace("site,a,b", "site,v.1,v.0"), VECTOR),
+    "ints": (table(60, {40: "s40,1,1.5", 50: "s50,2,9007199254740993"}), INT),
+    "unused": (PLAIN, UNUSED),
+}
+FORMS = [
+    *([], ["--keep", "site,FILE"], ["-r"], ["-f", "json"], ["-f", "md"], ["-o", "out.npz"]),
+    *(["-f", "tsv", "--keep", "all"], ["--on-error", "skip"]),
+    *(["--on-error", "record", "--keep", "site"], ["--on-error", "ignore"]),
+]
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_rows_together_are_as_one_by_one(cli, tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    text, options = TABLES[name]
+    (tmp_path / "rows.csv").write_text(text, "utf-8", newline="")
+
+    def answers(source, compiled, form):
+        command = ["grad", *options, "--rows", source, "--compile", compiled, *form]
+        status, *said = cli(*command, stdin=text if source == "-" else "")
+        held = {}
+        if (tmp_path / "out.npz").exists():
+            held = {name: str(found.tolist()) for name, found in np.load("out.npz").items()}
+            (tmp_path / "out.npz").unlink()
+        return status, *(s.replace("<stdin>", "rows.csv") for s in said), held
+
+    for form in FORMS if name == "odd" else ([], ["--on-error", "skip"]):
+        expected = answers("rows.csv", "never", form)
+        assert expected[0] in (0, 4)
+        for source in ("rows.csv", "-") if not form else ("rows.csv",):
+            assert answers(source, "always", form) == expected, form
+
+
+def test_warnings_of_rows_together_are_told_once(cli, tmp_path):
+    found = cli("grad", *UNUSED, "--rows", "-", "--compile", "always", stdin=PLAIN)
+    assert found[2].count("does not depend on `b`") == 1
+    assert "first in row 0, line 2; later ones are not told" in found[2]
+
+
+def test_rows_of_several_files_are_numbered_on(cli, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("one.csv", "two.csv"):
+        (tmp_path / name).write_text(table(40, {35: "s35,x,1"}), "utf-8")
+    command = ["run", *PRODUCT, "--rows", "*.csv", "--on-error", "record", "--keep", "FILE"]
+    expected = cli(*command, "--compile", "never")
+    assert cli(*command, "--compile", "always") == expected
+    assert "75,two.csv,,two.csv:37:5: `x` in column `a` is no number\n" in expected[1].replace(
+        '"', ""
+    )

@@ -1,0 +1,214 @@
+"""Rows that are read, answered and written many at a time, as if it were one by one."""
+
+import math
+import os
+from io import BytesIO
+
+import numpy as np
+import pytest
+
+from gradcli.formats import float_columns, float_texts
+from gradcli.formats.dialect import USUAL, Dialect
+from gradcli.formats.line_blocks import LineBlocks, TooLong
+from gradcli.formats.number import number
+from gradcli.formats.shortest import delimited
+
+# texts of numbers ---------------------------------------------------------------------------------
+
+
+def random_floats() -> np.ndarray:
+    """Of all bits, of the sizes that `repr` writes without an exponent, near and at ties of their
+    shortest texts, and what they end in.
+    """
+    rng = np.random.default_rng(11)
+    bits = rng.integers(0, 2**64, 2_000, dtype=np.uint64).view(np.float64)
+    sizes = 10 ** rng.uniform(-4.1, 16.1, 4_000) * rng.choice([-1, 1], 4_000)
+    fractions = [2.0**k + rng.integers(0, 2**20, 300) / 2.0 ** (53 - k) for k in range(44, 54)]
+    round_ones = np.round(rng.uniform(-1e6, 1e6, 2_000), 3)
+    powers = np.concatenate([2.0 ** np.arange(-15, 55), 10.0 ** np.arange(-5, 18)])
+    beside = [powers, np.nextafter(powers, 0), np.nextafter(powers, np.inf), np.arange(-99, 99) / 8]
+    odd = [0.0, -0.0, np.nan, np.inf, -np.inf, 5e-324, 1.7976931348623157e308]
+    return np.concatenate([bits, sizes, *fractions, round_ones, *beside, odd])
+
+
+FLOATS = random_floats()
+REPRS = "".join(f"{x!r}\n" for x in FLOATS.tolist())
+
+
+def test_numpy_writes_the_text_of_repr():
+    assert delimited(FLOATS[:, None], b",").decode() == REPRS
+
+
+def test_orjson_writes_the_text_of_repr():
+    pytest.importorskip("orjson")
+    assert float_texts.records([FLOATS], ",") == REPRS
+
+
+@pytest.mark.parametrize("delimiter", [",", "\t", "\n"])
+@pytest.mark.parametrize("count", [1, 3, 300])
+def test_records_are_those_that_are_written_one_by_one(delimiter, count):
+    columns = [FLOATS[:count], -FLOATS[-count:], np.arange(count), np.arange(count) > 1]
+    for some in (columns[:2], columns[:1], columns):
+        texts = [[repr(x).lower() for x in column.tolist()] for column in some]
+        lines = map(delimiter.join, zip(*texts, strict=True))
+        assert float_texts.records(some, delimiter) == "".join(f"{line}\n" for line in lines)
+    assert [float_texts.texts(column) for column in columns] == texts
+
+
+# numbers of texts ---------------------------------------------------------------------------------
+
+CELLS = [
+    "1",
+    "1.5",
+    "-2e3",
+    "+4",
+    ".5",
+    "1.",
+    "1e5",
+    "1E5",
+    "007",
+    "1e-400",
+    "0x10",
+    "1_0",
+    "nan",
+    "NaN",
+    "NAN",
+    "inf",
+    "Infinity",
+    "-inf",
+    "1e999",
+    "true",
+    "True",
+    "1d5",
+    "--1",
+    "1e",
+    "e5",
+    "1e+",
+    "1.2.3",
+    "9007199254740993",
+    "123456789012345678901",
+    "1.7976931348623157e308",
+    "4.9e-324",
+    "2.4703282292062328e-324",
+    "nan(1)",
+    "0.1e1",
+    "1e0.5",
+    "infinit",
+    "-0",
+    "-0.0",
+    "0e0",
+    "1.0f",
+    "1L",
+    "5;",
+    "1e00005",
+    "00.5",
+    ".e1",
+    ".",
+    "NA",
+    "0.1000000000000000055511151231257827",
+    "9007199254740991.5",
+    "-17",
+    "1,5",
+    "\N{ARABIC-INDIC DIGIT ONE}",
+    "\N{MINUS SIGN}1",
+]
+CELLS += ["", " 3", "3 ", "3\t", "1 2", "- 1", "\x0b5", "5\x00", '"1"', "é", "\N{NO-BREAK SPACE}1"]
+ODD = {"inf", "Infinity", "-inf", "true", "True", "-0", "-0.0", "\x0b5", "\N{NO-BREAK SPACE}1"}
+BY = {"numpy": float_columns._by_numpy, "pyarrow": float_columns._by_arrow}
+
+
+@pytest.fixture(params=BY)
+def by(request, monkeypatch):
+    if request.param == "pyarrow":
+        pytest.importorskip("pyarrow")
+    else:
+        monkeypatch.setattr(float_columns, "find_spec", lambda name: None)
+    return request.param
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_columns_have_the_numbers_of_their_cells_or_leave_them(by, end):
+    left = []
+    for cell in CELLS:
+        try:
+            want = float(number(cell))
+        except ValueError:
+            want = math.nan
+        for lines in ([f"a,{cell},7", "b,2,8"], [f"{cell}"]):
+            width, place = (3, 1) if len(lines) > 1 else (1, 0)
+            block = (end.join(lines) + end).encode()
+            found = float_columns.float_columns(block, width, [place], ",", USUAL)
+            got = math.nan if found is None else found[0][0]
+            assert math.isnan(got) or (got, math.copysign(1, got)) == (want, math.copysign(1, want))
+        if math.isnan(got) and not math.isnan(want):
+            left.append(cell)
+    assert {*left} <= ODD
+
+
+BROKEN = [
+    "1,2\n3\n4,5,6\n",
+    "1,2\n\n3,4\n",
+    "1,2\n  \n",
+    "1,2\r3,4\n",
+    '1,"2"\n',
+    "\n",
+    "1,\n",
+    "1,x\n",
+]
+
+
+@pytest.mark.parametrize("text", BROKEN)
+def test_lines_that_are_no_plain_records_are_left(by, text):
+    assert float_columns.float_columns(text.encode(), 2, [0, 1], ",", USUAL) is None
+    assert float_columns.float_columns(b"\xff,1\n", 2, [1], ",", USUAL) is None
+
+
+def test_columns_are_given_in_the_order_in_which_they_are_wanted(by):
+    found = float_columns.float_columns(b"1;x;3;4\n5;y;7;8", 4, [3, 0], ";", USUAL)
+    assert [column.tolist() for column in found] == [[4.0, 8.0], [1.0, 5.0]]
+
+
+def test_pyarrow_reads_other_ways_of_writing():
+    pytest.importorskip("pyarrow")
+    dialect = Dialect(None, {}, frozenset({"NA"}), ";", ",")
+    (found,) = float_columns.float_columns(b"1,5;a\nNA;b\n", 2, [0], ";", dialect)
+    assert str(found.tolist()) == "[1.5, nan]"
+
+
+# lines --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r"])
+def test_lines_come_one_by_one_and_as_blocks(end, monkeypatch):
+    monkeypatch.setattr("gradcli.formats.line_blocks._BLOCK", 7)
+    texts = [b"%d" % i * (i % 11) for i in range(60)]
+    data = b"\xef\xbb\xbf" + end.join(texts)
+    whole = LineBlocks(BytesIO(data), 1000)
+    lines = []
+    while line := whole.readline(1000):
+        lines.append(line.encode())
+    assert b"".join(lines) == data[3:] == end.join(texts)
+    mixed, found = LineBlocks(BytesIO(data), 1000), []
+    while piece := (len(found) % 3 and mixed.block(20)) or mixed.readline(1000).encode():
+        if len(found) % 5 == 4:
+            mixed.put_back(piece)
+            assert mixed.block(1000) == b""
+            piece = mixed.readline(1000).encode()
+        found.append(piece)
+    assert b"".join(found) == data[3:]
+
+
+def test_a_block_does_not_wait_for_lines_that_are_not_there():
+    read, write = os.pipe()
+    with open(read, "rb") as stream, open(write, "wb", 0) as pipe:
+        lines = LineBlocks(stream, 1000)
+        pipe.write(b"a\nb\nc")
+        assert (lines.readline(9), lines.at_hand) == ("a\n", True)
+        assert (lines.block(1000), lines.at_hand) == (b"b\n", False)
+        pipe.write(b"d\ne\n")
+        assert lines.block(1000) == b"cd\ne\n"
+
+
+def test_a_line_without_an_end_is_not_read_on_and_on():
+    with pytest.raises(TooLong):
+        LineBlocks(BytesIO(b"\0" * 3 * 2**20), 2**20).readline(9)

@@ -23,7 +23,7 @@ _WIDTH = 25  # signs of the longest text, and one that separates
 
 
 def delimited(rows: Any, delimiter: bytes) -> bytes:
-    """The texts of a matrix of floats: between delimiters, those of a row before the end of a line."""
+    """The texts of a matrix of floats, between delimiters, a row a line."""
     flat = np.ascontiguousarray(rows, np.float64).ravel()
     sizes = np.abs(flat)
     is_zero = sizes == 0.0
@@ -44,7 +44,8 @@ def delimited(rows: Any, delimiter: bytes) -> bytes:
     last = signs.reshape(*np.shape(rows), _WIDTH)[..., -1]
     last[:] = ord(delimiter)
     last[:, -1] = ord("\n")
-    return signs[is_written].tobytes()
+    found: bytes = signs[is_written].tobytes()
+    return found
 
 
 def _digits(x: Any) -> tuple[Any, Any, Any]:
@@ -94,7 +95,7 @@ def _laid_out(digits: Any, power: Any) -> tuple[Any, Any]:
     signs = np.full((len(digits), _WIDTH), ord("0"), np.uint8)
     ends = np.empty(len(digits), np.int8)
     first = 0
-    for k in np.flatnonzero(np.bincount(power + 4)) - 4:
+    for k in (np.flatnonzero(np.bincount(power + 4)) - 4).tolist():
         among = slice(first, first := int(np.searchsorted(power, k, "right")))
         if k >= 0:
             signs[among, 1 : k + 2] = written[among, : k + 1]

@@ -103,3 +103,38 @@ class Writer:
         known = self.numbers if kind in ("number", "items") else self.vectors
         if name not in known:
             known.append(name)
+
+
+OF_NUMBERS = (
+    "g = grad(f)({v}, {c})\n(g * x).sum() + g[0]",
+    "g = grad(f, (0, 1))({v}, {c})\n(g[0] * x).sum() * g[1]",
+    "v, d = jvp(f, ({v}, {c}), (x, {c}))\nd * v",
+    "h = hessian(f)({v}, {c})\nh[0][0] * b + h[-1][0]",
+    "v, h = hvp(f, ({v}, {c}), (x, {c}))\n(h[0] * x).sum() + v * h[1]",
+    "w = {v}\nfor i in range(k + 9):\n    w = w - 0.01 * grad(f)(w, {c})\n(w * x).sum()",
+    "grad(lambda u: (grad(f)(u, b) * x).sum())({v}).sum() * b",
+)
+OF_VECTORS = (
+    "j = jacobian(f)({v}, {c})\nj[0][0] * b + j[-1][0]",
+    "j = jacfwd(f, (0, 1))({v}, {c})\nj[0][0][-1] * b + j[1][0]",
+    "v, pull = vjp(f, {v}, {c})\ng = pull(x)\n(g[0] * v).sum() + g[1]",
+    "v, d = jvp(f, ({v}, {c}), (x, b * 1.0))\n(d * v).sum()",
+)
+
+
+def transformed(seed):
+    """A program that differentiates a function of a vector and a number, and what is given to it."""
+    writer = Writer(seed)
+    writer.vectors, writer.numbers = ["t"], ["s"]
+    is_number = writer.rng.random() < 0.6
+    value = f"{writer.number(2)} + {writer.number(1)} * s" if is_number else writer.vector(3)
+    value = re.sub(r"\bx\b", "t", value)
+    lines = [f"def f(t, s):\n    u = {writer.vector(2)}"]
+    if writer.rng.random() < 0.4:
+        lines.append(f"    for i in range(k):\n        u = u * 0.5 + {writer.vector(1)}")
+    body = f"{value} + (u * t).sum()" if is_number else f"{value} + u"
+    lines.append(f"    return {body}")
+    end = writer.rng.choice(OF_NUMBERS if is_number else OF_VECTORS)
+    v, c = writer.rng.choice(["x", "x * b", "x + 1"]), writer.rng.choice(["b", "0.5"])
+    head = f"input x: float[{writer.size}]\ninput b\ninput k: int = 3\n"
+    return head + "\n".join(lines) + "\n" + end.format(v=v, c=c) + "\n", writer.given()

@@ -101,10 +101,10 @@ class Prepared:
             printed.append(text)
             echo(text)
 
-        inputs = self.inputs(request)
-        if inputs is None:
+        inputs, more = self.inputs(request), self._more(request)
+        if inputs is None or more is None:
             return None
-        numbers = self.call(request, [*inputs, *self.form.more(request)], tell)
+        numbers = self.call(request, [*inputs, *more], tell)
         return None if numbers is None else self.form.result(numbers, _lines(printed))
 
     def inputs(self, request: Request) -> list[Any] | None:
@@ -129,6 +129,13 @@ class Prepared:
             raise self._stopped() from None
         return numbers if _finite(numbers) else None
 
+    def _more(self, request: Request) -> list[float] | None:
+        """The numbers of what is asked; None if they are not of the program's shapes."""
+        try:
+            return [*self.form.more(request)]
+        except Left:
+            return None
+
     def _room(self) -> int:
         """Bytes that stacks may take; what has none does not ask the machine."""
         return max(meter().left, 0) if self._has_stack else MOST
@@ -150,7 +157,7 @@ class Prepared:
         has one.
         """
         turns = self.form.effort.turns(request.options.limits)
-        if self.form.program.texts or turns is None:
+        if self.form.program.texts or turns is None or self._more(request) is None:
             return [None] * len(values)
         rows = [self._given(value) for value in values]
         there = [row for row in rows if row is not None]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from gradcli.engine.compile.control import Left
 from gradcli.engine.compile.typed import (
-    NotCompilable,
     Program,
     Value,
 )
@@ -51,12 +51,16 @@ def weight(request: Request) -> list[float]:
 
 
 def numbers_of(given: Any, shape: tuple[int, ...]) -> list[float]:
-    """The numbers that are given for the direction of a tensor."""
+    """The numbers that are given for the direction of a tensor.
+
+    Raises:
+        Left: If they are not of its shape, which the interpreter tells.
+    """
     if not shape:
         return [number(given)]
     found = elements(given.value if isinstance(given, Given) else given, shape)
     if found is None:
-        raise NotCompilable("a direction is of another shape")
+        raise Left("a direction is of another shape")
     return [*map(float, found)]
 
 
@@ -64,5 +68,5 @@ def number(given: Any) -> float:
     """A number that is given for a weight or direction."""
     value: Any = given.value if isinstance(given, Given) else given
     if type(value) not in NUMBERS:
-        raise NotCompilable("a weight or direction is no single number")
+        raise Left("a weight or direction is no single number")
     return float(value)

@@ -7,7 +7,7 @@ from itertools import islice
 import numpy as np
 import pytest
 from amounts import chunks
-from vector_programs import GIVEN, HEAD, QUESTIONS, Writer, answer, bits
+from vector_programs import GIVEN, HEAD, QUESTIONS, Writer, answer, bits, transformed
 
 from gradcli.engine.compile import backends
 from gradcli.engine.compile.vectors import sum_order
@@ -129,6 +129,15 @@ def test_the_sign_of_zero_beside_numbers_put_together():
     assert run == code
 
 
+def test_the_sign_of_zero_beside_a_part_of_a_gradient():
+    """What is not taken from a tensor has zeros for slopes, of all orders."""
+    for part in ("t[2:].sum()", "t[2]"):
+        text = f"{HEAD}def f(t):\n    return sin({part})\n(grad(f)(x * b) * x).sum()"
+        program, given = load(text), {"x": [0.0, -0.5, 0.7], "b": -0.45}
+        run, code = (answer(program, "hessian", when, given) for when in ("never", "always"))
+        assert run == code
+
+
 def test_the_sign_of_zero_in_a_sum():
     """Where one cotangent goes to all elements, theirs come together in a sum from zero."""
     program = load(f"{HEAD}sqrt(x ** 2 + 1)[2:].sum() * b")
@@ -147,6 +156,45 @@ def test_all_answers(question):
 @pytest.mark.skipif(len(BACK_ENDS) < 2, reason="machine code needs the extra `fast`")
 def test_machine_code():
     check("grad", islice(PROGRAMS, 4))
+
+
+@pytest.mark.parametrize("first", chunks(few=4, many=400, size=4))
+def test_functions_of_vectors_differentiated_in_programs(first, monkeypatch):
+    monkeypatch.setattr(backends, "has_machine_code", lambda: False)
+    compiled = 0
+    for seed in range(first, first + 4):
+        text, given = transformed(seed)
+        for question in ("grad", "hessian")[: 1 + (seed % 4 == 2)]:
+            run, code = (answer(load(text), question, when, given) for when in ("never", "always"))
+            compiled += "not-compilable" not in code
+            assert run == code or "not-compilable" in code, text
+    assert compiled
+
+
+PRINTED = {
+    "a gradient": "print(grad(lambda t: (t * t * w).sum())(x))",
+    "a value and a slope": "v, d = jvp(lambda t: t * t, (x,), (x * w,))\nprint(v, d, f'{v}')",
+    "by a list": "print(grad(lambda t: (t * t).sum())([1.0, 2.0]))",
+    "a pullback": "v, p = vjp(lambda t: (t * w, t), x)\nprint(v, p((x, x)))",
+    "matrices": "print(jacobian(lambda t: t * w)(x), hessian(lambda t: (t ** 2).sum())(x))",
+    "at inputs": "print(torch.autograd.functional.hvp(lambda t: (t * t).sum() * t[0], x, x))",
+}
+
+
+@pytest.mark.parametrize("program", PRINTED)
+def test_derivatives_are_shown(program, cli):
+    text = f"input w = 2.0\nx = tensor([2.0, 1.0])\n{PRINTED[program]}\nw"
+    run, code = (cli("run", "-e", text, "--compile", when) for when in ("never", "always"))
+    assert run == code
+    assert run[0] == 0
+
+
+def test_a_tensor_that_requires_grad_is_shown_by_a_run(cli):
+    """Its derivatives name the operations that made them."""
+    text = (
+        "a = tensor(2.0, requires_grad=True)\nprint(grad(lambda t: (t * a).sum())(tensor([1.0])))"
+    )
+    assert "names its node" in cli("run", "-e", text, "--compile", "always")[2]
 
 
 @pytest.mark.parametrize("first", chunks(few=4, many=400, size=4))

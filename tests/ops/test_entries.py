@@ -35,7 +35,7 @@ from gradcli.errors import GradError, RunError
 
 OPS = table()
 PLAIN = {name: entry for name, entry in OPS.items() if entry.array or entry.body}
-ALWAYS_ZERO = {"nought", "among", "beside"}  # one of their rules gives zero, or nothing
+ALWAYS_ZERO = {"nought", "unmoved", "among", "beside"}  # one of their rules gives zero, or nothing
 INTERNAL = {"view_update", "zeros_of"}  # they take functions or shapes, not values
 
 

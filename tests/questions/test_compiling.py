@@ -415,3 +415,24 @@ def test_a_check_goes_on_as_code(monkeypatch):
         load("input x = 1.0\ny = x * 2\ny * x").gradcheck(
             x=1.0, wrt="y", options=Options(compile="always")
         )
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        ("jvp", "--tangent", "x=[1,2,3]"),
+        ("jvp", "--tangent", "x=1"),
+        ("hvp", "--tangent", "x=[1,2,3]"),
+        ("grad", "--cotangent", "[1,2]"),
+    ],
+)
+def test_a_direction_of_another_shape_is_told_by_the_interpreter(asked, cli):
+    """Of one answer, and of rows."""
+    text = ("-e", "input x: float[2] = [1, 2]\n(x * x).sum()")
+    for rows in ((), ("--rows", "-")):
+        run, code = (
+            cli(*asked, *text, *rows, "--compile", when, stdin="x.0,x.1\n1,2\n3,4\n")
+            for when in ("never", "always")
+        )
+        assert run == code
+        assert "shape" in run[2]

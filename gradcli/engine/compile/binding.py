@@ -107,7 +107,9 @@ class Binding:
         if type_ is None or not 0 < sample.data.size <= VECTOR:
             raise NotCompilable(f"the input `{i.name}` is a tensor", i.span)
         numbers = [self._entry(i.name, type_, sample.shape, at) for at in range(sample.data.size)]
-        return Vector(numbers, sample.shape, node_of(sample) is not None, self._trace)
+        is_visible = node_of(sample) is not None
+        found: Vector = self._trace.vectors.made(numbers, sample.shape, is_visible)
+        return found
 
     def _type(self, i: ir.Input, sample: Any) -> str:
         data = sample.data if isinstance(sample, Tensor) else sample

@@ -4,7 +4,7 @@ behind that.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import takewhile
 from typing import Any
 
@@ -28,10 +28,11 @@ from gradcli.engine.compile.typed import (
     Push,
     Value,
 )
-from gradcli.engine.compile.values import Cell, is_number, number_type
+from gradcli.engine.compile.values import Cell, Vector, is_number, number_type
 from gradcli.engine.compile.walk import Inliner, defined, has_rules, instructions, read, values
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.run.transforms import Tree, mapped, values_in
+from gradcli.engine.tape.tensor import Tensor
 
 Call = Callable[[Any, Sequence[Any], Mapping[str, Any]], Any]
 
@@ -61,10 +62,9 @@ class Followed:
         for i in argnums:
             arguments[i] = self._points(arguments[i])
         self.arguments = [arguments[i] for i in argnums]
-        at = [number_in(point) for point in values_in(self.arguments)]
-        self._at: list[Value] = [point.value for point in at]
+        self._at: list[Value] = [point.value for point in numbers_in(self.arguments)]
         body, out = self._followed(call, function, arguments, keywords)
-        results = tuple([operand(number_in(x)) for x in values_in(out)])
+        results = tuple(map(operand, numbers_in(out)))
         program = self._program(body, results)
         program = peeled(tidy(rotated(program), ALL), self._at, results)
         copier = _Inlined(trace, {}, ())
@@ -73,8 +73,8 @@ class Followed:
         self._results = copier.operands(program.block.results)
         for instruction in self._body:
             trace.put(instruction)
-        numbers = iter(map(trace.known, self._results))
-        self.out: Tree = mapped(lambda value: self._like(next(numbers), value), out)
+        numbers = map(trace.known, self._results)
+        self.out: Tree = mapped(lambda value: self._like(numbers, value), out)
 
     # --- going through the function --------------------------------------------------------
 
@@ -85,21 +85,33 @@ class Followed:
         if type(value) is not list:
             return self._point(value)
         if all(map(is_number, value)) and not any(map(self._is_node, value)):
-            raise self._trace.refused("a derivative by a list of numbers, which is a tensor")
+            numbers = [x if number_type(x) == "float" else ops.mul(x, 1.0) for x in value]
+            return self._point(self._trace.vectors.made(numbers, (len(numbers),), visible=False))
         return [*map(self._points, value)]
 
     def _is_node(self, number: Any) -> bool:
         return self._trace.connections.is_node(self._trace.links(operand(number)))
 
     def _point(self, value: Any) -> Any:
+        if isinstance(value, Tensor) and value.shape:
+            value = self._trace.vectors.of_known(value)
+        if isinstance(value, Vector):
+            if value.type != "float":
+                raise self._trace.refused("a derivative by a tensor of ints")
+            at = map(self._point_at, value.numbers)
+            return Vector(tuple(at), value.shape, None, self._trace)
         number = number_in(value)
         if not is_number(number):
             raise self._trace.refused("a derivative by what is no number")
         if number_type(number) != "float":
             number = ops.mul(number, 1.0)
+        made = self._point_at(number)
+        return self._trace.cell(made, visible=None) if isinstance(value, Cell) else made
+
+    def _point_at(self, number: Any) -> Any:
         made = self._trace.point(number)
         self._trace.connections.point(made.value)
-        return self._trace.cell(made, visible=None) if isinstance(value, Cell) else made
+        return made
 
     def _followed(
         self, call: Call, function: Any, given: Sequence[Any], keywords: Mapping[str, Any]
@@ -119,6 +131,8 @@ class Followed:
     def _result(self, value: Any) -> Tree:
         if isinstance(value, tuple):
             return tuple(map(self._result, value))
+        if isinstance(value, Vector) and value.type == "float":
+            return value
         if not is_number(number_in(value)):
             raise self._trace.refused("a function is differentiated that gives no number")
         if isinstance(value, Cell) and number_type(value.number) != "float":
@@ -129,7 +143,7 @@ class Followed:
         """Find out whether what it gives is made from anything but the points."""
         trace = self._trace
         trace.connections.close(self._at)
-        links = [trace.links(operand(number_in(x))) for x in values_in(out)]
+        links = [trace.links(operand(x)) for x in numbers_in(out)]
         self._may_be_connected = self._is_recorded and any(x.may for x in links)
         self._is_connected = self._is_recorded and any(map(trace.connections.is_node, links))
 
@@ -138,6 +152,11 @@ class Followed:
         block, own = Block(tuple(body), tuple(results)), {v.number for v in self._at}
         outside = [v for v in free(block) if v.number not in own]
         return Program((*self._at, *outside), block, ())
+
+    def hold_last(self, reason: str) -> None:
+        """Refuse where its derivatives may be differentiated again."""
+        if self._is_recorded and self._may_be_connected:
+            raise self._trace.refused(f"{reason} that may be differentiated again")
 
     # --- derivatives -------------------------------------------------------------------------
 
@@ -198,23 +217,32 @@ class Followed:
     def by_argument(self, found: Sequence[Any]) -> list[Tree]:
         """What was found of each point, in the form of the arguments."""
         numbers = iter(found)
-        return [mapped(lambda x: self._outside(next(numbers), x), a) for a in self.arguments]
+        return [mapped(lambda x: self._outside(numbers, x), a) for a in self.arguments]
 
     def by_result(self, found: Sequence[Any]) -> Tree:
         """What was found of each result, in their form."""
         numbers = iter(found)
-        return mapped(lambda x: self._outside(next(numbers), x), self.out)
+        return mapped(lambda x: self._outside(numbers, x), self.out)
 
     def value(self) -> Tree:
         """What the function gives, for the program."""
-        return self.by_result([*map(number_in, values_in(self.out))])
+        return self.by_result(numbers_in(self.out))
 
-    def _outside(self, number: Any, like: Any) -> Any:
-        """A number for the program, in the kind of a value."""
-        return self._like(number if self._is_recorded else self._trace.cut(number), like)
+    def _outside(self, numbers: Iterator[Any], like: Any) -> Any:
+        """The next of some numbers for the program, in the kind of a value."""
+        inside = numbers if self._is_recorded else map(self._trace.cut, numbers)
+        return self._like(inside, like, self.visible)
 
-    def _like(self, number: Any, like: Any) -> Any:
-        return self._trace.cell(number, visible=None) if isinstance(like, Cell) else number
+    @property
+    def visible(self) -> bool | None:
+        """Whether the program sees what it is given to require grad."""
+        return None if self._is_recorded and self._trace.requires_grad else False
+
+    def _like(self, numbers: Iterator[Any], like: Any, visible: bool | None = None) -> Any:
+        if isinstance(like, Vector):
+            return Vector([next(numbers) for _ in like.numbers], like.shape, visible, self._trace)
+        number = next(numbers)
+        return self._trace.cell(number, visible=visible) if isinstance(like, Cell) else number
 
     def _hold_nonzero(self, dot: Any, out: Any) -> None:
         """Leave where a tangent is zero: directions that go together, as they do where nothing is
@@ -295,6 +323,15 @@ class _Inlined(Inliner):
         if value.number not in self._body:
             return super()._new(value)
         return value
+
+
+def numbers_in(tree: Tree) -> list[Any]:
+    """The numbers that the values of a tree are, or hold, from left to right."""
+    return [
+        x
+        for value in values_in(tree)
+        for x in (value.numbers if isinstance(value, Vector) else [number_in(value)])
+    ]
 
 
 def number_in(value: Any) -> Any:

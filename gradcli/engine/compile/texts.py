@@ -8,9 +8,9 @@ from typing import Any
 from gradcli.engine.compile.symbols import Symbol, operand
 from gradcli.engine.compile.trace import Trace
 from gradcli.engine.compile.typed import Tell
-from gradcli.engine.compile.values import Cell, Text
+from gradcli.engine.compile.values import Cell, Text, Vector
 from gradcli.engine.tape.tensor import Tensor
-from gradcli.engine.values.data import NUMBERS
+from gradcli.engine.values.data import NUMBERS, np
 
 
 class Texts:
@@ -36,10 +36,10 @@ class Texts:
         """The numbers in a value that are not known, in its order."""
         if isinstance(value, Symbol):
             return [value]
-        if isinstance(value, Cell):
+        if isinstance(value, (Cell, Vector)):
             if value.visible is not False:
                 raise self._trace.refused("the text of a tensor that requires grad names its node")
-            return self._numbers(value.number)
+            return self._numbers(value.number if isinstance(value, Cell) else value.numbers)
         if isinstance(value, Text):
             return self._numbers(value.values)
         if isinstance(value, (list, tuple)):
@@ -69,10 +69,11 @@ class _Place:
 
 
 class _Wrapped:
-    """A tensor of what is inside."""
+    """A tensor of what is inside, of that shape."""
 
-    def __init__(self, inner: Any) -> None:
+    def __init__(self, inner: Any, shape: Sequence[int] = ()) -> None:
         self.inner = inner
+        self.shape = shape
 
 
 def _kept(value: Any) -> Any:
@@ -80,6 +81,8 @@ def _kept(value: Any) -> Any:
         return _Place()
     if isinstance(value, Cell):
         return _Wrapped(_kept(value.number))
+    if isinstance(value, Vector):
+        return _Wrapped(_kept(value.numbers), value.shape)
     if isinstance(value, Text):
         return _Kept(value.make, value.values)
     if isinstance(value, (list, tuple)):
@@ -91,7 +94,8 @@ def _filled(value: Any, numbers: Iterator[Any]) -> Any:
     if isinstance(value, _Place):
         return next(numbers)
     if isinstance(value, _Wrapped):
-        return Tensor(_filled(value.inner, numbers))
+        inner = _filled(value.inner, numbers)
+        return Tensor(np.array(inner).reshape(value.shape) if value.shape else inner)
     if isinstance(value, _Kept):
         return value.make([_filled(inner, numbers) for inner in value.values])
     if isinstance(value, (list, tuple)):

@@ -31,6 +31,7 @@ class Trace(Builder):
         connections: which numbers are nodes of the graph that the interpreter records.
         recording: off inside `no_grad`: derivatives do not go through what is done there.
         vectors: does what is done to tensors with dimensions.
+        requires_grad: whether a tensor does, as the program sees it.
         splits: whether a value is one thing or another by the way that has been taken.
         objects: the lists and tensors that have been changed in the branches and loops that are
             open, the innermost last: what they held before, by identity.
@@ -43,6 +44,7 @@ class Trace(Builder):
         self.connections = Connections()
         self.recording = True
         self.vectors = Vectors(self)
+        self.requires_grad = False
         self.splits = False
         self.steps = self.deepest = 0
         self.objects: list[dict[int, tuple[Any, Any]]] = []
@@ -61,6 +63,7 @@ class Trace(Builder):
 
     def cell(self, number: Any, *, visible: bool | None = False) -> Cell:
         """A new 0-d tensor."""
+        self.requires_grad |= visible is True
         return Cell(number, visible, self.tick(), self)
 
     def born(self, value: Any) -> int:

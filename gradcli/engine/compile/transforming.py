@@ -8,12 +8,21 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from gradcli import ir
-from gradcli.engine.compile.followed import Call, Followed, number_in
+from gradcli.engine.compile.followed import Call, Followed, number_in, numbers_in
 from gradcli.engine.compile.symbols import Symbol, operand
 from gradcli.engine.compile.trace import Trace
-from gradcli.engine.compile.values import Cell, Closure, Transform, is_known, is_number, number_type
+from gradcli.engine.compile.values import (
+    Cell,
+    Closure,
+    Transform,
+    Vector,
+    is_known,
+    is_number,
+    number_type,
+)
 from gradcli.engine.ops.catalog import ops
-from gradcli.engine.run.transforms import Tree, argument_numbers, mapped, paired, several, values_in
+from gradcli.engine.run.transforms import Tree, argument_numbers, mapped, paired, several
+from gradcli.engine.tape.tensor import Tensor
 
 OfFunction: TypeAlias = Callable[[Sequence[Any], Mapping[str, Any]], Any]
 """What gives something for arguments by place and by name."""
@@ -34,7 +43,7 @@ class Transforms:
         def both(args: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
             numbers, single = self._argnums(argnums, len(args))
             run = self._followed(function, args, numbers, keywords)
-            if isinstance(run.out, tuple) or number_type(number_in(run.out)) != "float":
+            if isinstance(run.out, (tuple, Vector)) or number_type(number_in(run.out)) != "float":
                 raise self._trace.refused("a function is differentiated that gives no float")
             found = run.pulled([1.0])
             return run.value(), found[0] if single else tuple(found)
@@ -87,7 +96,7 @@ class Transforms:
 
     def _matrix(self, run: Followed, mode: str, by_tuple: bool) -> Tree:
         """The Jacobian of a run, in the form of its result, then of the arguments."""
-        count, width = len([*values_in(run.arguments)]), len([*values_in(run.out)])
+        count, width = len(numbers_in(run.arguments)), len(numbers_in(run.out))
         if mode == "forward":
             columns = run.pushed([{k: 1.0} for k in range(count)])
             rows = [run.by_argument([column[k] for column in columns]) for k in range(width)]
@@ -97,10 +106,27 @@ class Transforms:
         left = iter(rows)
 
         def by_arguments(out: Any) -> Any:
-            found = next(left)
+            if not isinstance(out, Vector):
+                found = next(left)
+            else:
+                run.hold_last("a matrix is put together")
+                each = [next(left) for _ in out.numbers]
+                found = [self._together(run, out.shape, parts) for parts in zip(*each, strict=True)]
             return tuple(found) if by_tuple else found[0]
 
         return mapped(by_arguments, run.out)
+
+    def _together(self, run: Followed, shape: Sequence[int], parts: Sequence[Tree]) -> Tree:
+        """The derivatives of the elements of a tensor as one, in their form."""
+        numbers = iter(zip(*map(numbers_in, parts), strict=True))
+
+        def joined(part: Any) -> Any:
+            inner = part.shape if isinstance(part, Vector) else ()
+            columns = [next(numbers) for _ in numbers_in(part)]
+            found = [column[k] for k in range(len(parts)) for column in columns]
+            return self._trace.vectors.made(found, (*shape, *inner), visible=run.visible)
+
+        return mapped(joined, parts[0])
 
     # --- at inputs: `torch.autograd.functional` ------------------------------------------------
 
@@ -148,6 +174,9 @@ class Transforms:
         return found if create_graph else mapped(self._constant, found)
 
     def _constant(self, value: Any) -> Any:
+        if isinstance(value, Vector):
+            numbers = [*map(self._trace.cut, value.numbers)]
+            return self._trace.vectors.made(numbers, value.shape, visible=False)
         if isinstance(value, Cell):
             return self._trace.cell(self._trace.cut(value.number))
         return self._trace.cut(value)
@@ -187,7 +216,7 @@ class Transforms:
 
     def _cotangents(self, out: Tree, given: Tree) -> list[Any]:
         """Cotangents of the results from those that are given, in their form."""
-        return [1.0 if g is None else self._weight(g) for _, g in paired(out, given)]
+        return [x for value, g in paired(out, given) for x in self._weights(value, g)]
 
     def _direction(self, primals: Sequence[Tree], dots: Sequence[Tree]) -> dict[int, Any]:
         """Tangents of the points by their places, from those of the arguments."""
@@ -195,9 +224,10 @@ class Transforms:
             raise self._trace.refused("another number of tangents than arguments")
         trees = zip(primals, dots, strict=True)
         seeds = {}
-        for k, (_, given) in enumerate(p for a, dot in trees for p in paired(a, dot)):
-            dot = self._weight(given)
-            if isinstance(given, Cell):
+        pairs = [p for a, dot in trees for p in paired(a, dot)]
+        weights = [(given, x) for value, given in pairs for x in self._weights(value, given)]
+        for k, (given, dot) in enumerate(weights):
+            if not is_number(given):
                 seeds[k] = dot
                 continue
             if isinstance(dot, Symbol) and not self._is_node(dot):
@@ -208,6 +238,18 @@ class Transforms:
 
     def _is_node(self, dot: Symbol) -> bool:
         return self._trace.connections.is_node(self._trace.links(operand(dot)))
+
+    def _weights(self, value: Any, given: Any) -> Sequence[Any]:
+        """The tangents or cotangents of the numbers in a value."""
+        value, given = (
+            self._trace.vectors.of_known(x) if isinstance(x, Tensor) and x.shape else x
+            for x in (value, given)
+        )
+        if not isinstance(value, Vector):
+            return [1.0 if given is None else self._weight(given)]
+        if not isinstance(given, Vector) or (given.shape, given.type) != (value.shape, "float"):
+            raise self._trace.refused("a tangent or cotangent is of another shape")
+        return given.numbers
 
     def _weight(self, given: Any) -> Any:
         """A tangent or cotangent as a float."""

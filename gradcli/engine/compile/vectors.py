@@ -43,13 +43,15 @@ class Vectors:
             raise self.refused(f"a tensor of {len(numbers)} elements")
         if len({number_type(x) for x in numbers}) > 1:
             raise self.refused("a tensor of numbers of several types")
+        self._trace.requires_grad |= visible is True
         return Vector(numbers, shape, visible, self._trace)
 
     def of_known(self, x: Tensor, *, visible: bool | None = False) -> Vector:
         """A tensor whose elements are known."""
         if x.dtype not in DTYPES.values() or not 0 < x.data.size <= MOST:
             raise self.refused(f"a tensor of {x.data.size} elements of {x.dtype}")
-        return Vector(x.data.reshape(-1).tolist(), x.shape, visible, self._trace)
+        found: Vector = self.made(x.data.reshape(-1).tolist(), x.shape, visible)
+        return found
 
     def do(self, op: Op, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
         """What an op makes of numbers and tensors."""

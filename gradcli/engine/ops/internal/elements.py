@@ -17,7 +17,22 @@ nought: Op = op(
     number=lambda g: 0.0,
     array=lambda g: np.zeros(np.shape(g)),
     shape=lambda g: g,
-    vjp=(lambda c, out, g: None,),
+    vjp=(lambda c, out, g: unmoved(c),),
+    jvp=(lambda dot, out, g: 0.0,),
+    method=False,
+    samples=lambda: (sample(2.0),),
+)
+
+unmoved: Op = op(
+    "unmoved",
+    args=("g",),
+    doc="Negative zero, which leaves each sum as it is: what the cotangent g of an element that is "
+    "not taken from a tensor adds to that of the one which is.",
+    source="the adjoint of indexing",
+    number=lambda g: -0.0,
+    array=lambda g: np.full(np.shape(g), -0.0),
+    shape=lambda g: g,
+    vjp=(lambda c, out, g: nought(c),),
     jvp=(lambda dot, out, g: 0.0,),
     method=False,
     samples=lambda: (sample(2.0),),

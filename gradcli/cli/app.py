@@ -24,6 +24,7 @@ _MODULES = {
     "trace": "gradcli.cli.trace",
     "plot": "gradcli.cli.plot",
     "ops": "gradcli.cli.ops",
+    "explain": "gradcli.cli.explain",
     "samples": "gradcli.cli.samples",
     "completion": "gradcli.cli.shells",
     "help": "gradcli.cli.help",

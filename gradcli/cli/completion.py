@@ -47,6 +47,13 @@ def topics(ctx: Any, args: list[str], incomplete: str) -> list[str]:
     return _beginning(incomplete, [*ctx.find_root().command.list_commands(ctx), *TOPICS])
 
 
+def codes(ctx: Any, args: list[str], incomplete: str) -> list[str]:
+    """Codes of errors and warnings."""
+    from gradcli.codes import CODES
+
+    return _beginning(incomplete, list(CODES))
+
+
 def samples(ctx: Any, args: list[str], incomplete: str) -> list[str]:
     """Names of sample programs and their data."""
     from gradcli.cli.shipped import samples

@@ -1,12 +1,10 @@
 """`gradcli help`."""
 
-import sys
-
 from gradcli.cli.command import command
 from gradcli.cli.failures import usage
 from gradcli.cli.options import MESSAGES, Line
-from gradcli.cli.shipped import TOPICS, page
-from gradcli.cli.terminal import is_terminal, paged, wants_colour, width, write_output
+from gradcli.cli.shipped import TOPICS, page, show
+from gradcli.cli.terminal import write_output
 from gradcli.errors import nearest
 
 
@@ -31,15 +29,4 @@ def help(line: Line) -> None:
     if topic not in TOPICS:
         hint = nearest(topic, [*TOPICS, *commands()])
         raise usage(f"there is no page `{topic}`", hint or f"pages are {', '.join(TOPICS)}")
-    _show(page(topic), line.color)
-
-
-def _show(text: str, color: str) -> None:
-    """Write Markdown: laid out for a person, as it is for a pipe."""
-    if not is_terminal(sys.stdout):
-        write_output(text)
-        return
-    from gradcli.render.markdown import laid_out
-
-    colour = wants_colour(sys.stdout, color)
-    paged(laid_out(text, width=min(width(sys.stdout) or 80, 100), colour=colour))
+    show(page(topic), line.color)

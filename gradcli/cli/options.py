@@ -66,6 +66,11 @@ class Line:
     shell: Literal["bash", "zsh", "fish", "powershell"] = argument(
         default="bash", metavar="SHELL", help="bash, zsh, fish or powershell."
     )
+    code: str | None = argument(
+        metavar="[CODE]",
+        help="The code in the brackets of a message; all of them without it.",
+        autocompletion=completion.codes,
+    )
     sample: str | None = argument(
         metavar="[NAME]", help="A sample; all without it.", autocompletion=completion.samples
     )

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
+
+from gradcli.cli.terminal import is_terminal, paged, wants_colour, width, write_output
 
 _PACKAGE = Path(__file__).parents[1]
 
@@ -17,6 +20,7 @@ TOPICS = {
     "exit-status": ("commands", "Exit status"),
     "environment": ("commands", "Environment"),
     "codes": ("commands", "Codes"),
+    "errors": ("errors", None),
     "kinks": ("kinks", None),
     "pipelines": ("pipelines", None),
 }
@@ -39,11 +43,29 @@ def samples() -> dict[str, Path]:
 
 def page(topic: str) -> str:
     """What the documentation has on a topic, as Markdown."""
-    name, section = TOPICS[topic]
+    name, heading = TOPICS[topic]
     text = (folder("docs") / f"{name}.md").read_text("utf-8")
-    if section is None:
-        return text
-    head = f"## {section}\n"
-    start = text.index(head)
+    return text if heading is None else section(text, heading)
+
+
+def section(text: str, heading: str) -> str:
+    """The part of a page that stands under a heading."""
+    start = text.index(f"## {heading}\n")
     end = text.find("\n## ", start)
     return text[start:] if end < 0 else text[start : end + 1]
+
+
+def explanation(code: str) -> str:
+    """What the documentation has on a code, as Markdown."""
+    return section((folder("docs") / "errors.md").read_text("utf-8"), code)
+
+
+def show(text: str, color: str) -> None:
+    """Write Markdown: laid out for a person, as it is for a pipe."""
+    if not is_terminal(sys.stdout):
+        write_output(text)
+        return
+    from gradcli.render.markdown import laid_out
+
+    colour = wants_colour(sys.stdout, color)
+    paged(laid_out(text, width=min(width(sys.stdout) or 80, 100), colour=colour))

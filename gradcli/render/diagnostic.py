@@ -26,6 +26,11 @@ def full(diagnostic: Diagnostic, terminal: int | None = None) -> list[Line]:
     return lines
 
 
+def more(code: str) -> Line:
+    """Where a person finds more of a code."""
+    return [("  = ", "gutter"), ("more: ", "note"), (f"gradcli explain {code}", "")]
+
+
 def concise(diagnostic: Diagnostic) -> list[Line]:
     """The first line alone."""
     return [_first_line(diagnostic)]

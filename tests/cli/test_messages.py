@@ -42,4 +42,4 @@ def test_a_terminal_has_its_width(cli, monkeypatch):
     _, _, err = cli("run", "-e", "x = 1\nf(x) = x ** 2 + 3")
     assert max(map(len, err.splitlines())) <= 40
     assert err.splitlines()[1].startswith("    ")
-    assert err.splitlines()[-1].startswith("          ")
+    assert err.splitlines()[-2].startswith("          ")

@@ -1,0 +1,31 @@
+"""`gradcli explain`."""
+
+from gradcli.cli.command import command
+from gradcli.cli.failures import usage
+from gradcli.cli.options import MESSAGES, Line
+from gradcli.cli.shipped import explanation, show
+from gradcli.cli.terminal import write_output
+from gradcli.errors import nearest
+
+
+@command("code", *MESSAGES, forms=())
+def explain(line: Line) -> None:
+    """What a code of a message means, with a program that has it and the same mended.
+
+    Examples:
+      gradcli explain
+      gradcli explain shape-mismatch
+    """
+    from gradcli.codes import CODES, GROUPS
+
+    if line.code is None:
+        wide = max(map(len, CODES))
+        for heading, rows in GROUPS.items():
+            listed = "".join(f"  {row.code:{wide}}  {row.meaning}\n" for row in rows)
+            write_output(f"{heading}\n{listed}")
+        return
+    code = line.code.strip("[]")
+    if code not in CODES:
+        hint = nearest(code, CODES) or "`gradcli explain` lists them"
+        raise usage(f"there is no code `{line.code}`", hint)
+    show(explanation(code), line.color)

@@ -10,7 +10,7 @@ from gradcli.errors import nearest
 
 @command("code", *MESSAGES, forms=())
 def explain(line: Line) -> None:
-    """What a code of a message means, with a program that has it and the same mended.
+    """What a code of a message means, by an example.
 
     Examples:
       gradcli explain

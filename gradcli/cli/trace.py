@@ -20,15 +20,15 @@ if TYPE_CHECKING:
     forms=TRACES,
 )
 def trace(line: Line) -> None:
-    """The evaluation trace: each operation with value, partials, adjoint.
+    """The evaluation trace: each operation, its partials, its adjoint.
 
     With --tangent the tangents stand beside the adjoints, with --mode forward in their place.
 
     Examples:
       gradcli trace 'log(x1) + x1 * x2 - sin(x2)' x1=2 x2=5
       gradcli trace 'log(x1) + x1 * x2 - sin(x2)' x1=2 x2=5 --tangent x1=1
-      gradcli samples newton -o .
-      gradcli trace newton.grad a=9 --mode forward
+      gradcli samples cooling -o .
+      gradcli trace cooling.grad --wrt k --mode forward -f md
     """
     inquiry = Inquiry(line, TRACES)
     program = inquiry.load()

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     forms=TRACES,
 )
 def trace(line: Line) -> None:
-    """The evaluation trace: each operation, its partials, its adjoint.
+    """The evaluation trace: operations with partials and adjoints.
 
     With --tangent the tangents stand beside the adjoints, with --mode forward in their place.
 

@@ -192,6 +192,39 @@ class Derivative(Result):
         return {name: value for name, value in found.items() if value is not None}
 
 
+class Several(Result):
+    """Answers to one question about several results, which have the fields of one: each an object
+    of what the answers have, by the name of the result.
+    """
+
+    __slots__ = ("answers",)
+    answers: tuple[Derivative, ...]
+
+    @property
+    def question(self) -> str:
+        return self.answers[0].question
+
+    @property
+    def output(self) -> dict[str, str]:
+        return {found.output: found.output for found in self.answers}
+
+    @property
+    def value(self) -> dict[str, Value]:
+        return {found.output: found.value for found in self.answers}
+
+    @property
+    def answer(self) -> dict[str, Any]:
+        """The fields that tell the answer, by their names."""
+        names = self.answers[0].answer
+        return {name: {a.output: a.answer[name] for a in self.answers} for name in names}
+
+    @property
+    def warnings(self) -> tuple[Diagnostic, ...]:
+        """Those of all, each once."""
+        found = {(w.code, w.message, w.span): w for a in self.answers for w in a.warnings}
+        return tuple(found.values())
+
+
 class GradResult(Derivative):
     """Value of the output and its derivative by each name, shaped as the name's value. `inputs`
     holds those values, for the table that a person sees.

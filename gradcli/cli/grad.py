@@ -8,7 +8,16 @@ from gradcli.formats.forms import RESULTS
 
 
 @command(
-    *PROGRAM, *ROWS, "wrt", "cotangent", "of", "kinks", *RESULT, *LIMITS, *MESSAGES, forms=RESULTS
+    *PROGRAM,
+    *ROWS,
+    "wrt",
+    "cotangent",
+    "several",
+    "kinks",
+    *RESULT,
+    *LIMITS,
+    *MESSAGES,
+    forms=RESULTS,
 )
 def grad(line: Line) -> None:
     r"""Value and gradient of a program's result.
@@ -25,4 +34,4 @@ def grad(line: Line) -> None:
     inquiry.load()
     weights = constant(line.cotangent, "--cotangent")
     settings = inquiry.settings()
-    inquiry.answer(settings, "grad", wrt=inquiry.names, cotangent=weights, of=line.of)
+    inquiry.answer(settings, "grad", wrt=inquiry.names, cotangent=weights)

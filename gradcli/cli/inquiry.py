@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from gradcli.cli.arguments import split_names
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from gradcli.cli.records import Batch
     from gradcli.program import Options, Program
     from gradcli.render.text import Line as Drawn
-    from gradcli.results import Derivative, Kinked
+    from gradcli.results import Derivative, Kinked, Several
 
 
 class Inquiry:
@@ -88,9 +88,11 @@ class Inquiry:
 
     def answer(self, settings: Options, name: str, **asked: Any) -> None:
         """Ask for derivatives at the inputs, or at every row, and write them: the question is a
-        method of the program, and what it is asked beside them.
+        method of the program, and what it is asked beside them and the results that --of names.
         """
-        query = Query(self.program, name, asked)
+        query = self._query(name, asked)
+        if query.name == "several":
+            refuse_kinks(settings.kinks, "several results")
         if self.records is not None:
             refuse_kinks(settings.kinks, "--rows")
             self.answer_rows(query, settings, _parts)
@@ -99,15 +101,21 @@ class Inquiry:
         if target.form not in WITH_KINKS:
             refuse_kinks(settings.kinks, f"{target.form} output")
 
-        def answer() -> tuple[Derivative, str | bytes]:
-            result: Derivative = query(self.inputs, settings)
+        def answer() -> tuple[Derivative | Several, str | bytes]:
+            result: Derivative | Several = query(self.inputs, settings)
             return result, self._content(result, target)
 
         result, content = self.program.within(settings, answer)
         target.write(content)
         self.telling.warn(result.warnings)
 
-    def _content(self, result: Derivative, target: Target) -> str | bytes:
+    def _query(self, name: str, asked: Mapping[str, Any]) -> Query:
+        of = split_names(self._line.several, "--of")
+        if of is None or len(of) == 1:
+            return Query(self.program, name, {"of": of and of[0], **asked})
+        return Query(self.program, "several", {"question": name, "of": of, **asked})
+
+    def _content(self, result: Derivative | Several, target: Target) -> str | bytes:
         found = getattr(result, "kinks", None)
         if target.form == "human":
             from gradcli.render.derivatives import derivative_view
@@ -154,7 +162,7 @@ def drawn(found: Sequence[Kinked], target: Target) -> list[Drawn]:
     return kinks_view(found, width=target.width)
 
 
-def _parts(result: Derivative) -> Parts:
+def _parts(result: Derivative | Several) -> Parts:
     from gradcli.formats.fields import derivative, fields
 
     def json() -> dict[str, str]:

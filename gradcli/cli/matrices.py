@@ -8,7 +8,7 @@ from gradcli.cli.progress import progress
 from gradcli.formats.forms import RESULTS
 
 
-@command(*PROGRAM, *ROWS, "wrt", "mode", "of", *RESULT, *LIMITS, *MESSAGES, forms=RESULTS)
+@command(*PROGRAM, *ROWS, "wrt", "mode", "several", *RESULT, *LIMITS, *MESSAGES, forms=RESULTS)
 def jacobian(line: Line) -> None:
     """Value and Jacobian of a program's result.
 
@@ -22,11 +22,22 @@ def jacobian(line: Line) -> None:
     inquiry.load()
     with progress("directions", inquiry.telling, silent=inquiry.records is not None) as bar:
         settings = inquiry.settings(progress=bar.advance)
-        inquiry.answer(settings, "jacobian", wrt=inquiry.names, mode=line.mode, of=line.of)
+        inquiry.answer(settings, "jacobian", wrt=inquiry.names, mode=line.mode)
 
 
 @command(
-    *(*PROGRAM, *ROWS, "wrt", "cotangent", "diagonal", "mode", "of", *RESULT, *LIMITS, *MESSAGES),
+    *(
+        *PROGRAM,
+        *ROWS,
+        "wrt",
+        "cotangent",
+        "diagonal",
+        "mode",
+        "several",
+        *RESULT,
+        *LIMITS,
+        *MESSAGES,
+    ),
     forms=RESULTS,
 )
 def hessian(line: Line) -> None:
@@ -49,5 +60,4 @@ def hessian(line: Line) -> None:
             cotangent=weights,
             diagonal=line.diagonal,
             mode=line.mode,
-            of=line.of,
         )

@@ -7,7 +7,7 @@ from gradcli.cli.options import LIMITS, MESSAGES, PROGRAM, RESULT, ROWS, Line
 from gradcli.formats.forms import RESULTS
 
 
-@command(*PROGRAM, *ROWS, "tangent", "of", *RESULT, *LIMITS, *MESSAGES, forms=RESULTS)
+@command(*PROGRAM, *ROWS, "tangent", "several", *RESULT, *LIMITS, *MESSAGES, forms=RESULTS)
 def jvp(line: Line) -> None:
     """Jacobian-vector product: derivative along a direction.
 
@@ -20,10 +20,10 @@ def jvp(line: Line) -> None:
     inquiry.load()
     direction = directions(line.tangent)
     settings = inquiry.settings()
-    inquiry.answer(settings, "jvp", tangents=direction, of=line.of)
+    inquiry.answer(settings, "jvp", tangents=direction)
 
 
-@command(*PROGRAM, *ROWS, "wrt", "cotangent", "of", *RESULT, *LIMITS, *MESSAGES, forms=RESULTS)
+@command(*PROGRAM, *ROWS, "wrt", "cotangent", "several", *RESULT, *LIMITS, *MESSAGES, forms=RESULTS)
 def vjp(line: Line) -> None:
     """Vector-Jacobian product: weights of a result carried back.
 
@@ -36,11 +36,22 @@ def vjp(line: Line) -> None:
     inquiry.load()
     weights = constant(line.cotangent, "--cotangent")
     settings = inquiry.settings()
-    inquiry.answer(settings, "vjp", wrt=inquiry.names, cotangent=weights, of=line.of)
+    inquiry.answer(settings, "vjp", wrt=inquiry.names, cotangent=weights)
 
 
 @command(
-    *(*PROGRAM, *ROWS, "tangent", "wrt", "cotangent", "mode", "of", *RESULT, *LIMITS, *MESSAGES),
+    *(
+        *PROGRAM,
+        *ROWS,
+        "tangent",
+        "wrt",
+        "cotangent",
+        "mode",
+        "several",
+        *RESULT,
+        *LIMITS,
+        *MESSAGES,
+    ),
     forms=RESULTS,
 )
 def hvp(line: Line) -> None:
@@ -63,5 +74,4 @@ def hvp(line: Line) -> None:
         wrt=inquiry.names,
         cotangent=weights,
         mode=line.mode,
-        of=line.of,
     )

@@ -7,11 +7,11 @@ from typing import Any
 
 from gradcli.errors import Diagnostic
 from gradcli.formats.literal import literal, quote
-from gradcli.results import Derivative, Graph, GraphResult, Kinked, RunResult
+from gradcli.results import Derivative, Graph, GraphResult, Kinked, RunResult, Several
 from gradcli.source import Source, Span
 
 
-def json_text(result: RunResult | Derivative) -> str:
+def json_text(result: RunResult | Derivative | Several) -> str:
     """A result as the one-line JSON object that docs/commands.md describes."""
     return json_object(json_fields(result))
 
@@ -22,14 +22,14 @@ def graph_json(result: GraphResult, values: str) -> str:
     return json_object({**fields, "warnings": array(map(warning_json, result.warnings))})
 
 
-def json_fields(result: RunResult | Derivative) -> dict[str, str]:
+def json_fields(result: RunResult | Derivative | Several) -> dict[str, str]:
     """The fields of the object, written."""
     if isinstance(result, RunResult):
         return _run(result)
     return {
         "schema": quote(f"gradcli.{result.question}/1"),
-        "output": quote(result.output),
-        "value": literal(result.value, json=True),
+        "output": _value(result.output),
+        "value": _value(result.value),
         **{name: _value(value) for name, value in result.answer.items()},
         "warnings": array(map(warning_json, result.warnings)),
         **_kinks(getattr(result, "kinks", None)),

@@ -79,9 +79,13 @@ def printed_values(found: dict[str, Any]) -> dict[str, Any] | None:
         return None
     values = found.get("values")
     if not isinstance(values, dict):
-        if not isinstance(found.get("output"), str) or "value" not in found:
+        output, value = found.get("output"), found.get("value")
+        if isinstance(output, dict) and isinstance(value, dict):  # of several results
+            values = value
+        elif isinstance(output, str) and "value" in found:
+            values = {output: value}
+        else:
             return None
-        values = {found["output"]: found["value"]}
     return {name: value for name, value in values.items() if value is not None}
 
 

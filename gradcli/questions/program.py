@@ -23,6 +23,7 @@ from gradcli.results import (
     JvpResult,
     PlotResult,
     RunResult,
+    Several,
     TraceResult,
     VjpResult,
 )
@@ -244,6 +245,35 @@ class Program:
         weighed = {"wrt": wrt, "of": of, "cotangent": cotangent}
         asked = request(inputs, named, options, tangents=tangents, mode=mode, **weighed)
         return self._ask(hvp, asked)
+
+    def several(
+        self,
+        inputs: Mapping[str, Any] | None = None,
+        *,
+        question: str,
+        of: Sequence[str],
+        options: Options | None = None,
+        **asked: Any,
+    ) -> Several:
+        """The answers to one question about several results of one run.
+
+        Args:
+            inputs: Values by name: numbers, lists or NumPy arrays.
+            question: The method that asks it of one: "grad", "vjp", "jvp", "jacobian", "hessian" or
+                "hvp".
+            of: Top-level names.
+            options: How to run.
+            **asked: What else the method is asked.
+
+        Raises:
+            GradError: Of the kind of what went wrong.
+        """
+        from gradcli.questions.several import several
+
+        found = _question(question, asked.pop("diagonal", False))
+        assert found is not None, f"`{question}` is about no result"
+        asked = {field: value for field, value in asked.items() if value is not None}
+        return self._limited.ask(several(found, of), request(inputs, {}, options, **asked))
 
     def graph(
         self,

@@ -138,8 +138,14 @@ class Request(Record):
 
     def asking(self, options: Options) -> Request:
         """The same, run otherwise."""
-        fields = {name: getattr(self, name) for name in self._fields}
-        return Request(**fields | {"options": options})
+        return self._changed(options=options)
+
+    def about(self, of: str) -> Request:
+        """The same of another result."""
+        return self._changed(of=of)
+
+    def _changed(self, **fields: Any) -> Request:
+        return Request(**{name: getattr(self, name) for name in self._fields} | fields)
 
 
 def _shape(value: Any) -> tuple[int, ...]:

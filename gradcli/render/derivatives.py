@@ -13,13 +13,20 @@ from gradcli.results import (
     GradResult,
     HessianResult,
     HvpResult,
+    Several,
     Value,
     VjpResult,
 )
 
 
-def derivative_view(result: Derivative, *, precision: int, width: int) -> list[Line]:
-    """The value of the output, and under it what was asked for."""
+def derivative_view(result: Derivative | Several, *, precision: int, width: int) -> list[Line]:
+    """The value of the output, and under it what was asked for; of several one after the other."""
+    if isinstance(result, Several):
+        lines: list[Line] = []
+        for answer in result.answers:
+            lines += [[]] if lines else []
+            lines += derivative_view(answer, precision=precision, width=width)
+        return lines
     lines = named_value(result.output, result.value, precision, width)
     match result:
         case GradResult():

@@ -245,7 +245,8 @@ def test_run_shows_what_is_asked_for_in_every_form(cli):
     assert cli(*program)[1] == "y\t6.0\n"
     assert cli(*program, "-r")[1] == "6.0\n"
     assert cli(*program, "-f", "csv")[1] == "y\n6.0\n"
-    assert cli(*program, "-f", "human")[1].split() == ["name", "value", "y", "6"]
+    shown = cli(*program, "-f", "human")[1]
+    assert shown.split() == ["name", "dtype", "value", "y", "float64", "6"]
 
 
 @pytest.mark.parametrize("form", ["csv", "tsv"])

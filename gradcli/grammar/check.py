@@ -114,7 +114,10 @@ class _Expressions:
         elif role == "base" and self.is_module(name):
             return
         elif self.is_module(name):
+            module, _, imported = self.names.imports.get(name, name).rpartition(".")
             message = f"`{name}` is a module here, not a value"
+            if module and not modules.is_module(f"{module}.{imported}"):
+                message = f"`{imported}` of `{module}` is not part of the language"
             yield Fault("unknown-name", message, *node.span)
         elif name in contexts.NAMES:
             message = f"`{name}` stands only in a `with`"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import sys
 
 _CONSTANTS = {
     **dict.fromkeys(("true", "TRUE"), "True"),
@@ -43,6 +44,11 @@ def function(name: str) -> str | None:
 def module(name: str) -> bool:
     """Whether a name of which only attributes are read is a module elsewhere."""
     return name in _MODULES
+
+
+def is_of_python(module: str) -> bool:
+    """Whether a module is one of Python's own."""
+    return module in sys.stdlib_module_names
 
 
 def of_python(name: str) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from functools import cache
 
+from gradcli.grammar import foreign
 from gradcli.ir import Signatures
 
 TORCH = frozenset(
@@ -43,12 +44,42 @@ def is_module(path: str) -> bool:
 
 
 def is_known(path: str) -> bool:
-    """Whether a module may be imported: one that is known, one around it, or any of PyTorch's."""
+    """Whether a module may be imported: one that is known, one around it, any of PyTorch's, of
+    Python's or of those that lessons import besides. What is not known of it cannot be used.
+    """
     return (
         is_module(path)
-        or path.partition(".")[0] in ("torch", "__future__")
+        or path.partition(".")[0] in _BESIDES
         or any(module.startswith(f"{path}.") for module in _others())
+        or foreign.is_of_python(path.partition(".")[0])
     )
+
+
+def has(module: str, name: str, signatures: Signatures) -> bool:
+    """Whether a name may be imported from a module: where it is known, only what it has."""
+    path = f"{module}.{name}"
+    if not is_module(module) or member(module, name, signatures) is not None:
+        return True
+    inner = (known for known in (*TORCH, *_others()) if known.startswith(f"{path}."))
+    return is_module(path) or any(inner) or (module == "torch" and name in _PARTS)
+
+
+_BESIDES = frozenset(
+    {
+        *("torch", "__future__", "matplotlib", "scipy", "pandas", "seaborn", "sklearn", "sympy"),
+        *("tqdm", "IPython", "ipywidgets", "torchvision", "torchviz", "graphviz", "d2l", "jax"),
+        *("numpy", "plotly", "PIL", "autograd", "tensorflow", "keras", "networkx", "pytest"),
+    }
+)
+"""Libraries that lessons import, and other modules of PyTorch."""
+
+_PARTS = frozenset(
+    {
+        *("nn", "optim", "utils", "distributions", "jit", "fft", "sparse", "multiprocessing"),
+        *("functional", "hub", "onnx", "quantization", "fx", "amp", "profiler", "package"),
+    }
+)
+"""Modules of PyTorch that are no built-ins'."""
 
 
 def member(module: str, name: str, signatures: Signatures) -> str | None:
@@ -90,6 +121,17 @@ def _table(text: str) -> dict[str, str]:
 
 
 _NAMES = {
+    "random": """
+        choice=python_random_choice choices=python_random_choices gauss=python_random_gauss
+        normalvariate=python_random_normalvariate randint=python_random_randint
+        random=python_random_random randrange=python_random_randrange
+        sample=python_random_sample seed=python_random_seed shuffle=python_random_shuffle
+        uniform=python_random_uniform
+        """,
+    "time": """
+        monotonic=python_time_monotonic perf_counter=python_time_perf_counter
+        process_time=python_time_process_time time=python_time_time
+        """,
     "numpy": """
         amax amin max=amax min=amin round around=round allclose array_equal=equal take rot90
         arange ones zeros full empty full_like empty_like copy=clone unique array_split=tensor_split

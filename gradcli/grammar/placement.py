@@ -8,7 +8,7 @@ from typing import Any
 from gradcli.errors import Label, nearest
 from gradcli.grammar import ast, contexts, modules
 from gradcli.grammar.faults import Fault
-from gradcli.grammar.names import Names, Scope, class_scope, function_scope
+from gradcli.grammar.names import RULE_BASES, Names, Scope, class_scope, function_scope
 from gradcli.record import Record
 from gradcli.source import Source, Span
 
@@ -135,8 +135,27 @@ def _statement(
                 message = f"there is no module `{statement.module}`"
                 note = "imports name the built-ins only: those of `torch`, `math`, `numpy`, `jax`"
                 yield Fault("bad-import", message, *statement.span, notes=(note,))
+            else:
+                yield from _imported(statement, names)
         case _:
             pass
+
+
+def _imported(statement: ast.Import, names: Names) -> Iterator[Fault]:
+    """What is wrong with the names that are imported from a module."""
+    module, signatures = statement.module, names.signatures
+    for name, _ in statement.names:
+        path = f"{module}.{name}"
+        known = (
+            name in ("", "*", *contexts.NAMES)
+            or path in RULE_BASES
+            or signatures.in_library(path)
+            or modules.has(module, name, signatures)
+        )
+        if not known:
+            message = f"there is no `{name}` in `{module}`"
+            help = nearest(name, modules.names(module, signatures))
+            yield Fault("bad-import", message, *statement.span, help=help)
 
 
 def _declaration(statement: ast.Declaration, where: _Where, names: Names) -> Iterator[Fault]:

@@ -35,7 +35,14 @@ class Transform:
     # --- statements --------------------------------------------------------------------------
 
     def module(self, span: Span, *body: ast.Statement) -> ast.Module:
-        return ast.Module(span, body)
+        """The program: what stands under `if __name__ == "__main__":` is of its top level."""
+        flat: list[ast.Statement] = []
+        for statement in body:
+            if isinstance(statement, ast.If) and _is_main(statement):
+                flat += statement.body
+            else:
+                flat.append(statement)
+        return ast.Module(span, tuple(flat))
 
     def expression(self, span: Span, value: ast.Expr) -> ast.Expr:
         return value
@@ -329,3 +336,16 @@ class Transform:
         if all(isinstance(string, ast.Literal) for string in strings):
             return ast.Literal(span, "".join(str(part.value) for part in merged))
         return ast.FString(span, merged)
+
+
+def _is_main(statement: ast.If) -> bool:
+    """Whether a statement is `if __name__ == "__main__":` without an `else`."""
+    match statement:
+        case ast.If(
+            test=ast.Compare(
+                first=ast.Name(id="__name__"), ops=("==",), rest=(ast.Literal(value="__main__"),)
+            ),
+            orelse=(),
+        ):
+            return True
+    return False

@@ -54,7 +54,7 @@ from gradcli.ir.program import (
     While,
     Yield,
 )
-from gradcli.ir.signature import Signature, Signatures
+from gradcli.ir.signature import Signature, Signatures, written
 
 __all__ = [
     "Append",
@@ -111,4 +111,5 @@ __all__ = [
     "Watch",
     "While",
     "Yield",
+    "written",
 ]

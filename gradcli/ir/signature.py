@@ -45,6 +45,16 @@ class Signature(Record):
     method: bool
 
 
+def written(name: str) -> str:
+    """How a program writes a built-in's name: what has a meaning of its own in a module, or as
+    Python's, has the module's name in front.
+    """
+    for module in ("builtins_", "functional_", "func_", "python_random_", "python_time_"):
+        if name.startswith(module):
+            return name.removeprefix(module)
+    return name
+
+
 class Signatures(Protocol):
     """The built-in names, handed to the checker and the lowering by `program`."""
 

@@ -5,7 +5,9 @@ from contextlib import redirect_stdout
 
 import pytest
 
+from gradcli.errors import ProgramError
 from gradcli.program import load
+from gradcli.questions.request import Options
 
 CASES = {
     "list comprehensions": """
@@ -165,6 +167,27 @@ print(t, (1, 2) < (1, 3), (1, 'a') < (1, 'b'), t.index(2), t.count(1), t[1:3], 2
 a, b = b, a = 1, 2
 print(a, b)
 """,
+    "a program that is run, not imported": """
+import os, sys as system, re
+from typing import List, Callable
+def main():
+    return 3
+if __name__ == "__main__":
+    x = main()
+    print(x)
+""",
+    "random": """
+import random
+from random import uniform as u, choice
+random.seed(5)
+print(random.random(), random.randint(1, 6), random.uniform(-1, 2.5), random.gauss(0, 1), random.gauss(3, 0.5))
+print(random.randrange(10), random.randrange(2, 9, 3), choice('abc'), random.sample(range(9), 4))
+print(random.choices([1, 2, 3], k=4), random.choices('ab', [1, 3], k=3), u(0, 1), random.normalvariate(1, 2))
+l = [1, 2, 3, 4, 5]
+random.shuffle(l)
+random.seed('word')
+print(l, random.random())
+""",
 }
 
 
@@ -182,3 +205,40 @@ def by_gradcli(text):
 @pytest.mark.parametrize("text", CASES.values(), ids=CASES)
 def test_python_s_own_means_what_python_says(text):
     assert by_gradcli(text) == by_python(text)
+
+
+def test_random_numbers_are_those_of_the_seed():
+    program = load("import random\nrandom.random()")
+    first, second, other = (program.run(options=Options(seed=seed)).result for seed in (1, 1, 2))
+    assert first == second != other
+
+
+def test_a_drawn_number_moves_with_its_bounds():
+    program = load("import random\nb = 2.0\nrandom.uniform(0.5, b) + random.gauss(b, b)")
+    assert program.gradcheck(wrt="b", options=Options(seed=3)).passed
+
+
+def test_time_goes_on():
+    (spent,) = load("import time\ns = time.time()\nprint(time.time() - s)").run().printed
+    assert 0 <= float(spent) < 5
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "help"),
+    [
+        ("from torch import foo", "there is no `foo` in `torch`", None),
+        ("from math import sine", "there is no `sine` in `math`", "did you mean `sin`?"),
+        ("import os\nos.getcwd()", "`getcwd` of `os` is not part of the language", None),
+        (
+            "from typing import Any as A\nx = A",
+            "`Any` of `typing` is not part of the language",
+            None,
+        ),
+        ("import nowhere", "there is no module `nowhere`", None),
+    ],
+)
+def test_what_is_imported_in_vain_is_told(text, message, help):
+    with pytest.raises(ProgramError) as caught:
+        load(text)
+    (found,) = caught.value.diagnostics
+    assert (found.message, found.help) == (message, help)

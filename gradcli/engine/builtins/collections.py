@@ -78,6 +78,7 @@ set_: Op = host(
     pure=False,
     doc="A new set of what a `for` over the value goes through: each item once.",
     source=_PYTHON,
+    sees=False,
 )
 
 dict_: Op = host(
@@ -91,6 +92,7 @@ dict_: Op = host(
     pure=False,
     doc="A new dictionary of another one, or of pairs, and of the arguments by name.",
     source=_PYTHON,
+    sees=False,
 )
 
 
@@ -131,6 +133,7 @@ sorted_: Op = host(
     gathers=True,
     doc="A new list of the items in order, of what `key` gives for each if there is one.",
     source=_PYTHON,
+    sees=False,
 )
 
 
@@ -149,6 +152,7 @@ map_: Op = host(
     doc="What a function gives for each item, or for the first items of several values and so on: "
     "`map(function, *iterables)`. It is called when an item is asked for.",
     source=_PYTHON,
+    sees=False,
 )
 
 
@@ -168,6 +172,7 @@ filter_: Op = host(
     pure=False,
     doc="The items for which a function gives what is true; without one, `None`, the true items.",
     source=_PYTHON,
+    sees=False,
 )
 
 iter_: Op = host(
@@ -179,6 +184,7 @@ iter_: Op = host(
     pure=False,
     doc="What gives the items one by one to `next`.",
     source=_PYTHON,
+    sees=False,
 )
 
 
@@ -204,6 +210,7 @@ next_: Op = host(
     pure=False,
     doc="The next item of an iterator, or else the second argument if there is one.",
     source=_PYTHON,
+    sees=False,
 )
 
 
@@ -312,6 +319,7 @@ callable_: Op = host(
     infer=lambda known, value: known.number("bool"),
     doc="Whether a value can be called.",
     source=_PYTHON,
+    sees=False,
 )
 
 
@@ -424,6 +432,7 @@ chr_: Op = host(
     infer=lambda known, code: known.text(),
     doc="The character of a number.",
     source=_PYTHON,
+    sees=False,
 )
 
 ord_: Op = host(
@@ -433,4 +442,5 @@ ord_: Op = host(
     infer=lambda known, character: known.number("int64"),
     doc="The number of a character.",
     source=_PYTHON,
+    sees=False,
 )

@@ -15,7 +15,7 @@ from gradcli.engine.values.carrier import Carrier
 from gradcli.engine.values.data import NUMBERS
 from gradcli.engine.values.sizes import describe
 from gradcli.errors import RunError, counted, run_error
-from gradcli.ir import Signature
+from gradcli.ir import Signature, written
 
 SPELLINGS = {
     "axis": ("dim", "dims"),
@@ -65,7 +65,7 @@ def signature(op: Op) -> Signature:
         constant=op.constant is not REQUIRED,
         keywords=tuple(names[by_place:]),
         method=op.method,
-        name=op.name,
+        name=written(op.name),
         positional=tuple(names[:by_place]),
         pure=op.pure,
         required=required,
@@ -127,7 +127,7 @@ def bind(
     if named:
         raise run_error(
             "wrong-arity",
-            f"`{op.name}` has no argument `{next(iter(named))}`",
+            f"`{written(op.name)}` has no argument `{next(iter(named))}`",
             notes=(f"it is called as {op.usage}",),
         )
     check_params(op, params)
@@ -152,7 +152,7 @@ def bind_host(
         params = {k: keywords.get(k, d) for k, d in op.params.items()}
         unknown = [k for k in keywords if k not in op.params]
         if unknown:
-            raise run_error("wrong-arity", f"`{op.name}` has no argument `{unknown[0]}`")
+            raise run_error("wrong-arity", f"`{written(op.name)}` has no argument `{unknown[0]}`")
         return list(args), params
     return bind(op, args, keywords)
 
@@ -167,14 +167,15 @@ def _ordered(op: Op, args: Sequence[Any], keywords: Mapping[str, Any]) -> dict[s
     named = dict(zip(places, args, strict=False))
     for name, value in keywords.items():
         if _spelling(op, name) in named:
-            raise run_error("wrong-arity", f"`{op.name}` gets `{name}` by place and by name")
+            message = f"`{written(op.name)}` gets `{name}` by place and by name"
+            raise run_error("wrong-arity", message)
         named[_spelling(op, name)] = value
     return named
 
 
 def _too_many(op: Op, most: int, got: int) -> RunError:
     return run_error(
-        "wrong-arity", f"`{op.name}` takes at most {counted(most, 'argument')}, got {got}"
+        "wrong-arity", f"`{written(op.name)}` takes at most {counted(most, 'argument')}, got {got}"
     )
 
 
@@ -193,9 +194,8 @@ def _spelling(op: Op, name: str) -> str:
 
 
 def _missing(op: Op, name: str) -> Exception:
-    return run_error(
-        "wrong-arity", f"`{op.name}` needs `{name}`", notes=(f"it is called as {op.usage}",)
-    )
+    message = f"`{written(op.name)}` needs `{name}`"
+    return run_error("wrong-arity", message, notes=(f"it is called as {op.usage}",))
 
 
 def _several(given: Sequence[Any]) -> tuple[Any, ...]:
@@ -218,8 +218,8 @@ def check_params(op: Op, params: Mapping[str, Any]) -> None:
     anywhere, arrays where it is one value, text and nothing where it is a number, several where it
     is a bool, and all but one number where it is a float.
     """
-    for written, default in op.params.items():
-        name = written.removeprefix("*")
+    for key, default in op.params.items():
+        name = key.removeprefix("*")
         kind, value = type(default), params.get(name, default)
         if op.host is not None and kind is not bool:  # it takes values of its own kinds
             continue
@@ -232,9 +232,8 @@ def check_params(op: Op, params: Mapping[str, Any]) -> None:
             or (callable(value) and name != "dtype")  # which `float` stands for
         ):
             what = "one number" if number else "one text or number" if kind is str else "a value"
-            raise run_error(
-                "wrong-type", f"`{op.name}` needs {what} as `{name}`, got {describe(value)}"
-            )
+            message = f"`{written(op.name)}` needs {what} as `{name}`, got {describe(value)}"
+            raise run_error("wrong-type", message)
 
 
 def _is_array(value: Any) -> bool:

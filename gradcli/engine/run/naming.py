@@ -30,4 +30,5 @@ def kind_of(value: Any) -> str:
         GeneratorType: "a generator",
         type(None): "None",
     }
-    return names.get(type(value), "a function" if callable(value) else f"a {type(value).__name__}")
+    said: str = getattr(value, "said", f"a {type(value).__name__}")
+    return names.get(type(value), "a function" if callable(value) else said)

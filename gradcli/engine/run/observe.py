@@ -170,11 +170,11 @@ class Moment(Record):
             case ir.Augment() as i:
                 return OPS[i.operator, 2]
             case ir.Apply() as i:
-                return i.op
+                return ir.written(i.op)
             case ir.Inplace() as i:
                 return f"{i.op}_"
             case ir.CallBuiltin() | ir.Method() | ir.GetAttribute() as i:
-                return i.name
+                return ir.written(i.name)
         written = source.text[self.span.start : self.span.end]
         return written.partition("\n")[0][:40]
 

@@ -177,6 +177,8 @@ class OwnNode(Node):
 class OwnFunction:
     """A class of forward, backward and perhaps jvp, as the program sees it."""
 
+    said = "an own function"
+
     def __init__(
         self,
         name: str,

@@ -105,6 +105,7 @@ class Session:
         self.warnings: dict[str, Diagnostic] = {}
         self._rng: Any = None
         self._numpy_rng: Any = None
+        self._python_rng: Any = None
 
     def left(self, retain: bool) -> int:
         """What a `backward` of the program leaves of the nodes that it visits: what it frees may
@@ -165,6 +166,15 @@ class Session:
     @numpy_rng.setter
     def numpy_rng(self, rng: Any) -> None:
         self._numpy_rng = rng
+
+    @property
+    def python_rng(self) -> Any:
+        """The generator of Python's `random`, at the run's seed until the program gives it one."""
+        if self._python_rng is None:
+            from random import Random
+
+            self._python_rng = Random(self.seed_used + (self.stream << 64))
+        return self._python_rng
 
     # --- doing ops ---------------------------------------------------------------------
 

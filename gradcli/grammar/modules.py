@@ -182,6 +182,31 @@ _NAMES = {
         seed=numpy_random_seed shuffle=numpy_random_shuffle
         standard_normal=numpy_random_standard_normal uniform=numpy_random_uniform
         """,
+    "jax": """
+        block_until_ready device_get=block_until_ready grad hessian=func_hessian jacfwd
+        jacobian=jacrev jacrev jit jvp checkpoint=block_until_ready value_and_grad vjp vmap=jax_vmap
+        """,
+    "jax.config": "update=jax_config_update",
+    "jax.lax": """
+        cond=lax_cond fori_loop scan stop_gradient=detach while_loop exp log sin cos tanh sqrt
+        rsqrt abs max=maximum min=minimum pow add sub mul div
+        """,
+    "jax.nn": """
+        celu elu gelu glu leaky_relu log_sigmoid=logsigmoid log_softmax=jax_log_softmax logsumexp
+        one_hot relu relu6 selu sigmoid silu softmax=jax_softmax softplus soft_sign=softsign
+        swish=silu tanh
+        """,
+    "jax.random": """
+        key=jax_random_key normal=jax_random_normal permutation=jax_random_permutation
+        PRNGKey=jax_random_key randint=jax_random_randint split=jax_random_split
+        uniform=jax_random_uniform
+        """,
+    "jax.scipy.special": "erf erfc expit gammaln i0 i1 logit logsumexp ndtr digamma xlogy",
+    "autograd": """
+        elementwise_grad grad=grad_by_argnum hessian=func_hessian hessian_vector_product
+        jacobian=jacrev make_jvp make_vjp value_and_grad
+        """,
+    "autograd.scipy.special": "erf erfc expit gammaln logit logsumexp digamma",
     "numpy.testing": """
         assert_allclose assert_almost_equal assert_array_almost_equal assert_array_equal
         assert_equal=assert_array_equal

@@ -14,6 +14,7 @@ from gradcli.engine.builtins.create import (
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import REQUIRED, Op, host
 from gradcli.engine.ops.statics import Statics
+from gradcli.engine.run import members
 from gradcli.engine.tape.tensor import Number, Tensor
 from gradcli.engine.values.conversion import converted
 from gradcli.engine.values.data import NUMBERS, dtype_of, np, plain
@@ -221,6 +222,25 @@ scalar_tensor: Op = host(
     doc="A new tensor of one number, without dimensions.",
     sees=False,
     source="PyTorch: scalar_tensor",
+)
+
+
+# constants --------------------------------------------------------------------------------------
+
+
+def _detach(session: Any, x: Any) -> Any:
+    x = session.tensor(x)
+    _dtype(session, x, None)
+    return members.call(session, None, x, "detach", (), {}) if isinstance(x, Tensor) else x
+
+
+detach: Op = host(
+    "detach",
+    _detach,
+    args=("input",),
+    infer=lambda known, x: known.unknown(x),
+    doc="The value without its history, on the same memory: a constant.",
+    source="PyTorch: detach",
 )
 
 

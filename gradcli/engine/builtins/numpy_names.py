@@ -30,8 +30,8 @@ Do = Callable[..., Any]
 """Does an op: on the values of a run, or on what is known of them."""
 
 
-def _of_tensors(name: str, body: Callable[..., Any], count: int = 1, **fields: Any) -> Op:
-    """A function of tensors, the first `count` arguments: `body(do, *tensors, **params)`."""
+def of_tensors(name: str, body: Callable[..., Any], *, library: str = "numpy", **fields: Any) -> Op:
+    """A function of tensors of another library: `body(do, *tensors, **params)`."""
     optional = sum(arg.endswith("=None") for arg in fields["args"])
 
     def call(session: Any, *given: Any, **params: Any) -> Any:
@@ -52,10 +52,10 @@ def _of_tensors(name: str, body: Callable[..., Any], count: int = 1, **fields: A
         )
 
     return host(
-        f"numpy_{name}",
+        f"{library}_{name}",
         call,
         infer=infer,
-        source=f"NumPy: {name}",
+        source=f"{library}: {name}",
         **fields,
     )
 
@@ -100,14 +100,14 @@ def _spread_of(op: str) -> Callable[..., Any]:
 
 _DDOF: dict[str, Any] = {"dim": None, "dtype": None, "ddof": 0, "keepdim": False}
 
-std: Op = _of_tensors(
+std: Op = of_tensors(
     "std",
     _spread_of("std"),
     args=("input",),
     params=_DDOF,
     doc="`np.std`: the standard deviation, divided by the count less `ddof`, which is 0.",
 )
-var: Op = _of_tensors(
+var: Op = of_tensors(
     "var",
     _spread_of("var"),
     args=("input",),
@@ -121,7 +121,7 @@ def _extent(do: Do, x: Any, dim: Any, keepdim: Any) -> Any:
     return do(ops.sub, largest, do(ops.amin, x, dim=dim, keepdim=keepdim))
 
 
-ptp: Op = _of_tensors(
+ptp: Op = of_tensors(
     "ptp",
     _extent,
     args=("input",),
@@ -139,21 +139,21 @@ def _percentile(do: Do, x: Any, q: Any, dim: Any, keepdim: Any) -> Any:
     return _quantile(do, x, do(ops.div, q, 100.0), dim, keepdim)
 
 
-median: Op = _of_tensors(
+median: Op = of_tensors(
     "median",
     lambda do, x, dim, keepdim: _quantile(do, x, 0.5, dim, keepdim),
     args=("input",),
     params=_DIMS,
     doc="`np.median`: of an even count the mean of the two in the middle.",
 )
-quantile: Op = _of_tensors(
+quantile: Op = of_tensors(
     "quantile",
     _quantile,
     args=("input", "q"),
     params=_DIMS,
     doc="`np.quantile`: the value below which the part `q` of the elements lies.",
 )
-percentile: Op = _of_tensors(
+percentile: Op = of_tensors(
     "percentile",
     _percentile,
     args=("input", "q"),
@@ -176,7 +176,7 @@ def _average(do: Do, x: Any, weights: Any, dim: Any, keepdim: Any) -> Any:
     return do(ops.div, total, do(ops.sum, spread, dim=dim, keepdim=keepdim))
 
 
-average: Op = _of_tensors(
+average: Op = of_tensors(
     "average",
     _average,
     args=("input", "weights=None"),
@@ -193,14 +193,14 @@ def _running(op: str) -> Callable[..., Any]:
     return body
 
 
-cumsum: Op = _of_tensors(
+cumsum: Op = of_tensors(
     "cumsum",
     _running("cumsum"),
     args=("input",),
     params={"dim": None},
     doc="`np.cumsum`: sums of the elements up to each, of the flat array without `axis`.",
 )
-cumprod: Op = _of_tensors(
+cumprod: Op = of_tensors(
     "cumprod",
     _running("cumprod"),
     args=("input",),
@@ -213,7 +213,7 @@ def _sort(do: Do, x: Any, dim: Any) -> Any:
     return do(ops.sort, _flat(do, x) if dim is None else x, dim=-1 if dim is None else dim)[0]
 
 
-sort: Op = _of_tensors(
+sort: Op = of_tensors(
     "sort",
     _sort,
     args=("input",),
@@ -229,7 +229,7 @@ def _flip(do: Do, x: Any, dim: Any) -> Any:
     return do(ops.flip, x, dims=tuple(range(len(shape_of(x)))) if dim is None else dim)
 
 
-flip: Op = _of_tensors(
+flip: Op = of_tensors(
     "flip",
     _flip,
     args=("input",),
@@ -243,7 +243,7 @@ def _repeat(do: Do, x: Any, repeats: Any, dim: Any) -> Any:
     return do(ops.repeat_interleave, flat, repeats=repeats, dim=0 if dim is None else dim)
 
 
-repeat: Op = _of_tensors(
+repeat: Op = of_tensors(
     "repeat",
     _repeat,
     args=("input",),
@@ -258,7 +258,7 @@ def _transpose(do: Do, x: Any, axes: Any) -> Any:
     )
 
 
-transpose: Op = _of_tensors(
+transpose: Op = of_tensors(
     "transpose",
     _transpose,
     args=("input",),
@@ -272,7 +272,7 @@ def _append(do: Do, x: Any, values: Any, dim: Any) -> Any:
     return do(ops.cat, *parts, dim=0 if dim is None else dim)
 
 
-append: Op = _of_tensors(
+append: Op = of_tensors(
     "append",
     _append,
     args=("input", "values"),
@@ -291,7 +291,7 @@ def _split(do: Do, x: Any, indices_or_sections: Any, dim: Any) -> Any:
     return do(ops.tensor_split, x, indices_or_sections=sections, dim=dim)
 
 
-split: Op = _of_tensors(
+split: Op = of_tensors(
     "split",
     _split,
     args=("input",),
@@ -315,7 +315,7 @@ meshgrid: Op = host(
     source="NumPy: meshgrid",
 )
 
-nonzero: Op = _of_tensors(
+nonzero: Op = of_tensors(
     "nonzero",
     lambda do, x: do(ops.nonzero, x, as_tuple=True),
     args=("input",),
@@ -334,7 +334,7 @@ def _dot(do: Do, a: Any, b: Any) -> Any:
     return do(ops.matmul, a, b)
 
 
-dot: Op = _of_tensors(
+dot: Op = of_tensors(
     "dot",
     _dot,
     args=("input", "other"),
@@ -349,7 +349,7 @@ def _lstsq(do: Do, a: Any, b: Any, rcond: Any) -> Any:
     return (do(ops.squeeze, found[0], dim=-1), *found[1:])
 
 
-linalg_lstsq: Op = _of_tensors(
+linalg_lstsq: Op = of_tensors(
     "linalg_lstsq",
     _lstsq,
     args=("input", "other"),
@@ -398,7 +398,7 @@ def _only(do: Do, x: Any, end: int) -> Any:
     return do(ops.getitem, x, index=slice(0, 1) if end == 0 else slice(-1, None))
 
 
-gradient: Op = _of_tensors(
+gradient: Op = of_tensors(
     "gradient",
     _slopes,
     args=("input", "x=None"),

@@ -15,10 +15,17 @@ FAMILY = 340, "Transforms of functions"
 
 
 def _grad(
-    session: Any, outputs: Any, inputs: Any, grad_outputs: Any, argnums: Any, **options: Any
+    session: Any,
+    outputs: Any,
+    inputs: Any,
+    grad_outputs: Any,
+    argnums: Any,
+    has_aux: Any,
+    **options: Any,
 ) -> Any:
     if callable(outputs):
-        return transforms.grad(session, outputs, argnums if inputs is None else inputs)
+        numbers = argnums if inputs is None else inputs
+        return transforms.grad(session, outputs, numbers, grad_outputs or has_aux)
     if inputs is None:
         raise run_error(
             "wrong-arity",
@@ -28,9 +35,18 @@ def _grad(
     return gradients(session, outputs, inputs, grad_outputs, **options)
 
 
+def _alone(code: Tracing, has_aux: Any) -> Any:
+    """The transforms of code, made only of functions that return nothing beside a value."""
+    if has_aux is not False:
+        raise ValueError
+    return code.transforms
+
+
 def _traced(code: Tracing, outputs: Any, inputs: Any, weights: Any, **params: Any) -> Any:
     """The gradient of a function that is followed."""
-    return code.transforms.grad(outputs, params["argnums"] if inputs is None else inputs)
+    return _alone(code, params["has_aux"]).grad(
+        outputs, params["argnums"] if inputs is None else inputs
+    )
 
 
 def _nothing(known: Statics, *args: Any, **params: Any) -> Any:
@@ -58,6 +74,7 @@ grad: Op = host(
         "allow_unused": False,
         "materialize_grads": False,
         "argnums": 0,
+        "has_aux": False,
     },
     transform="scalar",
     infer=_gradients_of,
@@ -72,10 +89,12 @@ value_and_grad: Op = host(
     "value_and_grad",
     transforms.value_and_grad,
     args=("function",),
-    params={"argnums": 0},
+    params={"argnums": 0, "has_aux": False},
     transform="scalar",
     infer=_nothing,
-    traced=lambda code, function, argnums: code.transforms.value_and_grad(function, argnums),
+    traced=lambda code, function, argnums, has_aux: _alone(code, has_aux).value_and_grad(
+        function, argnums
+    ),
     keeps=True,
     doc="The function that gives value and gradient of a scalar function.",
     source="PyTorch: func.grad_and_value",
@@ -84,14 +103,16 @@ value_and_grad: Op = host(
 
 grad_and_value: Op = host(
     "grad_and_value",
-    lambda session, function, argnums: _swapped(
-        transforms.value_and_grad(session, function, argnums, by="grad_and_value")
+    lambda session, function, argnums, has_aux: _swapped(
+        transforms.value_and_grad(session, function, argnums, has_aux, by="grad_and_value")
     ),
     args=("function",),
-    params={"argnums": 0},
+    params={"argnums": 0, "has_aux": False},
     transform="scalar",
     infer=_nothing,
-    traced=lambda code, function, argnums: code.transforms.grad_and_value(function, argnums),
+    traced=lambda code, function, argnums, has_aux: _alone(code, has_aux).grad_and_value(
+        function, argnums
+    ),
     keeps=True,
     doc="The function that gives gradient and value of a scalar function.",
     source="PyTorch: func.grad_and_value",
@@ -128,6 +149,7 @@ def _traced_hessian(code: Tracing, function: Any, inputs: Any, argnums: Any) -> 
 
 _AT_INPUTS: dict[str, Any] = {"args": ("function", "inputs=None"), "params": {"argnums": 0}}
 _BY_ARGNUMS: dict[str, Any] = {"args": ("function",), "params": {"argnums": 0}}
+_WITH_AUX: dict[str, Any] = {"args": ("function",), "params": {"argnums": 0, "has_aux": False}}
 
 jacobian: Op = host(
     "jacobian",
@@ -144,13 +166,15 @@ jacobian: Op = host(
 
 jacrev: Op = host(
     "jacrev",
-    lambda session, function, argnums: transforms.jacobian(
-        session, function, argnums, mode="reverse", by="jacrev"
+    lambda session, function, argnums, has_aux: transforms.jacobian(
+        session, function, argnums, has_aux, mode="reverse", by="jacrev"
     ),
-    **_BY_ARGNUMS,
+    **_WITH_AUX,
     transform="any",
     infer=_nothing,
-    traced=lambda code, function, argnums: code.transforms.jacobian(function, argnums, "reverse"),
+    traced=lambda code, function, argnums, has_aux: _alone(code, has_aux).jacobian(
+        function, argnums, "reverse"
+    ),
     keeps=True,
     doc="The function that gives the Jacobian, row by row in reverse mode.",
     source="PyTorch: func.jacrev",
@@ -158,13 +182,15 @@ jacrev: Op = host(
 
 jacfwd: Op = host(
     "jacfwd",
-    lambda session, function, argnums: transforms.jacobian(
-        session, function, argnums, mode="forward", by="jacfwd"
+    lambda session, function, argnums, has_aux: transforms.jacobian(
+        session, function, argnums, has_aux, mode="forward", by="jacfwd"
     ),
-    **_BY_ARGNUMS,
+    **_WITH_AUX,
     transform="any",
     infer=_nothing,
-    traced=lambda code, function, argnums: code.transforms.jacobian(function, argnums, "forward"),
+    traced=lambda code, function, argnums, has_aux: _alone(code, has_aux).jacobian(
+        function, argnums, "forward"
+    ),
     keeps=True,
     doc="The function that gives the Jacobian, column by column in forward mode.",
     source="PyTorch: func.jacfwd",
@@ -218,28 +244,30 @@ jvp: Op = host(
     "jvp",
     transforms.jvp,
     args=("function", "primals", "tangents"),
+    params={"has_aux": False},
     transform="any",
     infer=_nothing,
-    traced=lambda code, *given: code.transforms.jvp(*given),
+    traced=lambda code, *given, has_aux: _alone(code, has_aux).jvp(*given),
     keeps=True,
     doc="Value of a function and its derivative in the direction of the tangents.",
     source="PyTorch: func.jvp",
 )
 
 
-def _vjp(session: Any, *given: Any) -> Any:
+def _vjp(session: Any, *given: Any, has_aux: Any) -> Any:
     if not given:
         raise run_error("wrong-arity", "`vjp` needs `function`")
-    return transforms.vjp(session, given[0], given[1:])
+    return transforms.vjp(session, given[0], given[1:], has_aux)
 
 
 vjp: Op = host(
     "vjp",
     _vjp,
     args=("*function",),
+    params={"has_aux": False},
     transform="any",
     infer=_nothing,
-    traced=lambda code, function, *primals: code.transforms.vjp(function, primals),
+    traced=lambda code, function, *primals, has_aux: _alone(code, has_aux).vjp(function, primals),
     keeps=True,
     doc="Value of a function, and the function from a cotangent to those of the primals.",
     source="PyTorch: func.vjp",

@@ -24,6 +24,8 @@ SPELLINGS = {
     "shape": ("size",),
     "a_min": ("min",),
     "a_max": ("max",),
+    "in_axes": ("in_dims",),
+    "out_axes": ("out_dims",),
     "self": ("input",),
 }
 """Keyword names that are accepted for others."""

@@ -15,6 +15,7 @@ from gradcli.engine.autodiff.backward import seed, seed_of_one
 from gradcli.engine.autodiff.linearize import Linearized, zeros
 from gradcli.engine.autodiff.paths import lead_elsewhere
 from gradcli.engine.ops.catalog import ops
+from gradcli.engine.run.auxiliary import Auxiliary
 from gradcli.engine.run.functions import NO_KEYWORDS, called, wrong_function
 from gradcli.engine.run.naming import kind_of
 from gradcli.engine.run.session import Session
@@ -259,33 +260,58 @@ def _connected(dot: Any, value: Any) -> Any:
 
 
 def value_and_grad(
-    session: Session, function: Any, argnums: Any = 0, *, by: str = "value_and_grad"
+    session: Session,
+    function: Any,
+    argnums: Any = 0,
+    has_aux: Any = False,
+    *,
+    by: str = "value_and_grad",
 ) -> Function:
-    """A function that returns the value of a scalar function and its gradient."""
+    """A function that returns the value of a scalar function and its gradient; with `has_aux` the
+    value and what the function returns beside it, as a pair.
+    """
 
     def value_and_gradient(*args: Any, **keywords: Any) -> Any:
         numbers, single = argument_numbers(argnums, len(args))
-        traced = Traced(session, function, args, numbers, by, keywords)
+        alone = Auxiliary(function, by) if has_aux else function
+        traced = Traced(session, alone, args, numbers, by, keywords)
         out = traced.out
         if isinstance(out, tuple):
             message = f"the function must return one number, it returned {kind_of(out)}"
             raise wrong_function(function, "not-differentiable", message)
         g = seed_of_one(out if isinstance(out, Tensor) else Tensor(out), by)
         found = traced.pulled(traced.linearized(out), [g])
-        return traced.outside(out), found[0] if single else tuple(found)
+        value = traced.outside(out)
+        if isinstance(alone, Auxiliary):
+            value = value, traced.outside(alone.beside)
+        return value, found[0] if single else tuple(found)
 
     return value_and_gradient
 
 
-def grad(session: Session, function: Any, argnums: Any = 0, *, by: str = "grad") -> Function:
-    """A function that returns the gradient of a scalar function."""
-    both = value_and_grad(session, function, argnums, by=by)
-    return lambda *args, **keywords: both(*args, **keywords)[1]
+def grad(
+    session: Session, function: Any, argnums: Any = 0, has_aux: Any = False, *, by: str = "grad"
+) -> Function:
+    """A function that returns the gradient of a scalar function; with `has_aux` beside it what the
+    function returns beside its value.
+    """
+    both = value_and_grad(session, function, argnums, has_aux, by=by)
+
+    def gradient(*args: Any, **keywords: Any) -> Any:
+        value, found = both(*args, **keywords)
+        return (found, value[1]) if has_aux else found
+
+    return gradient
 
 
-def vjp(session: Session, function: Any, primals: Sequence[Any]) -> tuple[Any, Function]:
-    """The value of a function, and the function from its cotangent to those of the primals."""
-    traced = Traced(session, function, primals, range(len(primals)), "vjp")
+def vjp(
+    session: Session, function: Any, primals: Sequence[Any], has_aux: Any = False
+) -> tuple[Any, ...]:
+    """The value of a function, and the function from its cotangent to those of the primals; with
+    `has_aux` behind them what the function returns beside its value.
+    """
+    alone = Auxiliary(function, "vjp") if has_aux else function
+    traced = Traced(session, alone, primals, range(len(primals)), "vjp")
     line = traced.linearized(traced.out)
 
     def pullback(*cotangents: Any) -> Any:
@@ -296,17 +322,25 @@ def vjp(session: Session, function: Any, primals: Sequence[Any]) -> tuple[Any, F
             )
         return tuple(traced.pulled(line, traced.cotangents(cotangents[0])))
 
+    if isinstance(alone, Auxiliary):
+        return traced.outside(traced.out), pullback, traced.outside(alone.beside)
     return traced.outside(traced.out), pullback
 
 
-def jvp(session: Session, function: Any, primals: Any, dots: Any) -> tuple[Any, Any]:
-    """The value of a function and its derivative in a direction."""
+def jvp(
+    session: Session, function: Any, primals: Any, dots: Any, has_aux: Any = False
+) -> tuple[Any, ...]:
+    """The value of a function and its derivative in a direction; with `has_aux` behind them what
+    the function returns beside its value.
+    """
     primals, dots = several(primals), several(dots)
     if len(primals) != len(dots):
         raise run_error("wrong-count", f"{len(dots)} tangents are given for {len(primals)} primals")
-    traced = Traced(session, function, primals, range(len(primals)), "jvp")
+    alone = Auxiliary(function, "jvp") if has_aux else function
+    traced = Traced(session, alone, primals, range(len(primals)), "jvp")
     out, seeds = traced.out, traced.direction(dots)
-    return traced.outside(out), traced.pushed(traced.linearized(out), out, seeds)
+    found = traced.outside(out), traced.pushed(traced.linearized(out), out, seeds)
+    return (*found, traced.outside(alone.beside)) if isinstance(alone, Auxiliary) else found
 
 
 def several(values: Any) -> tuple[Any, ...]:
@@ -318,16 +352,25 @@ def several(values: Any) -> tuple[Any, ...]:
 
 
 def jacobian(
-    session: Session, function: Any, argnums: Any = 0, *, mode: str, by: str = "jacobian"
+    session: Session,
+    function: Any,
+    argnums: Any = 0,
+    has_aux: Any = False,
+    *,
+    mode: str,
+    by: str = "jacobian",
 ) -> Function:
     """A function that returns the Jacobian by "reverse" or "forward" mode: in the form of the
-    result, then of the arguments; of the shape of an output, then of an argument.
+    result, then of the arguments; of the shape of an output, then of an argument. With `has_aux`
+    beside it what the function returns beside its value.
     """
 
     def jacobian_at(*args: Any, **keywords: Any) -> Any:
         numbers, single = argument_numbers(argnums, len(args))
-        traced = Traced(session, function, args, numbers, by, keywords)
-        return matrix(traced, mode, not single)
+        alone = Auxiliary(function, by) if has_aux else function
+        traced = Traced(session, alone, args, numbers, by, keywords)
+        found = matrix(traced, mode, not single)
+        return (found, traced.outside(alone.beside)) if isinstance(alone, Auxiliary) else found
 
     return jacobian_at
 

@@ -109,6 +109,44 @@ def check(question, names):
         assert run == code, name
 
 
+PRODUCTS = (
+    "sigmoid(w @ x + b)",
+    "(x @ x) * b + dot(x, w * 2)",
+    "s = b * 1.0\nfor i in range(12):\n    s = s * 0.5 + (x * s) @ w\ns",
+    "y = x\nif b > 0:\n    y = w * 2\ny @ x + x[1:] @ w[:-1]",
+)
+
+
+@pytest.mark.parametrize("size", [2, 15, 33])
+def test_inner_products(size):
+    """Added up as NumPy does; no zero of their slopes is negative."""
+    rng = random.Random(size)
+    for k, text in enumerate(PRODUCTS[: 4 if size == 2 else 2]):
+        program = load(f"input x: float[{size}]\ninput w: float[{size}]\ninput b\n{text}")
+        given = {
+            "x": [rng.gauss(0, 1) * 10 ** rng.randint(-2, 2) for _ in range(size)],
+            "w": [rng.choice([rng.gauss(0, 1), 0.0, -0.0]) for _ in range(size)],
+            "b": rng.gauss(0, 1),
+        }
+        run, code = (answer(program, "grad", when, given) for when in ("never", "always"))
+        assert run == code, k
+
+
+@pytest.mark.parametrize(
+    ("text", "question", "says"),
+    [
+        ("x[::2] @ x[1:] * b", "grad", "vectors that may lie with gaps"),
+        ("grad(sum)(x) @ x * b", "grad", "vectors that may lie with gaps"),
+        ("(x @ x) * b", "jvp", "a product of vectors is differentiated"),
+        ("(x @ x) ** 2 * b", "hessian", "a product of vectors is differentiated"),
+        ("stack([x, x]) @ x", "grad", "not compiled"),
+    ],
+)
+def test_products_that_are_interpreted(text, question, says):
+    """NumPy adds up otherwise what lies otherwise, and several directions together."""
+    assert says in answer(load(HEAD + text), question, "always", GIVEN)
+
+
 def test_what_cannot_be_said_by_loops(monkeypatch):
     text = answer(load(f"{HEAD}erf(x).sum() * b"), "grad", "always", GIVEN)
     assert "`erf` of a tensor with dimensions" in text

@@ -73,11 +73,11 @@ def outcome(call, *args, **params):
 
 
 NUMBERS = {"float": EDGES, "int": WHOLE, "bool": (False, True)}
+OF_MACHINE_CODE = {"alone", "inner_product"}
 OPS = sorted(
-    name
-    for name in ops
-    if ops[name].number is not None and ops[name].name == name and name != "alone"
-)  # that one is machine code's
+    {name for name in ops if ops[name].number is not None and ops[name].name == name}
+    - OF_MACHINE_CODE
+)
 
 
 def calls(op):

@@ -26,7 +26,12 @@ from gradcli.source import Span
 OF_LISTS = {"amax", "amin", "logsumexp", "max_all", "min_all", "prod"}
 """Ops whose rules make arrays, be it of one number."""
 
-SCALARS = sorted({ops[n].name for n in ops if ops[n].number and ops[n].differentiable} - OF_LISTS)
+OF_SUMS = {"scaled"}
+"""Those that give a part of a sum, of which code knows no second order."""
+
+SCALARS = sorted(
+    {ops[n].name for n in ops if ops[n].number and ops[n].differentiable} - OF_LISTS - OF_SUMS
+)
 
 
 def as_float(x):

@@ -183,7 +183,7 @@ class Binding:
         for x in at:
             self._trace.connections.point(x.value)
         self.arrays[name] = Array(held.shape, tuple(x.value for x in at))
-        return Vector(at, held.shape, held.visible, self._trace)
+        return Vector(at, held.shape, held.visible, self._trace, held.dense)
 
 
 def _sample(default: Any) -> Any:

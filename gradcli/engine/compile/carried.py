@@ -207,11 +207,13 @@ class VectorForm(TupleForm):
             return None
         if value.visible is not self.visible and self.visible is not None:
             return None
+        if self.like.dense and not value.dense:
+            return None
         return _flat(self.items, value.numbers)
 
     def made(self, numbers: Iterator[Any], trace: Trace) -> Any:
         found = super().made(numbers, trace)
-        return Vector(found, self.like.shape, self.visible, trace)
+        return Vector(found, self.like.shape, self.visible, trace, self.like.dense)
 
 
 class ConflictForm(Form):
@@ -276,7 +278,8 @@ def _joined(a: Any, b: Any, name: str, is_param: Callable[[Any], bool]) -> Form:
         return CellForm(inner, a.visible if a.visible is b.visible else None, a.saved or b.saved)
     if isinstance(a, Vector) and isinstance(b, Vector) and a.shape == b.shape and a.type == b.type:
         numbers: list[Form] = [NumberForm(a.type) for _ in a.numbers]
-        return VectorForm(numbers, a, a.visible if a.visible is b.visible else None)
+        like = b if a.dense else a  # which is dense if both are
+        return VectorForm(numbers, like, a.visible if a.visible is b.visible else None)
     if type(a) is type(b) and type(a) in (tuple, list) and len(a) == len(b):
         items = [_joined(x, y, name, is_param) for x, y in zip(a, b, strict=True)]
         return TupleForm(items) if type(a) is tuple else ListForm(items)

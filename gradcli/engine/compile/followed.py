@@ -99,7 +99,7 @@ class Followed:
             if value.type != "float":
                 raise self._trace.refused("a derivative by a tensor of ints")
             at = map(self._point_at, value.numbers)
-            return Vector(tuple(at), value.shape, None, self._trace)
+            return Vector(tuple(at), value.shape, None, self._trace, dense=True)
         number = number_in(value)
         if not is_number(number):
             raise self._trace.refused("a derivative by what is no number")

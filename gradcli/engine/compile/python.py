@@ -400,8 +400,9 @@ class _Writer:
         """A call of the op's value on numbers."""
         number = ops[i.op].number
         assert number is not None
-        if i.op == ops.alone.name:  # which takes longer than the interpreter does for all elements
-            reason = f"`{dict(i.params)['of']}` of a tensor with dimensions, without machine code"
+        if number in (ops.alone.number, ops.inner_product.number):  # which would be slower so
+            of = dict(i.params).get("of", ops.matmul.name)
+            reason = f"`{of}` of a tensor with dimensions, without machine code"
             raise NotCompilable(reason, i.span)
         if not params and "float" in map(type_of, i.args):
             number = self.raising.get(number, number)

@@ -127,6 +127,10 @@ class Symbol(Carrier):
         when = operand(builder.do(ops.eq, (self, number), {}))
         builder.add(Leave(builder.span, when, "a derivative is special at a number"))
 
+    def undivided(self) -> None:
+        reason = "a product of vectors is differentiated twice, or by forward mode"
+        raise NotCompilable(reason, self._builder.span)
+
     def __bool__(self) -> bool:
         raise self._asked()
 

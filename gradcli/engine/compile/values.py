@@ -55,14 +55,21 @@ class Cell(Carrier):
 
 class Vector(Carrier):
     """A tensor with dimensions, of known shape: `numbers` are its elements, in their order. It is
-    never changed. `visible` is as of a 0-d tensor.
+    never changed. `visible` is as of a 0-d tensor; it is `dense` if it is known that its elements
+    lie side by side in memory.
     """
 
-    __slots__ = ("_builder", "numbers", "shape", "visible")
+    __slots__ = ("_builder", "dense", "numbers", "shape", "visible")
 
     def __init__(
-        self, numbers: Sequence[Any], shape: Sequence[int], visible: bool | None, builder: Builder
+        self,
+        numbers: Sequence[Any],
+        shape: Sequence[int],
+        visible: bool | None,
+        builder: Builder,
+        dense: bool = False,
     ) -> None:
+        self.dense = dense
         self.numbers = tuple(numbers)
         self.shape = tuple(shape)
         self.visible = visible

@@ -33,7 +33,13 @@ class Vectors:
     def __init__(self, trace: Any) -> None:
         self._trace = trace
 
-    def made(self, numbers: Sequence[Any], shape: Sequence[int], visible: bool | None) -> Any:
+    def made(
+        self,
+        numbers: Sequence[Any],
+        shape: Sequence[int],
+        visible: bool | None,
+        dense: bool = True,
+    ) -> Any:
         """A tensor of these numbers; of a single one that has no dimensions it is 0-d."""
         if not shape:
             found = self._trace.cell(numbers[0], visible=visible)
@@ -44,13 +50,14 @@ class Vectors:
         if len({number_type(x) for x in numbers}) > 1:
             raise self.refused("a tensor of numbers of several types")
         self._trace.requires_grad |= visible is True
-        return Vector(numbers, shape, visible, self._trace)
+        return Vector(numbers, shape, visible, self._trace, dense)
 
     def of_known(self, x: Tensor, *, visible: bool | None = False) -> Vector:
         """A tensor whose elements are known."""
         if x.dtype not in DTYPES.values() or not 0 < x.data.size <= MOST:
             raise self.refused(f"a tensor of {x.data.size} elements of {x.dtype}")
-        found: Vector = self.made(x.data.reshape(-1).tolist(), x.shape, visible)
+        dense = bool(x.data.flags.c_contiguous)
+        found: Vector = self.made(x.data.reshape(-1).tolist(), x.shape, visible, dense)
         return found
 
     def do(self, op: Op, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
@@ -89,7 +96,9 @@ class Vectors:
         if len(set(chosen)) < len(chosen):
             raise self.refused("an element is taken twice")
         others = [y for k, y in enumerate(x.numbers) if k not in chosen]
-        return self.made(self._part([x.numbers[k] for k in chosen], others), taken.shape, x.visible)
+        part = self._part([x.numbers[k] for k in chosen], others)
+        dense = x.dense and (not taken.ndim or taken.flags.c_contiguous)
+        return self.made(part, taken.shape, x.visible, dense)
 
     def _part(self, chosen: Sequence[Any], others: Sequence[Any]) -> list[Any]:
         """Numbers that stand in a tensor with others, taken from it."""
@@ -125,7 +134,8 @@ class Vectors:
             raise self.refused(f"`{op.name}` of tensors differs from that of numbers")
         seen = [x.visible for x in args if isinstance(x, (Vector, Cell))]
         visible = None if None in seen else any(seen) and types == {"float"}
-        return self.made(found, shape, visible and self._trace.recording)
+        dense = len(shape) == 1 or all(x.dense for x in args if isinstance(x, Vector))
+        return self.made(found, shape, visible and self._trace.recording, dense)
 
     def _column(self, op: Op, x: Any, shape: Sequence[int], count: int) -> Sequence[Any]:
         """An argument's number for each element of the result."""
@@ -170,6 +180,17 @@ class Vectors:
 
         number = ops.from_zero(gather(sum_order(len(x.numbers))))
         return self._trace.cell(number, visible=x.visible)
+
+    def product(self, a: Any, b: Any) -> Any:
+        """The inner product of two vectors, added up as NumPy does."""
+        several = [x for x in (a, b) if isinstance(x, Vector) and len(x.shape) == 1]
+        if len(several) < 2 or a.shape != b.shape or {a.type, b.type} != {"float"}:
+            raise self.refused("a product that is none of two vectors of floats")
+        if not (a.dense and b.dense):
+            raise self.refused("a product of vectors that may lie with gaps")
+        number = ops.inner_product(*a.numbers, *b.numbers)
+        seen = (a.visible, b.visible)
+        return self._trace.cell(number, visible=None if None in seen else any(seen))
 
     def stacked(self, parts: Sequence[Any], dim: Any) -> Any:
         """A vector of numbers and 0-d tensors."""

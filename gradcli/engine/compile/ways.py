@@ -137,7 +137,7 @@ class Merge:
         ):
             numbers = [self._number(x, y) for x, y in zip(a.numbers, b.numbers, strict=True)]
             visible = a.visible if a.visible is b.visible else None
-            return Vector(numbers, a.shape, visible, self.trace)
+            return Vector(numbers, a.shape, visible, self.trace, a.dense and b.dense)
         if kinds(a) and kinds(b):
             return self._either(a, b, name)
         if type(a) is list and type(b) is list and len(self.ways[0].held(a)) == len(
@@ -192,7 +192,7 @@ class Merge:
             return tuple(self._moved(x, way) for x in a)
         if isinstance(a, Vector):
             moved = [self._moved(x, way) for x in a.numbers]
-            return Vector(moved, a.shape, a.visible, self.trace)
+            return Vector(moved, a.shape, a.visible, self.trace, a.dense)
         if isinstance(a, Text):
             return Text(a.make, [self._moved(x, way) for x in a.values])
         if isinstance(a, Range):

@@ -36,6 +36,11 @@ class Carrier:
         of the rule leaves that to the interpreter.
         """
 
+    def undivided(self) -> None:
+        """Take down that a rule gives a part of a sum, whose terms arrays add up in another order:
+        code that is made element by element cannot have it.
+        """
+
     def plain(self) -> Any:
         """The plain data that it holds; itself where it holds none."""
         return self

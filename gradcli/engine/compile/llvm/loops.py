@@ -22,6 +22,8 @@ _TYPES = {np.dtype(name): type_ for type_, name in DTYPES.items()}
 _IN_MEMORY = {"float": "double", "int": "i64", "bool": "i8"}
 _BYTES = {"float": 8, "int": 8, "bool": 1}
 
+_WORD = 8
+
 _ARITHMETIC = {np.add: "fadd", np.subtract: "fsub", np.multiply: "fmul", np.divide: "fdiv"}
 _COMPARISONS = {
     np.less: "Lt",
@@ -89,6 +91,17 @@ class Loops:
         said = ", ".join(f"{TYPES[a.type]} {a.text}" for a in given)
         return w.number(type_, f"call {TYPES[type_]} {name}({said})")
 
+    def product(self, w: Writer, args: Sequence[Any]) -> Number:
+        """Write the inner product of two vectors."""
+        numbers = [_said(x) for x in args]
+        key = (np.matmul, len(numbers))
+        if key not in self._names:
+            address, data = _loop(np.matmul, ("float", "float", "float"))
+            name = self._names[key] = f"@u{len(self._names)}"
+            self.lines += _product_text(name, address, data, len(numbers) // 2)
+        said = ", ".join(f"double {x.text}" for x in numbers)
+        return w.number("float", f"call double {self._names[key]}({said})")
+
     def _function(self, ufunc: Any, types: tuple[str, ...], wide: Sequence[bool]) -> str:
         address, data = _loop(ufunc, types)
         key = (address, data, *wide)
@@ -135,6 +148,45 @@ def _text(
     if type_ == "bool":
         return [*lines, "  %b = trunc i8 %r to i1", "  ret i1 %b", "}"]
     return [*lines, f"  ret {TYPES[type_]} %r", "}"]
+
+
+def _product_text(name: str, address: int, data: int, count: int) -> list[str]:
+    """A function that lets NumPy multiply two vectors, which it is given element by element."""
+    takes = ", ".join(f"double %a{k}" for k in range(2 * count))
+    sizes = (1, 1, count, 1)
+    steps = (0, 0, 0, 0, _WORD, _WORD, 0, 0, 0)  # of what is missing in a vector, none
+    lines = [
+        f"define internal double {name}({takes}) nounwind noinline {{",
+        "entry:",
+        f"  %x = alloca [{2 * count} x double]",
+        "  %r = alloca double",
+        "  %at = alloca [3 x ptr]",
+        f"  %sizes = alloca [{len(sizes)} x i64]",
+        f"  %steps = alloca [{len(steps)} x i64]",
+    ]
+    for array, type_, items in (
+        ("x", "double", [f"%a{k}" for k in range(2 * count)]),
+        ("sizes", "i64", sizes),
+        ("steps", "i64", steps),
+    ):
+        for k, item in enumerate(items):
+            lines += [
+                f"  %{array}{k} = getelementptr {type_}, ptr %{array}, i64 {k}",
+                f"  store {type_} {item}, ptr %{array}{k}",
+            ]
+    for k, at in enumerate(("%x0", f"%x{count}", "%r")):
+        lines += [
+            f"  %at{k} = getelementptr ptr, ptr %at, i64 {k}",
+            f"  store ptr {at}, ptr %at{k}",
+        ]
+    return [
+        *lines,
+        f"  call void inttoptr (i64 {address} to ptr)(ptr %at, ptr %sizes, ptr %steps, "
+        f"ptr inttoptr (i64 {data} to ptr)) nounwind",
+        "  %v = load double, ptr %r",
+        "  ret double %v",
+        "}",
+    ]
 
 
 class _Struct(ctypes.Structure):

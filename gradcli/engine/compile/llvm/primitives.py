@@ -86,6 +86,8 @@ class Primitives:
         try:
             if function is ops.alone.number:
                 result = self._by_loops(inner, given, **params)
+            elif function is ops.inner_product.number:
+                result = self._with_loops().product(inner, given)
             else:
                 result = call(inner, self.functions, function, given, params, type)
         except Untranslatable:
@@ -99,14 +101,17 @@ class Primitives:
         self, w: Writer, args: Sequence[Any], of: str, wide: Sequence[bool], known: Any = ()
     ) -> Number:
         """Write what the op `of` on arrays gives one element."""
+        try:
+            return self._with_loops().call(w, ops[of].array, args, wide, dict(known))
+        except Untranslatable:
+            raise NotCompilable(f"`{of}` of a tensor with dimensions") from None
+
+    def _with_loops(self) -> Loops:
         from gradcli.engine.compile.llvm.loops import Loops
 
         if self.loops is None:
             self.loops = Loops()
-        try:
-            return self.loops.call(w, ops[of].array, args, wide, dict(known))
-        except Untranslatable:
-            raise NotCompilable(f"`{of}` of a tensor with dimensions") from None
+        return self.loops
 
     def _define(self, name: str, inner: Writer, types: Sequence[str], result: Number) -> None:
         inline = "alwaysinline" if len(inner.lines) <= _SMALL else "noinline"

@@ -135,6 +135,7 @@ matmul: Op = op(
     shape=_product_shape,
     dtype=counted,
     batch=_matmul_each,
+    by_elements=lambda code, a, b: code.product(a, b),
     vjp=(
         lambda g, out, a, b: matmul(_matrices(g, a, b), _transposed(_columns(b))),
         lambda g, out, a, b: _right(g, a, b),

@@ -4,8 +4,11 @@ where code is made of a program element by element.
 
 from __future__ import annotations
 
+from typing import Any
+
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import Op, op, sample
+from gradcli.engine.values.carrier import Carrier
 from gradcli.engine.values.data import np
 from gradcli.engine.values.sizes import broadcast
 
@@ -123,4 +126,58 @@ from_zero: Op = op(
     jvp=(lambda dot, out, x: from_zero(dot),),
     method=False,
     samples=lambda: (sample(2.0),),
+)
+
+
+def _undivided(x: Any) -> Any:
+    if isinstance(x, Carrier):
+        x.undivided()
+    return x
+
+
+scaled: Op = op(
+    "scaled",
+    args=("g", "input"),
+    doc="g times an element of a vector, as a product of a matrix of one element with the vector "
+    "gives it: no zero is negative.",
+    source="the adjoint of an inner product",
+    number=lambda g, x: g * x + 0.0,
+    array=lambda g, x: np.add(np.multiply(g, x), 0.0),
+    shape=broadcast,
+    vjp=(
+        lambda c, out, g, x: scaled(_undivided(c), x),
+        lambda c, out, g, x: scaled(g, c),
+    ),
+    jvp=(lambda dot, out, g, x: scaled(dot, x), lambda dot, out, g, x: scaled(g, dot)),
+    saves={"g": ("input",), "input": ("g",)},
+    method=False,
+    samples=lambda: (sample(2.0, 3.0),),
+)
+
+
+def _inner_product(*numbers: float) -> Any:
+    count = len(numbers) // 2
+    return float(np.matmul(np.array(numbers[:count]), np.array(numbers[count:])))
+
+
+def _partner(i: int, numbers: tuple[Any, ...]) -> Any:
+    return numbers[(i + len(numbers) // 2) % len(numbers)]
+
+
+inner_product: Op = op(
+    "inner_product",
+    args=("*numbers",),
+    doc="Inner product of two vectors, whose elements are the first and the second half of the "
+    "numbers.",
+    source="definition",
+    number=_inner_product,
+    array=lambda *numbers: sum(
+        np.multiply(x, _partner(i, numbers)) for i, x in enumerate(numbers[: len(numbers) // 2])
+    ),
+    shape=broadcast,
+    vjp=(lambda g, out, i, *numbers: scaled(g, _partner(i, numbers)),),
+    jvp=(lambda dot, out, i, *numbers: scaled(_undivided(dot), _partner(i, numbers)),),
+    saves=("numbers",),
+    method=False,
+    samples=lambda: (sample(2.0, 3.0), sample(0.5, -1.0, 2.0, 3.0)),
 )

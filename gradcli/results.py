@@ -91,17 +91,30 @@ class GraphEdge(Result):
     input: int
 
 
-class Graph(Result):
-    """The recorded graph behind a result: nodes from the root down, each before what it uses.
-    `missing` says why nodes have no `grad`, "" if they do.
+class Details(Result):
+    """More of a node: the values that it saved for its derivative, by the names of its op's
+    arguments, and by the nodes that it used its partials and what it adds to their `grad`.
     """
 
-    __slots__ = ("root", "nodes", "edges", "missing")
-    _defaults: ClassVar[dict[str, Any]] = {"missing": ""}
+    __slots__ = ("saved", "partials", "flows")
+    saved: tuple[tuple[str, Value], ...]
+    partials: tuple[tuple[int, Value], ...]
+    flows: tuple[tuple[int, Value], ...]
+
+
+class Graph(Result):
+    """The recorded graph behind a result: nodes from the root down, each before what it uses.
+    `missing` says why nodes have no `grad`, "" if they do; `details` has more of the nodes of which
+    that was asked for.
+    """
+
+    __slots__ = ("root", "nodes", "edges", "missing", "details")
+    _defaults: ClassVar[dict[str, Any]] = {"missing": "", "details": {}}
     root: int
     nodes: tuple[GraphNode, ...]
     edges: tuple[GraphEdge, ...]
     missing: str
+    details: dict[int, Details]
 
 
 class Kinked(Result):

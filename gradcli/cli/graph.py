@@ -1,6 +1,7 @@
 """`gradcli graph`."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Collection
+from typing import TYPE_CHECKING, Any
 
 from gradcli.cli.command import command
 from gradcli.cli.failures import usage
@@ -11,7 +12,9 @@ from gradcli.cli.output import Target
 from gradcli.formats.forms import GRAPHS
 
 if TYPE_CHECKING:
-    from gradcli.results import GraphResult
+    from gradcli.program import Program
+    from gradcli.render.graphs.picture import Picture
+    from gradcli.results import Graph, GraphResult
 
 
 @command(
@@ -35,39 +38,66 @@ def graph(line: Line) -> None:
     weights = constant(line.cotangent, "--cotangent")
     settings = inquiry.settings()
 
+    view = _View(line, inquiry.target, program)
+
     def answer() -> "tuple[GraphResult, str]":
-        found = program.graph(
-            inquiry.inputs, wrt=inquiry.names, of=line.of, cotangent=weights, options=settings
-        )
-        return found, _text(found, inquiry.target, line)
+        asked: dict[str, Any] = {"wrt": inquiry.names, "of": line.of, "cotangent": weights}
+        found = program.graph(inquiry.inputs, **asked, detailed=view.detailed, options=settings)
+        return found, view.text(found)
 
     result, text = program.within(settings, answer)
     inquiry.target.write(text)
     inquiry.telling.warn(result.warnings)
 
 
-def _text(result: "GraphResult", target: Target, line: Line) -> str:
-    if target.form == "json":
-        from gradcli.formats.json_text import graph_json
+class _View:
+    """The form in which a graph is shown."""
 
-        return f"{graph_json(result, line.values)}\n"
-    from gradcli.render.graphs.picture import Extent, picture
+    def __init__(self, line: Line, target: Target, program: "Program") -> None:
+        self._line, self._target, self._program = line, target, program
+        self._picture: Picture | None = None
 
-    extent = Extent(line.nodes, line.depth, line.unfold)
-    if target.form == "dot":
-        from gradcli.render.graphs.dot import dot
+    def detailed(self, graph: "Graph") -> Collection[int]:
+        """The nodes of which the form tells more."""
+        return self._drawn(graph).boxes if self._target.form == "html" else ()
 
-        return dot(picture(result.graph, extent), line.precision)
-    if target.form == "mermaid":
-        from gradcli.render.graphs.mermaid import mermaid
+    def text(self, result: "GraphResult") -> str:
+        """The graph as text to write."""
+        form, precision, graph = self._target.form, self._line.precision, result.graph
+        if form == "json":
+            from gradcli.formats.json_text import graph_json
 
-        return mermaid(picture(result.graph, extent), line.precision)
-    if target.form == "svg":
-        from gradcli.render.graphs.svg import graph_svg
+            return f"{graph_json(result, self._line.values)}\n"
+        if form == "dot":
+            from gradcli.render.graphs.dot import dot
 
-        return graph_svg(result.graph, precision=line.precision, extent=extent)
-    from gradcli.render.graphs.tree import graph_view
+            return dot(self._drawn(graph), precision)
+        if form == "mermaid":
+            from gradcli.render.graphs.mermaid import mermaid
 
-    width = target.terminal
-    view = graph_view(result.graph, precision=line.precision, width=width, extent=extent)
-    return target.draw(view)
+            return mermaid(self._drawn(graph), precision)
+        if form == "svg":
+            from gradcli.render.graphs.svg import svg
+
+            return svg(self._drawn(graph), precision)
+        if form == "html":
+            from gradcli.render.graphs.page import graph_page
+
+            source = self._program.source
+            drawn = self._drawn(graph)
+            return graph_page(
+                graph, drawn, program=source.text, name=source.name, precision=precision
+            )
+        from gradcli.render.graphs.tree import tree
+
+        return self._target.draw(
+            tree(self._drawn(graph), precision=precision, width=self._target.terminal)
+        )
+
+    def _drawn(self, graph: "Graph") -> "Picture":
+        if self._picture is None:
+            from gradcli.render.graphs.picture import Extent, picture
+
+            extent = Extent(self._line.nodes, self._line.depth, self._line.unfold)
+            self._picture = picture(graph, extent)
+        return self._picture

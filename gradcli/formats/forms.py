@@ -112,6 +112,7 @@ FORMS = {
         Form("dot", True, ".dot", "", None, ""),
         Form("mermaid", True, ".mmd", "", None, ""),
         Form("svg", True, ".svg", "", None, ""),
+        Form("html", True, ".html", "", None, ""),
         Form("png", False, ".png", "", None, ""),
         Form("pdf", False, ".pdf", "", None, ""),
         Form("github", True, "", "", None, ""),
@@ -125,7 +126,7 @@ CHECKS = ("human", "plain", "json", "ndjson", "csv", "tsv")
 LISTS = ("human", "plain", "json")
 FINDINGS = (*LISTS, "github")
 TRACES = ("human", "plain", "json", "ndjson", "csv", "tsv", "md")
-GRAPHS = ("tree", "dot", "mermaid", "svg", "json")
+GRAPHS = ("tree", "dot", "mermaid", "svg", "html", "json")
 PLOTS = (*RESULTS, "svg", "png", "pdf")
 
 

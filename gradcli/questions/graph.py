@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Collection, Sequence
+from typing import Any, TypeAlias
 
 from gradcli.engine.autodiff.backward import find_all_cotangents
 from gradcli.engine.report.graph import recorded_graph
@@ -32,8 +32,17 @@ class Subject(Record):
     cotangent: Any
 
 
-def graph(loaded: Loaded, request: Request) -> GraphResult:
-    """The graph behind the result, with values and derivatives."""
+Detailed: TypeAlias = Callable[[Graph], Collection[int]]
+"""Says of which nodes of a graph more is wanted."""
+
+
+def nowhere(graph: Graph) -> Collection[int]:
+    """That no more is wanted of any."""
+    return ()
+
+
+def graph(loaded: Loaded, request: Request, detailed: Detailed = nowhere) -> GraphResult:
+    """The graph behind the result, with values and derivatives, and more of some nodes."""
     watch = loaded.watch(request.wrt).keeping()
     done = loaded.execute(request.given, request.options, watch)
     found = subject(loaded, done, request)
@@ -47,7 +56,7 @@ def graph(loaded: Loaded, request: Request) -> GraphResult:
     return GraphResult(
         output=found.name,
         value=plain_value(found.value),
-        graph=graph_of(loaded, again, subject(loaded, again, request)),
+        graph=graph_of(loaded, again, subject(loaded, again, request), detailed),
         printed=done.lines,
         warnings=warnings,
     )
@@ -91,7 +100,7 @@ def recorded_alone(loaded: Loaded, request: Request, done: Done, names: Sequence
     return loaded.execute(request.given, silent, Watch(names, keep=True))
 
 
-def graph_of(loaded: Loaded, done: Done, about: Subject) -> Graph:
+def graph_of(loaded: Loaded, done: Done, about: Subject, detailed: Detailed = nowhere) -> Graph:
     """The graph behind a value of a run.
 
     Raises:
@@ -104,7 +113,7 @@ def graph_of(loaded: Loaded, done: Done, about: Subject) -> Graph:
     found: dict[Node, Any] = {}
     missing = _differentiate(loaded, done, about, root, found)
     with loaded.passing():
-        return recorded_graph(root, found, done.values, loaded.source, missing)
+        return recorded_graph(root, found, done.values, loaded.source, missing, detailed)
 
 
 def nothing_recorded(what: str) -> RunError:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from gradcli import ir
@@ -16,6 +16,7 @@ from gradcli.results import (
     CheckResult,
     GradcheckResult,
     GradResult,
+    Graph,
     GraphResult,
     HessianResult,
     HvpResult,
@@ -282,16 +283,18 @@ class Program:
         wrt: str | Sequence[str] | None = None,
         of: str | None = None,
         cotangent: Any = None,
+        detailed: Callable[[Graph], Collection[int]] = lambda graph: (),
         options: Options | None = None,
         **named: Any,
     ) -> GraphResult:
         """The graph that the run recorded, with values and derivatives. Arguments as of `grad`;
-        without a result it is that of what `backward` was called on last.
+        without a result it is that of what `backward` was called on last. `detailed` says, of a
+        graph, of which nodes more is wanted.
         """
         from gradcli.questions.graph import graph
 
         asked = request(inputs, named, options, wrt=wrt, of=of, cotangent=cotangent)
-        return self._limited.ask(graph, asked)
+        return self._limited.ask(graph, asked, detailed)
 
     def trace(
         self,

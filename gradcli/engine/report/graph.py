@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
+from gradcli.engine.report.details import details
 from gradcli.engine.report.values import plain_value
 from gradcli.engine.tape.graph import Node, NodeOfOp, Site, Watchpoint
 from gradcli.engine.tape.tensor import AccumulateGrad, Tensor
@@ -21,6 +22,7 @@ def recorded_graph(
     values: Mapping[str, Any],
     source: Source,
     missing: str,
+    detailed: Callable[[Graph], Collection[int]],
 ) -> Graph:
     """The graph behind a recorded value, the newest op first.
 
@@ -30,6 +32,7 @@ def recorded_graph(
         values: Top-level names and their values, which give leaves their names.
         source: The program's text.
         missing: Why derivatives are not known.
+        detailed: Says of which nodes more is wanted.
     """
     inputs = _below(_standing_for(root))
     ids = {node: i for i, node in enumerate(sorted(inputs, key=lambda node: -node.seq))}
@@ -42,7 +45,13 @@ def recorded_graph(
         under = inputs[node]
         nodes.append(_node(node, number, cotangents.get(node), names, texts, heads))
         edges += [GraphEdge(number, ids[n], i) for i, n in enumerate(under) if n is not None]
-    return Graph(ids[_standing_for(root)], tuple(nodes), tuple(edges), missing)
+    graph = Graph(ids[_standing_for(root)], tuple(nodes), tuple(edges), missing, {})
+    chosen = {*detailed(graph)}
+    if not chosen:
+        return graph
+    more = [node for node, number in ids.items() if number in chosen]
+    found = details(more, cotangents, lambda node: ids.get(_standing_for(node)))
+    return Graph(graph.root, graph.nodes, graph.edges, missing, found)
 
 
 # --- what is shown of it ---------------------------------------------------------------------

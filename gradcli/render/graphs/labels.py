@@ -88,7 +88,7 @@ def _python(item: Any) -> Any:
     return item.item() if hasattr(item, "item") else item
 
 
-_LINE = 40  # cells of a value in a box
+_LINE = 30  # cells of a value in a box
 
 
 class Row(NamedTuple):

@@ -112,7 +112,7 @@ def _contracted(graph: Graph) -> _Contracted:
         source = heads.get(edge.source, edge.source)
         if edge.target not in heads:
             edges.append(GraphEdge(source, edge.target, edge.input))
-    return _Contracted(Graph(graph.root, tuple(nodes), tuple(edges), graph.missing), heads)
+    return _Contracted(Graph(graph.root, tuple(nodes), tuple(edges), graph.missing, {}), heads)
 
 
 def _changed(node: GraphNode, **fields: object) -> GraphNode:

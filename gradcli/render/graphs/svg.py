@@ -17,22 +17,34 @@ _PAD_X, _PAD_Y = 14.0, 9.0
 _MARGIN = 16.0
 _WRAP = 40  # cells of a line of an expression
 
-STYLE = """\
-.gradcli { --ink: #1d2733; --dim: #5d6b7a; --paper: #ffffff; --box: #f3f6fa; --line: #8796a8;
-  --input: #e3f1e6; --fold: #fdf3dc; --grad: #12703a; --count: #8a5a00; }
-@media (prefers-color-scheme: dark) { .gradcli { --ink: #e4eaf1; --dim: #9aa9b9; --paper: #12171d;
-  --box: #1e2731; --line: #66768a; --input: #1b3325; --fold: #3a301a; --grad: #6fd897;
-  --count: #e3b456; } }
-.gradcli text { font: 12px ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace;
-  fill: var(--ink); white-space: pre; }
-.gradcli .name { font-weight: bold; } .gradcli .place, .gradcli .shape { fill: var(--dim); }
-.gradcli .grad { fill: var(--grad); } .gradcli .count { fill: var(--count); }
+LIGHT = (
+    "--ink: #1d2733; --dim: #566372; --paper: #ffffff; --box: #f3f6fa; --line: #8796a8; "
+    "--input: #e3f1e6; --fold: #fdf3dc; --grad: #12703a; --count: #8a5a00; --focus: #1f6fd6; "
+    "--lit: #fff2a8;"
+)
+DARK = (
+    "--ink: #e4eaf1; --dim: #9aa9b9; --paper: #12171d; --box: #1e2731; --line: #66768a; "
+    "--input: #1b3325; --fold: #3a301a; --grad: #6fd897; --count: #e3b456; --focus: #6fb1ff; "
+    "--lit: #4d4413;"
+)
+RULES = """\
+.gradcli svg text, svg.gradcli text { font: 12px ui-monospace, "DejaVu Sans Mono", Menlo, Consolas,
+  monospace; fill: var(--ink); white-space: pre; }
+.gradcli text.name { font-weight: bold; }
+.gradcli text.place, .gradcli text.shape { fill: var(--dim); }
+.gradcli text.grad { fill: var(--grad); }
+.gradcli text.count { fill: var(--count); }
 .gradcli rect { fill: var(--box); stroke: var(--line); }
-.gradcli .input rect { fill: var(--input); } .gradcli .fold rect { fill: var(--fold); }
+.gradcli .input rect { fill: var(--input); }
+.gradcli .fold rect { fill: var(--fold); }
 .gradcli path { fill: none; stroke: var(--line); stroke-width: 1.3; }
 .gradcli path.turns { stroke-dasharray: 5 4; }
 .gradcli marker path { fill: var(--line); stroke: none; }
 """
+_STYLE = f"""\
+.gradcli {{ {LIGHT} }}
+@media (prefers-color-scheme: dark) {{ .gradcli {{ {DARK} }} }}
+{RULES}"""
 
 
 class Drawing(NamedTuple):
@@ -66,9 +78,14 @@ def graph_svg(
     precision: int,
     extent: Extent = Extent(),  # noqa: B008  # it cannot change
 ) -> str:
-    """The graph as an SVG of its own: inputs at the top, the result at the bottom."""
-    drawn = drawing(picture(graph, extent), precision)
-    said = remarks(drawn.picture)
+    """The graph as an SVG of its own."""
+    return svg(picture(graph, extent), precision)
+
+
+def svg(seen: Picture, precision: int) -> str:
+    """A picture as an SVG of its own: inputs at the top, the result at the bottom."""
+    drawn = drawing(seen, precision)
+    said = remarks(seen)
     width = max([drawn.layout.width, *(cells(text) * CELL for text in said)]) + 2 * _MARGIN
     height = drawn.layout.height + 2 * _MARGIN + len(said) * LINE
     notes = [
@@ -78,9 +95,9 @@ def graph_svg(
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" class="gradcli" role="img" '
             f'width="{_n(width)}" height="{_n(height)}" viewBox="0 0 {_n(width)} {_n(height)}">',
-            f"<title>{escaped(title(drawn.picture))}</title>",
+            f"<title>{escaped(title(seen))}</title>",
             f"<desc>{escaped(_told(drawn))}</desc>",
-            f"<style>{STYLE}</style>",
+            f"<style>{_STYLE}</style>",
             '<rect width="100%" height="100%" style="fill: var(--paper); stroke: none"/>',
             f'<g transform="translate({_n(_MARGIN)} {_n(_MARGIN)})">',
             *elements(drawn),

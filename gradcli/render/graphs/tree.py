@@ -60,14 +60,17 @@ def graph_view(
     width: int | None,
     extent: Extent = Extent(),  # noqa: B008  # it cannot change
 ) -> list[Line]:
-    """The graph as a tree. What is used twice is drawn once and named afterwards, the turns of a
-    loop are one line, and what would be too deep for the width is continued below. Where there is
-    no room what matters less goes first; without a width nothing is cut.
+    """The graph as a tree."""
+    return tree(picture(graph, extent), precision=precision, width=width)
+
+
+def tree(drawn: Picture, *, precision: int, width: int | None) -> list[Line]:
+    """A picture as a tree. What is used twice is drawn once and named afterwards, and what would be
+    too deep for the width is continued below. Where there is no room what matters less goes first;
+    without a width nothing is cut.
     """
-    drawn = picture(graph, extent)
     deepest = _DEEPEST if width is None else max((width - _DEEPEST_LABEL) // _STEP, 4)
-    tree = _Tree(drawn, deepest)
-    lines = _laid_out(tree, precision, width)
+    lines = _laid_out(_Tree(drawn, deepest), precision, width)
     for text in remarks(drawn):
         room = cells(text) if width is None else width
         lines += [[(line, "place")] for line in wrapped(text, room, room)]

@@ -1,0 +1,87 @@
+"""More of some nodes of a recorded graph: what they saved, their partials, what flows back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
+
+from gradcli.engine.report.partials import partials
+from gradcli.engine.report.values import plain_value
+from gradcli.engine.tape.graph import Node, NodeOfOp
+from gradcli.engine.tape.tensor import OpNode, Tensor
+from gradcli.engine.values.carrier import Like, data_of
+from gradcli.engine.values.data import NUMBERS, Quiet
+from gradcli.errors import GradError
+from gradcli.results import Details
+
+
+def details(
+    nodes: Collection[Node],
+    cotangents: Mapping[Node, Any],
+    shown: Callable[[Node], int | None],
+) -> dict[int, Details]:
+    """The details of nodes, by their numbers.
+
+    Args:
+        nodes: The nodes.
+        cotangents: The derivatives by the nodes, as far as they are known.
+        shown: The number of the node that is shown for another, None for one that is not there.
+    """
+    found = {}
+    with Quiet():
+        for node in nodes:
+            number = shown(node)
+            if number is not None and isinstance(node, NodeOfOp):
+                back = _flows(node, cotangents.get(node), shown)
+                found[number] = Details(_saved(node), _partials(node, shown), back)
+    return found
+
+
+def _saved(node: NodeOfOp) -> tuple[tuple[str, Any], ...]:
+    """What a node saved for its derivative, by the names of its op's arguments."""
+    if not isinstance(node, OpNode):
+        return ()
+    names = node.op.args  # type: ignore[attr-defined]  # of an entry of the catalog
+    found = []
+    for i, x in enumerate(node.data):
+        if x is not None and not isinstance(x, Like):
+            found.append((names[min(i, len(names) - 1)].lstrip("*").partition("=")[0], x))
+    found += [("result", node.out)] if node.op.saves_out else []
+    return tuple((name, _plain(x)) for name, x in found)
+
+
+def _partials(node: NodeOfOp, shown: Callable[[Node], int | None]) -> tuple[tuple[int, Any], ...]:
+    """The partial by each operand that is shown."""
+    if not isinstance(node, OpNode) or type(node.like) is tuple:
+        return ()
+    try:
+        found = partials((node, 0), {node})
+    except GradError:
+        return ()
+    told = ((shown(under), x) for (under, _), x in found.items())
+    return tuple((number, _plain(x)) for number, x in told if number is not None and x is not None)
+
+
+def _flows(
+    node: NodeOfOp, g: Any, shown: Callable[[Node], int | None]
+) -> tuple[tuple[int, Any], ...]:
+    """What a node adds to the cotangent of each of those that it was made of."""
+    if g is None or not isinstance(node, OpNode):
+        return ()
+    wanted = [under is not None for under in node.edges]
+    try:
+        pulled = node.pull(g, wanted)
+    except GradError:
+        return ()
+    found = []
+    for under, c in zip(node.edges, pulled, strict=True):
+        number = None if under is None else shown(under)
+        if number is not None and c is not None and type(under.like) is not tuple:  # type: ignore[union-attr]
+            found.append((number, _plain(data_of(c))))
+    return tuple(found)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    return value if value is None or type(value) in NUMBERS else plain_value(Tensor(data_of(value)))

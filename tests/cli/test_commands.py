@@ -80,7 +80,7 @@ class Made:
         x = self._x(inputs, options, wrt=wrt, of=of, cotangent=cotangent)
         return GradResult("y", x * x, {"x": 2 * x}, {"x": x}, ("hello",), self._warnings())
 
-    def graph(self, inputs, *, wrt, of, cotangent, options):
+    def graph(self, inputs, *, wrt, of, cotangent, detailed, options):
         x = self._x(inputs, options, wrt=wrt, of=of, cotangent=cotangent)
         return GraphResult("y", x * x, self._graph(x), ("hello",), self._warnings())
 
@@ -324,7 +324,7 @@ def test_standard_input_is_left_alone_when_a_program_is_named(cli, monkeypatch):
         (
             ["graph", "-e", "x", "-o", "a"],
             "`a` does not say what to write: its suffix is missing",
-            "known suffixes are .dot, .mmd, .svg, .json, .txt",
+            "known suffixes are .dot, .mmd, .svg, .html, .json, .txt",
         ),
         (
             ["run", "-e", "x", "-o", "a.json", "-r"],
@@ -426,10 +426,18 @@ def test_output_files(cli, tmp_path, monkeypatch):
     assert (tmp_path / "a.txt").read_text() == "4.0\n"
     cli("grad", "-e", "y", "-o", "b.json")
     assert json.loads((tmp_path / "b.json").read_text())["grad"] == {"x": 4.0}
-    for name, start in (("g.dot", "digraph"), ("g.json", "{"), ("g.txt", " ")):
+    graphs = {
+        "g.dot": "digraph",
+        "g.html": "<!doctype html>",
+        "g.json": "{",
+        "g.mmd": "flowchart",
+        "g.svg": "<svg",
+        "g.txt": " ",
+    }
+    for name, start in graphs.items():
         assert cli("graph", "-e", "y", "-o", name)[0] == 0
         assert (tmp_path / name).read_text().startswith(start)
-    assert sorted(os.listdir(tmp_path)) == ["a.txt", "b.json", "g.dot", "g.json", "g.txt"]
+    assert sorted(os.listdir(tmp_path)) == ["a.txt", "b.json", *graphs]
 
 
 @pytest.mark.parametrize("command", ["run", "grad", "graph"])

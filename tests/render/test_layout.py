@@ -2,6 +2,7 @@
 
 import random
 import xml.etree.ElementTree as ET
+from pathlib import Path
 
 import pytest
 from graph_views import recorded
@@ -62,6 +63,12 @@ def test_what_stands_too_near_moves_by_the_least_squares():
     assert spread([0.0, 100.0], [1.0, 1.0], [10.0]) == [0.0, 100.0]
     assert spread([0.0, 0.0], [1.0, 1.0], [10.0]) == [-5.0, 5.0]
     assert spread([0.0, 0.0], [3.0, 1.0], [8.0]) == [-2.0, 6.0]
+
+
+def test_the_picture_of_the_readme_is_as_it_would_be_drawn():
+    graph, extent = recorded("two_paths")
+    path = Path(__file__).parents[2] / "docs" / "two_paths.svg"
+    assert path.read_text("utf-8") == graph_svg(graph, precision=6, extent=extent)
 
 
 @pytest.mark.parametrize("name", ["layers", "loop", "orbit"])

@@ -88,7 +88,7 @@ def _python(item: Any) -> Any:
     return item.item() if hasattr(item, "item") else item
 
 
-_LINE = 30  # cells of a value in a box
+VALUE = 30  # cells of a value in a box
 
 
 class Row(NamedTuple):
@@ -104,7 +104,7 @@ def rows(box: Box, precision: int) -> list[Row]:
     found = [Row(f"{name}{text}", "name")]
     if box.turns or box.times > 1:
         found.append(Row(how_often(box).strip(), "count"))
-    value, grad = (short(fact, precision, _LINE) for fact in facts(box))
+    value, grad = (short(fact, precision, VALUE) for fact in facts(box))
     if box.node.shape:
         found.append(Row(f"shape {shape_text(box)}", "shape"))
     if value:

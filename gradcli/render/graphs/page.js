@@ -104,13 +104,21 @@ function choose(id, focus = true) {
     g.classList.toggle("chosen", other === id);
     g.setAttribute("tabindex", other === (id ?? data.root) ? "0" : "-1");
   }
-  light();
+  const current = id ?? data.steps[step]?.node ?? null;
+  light(current);
+  describe(current);
+  at("fold").disabled = id === null || !nodes.get(id).inputs.length;
+  at("fold").textContent = folded.has(id) ? "Unfold" : "Fold";
+  if (id === null) return;
+  if (focus) boxes.get(id).focus({ preventScroll: true });
+  show(id);
+}
+
+function describe(id) {
   const info = at("info");
   info.replaceChildren();
   const node = nodes.get(id);
   at("chosen").textContent = node ? node.name : "Choose a node";
-  at("fold").disabled = !node || !node.inputs.length;
-  at("fold").textContent = folded.has(id) ? "Unfold" : "Fold";
   if (!node) return;
   const add = (label, text) => {
     const dt = document.createElement("dt"), dd = document.createElement("dd");
@@ -118,15 +126,14 @@ function choose(id, focus = true) {
     dd.textContent = text;
     info.append(dt, dd);
   };
-  for (const [label, text] of node.info) add(label, text);
+  const comes = boxes.get(id).querySelector("text.grad");
+  for (const [label, text] of node.info)
+    if (label !== "gradient" || !comes || comes.textContent) add(label, text);
   if (node.lines[0]) add("line", [...new Set(node.lines)].join(" to "));
   if (node.hidden) add("not drawn", `${node.hidden} of its inputs; --nodes and --depth draw more`);
-  if (focus) boxes.get(id).focus({ preventScroll: true });
-  show(id);
 }
 
-function light() {
-  const current = chosen === null && step < data.steps.length ? data.steps[step].node : chosen;
+function light(current) {
   for (const { path, from, to } of ways) path.classList.toggle("lit", from === current || to === current);
   const [first, last] = nodes.get(current)?.lines ?? [0, 0];
   let lit = null;
@@ -156,8 +163,8 @@ function fold(id) {
   }
   for (const { path, from, to } of ways)
     path.classList.toggle("gone", !seen.has(from) || !seen.has(to) || folded.has(to));
-  at("says").textContent = folded.has(id)
-    ? `${nodes.size - seen.size} nodes are folded away` : "unfolded";
+  const away = nodes.size - seen.size;
+  at("says").textContent = away === 1 ? "1 node is folded away" : `${away} nodes are folded away`;
   choose(id);
 }
 
@@ -177,15 +184,20 @@ function go(to) {
     g.classList.toggle("now", now !== null && now.node === id);
     const text = g.querySelector("text.grad");
     if (text) {
-      const known = done ? nodes.get(id).grad : grads.has(id) ? `gradient ${grads.get(id)}` : "";
-      text.textContent = known;
+      text.removeAttribute("textLength");
+      text.textContent = done ? nodes.get(id).grad : grads.has(id) ? `gradient ${grads.get(id)}` : "";
+      const room = +g.querySelector("rect").getAttribute("width") - 2 * +text.getAttribute("x");
+      if (text.getComputedTextLength() > room) {
+        text.setAttribute("textLength", room);
+        text.setAttribute("lengthAdjust", "spacingAndGlyphs");
+      }
     }
   }
   at("says").textContent = now ? `${step + 1} of ${data.steps.length}, ${now.way}: ${now.says}` : "";
   for (const id of ["first", "back"]) at(id).disabled = step === 0;
   for (const id of ["next", "last"]) at(id).disabled = done;
-  if (now) choose(null), show(now.node);
-  else light();
+  choose(null);
+  if (now) show(now.node);
 }
 const onward = () => go(step === data.steps.length ? 0 : step + 1);
 
@@ -254,7 +266,6 @@ scene.addEventListener("click", (event) => {
   const g = event.target.closest("g.box");
   if (g) choose(+g.dataset.id);
 });
-addEventListener("resize", () => chosen === null && fit());
+new ResizeObserver(() => chosen === null && fit()).observe(view);
 fit();
 go(data.steps.length);
-choose(null);

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from gradcli.render.graphs.labels import (
+    VALUE,
     facts,
     name_and_text,
     remarks,
@@ -142,13 +143,13 @@ def _steps(graph: Graph, drawn: Picture, precision: int) -> list[dict[str, Any]]
                 told.append(f"{_called(under, graph, drawn)} {short(flow, precision, _STEP)}")
         for under in box.inputs:
             waiting[under] -= 1
-            whole = short(facts(drawn.boxes[under])[1], precision, _STEP)
-            part = short(sums.get(under), precision, _STEP)
+            whole = short(facts(drawn.boxes[under])[1], precision, VALUE)
+            part = short(sums.get(under), precision, VALUE)
             if whole or part:
                 grads[under] = whole if not waiting[under] else f"{part or '…'} so far"
         own = short(facts(box)[1], precision, _STEP)
         if id == drawn.root:
-            grads[id] = own
+            grads[id] = short(facts(box)[1], precision, VALUE)
         said = f"gradient of {_called(id, graph, drawn)}: {own}" if own else ""
         said += f"; adds to {', '.join(told)}" if told else ""
         found.append({"way": "backward", "node": id, "says": said, "grads": grads})

@@ -112,8 +112,9 @@ def svg(seen: Picture, precision: int) -> str:
 def elements(drawn: Drawing) -> list[str]:
     """The edges and boxes, as elements of an SVG."""
     found = [
-        '<defs><marker id="gradcli-arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" '
-        'markerHeight="8" orient="auto"><path d="M0 0.5 8 4 0 7.5z"/></marker></defs>'
+        '<defs><marker id="gradcli-arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="9" '
+        'markerHeight="9" markerUnits="userSpaceOnUse" orient="auto">'
+        '<path d="M0 0.5 8 4 0 7.5z"/></marker></defs>'
     ]
     places = drawn.layout.places
     for way in drawn.layout.ways:

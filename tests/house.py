@@ -6,7 +6,11 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 HOUSE = ROOT / "gradcli"
-WRITTEN = {HOUSE / "grammar/automaton.py", HOUSE / "engine/ops/index.py"}
+WRITTEN = {
+    HOUSE / "grammar/automaton.py",
+    HOUSE / "engine/ops/index.py",
+    *HOUSE.glob("library/*/**/*.py"),
+}
 """Tables that a command writes: long, and with nothing of interest but `typing.Any`."""
 
 

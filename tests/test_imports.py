@@ -32,7 +32,8 @@ MAY_IMPORT = {
     "engine.tape": {*_PLAIN, "engine.values"},
     "engine.ops": {*_PLAIN, "ir", "results", *ENGINE[:3]},
     "engine.autodiff": {*_PLAIN, *ENGINE[:4]},
-    "engine.run": {*_PLAIN, "ir", "limits", *ENGINE[:5]},
+    "library": {"ir", "source"},
+    "engine.run": {*_PLAIN, "ir", "limits", "library", *ENGINE[:5]},
     "engine.report": {*_PLAIN, "results", *ENGINE[:5]},
     "engine.builtins": {*_PLAIN, *ENGINE[:6]},
     "engine.gradcheck": {*_PLAIN, "results", *ENGINE[:6]},
@@ -41,6 +42,7 @@ MAY_IMPORT = {
     "formats": {*_PLAIN, "results"},
     "questions": {*_PLAIN, "ir", "limits", "results", *ENGINE},
     "program": {*_PLAIN, "ir", "limits", "results", "grammar", "questions", *ENGINE},
+    "ahead": {"ir", "grammar", "record", "source", "engine.run"},
     "render": {"source", "errors", "results"},
     "cli": {
         "record",

@@ -7,6 +7,7 @@ from pathlib import Path
 from gradcli.cli.command import command
 from gradcli.cli.failures import unwritable, usage
 from gradcli.cli.options import MESSAGES, Line
+from gradcli.cli.shipped import PACKAGES, library
 from gradcli.cli.shipped import samples as shipped
 from gradcli.cli.terminal import write_output
 from gradcli.errors import nearest
@@ -24,6 +25,9 @@ def samples(line: Line) -> None:
     """
     known = shipped()
     name = line.sample
+    if name is not None and name.partition("/")[0] in PACKAGES:
+        _show_library(name)
+        return
     if name is not None:
         name = name.removesuffix(".grad")
         if name not in known:
@@ -38,6 +42,23 @@ def samples(line: Line) -> None:
         write_output(known[name].read_text("utf-8"))
     else:
         write_output(_listed(known))
+
+
+def _show_library(name: str) -> None:
+    """A module of the library, or those of a package, each with its first line."""
+    known = library()
+    name = name.removesuffix("/").removesuffix(".grad")
+    inside = {key: path for key, path in known.items() if key.startswith(f"{name}/")}
+    if name in known:
+        write_output(known[name].read_text("utf-8"))
+    elif inside:
+        write_output("".join(f"{key}\n" for key in inside))
+    else:
+        near = nearest(name, known)
+        raise usage(
+            f"the library has no `{name}`",
+            near or f"`gradcli samples {name.partition('/')[0]}` lists it",
+        )
 
 
 def _listed(known: dict[str, Path]) -> str:

@@ -41,6 +41,17 @@ def samples() -> dict[str, Path]:
     return {p.stem if p.suffix == ".grad" else p.name: p for p in files}
 
 
+PACKAGES = ("nn", "optim", "distributions", "utils")
+"""The packages of the library."""
+
+
+def library() -> dict[str, Path]:
+    """The modules of the library, by the names that they are asked for, such as `nn/linear`."""
+    folder = _PACKAGE / "library"
+    files = sorted(folder.rglob("*.grad"))
+    return {p.relative_to(folder).with_suffix("").as_posix(): p for p in files}
+
+
 def page(topic: str) -> str:
     """What the documentation has on a topic, as Markdown."""
     name, heading = TOPICS[topic]

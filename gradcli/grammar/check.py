@@ -219,7 +219,7 @@ class _Expressions:
             return
         if name in signatures and signatures[name].method:
             return
-        if name in self.own_attributes:
+        if name in self.own_attributes or signatures.is_member(name):
             return
         start = node.span.end - len(name)
         if name in signatures:

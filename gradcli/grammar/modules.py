@@ -214,6 +214,9 @@ _NAMES = {
 }
 """Names of modules that are those of built-ins, or `name=builtin`."""
 
+_PARAMETERS = "Parameter"
+_NAMES["torch.nn"] = _NAMES["torch.nn.parameter"] = _PARAMETERS
+
 _SAME = {
     "jax.numpy": "numpy",
     "autograd.numpy": "numpy",

@@ -476,6 +476,21 @@ def assigned_attributes(module: ast.Module) -> Iterator[str]:
                 pending += target.items
             elif isinstance(target, ast.Starred):
                 pending.append(target.value)
+        if isinstance(node, ast.Call):
+            yield from _registered(node)
+
+
+_REGISTERING = frozenset(
+    {"add_module", "register_buffer", "register_module", "register_parameter", "setattr"}
+)
+
+
+def _registered(call: ast.Call) -> Iterator[str]:
+    """The attribute that a call gives a value by its name."""
+    names = dotted(call.function)
+    if (names[-1] if names else getattr(call.function, "name", "")) in _REGISTERING:
+        literals = (a.value for a in call.args if isinstance(a, ast.Literal))
+        yield from (value for value in literals if isinstance(value, str))
 
 
 def _imports(body: tuple[ast.Statement, ...]) -> Iterator[tuple[str, str]]:

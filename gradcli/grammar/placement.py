@@ -8,7 +8,7 @@ from typing import Any
 from gradcli.errors import Label, nearest
 from gradcli.grammar import ast, contexts, modules
 from gradcli.grammar.faults import Fault
-from gradcli.grammar.names import RULE_BASES, Names, Scope, class_scope, function_scope
+from gradcli.grammar.names import RULE_BASES, Names, Scope, assigned, class_scope, function_scope
 from gradcli.record import Record
 from gradcli.source import Source, Span
 
@@ -283,10 +283,10 @@ def _members(statement: ast.Class) -> Iterator[Fault]:
         if not fits and not _is_docstring(part):
             message = "the body of a class holds its methods and attributes"
             yield Fault("bad-class", message, *part.span)
-        name = part.name if isinstance(part, ast.Def) else ""
-        if name.startswith("__") and name.endswith("__") and name not in SPECIAL:
-            message = f"`{name}` of a class means nothing here"
-            yield Fault("bad-class", message, *part.span, help=nearest(name, SPECIAL))
+        for name in assigned((part,)):
+            if name.startswith("__") and name.endswith("__") and name not in SPECIAL:
+                message = f"`{name}` of a class means nothing here"
+                yield Fault("bad-class", message, *part.span, help=nearest(name, SPECIAL))
 
 
 def _handlers(statement: ast.Try) -> Iterator[Fault]:

@@ -65,6 +65,10 @@ class Signatures(Protocol):
         """Whether the library has something of that full path, such as `torch.nn.Linear`."""
         ...
 
+    def is_member(self, name: str) -> bool:
+        """Whether something of the library has an attribute of that name."""
+        ...
+
     @property
     def attributes(self) -> frozenset[str]:
         """Attribute and method names of tensors, lists, graph nodes that are not built-in

@@ -105,9 +105,12 @@ torch.classes.load_library('a')
 torch.ops.load_library('a')
 print(x, file='/tmp/out')
 with open('x') as g: pass
-class G(object): pass
+class G(object): __slots__ = 1
 class G(Function, metaclass=type): pass
-class open: pass
+class open: __del__ = print
+class A: __class__ = 1
+class A: pass; A.mro()
+class A: f = A.__subclasses__
 async def g(): pass
 try: x
 raise x

@@ -225,7 +225,7 @@ def test_what_is_known_of_a_program_is_so(text):
 LESSONS = Path(__file__).parents[1] / "run" / "reference"
 OBJECTS = [
     pytest.param(case.program, id=case.name)
-    for name in ("classes", "exceptions")
+    for name in ("classes", "exceptions", "networks")
     for case in read(LESSONS / f"{name}.txt")
 ]
 

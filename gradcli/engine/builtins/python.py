@@ -360,6 +360,10 @@ def _isinstance(session: Any, value: Any, kind: Any) -> bool:
             if isinstance(value, k):
                 return True
             continue
+        if getattr(k, "__name__", "") == "Parameter":
+            if hasattr(value, "parameter"):
+                return True
+            continue
         asked = k.name if isinstance(k, Kind) else dtypes.builtin_name(k)
         if asked not in _ASKED:
             raise run_error(

@@ -14,7 +14,9 @@ from gradcli.engine.tape.graph import Site
 from gradcli.engine.values.objects import Object
 
 
-def method(session: Session, site: Site, receiver: Any, name: str, args: Any, keywords: Any) -> Any:
+def method(
+    session: Session, site: Site | None, receiver: Any, name: str, args: Any, keywords: Any
+) -> Any:
     """The result of a method."""
     if isinstance(receiver, OwnFunction):
         return called(receiver.method(name, site), args, f"{receiver.name}.{name}", keywords)

@@ -31,7 +31,7 @@ Function: TypeAlias = Callable[..., Any]
 # with arguments that are bound to their names ----------------------------------------------------
 
 
-def bound(op: Op, arguments: Named, site: Site) -> Function:
+def bound(op: Op, arguments: Named, site: Site | None) -> Function:
     """The op at a place, called with the values of the arguments in their order.
 
     Element-wise ops on numbers, the steps of scalar loops, get a short way of their own.
@@ -50,7 +50,7 @@ def bound(op: Op, arguments: Named, site: Site) -> Function:
         def on_values(session: Session, *values: Any) -> Any:
             return host(session, *gather(values), **parameters(values))
 
-        return _placed(on_values, site) if op.by else on_values
+        return _placed(on_values, site) if op.by and site is not None else on_values
 
     def on_tensors(session: Session, *values: Any) -> Any:
         params = parameters(values)
@@ -59,7 +59,7 @@ def bound(op: Op, arguments: Named, site: Site) -> Function:
     return on_tensors
 
 
-def twin(op: Op, arguments: Named, site: Site) -> Function:
+def twin(op: Op, arguments: Named, site: Site | None) -> Function:
     """The method `name_` that does the op in place, where it has one; bound like the op."""
     if not op.inplace:
         return lambda session, *values: _refuse_inplace(op)
@@ -178,7 +178,7 @@ def by_name(op: Op, site: Site | None) -> Function:
     return on_tensors
 
 
-def twin_by_name(op: Op, site: Site) -> Function:
+def twin_by_name(op: Op, site: Site | None) -> Function:
     """The method `name_` called with any arguments, which are bound at each call."""
     if not op.inplace:
         return lambda session, *args, **keywords: _refuse_inplace(op)
@@ -193,7 +193,7 @@ def twin_by_name(op: Op, site: Site) -> Function:
     return update
 
 
-def augmented(op: Op, plain: Function, site: Site) -> Function:
+def augmented(op: Op, plain: Function, site: Site | None) -> Function:
     """`x += e`: a tensor is changed in place, any other value is replaced by what `plain`, the
     operator, makes of it.
     """

@@ -12,7 +12,7 @@ from types import FunctionType
 from typing import Any
 
 from gradcli.engine.run.naming import kind_of
-from gradcli.engine.run.translate import FILENAME
+from gradcli.engine.run.translate import FILENAME, LIBRARY
 from gradcli.engine.values import refusals
 from gradcli.engine.values.objects import Object
 from gradcli.errors import RunError, nearest, run_error
@@ -62,7 +62,7 @@ def made(name: str, bases: Sequence[Any], members: Mapping[str, Any]) -> type[Ob
 
 def _unbound(value: Any) -> Any:
     """A member as it is: a function that the program does not write is no method."""
-    if type(value) is FunctionType and value.__code__.co_filename != FILENAME:
+    if type(value) is FunctionType and value.__code__.co_filename not in (FILENAME, LIBRARY):
         return staticmethod(value)
     return value
 

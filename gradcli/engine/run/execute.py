@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Mapping, Sized
-from functools import cached_property
+from functools import cache, cached_property
 from types import FrameType, FunctionType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -16,7 +16,7 @@ from gradcli.engine.run.inputs import Given, Inputs
 from gradcli.engine.run.naming import kind_of
 from gradcli.engine.run.pieces import Place
 from gradcli.engine.run.session import Session
-from gradcli.engine.run.translate import Code, translate
+from gradcli.engine.run.translate import LIBRARY, Code, translate
 from gradcli.engine.tape.graph import Site
 from gradcli.engine.values import refusals
 from gradcli.engine.values.data import Quiet
@@ -40,10 +40,12 @@ from gradcli.ir import (
     SpreadMethod,
 )
 from gradcli.recursion import Room
+from gradcli.source import Source
 
 if TYPE_CHECKING:
     from gradcli.engine.run.observe import Observer
 
+NOWHERE = Source("", "")
 Main: TypeAlias = Callable[[Session, Inputs, Counters], tuple[dict[str, Any], Any]]
 
 
@@ -157,8 +159,11 @@ def _linked(code: Code, provided: Mapping[str, Any], bound: Callable[[Place], Fu
 
 def _bound(place: Place) -> Function:
     """What a place of the code calls."""
-    i: Any = place.instruction
-    site = Site(i.span, place.variable)
+    return _function(place.instruction, Site(place.instruction.span, place.variable))
+
+
+def _function(i: Any, site: Site | None) -> Function:
+    """What is called for an instruction; None is the place of those that are no program's."""
     match i:
         case Operator():
             return operators.function(i.operator, len(i.args), site)
@@ -193,7 +198,9 @@ def _bound(place: Place) -> Function:
     return _behind_a_point(i, site)
 
 
-def _behind_a_point(i: Method | SpreadMethod | GetAttribute | SetAttribute, site: Site) -> Function:
+def _behind_a_point(
+    i: Method | SpreadMethod | GetAttribute | SetAttribute, site: Site | None
+) -> Function:
     from gradcli.engine.run import attributes
 
     match i:
@@ -225,14 +232,29 @@ def _callee(session: Session, value: Any) -> Callable[..., Any]:
     raise refusals.not_callable(kind_of(value))
 
 
-def _imported(session: Session, path: str) -> Any:
+def imported(session: Session, path: str) -> Any:
     """What the library has under a path, the same throughout a run."""
-    found = session.functions.get(path)
-    if found is None:
-        from gradcli.engine.run import library
+    if path not in session.functions:
+        from gradcli.engine.run import exceptions, library
+        from gradcli.engine.values.objects import Object
 
-        found = session.functions[path] = library.value(path)
-    return found
+        file = library.file(path)
+        if file is None:
+            return Object if path == "object" else exceptions.named(path)
+        package = path.rpartition(".")[0]
+        values, _ = _of_library(file)(session, Inputs({}, NOWHERE, session), session.counters)
+        for name, value in values.items():
+            session.functions[f"{package}.{name}"] = value
+    return session.functions[path]
+
+
+@cache
+def _of_library(file: str) -> Main:
+    """The main function of a file of the library, which has no places in the program."""
+    from gradcli.engine.run import library
+
+    code = translate(library.program(file), Stepping, LIBRARY)
+    return _linked(code, _PROVIDED, lambda place: _function(place.instruction, None))
 
 
 def _super(session: Session, owner: Any, receiver: Any) -> Any:
@@ -316,7 +338,7 @@ _PROVIDED: dict[str, Any] = {
     "@enter": _enter,
     "@leave": _leave,
     "@assertion": _assertion,
-    "@imported": _imported,
+    "@imported": imported,
     "@super": _super,
     "@exception": Exception,
     "@end": (Reached, LimitError),

@@ -31,7 +31,7 @@ write either.
 _SCALARS = NUMBERS | {Number}
 
 
-def joined(session: Session, x: Any, y: Any, site: Site) -> list[Any] | None:
+def joined(session: Session, x: Any, y: Any, site: Site | None) -> list[Any] | None:
     """`x + y`, of which one is a list."""
     if type(x) is not list or type(y) is not list:
         return None
@@ -41,12 +41,12 @@ def joined(session: Session, x: Any, y: Any, site: Site) -> list[Any] | None:
     return _together(x, y)
 
 
-def joined_as_written(session: Session, x: Any, y: Any, site: Site) -> list[Any] | None:
+def joined_as_written(session: Session, x: Any, y: Any, site: Site | None) -> list[Any] | None:
     """`x + y`, of which one is written as a list."""
     return _together(x, y) if type(x) is list and type(y) is list else None
 
 
-def extended(session: Session, x: Any, y: Any, site: Site) -> list[Any] | None:
+def extended(session: Session, x: Any, y: Any, site: Site | None) -> list[Any] | None:
     """`x += y`, of which one is a list: it is changed in place."""
     if type(x) is not list or isinstance(y, Tensor) or type(y) in NUMBERS:
         return None
@@ -56,7 +56,7 @@ def extended(session: Session, x: Any, y: Any, site: Site) -> list[Any] | None:
     return x
 
 
-def repeated(session: Session, x: Any, y: Any, site: Site) -> list[Any] | None:
+def repeated(session: Session, x: Any, y: Any, site: Site | None) -> list[Any] | None:
     """`x * y`, of which one is a list."""
     items, count = (x, y) if type(x) is list else (y, x)
     if type(count) is not int and type(count) is not bool:
@@ -67,7 +67,7 @@ def repeated(session: Session, x: Any, y: Any, site: Site) -> list[Any] | None:
     return _times(items, count)
 
 
-def repeated_as_written(session: Session, x: Any, y: Any, site: Site) -> list[Any] | None:
+def repeated_as_written(session: Session, x: Any, y: Any, site: Site | None) -> list[Any] | None:
     """`x * y`, of which one is written as a list."""
     items, count = (x, y) if type(x) is list else (y, x)
     if type(items) is list and (type(count) is int or type(count) is bool):
@@ -78,7 +78,7 @@ def repeated_as_written(session: Session, x: Any, y: Any, site: Site) -> list[An
     return None
 
 
-def repeated_in_place(session: Session, x: Any, y: Any, site: Site) -> list[Any] | None:
+def repeated_in_place(session: Session, x: Any, y: Any, site: Site | None) -> list[Any] | None:
     """`x *= y`, of which one is a list: it is changed in place."""
     found = repeated(session, x, y, site)
     if found is None or type(x) is not list:

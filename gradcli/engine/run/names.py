@@ -35,11 +35,17 @@ class Builtins:
 
     def in_library(self, path: str) -> bool:
         """Whether the library has something of that full path."""
-        if not (path.startswith("torch.") or path[:1].isupper()):
+        if not (path.startswith("torch.") or path[:1].isupper() or path == "object"):
             return False
         from gradcli.engine.run.library import has
 
         return has(path)
+
+    def is_member(self, name: str) -> bool:
+        """Whether something of the library has an attribute of that name."""
+        from gradcli.engine.run.library import is_member
+
+        return is_member(name)
 
     def names(self) -> list[str]:
         """Every built-in name."""

@@ -56,7 +56,7 @@ OPS = {
 """The op that an operator does on numbers and tensors, by its sign and its number of operands."""
 
 
-def function(sign: str, count: int, site: Site) -> Function:
+def function(sign: str, count: int, site: Site | None) -> Function:
     """What an operator of so many operands does at a place."""
     made = _LANGUAGE.get(sign) if count == 2 or sign == "not" else None
     if made is not None:
@@ -64,7 +64,7 @@ def function(sign: str, count: int, site: Site) -> Function:
     return by_place(ops[OPS[sign, count]], site)
 
 
-def update(sign: str, site: Site) -> Function:
+def update(sign: str, site: Site | None) -> Function:
     """What `x += e` and its like do at a place."""
     made = _UPDATES.get(sign)
     plain = function(sign, 2, site) if made is None else made(site)
@@ -92,7 +92,7 @@ def _plus(on_lists: str) -> scalars.Maker:
     """
     plain = in_order(ops.add)
 
-    def add(session: Session, site: Site, x: Any, y: Any) -> Any:
+    def add(session: Session, site: Site | None, x: Any, y: Any) -> Any:
         kind, other = type(x), type(y)
         if kind is list or other is list:
             found = getattr(_lists(), on_lists)(session, x, y, site)
@@ -110,7 +110,7 @@ def _times(on_lists: str) -> scalars.Maker:
     """`*`, which does what that function does on lists, and multiplies anything else."""
     plain = in_order(ops.mul)
 
-    def multiply(session: Session, site: Site, x: Any, y: Any) -> Any:
+    def multiply(session: Session, site: Site | None, x: Any, y: Any) -> Any:
         if type(x) is list or type(y) is list:
             found = getattr(_lists(), on_lists)(session, x, y, site)
             if found is not None:
@@ -122,7 +122,7 @@ def _times(on_lists: str) -> scalars.Maker:
     return scalars.binary(ops.mul, multiply)
 
 
-def _of_lists(maker: Callable[[str], scalars.Maker], on_lists: str, site: Site) -> Function:
+def _of_lists(maker: Callable[[str], scalars.Maker], on_lists: str, site: Site | None) -> Function:
     return maker(on_lists)(site)
 
 
@@ -132,7 +132,7 @@ def _beside(sign: str) -> scalars.Maker:
     op = ops[OPS[sign, 2]]
     plain = in_order(op)
 
-    def operate(session: Session, site: Site, x: Any, y: Any) -> Any:
+    def operate(session: Session, site: Site | None, x: Any, y: Any) -> Any:
         if type(x) in _PYTHONS or type(y) in _PYTHONS:
             return _among_pythons(session, sign, x, y)
         return plain(session, site, x, y)
@@ -140,11 +140,11 @@ def _beside(sign: str) -> scalars.Maker:
     return scalars.binary(op, operate)
 
 
-def _of_python(sign: str, site: Site) -> Function:
+def _of_python(sign: str, site: Site | None) -> Function:
     return _beside(sign)(site)
 
 
-def _set_updated(sign: str, site: Site) -> Function:
+def _set_updated(sign: str, site: Site | None) -> Function:
     """`x -= y` and its like: a set or dictionary is changed in place."""
     plain = _of_python(sign, site)
 
@@ -190,7 +190,7 @@ _ORDERS = frozenset({"<", "<=", ">", ">="})
 _PYTHONS = frozenset({str, tuple, dict, set, *VIEWS})
 
 
-def _over(site: Site) -> Function:
+def _over(site: Site | None) -> Function:
     """`/`."""
     return _division()(site)
 
@@ -199,7 +199,7 @@ def _over(site: Site) -> Function:
 def _division() -> scalars.Maker:
     """A number over a tensor is, as in PyTorch, the tensor's reciprocal times the number."""
 
-    def reflected(session: Session, site: Site, x: Any, y: Any) -> Any:
+    def reflected(session: Session, site: Site | None, x: Any, y: Any) -> Any:
         return session.do(ops.mul, [session.do(ops.reciprocal, [y], {}, site), x], {}, site)
 
     return scalars.binary(ops.div, in_order(ops.div), reflected)
@@ -207,7 +207,7 @@ def _division() -> scalars.Maker:
 
 _TEXTS = frozenset({str, tuple, Size})
 
-_LANGUAGE: dict[str, Callable[[Site], Function]] = {
+_LANGUAGE: dict[str, Callable[[Site | None], Function]] = {
     "+": partial(_of_lists, _plus, "joined"),
     "+[]": partial(_of_lists, _plus, "joined_as_written"),
     "*": partial(_of_lists, _times, "repeated"),
@@ -226,7 +226,7 @@ _LANGUAGE: dict[str, Callable[[Site], Function]] = {
 }
 """Operators that know more than numbers and tensors."""
 
-_UPDATES: dict[str, Callable[[Site], Function]] = {
+_UPDATES: dict[str, Callable[[Site | None], Function]] = {
     **{sign: partial(_set_updated, sign) for sign in ("-", "|", "&", "^")},
     "+": partial(_of_lists, _plus, "extended"),
     "*": partial(_of_lists, _times, "repeated_in_place"),

@@ -115,9 +115,9 @@ class Session:
             return LIVE
         return SPENT if self.watched or self.keep or self.transforms > 0 else GONE
 
-    def warn(self, code: str, message: str, help: str, site: Site) -> None:
-        """Say what may be wrong at a place, unless the same has been said."""
-        if code not in self.warnings:
+    def warn(self, code: str, message: str, help: str, site: Site | None) -> None:
+        """Say what may be wrong at a place of the program, unless the same has been said."""
+        if site is not None and code not in self.warnings:
             self.warnings[code] = Diagnostic(
                 code, message, None, site.span, help=help, severity="warning"
             )

@@ -136,7 +136,8 @@ def tensor_text(x: Tensor) -> str:
         suffixes.append(f"grad_fn={x.grad_fn!r}")
     elif x.requires_grad:
         suffixes.append("requires_grad=True")
-    return _with_suffixes(_PREFIX + body, suffixes)
+    head = "Parameter containing:\n" if hasattr(x, "parameter") else ""
+    return head + _with_suffixes(_PREFIX + body, suffixes)
 
 
 def _with_suffixes(body: str, suffixes: list[str]) -> str:

@@ -68,6 +68,7 @@ from gradcli.recursion import NESTED, Room
 from gradcli.source import Span
 
 FILENAME = "<grad program>"
+LIBRARY = "<grad library>"  # the file's name in code that is none of the program's
 MOST_BLOCKS = 12  # Python refuses more than 20 nested loops and with-blocks in one function
 PART = "@part"  # what each of several functions of the main program is called
 MOST_TOGETHER = 2000  # instructions of the main program in one Python function
@@ -85,7 +86,7 @@ class Code(Record):
     constants: tuple[str, ...]
 
 
-def translate(program: Program, counting: type[Counting]) -> Code:
+def translate(program: Program, counting: type[Counting], filename: str = FILENAME) -> Code:
     """Python code for a program, which counts as it is told.
 
     Raises:
@@ -94,7 +95,7 @@ def translate(program: Program, counting: type[Counting]) -> Code:
     translator = _Translator(program, counting)
     try:
         with Room(NESTED):
-            parts = tuple(map(_compiled, translator.parts()))
+            parts = tuple(_compiled(part, filename) for part in translator.parts())
     except (RecursionError, MemoryError, SyntaxError):
         place = Diagnostic(
             "nested-too-deep", "the program is nested too deeply", program.source, Span(0, 0)
@@ -103,9 +104,9 @@ def translate(program: Program, counting: type[Counting]) -> Code:
     return Code(parts, tuple(translator.places), tuple(sorted(translator.constants)))
 
 
-def _compiled(function: ast.FunctionDef) -> CodeType:
+def _compiled(function: ast.FunctionDef, filename: str) -> CodeType:
     module = ast.Module([function], [])
-    code = compile(module, FILENAME, "exec", dont_inherit=True, optimize=0)
+    code = compile(module, filename, "exec", dont_inherit=True, optimize=0)
     return next(c for c in code.co_consts if isinstance(c, CodeType))
 
 

@@ -59,6 +59,8 @@ def _is_plain(i: ir.Instruction) -> bool:
 
 def _sees(i: ir.Instruction, own: frozenset[int]) -> bool:
     operands = list(visit.operands(i))
+    if any(isinstance(o, ir.Imported) for o in operands):
+        return True
     if any(isinstance(o, ir.Builtin) and ops[o.name].sees for o in operands):
         return True  # whoever calls it
     match i:

@@ -85,10 +85,11 @@ class Tensor(Carrier):
     `data` is plain data; `node` the op that made it (an `AccumulateGrad` for a leaf that requires
     grad, None where nothing is recorded) and `index` which of the op's results it is. `version` is
     the counter of changes in place, None until somebody has to watch it, and shared by all tensors
-    on the same memory.
+    on the same memory. `parameter` is set of those alone that are parameters of a module.
     """
 
-    __slots__ = ("data", "grad", "index", "node", "version", "view", "__weakref__")
+    __slots__ = ("data", "grad", "index", "node", "parameter", "version", "view", "__weakref__")
+    parameter: bool
 
     def __init__(self, data: Data, node: Node | None = None, index: int = 0) -> None:
         self.data = data

@@ -1,0 +1,41 @@
+"""The library's modules, and what has been made of them ahead."""
+
+import pytest
+
+from gradcli import ahead
+from gradcli.engine.run import library
+from gradcli.engine.run.execute import imported
+from gradcli.engine.run.session import Session
+from gradcli.ir import visit
+from gradcli.library.index import FILES
+
+HELP = "`python -m gradcli.ahead` writes it anew"
+SOURCES = {p.relative_to(ahead.LIBRARY).as_posix(): p for p in ahead.sources()}
+
+
+@pytest.mark.parametrize("path", SOURCES.values(), ids=SOURCES)
+def test_a_module_is_as_it_was_made(path):
+    assert path.with_suffix(".py").read_text("utf-8") == ahead.text(path), HELP
+
+
+def test_the_index_is_as_it_was_made():
+    assert ahead.INDEX.read_text("utf-8") == ahead.index(), HELP
+    made = {p.with_suffix(".grad") for p in ahead.LIBRARY.rglob("*.py")}
+    assert made - {*SOURCES.values()} == {
+        ahead.LIBRARY / "__init__.grad",
+        ahead.LIBRARY / "index.grad",
+    }
+
+
+def test_what_has_a_name_is_there_in_each_run():
+    first, second = Session(), Session()
+    for path in FILES:
+        made = imported(first, path)
+        assert callable(made)
+        assert made is imported(first, path)
+        assert made is not imported(second, path)
+
+
+def test_modules_have_no_places():
+    for file in set(FILES.values()):
+        assert {tuple(i.span) for i in visit.everything(library.program(file))} <= {(0, 0)}

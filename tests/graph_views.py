@@ -20,7 +20,7 @@ GOLDEN = Path(__file__).parent / "golden" / "graph"
 WIDTHS = (40, 80, 120, None)
 QUIET = Options(seed=1)
 
-LOOP = "param w = 0.5\nx = 1.0\nfor i in range(1000):\n    u = sin(x * w)\n    x = x + u * 0.001\nx"
+LOOP = "param w = 0.5\nx = 1.0\nfor i in range(100):\n    u = sin(x * w)\n    x = x + u * 0.001\nx"
 LAYERS = """param w1 = [[0.5, -1.0, 2.0], [1.0, 0.0, 0.25]]
 param w2 = [[0.5, 0.25]]
 input x: float[3, 4] = [[1.0, 2, 3, 4], [5, 6, 7, 8], [9, 10, 11, 12]]

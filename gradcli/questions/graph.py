@@ -147,5 +147,8 @@ def _told(refused: Diagnostic) -> str:
     source = refused.source
     if source is None:
         return refused.message
-    lines = [f"line {source.position(label.span.start)[0]}" for label in refused.labels]
-    return f"{refused.message} ({', '.join(lines)})" if lines else refused.message
+    places = [
+        label.text.replace("here", f"in line {source.position(label.span.start)[0]}")
+        for label in refused.labels
+    ]
+    return f"{refused.message} ({', '.join(places)})" if places else refused.message

@@ -34,7 +34,7 @@ def test_without_a_result_it_is_the_graph_of_the_last_backward():
     assert (top.grad, square.grad.tolist(), leaf.grad) == (1.0, [1.0, 1.0], None)
     assert found.graph.missing == (
         "a value that MulBackward0 saved for the gradient has been changed in place since "
-        "(line 4, line 7)"
+        "(MulBackward0 saved it in line 4, it is changed in line 7)"
     )
 
 

@@ -129,14 +129,14 @@ def test_a_node_used_twice_by_another_stands_there_once():
 def test_a_chain_of_a_loop_is_one_line():
     r = Recorder()
     x = r.leaf("x")
-    for _ in range(2_000):
+    for _ in range(500):
         x = r("MulBackward0", 4, x, var="x")
     graph = r.graph(x)
-    assert "x = e4 × 2,000, line 4" in shown(graph)
+    assert "x = e4 × 500, line 4" in shown(graph)
     assert len(shown(graph).splitlines()) == 3
     assert len(shown(graph, unfold=3).splitlines()) == 6
-    assert "x = e4 × 1,997, line 4" in shown(graph, unfold=3)
-    assert "×" not in shown(graph, unfold=2_000, nodes=9_999)
+    assert "x = e4 × 497, line 4" in shown(graph, unfold=3)
+    assert "×" not in shown(graph, unfold=500, nodes=9_999)
 
 
 def test_a_turn_of_three_ops_with_a_shared_parameter_is_one_line():

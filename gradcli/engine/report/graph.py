@@ -8,7 +8,7 @@ from typing import Any
 from gradcli.engine.report.details import details
 from gradcli.engine.report.values import plain_value
 from gradcli.engine.tape.graph import Node, NodeOfOp, Site, Watchpoint
-from gradcli.engine.tape.tensor import AccumulateGrad, Tensor
+from gradcli.engine.tape.tensor import AccumulateGrad, OpNode, Tensor
 from gradcli.engine.values.data import NUMBERS
 from gradcli.results import Graph, GraphEdge, GraphNode
 from gradcli.source import Source, Span
@@ -75,7 +75,7 @@ def _inputs(node: Node) -> list[Node | None]:
     """
     if type(node) is AccumulateGrad:
         return [n for n in node.edges if not (type(n) is Watchpoint and not n.edges)]
-    if type(node) is not Watchpoint and _item(node) is not None:
+    if type(node) is not Watchpoint and node.op_name in _OF_ITEMS and _item(node) is not None:
         return []
     return [under for under, _ in node.shown]
 
@@ -85,7 +85,7 @@ def _standing_for(node: Node) -> Node:
     made a tensor of its items, and a point that only the command sees, where its name adds nothing,
     is what it is a point of.
     """
-    while True:
+    while type(node) is not OpNode or node.op.name == "stack":  # which most are
         under = node.edges[0] if type(node) is Watchpoint and node.edges else None
         if under is not None and _name(node) in ("", _name(under)):
             node = under
@@ -94,7 +94,11 @@ def _standing_for(node: Node) -> Node:
             item = _item(node)
             if item is not None and not item[1]:
                 return item[0]
-        return node
+        break
+    return node
+
+
+_OF_ITEMS = ("getitem", "stack")  # what is done to lists that are given, unseen by the program
 
 
 def _item(node: Node) -> tuple[Watchpoint, tuple[int, ...]] | None:
@@ -162,7 +166,7 @@ def _node(
         leaf = node.variable
         variable = names.get(id(leaf), "")
         value = leaf.data if value is None and leaf is not None else value
-    item = _item(node) if op in ("getitem", "stack") else None
+    item = _item(node) if op in _OF_ITEMS else None
     if item is not None:
         given, place = item
         op, name = "", given.name()

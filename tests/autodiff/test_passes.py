@@ -20,6 +20,10 @@ from gradcli.errors import RunError
 from gradcli.program import load
 
 
+def root(out):
+    return node_of(out), out.index, 1.0
+
+
 def cube(x):
     return ops.mul(ops.mul(x, x), x)
 
@@ -66,14 +70,14 @@ def looked_at(monkeypatch):
 def test_the_own_pass_adds_to_the_leaves():
     x, y = leaf(2.0), leaf(3.0)
     out = ops.mul(cube(x), y)
-    backward.backward(out, 1.0, None, (), create_graph=False, left=LIVE)
-    backward.backward(out, 1.0, None, (), create_graph=False, left=LIVE)
+    backward.backward([root(out)], None, (), create_graph=False, left=LIVE)
+    backward.backward([root(out)], None, (), create_graph=False, left=LIVE)
     assert (x.grad.data, y.grad.data) == (2 * 3 * 4.0 * 3.0, 2 * 8.0)
 
 
 def test_the_own_pass_adds_to_those_that_are_asked_for_only():
     x, y = leaf(2.0), leaf(3.0)
-    backward.backward(ops.mul(x, y), 1.0, [y], (), create_graph=False, left=LIVE)
+    backward.backward([root(ops.mul(x, y))], [y], (), create_graph=False, left=LIVE)
     assert x.grad is None
     assert y.grad.data == 2.0
 
@@ -83,7 +87,7 @@ def test_the_own_pass_does_not_see_what_only_the_command_differentiates():
     x = leaf(3.0)
     out = ops.mul(x, cube(hidden))
     before = node_of(hidden)
-    backward.backward(out, 1.0, None, (), create_graph=False, left=GONE)
+    backward.backward([root(out)], None, (), create_graph=False, left=GONE)
     assert x.grad.data == 8.0
     inner = out.node.edges[1]
     assert inner.freed == LIVE, "the pass went below what is visible"
@@ -94,12 +98,12 @@ def test_the_own_pass_does_not_see_what_only_the_command_differentiates():
 def test_what_the_own_pass_leaves(left, kept):
     x = leaf(2.0)
     out = cube(x)
-    backward.backward(out, 1.0, None, (), create_graph=False, left=left)
+    backward.backward([root(out)], None, (), create_graph=False, left=left)
     assert out.node.freed == left
     assert any(isinstance(a, Tensor) for a in out.node.args) is kept
     if left != LIVE:
         with pytest.raises(RunError, match="earlier `backward` has freed it"):
-            backward.backward(out, 1.0, None, (), create_graph=False, left=LIVE)
+            backward.backward([root(out)], None, (), create_graph=False, left=LIVE)
     if kept:
         assert cotangents([(out.node, 0, 1.0)], [x.node])[x.node] == 12.0
     else:
@@ -119,7 +123,7 @@ def test_the_own_pass_by_targets_frees_what_it_visits_only():
 
 def test_a_recorded_own_pass_leaves_gradients_with_a_history():
     x = leaf(2.0)
-    backward.backward(cube(x), 1.0, None, (), create_graph=True, left=LIVE)
+    backward.backward([root(cube(x))], None, (), create_graph=True, left=LIVE)
     assert x.grad.data == 12.0
     assert cotangents([(x.grad.node, x.grad.index, 1.0)], [x.node])[x.node] == 12.0
 

@@ -16,7 +16,20 @@ from gradcli.engine.autodiff.batch import has_nan
 from gradcli.engine.autodiff.paths import Paths, age, between, reachable, visible
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.inplace import apply_inplace
-from gradcli.engine.tape.graph import GONE, LIVE, SPENT, Hook, Node, Site, Whole, seen, settle
+from gradcli.engine.tape.graph import (
+    ACCUMULATED,
+    ARRIVING,
+    GONE,
+    LEAVING,
+    LIVE,
+    SPENT,
+    Hook,
+    Node,
+    Site,
+    Whole,
+    seen,
+    settle,
+)
 from gradcli.engine.tape.tensor import AccumulateGrad, OpNode, Tensor, node_of
 from gradcli.engine.values.carrier import data_of, like_of
 from gradcli.engine.values.data import NUMBERS, np
@@ -94,8 +107,7 @@ def _paths(roots: Sequence[Root], targets: Collection[Node]) -> Paths:
 
 
 def backward(
-    x: Tensor,
-    g: Any,
+    roots: Sequence[Root],
     inputs: Sequence[Tensor] | None,
     retained: Collection[Tensor],
     *,
@@ -105,8 +117,7 @@ def backward(
     """Add gradients to the `grad` of tensors: the program's `backward`.
 
     Args:
-        x: The tensor that is differentiated, connected to a leaf.
-        g: Its cotangent.
+        roots: What is differentiated, connected to leaves.
         inputs: The tensors whose gradients are wanted; None: the leaves.
         retained: Tensors, no leaves, that get theirs on the way: those of the inputs, too.
         create_graph: Record the pass, so that the gradients can be differentiated.
@@ -116,22 +127,21 @@ def backward(
         RunError: If an earlier pass has freed a needed node, or a value that it saved has been
             changed in place since.
     """
-    root = node_of(x)
-    assert root is not None
     ends: set[Node]
     if inputs is None:
-        paths = visible(root)
+        paths = visible(node for node, _, _ in roots)
         ends = {node for node in paths.live if type(node) is AccumulateGrad}
     else:
         ends = {node for x in inputs if (node := seen(node_of(x))) is not None}
-        paths = between([root], ends)
-    found = _program(
-        [(root, x.index, g)], paths, ends, retained, create_graph=create_graph, left=left
-    )
+        paths = between((node for node, _, _ in roots), ends)
+    found = _program(roots, paths, ends, retained, create_graph=create_graph, left=left)
     for node in ends:
         leaf = node.variable if isinstance(node, AccumulateGrad) else None
         if leaf is not None and node in found:
             accumulate(leaf, found[node], create_graph)
+            for hook in node.hooks or ():
+                if hook.when == ACCUMULATED:
+                    hook.change(leaf, create_graph)
         _leave(node, left)
 
 
@@ -289,8 +299,9 @@ def _sweep(
         g = pending.pop(node, None)
         if g is None:
             continue
-        if node.hooks is not None:
-            g = _hooked(node.hooks, g, recorded)
+        hooks = node.hooks
+        if hooks is not None:
+            g = _hooked(hooks, g, recorded)
         if node in ends:
             found[node] = g
         wanted = [*map(is_live, node.edges)]
@@ -311,6 +322,8 @@ def _sweep(
             pulled = reach.pull(node, g, wanted, _recorded if recorded else _plain)
         if reach is not None:
             reach.follow(node, wanted)
+        if hooks is not None:
+            pulled = _left(hooks, node, pulled, g, recorded)
         edges: Any = node.edges  # of which those that are None pull None
         for under, index, c in zip(edges, node.outputs, pulled, strict=True):
             if c is None:
@@ -390,12 +403,31 @@ def _hooked(hooks: Sequence[Hook], g: Any, recorded: bool) -> Any:
     """
     several = type(g) is list
     for hook in hooks:
+        if hook.when != ARRIVING:
+            continue
+        if hook.index is None:
+            changed = hook.change(g if several else [g], recorded)
+            g = list(changed) if several else changed[0]
+            continue
         c = g[hook.index] if several else g
         if c is None:
             continue
         c = hook.change(c, recorded)
         g = [c if i == hook.index else other for i, other in enumerate(g)] if several else c
     return g
+
+
+def _left(
+    hooks: Sequence[Hook], node: Node, pulled: Sequence[Any], g: Any, recorded: bool
+) -> Sequence[Any]:
+    """What hooks make of the cotangents that a node gives to the edges that the program sees."""
+    places = node.places
+    for hook in hooks:
+        if hook.when == LEAVING:
+            given = [pulled[i] for i in places], g if type(g) is list else [g]
+            changed = dict(zip(places, hook.change(given, recorded), strict=True))
+            pulled = [changed.get(i, c) for i, c in enumerate(pulled)]
+    return pulled
 
 
 def _freed(node: Node) -> RunError:

@@ -48,10 +48,10 @@ def reachable(roots: Iterable[Node], oldest: int = 0) -> set[Node]:
     return seen
 
 
-def visible(root: Node) -> Paths:
-    """The paths to a root from all that the program sees."""
-    seen = {root}
-    stack = [root]
+def visible(roots: Iterable[Node]) -> Paths:
+    """The paths to roots from all that the program sees."""
+    seen = set(roots)
+    stack = list(seen)
     while stack:
         for under in stack.pop().edges:
             if under is not None and under not in seen and under.visible:

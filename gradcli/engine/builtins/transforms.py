@@ -8,7 +8,7 @@ from gradcli.engine.ops.op import Op, host
 from gradcli.engine.ops.statics import Statics
 from gradcli.engine.ops.tracing import Tracing
 from gradcli.engine.run import functional, transforms
-from gradcli.engine.run.autograd import gradients
+from gradcli.engine.run.autograd import backward_of_several, gradients
 from gradcli.errors import run_error
 
 FAMILY = 340, "Transforms of functions"
@@ -73,6 +73,8 @@ grad: Op = host(
         "create_graph": False,
         "allow_unused": False,
         "materialize_grads": False,
+        "is_grads_batched": False,
+        "only_inputs": True,
         "argnums": 0,
         "has_aux": False,
     },
@@ -83,6 +85,20 @@ grad: Op = host(
     doc="Of a function: the function that gives its gradient by argument `argnums` (second place). "
     "Of tensors: their gradients by `inputs`, as a tuple.",
     source="PyTorch: func.grad, autograd.grad",
+)
+
+autograd_backward: Op = host(
+    "autograd_backward",
+    lambda session, tensors, weights, inputs, **options: backward_of_several(
+        session, tensors, weights, inputs=inputs, **options
+    ),
+    args=("tensors", "grad_tensors=None", "inputs=None"),
+    params={"retain_graph": None, "create_graph": False},
+    order=("tensors", "grad_tensors", "retain_graph", "create_graph", "inputs"),
+    infer=lambda known, *given, **options: known.constant(None),
+    doc="`torch.autograd.backward`: adds the gradients of several tensors to the `grad` of leaves.",
+    source="PyTorch: autograd.backward",
+    pure=False,
 )
 
 value_and_grad: Op = host(

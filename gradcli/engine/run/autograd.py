@@ -7,17 +7,16 @@ from typing import Any
 
 from gradcli.engine.autodiff import backward as passes
 from gradcli.engine.autodiff.backward import seed
-from gradcli.engine.run.functions import called, wrong_function
+from gradcli.engine.ops.catalog import ops
 from gradcli.engine.run.naming import kind_of
 from gradcli.engine.run.session import Session
 from gradcli.engine.run.transforms import as_value
-from gradcli.engine.tape.graph import Hook, Node, Site
+from gradcli.engine.tape.graph import Node, Site
 from gradcli.engine.tape.tensor import Tensor, freeze, node_of, require_grad
 from gradcli.engine.values import refusals
 from gradcli.engine.values.carrier import data_of
-from gradcli.engine.values.data import NUMBERS, dtype_of, shape_of
 from gradcli.engine.values.sizes import flag
-from gradcli.errors import run_error
+from gradcli.errors import RunError, run_error
 
 # --- leaves ----------------------------------------------------------------------------------
 
@@ -66,24 +65,61 @@ def backward(
 ) -> None:
     """`x.backward(gradient)`."""
     if not x.requires_grad:
-        raise run_error(
-            "no-graph",
-            "`backward` of a value that does not depend on anything that requires grad",
-            help="make an input with `tensor(..., requires_grad=True)`, outside `no_grad`",
-        )
-    g = seed(x, session.tensor(gradient), "backward")
+        raise _unconnected()
+    backward_of(session, [x], [gradient], retain_graph, create_graph, inputs)
+
+
+def backward_of(
+    session: Session,
+    outputs: Sequence[Tensor],
+    weights: Sequence[Any],
+    retain_graph: Any = None,
+    create_graph: Any = False,
+    inputs: Any = None,
+) -> None:
+    """`torch.autograd.backward(outputs, weights)`, of outputs that require grad."""
     create = bool(create_graph) or session.transparent
     retain = create if retain_graph is None else bool(retain_graph)
-    wanted = None if inputs is None else _inputs(session, inputs)
-    if session.keep:
-        session.subject = (x, data_of(g))
+    roots = []
+    for x, weight in zip(outputs, weights, strict=True):
+        g = seed(x, session.tensor(weight), "backward")
+        node = node_of(x)
+        assert node is not None
+        roots.append((node, x.index, g if create else data_of(g)))
+        if session.keep:
+            session.subject = (x, data_of(g))
     passes.backward(
-        x,
-        g if create else data_of(g),
-        wanted,
+        roots,
+        None if inputs is None else _inputs(session, inputs),
         session.retained,
         create_graph=create,
         left=session.left(retain),
+    )
+
+
+def backward_of_several(
+    session: Session, tensors: Any, grad_tensors: Any = None, **options: Any
+) -> None:
+    """`torch.autograd.backward(tensors, grad_tensors)`."""
+    given = list(tensors) if isinstance(tensors, (list, tuple)) else [tensors]
+    several = isinstance(grad_tensors, (list, tuple))
+    weights = list(grad_tensors) if several else [grad_tensors] * len(given)
+    if len(weights) != len(given):
+        message = f"{len(weights)} gradients are given for {len(given)} tensors"
+        raise run_error("wrong-count", message)
+    for x in given:
+        if not isinstance(x, Tensor):
+            raise run_error("wrong-type", f"`backward` needs tensors, got {kind_of(x)}")
+        if not x.requires_grad:
+            raise _unconnected()
+    backward_of(session, given, weights, **options)
+
+
+def _unconnected() -> RunError:
+    return run_error(
+        "no-graph",
+        "`backward` of a value that does not depend on anything that requires grad",
+        help="make an input with `tensor(..., requires_grad=True)`, outside `no_grad`",
     )
 
 
@@ -118,8 +154,17 @@ def gradients(
     create_graph: Any = False,
     allow_unused: Any = None,
     materialize_grads: Any = False,
+    is_grads_batched: Any = False,
+    only_inputs: Any = True,
 ) -> tuple[Any, ...]:
     """`torch.autograd.grad`: gradients of outputs by tensors of the graph, one for each."""
+    if not flag(only_inputs, "only_inputs"):
+        raise run_error("bad-argument", "`only_inputs` must be True", help="use `backward`")
+    if flag(is_grads_batched, "is_grads_batched"):
+        retain = retain_graph if retain_graph is not None else create_graph
+        return _batch_of_gradients(
+            session, outputs, inputs, grad_outputs, retain, create_graph, allow_unused
+        )
     given = list(outputs) if isinstance(outputs, (list, tuple)) else [outputs]
     wanted = list(inputs) if isinstance(inputs, (list, tuple)) else [inputs]
     weights = (
@@ -166,67 +211,34 @@ def gradients(
     return tuple(result)
 
 
+def _batch_of_gradients(
+    session: Session,
+    outputs: Any,
+    inputs: Any,
+    weights: Any,
+    retain: Any,
+    create_graph: Any,
+    allow_unused: Any,
+) -> tuple[Any, ...]:
+    """The same for each of several cotangents, which the first dimension counts."""
+    several = isinstance(weights, (list, tuple))
+    batches = [session.items(w) for w in (weights if several else [weights])]
+    counts = {len(batch) for batch in batches}
+    if len(counts) != 1 or counts == {0}:
+        raise run_error("shape-mismatch", "batches of cotangents must have one size above zero")
+    rows = [*zip(*batches, strict=True)]
+    found = []
+    for i, row in enumerate(rows):
+        keep = retain if i == len(rows) - 1 else True
+        given = row if several else row[0]
+        found.append(gradients(session, outputs, inputs, given, keep, create_graph, allow_unused))
+    return tuple(
+        None if part[0] is None else session.do(ops.stack, part, {"dim": 0})
+        for part in zip(*found, strict=True)
+    )
+
+
 def _graph(session: Session, x: Any) -> Node | None:
     """The node of a value that requires grad; inside a transform its arguments do."""
     node = node_of(x) if isinstance(x, Tensor) else None
     return node if node is not None and (node.visible or session.transforms) else None
-
-
-# --- hooks -----------------------------------------------------------------------------------
-
-
-class Handle:
-    """What `register_hook` gives: `remove()` takes the hook away."""
-
-    __slots__ = ("_hook", "_node")
-
-    def __init__(self, node: Node, hook: Hook) -> None:
-        self._node = node
-        self._hook = hook
-
-    def remove(self) -> None:
-        """Run the hook no more."""
-        left = [hook for hook in self._node.hooks or () if hook is not self._hook]
-        self._node.hooks = left or None
-
-
-def register_hook(session: Session, site: Site | None, x: Tensor, function: Any) -> Handle:
-    """`x.register_hook(function)`: run it on the gradient by `x`, which it may replace."""
-    node = node_of(x)
-    if node is None or not node.visible:
-        raise run_error("no-graph", "a hook needs a tensor that requires grad")
-    if not callable(function):
-        raise refusals.not_callable(kind_of(function))
-
-    def change(g: Any, recorded: bool) -> Any:
-        given = g if isinstance(g, Tensor) else Tensor(g)
-        before, session.recording = session.recording, recorded
-        try:
-            new = called(function, [given], "register_hook")
-        finally:
-            session.recording = before
-        return g if new is None else _replacement(session, function, new, given, recorded)
-
-    hook = Hook(x.index, change)
-    node.hooks = [*(node.hooks or ()), hook]
-    return Handle(node, hook)
-
-
-def _replacement(session: Session, function: Any, new: Any, given: Tensor, recorded: bool) -> Any:
-    """What a hook returned, which takes the place of the gradient that it was given."""
-    new = session.tensor(new)
-    if not isinstance(new, Tensor) and type(new) not in NUMBERS:
-        message = f"a hook must return a gradient or None, it returned {kind_of(new)}"
-        raise wrong_function(function, "wrong-type", message)
-    if shape_of(new) != given.shape:
-        message = (
-            f"a hook returned a gradient of shape {list(shape_of(new))} for one of shape "
-            f"{list(given.shape)}"
-        )
-        raise wrong_function(function, "shape-mismatch", message)
-    if type(new) in NUMBERS:
-        new = Tensor(float(new))
-    if dtype_of(new) != given.dtype:
-        message = f"a hook returned a gradient of dtype {dtype_of(new)} for one of {given.dtype}"
-        raise wrong_function(function, "dtype-mismatch", message)
-    return new if recorded else data_of(new)

@@ -8,9 +8,9 @@ from typing import Any
 
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.inplace import apply_inplace
-from gradcli.engine.run import autograd, told
-from gradcli.engine.run.autograd import Handle
+from gradcli.engine.run import autograd, hooks, told
 from gradcli.engine.run.call import by_name
+from gradcli.engine.run.hooks import Handle
 from gradcli.engine.run.naming import kind_of
 from gradcli.engine.run.own import OWN_NAMES
 from gradcli.engine.run.session import Session, as_numbers
@@ -370,7 +370,8 @@ _TENSOR: tuple[dict[str, Member], dict[str, Member]] = (
         "out=": _out,
         "zero_grad": _zero_grad,
         "retain_grad": autograd.retain_grad,
-        "register_hook": autograd.register_hook,
+        "register_hook": hooks.register_hook,
+        "register_post_accumulate_grad_hook": hooks.register_post_accumulate_grad_hook,
         "size": _size,
         "type": _type,
         "to": _to,
@@ -411,7 +412,11 @@ def _variable(session: Session, node: Node) -> Any:
 
 _NODE: tuple[dict[str, Member], dict[str, Member]] = (
     {"next_functions": _next_functions, "variable": _variable},
-    {"name": lambda session, site, node: node.name()},
+    {
+        "name": lambda session, site, node: node.name(),
+        "register_hook": hooks.register_node_hook,
+        "register_prehook": hooks.register_prehook,
+    },
 )
 
 

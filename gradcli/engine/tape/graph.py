@@ -131,16 +131,26 @@ class Site:
         self.whole = whole
 
 
+ARRIVING, LEAVING, ACCUMULATED = range(3)
+"""When a hook runs: on the cotangents that come to a node, on those that it gives to its edges, or
+when a leaf has its gradient.
+"""
+
+
 class Hook:
-    """What a program does with the cotangent of one of a node's results, of that `index`: `change`
-    gets it, and whether the pass is recorded, and returns what is passed on.
+    """What a program does on the way of a pass: `change` gets what arrives at the node or leaves
+    it, and whether the pass is recorded, and returns what is passed on. `index` tells which of a
+    node's results is meant, None all of them.
     """
 
-    __slots__ = ("change", "index")
+    __slots__ = ("change", "index", "when")
 
-    def __init__(self, index: int, change: Callable[[Any, bool], Any]) -> None:
+    def __init__(
+        self, index: int | None, change: Callable[[Any, bool], Any], when: int = ARRIVING
+    ) -> None:
         self.index = index
         self.change = change
+        self.when = when
 
 
 LIVE, SPENT, GONE = range(3)
@@ -242,9 +252,14 @@ class Node:
         return ""
 
     @property
+    def places(self) -> Sequence[int]:
+        """The numbers of the edges that the program sees."""
+        return range(len(self.edges))
+
+    @property
     def shown(self) -> Sequence[tuple[Node | None, int]]:
         """What the program sees of its edges: PyTorch's `next_functions`."""
-        return tuple(zip(self.edges, self.outputs, strict=True))
+        return tuple((self.edges[i], self.outputs[i]) for i in self.places)
 
     @property
     def saves(self) -> bool:

@@ -250,9 +250,8 @@ class OpNode(NodeOfOp):
         return self.whole or super().name()
 
     @property
-    def shown(self) -> Sequence[tuple[Node | None, int]]:
-        inputs = self.op.node_inputs(self.args, self.params)
-        return tuple((self.edges[i], self.outputs[i]) for i in inputs)
+    def places(self) -> Sequence[int]:
+        return self.op.node_inputs(self.args, self.params)
 
     @property
     def saves(self) -> bool:

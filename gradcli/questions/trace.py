@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-from gradcli.engine.autodiff.backward import all_cotangents
+from gradcli.engine.autodiff.backward import find_all_cotangents
 from gradcli.engine.autodiff.forward import tangents
 from gradcli.engine.autodiff.linearize import Linearized, zeros
 from gradcli.engine.autodiff.paths import age, reachable
@@ -17,10 +17,11 @@ from gradcli.engine.run.expressions import expression
 from gradcli.engine.run.steps import Around, Step, Steps
 from gradcli.engine.tape.graph import CompositeNode, Node, Watchpoint
 from gradcli.engine.tape.tensor import AccumulateGrad, Tensor, node_of
-from gradcli.engine.values.data import shape_of
+from gradcli.engine.values.carrier import data_of
+from gradcli.engine.values.data import is_floating, shape_of
 from gradcli.errors import Diagnostic, RunError, UsageError
 from gradcli.questions.asked import Asked
-from gradcli.questions.graph import nothing_recorded
+from gradcli.questions.graph import Subject, nothing_recorded, subject
 from gradcli.questions.loaded import Done, Loaded
 from gradcli.questions.request import Options, Request
 from gradcli.questions.wanted import Watch, candidates, chosen, differentiated, named
@@ -42,33 +43,34 @@ def trace(loaded: Loaded, request: Request, every: bool) -> TraceResult:
         raise nothing_recorded("trace")
     points = {*asked.line.points, root}
     columns = tuple(_columns(request))
-    adjoints: Mapping[Node, Any] = {}
+    adjoints: dict[Node, Any] = {}
     dots: Mapping[Node, Any] = {}
     refused: tuple[Diagnostic, ...] = ()
     with loaded.passing():
         if "tangent" in columns:
             dots = tangents([root], _direction(asked))
         if "adjoint" in columns:
+            start = root, output.index, asked.weight()
             try:
-                adjoints = all_cotangents([(root, output.index, asked.weight())])
+                find_all_cotangents([start], adjoints)
             except RunError as error:
-                refused = (_without_adjoints(error, loaded.source),)
-                columns = tuple(c for c in columns if c != "adjoint")
-        rows = tuple(_Rows(asked, steps, root, adjoints, dots, columns).shown(every))
-    found = [part for each in (adjoints, dots) for node, part in each.items() if node in points]
+                refused = (_unfinished(error, loaded.source),)
+        found = {"adjoint": adjoints, "tangent": dots}
+        known = {name: found[name] for name in columns}
+        rows = tuple(_Rows(asked, steps, root, known, not refused).shown(every))
+    shown = [part for each in (adjoints, dots) for node, part in each.items() if node in points]
     return TraceResult(
         asked.name,
         plain_value(output),
         rows,
         columns,
         asked.done.lines,
-        (*warnings(asked, found, asked.unused), *refused),
+        (*warnings(asked, shown, asked.unused), *refused),
     )
 
 
-def _without_adjoints(error: RunError, source: Source) -> Diagnostic:
-    """The warning of a pass back that is refused, as what it needs was changed since: values and
-    partials are told all the same.
+def _unfinished(error: RunError, source: Source) -> Diagnostic:
+    """The warning of a pass back that ends where what it needs was changed since.
 
     Raises:
         RunError: If it is refused for any other reason.
@@ -79,7 +81,7 @@ def _without_adjoints(error: RunError, source: Source) -> Diagnostic:
     span = found.labels[-1].span if found.labels else None
     return Diagnostic(
         found.code,
-        f"no adjoints: {found.message}",
+        f"no further adjoints: {found.message}",
         source,
         span,
         labels=found.labels,
@@ -93,8 +95,8 @@ def _run(loaded: Loaded, request: Request) -> tuple[Steps, Asked]:
     watch = _watch(loaded, request)
     steps = Steps(loaded.source)
     done = loaded.execute(request.given, request.options, watch.keeping(), steps)
-    name, output = loaded.float_output(done, request.of)
-    names = _names(loaded, done, watch, output)
+    about = _floating(loaded, done, request)
+    names = _names(loaded, done, watch, about.value)
     if len(names) < len(done.session.points):
         steps, again = Steps(loaded.source), done.session
         silent = Options(again.seed_used, stream=again.stream, limits=request.options.limits)
@@ -102,11 +104,21 @@ def _run(loaded: Loaded, request: Request) -> tuple[Steps, Asked]:
         alone = Watch(names, asked=asked, keep=True)
         printed, done = done.printed, loaded.execute(request.given, silent, alone, steps)
         done.printed[:] = printed
-        name, output = loaded.float_output(done, request.of)
+        about = _floating(loaded, done, request)
     session = done.session
     points = {session.watchpoints[n][0]: session.points[n] for n in names}
-    line = Linearized([output], points)
-    return steps, Asked(loaded, request, done, watch, name, output, names, line)
+    line = Linearized([about.value], points)
+    fields = {name: getattr(request, name) for name in request._fields}
+    weighed = Request(**fields | {"cotangent": about.cotangent})
+    return steps, Asked(loaded, weighed, done, watch, about.name, about.value, names, line)
+
+
+def _floating(loaded: Loaded, done: Done, request: Request) -> Subject:
+    """What is traced, which must be floating."""
+    found = subject(loaded, done, request)
+    if not is_floating(data_of(found.value)):
+        loaded.float_output(done, request.of)
+    return found
 
 
 def _names(loaded: Loaded, done: Done, watch: Watch, output: Any) -> list[str]:
@@ -154,21 +166,21 @@ class _Operation(Record):
 
 
 class _Rows:
-    """The rows of a trace."""
+    """The rows of a trace: `known` has the derivatives by column, all that there are if `whole`."""
 
     def __init__(
         self,
         asked: Asked,
         steps: Steps,
         root: Node,
-        adjoints: Mapping[Node, Any],
-        dots: Mapping[Node, Any],
-        columns: Sequence[str],
+        known: Mapping[str, Mapping[Node, Any]],
+        whole: bool,
     ) -> None:
         self._asked = asked
         self._source: Source = asked.loaded.source
         self._steps = steps
-        self._adjoints, self._dots, self._columns = adjoints, dots, columns
+        self._known = known
+        self._whole = whole
         self._leaves: list[Result] = []
         self._operations: list[_Operation] = []
         points = [asked.node(name) for name in asked.names]
@@ -277,8 +289,8 @@ class _Rows:
             0 if span is None else self._source.position(span.start)[0],
             _plain(recorded_value(result)),
             {name: _plain(partial) for name, partial in found.items()},
-            self._part(self._adjoints, result) if "adjoint" in self._columns else None,
-            self._part(self._dots, result) if "tangent" in self._columns else None,
+            self._part("adjoint", result),
+            self._part("tangent", result),
             tuple(map(_told, around)),
         )
 
@@ -286,12 +298,15 @@ class _Rows:
         inputs = self._asked.loaded.program.inputs
         return next((i.span for i in inputs if i.name == variable), None)
 
-    def _part(self, found: Mapping[Node, Any], result: Result) -> Value:
+    def _part(self, column: str, result: Result) -> Value:
+        """A derivative of a row; zeros where none has come, unless the pass was not finished."""
         node, index = result
-        part = found.get(node)
+        if column not in self._known:
+            return None
+        part = self._known[column].get(node)
         if type(part) is list or type(part) is tuple:
             part = part[index]
-        return _plain(zeros(recorded_like(result)) if part is None else part)
+        return _plain(zeros(recorded_like(result)) if part is None and self._whole else part)
 
     def _name(self, node: Node, index: int) -> str:
         return self._ids.get(_origin((node, index)), "")

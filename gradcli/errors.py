@@ -75,6 +75,14 @@ class Diagnostic(Record):
             return None
         return self.source.name, *self.source.position(self.span.start)
 
+    def __str__(self) -> str:
+        """The message behind its place."""
+        where = "" if self.place is None else f"{':'.join(map(str, self.place))}: "
+        return f"{where}{self.message}"
+
+    def __repr__(self) -> str:
+        return f"<{self.severity}[{self.code}] {self}>"
+
 
 class GradError(Exception):
     """Base of everything gradcli refuses. Carries one or more diagnostics and an exit status."""
@@ -86,7 +94,7 @@ class GradError(Exception):
         self.diagnostics = diagnostics
 
     def __str__(self) -> str:
-        return "\n".join(d.message for d in self.diagnostics)
+        return "\n".join(map(str, self.diagnostics))
 
 
 class AssertionFailed(GradError):

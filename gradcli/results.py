@@ -20,6 +20,42 @@ class Result(Record):
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"`{name}` of a {type(self).__name__} cannot be changed")
 
+    def __repr__(self) -> str:
+        """The fields that say something, of many of a kind the first."""
+        shown = ((name, getattr(self, name)) for name in self._fields)
+        parts = (f"{n}={_short(v)}" for n, v in shown if not _is(v, self._defaults.get(n, _NONE)))
+        return f"{type(self).__name__}({', '.join(parts)})"
+
+
+_NONE = object()
+_MANY = 6
+
+
+def _is(value: object, default: object) -> bool:
+    return type(value) is type(default) and value == default
+
+
+def _short(value: object) -> str:
+    if isinstance(value, tuple) and len(value) > _MANY:
+        return f"({value[0]!r}, ... {len(value):,} in all)"
+    return repr(value)
+
+
+class Shown(Result):
+    """Base of the results that answer a question: `print` shows what the command shows a person."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return str(_looks().text(self))
+
+
+def _looks() -> Any:
+    """What draws results, by its name: it knows them, and they nothing of it."""
+    from importlib import import_module
+
+    return import_module("gradcli.render.looks")
+
 
 class Binding(Result):
     """A top-level name after the run: its value, its `.grad` (None if it has none), the printed
@@ -150,7 +186,7 @@ class Kinked(Result):
     turns: tuple[str, ...]
 
 
-class RunResult(Result):
+class RunResult(Shown):
     """What `gradcli run` found. `result` is None when the program ends in no value."""
 
     __slots__ = ("output", "result", "bindings", "printed", "warnings", "graph", "kinks")
@@ -179,7 +215,7 @@ class RunResult(Result):
         return {b.name: b.grad for b in self.bindings if b.grad is not None}
 
 
-class Derivative(Result):
+class Derivative(Shown):
     """Base of what questions about derivatives give: the output's name and value, what was asked
     for, what the program printed, and warnings. From the first two lines of a class all forms of
     output follow.
@@ -377,7 +413,7 @@ class Checked(Result):
     line: int
 
 
-class GradcheckResult(Result):
+class GradcheckResult(Shown):
     """What `gradcli gradcheck` found: of the whole program, and of each own rule by itself."""
 
     __slots__ = ("passed", "checks", "rules", "printed", "warnings")
@@ -429,7 +465,7 @@ class CheckResult(Result):
     inputs: tuple[Declared, ...]
 
 
-class GraphResult(Result):
+class GraphResult(Shown):
     """What `gradcli graph` found."""
 
     __slots__ = ("output", "value", "graph", "printed", "warnings")
@@ -439,6 +475,10 @@ class GraphResult(Result):
     graph: Graph
     printed: tuple[str, ...]
     warnings: tuple[Diagnostic, ...]
+
+    def _repr_svg_(self) -> str:
+        """The picture that a notebook shows."""
+        return str(_looks().svg(self))
 
 
 class TraceRow(Result):
@@ -484,7 +524,7 @@ class TraceGap(Result):
     line: int
 
 
-class TraceResult(Result):
+class TraceResult(Shown):
     """What `gradcli trace` found: inputs first, then operations. `columns` names what was asked
     for, "adjoint", "tangent" or both.
     """
@@ -524,7 +564,7 @@ class Curve(Result):
     breaks: tuple[Break, ...]
 
 
-class PlotResult(Result):
+class PlotResult(Shown):
     """What `gradcli plot` found: the name of the input, and as its axis is labelled, its values,
     and a curve for each result, of one with several elements for each of these.
     """

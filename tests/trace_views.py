@@ -16,7 +16,7 @@ WIDTHS = (40, 80, 120)
 QUIET = Options(seed=1)
 
 BOOK = "log(x1) + x1 * x2 - sin(x2)"
-LOOP = "input x = 2.0\nfor i in range(1000):\n    x = x * 1.001 + sin(i) / 100\nx"
+LOOP = "input x = 2.0\nfor i in range(120):\n    x = x * 1.001 + sin(i) / 100\nx"
 LAYER = """param W = [[0.5, -1.0, 2.0], [1.0, 0.0, 0.25]]
 param b = [0.1, 0.2]
 input x: float[3] = [1.0, 2.0, 3.0]

@@ -23,6 +23,7 @@ TOPICS = {
     "errors": ("errors", None),
     "kinks": ("kinks", None),
     "pipelines": ("pipelines", None),
+    "python": ("python", None),
 }
 """Topics and what of the documentation they show: a page, or a section of one."""
 

@@ -49,6 +49,11 @@ class Program:
     def __reduce__(self) -> Any:
         return Program, (self.source, self._loaded.program)
 
+    def __repr__(self) -> str:
+        program = self._loaded.program
+        result = "no result" if program.result is None else program.output
+        return f"<Program {self.source.name}: {', '.join(self.inputs) or 'no inputs'} -> {result}>"
+
     @property
     def inputs(self) -> tuple[str, ...]:
         """Names that may be given from outside."""

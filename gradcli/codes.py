@@ -358,11 +358,12 @@ GROUPS = {
         ),
         (
             "missing-extra",
-            "an operation or a picture for which a package is needed that is not installed (of a "
-            "picture: status 2)",
+            "an operation, a picture or a file for which a package is needed that is not installed "
+            "(of a picture or a file to write status 2, of one to read 4)",
             "A few special functions take their values from SciPy, which `pip install "
             "'gradcli[special]'` installs; `gradcli plot` draws by what `pip install "
-            "'gradcli[plot]'` installs.",
+            "'gradcli[plot]'` installs; Parquet and Arrow files are read and written by what "
+            "`pip install 'gradcli[fast]'` installs.",
         ),
         (
             "list-arithmetic",

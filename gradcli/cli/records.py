@@ -51,17 +51,26 @@ def batch(line: Line, files: Sequence[str]) -> Batch:
         UsageError: If the options of records contradict each other or the file.
         InputError: If the file cannot be read or has no header.
     """
+    from gradcli.formats.read import is_arrow
     from gradcli.formats.rows import open_rows
 
     dialect = _dialect(line)
     stdin = None if sys.stdin is None else sys.stdin.buffer
     names = _expanded(files)
+
+    def opened(name: str) -> Rows:
+        if not is_arrow(name):
+            return open_rows(name, stdin, dialect)
+        from gradcli.formats.arrow_rows import ArrowRows
+
+        return ArrowRows(name, dialect)
+
     if len(names) == 1:
-        found = open_rows(names[0], stdin, dialect)
+        found = opened(names[0])
     else:
         from gradcli.formats.many_files import ManyFiles
 
-        found = ManyFiles(names, lambda name: open_rows(name, stdin, dialect))
+        found = ManyFiles(names, opened)
     if dialect.columns and found.form == "ndjson":
         raise usage("`--columns` names the columns of a CSV; JSON objects have names")
     kept = None

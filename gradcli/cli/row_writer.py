@@ -215,6 +215,10 @@ def _layout(kind: str, precision: int) -> Written | None:
         from gradcli.formats.columns import Columns, Matrix
 
         return Columns() if kind == "npz" else Matrix()
+    if kind in ("parquet", "arrow"):
+        from gradcli.formats.arrow import ArrowColumns
+
+        return ArrowColumns(kind)
     return LAYOUTS[kind]() if kind in LAYOUTS else None
 
 

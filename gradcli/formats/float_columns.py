@@ -36,10 +36,10 @@ def float_columns(
     found = by(block, width, order, delimiter, dialect)
     if found is None or any(len(column) != count for column in found):
         return None
-    return [_certain(found[order.index(place)]) for place in wanted]
+    return [certain(found[order.index(place)]) for place in wanted]
 
 
-def _certain(column: Any) -> Any:
+def certain(column: Any) -> Any:
     """The numbers of a column that are what their cells say: `-0` is an int, `1e999` too large."""
     import numpy as np
 

@@ -71,6 +71,15 @@ def _npz(parts: Parts, path: str) -> bytes:
     return npz(parts.fields())
 
 
+def _arrow(form: str) -> Whole:
+    def whole(parts: Parts, path: str) -> bytes:
+        from gradcli.formats.arrow import table_file
+
+        return table_file(form, parts.fields())
+
+    return whole
+
+
 class Form(Record):
     """A form of output.
 
@@ -106,6 +115,8 @@ FORMS = {
         Form("raw", False, "", _TEXT, _raw, "raw"),
         Form("npy", False, ".npy", "", _npy, "npy"),
         Form("npz", False, ".npz", "", _npz, "npz"),
+        Form("parquet", False, ".parquet", "", _arrow("parquet"), "parquet"),
+        Form("arrow", False, ".arrow", "", _arrow("arrow"), "arrow"),
         Form("human", True, "", _TEXT, None, "human"),
         Form("plain", True, _TEXT, "", _plain, ""),
         Form("tree", True, _TEXT, "", None, ""),
@@ -119,7 +130,20 @@ FORMS = {
     )
 }
 
-RESULTS = ("human", "plain", "json", "ndjson", "csv", "tsv", "md", "npy", "npz", "raw")
+RESULTS = (
+    "human",
+    "plain",
+    "json",
+    "ndjson",
+    "csv",
+    "tsv",
+    "md",
+    "npy",
+    "npz",
+    "raw",
+    "parquet",
+    "arrow",
+)
 """The forms of a run and of derivatives."""
 
 CHECKS = ("human", "plain", "json", "ndjson", "csv", "tsv")

@@ -19,8 +19,9 @@ from gradcli.formats.spelling import check_spelling
 from gradcli.formats.table import Column, Header, Lines, Record, header_of, no_number, told
 from gradcli.source import Source, Span, bytes_of
 
-SUFFIXES = (".json", ".npy", ".npz", ".csv", ".tsv", ".txt")
-_KEYED = (".npz", ".csv", ".tsv", ".json")
+ARROW = (".parquet", ".arrow", ".feather")  # Feather is Arrow's form on disk
+SUFFIXES = (".json", ".npy", ".npz", ".csv", ".tsv", ".txt", *ARROW)
+_KEYED = (".npz", ".csv", ".tsv", ".json", *ARROW)
 _LARGEST = 2**31  # bytes of a file; beyond it, it is no input but a mistake
 _STREAM = 2**28  # bytes of what is no regular file: it may have no end
 
@@ -44,6 +45,11 @@ def split_key(name: str) -> tuple[str, str | None]:
             help = f"write @{file}{suffix}"
             raise refused(f"`{suffix}` takes no key, and `{key}` is one", help=help)
     return name, None
+
+
+def is_arrow(name: str) -> bool:
+    """Whether a file's name says that it is a table of Parquet's or Arrow's form."""
+    return os.path.splitext(name)[1].lower() in ARROW
 
 
 def read_bytes(name: str) -> bytes:
@@ -98,6 +104,10 @@ def value_of(name: str, data: bytes, key: str | None) -> Any:
         case ".json":
             found = json_value(decoded(name, data))
             return found if key is None else inside(name, found, key)
+        case ".parquet" | ".arrow" | ".feather":
+            from gradcli.formats import arrow
+
+            return arrow.value_of(name, data, key)
         case ".csv" | ".tsv":
             table = _table(decoded(name, data), form[1:])
             return table.matrix() if key is None else table.value(key)
@@ -291,6 +301,13 @@ def values_of(name: str, data: bytes) -> Values:
     if form == ".npz" or data.startswith(b"PK"):
         names = npz_names(name, data)
         return Values(name, names, partial(read_npz, name, data), frozenset(names), strict=True)
+    if form in ARROW:
+        from gradcli.formats.arrow import column_value, read_table
+
+        table = read_table(name, data)
+        names = tuple(table.column_names)
+        get = partial(column_value, name, table)
+        return Values(name, names, get, frozenset(names), strict=False)
     source = decoded(name, data)
     start = source.text.lstrip()
     if not start and form != ".json":

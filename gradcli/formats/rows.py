@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator, Sequence
-from functools import cached_property
+from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import cached_property, partial
 from typing import IO, Any, NamedTuple
 
 from gradcli.errors import InputError
@@ -52,26 +52,21 @@ class Block:
     def __init__(
         self,
         name: str,
-        text: bytes,
         header: Header,
         columns: dict[str, Any],
         number: int,
         line: int,
+        count: int,
+        split: Callable[[], list[Record]],
     ) -> None:
         self.name, self.header, self.columns = name, header, columns
-        self.number, self.line = number, line
-        self.count = text.count(b"\n") + (not text.endswith(b"\n"))
-        self._text = text
+        self.number, self.line, self.count = number, line, count
+        self._split = split
 
     @cached_property
     def records(self) -> list[Record]:
         """All of them, split."""
-        lines = self._text.decode().replace("\r\n", "\n").removesuffix("\n").split("\n")
-        delimiter = self.header.delimiter
-        return [
-            Record(self.name, number, line, line.split(delimiter), None)
-            for number, line in enumerate(lines, self.line)
-        ]
+        return self._split()
 
     def row(self, place: int) -> Row:
         """One of them, by its place among them."""
@@ -214,10 +209,21 @@ class Rows:
         if columns is None:
             self._blocks.put_back(lines)
             return None
-        found = Block(self.name, lines, header, columns, self.count, self._lines.number + 1)
+        count, line = lines.count(b"\n") + (not lines.endswith(b"\n")), self._lines.number + 1
+        split = partial(_split, self.name, lines, line, header.delimiter)
+        found = Block(self.name, header, columns, self.count, line, count, split)
         self.count += found.count
         self._lines.number += found.count
         return found
+
+
+def _split(name: str, text: bytes, first: int, delimiter: str) -> list[Record]:
+    """The records that lines are."""
+    lines = text.decode().replace("\r\n", "\n").removesuffix("\n").split("\n")
+    return [
+        Record(name, number, line, line.split(delimiter), None)
+        for number, line in enumerate(lines, first)
+    ]
 
 
 class Wanted:

@@ -208,6 +208,8 @@ class Prepared:
         for name, type_, shape in self.form.inputs:
             if name in columns:
                 given[name] = columns[name]
+                if given[name].shape[1:] != shape:
+                    return None
                 if type_ == "float":
                     bad = np.isnan(given[name])
                 else:

@@ -319,7 +319,7 @@ def test_standard_input_is_left_alone_when_a_program_is_named(cli, monkeypatch):
         (
             ["run", "-e", "x", "-o", "a.xyz"],
             "`a.xyz` does not say what to write: its suffix is `.xyz`",
-            "known suffixes are .json, .ndjson, .csv, .tsv, .md, .npy, .npz, .txt",
+            "known suffixes are .json, .ndjson, .csv, .tsv, .md, .npy, .npz, .parquet, .arrow, .txt",
         ),
         (
             ["graph", "-e", "x", "-o", "a"],

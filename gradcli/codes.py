@@ -242,6 +242,12 @@ GROUPS = {
             "its values with `--of`.",
         ),
         (
+            "numbers-in-quotes",
+            "numbers that stand in quotes in the rows of `--rows`: a note",
+            'JSON in which numbers are texts (`{"x": "1"}`), or a CSV that quotes every cell. They '
+            "are taken as the numbers that they are; `-q` leaves the note out.",
+        ),
+        (
             "rows-left-out",
             "how many rows of `--rows` have no answer: a warning",
             "With `--on-error skip` and `ignore` a bad row is left out, its error told. `record` "

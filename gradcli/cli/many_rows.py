@@ -53,7 +53,7 @@ def many_rows(
         values += [_values(wanted, row) for row in together[1:]]
         found = many.numbers([{**same, **own} for own in values])
         for row, made in zip(together, found, strict=True):
-            if made is None or (row.header is None and wanted.left):
+            if made is None or (row.header is None and wanted.left) or wanted.quoted(row):
                 yield ask(row)
             else:
                 yield layout.answer(row, asked.kept_of(row, kind), made)

@@ -218,6 +218,12 @@ def _wanted(question: Question, rows: Rows) -> Wanted:
     return Wanted(names, tuple(left))
 
 
+def _in_quotes(names: Sequence[str]) -> Diagnostic:
+    """The note that numbers stand in quotes."""
+    message = f"numbers of {listed(list(dict.fromkeys(names)))} stand in quotes: they are taken"
+    return Diagnostic("numbers-in-quotes", message, severity="note")
+
+
 def _at_default(what: str, names: Sequence[str]) -> Diagnostic:
     """The warning that rows leave inputs at their defaults."""
     listed = ", ".join(f"`{name}`" for name in names)
@@ -241,6 +247,9 @@ def _asked(
     result, said = question.program.within(options, answer)
     left = [name for name in wanted.left if name not in values] if row.header is None else []
     warnings = (_at_default("this row", left), *result.warnings) if left else result.warnings
+    if quoted := wanted.quoted(row):
+        wanted.noted = True
+        warnings = (_in_quotes(quoted), *warnings)
     right = question.right(result)
     return Answer(
         row.number, row.line, kept, said.columns, said.cells, said.json, warnings, right, (), 0

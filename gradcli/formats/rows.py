@@ -13,6 +13,7 @@ from gradcli.formats.delimited import DELIMITERS
 from gradcli.formats.dialect import USUAL, Dialect
 from gradcli.formats.json_values import json_value, printed_values
 from gradcli.formats.line_blocks import LineBlocks
+from gradcli.formats.number import WORDS, number
 from gradcli.formats.refusal import check_text, no_input, refused, unreadable
 from gradcli.formats.spelling import check_spelling
 from gradcli.formats.table import LONGEST, Header, Lines, Record, header_of, told
@@ -233,15 +234,17 @@ class Wanted:
         names: The inputs that they may give.
         left: Those that stay at their defaults where a row does not give them. In a JSON object,
             each of which has its own keys, none may be near one of these.
+        noted: Whether it has been told that numbers stand in quotes.
     """
 
     def __init__(self, names: frozenset[str], left: tuple[str, ...]) -> None:
         self.names = names
         self.left = left
+        self.noted = False
         self._checked: set[tuple[str, ...]] = set()  # keys of objects
 
     def of(self, row: Row) -> dict[str, Any]:
-        """The values of a row that are inputs.
+        """The values of a row that are inputs; numbers in quotes are numbers.
 
         Raises:
             InputError: If the row is broken.
@@ -273,7 +276,35 @@ class Wanted:
             left = [name for name in self.left if name not in known]
             check_spelling("this row", keys, names, left, record.source, _whole(record))
             self._checked.add(keys)
-        return known
+        return {name: _unquoted(value) for name, value in known.items()}
+
+    def quoted(self, row: Row) -> list[str]:
+        """The inputs whose numbers stand in quotes in a good row; none once that has been told."""
+        record, header = row.record, row.header
+        if self.noted or '"' not in record.text:
+            return []
+        if header is None:
+            found = {row.dialect.name(key): v for key, v in _object(record).items()}
+            return [n for n, v in found.items() if n in self.names and _unquoted(v) is not v]
+        delimiter, columns = header.delimiter, header.columns
+        return [
+            name
+            for name in columns
+            if name in self.names
+            for place in columns[name].cells
+            if delimiter not in record.cells[place]
+            and record.text[record.span(delimiter, place).start] == '"'
+        ]
+
+
+def _unquoted(value: Any) -> Any:
+    """A text that is a number as that; any other value as it is."""
+    if not isinstance(value, str) or value in WORDS:  # which JSON has in quotes
+        return value
+    try:
+        return number(value)
+    except ValueError:
+        return value
 
 
 def _object(record: Record) -> dict[str, Any]:

@@ -57,6 +57,7 @@ REACHED = {
 ELSEWHERE = {
     "bug": "tests/cli/test_commands.py",
     "missing-extra": "tests/numerics/test_special.py",
+    "numbers-in-quotes": "tests/cli/test_row_options.py",
     "worker-lost": "tests/cli/test_rows.py",
 }
 

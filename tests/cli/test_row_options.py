@@ -197,3 +197,31 @@ def test_files_that_do_not_fit_are_refused(cli, files, rows, says):
 def test_objects_have_a_name_of_their_file(cli, files):
     command = ["run", "x * 2", "--rows", "a.ndjson", "--keep", "FILE", "-f", "csv"]
     assert cli(*command)[1] == "FILE,result\na.ndjson,10.0\nown,12.0\n"
+
+
+QUOTED = [
+    ('x,y\n1,2\n"3",4\n5,"6"\n', "x", 1, 3),
+    ('x,y\n"1","2"\n"3","4"\n5,6\n', "x` and `y", 0, 2),
+    ('{"x": 1, "y": 2}\n{"x": 3, "y": "4"}\n{"x": "5", "y": 6}\n', "y", 1, 2),
+    ('{"x": "1e0", "y": 2}\n{"x": 3, "y": "4"}\n{"x": "5", "y": 6}\n', "x", 0, 1),
+]
+
+
+@pytest.mark.parametrize(("text", "names", "row", "line"), QUOTED)
+@pytest.mark.parametrize("compiled", ["always", "never"])
+def test_numbers_in_quotes_are_taken_with_a_note(cli, text, names, row, line, compiled):
+    asked = ["run", "-e", "x * y", "--rows", "-", "--compile", compiled, "-f", "csv"]
+    status, out, err = cli(*asked, stdin=text)
+    assert (status, out) == (0, "result\n2.0\n12.0\n30.0\n")
+    assert err == (
+        f"gradcli: note[numbers-in-quotes]: numbers of `{names}` stand in quotes: they are taken\n"
+        f"  = note: first in row {row}, line {line}; later ones are not told\n"
+    )
+    assert cli(*asked, "-q", stdin=text)[2] == ""
+
+
+@pytest.mark.parametrize(
+    "text", ['x,y\n1,"[2, 3]"\n', 'x,y,z\n1,2,"a"\n', '{"x": "NaN", "y": 1}\n']
+)
+def test_what_has_to_stand_in_quotes_is_not_noted(cli, text):
+    assert "in-quotes" not in cli("run", "-e", "x * sum(y)", "--rows", "-", stdin=text)[2]

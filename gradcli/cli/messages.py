@@ -53,17 +53,17 @@ def report(diagnostics: Iterable[Diagnostic], *, form: str, color: str) -> None:
 
         write_message("".join(f"{diagnostic_json(d)}\n" for d in diagnostics))
         return
-    from gradcli.render.diagnostic import concise, full, more
+    from gradcli.render.diagnostic import concise, full
     from gradcli.render.theme import text_of
 
     colour = wants_colour(sys.stderr, color)
     room = width(sys.stderr)
     told: set[str] = set()
     for number, diagnostic in enumerate(diagnostics):
-        lines = concise(diagnostic) if form == "concise" else full(diagnostic, room)
-        if form == "full" and room is not None and diagnostic.code not in told:
-            lines.append(more(diagnostic.code))
-            told.add(diagnostic.code)
+        new = room is not None and diagnostic.code not in told
+        told.add(diagnostic.code)
+        more = f"gradcli explain {diagnostic.code}" if new else None
+        lines = concise(diagnostic) if form == "concise" else full(diagnostic, room, more)
         if number and form == "full":
             lines.insert(0, [])
         write_message(text_of(lines, colour=colour))

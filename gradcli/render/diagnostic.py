@@ -10,8 +10,12 @@ _SOURCE_WIDTH = 100  # cells that a line of the source may take where there is n
 _HANGING = 4  # cells before the further lines of a message
 
 
-def full(diagnostic: Diagnostic, terminal: int | None = None) -> list[Line]:
-    """The whole message, wrapped at words to the cells of a terminal's line if there is one."""
+def full(
+    diagnostic: Diagnostic, terminal: int | None = None, more: str | None = None
+) -> list[Line]:
+    """The whole message, wrapped at words to the cells of a terminal's line if there is one; last
+    the command that tells more, if there is to be one.
+    """
     lines = _wrapped(_first_line(diagnostic), _HANGING, terminal)
     indent = " "
     if diagnostic.source is not None and diagnostic.span is not None:
@@ -23,12 +27,9 @@ def full(diagnostic: Diagnostic, terminal: int | None = None) -> list[Line]:
         lines += _remark(indent, "note", note, terminal)
     if diagnostic.help:
         lines += _remark(indent, "help", diagnostic.help, terminal)
+    if more is not None:
+        lines += _remark(indent, "more", more, terminal)
     return lines
-
-
-def more(code: str) -> Line:
-    """Where a person finds more of a code."""
-    return [("  = ", "gutter"), ("more: ", "note"), (f"gradcli explain {code}", "")]
 
 
 def concise(diagnostic: Diagnostic) -> list[Line]:

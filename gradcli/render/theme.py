@@ -9,6 +9,7 @@ STYLES = {
     "warning": "bold yellow",
     "note": "bold",
     "help": "bold green",
+    "more": "bold",
     "title": "bold",
     "gutter": "blue",
     "label": "cyan",

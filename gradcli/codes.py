@@ -419,7 +419,7 @@ GROUPS = {
         ),
         (
             "nothing-recorded",
-            "a graph was asked for and nothing is recorded",
+            "a graph was asked for and nothing is recorded: of `run --graph` a warning",
             "The result depends on nothing that is differentiated. Name an input with "
             "`--wrt`, or make a leaf with `requires_grad=True`.",
         ),

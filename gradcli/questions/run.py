@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from gradcli.engine.report.values import binding, is_data, is_finite, is_numeric, plain_value
 from gradcli.engine.tape.graph import Node
-from gradcli.errors import Diagnostic, RunError
+from gradcli.errors import Diagnostic, GradError, RunError
 from gradcli.questions.loaded import Done, Loaded
 from gradcli.questions.request import Request
 from gradcli.questions.wanted import Watch, candidates, chosen
 from gradcli.results import Graph, Kinked, RunResult
+from gradcli.source import Span
 
 
 def run(loaded: Loaded, request: Request) -> RunResult:
@@ -38,14 +39,38 @@ def _result(loaded: Loaded, request: Request, done: Done) -> RunResult:
         from gradcli.questions.warnings import non_finite_gradient
 
         warnings.append(non_finite_gradient(loaded, request, done, bad[0]))
+    graph = None
+    if request.options.graph:
+        try:
+            graph = _graph(loaded, request, done)
+        except GradError as error:
+            if error.diagnostics[0].code not in _NO_GRAPH:
+                raise
+            warnings.append(_without_graph(loaded))
     return RunResult(
         output=loaded.program.output,
         result=plain_value(result) if is_data(result) else None,
         bindings=bindings,
         printed=done.lines,
         warnings=tuple(warnings),
-        graph=_graph(loaded, request, done) if request.options.graph else None,
+        graph=graph,
         kinks=_kinks(loaded, request, done) if request.options.kinks else None,
+    )
+
+
+_NO_GRAPH = ("nothing-recorded", "no-result")
+
+
+def _without_graph(loaded: Loaded) -> Diagnostic:
+    """The warning that a run has no graph, which is no reason to withhold what it gave."""
+    result = loaded.program.result
+    return Diagnostic(
+        "nothing-recorded",
+        "the run has recorded nothing that leads to a result: there is no graph",
+        loaded.source,
+        Span(0, 0) if result is None else result.span,
+        help="make a leaf by `tensor(..., requires_grad=True)`, or a `param`",
+        severity="warning",
     )
 
 

@@ -466,3 +466,11 @@ def test_an_empty_weight_or_direction_may_be_an_array_or_a_list(given):
     program = load("input x: float[n, 3] = zeros(0, 3)\nx * 2")
     assert program.vjp(cotangent=given).vjp["x"].shape == (0, 3)
     assert program.jvp(tangents={"x": given}).jvp.shape == (0, 3)
+
+
+@pytest.mark.parametrize("text", ["x = 3\nx + 1", "x = 3", "assert True"])
+def test_a_run_without_a_graph_tells_its_result_all_the_same(text):
+    found = load(text).run(options=Options(graph=True))
+    assert found.graph is None
+    assert found.result == (4 if "+" in text else None)
+    assert [(w.code, w.severity) for w in found.warnings] == [("nothing-recorded", "warning")]

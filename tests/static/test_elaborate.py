@@ -180,6 +180,21 @@ def test_what_is_known_of_a_generated_program_is_so(seed):
 
 
 CASES = {
+    "comprehensions": "x = ones(2)\nl = [x * i for i in range(3) if i]\nd = {i: v for i, v in "
+    "enumerate(l)}\ns = {i % 2 for i in range(4)}\nt = sum(v for v in l)\nd[1] + l[0] + t",
+    "a list that a comprehension keeps": "l = [1]\nm = [l for i in range(2)]\nm[0].append(ones(2))\nl[1]",
+    "a generator gone through later": "x = [1.0]\ng = (v * 2 for v in x)\nx.append(ones(2))\n"
+    "for v in g: w = v\nw",
+    "stars": "def f(a, *b, k=1, **n): return a, b, k, n\nf(1, 2, k=ones(2), z=3)[2]\nl = [1, 2.0]\n"
+    "f(*l)[1]\nf(*l, **{'k': 'a'})[2]\na, *b = [1, 2.0, ones(2)]\nz = [*b, *l, a]\n(z, *z)[0]",
+    "what a dictionary holds is changed": "d = {'a': [1]}\nl = d['a']\nl.append(ones(2))\nd['a'][1]\n"
+    "e = {'f': lambda v: v + 1}\ne['f'](2.0)\ne['f'](ones(2))\ne['x'] = ones(2)\ne['x'] += 1\ne['x']",
+    "lists changed by methods": "l = [3, 1.5]\nl.sort()\nl[0]\nl.insert(0, ones(2))\nl[0]\nl.reverse()\n"
+    "del l[0]\nl[0:1] = ['a', 2]\nl[0]\nm = list(l)\nm.append(1)\nm[0]",
+    "strings": "s = '%d' % 3\nt = s * 2 + 'a'.upper()\nu = '{}'.format(1)\nv = t.split('3')\nv[0]\nlen(t)",
+    "names that are deleted": "x = 1\ndel x\nx = ones(2)\nx + 1",
+    "what python gives": "l = sorted([2, 1])\na = max(l)\nb = any(l)\nc = max(ones(2))\nd = all(ones(2) > 0)\n"
+    "e = max(1, 2.0)\nf = divmod(7, 2)\nlist(map(lambda v: v * ones(2), l))[0]",
     "a number or a tensor": "x = tensor(2.0)\ny = 2.0\nz = x if x > y else y\nz * y",
     "a carried value that changes kind": "y = 0\nfor i in range(3): y = y + tensor(1.0)\ny",
     "one function on numbers and tensors": "def f(a): return a * 2\nf(1)\nf(1.0)\nf(ones(2))",

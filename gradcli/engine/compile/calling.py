@@ -173,7 +173,7 @@ class Calls:
         args, params = bound()
         if op.host is not None:
             return self._hosted(op, args, params)
-        if op.on_items is not None and isinstance(args[0], tuple):
+        if op.on_items is not None and isinstance(args[0], (list, tuple)):
             found = op.on_items(self, args[0], params, None)
             if found is not None:
                 return found

@@ -14,7 +14,7 @@ from gradcli.results import Binding
 
 def is_data(value: Any) -> bool:
     """Whether a value is data, not a function or the like."""
-    if isinstance(value, (list, tuple)):
+    if isinstance(value, (list, tuple, set)):
         return all(map(is_data, value))
     return value is None or type(value) in NUMBERS or isinstance(value, (Tensor, str, range))
 
@@ -41,7 +41,7 @@ def _check_shown(data: Any) -> None:
 
 
 def plain_value(value: Any) -> Any:
-    """Numbers, text and arrays as they are; tensors as their data, lists item by item.
+    """Numbers, text and arrays as they are; tensors as their data, lists and sets item by item.
 
     A list of numbers only, as a result or a value, stays a list: it reads the same in JSON.
     """
@@ -54,7 +54,7 @@ def plain_value(value: Any) -> Any:
     if isinstance(value, range):
         check_items(len(value))
         return list(value)
-    if isinstance(value, (list, tuple)):
+    if isinstance(value, (list, tuple, set)):
         return [plain_value(item) for item in value]
     return value
 

@@ -316,6 +316,13 @@ class Return(Node):
     value: Expr | None
 
 
+class Yield(Node):
+    """`yield value`: its function is a generator's."""
+
+    __slots__ = ("value",)
+    value: Expr | None
+
+
 class Param(Node):
     """A parameter of a `def` or `lambda`. `kind` is "" for one given by place or name, "named" for
     one given by name only, "*" and "**" for those that take all other arguments.
@@ -429,6 +436,7 @@ Statement: TypeAlias = (
     | Pass
     | Assert
     | Return
+    | Yield
     | Def
     | With
     | Class

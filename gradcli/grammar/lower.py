@@ -122,6 +122,9 @@ class _Lowering(Expressions):
             case ast.Return():
                 value = ir.Const(None, s.span) if s.value is None else self.expression(s.value)
                 self.emit(ir.Return(s.span, value))
+            case ast.Yield():
+                value = ir.Const(None, s.span) if s.value is None else self.expression(s.value)
+                self.emit(ir.Emit(s.span, value))
             case ast.Def():
                 self.definition(s)
             case ast.With():

@@ -121,6 +121,17 @@ def _table(text: str) -> dict[str, str]:
 
 
 _NAMES = {
+    "warnings": "filterwarnings=python_warnings_nothing simplefilter=python_warnings_nothing",
+    "functools": "partial=python_functools_partial reduce=python_functools_reduce",
+    "itertools": """
+        accumulate=python_itertools_accumulate chain=python_itertools_chain
+        combinations=python_itertools_combinations count=python_itertools_count
+        islice=python_itertools_islice permutations=python_itertools_permutations
+        product=python_itertools_product repeat=python_itertools_repeat
+        zip_longest=python_itertools_zip_longest cycle=python_itertools_cycle
+        """,
+    "collections": "OrderedDict=dict",
+    "copy": "copy=python_copy_copy",
     "random": """
         choice=python_random_choice choices=python_random_choices gauss=python_random_gauss
         normalvariate=python_random_normalvariate randint=python_random_randint

@@ -107,7 +107,7 @@ else "value".
 # Nodes that hand a value on or compare it, whatever it is.
 _ROLES = {
     **dict.fromkeys((ast.Keyword, ast.List, ast.Tuple, ast.Return, ast.Declaration), "value"),
-    **dict.fromkeys((ast.Try, ast.Handler, ast.Raise), "value"),
+    **dict.fromkeys((ast.Try, ast.Handler, ast.Raise, ast.Yield), "value"),
     **dict.fromkeys((ast.Set, ast.Dict, ast.Pair), "value"),
     ast.Compare: "compared",
 }

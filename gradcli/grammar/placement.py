@@ -105,6 +105,11 @@ def _statement(
                 message = "`return` stands outside a function"
                 help = "the last expression of a program is its result"
                 yield Fault("misplaced-statement", message, start, start + len("return"), help=help)
+        case ast.Yield():
+            if not where.function:
+                start = statement.span.start
+                message = "`yield` stands outside a function"
+                yield Fault("misplaced-statement", message, start, start + len("yield"))
         case ast.Declaration():
             yield from _declaration(statement, where, names)
         case ast.Assign():

@@ -56,6 +56,7 @@ class Transform:
     continue_statement = ast.Continue
     assert_statement = ast.Assert
     return_statement = ast.Return
+    yield_statement = ast.Yield
     raise_statement = ast.Raise
     while_statement = ast.While
     for_statement = ast.For

@@ -13,7 +13,6 @@ UNSUPPORTED = {
     "await": "coroutines",
     "global": "assigning to outer names",
     "nonlocal": "assigning to outer names",
-    "yield": "generators",
 }
 """Python's words that mean nothing here, with what they are for there."""
 

@@ -49,7 +49,9 @@ def written(name: str) -> str:
     """How a program writes a built-in's name: what has a meaning of its own in a module, or as
     Python's, has the module's name in front.
     """
-    for module in ("builtins_", "functional_", "func_", "python_random_", "python_time_"):
+    if name.startswith("python_"):
+        return name.split("_", 2)[2]
+    for module in ("builtins_", "functional_", "func_"):
         if name.startswith(module):
             return name.removeprefix(module)
     return name

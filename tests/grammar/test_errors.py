@@ -158,7 +158,14 @@ BAD = [
     ),
     ("`x`", "bad-character", 1, 1, "``` (U+0060, grave accent) is not part of the language", None),
     ("global x", "unsupported", 1, 1, "`global` is not part of the language", None),
-    ("yield x", "unsupported", 1, 1, "`yield` is not part of the language", None),
+    (
+        "yield from x",
+        "syntax-error",
+        1,
+        7,
+        "expected a value, `;` or the end of the line, got `from`",
+        None,
+    ),
     ("async def f(): pass", "unsupported", 1, 1, "`async` is not part of the language", None),
     ("  x", "bad-indent", 1, 1, "the first line is indented", None),
     (

@@ -50,6 +50,47 @@ print(sum(x for x in range(4)), max(x % 3 for x in range(5)), min((x for x in [3
 print(tuple(x for x in 'ab'), sorted(-x for x in range(3)), ' '.join(str(x) for x in range(3)))
 print(list(zip((x for x in 'ab'), range(9))), list(enumerate(x for x in 'ab')))
 """,
+    "generator functions": """
+def count(n, start=0):
+    print('begun')
+    for i in range(start, n):
+        if i == 3: return
+        yield i
+        yield
+g = count(2)
+print(next(g), next(g), list(g), sum(x or 0 for x in count(9)), [x for x in count(2, start=1)])
+def pairs(items, size):
+    items = list(items)
+    for at in range(0, len(items), size):
+        yield items[at: min(at + size, len(items))], at
+for part, at in pairs('abcde', 2):
+    print(part, at)
+    if at: break
+def walk(tree):
+    for t in tree:
+        if isinstance(t, list):
+            for inner in walk(t): yield inner
+        else:
+            yield t
+print(list(walk([1, [2, [3, 4]], 5])), max(walk([3, [7]])), dict(pairs([], 1)))
+""",
+    "modules of Python": """
+import itertools, functools, copy, warnings
+from collections import OrderedDict
+from itertools import product, chain, islice
+warnings.filterwarnings('ignore')
+print(list(product([1, 2], 'ab')), list(product([0, 1], repeat=2)), list(chain([1], (2, 3), 'c')))
+print(list(islice(itertools.count(5, 2), 3)), list(itertools.combinations([1, 2, 3], 2)), list(itertools.permutations('ab')))
+print(list(itertools.accumulate([1, 2, 3])), list(itertools.accumulate([2, 3], lambda a, b: a * b)), list(itertools.repeat(0, 2)))
+print(list(itertools.zip_longest([1], 'ab', fillvalue='-')), list(islice(itertools.cycle('ab'), 1, 5, 2)))
+print(functools.reduce(lambda a, b: a * b, [1, 2, 3]), functools.reduce(lambda a, b: a + b, [], 'z'))
+p = functools.partial(lambda a, b, c=0: (a, b, c), 1, c=5)
+print(p(2), p(3, c=4), list(map(functools.partial(max, 2), [1, 3])))
+a = [1, [2]]
+b = copy.copy(a)
+b.append(3)
+print(a, b, dict(OrderedDict([('x', 1)])))
+""",
     "star arguments": """
 def f(*a, k=1, **named):
     return a, k, named

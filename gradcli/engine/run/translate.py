@@ -173,7 +173,8 @@ class _Translator(Pieces):
         the names that it assigns the `shared` ones are globals.
         """
         outside = self.blocks, self.wrapped, self.shared
-        self.blocks = self.wrapped = 0
+        # what gives items cannot move into a function of its own
+        self.blocks, self.wrapped = (-MOST_BLOCKS if is_generator(function) else 0), 0
         self.shared = shared
         span = function.span
         place = ast.Expr(self.constant(f"{span.start} {span.end}", span), **self.at(span))

@@ -24,7 +24,9 @@ from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.conversion import converted
 from gradcli.engine.values.data import Data, np
 from gradcli.engine.values.dtypes import dtype_name, floating_name
+from gradcli.engine.values.objects import Object
 from gradcli.engine.values.sizes import Shape, axes, flag, number, reduced
+from gradcli.errors import run_error
 
 FAMILY = 90, "Sums and other reductions"
 
@@ -80,10 +82,23 @@ def _added(session: Any, items: Any, start: Any, site: Any = None) -> Any:
     for item in session.items(items):
         if type(total) is type(item) and isinstance(item, (list, tuple)):
             total = total + item
+        elif isinstance(total, Object) or isinstance(item, Object):
+            total = _by_classes(total, item)
         else:
             args = session.operands(ops.add, [total, item], site)
             total = session.do(ops.add, args, ops.add.params, site)
     return total
+
+
+def _by_classes(x: Any, y: Any) -> Any:
+    """`x + y`, of which one is an object of the program's classes."""
+    try:
+        return x + y
+    except TypeError as error:
+        if error.__traceback__ is not None and error.__traceback__.tb_next is not None:
+            raise
+        kinds = " and ".join(f"a `{type(v).__name__}`" for v in (x, y))
+        raise run_error("wrong-type", f"`sum` cannot add {kinds}") from None
 
 
 def _total(code: Any, x: Any, dim: Any, keepdim: Any, dtype: Any) -> Any:

@@ -13,6 +13,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
+# Threads of NumPy's products wait for each other longer than small products take, and what they
+# add up depends on how many there are: one, unless the user has said how many.
+_THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
+
+
 def main() -> None:
     """Run the command line of this process and exit with its status.
 
@@ -20,6 +25,8 @@ def main() -> None:
     Python's taking itself apart, which takes a fifth of the time of a short command.
     """
     gc.disable()  # a short life makes few cycles, and looking for them takes its tenth part
+    if not any(name in os.environ for name in _THREADS):
+        os.environ.update(dict.fromkeys(_THREADS, "1"))
     signals = None
     try:
         from gradcli.cli.signals import Signals

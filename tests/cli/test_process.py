@@ -147,3 +147,20 @@ def test_completion(words, offered, forked):
     }
     done = forked.run(cwd=ROOT, env={**os.environ, **completing})
     assert (done.stdout.decode().split(), done.stderr) == (offered, b"")
+
+
+@pytest.mark.parametrize(("given", "used"), [({}, "1"), ({"OPENBLAS_NUM_THREADS": "3"}, "3")])
+def test_products_take_one_thread_unless_the_user_says_how_many(given, used):
+    told = (
+        "import os, gradcli.__main__ as m; m._run = lambda a: print(os.environ[N]) or 0; m.main()"
+    )
+    names = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
+    names = (*names, "VECLIB_MAXIMUM_THREADS")
+    environment = {k: v for k, v in os.environ.items() if k not in names}
+    done = subprocess.run(
+        [sys.executable, "-c", f"N = {names[0]!r}; {told}"],
+        capture_output=True,
+        check=False,
+        env={**environment, **given},
+    )
+    assert done.stdout.decode().strip() == used

@@ -29,6 +29,12 @@ def mode(context: ast.Expr, names: Names, scope: Scope | None) -> str | None:
     return _MODES.get(name)
 
 
+def is_once(decorator: ast.Expr) -> bool:
+    """Whether a decorator is `@once_differentiable`."""
+    names = dotted(decorator)
+    return names is not None and names[-1] == "once_differentiable"
+
+
 def is_call(context: ast.Call) -> bool:
     """Whether a context is the call of a built-in, which says what arguments it takes."""
     names = dotted(context.function)

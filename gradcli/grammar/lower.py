@@ -332,11 +332,14 @@ class _Lowering(Expressions):
         self.decorate(decorators, slot)
 
     def rule(self, s: ast.Class) -> None:
+        defined = [statement for statement in s.body if isinstance(statement, ast.Def)]
+        apart = any(method.name == "setup_context" for method in defined)
         methods = []
-        for statement in s.body:
-            if isinstance(statement, ast.Def):
-                context = statement.params[0].name if statement.params else ""
-                methods.append(self.define_by(statement, context))
+        for method in defined:
+            has_context = method.params and not (apart and method.name == "forward")
+            context = method.params[0].name if has_context else ""
+            methods.append(self.define_by(method, context))
+        once = any(contexts.is_once(d) for method in defined for d in method.decorators)
         slot = self.slot_of(s.name)
         assert slot is not None
-        self.emit(ir.DefineRule(s.span, slot, s.name, tuple(methods)))
+        self.emit(ir.DefineRule(s.span, slot, s.name, tuple(methods), once))

@@ -379,7 +379,9 @@ def _parts(node: ast.Node, scope: Scope | None) -> Iterator[Visit]:
                         yield (part, role, scope)
 
 
-MARKS = frozenset({"staticmethod", "no_grad", "enable_grad", "inference_mode"})
+MARKS = frozenset(
+    {"once_differentiable", "staticmethod", "no_grad", "enable_grad", "inference_mode"}
+)
 """Decorators that are no values, as they stand at the end of a dotted name."""
 
 

@@ -13,7 +13,7 @@ from gradcli.record import Record
 from gradcli.source import Source, Span
 
 _TYPES = ("float", "int", "bool")
-_METHODS = ("forward", "backward", "jvp")
+_METHODS = ("forward", "setup_context", "backward", "jvp")
 SPECIAL = frozenset(
     f"__{name}__"
     for name in (
@@ -152,7 +152,7 @@ def _imported(statement: ast.Import, names: Names) -> Iterator[Fault]:
     for name, _ in statement.names:
         path = f"{module}.{name}"
         known = (
-            name in ("", "*", *contexts.NAMES)
+            name in ("", "*", "once_differentiable", *contexts.NAMES)
             or path in RULE_BASES
             or signatures.in_library(path)
             or modules.has(module, name, signatures)
@@ -268,9 +268,10 @@ def _class(statement: ast.Class, where: _Where, names: Names) -> Iterator[Fault]
             yield from _method(part, methods)
             for decorator in part.decorators:
                 static = names.path(decorator, where.scope) == "staticmethod"
-                if not static and contexts.mode(decorator, names, where.scope) is None:
+                known = static or contexts.is_once(decorator)
+                if not known and contexts.mode(decorator, names, where.scope) is None:
                     message = "this decorator means nothing here"
-                    note = "a method may have `@staticmethod` and `@no_grad()` before it"
+                    note = "a method may have `@staticmethod` or `@no_grad()` before it"
                     yield Fault("bad-decorator", message, *decorator.span, notes=(note,))
             methods[part.name] = part
         elif not isinstance(part, ast.Pass) and not _is_docstring(part):
@@ -305,7 +306,7 @@ def _handlers(statement: ast.Try) -> Iterator[Fault]:
 def _method(method: ast.Def, before: dict[str, ast.Def]) -> Iterator[Fault]:
     if method.name not in _METHODS:
         message = f"a `Function` has no method `{method.name}`"
-        note = "its methods are `forward`, `backward` and `jvp`"
+        note = "its methods are `forward`, `setup_context`, `backward` and `jvp`"
         help = nearest(method.name, _METHODS)
         yield Fault("bad-class", message, *method.span, notes=(note,), help=help)
     if method.name in before:

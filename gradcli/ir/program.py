@@ -434,12 +434,15 @@ class Define(Instruction):
 
 
 class DefineRule(Instruction):
-    """target = an own differentiable function made of methods: forward, backward, jvp."""
+    """target = an own differentiable function made of methods: forward, backward, jvp. `once` says
+    that what backward gives must not be differentiated.
+    """
 
-    __slots__ = ("target", "name", "methods")
+    __slots__ = ("target", "name", "methods", "once")
     target: Target
     name: str
     methods: tuple[Function, ...]
+    once: bool
 
 
 class DefineClass(Instruction):

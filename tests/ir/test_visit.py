@@ -14,6 +14,7 @@ KINDS = [
 ]
 PLAIN = {  # types of fields that hold nothing of a program to go through
     "Span",
+    "bool",
     "str",
     "int | None",
     "tuple[str, tuple[object, ...] | None] | None",

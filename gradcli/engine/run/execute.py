@@ -186,7 +186,7 @@ def _function(i: Any, site: Site | None) -> Function:
         case DefineRule():
             from gradcli.engine.run.own import OwnFunction
 
-            return lambda session, *methods: OwnFunction(i.name, methods, session)
+            return lambda session, *methods: OwnFunction(i.name, methods, session, i.once)
         case DefineClass():
             from gradcli.engine.run import classes
 

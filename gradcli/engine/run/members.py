@@ -13,6 +13,7 @@ from gradcli.engine.run.call import by_name
 from gradcli.engine.run.hooks import Handle
 from gradcli.engine.run.naming import kind_of
 from gradcli.engine.run.own import OWN_NAMES
+from gradcli.engine.run.saved import NAMES, PREFIX, saved
 from gradcli.engine.run.session import Session, as_numbers
 from gradcli.engine.run.text import repr_text
 from gradcli.engine.tape.graph import Node, Site, seen
@@ -46,6 +47,8 @@ def get(session: Session, value: Any, name: str) -> Any:
     table = _table(value)
     if table is not None and name in table[0]:
         return table[0][name](session, value)
+    if isinstance(value, Node) and name.startswith(PREFIX):
+        return saved(value, name)
     raise _unknown(value, name)
 
 
@@ -125,7 +128,7 @@ UNRECORDED = frozenset(
 
 def attributes() -> frozenset[str]:
     """Every attribute and method name that some value has."""
-    names: set[str] = set(_SETTERS) | ops.fields | OWN_NAMES | {*DRAWS, "shuffle"}
+    names: set[str] = set(_SETTERS) | ops.fields | OWN_NAMES | {*DRAWS, "shuffle"} | NAMES
     for getters, methods in (_TENSOR, _NODE, _LIST, _HANDLE):
         names.update(getters, methods)
     return frozenset(names).union(METHODS_OF_PYTHON)

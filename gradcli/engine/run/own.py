@@ -12,7 +12,7 @@ from gradcli.engine.run.functions import PARAMETERS, RESULT, called, misfit, wro
 from gradcli.engine.run.naming import kind_of
 from gradcli.engine.run.session import Session
 from gradcli.engine.tape.graph import GONE, Node, Site, Watchpoint, whole
-from gradcli.engine.tape.tensor import Number, Tensor, node_of, version_of
+from gradcli.engine.tape.tensor import Number, Tensor, node_of, shows_another, version_of
 from gradcli.engine.values.carrier import Like, data_of, like_of
 from gradcli.engine.values.data import NUMBERS, Data, is_floating, np, shape_of
 from gradcli.errors import GradError, RunError, counted, run_error
@@ -20,22 +20,33 @@ from gradcli.errors import GradError, RunError, counted, run_error
 OWN_NAMES = frozenset(
     {
         "apply",
+        "mark_dirty",
         "mark_non_differentiable",
         "needs_input_grad",
         "save_for_backward",
+        "save_for_forward",
         "saved_tensors",
+        "set_materialize_grads",
     }
 )
 """Names that stand behind the point of an own function or of its `ctx`."""
 
 
-_OF_CONTEXT = frozenset({"mark_non_differentiable", "save_for_backward"})
+_OF_CONTEXT = frozenset(
+    {
+        *("mark_dirty", "mark_non_differentiable", "save_for_backward", "save_for_forward"),
+        "set_materialize_grads",
+    }
+)
 
 
 class Context:
     """What an own function's `ctx` is: `forward` leaves on it what `backward` needs."""
 
-    __slots__ = ("constants", "fields", "needs_input_grad", "node", "results", "saved", "versions")
+    __slots__ = (
+        *("constants", "dirty", "fields", "materialize", "needs_input_grad", "node", "results"),
+        *("saved", "versions"),
+    )
 
     def __init__(self, needs_input_grad: tuple[bool, ...]) -> None:
         self.needs_input_grad = needs_input_grad
@@ -43,6 +54,8 @@ class Context:
         self.versions: tuple[int, ...] = ()
         self.fields: dict[str, Any] = {}
         self.constants: tuple[Any, ...] = ()
+        self.dirty: tuple[Any, ...] = ()  # arguments that `forward` has changed in place
+        self.materialize = True  # cotangents of results that nobody used are zeros, not None
         self.results: dict[int, int] = {}  # which saved values are results, by number
         self.node: Node | None = None  # only while a rule runs
 
@@ -66,6 +79,14 @@ class Context:
             return None
         if name == "mark_non_differentiable":
             self.constants = tuple(args)
+            return None
+        if name == "mark_dirty":
+            self.dirty = tuple(args)
+            return None
+        if name == "set_materialize_grads":
+            self.materialize = bool(args[0]) if args else True
+            return None
+        if name == "save_for_forward":  # what `jvp` reads is what `backward` does
             return None
         return called(self.get(name), args, f"ctx.{name}", keywords)
 
@@ -158,7 +179,7 @@ class OwnNode(Node):
 
     def _pulled(self, g: Any, wanted: Sequence[bool], *, recorded: bool) -> list[Any]:
         if type(self.like) is tuple:
-            g = whole(g, self.like)
+            g = whole(g, self.like) if self.context.materialize else tuple(g)
         self.context.node = self
         try:
             pulled = self.function.pull(self, g, recorded)
@@ -184,8 +205,10 @@ class OwnFunction:
         name: str,
         methods: Sequence[FunctionType],
         session: Session,
+        once: bool = False,
     ) -> None:
         self.name = name
+        self.once = once
         self.methods = {m.__code__.co_name.rpartition(".")[2]: m for m in methods}
         self.session = session
 
@@ -212,7 +235,7 @@ class OwnFunction:
         context = Context(tuple(n is not None for n in nodes))
         before, session.recording = session.recording, False
         try:
-            out = self._called("forward", context, args)
+            out = self._forward(context, args)
         finally:
             session.recording = before
         several = isinstance(out, tuple)
@@ -228,7 +251,8 @@ class OwnFunction:
             if id(value) in numbers and all(value is not a for a in args)
         }
         kind = Tensor if any(type(v) is Tensor for v in outs) else Number
-        results = [kind(data_of(value)) for value in outs]
+        dirty = {id(x) for x in self._changed(context, args, outs)}
+        results = [value if id(value) in dirty else kind(data_of(value)) for value in outs]
         node = None
         if session.recording and any(n is not None for n in nodes):
             node = self._node(args, nodes, results, several, context, site)
@@ -237,6 +261,28 @@ class OwnFunction:
                 result.node, result.index = node, i
         made = [r.data if type(r) is Number and r.node is None else r for r in results]
         return tuple(made) if several else made[0]
+
+    def _forward(self, context: Context, args: Sequence[Any]) -> Any:
+        """What `forward` returns; a `setup_context` beside it leaves on `ctx` what is needed."""
+        if "setup_context" not in self.methods:
+            return self._called("forward", context, args)
+        forward = self.methods["forward"]
+        out = called(forward, args, f"{self.name}.apply")
+        self._called("setup_context", context, [tuple(args), out])
+        return out
+
+    def _changed(self, context: Context, args: Sequence[Any], outs: Sequence[Any]) -> Sequence[Any]:
+        """The arguments that `forward` says it has changed in place, which its results must be."""
+        for x in context.dirty:
+            if all(x is not a for a in args) or all(x is not out for out in outs):
+                raise self._wrong("forward", "marks as dirty what is no argument and result of it")
+            if self.session.recording and x.requires_grad and (x.is_leaf or shows_another(x)):
+                raise run_error(
+                    "leaf-in-place",
+                    f"`{self.name}` changes a leaf that requires grad, or a view, in place",
+                    help="give it a `clone()`",
+                )
+        return context.dirty
 
     def _node(
         self,
@@ -263,11 +309,13 @@ class OwnFunction:
             raise self._wrong("forward", what, PARAMETERS)
         session = self.session
         wrapped = [None if c is None else _tensor(c) for c in (g if type(g) is tuple else (g,))]
-        before, session.recording = session.recording, recorded
+        before, session.recording = session.recording, recorded and not self.once
         try:
             returned = self._called("backward", node.context, wrapped)
         finally:
             session.recording = before
+        if self.once and recorded:
+            returned = _ended(returned, node, wrapped)
         pulled = list(returned) if isinstance(returned, tuple) else [returned]
         if len(pulled) > len(node.inputs) and all(c is None for c in pulled[len(node.inputs) :]):
             del pulled[len(node.inputs) :]
@@ -397,6 +445,46 @@ class OwnFunction:
     def _wrong(self, method: str, what: str, part: str = RESULT) -> RunError:
         message = f"`{method}` of `{self.name}` {what}"
         return wrong_function(self.methods[method], "wrong-rule", message, label=part)
+
+
+class _End(Node):
+    """Where a cotangent comes from that must not be differentiated."""
+
+    __slots__ = ("function",)
+
+    def __init__(self, function: str, edges: tuple[Node | None, ...]) -> None:
+        super().__init__(edges, (0,) * len(edges), True, None)
+        self.function = function
+
+    def name(self) -> str:
+        return f"{self.function}BackwardError"
+
+    def pull(self, g: Any, wanted: Sequence[bool]) -> Sequence[Any]:
+        raise run_error(
+            "not-differentiable",
+            f"`backward` of `{self.function}` is marked with `@once_differentiable`",
+            help="leave the mark out if its steps may be differentiated",
+        )
+
+    push = pull  # type: ignore[assignment]  # neither gives anything
+
+
+def _ended(returned: Any, node: OwnNode, gs: Sequence[Any]) -> Any:
+    """Cotangents that refuse to be differentiated by those of the results."""
+    made_of = [node_of(g) for g in gs if isinstance(g, Tensor)]
+    edges = tuple(edge for edge in made_of if edge is not None)
+    if not edges:
+        return returned
+
+    def end(c: Any) -> Any:
+        if c is None:
+            return None
+        made = Tensor(data_of(c))
+        made.node = _End(node.function.name, edges)
+        made.node.like = like_of(made)
+        return made
+
+    return tuple(map(end, returned)) if isinstance(returned, tuple) else end(returned)
 
 
 def _connected(value: Any, node: Node, index: int) -> Tensor:

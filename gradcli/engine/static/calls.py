@@ -170,7 +170,8 @@ class Calls:
         if any(_may_change_lists(m.function.body) for m in later):
             self._transfer.out_of_sight(later)
         before, self._transfer.recording = self._transfer.recording, False
-        found = self.follow(forward, [unknown(), *given], {}, span)
+        context = [] if "setup_context" in rule.methods else [unknown()]
+        found = self.follow(forward, [*context, *given], {}, span)
         self._transfer.recording = before
         own = Link(link.varies, link.smooth) if before else Link()
         parts = found if type(found) is tuple else (found,)

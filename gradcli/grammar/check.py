@@ -78,6 +78,15 @@ class _Expressions:
         """Attributes that the program puts on values itself, as on its `ctx`."""
         return self.names.members.union(assigned_attributes(self.module))
 
+    @cached_property
+    def has_objects(self) -> bool:
+        """Whether there may be objects of classes: the program's own, the library's, exceptions."""
+        return bool(self.names.members) or any(
+            isinstance(node, (ast.Try, ast.Raise))
+            or (isinstance(node, (ast.Name, ast.Attribute)) and self.names.imported(node, scope))
+            for node, _, scope in walk(self.module)
+        )
+
     def faults(self) -> Iterator[Fault]:
         """The findings, in no order."""
         for node, role, scope in walk(self.module):
@@ -219,7 +228,7 @@ class _Expressions:
             return
         if name in signatures and signatures[name].method:
             return
-        if name in self.own_attributes or signatures.is_member(name):
+        if name in self.own_attributes or (self.has_objects and signatures.is_member(name)):
             return
         start = node.span.end - len(name)
         if name in signatures:

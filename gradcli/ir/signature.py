@@ -68,7 +68,7 @@ class Signatures(Protocol):
         ...
 
     def is_member(self, name: str) -> bool:
-        """Whether something of the library has an attribute of that name."""
+        """Whether an object, or something of the library, has an attribute of that name."""
         ...
 
     @property

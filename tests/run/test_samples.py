@@ -25,7 +25,7 @@ def result(sample):
     return program(sample).run(options=OPTIONS)
 
 
-CUT = {"no_grad", "descent"}
+CUT = {"no_grad", "descent", "first_network"}
 """Samples whose result depends on what is computed under `no_grad`: constants to a gradient, not to
 a difference."""
 

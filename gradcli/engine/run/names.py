@@ -42,10 +42,10 @@ class Builtins:
         return has(path)
 
     def is_member(self, name: str) -> bool:
-        """Whether something of the library has an attribute of that name."""
+        """Whether an object, or something of the library, has an attribute of that name."""
         from gradcli.engine.run.library import is_member
 
-        return is_member(name)
+        return name in OF_OBJECTS or is_member(name)
 
     def names(self) -> list[str]:
         """Every built-in name."""
@@ -57,7 +57,7 @@ class Builtins:
         from gradcli.engine.run import members
 
         twins = (f"{name}_" for name in ops.families)
-        return members.attributes().union(twins, OF_OBJECTS)
+        return members.attributes().union(twins)
 
     @property
     def of_python(self) -> frozenset[str]:

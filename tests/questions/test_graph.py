@@ -38,6 +38,19 @@ def test_without_a_result_it_is_the_graph_of_the_last_backward():
     )
 
 
+def test_a_leaf_is_shown_as_it_was_used_last():
+    text = """
+w = tensor([1.0, 2.0], requires_grad=True)
+loss = (w * w).sum()
+loss.backward()
+d = w.detach()
+d += 1
+loss
+"""
+    graph = load(text).graph().graph
+    assert graph.nodes[-1].value.tolist() == [1.0, 2.0]
+
+
 def test_a_leaf_that_a_program_ends_in_is_not_the_graph_after_a_backward():
     assert load(f"{TRAINING}w").graph().output == "loss"
     assert load("w = tensor(1.0, requires_grad=True)\nw").graph().output == "w"

@@ -112,6 +112,14 @@ e = e5     1         5
     )
 
 
+def test_a_name_is_whole_and_what_is_beside_it_goes():
+    r = Recorder()
+    name = "a_name_of_thirty_characters_in"
+    text = shown(r.graph(r("MulBackward0", 2, r.leaf("x"), var=name)), 36)
+    assert name in text
+    assert "gradient" not in text
+
+
 def test_a_shared_node_without_a_name_has_a_number():
     r = Recorder()
     t = r("ExpBackward0", 2, r.leaf("x"))

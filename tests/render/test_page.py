@@ -5,7 +5,7 @@ import re
 
 import pytest
 from browser import browser, chromium
-from graph_views import PROGRAMS
+from graph_views import LOOP, PROGRAMS
 
 from gradcli import load
 from gradcli.program import Options
@@ -59,6 +59,12 @@ def test_a_page_tells_what_was_saved_the_partials_and_how_gradients_come():
     assert grads[1] == {"y = x * x": "0.0888697"}
     assert grads[2] == {"x": "0.533218"}
     assert back[0]["says"] == "gradient of z: 1; adds to y 1, sin(y) 1"
+
+
+@pytest.mark.parametrize("turns", [300, pytest.param(100_000, marks=pytest.mark.long)])
+def test_a_long_loop_is_a_small_page(turns):
+    text = LOOP.replace("range(100)", f"range({turns})")
+    assert len(page_of(text)) < 60_000
 
 
 def test_no_text_of_a_program_is_markup():

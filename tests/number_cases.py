@@ -22,6 +22,8 @@ NUMBERS = {
 }
 EXAMPLE = {"float": 1.5, "int": 2, "bool": True}
 OPS = sorted(name for name in ops if ops[name].number is not None and ops[name].name == name)
+OF_MACHINE_CODE = {"alone", "inner_product"}
+"""Those that code in Python has not."""
 
 
 class Case:

@@ -7,6 +7,7 @@ from typing import Any
 
 from gradcli.engine.compile.adjoint import adjoint
 from gradcli.engine.compile.delta import without_zeros
+from gradcli.engine.compile.spreading import REASON, is_read_again
 from gradcli.engine.compile.tangent import tangent, tangents
 from gradcli.engine.compile.typed import (
     Do,
@@ -53,6 +54,8 @@ class Hessian(Twice):
         if self._mode == "forward":
             by, self._seeds = columns(program, self.points)
             return tangents(program, by).program
+        if is_read_again(program, self.points):
+            raise NotCompilable(REASON)
         rows = [self.points_of([name]) for name in self.names]  # of one tensor all have a cotangent
         self._seeds = [1.0 if j == k else 0.0 for own in rows for k in own for j in own]
         places = [[self.slopes + j for j in own] for own in rows for _ in own]

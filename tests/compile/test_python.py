@@ -6,6 +6,7 @@ from itertools import product
 
 import pytest
 from by_family import by_family
+from number_cases import OF_MACHINE_CODE
 
 from gradcli.engine.compile import python
 from gradcli.engine.compile.control import Control, Left
@@ -73,7 +74,6 @@ def outcome(call, *args, **params):
 
 
 NUMBERS = {"float": EDGES, "int": WHOLE, "bool": (False, True)}
-OF_MACHINE_CODE = {"alone", "inner_product"}
 OPS = sorted(
     {name for name in ops if ops[name].number is not None and ops[name].name == name}
     - OF_MACHINE_CODE

@@ -198,7 +198,7 @@ REFUSED = {
     "xs = []\ndef f(t):\n    xs.append(t)\n    return t\ngrad(f)(x)": "a function that is "
     "differentiated changes what is outside",
     "grad(lambda t: [t, t])(x)": "a function is differentiated that gives no number",
-    "xs = [x, b]\nxs[n]": "an item is taken by what is known only when it runs",
+    "xs = [x, n]\nxs[n]": "an item at a place that is known only when it runs is no number",
     "y = x\nfor i in range(0, 9, n):\n    y += 1\ny": "a range of a step that is known only when it "
     "runs",
     "p = [1.0, x] + [b, 2.0]\nq = p + p\nx": "`+` of lists of numbers adds their items as tensors",
@@ -252,7 +252,7 @@ def test_cuts():
 
 
 SAMPLES_OF_NUMBERS = {"newton", "no_grad", "polynomial", "two_paths"}
-SAMPLES_OF_SHORT_VECTORS = {"cooling", "exponential_fit", "logistic"}
+SAMPLES_OF_SHORT_VECTORS = {"cooling", "exponential_fit", "logistic", "rosenbrock"}
 
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda path: path.stem)

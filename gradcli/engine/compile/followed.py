@@ -12,6 +12,7 @@ from gradcli.engine.compile.adjoint import adjoint
 from gradcli.engine.compile.peel import peeled
 from gradcli.engine.compile.pushforward import pushforward
 from gradcli.engine.compile.rotate import rotated
+from gradcli.engine.compile.spreading import REASON, is_read_again
 from gradcli.engine.compile.symbols import Symbol, operand
 from gradcli.engine.compile.tangent import tangent, tangents
 from gradcli.engine.compile.tidy import ALL, tidy
@@ -170,7 +171,8 @@ class Followed:
         places = tuple([k for k, g in enumerate(weights) if g is not None])
         seeds = [operand(number_in(weights[k])) for k in places]
         program = self._program(self._body, self._results)
-        made = adjoint(program, self._at, (places,), self._again(program, seeds)).program
+        again = self._held_again(program, seeds)
+        made = adjoint(program, self._at, (places,), again).program
         copier = self._copier(made, seeds)
         body = copier.body(made.block.body)
         own = tuple(takewhile(copier.is_kept, body))
@@ -191,7 +193,7 @@ class Followed:
         trace = self._trace
         program = self._program(self._body, self._results)
         seeds = [operand(number_in(dot)) for along in directions for dot in along.values()]
-        again = self._again(program, seeds)
+        again = self._held_again(program, seeds)
         by = [[self._at[k] for k in along] for along in directions]
         if again:
             made = pushforward(program, by, again).program
@@ -264,6 +266,13 @@ class Followed:
         if these.may:
             raise trace.refused("whether a tangent is a constant hangs on the way")
         return ops.where(True, dot, out)
+
+    def _held_again(self, program: Program, seeds: Sequence[Operand]) -> list[Value]:
+        """What its derivatives may be differentiated by, if they can be."""
+        again = self._again(program, seeds)
+        if again and is_read_again(program, again):
+            raise self._trace.refused(REASON)
+        return again
 
     def _again(self, program: Program, seeds: Sequence[Operand]) -> list[Value]:
         """What its derivatives may be differentiated by."""

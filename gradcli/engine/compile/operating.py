@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from gradcli.engine.compile.picking import picked
 from gradcli.engine.compile.symbols import Symbol
 from gradcli.engine.compile.trace import Trace
 from gradcli.engine.compile.values import Cell, Text, Vector, is_known, is_number, number_type
@@ -98,6 +99,10 @@ class Operators:
         """`x[index]`."""
         if isinstance(x, (Vector, Tensor)) and is_known(index):
             return self._trace.do(ops.getitem, [x], {"index": index})
+        if isinstance(x, Tensor) and x.shape:
+            x = self._trace.vectors.of_known(x)
+        if isinstance(index, Symbol) and isinstance(x, (Vector, list, tuple)):
+            return picked(self._trace, x, index)
         if type(x) not in (list, tuple) or not is_known(index):
             raise self._trace.refused("an item is taken by what is known only when it runs")
         if type(index) not in (int, slice):

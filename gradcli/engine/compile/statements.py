@@ -13,9 +13,11 @@ from gradcli.engine.compile.calling import Calls
 from gradcli.engine.compile.flow import BREAK, CONTINUE, NEXT, RESULT, RETURN
 from gradcli.engine.compile.loops import Loops
 from gradcli.engine.compile.operating import Operators
+from gradcli.engine.compile.picking import put
 from gradcli.engine.compile.symbols import Symbol
 from gradcli.engine.compile.texts import Texts
 from gradcli.engine.compile.trace import Trace
+from gradcli.engine.compile.typed import DTYPES
 from gradcli.engine.compile.values import (
     MISSING,
     Cell,
@@ -43,6 +45,7 @@ from gradcli.engine.run.session import Session
 from gradcli.engine.run.text import format_value, text
 from gradcli.engine.tape.graph import Site
 from gradcli.engine.tape.tensor import Tensor
+from gradcli.engine.values.data import NUMBERS
 from gradcli.ir import visit
 
 _MEANINGLESS = {
@@ -370,7 +373,10 @@ class Statements:
         """A tensor without dimensions as one that is specialized."""
         if not isinstance(value, Tensor) or value.shape:
             return value
-        made = self._trace.cell(value.data)
+        if value.dtype not in DTYPES.values():
+            raise self._trace.refused(f"a tensor of {value.dtype}")
+        data = value.data  # which is an array where it lies on that of another
+        made = self._trace.cell(data if type(data) in NUMBERS else data.item())
         made.frozen = True  # it may be an item of another, on the memory of that
         return made
 
@@ -409,8 +415,13 @@ class Statements:
         at = self.read(i.index, frame)
         if type(receiver) is not list:
             raise self._trace.refused("an item of a tensor is set")
+        if isinstance(at, Symbol):
+            changed = put(self._trace, receiver, at, value)
+            self._trace.touch(receiver)
+            receiver[:] = changed
+            return
         if type(at) is not int or not -len(receiver) <= at < len(receiver):
-            raise self._trace.refused("an item is set at a place that is known only when it runs")
+            raise self._trace.refused("an item is set where there is none")
         self._trace.touch(receiver)
         receiver[at] = value
 

@@ -163,7 +163,7 @@ class Vectors:
             for part in tree:
                 share(node if isinstance(part, int) else ops.copied(node), part)
 
-        share(ops.shared(number), sum_order(count))
+        share(ops.spread(number), sum_order(count))
         return found
 
     # --- what entries ask --------------------------------------------------------------------

@@ -88,8 +88,23 @@ beside: Op = op(
 shared: Op = op(
     "shared",
     args=("input",),
-    doc="The number input, of which several elements are made: its cotangent is their sum, which "
-    "begins with zero.",
+    doc="The number input, of which the elements of a tensor are made: its cotangent is the sum of "
+    "theirs, which begins with zero.",
+    source="the adjoint of broadcasting",
+    number=lambda x: x,
+    array=lambda x: np.array(x),  # noqa: PLW0108 - np is imported where it is used
+    shape=lambda x: x,
+    vjp=(lambda g, out, x: from_zero(g),),
+    jvp=(lambda dot, out, x: dot,),
+    method=False,
+    samples=lambda: (sample(2.0),),
+)
+
+spread: Op = op(
+    "spread",
+    args=("input",),
+    doc="The number input beside the elements of a tensor: its cotangent is the sum of theirs, "
+    "which begins with zero.",
     source="the adjoint of broadcasting",
     number=lambda x: x,
     array=lambda x: np.array(x),  # noqa: PLW0108 - np is imported where it is used

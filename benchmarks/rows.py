@@ -84,7 +84,6 @@ def _fast(data: str) -> dict[str, Callable[[], object]]:
     found = {
         "gradcli run --rows": [*gradcli, "run", *asked],
         "gradcli grad --rows": [*gradcli, "grad", *asked],
-        "gradcli grad --rows --jobs 2": [*gradcli, "grad", *asked, "--jobs", "2"],
         "gradcli grad --rows, no extra": [*bare, "grad", *asked],
     }
     if shutil.which("gawk"):

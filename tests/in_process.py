@@ -8,6 +8,7 @@ from functools import cache
 from unittest.mock import patch
 
 import typer
+from schemas import hold, printed
 
 from gradcli.__main__ import _run
 from gradcli.cli.app import _Commands
@@ -30,7 +31,10 @@ def command(*arguments: object, stdin: str | bytes = "") -> tuple[int, str, str]
     given, out, err = (io.TextIOWrapper(io.BytesIO(b), "utf-8") for b in (data, b"", b""))
     with patch.multiple(sys, stdin=given, stdout=out, stderr=err):
         status = _run([str(a) for a in arguments])
-    return status, *(_written(stream) for stream in (out, err))
+    said, told = (_written(stream) for stream in (out, err))
+    for found in (*printed(said), *printed(told)):
+        hold(found)
+    return status, said, told
 
 
 def _written(stream: io.TextIOWrapper) -> str:

@@ -316,6 +316,14 @@ class Return(Node):
     value: Expr | None
 
 
+class Outer(Node):
+    """`global names` or `nonlocal names`: the function assigns to names around it."""
+
+    __slots__ = ("kind", "names")
+    kind: str
+    names: tuple[str, ...]
+
+
 class Yield(Node):
     """`yield value`: its function is a generator's."""
 
@@ -437,6 +445,7 @@ Statement: TypeAlias = (
     | Assert
     | Return
     | Yield
+    | Outer
     | Def
     | With
     | Class

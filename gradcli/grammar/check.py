@@ -19,6 +19,7 @@ from gradcli.grammar.names import (
     assigned,
     assigned_attributes,
     function_scope,
+    outer_names,
     walk,
 )
 from gradcli.grammar.parser import reads
@@ -382,8 +383,8 @@ def _too_early(
     for number, statement in enumerate(body):
         for name in assigned((statement,)):
             first.setdefault(name, number)
-    for param in params:
-        first.pop(param.name, None)
+    for name in (*(param.name for param in params), *outer_names(body)):
+        first.pop(name, None)
     told: set[str] = set()
     last = max(first.values(), default=-1)
     for number, statement in enumerate(body[: last + 1]):

@@ -115,7 +115,7 @@ class _Lowering(Expressions):
                 self.emit(ir.Break(s.span))
             case ast.Continue():
                 self.emit(ir.Continue(s.span))
-            case ast.Pass() | ast.Import():
+            case ast.Pass() | ast.Import() | ast.Outer():
                 pass
             case ast.Assert():
                 self.assertion(s)

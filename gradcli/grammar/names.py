@@ -211,7 +211,7 @@ def analyse(module: ast.Module, signatures: Signatures, given: frozenset[str]) -
             where it is read, even if it is a built-in's.
     """
     counts: dict[str, int] = {}
-    for name in assigned(module.body):
+    for name in (*assigned(module.body), *_made_global(module.body)):
         counts[name] = counts.get(name, 0) + 1
     imports = dict(_imports(module.body))
     declared: dict[str, ast.Declaration] = {}
@@ -265,8 +265,32 @@ def local_names(function: Function) -> tuple[str, ...]:
         targets = (name for clause in function.clauses for name in target_names(clause.target))
         return tuple(dict.fromkeys(targets))
     params = (param.name for param in function.params)
-    own = assigned(function.body) if isinstance(function, ast.Def) else ()
+    if isinstance(function, ast.Lambda):
+        return tuple(dict.fromkeys(params))
+    outer = {*outer_names(function.body)}
+    own = (name for name in assigned(function.body) if name not in outer)
     return tuple(dict.fromkeys((*params, *own)))
+
+
+def outer_names(body: tuple[ast.Statement, ...]) -> Iterator[str]:
+    """Names around a function that its statements assign, by `global` and `nonlocal`."""
+    pending = list(reversed(body))
+    while pending:
+        statement = pending.pop()
+        if isinstance(statement, ast.Outer):
+            yield from statement.names
+        elif not isinstance(statement, (ast.Def, ast.Class)):
+            pending.extend(reversed(_inner(statement)))
+
+
+def _made_global(body: tuple[ast.Statement, ...]) -> Iterator[str]:
+    """Names of the top level that functions assign: what they hold is no constant."""
+    pending = list(reversed(body))
+    while pending:
+        statement = pending.pop()
+        if isinstance(statement, ast.Outer) and statement.kind == "global":
+            yield from (name for name in statement.names for _ in range(2))
+        pending.extend(reversed(_inner(statement)))
 
 
 def target_names(target: ast.Expr) -> Iterator[str]:

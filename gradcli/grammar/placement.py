@@ -105,6 +105,8 @@ def _statement(
                 message = "`return` stands outside a function"
                 help = "the last expression of a program is its result"
                 yield Fault("misplaced-statement", message, start, start + len("return"), help=help)
+        case ast.Outer():
+            yield from _outer(statement, where)
         case ast.Yield():
             if not where.function:
                 start = statement.span.start
@@ -218,6 +220,18 @@ def target_faults(
             message = f"{_kind(expr)} cannot be assigned to"
             help = "to compare write `==`" if isinstance(expr, ast.Compare) else None
             yield Fault("bad-assignment", message, *expr.span, help=help, instead=instead)
+
+
+def _outer(statement: ast.Outer, where: _Where) -> Iterator[Fault]:
+    """What is wrong with the names of `global` and `nonlocal`."""
+    if statement.kind == "global":
+        return
+    around = None if where.scope is None else where.scope.outer
+    for name in statement.names:
+        if around is None or not around.binds(name):
+            message = f"no function around has a name `{name}`"
+            help = f"write `global {name}`" if where.function else None
+            yield Fault("unknown-name", message, *statement.span, help=help)
 
 
 def _deleted(target: ast.Expr, where: _Where, names: Names) -> Iterator[Fault]:

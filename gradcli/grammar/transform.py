@@ -65,6 +65,12 @@ class Transform:
     def assign(self, span: Span, *sides: ast.Expr) -> ast.Assign:
         return ast.Assign(span, sides[:-1], sides[-1])
 
+    def global_statement(self, span: Span, *names: str) -> ast.Outer:
+        return ast.Outer(span, "global", tuple(identifier(name, span) for name in names))
+
+    def nonlocal_statement(self, span: Span, *names: str) -> ast.Outer:
+        return ast.Outer(span, "nonlocal", tuple(identifier(name, span) for name in names))
+
     def annotated(
         self, span: Span, target: ast.Expr, annotation: ast.Expr, value: ast.Expr | None
     ) -> ast.Assign | ast.Pass:

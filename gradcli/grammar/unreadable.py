@@ -11,8 +11,6 @@ UNSUPPORTED = {
     "__debug__": "leaving assertions out",
     "async": "coroutines",
     "await": "coroutines",
-    "global": "assigning to outer names",
-    "nonlocal": "assigning to outer names",
 }
 """Python's words that mean nothing here, with what they are for there."""
 

@@ -413,7 +413,7 @@ class Parameter(Record):
 class Function(Record):
     """A function's code. `name` is "<lambda>" for a lambda and "<program>" for the main one.
     `locals` are the slots that are its own, `captures` those of functions around it that it, or a
-    function in it, reads.
+    function in it, reads or, by `global` and `nonlocal`, writes.
     """
 
     __slots__ = ("name", "parameters", "body", "locals", "captures", "span")

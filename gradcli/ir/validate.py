@@ -128,7 +128,7 @@ class _Validator:
         for operand in visit.operands(i):
             yield from self.operand(operand, function)
         for slot in visit.writes(i):
-            if slot not in function.locals:
+            if not _has(function, slot):
                 yield f"{here}: slot {slot} is written and is none of {function.name}"
         match i:
             case Operator() if i.operator not in _SIGNS.get(len(i.args), ()):

@@ -53,6 +53,12 @@ def is_generator(function: Function) -> bool:
     return any(isinstance(i, Emit) for i in instructions(function.body))
 
 
+def written_around(function: Function) -> frozenset[int]:
+    """The slots of functions around it that a function writes."""
+    written = {slot for i in instructions(function.body) for slot in writes(i)}
+    return frozenset(written.difference(function.locals))
+
+
 def functions_in(body: Sequence[Instruction]) -> Iterator[Function]:
     """The functions that a block defines, not those inside them."""
     for i in instructions(body):

@@ -157,7 +157,6 @@ BAD = [
         None,
     ),
     ("`x`", "bad-character", 1, 1, "``` (U+0060, grave accent) is not part of the language", None),
-    ("global x", "unsupported", 1, 1, "`global` is not part of the language", None),
     (
         "yield from x",
         "syntax-error",

@@ -95,6 +95,7 @@ RIGHT = {
     "a loop": made(ir.For(AT, 1, Y, [ir.Branch(AT, X, [ir.Break(AT)], [ir.Continue(AT)])])),
     "a choice": made(choice([GIVES], [ir.Copy(AT, 1, ONE), GIVES])),
     "a function": made(define(ir.Copy(AT, 3, X), ir.Return(AT, Y), captures=(1, 2))),
+    "a name around a function": made(define(ir.Copy(AT, 1, ONE), captures=(1,))),
     "an input": made(INPUT, ir.Watch(AT, 1, "x")),
     "bound": made(ir.Apply(AT, 1, "sum", (("input", Y), ("dim", ONE)))),
     "a sign": made(ir.Operator(AT, 1, "-", (Y,)), ir.Operator(AT, 1, "-", (Y, Y))),
@@ -116,7 +117,7 @@ WRONG = {
     "not captured": (made(define(ir.Return(AT, X))), "slot 1 is read and neither"),
     "captured from nowhere": (made(define(captures=(9,))), "f captures 9"),
     "written outside": (
-        made(define(ir.Copy(AT, 1, ONE), captures=(1,))),
+        made(define(ir.Copy(AT, 1, ONE))),
         "slot 1 is written and is none of f",
     ),
     "written nowhere": (made(ir.Copy(AT, 9, ONE)), "slot 9 is written and is none of"),

@@ -74,6 +74,53 @@ def walk(tree):
             yield t
 print(list(walk([1, [2, [3, 4]], 5])), max(walk([3, [7]])), dict(pairs([], 1)))
 """,
+    "global and nonlocal": """
+count = 0
+total = [0]
+def hook(g):
+    global count, made
+    count += 1
+    made = 'by hook'
+    for made2 in range(2): pass
+    return g
+hook(1); hook(2)
+print(count, made)
+def counter():
+    n = 0
+    def step(by=1):
+        nonlocal n
+        n += by
+        return n
+    return step
+a, b = counter(), counter()
+print(a(), a(2), b(), a())
+def deep():
+    global count
+    def inner():
+        global count
+        count = count * 10
+    inner()
+    count += 1
+deep()
+print(count)
+for i in range(3):
+    hook(i)
+    if count > 22: print('over', count)
+x = 1
+def shadows():
+    x = 5
+    return x
+def sets():
+    global x
+    x = shadows() + x
+sets()
+print(x, [count for _ in range(2)])
+def loops():
+    global i
+    for i in range(4): pass
+loops()
+print(i)
+""",
     "modules of Python": """
 import itertools, functools, copy, warnings
 from collections import OrderedDict
@@ -283,3 +330,8 @@ def test_what_is_imported_in_vain_is_told(text, message, help):
         load(text)
     (found,) = caught.value.diagnostics
     assert (found.message, found.help) == (message, help)
+
+
+def test_globals_of_a_large_program():
+    text = CASES["global and nonlocal"] + "\n".join(f"y{i} = {i}" for i in range(2100))
+    assert by_gradcli(text) == by_python(text)

@@ -180,6 +180,7 @@ def test_what_is_known_of_a_generated_program_is_so(seed):
 
 
 CASES = {
+    "names that functions assign": "n = 1\nl = [1]\ndef f():\n    global n, l\n    n = ones(2)\n    l = [n]\nf()\nn + 1\nl[0]\ndef g():\n    k = 0\n    def h():\n        nonlocal k\n        k = k + ones(2)\n        return k\n    h()\n    return k\ng()\nfor i in range(3): f()\nn",
     "comprehensions": "x = ones(2)\nl = [x * i for i in range(3) if i]\nd = {i: v for i, v in "
     "enumerate(l)}\ns = {i % 2 for i in range(4)}\nt = sum(v for v in l)\nd[1] + l[0] + t",
     "a list that a comprehension keeps": "l = [1]\nm = [l for i in range(2)]\nm[0].append(ones(2))\nl[1]",

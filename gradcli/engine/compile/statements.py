@@ -348,6 +348,8 @@ class Statements:
         raise self._trace.refused(f"{type(i).__name__} has no meaning in a compiled program")
 
     def _closure(self, function: ir.Function, frame: Frame) -> Closure:
+        if visit.written_around(function):
+            raise self._trace.refused(f"`{function.name}` assigns to a name around it")
         given = [p for p in function.parameters if p.default is not None]
         return Closure(function, frame, {p.name: self.read(p.default, frame) for p in given})
 

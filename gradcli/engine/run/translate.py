@@ -62,7 +62,13 @@ from gradcli.ir import (
     While,
     Yield,
 )
-from gradcli.ir.visit import instructions, is_generator, writes
+from gradcli.ir.visit import (
+    all_functions,
+    instructions,
+    is_generator,
+    writes,
+    written_around,
+)
 from gradcli.record import Record
 from gradcli.recursion import NESTED, Room
 from gradcli.source import Span
@@ -117,6 +123,7 @@ class _Translator(Pieces):
         self.blocks = 0  # nested Python blocks at this point of the current Python function
         self.wrapped = 0  # > 0 inside blocks moved into functions of their own
         self.shared: frozenset[str] = frozenset()  # names of the Python function that are globals
+        self.globals: frozenset[int] = frozenset()  # slots of the main program that are globals
 
     def parts(self) -> Iterator[ast.FunctionDef]:
         """The main function: all of a small program, whose variables are its locals. Those of a
@@ -126,11 +133,13 @@ class _Translator(Pieces):
         main, span = self.program.main, self.program.main.span
         if len(main.body) <= MOST_TOGETHER:
             whole = self.python_function(main, "@main", [], _OF_THE_RUN)
+            whole.body[1:1] = self.never(self.program)
             variables = ast.Call(self.name("@locals", span), [], [], **self.at(span))
             whole.body.append(self.end(variables))
             yield whole
             return
         self.shared = frozenset(map(self.variable, main.locals))
+        self.globals = frozenset(main.locals)
         for start in range(0, len(main.body), MOST_TOGETHER):
             body = main.body[start : start + MOST_TOGETHER]
             part = Function(PART, (), body, main.locals, (), span)
@@ -138,6 +147,23 @@ class _Translator(Pieces):
             if start + MOST_TOGETHER >= len(main.body):
                 made.body.append(self.end(self.constant(None, span)))
             yield made
+
+    def never(self, program: Program) -> list[ast.stmt]:
+        """Assignments that are never made, so that functions find the names which they assign."""
+        span = program.main.span
+        slots = {s for f in all_functions(program.main) for s in written_around(f)}
+        names = sorted(self.variable(slot) for slot in slots.intersection(program.main.locals))
+        made: list[ast.stmt] = [self.store(n, self.constant(None, span), span) for n in names]
+        return [ast.If(self.constant(False, span), made, [], **self.at(span))] if made else []
+
+    def around(self, function: Function) -> list[ast.stmt]:
+        """What tells Python that a function assigns to names around it."""
+        written = written_around(function)
+        at = self.at(function.span)
+        shared = sorted(map(self.variable, written & self.globals))
+        outer = sorted(map(self.variable, written - self.globals))
+        made: list[ast.stmt] = [ast.Global(shared, **at)] if shared else []
+        return [*made, ast.Nonlocal(outer, **at)] if outer else made
 
     def end(self, variables: ast.expr) -> ast.stmt:
         """What the main program returns: its variables and its result."""
@@ -178,7 +204,8 @@ class _Translator(Pieces):
         self.shared = shared
         span = function.span
         place = ast.Expr(self.constant(f"{span.start} {span.end}", span), **self.at(span))
-        body = [place, *self.body(function.body, span)]  # its docstring: where it is
+        inside = self.body(function.body, span)
+        body = [place, *([] if shared else self.around(function)), *inside]  # its docstring first
         if shared:
             names = {self.variable(slot) for i in instructions(function.body) for slot in writes(i)}
             names &= shared

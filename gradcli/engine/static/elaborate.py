@@ -148,7 +148,9 @@ class _Walk:
         objects = any(map(_may_be_object, visit.everything(program)))
         self._transfer = Transfer(self.findings, self._lists, objects=objects)
         self._calls = Calls(self._transfer, self._reaches_end)
-        self._steps = Steps(self._transfer, self._calls, asked)
+        functions = visit.all_functions(program.main)
+        self._shared = frozenset().union(*map(visit.written_around, functions))
+        self._steps = Steps(self._transfer, self._calls, asked, self._shared)
         self._inputs = Inputs(given, source, self._transfer.session)
         self._followed = 0
         self._leaving: list[_Leaving] = []  # of the loops around
@@ -209,12 +211,14 @@ class _Walk:
             return self._loop(i, slots)
         taken = [fact(self._held(operand, slots)) for operand in visit.operands(i)]
         ways = self._done(i, slots)
+        kept = self._shared.intersection(visit.writes(i)) if self._shared else ()
+        self._transfer.out_of_sight([slots.own[slot] for slot in kept if slot in slots.own])
         self.facts.note(i, taken, [fact(slots.get(slot)) for slot in visit.writes(i)])
         return ways
 
     def _held(self, operand: ir.Operand, slots: Slots) -> Any:
         """What an operand is, as far as it is known."""
-        if isinstance(operand, ir.Slot):
+        if isinstance(operand, ir.Slot) and operand.index not in self._shared:
             return slots.get(operand.index)
         return self._steps.read(operand, slots)
 

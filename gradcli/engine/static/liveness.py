@@ -74,6 +74,7 @@ class _Search:
         self.live: set[int] = set()
         self.read: set[int] = set()
         self.updated: set[int] = set()
+        self._at_end: Slots = _NONE
         self._captured: Slots = _NONE  # what functions inside the present one read, at any time
 
     def function(self, function: ir.Function, at_end: Slots) -> None:
@@ -82,9 +83,10 @@ class _Search:
         outer = self._captured
         self._captured = frozenset().union(*map(_read_in, inner))
         self.read |= at_end
+        self._at_end = at_end
         self._block(function.body, at_end, _NONE, _NONE)
         for f in inner:
-            self.function(f, _NONE)
+            self.function(f, visit.written_around(f))
         self._captured = outer
 
     def _block(
@@ -131,7 +133,7 @@ class _Search:
             case ir.Continue():
                 return set(at_next)
             case ir.Return():
-                return self._reading(set(), (i.value,))
+                return self._reading(set(self._at_end), (i.value,))
             case ir.Try():
                 return self._attempt(i, live, at_break, at_next)
             case ir.Raise():

@@ -23,15 +23,23 @@ from gradcli.source import Span
 
 class Steps:
     """The single steps of one walk; `asked` are the names whose ints are made floats.
+    `shared` are the slots that functions around which they are write, of which nothing is known;
     `exchanged` tells whether a tensor has got the memory of another.
     """
 
-    def __init__(self, transfer: Transfer, calls: Calls, asked: Collection[str]) -> None:
+    def __init__(
+        self,
+        transfer: Transfer,
+        calls: Calls,
+        asked: Collection[str],
+        shared: frozenset[int],
+    ) -> None:
         self._transfer = transfer
         self._findings = transfer.findings
         self._lists = transfer.lists
         self._calls = calls
         self._asked = asked
+        self._shared = shared
         self.exchanged = False
 
     def do(self, i: ir.Instruction, slots: Slots) -> None:
@@ -133,6 +141,8 @@ class Steps:
     def read(self, operand: ir.Operand | None, slots: Slots) -> Any:
         """What an operand is; unknown of a slot without a value, which is told."""
         match operand:
+            case ir.Slot(index=index) if index in self._shared:
+                return unknown()
             case ir.Slot():
                 found = slots.get(operand.index)
                 if found is None:

@@ -372,6 +372,12 @@ GROUPS = {
             "`pip install 'gradcli[fast]'` installs.",
         ),
         (
+            "plots-left-out",
+            "what a program draws with matplotlib's names: a warning",
+            "A program opens no windows and writes no files; what it prints is the same. "
+            "`gradcli plot` draws a result and its derivative over an input.",
+        ),
+        (
             "list-arithmetic",
             "`+` or `*` of lists of numbers, which are tensors there: a warning",
             "Python joins and repeats lists. So does the language where one is written in brackets "

@@ -7,6 +7,7 @@ which built-in each name is; where the two differ in meaning, that is an entry o
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from functools import cache
 
 from gradcli.grammar import foreign
@@ -97,6 +98,12 @@ def names(module: str, signatures: Signatures) -> list[str]:
     return signatures.names() if module in TORCH else [*_others().get(module, {})]
 
 
+def methods(paths: Iterable[str]) -> Iterator[str]:
+    """Methods of what imported libraries give that have the names of built-ins, too."""
+    if any(path.startswith("matplotlib") for path in paths):
+        yield from ("scatter", "fill")
+
+
 _RENAMED = {
     "torch.__version__": "torch_version",
     "torch.cuda.manual_seed": "manual_seed",
@@ -121,6 +128,10 @@ def _table(text: str) -> dict[str, str]:
 
 
 _NAMES = {
+    "d2l": "torch=pyplot",
+    "d2l.torch": "plt=pyplot",
+    "matplotlib": "pyplot use=python_warnings_nothing",
+    "matplotlib.pyplot": "cm=pyplot style=pyplot",
     "warnings": "filterwarnings=python_warnings_nothing simplefilter=python_warnings_nothing",
     "functools": "partial=python_functools_partial reduce=python_functools_reduce",
     "itertools": """

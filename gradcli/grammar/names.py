@@ -242,7 +242,7 @@ def analyse(module: ast.Module, signatures: Signatures, given: frozenset[str]) -
     }
     top = tuple(counts)
     named = (top, counts, once, constants, declared, sizes, free, imports)
-    members = frozenset(_members(module, imports))
+    members = frozenset((*_members(module, imports), *modules.methods(imports.values())))
     return Names(*named, members, signatures, bound)
 
 

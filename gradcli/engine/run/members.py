@@ -128,7 +128,9 @@ UNRECORDED = frozenset(
 
 def attributes() -> frozenset[str]:
     """Every attribute and method name that some value has."""
-    names: set[str] = set(_SETTERS) | ops.fields | OWN_NAMES | {*DRAWS, "shuffle"} | NAMES
+    from gradcli.engine.run.pictures import NAMES as DRAWN
+
+    names: set[str] = set(_SETTERS) | ops.fields | OWN_NAMES | {*DRAWS, "shuffle"} | NAMES | DRAWN
     for getters, methods in (_TENSOR, _NODE, _LIST, _HANDLE):
         names.update(getters, methods)
     return frozenset(names).union(METHODS_OF_PYTHON)

@@ -6,6 +6,7 @@ from graph_views import GOLDEN, PROGRAMS, WIDTHS, recorded, views
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gradcli import load
 from gradcli.render.graphs.dot import dot
 from gradcli.render.graphs.mermaid import mermaid
 from gradcli.render.graphs.picture import Extent, picture
@@ -132,6 +133,22 @@ def test_a_node_used_twice_by_another_stands_there_once():
     r = Recorder()
     t = r("ExpBackward0", 2, r.leaf("x"))
     assert shown(r.graph(r("MulBackward0", 3, t, t))).count("e2") == 1
+
+
+def test_what_a_call_does_is_one_line_with_its_inputs_in_order():
+    graph = load("x = [1.0, 2.0, 4.0]\nfor i in range(2):\n    y = sum(x)\ny * y").graph().graph
+    assert len(graph.nodes) == 7
+    assert (
+        shown(graph)
+        == """\
+               op            value  gradient  line
+y * y          MulBackward0  49      1        4
+└─ y = sum(x)  sum            7     14        3
+   ├─ x[0]                    1     14
+   ├─ x[1]                    2     14
+   └─ x[2]                    4     14
+"""
+    )
 
 
 def test_a_chain_of_a_loop_is_one_line():

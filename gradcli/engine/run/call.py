@@ -240,7 +240,7 @@ def _done(
     op: Op, session: Session, args: Sequence[Any], params: Mapping[str, Any], site: Site | None
 ) -> Any:
     if op.on_items is not None and isinstance(args[0], _GONE_THROUGH):
-        found = op.on_items(session, args[0], params, site)
+        found = op.on_items(session, args[0], params, session.as_one(op, site))
         if found is not None:
             return found
     try:

@@ -207,6 +207,14 @@ class Session:
                 if isinstance(node, AccumulateGrad):
                     node.out = _copied(a.data)  # as it is now: a step of training changes it
 
+    def as_one(self, op: Op, site: Site | None) -> Site | None:
+        """The place of what is one op to the program and several nodes, which a picture of the
+        graph draws as one.
+        """
+        if site is None or not self.keep:
+            return site
+        return Site(site.span, site.variable, Whole(op.name, False))
+
     def _composite(
         self, op: Op, args: Sequence[Any], params: Mapping[str, Any], site: Site | None
     ) -> Any:
@@ -217,7 +225,7 @@ class Session:
             args = [_unconnected(a) if isinstance(a, Tensor) else a for a in args]
         if self.keep:
             self.mark(args)
-            site = None if site is None else Site(site.span, site.variable, Whole(op.name, False))
+            site = self.as_one(op, site)
         before = {n for a in args if isinstance(a, Tensor) and (n := node_of(a)) is not None}
         out = _each(composed(op, args, params), _wrapped)
         if not op.view:

@@ -7,6 +7,7 @@ A large graph is drawn as far as it is asked for, from the result down. Nothing 
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from gradcli.render.graphs.chains import Chains, Fold
@@ -92,8 +93,10 @@ def _contracted(graph: Graph) -> _Contracted:
     if all(node.part_of is None for node in graph.nodes):
         return _Contracted(graph, {})
     users: dict[int, list[int]] = {node.id: [] for node in graph.nodes}
+    inputs: dict[int, list[int]] = {node.id: [] for node in graph.nodes}
     for edge in graph.edges:
         users[edge.target].append(edge.source)
+        inputs[edge.source].append(edge.target)
     heads: dict[int, int] = {}
     counts: dict[int, int] = {}
     for node in graph.nodes:  # the newest first: users come before what they use
@@ -107,12 +110,25 @@ def _contracted(graph: Graph) -> _Contracted:
         for node in graph.nodes
         if node.id not in heads
     ]
-    edges = []
-    for edge in graph.edges:
-        source = heads.get(edge.source, edge.source)
-        if edge.target not in heads:
-            edges.append(GraphEdge(source, edge.target, edge.input))
+    edges = [
+        GraphEdge(node.id, target, i)
+        for node in nodes
+        for i, target in enumerate(_from_outside(node.id, inputs, heads))
+    ]
     return _Contracted(Graph(graph.root, tuple(nodes), tuple(edges), graph.missing, {}), heads)
+
+
+def _from_outside(node: int, inputs: dict[int, list[int]], heads: dict[int, int]) -> Iterator[int]:
+    """What a node and its parts use, in the order in which they do."""
+    met = set()
+    todo = inputs[node][::-1]
+    while todo:
+        target = todo.pop()
+        if target not in heads:
+            yield target
+        elif target not in met:
+            met.add(target)
+            todo += reversed(inputs[target])
 
 
 def _changed(node: GraphNode, **fields: object) -> GraphNode:

@@ -218,10 +218,7 @@ class Expressions(Displays):
                 self.emit(ir.Method(e.span, target, place, "out=", (made,), ()))
         elif self.names.path(function, self.function.scope) == "super":
             return self.super(e, into)
-        elif (
-            isinstance(function, ast.Attribute)
-            and self.names.imported(function, self.function.scope) is None
-        ):
+        elif isinstance(function, ast.Attribute) and not self.is_imported(function):
             receiver = self.expression(function.value)
             args, keywords = self.arguments(e)
             target = self.target(busy, into)
@@ -279,6 +276,10 @@ class Expressions(Displays):
             keywords = (*(("self", operand) for operand in receiver), *keywords)
         return ir.CallBuiltin(span, target, name, args, keywords)
 
+    def is_imported(self, function: ast.Expr) -> bool:
+        """Whether a path names something of the library."""
+        return self.names.imported(function, self.function.scope) is not None
+
     def is_operation(self, function: ast.Attribute) -> bool:
         """Whether a method is a built-in function, or the in-place twin of one."""
         base = function.value
@@ -317,7 +318,7 @@ class Expressions(Displays):
         method: ir.Operand | None = None
         if builtin is not None:
             callee: ir.Operand = ir.Builtin(builtin, function.span)
-        elif isinstance(function, ast.Attribute):
+        elif isinstance(function, ast.Attribute) and not self.is_imported(function):
             receiver = self.expression(function.value)
             if self.is_operation(function):
                 callee, before = ir.Builtin(function.name, function.span), (receiver,)

@@ -10,7 +10,22 @@ from gradcli.program import Options, check_source, load
 from gradcli.source import Source
 
 FILES = sorted((Path(__file__).parent / "reference").glob("*.txt"))
-CASES = [pytest.param(case, id=f"{f.stem}: {case.name}") for f in FILES for case in read(f)]
+LONG = frozenset(
+    {
+        *("SGD", "SGD with momentum, dampening and weight decay", "SGD by Nesterov", "AdamW"),
+        *("RMSprop"),
+    }
+)
+"""Cases of a hundred steps that do what others do in small."""
+CASES = [
+    pytest.param(
+        case,
+        id=f"{f.stem}: {case.name}",
+        marks=[pytest.mark.long] if case.name in LONG else [],
+    )
+    for f in FILES
+    for case in read(f)
+]
 
 
 @pytest.mark.parametrize("case", CASES)

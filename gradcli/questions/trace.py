@@ -16,8 +16,8 @@ from gradcli.engine.report.values import plain_value
 from gradcli.engine.run.expressions import expression
 from gradcli.engine.run.steps import Around, Step, Steps
 from gradcli.engine.tape.graph import CompositeNode, Node, Watchpoint
-from gradcli.engine.tape.tensor import AccumulateGrad, Tensor, node_of
-from gradcli.engine.values.carrier import data_of
+from gradcli.engine.tape.tensor import AccumulateGrad, OpNode, Tensor, node_of
+from gradcli.engine.values.carrier import Like, data_of
 from gradcli.engine.values.data import is_floating, shape_of
 from gradcli.errors import Diagnostic, RunError, UsageError
 from gradcli.questions.asked import Asked
@@ -185,6 +185,7 @@ class _Rows:
         self._operations: list[_Operation] = []
         points = [asked.node(name) for name in asked.names]
         order = sorted(reachable([root, *points]), key=age)
+        self._values = _not_kept(order)
         self._sort((root, asked.output.index), order)
         self._ids = self._named()
 
@@ -287,12 +288,19 @@ class _Rows:
             variable,
             text,
             0 if span is None else self._source.position(span.start)[0],
-            _plain(recorded_value(result)),
+            _plain(self._value(result)),
             {name: _plain(partial) for name, partial in found.items()},
             self._part("adjoint", result),
             self._part("tangent", result),
             tuple(map(_told, around)),
         )
+
+    def _value(self, result: Result) -> Any:
+        node, index = result
+        if node not in self._values:
+            return recorded_value(result)
+        made = self._values[node]
+        return made[index] if type(made) is tuple else made
 
     def _declared(self, variable: str) -> Any:
         inputs = self._asked.loaded.program.inputs
@@ -310,6 +318,27 @@ class _Rows:
 
     def _name(self, node: Node, index: int) -> str:
         return self._ids.get(_origin((node, index)), "")
+
+
+def _not_kept(order: Sequence[Node]) -> dict[Node, Any]:
+    """What nodes gave that have not kept it, as those of changed views: made again of what they
+    were made of.
+    """
+    found: dict[Node, Any] = {}
+    for node in order:
+        if node.out is not None or not isinstance(node, OpNode):
+            continue
+        args = []
+        for data, under, output in zip(node.data, node.edges, node.outputs, strict=True):
+            value = data
+            if under is not None:
+                origin, place = _origin((under, output))
+                value = found[origin] if origin in found else recorded_value((origin, place))
+                value = value[place] if type(value) is tuple else value
+            args.append(value)
+        if not any(x is None or isinstance(x, Like) for x in args):
+            found[node] = node.op.value(args, node.params)
+    return found
 
 
 def _is_same(node: Node) -> bool:

@@ -24,6 +24,15 @@ PROGRAMS = {
         "y = x * 2\ny[0] = y[1] + 1\nz = y[1:]\ny += x[0]\ny.sum()",
         {"x": [1, 2, 3]},
     ),
+    "a view that is changed": (
+        "y = x * 2\nz = y[1:]\nz *= 3\ny.sum() * z[0]",
+        {"x": [1.0, 2.0, 4.0]},
+    ),
+    "a gradient of which another is made": (
+        "x = tensor(2.0, requires_grad=True)\nw = tensor(3.0, requires_grad=True)\n"
+        "y = x * w\nz = y ** 3\na, b = torch.autograd.grad(z, [y, x], create_graph=True)\na * b",
+        {"x": 2.0, "w": 3.0},
+    ),
     "a function": ("def f(t, k=2):\n    return sin(t) * k\nf(f(x), k=x)", {"x": 0.3}),
     "a list": ("v = [x, 2 * x]\nstack(v).sum() + max([x, 0.5])", {"x": 1.25}),
     "a result of several": ("m = x.max(dim=0)\nm.values * 3 + m.values", {"x": [1.0, 4.0, 2.0]}),
@@ -116,11 +125,11 @@ def test_names_that_look_like_those_of_operations_stay_apart():
 
 
 def test_turns_and_calls_are_told():
-    text = "def f(t):\n    return t * 2\ny = x\nfor i in range(2):\n    y = f(y) + 1\ny"
+    text = "def f(t):\n    return t * 2\ny = x\nfor i in range(2):\n    y = f(y) + 1\ny / 2"
     told = [r.around for r in rows_of(text, x=1.0)]
     turns = [f"turn {n} of the loop at line 4" for n in (1, 2)]
     called = "`f` called at line 5"
-    assert told == [(), (turns[0], called), (turns[0],), (turns[1], called), (turns[1],)]
+    assert told == [(), (turns[0], called), (turns[0],), (turns[1], called), (turns[1],), ()]
 
 
 def test_long_loops_are_shortened_in_the_middle_if_not_every_row_is_wanted():

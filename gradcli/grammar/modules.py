@@ -128,6 +128,7 @@ def _table(text: str) -> dict[str, str]:
 
 
 _NAMES = {
+    "torch.utils.checkpoint": "checkpoint",
     "d2l": "torch=pyplot",
     "d2l.torch": "plt=pyplot",
     "matplotlib": "pyplot use=python_warnings_nothing",

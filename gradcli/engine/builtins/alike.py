@@ -17,10 +17,10 @@ from gradcli.engine.ops.statics import Statics
 from gradcli.engine.run import members
 from gradcli.engine.tape.tensor import Number, Tensor
 from gradcli.engine.values.conversion import converted
-from gradcli.engine.values.data import NUMBERS, dtype_of, np, plain
+from gradcli.engine.values.data import NUMBERS, dtype_of, np, plain, shape_of
 from gradcli.engine.values.dtypes import dtype_name
 from gradcli.engine.values.limits import check_memory
-from gradcli.engine.values.sizes import describe, number, sizes
+from gradcli.engine.values.sizes import broadcast, describe, number, sizes
 from gradcli.errors import run_error
 
 FAMILY = 312, "Tensors like others"
@@ -222,6 +222,33 @@ scalar_tensor: Op = host(
     doc="A new tensor of one number, without dimensions.",
     sees=False,
     source="PyTorch: scalar_tensor",
+)
+
+
+def _sum_to_size(session: Any, x: Any, size: Any) -> Any:
+    x, asked = session.tensor(x), sizes(size)
+    _dtype(session, x, None)
+    shape = shape_of(x)
+    if broadcast(shape, asked) != shape:
+        message = f"a tensor of shape {list(shape)} cannot be summed to {list(asked)}"
+        raise run_error("shape-mismatch", message)
+    extra = len(shape) - len(asked)
+    dims = [i for i, n in enumerate(shape) if i < extra or (asked[i - extra] == 1 and n != 1)]
+    if not dims:
+        return x
+    summed = session.do(ops.sum, [x], {"dim": tuple(dims), "keepdim": True, "dtype": None})
+    return session.do(ops.reshape, [summed], {"shape": asked})
+
+
+sum_to_size: Op = host(
+    "sum_to_size",
+    _sum_to_size,
+    args=("input",),
+    params={"*size": REQUIRED},
+    infer=lambda known, x, size: known.unknown(x),
+    doc="The sums of the input over the dimensions along which the size broadcasts to it.",
+    source="PyTorch: sum_to_size",
+    method=True,
 )
 
 

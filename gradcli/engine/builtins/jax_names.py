@@ -69,6 +69,25 @@ jit: Op = host(
 )
 
 
+checkpoint: Op = host(
+    "checkpoint",
+    lambda session, *given, **options: (
+        called(given[0], given[1:], "checkpoint") if given else _no_function()
+    ),
+    args=("*function",),
+    params={"use_reentrant": None, "preserve_rng_state": True},
+    infer=_unknown,
+    doc="`torch.utils.checkpoint.checkpoint`: what a function returns. Nothing is done "
+    "twice, and no memory saved.",
+    source="PyTorch: utils.checkpoint",
+    keeps=True,
+)
+
+
+def _no_function() -> Any:
+    raise run_error("wrong-arity", "`checkpoint` needs a function")
+
+
 def _elementwise_grad(session: Any, function: Any, argnum: Any) -> Any:
     def total(*args: Any, **keywords: Any) -> Any:
         found = session.tensor(called(function, args, "elementwise_grad", keywords))

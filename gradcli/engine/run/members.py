@@ -27,12 +27,12 @@ from gradcli.engine.tape.tensor import (
     shows_another,
 )
 from gradcli.engine.values import refusals
-from gradcli.engine.values.conversion import can_hold
-from gradcli.engine.values.data import NUMBERS, dtype_of, shape_of
+from gradcli.engine.values.conversion import can_hold, converted
+from gradcli.engine.values.data import NUMBERS, dtype_of, np, plain, shape_of
 from gradcli.engine.values.dtypes import DTYPES, dtype_name
 from gradcli.engine.values.fields import Fields
 from gradcli.engine.values.limits import check_items
-from gradcli.engine.values.sizes import Size
+from gradcli.engine.values.sizes import Size, number
 from gradcli.errors import RunError, run_error
 
 Member = Callable[..., Any]
@@ -302,6 +302,22 @@ def _fill_(session: Session, site: Site | None, x: Tensor, value: Any) -> Tensor
     return apply_inplace(ops.fill, x, args, {}, site, recording=session.recording)
 
 
+def _drawn(draw: str, *defaults: float) -> Member:
+    """`x.uniform_(low, high)` and the like: random numbers in the place of the elements."""
+
+    def method(session: Session, site: Site | None, x: Tensor, *given: Any) -> Tensor:
+        first = [number(value, draw) for value in given[: len(defaults)]]
+        params = [*first, *defaults[len(first) :]]
+        try:
+            found = getattr(session.rng, draw)(*params, x.shape)
+        except ValueError as error:
+            raise run_error("bad-argument", f"`{draw}_` cannot draw: {error}") from None
+        made = Tensor(converted(plain(np.asarray(found)), x.dtype))
+        return _fill_(session, site, x, made)
+
+    return method
+
+
 def _out(session: Session, site: Site | None, x: Tensor, value: Any) -> Tensor:
     """What an operation gives, put into the tensor `x` by `out=x`."""
     value = session.tensor(value)
@@ -373,6 +389,8 @@ _TENSOR: tuple[dict[str, Member], dict[str, Member]] = (
         "fill_": _fill_,
         "copy_": _fill_,
         "out=": _out,
+        "uniform_": _drawn("uniform", 0.0, 1.0),
+        "normal_": _drawn("normal", 0.0, 1.0),
         "zero_grad": _zero_grad,
         "retain_grad": autograd.retain_grad,
         "register_hook": hooks.register_hook,

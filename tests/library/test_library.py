@@ -6,8 +6,10 @@ from gradcli import ahead
 from gradcli.engine.run import library
 from gradcli.engine.run.execute import imported
 from gradcli.engine.run.session import Session
+from gradcli.errors import GradError
 from gradcli.ir import visit
 from gradcli.library.index import FILES
+from gradcli.program import Options, load
 
 HELP = "`python -m gradcli.ahead` writes it anew"
 SOURCES = {p.relative_to(ahead.LIBRARY).as_posix(): p for p in ahead.sources()}
@@ -39,3 +41,11 @@ def test_what_has_a_name_is_there_in_each_run():
 def test_modules_have_no_places():
     for file in set(FILES.values()):
         assert {tuple(i.span) for i in visit.everything(library.program(file))} <= {(0, 0)}
+
+
+@pytest.mark.parametrize("path", ["torch.nn.Tanh", "ValueError"])
+def test_code_takes_nothing_of_the_library(path):
+    program = load(f"param x = 2.0\nf = {path}\nx * (1 if f is None else 2)\n")
+    with pytest.raises(GradError, match="no meaning in a compiled program"):
+        program.run(options=Options(compile="always"))
+    assert program.run(options=Options(compile="never")).result == 4

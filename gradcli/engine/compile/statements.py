@@ -477,6 +477,8 @@ class Statements:
                 return operand if value is REQUIRED else value
             case ir.Slot():
                 return self._slot(operand.index, frame)
+            case ir.Imported():
+                raise self._trace.refused(f"`{operand.path}` has no meaning in a compiled program")
         return None
 
     def _held(self, slot: int, frame: Frame) -> Any:

@@ -32,6 +32,8 @@ y
 """
 ROWS = "input a\ninput b\nsin(a) * b + a * b - 3.0"
 COUNT = 1_000_000
+MODEL = "input w: float[8]\ninput b\ninput x: float[8]\ntanh(w * x).sum() + sigmoid(w @ x + b)"
+VECTORS = 100_000
 HESSIAN = """
 input a = 0.1
 input b = 0.2
@@ -81,6 +83,7 @@ def main(repeats: int = 5) -> None:
     with _library() as c:
         loop(c, 100_000, repeats)
         rows(c, repeats)
+    vectors(repeats)
     hessian(repeats)
     ready()
     commands(repeats)
@@ -180,6 +183,29 @@ def rows(c: Any, repeats: int) -> None:
         works["JAX jit, one batch"] = _rows_jax(jax, a, b)
     found = race(works, repeats)
     _print(f"{COUNT:,} rows of 5 ops, two derivatives", found, "ns a row", 1e9 / COUNT)
+
+
+def vectors(repeats: int) -> None:
+    """Many points of a model of eight weights: value and gradient."""
+    import numpy as np
+
+    points = np.random.default_rng(0).normal(size=(VECTORS, 17))
+    works: Work = {}
+    function = load(MODEL).compile("w,b")
+    works["gradcli, machine code"] = lambda: function(points[:, :9], x=points[:, 9:])
+    program = load(MODEL)
+    one = {"w": points[0, :8], "b": float(points[0, 8]), "x": points[0, 9:]}
+    ask = partial(program.grad, one, wrt=("w", "b"), options=INTERPRETED)
+    slow: Work = {"interpreted": lambda: [ask() for _ in range(VECTORS // 100)]}
+    peer = torch()
+    if peer is not None:
+        works["PyTorch, one batch"] = partial(_model_torch, peer, points)
+        slow["PyTorch, one by one"] = lambda: [
+            _model_torch(peer, points[k : k + 1]) for k in range(VECTORS // 100)
+        ]
+    found = race(works, repeats)
+    found |= {name: Timing(t.least * 100, t.median * 100) for name, t in race(slow, 2).items()}
+    _print(f"{VECTORS:,} points of a model of eight weights", found, "us a point", 1e6 / VECTORS)
 
 
 def hessian(repeats: int) -> None:
@@ -291,6 +317,13 @@ def _rows_torch(torch: Any, a: Any, b: Any) -> object:
     y = torch.tensor(b, requires_grad=True)
     (torch.sin(x) * y + x * y - 3.0).sum().backward()
     return x.grad, y.grad
+
+
+def _model_torch(torch: Any, points: Any) -> object:
+    p = torch.tensor(points)
+    w, b, x = p[:, :8].requires_grad_(), p[:, 8].clone().requires_grad_(), p[:, 9:]
+    (torch.tanh(w * x).sum(1) + torch.sigmoid((w * x).sum(1) + b)).sum().backward()
+    return b.grad
 
 
 def _rows_jax(jax: Any, a: Any, b: Any) -> Callable[[], object]:

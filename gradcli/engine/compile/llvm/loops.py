@@ -14,7 +14,7 @@ import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from gradcli.engine.compile.llvm.errors import Untranslatable
-from gradcli.engine.compile.llvm.numbers import compared, to_float
+from gradcli.engine.compile.llvm.numbers import compared, intrinsic, to_float
 from gradcli.engine.compile.llvm.writer import TYPES, Number, Writer, constant
 from gradcli.engine.compile.typed import DTYPES
 
@@ -33,6 +33,7 @@ _COMPARISONS = {
     np.equal: "Eq",
     np.not_equal: "NotEq",
 }
+_INTRINSICS = {np.absolute: "fabs", np.sqrt: "sqrt"}
 _BY_EXPONENT = {2.0: np.square, 1.0: np.positive, 0.5: np.sqrt, -1.0: np.reciprocal}
 """What an array to the power of a plain number is by."""
 
@@ -83,6 +84,10 @@ class Loops:
             return w.number("float", f"{_ARITHMETIC[ufunc]} double {a.text}, {b.text}")
         if ufunc in _COMPARISONS and types == ["float", "float"]:
             return compared(w, _COMPARISONS[ufunc], *args)
+        if ufunc in _INTRINSICS and types == ["float"]:
+            return Number(intrinsic(w, _INTRINSICS[ufunc], "double", args[0].text), "float")
+        if ufunc is np.negative and types == ["float"]:
+            return w.number("float", f"fneg double {args[0].text}")
         *taken, type_ = _types(ufunc, tuple(types))
         given = [to_float(w, a) if t == "float" else a for a, t in zip(args, taken, strict=True)]
         if [a.type for a in given] != taken:

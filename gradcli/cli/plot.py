@@ -13,7 +13,7 @@ from gradcli.cli.progress import progress
 from gradcli.formats.forms import PLOTS
 
 if TYPE_CHECKING:
-    from gradcli.results import PlotResult
+    from gradcli.views import PlotResult
 
 _POINTS = 200  # where the line does not say
 _MOST = 1_000_000

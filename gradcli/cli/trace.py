@@ -11,7 +11,7 @@ from gradcli.cli.output import Target, resolve_auto
 from gradcli.formats.forms import TRACES
 
 if TYPE_CHECKING:
-    from gradcli.results import TraceResult
+    from gradcli.views import TraceResult
 
 
 @command(

@@ -5,7 +5,8 @@ from __future__ import annotations
 from gradcli.formats.forms import Parts
 from gradcli.formats.json_text import array, json_object, warning_json
 from gradcli.formats.literal import literal, quote
-from gradcli.results import Break, Curve, PlotResult, Value
+from gradcli.results import Value
+from gradcli.views import Break, Curve, PlotResult
 
 
 def plot_parts(result: PlotResult) -> Parts:

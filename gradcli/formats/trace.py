@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping
 from gradcli.formats.json_text import array, json_object, warning_json
 from gradcli.formats.layouts import LAYOUTS
 from gradcli.formats.literal import literal, quote
-from gradcli.results import TraceGap, TraceResult, TraceRow, Value
+from gradcli.results import Value
+from gradcli.views import TraceGap, TraceResult, TraceRow
 
 _COLUMNS = (
     *("id", "variable", "expression", "line", "value", "partials", "adjoint", "tangent", "around"),

@@ -14,8 +14,9 @@ from gradcli.errors import Diagnostic, GradError, InputError, RunError, UsageErr
 from gradcli.ir import Program as Ops
 from gradcli.questions.request import Options
 from gradcli.record import Record
-from gradcli.results import Break, Curve, JvpResult, PlotResult
+from gradcli.results import JvpResult
 from gradcli.source import Source, Span
+from gradcli.views import Break, Curve, PlotResult
 
 _TOGETHER = 16, 4096  # points that are asked together, at first and at most
 _CURVES = 8  # elements of a result that are drawn

@@ -22,10 +22,8 @@ from gradcli.results import (
     HvpResult,
     JacobianResult,
     JvpResult,
-    PlotResult,
     RunResult,
     Several,
-    TraceResult,
     VjpResult,
 )
 from gradcli.source import Source
@@ -33,6 +31,7 @@ from gradcli.source import Source
 if TYPE_CHECKING:
     from gradcli.questions.function import Function
     from gradcli.questions.prepared import Many
+    from gradcli.views import PlotResult, TraceResult
 
 Answer = TypeVar("Answer")
 

@@ -27,8 +27,9 @@ from gradcli.questions.request import Options, Request
 from gradcli.questions.wanted import Watch, candidates, chosen, differentiated, named
 from gradcli.questions.warnings import warnings
 from gradcli.record import Record
-from gradcli.results import TraceGap, TraceResult, TraceRow, Value
+from gradcli.results import Value
 from gradcli.source import Source
+from gradcli.views import TraceGap, TraceResult, TraceRow
 
 _FIRST, _LAST = 3, 2  # turns that are shown of a long loop
 _MOST = 400  # operations that are shown in all

@@ -9,7 +9,7 @@ from typing import Any
 
 from gradcli.render.plot import needs_extra, told
 from gradcli.render.ticks import bounds, gaps, pieces
-from gradcli.results import Curve, PlotResult
+from gradcli.views import Curve, PlotResult
 
 _SIZE = (7.0, 6.0)  # inches
 _NAMED = 6  # kinks of a curve that have their names above

@@ -3,15 +3,8 @@
 from __future__ import annotations
 
 from gradcli.render.text import Line, plain_text
-from gradcli.results import (
-    Derivative,
-    GradcheckResult,
-    GraphResult,
-    PlotResult,
-    RunResult,
-    Shown,
-    TraceResult,
-)
+from gradcli.results import Derivative, GradcheckResult, GraphResult, RunResult, Shown
+from gradcli.views import PlotResult, TraceResult
 
 _PRECISION, _WIDTH = 6, 100
 

@@ -10,7 +10,7 @@ from gradcli.errors import Diagnostic, UsageError
 from gradcli.render.numbers import number
 from gradcli.render.text import Line, Segment, cells, shorten, visible
 from gradcli.render.ticks import bounds, gaps, pieces, ticks
-from gradcli.results import Break, Curve, PlotResult
+from gradcli.views import Break, Curve, PlotResult
 
 _VALUES, _SLOPES = 12, 9  # lines of the two parts
 _NARROWEST = 12  # cells of a part

@@ -7,7 +7,8 @@ from itertools import product
 
 from gradcli.render.numbers import align, block, is_number, number, shape_of
 from gradcli.render.text import TIMES, Line, cells, line_cells, shorten, visible
-from gradcli.results import TraceGap, TraceResult, TraceRow, Value
+from gradcli.results import Value
+from gradcli.views import TraceGap, TraceResult, TraceRow
 
 _GAP = "  "
 _CUTS = (30, 20, 14)  # cells that a value may take, as there is room

@@ -137,3 +137,9 @@ def test_no_command_imports_lark(imported):
 def test_help_does_not_load_the_engine(imported):
     loaded = imported("the help")
     assert not {name for name in loaded if name.startswith(("gradcli.engine", "gradcli.grammar"))}
+
+
+def test_what_draws_is_loaded_by_what_draws(imported):
+    views = {"gradcli.views", "gradcli.render.trace", "gradcli.render.looks"}
+    assert not views & imported("grad on numbers")
+    assert "gradcli.views" in imported("trace on numbers")

@@ -8,7 +8,7 @@ from sample_programs import ROOT
 
 from gradcli.errors import GradError, RunError, UsageError
 from gradcli.program import Options, load
-from gradcli.results import TraceGap
+from gradcli.views import TraceGap
 
 BOOK = "log(x1) + x1 * x2 - sin(x2)"
 AT = {"x1": 2.0, "x2": 5.0}

@@ -38,7 +38,9 @@ def test_every_result_that_is_shown_is_asked_for():
         return {k for c in kind.__subclasses__() for k in (kinds(c) or {c})}
 
     asked = {type(getattr(PROGRAM, q)(**a)) for q, a in ASKED.items()}
-    left = {kind.__name__ for kind in kinds(Shown) - asked if kind.__module__ == "gradcli.results"}
+    left = {
+        kind.__name__ for kind in kinds(Shown) - asked if kind.__module__.startswith("gradcli.")
+    }
     assert left == {"PlotResult"}, "drawn by a package that tests may not have"
 
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from itertools import chain, islice
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -18,27 +21,41 @@ if TYPE_CHECKING:
     from gradcli.program import Many
 
 _FIRST, _MOST = 16, 4096  # rows that are asked together
-_LEAST_BYTES, _MOST_BYTES = 2**14, 2**20  # of a block of rows
+_LEAST_BYTES, _MOST_BYTES = 2**10, 2**20  # of a block of rows
+_AHEAD = 4  # blocks that a thread gets before their answers are written
 _LONG = 0.2  # seconds after which people want to see something
 _BY_ROW = ("human", "ndjson")  # forms of which each row is written by itself
 
 
+def takes_code(question: Question, wanted: Wanted, row: Row) -> bool:
+    """Whether code can answer rows such as this one; it is made."""
+    given = {name: given.value for name, given in question.inputs.items()} | _values(wanted, row)
+    now = question.options.changed(compile="always")
+    return question.options.compile != "never" and question.query.many(given, now) is not None
+
+
 def many_rows(
-    question: Question, asked: Batch, wanted: Wanted, kind: str, ask: Callable[[Row], Answer]
+    question: Question,
+    asked: Batch,
+    rows: Iterator[Row],
+    wanted: Wanted,
+    kind: str,
+    ask: Callable[[Row], Answer],
 ) -> Iterator[Answer | Together]:
-    """The answers to all rows, by code as soon as there is any; else `ask` gives them. No row that
-    is there waits for one that is not.
+    """The answers to all rows, by code as soon as there is any, in several threads if so many jobs
+    are asked for; else `ask` gives them. No row that is there waits for one that is not.
     """
-    rows = iter(asked.rows)
     same = {name: given.value for name, given in question.inputs.items()}
     count, size, layout, failed = _FIRST, _LEAST_BYTES, None, None
     while failed is None:
         if layout is not None and kind not in _BY_ROW:
-            block = asked.rows.block(wanted.names, size)
-            if block is not None:
-                start = perf_counter()
-                yield from _answers(layout, block, asked, ask)
-                is_short = perf_counter() - start < _LONG
+            start = perf_counter()
+            done = 0
+            for block, found in _found(layout.many, asked, wanted, size):
+                done += 1
+                yield from _answers(layout, block, found, asked, ask)
+            if done:
+                is_short = perf_counter() - start < _LONG * done
                 size = min(2 * size, _MOST_BYTES) if is_short else max(size // 2, _LEAST_BYTES)
                 continue
         together, failed = _taken(asked.rows, rows, count)
@@ -62,13 +79,32 @@ def many_rows(
         raise failed
 
 
+def _found(many: Many, asked: Batch, wanted: Wanted, size: int) -> Iterator[tuple[Block, Any]]:
+    """The next blocks of rows with the numbers of their answers: one, or some for each of several
+    threads.
+    """
+    first = asked.rows.block(wanted.names, size)
+    if first is None:
+        return
+    if asked.jobs == 1:
+        yield first, many.arrays(first.columns)
+        return
+    with ThreadPoolExecutor(asked.jobs) as pool:
+        blocks = chain([first], iter(partial(asked.rows.block, wanted.names, size), None))
+        begun = [
+            (block, pool.submit(many.arrays, block.columns))
+            for block in islice(blocks, _AHEAD * asked.jobs)
+        ]
+        for block, future in begun:
+            yield block, future.result()
+
+
 def _answers(
-    layout: _Layout, block: Block, asked: Batch, ask: Callable[[Row], Answer]
+    layout: _Layout, block: Block, found: Any, asked: Batch, ask: Callable[[Row], Answer]
 ) -> Iterator[Answer | Together]:
     """The answers to the rows of a block: together, but for those that have to be asked by
     themselves.
     """
-    found = layout.many.arrays(block.columns)
     if found is None:
         yield from (ask(block.row(place)) for place in range(block.count))
         return

@@ -8,13 +8,13 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from functools import partial
-from itertools import chain
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 from gradcli.cli.failures import bug, out_of_memory
-from gradcli.cli.many_rows import many_rows
+from gradcli.cli.many_rows import many_rows, takes_code
 from gradcli.cli.messages import Telling
 from gradcli.cli.output import Target
 from gradcli.cli.progress import progress
@@ -79,6 +79,14 @@ def answer_rows(question: Question, asked: Batch, target: Target, telling: Telli
     told: set[str] = set()
     if wanted.left and asked.rows.form != "ndjson":
         telling.warn([_at_default(f"`{asked.rows.name}`", wanted.left)])
+    rows = iter(asked.rows)
+    beside = _may_get_stuck(question.options.limits) and can_fork()
+    if asked.jobs > 1 and not beside:
+        beside = True
+        if asked.rows.at_once:
+            first = [*islice(rows, 1)]
+            rows = chain(first, rows)
+            beside = not (first and takes_code(question, wanted, first[0]))
     status = count = left_out = first_left = 0
     wrong: list[int] = []
     # a bar among rows that scroll by would be no help
@@ -86,10 +94,10 @@ def answer_rows(question: Question, asked: Batch, target: Target, telling: Telli
     with (
         target.stream() as write,
         progress("rows", telling, silent=scrolling) as bar,
-        workers(ask, asked.rows, asked.jobs)
-        if asked.jobs > 1 or (_may_get_stuck(question.options.limits) and can_fork())
+        workers(ask, rows, asked.jobs)
+        if beside
         else nullcontext(
-            many_rows(question, asked, wanted, kind, partial(ask, leave=_end(telling)))
+            many_rows(question, asked, rows, wanted, kind, partial(ask, leave=_end(telling)))
         ) as answers,
     ):
         kept = asked.kept.names if asked.kept else ()

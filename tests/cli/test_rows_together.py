@@ -82,3 +82,14 @@ def test_rows_of_several_files_are_numbered_on(cli, tmp_path, monkeypatch):
     assert "75,two.csv,,two.csv:37:5: `x` in column `a` is no number\n" in expected[1].replace(
         '"', ""
     )
+
+
+def test_several_threads_answer_in_order(cli, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("gradcli.cli.many_rows._LEAST_BYTES", 64)
+    (tmp_path / "rows.csv").write_text(table(400, {300: "s300,x,1"}), "utf-8")
+    asked = ["grad", *PRODUCT, "--rows", "rows.csv", "--on-error", "skip", "--keep", "site"]
+    expected = cli(*asked, "--compile", "never")
+    assert expected[1].count("\n") == 400
+    monkeypatch.setattr("gradcli.cli.workers._started", None)  # no process is begun
+    assert cli(*asked, "--jobs", "3") == expected

@@ -117,7 +117,9 @@ class Line:
         metavar="WHAT",
         help="A bad row: stop, skip, record; ignore is skip with status 0.",
     )
-    jobs: int = option(default=1, min=1, max=256, metavar="N", help="Processes or threads for --rows (1).")
+    jobs: int = option(
+        default=1, min=1, max=256, metavar="N", help="Processes or threads for --rows (1)."
+    )
     show: list[str] | None = option(
         metavar="NAME,..", help="Print these names; repeatable.", autocompletion=completion.names
     )

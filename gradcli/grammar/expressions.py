@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import assert_never
 
 from gradcli import ir
-from gradcli.grammar import ast
+from gradcli.grammar import ast, modules
 from gradcli.grammar.arity import bind, is_spread, of_builtin, parted
 from gradcli.grammar.displays import Displays
 from gradcli.source import Span
@@ -56,7 +56,11 @@ class Expressions(Displays):
                 busy = self.function.busy
                 receiver = self.expression(e.value)
                 target = self.target(busy, into)
-                self.emit(ir.GetAttribute(e.span, target, receiver, e.name))
+                of_array = self.of_arrays(e) if e.name == "size" else None
+                if of_array is not None:
+                    self.emit(self.application(e.span, target, of_array, (receiver,), ()))
+                else:
+                    self.emit(ir.GetAttribute(e.span, target, receiver, e.name))
                 return ir.Slot(target, e.span)
             case ast.List() | ast.Tuple():
                 kind = "list" if isinstance(e, ast.List) else "tuple"
@@ -224,6 +228,7 @@ class Expressions(Displays):
             target = self.target(busy, into)
             name = function.name
             if self.is_operation(function):
+                name = self.of_arrays(function) or name
                 self.emit(self.application(e.span, target, name, args, keywords, (receiver,)))
             else:
                 self.emit(ir.Method(e.span, target, receiver, name, args, keywords))
@@ -279,6 +284,13 @@ class Expressions(Displays):
     def is_imported(self, function: ast.Expr) -> bool:
         """Whether a path names something of the library."""
         return self.names.imported(function, self.function.scope) is not None
+
+    def of_arrays(self, e: ast.Attribute) -> str | None:
+        """The built-in that an attribute or method of NumPy's arrays is, if they are imported."""
+        own = isinstance(e.value, ast.Name) and e.value.id == self.function.context
+        if own or e.name in self.names.members:
+            return None
+        return modules.of_arrays(e.name, self.names.imports.values())
 
     def is_operation(self, function: ast.Attribute) -> bool:
         """Whether a method is a built-in function, or the in-place twin of one."""

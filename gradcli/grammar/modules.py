@@ -104,6 +104,19 @@ def methods(paths: Iterable[str]) -> Iterator[str]:
         yield from ("scatter", "fill")
 
 
+def of_arrays(name: str, paths: Iterable[str]) -> str | None:
+    """The built-in that `x.name` is in a program that imports NumPy or its like: `x.size`, which
+    PyTorch calls, and `x.dot(y)`, which it refuses for matrices.
+    """
+    built_in = _OF_ARRAYS.get(name)
+    if built_in is None or not any(path in _ARRAYS for path in paths):
+        return None
+    return built_in
+
+
+_OF_ARRAYS = {"size": "numpy_size", "dot": "numpy_dot"}
+_ARRAYS = frozenset({"numpy", "jax.numpy", "autograd.numpy"})
+
 _RENAMED = {
     "torch.__version__": "torch_version",
     "torch.cuda.manual_seed": "manual_seed",

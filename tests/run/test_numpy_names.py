@@ -53,7 +53,8 @@ def test_every_name_is_a_built_in():
         ("import numpy as np\nnp.random.rand(10 ** 12)", "memory"),
         ("import numpy as np\nnp.random.default_rng(1).randn(2)", "this generator has no `randn`"),
         ("import numpy as np\nnp.std('a')", "`np.std` needs a number or tensor, got 'a'"),
-        ("import numpy as np\nx = np.ones(2)\nx.size", "is a method of"),
+        ("import torch\nx = torch.ones(2)\nx.size", "is a method of"),
+        ("import torch\nx = torch.ones(2, 2)\nx.dot(x)", "`dot` needs a vector"),
     ],
 )
 def test_refused(program, says):

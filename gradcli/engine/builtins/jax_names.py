@@ -428,7 +428,7 @@ def _permutation(session: Any, key: Any, x: Any) -> Any:
     rng = np.random.Generator(np.random.PCG64(_words(key)))
     data = data_of(session.tensor(x))
     check_memory(sizes((data,), "x") if type(data) is int else ())
-    if type(data) is float or type(data) is bool or not (type(data) is int or data.ndim):
+    if type(data) is not int and not getattr(data, "ndim", 0):
         raise run_error("wrong-type", "`permutation` takes a count or an array")
     return Tensor(plain(rng.permutation(data)))
 

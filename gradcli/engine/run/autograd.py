@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence, ValuesView
 from typing import Any
 
 from gradcli.engine.autodiff import backward as passes
@@ -160,6 +160,8 @@ def gradients(
     """`torch.autograd.grad`: gradients of outputs by tensors of the graph, one for each."""
     if not flag(only_inputs, "only_inputs"):
         raise run_error("bad-argument", "`only_inputs` must be True", help="use `backward`")
+    if isinstance(inputs, (Iterator, ValuesView)):  # as `net.parameters()`
+        inputs = session.items(inputs)
     if flag(is_grads_batched, "is_grads_batched"):
         retain = retain_graph if retain_graph is not None else create_graph
         return _batch_of_gradients(

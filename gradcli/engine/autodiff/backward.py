@@ -393,7 +393,8 @@ def _recorded(node: Any, g: Any, wanted: Sequence[bool], *still: Any) -> Sequenc
     if node.site is not None:
         for c in pulled:
             made = node_of(c) if isinstance(c, Tensor) else None
-            settle(made, (), Site(node.site.span, "", Whole(node.op_name, True)))
+            if made is not None and made.site is None:
+                settle(made, (), Site(node.site.span, "", Whole(node.op_name, True)))
     return pulled
 
 

@@ -251,7 +251,7 @@ def test_cuts():
     assert text(found.program).count("detached") == 3
 
 
-SAMPLES_OF_NUMBERS = {"newton", "no_grad", "polynomial", "two_paths"}
+SAMPLES_OF_NUMBERS = {"black_scholes", "newton", "no_grad", "pendulum", "polynomial", "two_paths"}
 SAMPLES_OF_SHORT_VECTORS = {"cooling", "exponential_fit", "logistic", "rosenbrock"}
 
 

@@ -83,7 +83,7 @@ wc -l < joined.csv
 """
 
 
-@pytest.mark.parametrize("count", [2_000, pytest.param(100_000, marks=pytest.mark.long)])
+@pytest.mark.parametrize("count", [400, pytest.param(100_000, marks=pytest.mark.long)])
 def test_an_engineer_joins_answers_to_the_ids_of_the_rows(bash, tmp_path, count):
     draw = random.Random(5)
     (tmp_path / "pressure.grad").write_text(f"input T: float\ninput rh: float\n{PRESSURE}")
@@ -133,8 +133,8 @@ loss
 """
 SCIENTIST = """
 gradcli check fit.grad
-a=2.9 b=0.65
-for step in 1 2 3 4; do
+a=2.98 b=0.69
+for step in 1 2 3; do
     read -r a b < <( (gradcli grad fit.grad -i data.csv a=$a b=$b -r
                       gradcli hessian fit.grad -i data.csv a=$a b=$b -r) | tr '\\n' ' ' |
         awk -v a=$a -v b=$b '{d = $3 * $6 - $4 * $5

@@ -59,10 +59,10 @@ def test_rows_together_are_as_one_by_one(cli, tmp_path, monkeypatch, name):
             (tmp_path / "out.npz").unlink()
         return status, *(s.replace("<stdin>", "rows.csv") for s in said), held
 
-    for form in FORMS if name == "odd" else ([], ["--on-error", "skip"]):
+    for form in FORMS if name == "odd" else [["--on-error", "skip"]]:
         expected = answers("rows.csv", "never", form)
         assert expected[0] in (0, 4)
-        for source in ("rows.csv", "-") if not form else ("rows.csv",):
+        for source in ("rows.csv", "-") if name == "plain" else ("rows.csv",):
             assert answers(source, "always", form) == expected, form
 
 

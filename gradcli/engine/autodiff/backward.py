@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from math import isnan
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -96,7 +97,7 @@ def all_cotangents(roots: Sequence[Root]) -> dict[Node, Any]:
 def find_all_cotangents(roots: Sequence[Root], found: dict[Node, Any]) -> None:
     """Likewise, into `found`, which has those above where the pass was refused."""
     live = reachable(node for node, _, _ in roots)
-    _sweep(roots, Paths(sorted(live, key=age), live), live, _LOOK, found)
+    _sweep(roots, Paths(sorted(live, key=age), live), live, _LOOK, found, closely=True)
 
 
 def _paths(roots: Sequence[Root], targets: Collection[Node]) -> Paths:
@@ -274,10 +275,37 @@ def _copied(c: Any) -> Tensor:
 def _swept(
     roots: Sequence[Root], paths: Paths, ends: Collection[Node], way: _Way
 ) -> dict[Node, Any]:
-    """Cotangents of the ends, after a visit of the nodes on the paths, the newest first."""
-    found: dict[Node, Any] = {}
-    _sweep(roots, paths, ends, way, found)
+    """Cotangents of the ends, after a visit of the nodes on the paths, the newest first.
+
+    A nan comes through to the ends or has no part in them, so that arrays are looked at there; a
+    pass that finds one, or is about to show cotangents to the program, is made once more and looks
+    at each node's.
+    """
+    if not way.recorded:
+        with suppress(_LookCloser):
+            found: dict[Node, Any] = {}
+            visited = _sweep(roots, paths, ends, way, found, closely=False)
+            if not any(map(_has_nan, found.values())):
+                return _done(visited, way, found)
+    found = {}
+    return _done(_sweep(roots, paths, ends, way, found, closely=True), way, found)
+
+
+def _done(visited: Sequence[Node], way: _Way, found: dict[Node, Any]) -> dict[Node, Any]:
+    """What was found, after the nodes have been left: not before, as a nan asks what those above
+    have saved.
+    """
+    for node in visited:
+        _leave(node, way.leaves)
     return found
+
+
+class _LookCloser(Exception):
+    """A pass that did not look at each array meets a function of the program."""
+
+
+def _has_nan(c: Any) -> bool:
+    return has_nan(tuple(c) if type(c) is list else c)
 
 
 def _sweep(
@@ -286,8 +314,12 @@ def _sweep(
     ends: Collection[Node],
     way: _Way,
     found: dict[Node, Any],
-) -> None:
-    """Likewise, into `found`, one after the other."""
+    *,
+    closely: bool,
+) -> Sequence[Node]:
+    """Likewise, into `found`, one after the other; whether each node's are looked at `closely`.
+    Returns the nodes that are to be left, if any are.
+    """
     recorded, passes, leaves = way.recorded, way.passes, way.leaves
     is_live = paths.live.__contains__
     pending: dict[Any, Any] = {}
@@ -301,19 +333,23 @@ def _sweep(
             continue
         hooks = node.hooks
         if hooks is not None:
+            if not closely:
+                raise _LookCloser
             g = _hooked(hooks, g, recorded)
         if node in ends:
             found[node] = g
         wanted = [*map(is_live, node.edges)]
         if True not in wanted:
             continue
+        if type(node) is not OpNode and not (closely or node.takes_batches):
+            raise _LookCloser
         if node.freed > passes and node.saves:
             raise _freed(node)
         pulled = _recorded(node, g, wanted) if recorded else node.pull(g, wanted)
         # of numbers only zero and infinity can have become nan, which is no zero any more
         if (
-            (type(g) is not float or not g or g - g)
-            and type(node) is OpNode
+            (closely if type(g) is not float else not g or g - g)
+            and isinstance(node, OpNode)
             and node.op.scales
             and (type(g) is not float or node.op.partials is None or any(pulled))
             and _has_become_nan(g, pulled)
@@ -337,8 +373,7 @@ def _sweep(
                 _add(pending, under, index, c)
         if leaves != LIVE:
             visited.append(node)
-    for node in visited:  # not before: a nan asks what those above have saved
-        _leave(node, leaves)
+    return visited
 
 
 def _leave(node: Node, left: int) -> None:

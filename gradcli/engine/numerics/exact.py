@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 from gradcli.engine.numerics import ieee
-from gradcli.engine.numerics.ufunc import Function, alike, integral, real, ufunc
+from gradcli.engine.numerics.ufunc import Function, alike, integral, one_call, real, ufunc
 from gradcli.engine.values.data import INT64_MAX, INT64_MIN, Data, np, plain
 from gradcli.engine.values.sizes import number
 from gradcli.errors import run_error
@@ -39,7 +40,7 @@ def _checked(name: str, fits: Function) -> Function:
             raise ieee.overflow()
         return r
 
-    return call
+    return one_call(lambda: getattr(np, name))(call)
 
 
 def _sum_fits(r: Data, x: Data, y: Data) -> Data:
@@ -111,6 +112,7 @@ _left_truncated = ufunc("fmod")
 _raised = ufunc("power")
 
 
+@one_call(lambda: np.add)
 def add(x: Data, y: Data, alpha: Any = 1) -> Data:
     """Sum x + alpha y."""
     if alpha != 1:
@@ -119,6 +121,7 @@ def add(x: Data, y: Data, alpha: Any = 1) -> Data:
     return plus(x, y)
 
 
+@one_call(lambda: np.subtract)
 def sub(x: Data, y: Data, alpha: Any = 1) -> Data:
     """Difference x - alpha y."""
     _refuse_bool(x, y)
@@ -136,12 +139,14 @@ def scaled(x: Data, factor: Any, name: str) -> Data:
     return plain(times(x, factor))
 
 
+@one_call(lambda: np.negative)
 def neg(x: Data) -> Data:
     """The negative -x."""
     _refuse_bool(x)
     return _negated(x)
 
 
+@one_call(lambda: np.true_divide)
 def div(x: Data, y: Data, rounding_mode: str | None = None) -> Data:
     """Quotient x / y, rounded in the way that is asked for."""
     if rounding_mode is None:
@@ -178,6 +183,7 @@ def fmod(x: Data, y: Data) -> Data:
     return _left_truncated(x, y)
 
 
+@one_call(lambda: operator.pow)
 def power(x: Data, y: Data) -> Data:
     """Power x ** y."""
     if not integral(x, y):

@@ -336,6 +336,12 @@ def sigmoid(x: Num) -> float:
     return e / (1.0 + e)
 
 
+def sech_square(x: Num) -> float:
+    """1 / cosh(x) ** 2, which keeps its digits in both tails."""
+    e = _exp(-2.0 * abs(x))
+    return 4.0 * e / ((1.0 + e) * (1.0 + e))
+
+
 def logit(x: Num, eps: float | None = None) -> float:
     if eps is not None:
         eps = number(eps, "eps")

@@ -25,7 +25,7 @@ def ufunc(name: str) -> Function:
         except ValueError as error:
             raise unfit(args, error) from None
 
-    return call
+    return one_call(lambda: getattr(np, name))(call)
 
 
 def real(name: str) -> Function:
@@ -37,7 +37,24 @@ def real(name: str) -> Function:
         except ValueError as error:
             raise unfit(args, error) from None
 
-    return call
+    return one_call(lambda: getattr(np, name))(call)
+
+
+def one_call(found: Callable[[], Function]) -> Callable[[Function], Function]:
+    """Says of a value that it is, of arrays of float64 and floats, one call of the function that is
+    found: of NumPy, which may not be there yet.
+    """
+
+    def said(function: Function) -> Function:
+        function.one_call = found  # type: ignore[attr-defined]  # for `one_call_of`
+        return function
+
+    return said
+
+
+def one_call_of(function: Function | None) -> Callable[[], Function] | None:
+    """What finds the one function that a value is on arrays of float64 and floats, if it is one."""
+    return getattr(function, "one_call", None)
 
 
 def formula(function: Function) -> Function:
@@ -51,7 +68,7 @@ def formula(function: Function) -> Function:
         except ValueError as error:
             raise unfit(args, error) from None
 
-    return call
+    return one_call(lambda: function)(call)
 
 
 def on_numbers(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias, cast
 
 from gradcli.engine.ops import rules
 from gradcli.engine.ops.catalog import Entry
+from gradcli.engine.ops.direct import FEW, Direct, direct
 from gradcli.engine.ops.extent import check_result
 from gradcli.engine.ops.promotion import in_one_precision, promoted
 from gradcli.engine.values import memory
@@ -21,11 +22,6 @@ from gradcli.record import Record
 Rule: TypeAlias = Callable[..., Any]
 Layout: TypeAlias = Callable[[Data, Sequence[Data]], Data]
 Partial: TypeAlias = Callable[..., Any] | float
-
-_FEW = 1 << 16
-"""Elements, those of arguments of different shapes multiplied, up to which an op is no matter of
-memory.
-"""
 
 REQUIRED = object()
 """Default of a parameter that must be given."""
@@ -167,6 +163,7 @@ class Op(Entry):
 
     __slots__ = (
         "_defaults",
+        "_direct",
         "_node",
         "_saved",
         "aliases",
@@ -293,6 +290,7 @@ class Op(Entry):
             for name, value in self.params.items()
             if value is not REQUIRED
         }
+        self._direct: Direct | None = None
         self.doc = doc
         self.source = source
         self.number = number
@@ -476,12 +474,13 @@ class Op(Entry):
             if type(a) not in SCALARS and (shape is not None or a.shape != last):
                 elements *= a.size
                 last = a.shape
-        if elements > _FEW:
+        if elements > FEW:  # those of arguments of different shapes multiplied
             check_result(self, args, params)
         out = self.array(*args, **params)
         return tuple(map(plain, out)) if type(out) is tuple else plain(out)
 
     pull = rules.pull
+    products = rules.products
     push = rules.push
     moving = rules.moving
     reaching = rules.reaching
@@ -495,20 +494,26 @@ class Op(Entry):
         """
         if self.body is not None:
             return self._composed(args, params)
-        listed = False
-        number: Rule | None = self.number
+        for first in args:
+            if type(first) not in SCALARS:
+                break
+        else:
+            return self.value(args, params)
+        if isinstance(first, Carrier):
+            return first.apply(self, args, params)
+        if not params and (out := (self._direct or self.direct)(*args)) is not None:
+            return out
         for a in args:
-            if type(a) in SCALARS:
-                continue
-            number = None
             if isinstance(a, Carrier):
                 return a.apply(self, args, params)
-            listed = listed or isinstance(a, list)
-        if number is not None:
-            return number(*args, **params)
-        if listed:
-            args = tuple(np.asarray(a) if isinstance(a, list) else a for a in args)
-        return self._on_arrays(args, params)
+        return self._on_arrays([np.asarray(a) if type(a) is list else a for a in args], params)
+
+    @property
+    def direct(self) -> Direct:
+        """Its value on arrays of float64 of one shape, by one call; None on others."""
+        if self._direct is None:
+            self._direct = direct(self.array, len(self.args))
+        return self._direct
 
     def _composed(self, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
         assert self.body is not None

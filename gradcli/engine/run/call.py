@@ -15,7 +15,7 @@ from gradcli.engine.ops.binding import (
 )
 from gradcli.engine.ops.inplace import apply_inplace, replace, turned
 from gradcli.engine.ops.op import REQUIRED, Op
-from gradcli.engine.run import scalars
+from gradcli.engine.run import arrays, scalars
 from gradcli.engine.run.session import Session
 from gradcli.engine.tape.graph import Site, settle
 from gradcli.engine.tape.tensor import Tensor
@@ -152,7 +152,13 @@ def in_order(op: Op) -> Function:
     """The op called with a session, a site and exactly its arguments by place."""
     if needs_no_binding(op):
         params = op.params  # their defaults
-        return lambda session, site, *args: _done(op, session, args, params, site)
+
+        def general(session: Session, site: Site | None, *args: Any) -> Any:
+            return _done(op, session, args, params, site)
+
+        if not _has_short_way(op):
+            return general
+        return (arrays.unary if len(op.args) == 1 else arrays.binary)(op, general)
     return lambda session, site, *args: by_name(op, site)(session, *args)
 
 

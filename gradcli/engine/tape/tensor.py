@@ -396,6 +396,23 @@ class OpNode(NodeOfOp):
         return RunError(Diagnostic("changed-in-place", message, labels=labels, help=help))
 
 
+class AlikeNode(OpNode):
+    """An element-wise op on tensors of float64 of one shape, and floats: the cotangents of its
+    arguments are shaped as that of its result.
+    """
+
+    __slots__ = ()
+
+    def pull(
+        self, g: Any, wanted: Sequence[bool], still: Sequence[Any] | None = None
+    ) -> Sequence[Any]:
+        if still is not None or isinstance(g, Carrier):
+            return super().pull(g, wanted, still)
+        if self.versions is not None:
+            self._check()
+        return self.op.products(g, self.out, self.data, self.params, wanted)
+
+
 def _elsewhere(x: Any, i: int) -> Any:
     """A place at which no partial of an element-wise op is zero by chance, for argument i."""
     place = 1.0 + 0.001 * (i + 1)
@@ -583,7 +600,7 @@ def composed(op: Recordable, args: Sequence[Any], params: Mapping[str, Any]) -> 
     results = out if isinstance(out, tuple) else (out,)
     made = [_made(r, given) for r in results]
     if op.guards is not None:
-        for node in {node for node, _ in made if type(node) is OpNode}:
+        for node in {node for node, _ in made if isinstance(node, OpNode)}:
             _guard(node, args, _asked(op, op.guards, op.guarded, [n for n, _ in under]))
             if op.guards_out:
                 _guard_results(node, results)

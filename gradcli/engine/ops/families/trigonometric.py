@@ -190,12 +190,6 @@ cosh: Op = elementwise(
 )
 
 
-def _sech_square(x: Any) -> Any:
-    """1 / cosh(x) ** 2, from bounded factors that keep their digits in both tails."""
-    x = ops.mul(x, 2.0)
-    return ops.mul(ops.mul(ops.sigmoid(x), ops.sigmoid(ops.neg(x))), 4.0)
-
-
 tanh: Op = elementwise(
     "tanh",
     guards=("out",),
@@ -206,7 +200,7 @@ tanh: Op = elementwise(
     number=math.tanh,
     array=real("tanh"),
     dtype=floating,
-    partials=(lambda out, x: _sech_square(x),),
+    partials=(lambda out, x: ops.sech_square(x),),
     saves=("input",),
     samples=points.any_sign,
     known=lambda: (known(0.0, grad=(1.0,)), known([-1000.0, 1000.0], grad=([0.0, 0.0],))),

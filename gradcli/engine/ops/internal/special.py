@@ -8,12 +8,15 @@ from typing import Any
 from gradcli.engine.numerics import bessel as bessel_functions
 from gradcli.engine.numerics import error as error_functions
 from gradcli.engine.numerics import gamma as gamma_functions
+from gradcli.engine.numerics import ieee
 from gradcli.engine.numerics.piecewise import on_array, on_number, pieces
 from gradcli.engine.numerics.scipy_functions import scipy_function, unscaled
+from gradcli.engine.numerics.ufunc import formula
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.families import points
 from gradcli.engine.ops.op import Op, elementwise, sample
 from gradcli.engine.ops.promotion import floating
+from gradcli.engine.values.data import Data, np
 
 _ndtri = scipy_function("ndtri")
 
@@ -40,6 +43,29 @@ exp_neg_square: Op = elementwise(
     saves=("input",),
     method=False,
     samples=lambda: (*points.any_sign(), sample([1.0, -2.0, 0.3], share=0.5)),
+)
+
+
+@formula
+def _sech_square(x: Data) -> Data:
+    e = np.exp(np.multiply(np.abs(x), -2.0))
+    more = np.add(e, 1.0)
+    return np.divide(np.multiply(e, 4.0), np.multiply(more, more))
+
+
+sech_square: Op = elementwise(
+    "sech_square",
+    args=("input",),
+    doc="1 / cosh(input) ** 2, which keeps its digits in both tails.",
+    source="DLMF 4.28.2",
+    said=lambda x: f"1 / cosh({x}) ** 2",
+    number=ieee.sech_square,
+    array=_sech_square,
+    dtype=floating,
+    partials=(lambda out, x: ops.mul(ops.mul(out, ops.tanh(x)), -2.0),),
+    saves=("input", "out"),
+    method=False,
+    samples=points.any_sign,
 )
 
 

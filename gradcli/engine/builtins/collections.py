@@ -229,6 +229,8 @@ def _python_s(name: str, largest: bool) -> Op:
     op = ops[name]
 
     def choose(session: Any, *values: Any, dim: Any, keepdim: Any, key: Any, default: Any) -> Any:
+        if len(values) == 2 and key is None and NUMBERS.issuperset(map(type, values)):
+            return ops[f"{name}imum"].number(*values)  # the step of a scalar loop
         if len(values) == 1 and dim is None and _is_gone_through(values[0]):
             among = session.items(values[0])
             if not among and default is None:

@@ -146,7 +146,8 @@ def by_numbers(op):
             continue
         args = [None if a is None else a[0] for a in flat]
         out = op.value(args, params)
-        saved = zip(args, op.saves, strict=True)
+        saves = op.saves * len(args) if op.variadic else op.saves
+        saved = zip(args, saves, strict=True)
         read = [a if a is None or reads else like_of(a) for a, reads in saved]
         for i, a in enumerate(args):
             if type(out) is type(a) is float:

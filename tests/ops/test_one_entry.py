@@ -19,6 +19,7 @@ NAMES = {*ops} - DTYPES - {"DoubleTensor"}  # dtypes are named after the ops tha
 ELSEWHERE = {
     "ops/index.py": "in which family an op is, written from the entries",
     "run/operators.py": "which op a sign of the language stands for, or for tensors only",
+    "run/classes.py": "which of Python's operators an object of the program has for one of those",
 }
 
 

@@ -237,7 +237,7 @@ def _python_s(name: str, largest: bool) -> Op:
                 help = "`default=` says what it is"
                 raise run_error("bad-argument", f"`{name}` of nothing", help=help)
             return extreme(session, among, key, largest=largest) if among else default
-        if key is not None:
+        if key is not None and values:
             return extreme(session, values, key, largest=largest)
         return op.host(session, *values, dim=dim, keepdim=keepdim)
 

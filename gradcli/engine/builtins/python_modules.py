@@ -12,7 +12,7 @@ from gradcli.engine.ops.op import Op, host
 from gradcli.engine.ops.statics import Statics
 from gradcli.engine.run.functions import called
 from gradcli.engine.run.naming import kind_of
-from gradcli.engine.values.sizes import whole
+from gradcli.engine.values.sizes import number, whole
 from gradcli.errors import run_error
 
 FAMILY = 334, "Python's modules"
@@ -91,7 +91,7 @@ def _choices(session: Any, population: Any, weights: Any, k: Any) -> list[Any]:
     count = 1 if k is None else whole(k, "k")
     of = None
     if weights is not None:
-        of = [float(w) for w in session.items(weights)]
+        of = [float(number(w, "weights")) for w in session.items(weights)]
     items = _some(session, population)
     if of is not None and (len(of) != len(items) or not sum(of) > 0 or min(of) < 0):
         raise run_error("bad-argument", "the weights are one for each item, and not all 0")

@@ -7,6 +7,7 @@ with arguments that only a run knows: of built-ins that are values, or that take
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from inspect import CO_VARARGS
 from typing import Any
 
 from gradcli.engine.ops.op import REQUIRED, Op
@@ -155,8 +156,26 @@ def bind_host(
         unknown = [k for k in keywords if k not in op.params]
         if unknown:
             raise run_error("wrong-arity", f"`{written(op.name)}` has no argument `{unknown[0]}`")
+        _check_count(op, len(args))
         return list(args), params
     return bind(op, args, keywords)
+
+
+def _check_count(op: Op, got: int) -> None:
+    """Refuse fewer or more values than a host takes that takes any number behind the first ones."""
+    host: Any = op.host
+    if not hasattr(host, "__code__"):
+        return
+    code = host.__code__
+    most = code.co_argcount - 1  # without the session
+    least = most - len(host.__defaults__ or ())
+    if got < least:
+        raise run_error(
+            "wrong-arity",
+            f"`{written(op.name)}` needs at least {counted(least, 'argument')}, got {got}",
+        )
+    if got > most and not code.co_flags & CO_VARARGS:
+        raise _too_many(op, most, got)
 
 
 def _ordered(op: Op, args: Sequence[Any], keywords: Mapping[str, Any]) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from gradcli.engine.ops.op import Op, host
 from gradcli.engine.ops.statics import Statics
 from gradcli.engine.run.functions import called
 from gradcli.engine.run.naming import kind_of
+from gradcli.engine.values.limits import check_items
 from gradcli.engine.values.sizes import number, whole
 from gradcli.errors import run_error
 
@@ -217,19 +218,30 @@ def _through(name: str) -> Callable[..., Any]:
     return go
 
 
+def _count(value: Any, name: str) -> int:
+    """How many items something is made of, each of which takes memory before there is one."""
+    count = whole(value, name)
+    if count < 0:
+        raise run_error("bad-argument", f"`{name}` is 0 or more, got {count}")
+    check_items(count)
+    return count
+
+
 def _by_size(name: str) -> Callable[..., Any]:
     plain = getattr(itertools, name)
 
     def go(session: Any, iterable: Any, r: Any) -> Iterator[Any]:
         items = session.items(iterable)
-        found: Iterator[Any] = plain(items, len(items) if r is None else whole(r, "r"))
+        found: Iterator[Any] = plain(items, len(items) if r is None else _count(r, "r"))
         return found
 
     return go
 
 
 def _product(session: Any, *values: Any, repeat: Any) -> Iterator[Any]:
-    return itertools.product(*map(session.items, values), repeat=whole(repeat, "repeat"))
+    times = _count(repeat, "repeat")
+    check_items(times * len(values))
+    return itertools.product(*map(session.items, values), repeat=times)
 
 
 def _accumulated(session: Any, iterable: Any, function: Any) -> Iterator[Any]:

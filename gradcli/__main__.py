@@ -71,9 +71,9 @@ def _run(arguments: Sequence[str]) -> int:
     usage_error: Any = typer.BadParameter.__base__  # typer does not export it
     try:
         check_colour()
-        from gradcli.cli.app import app
+        from gradcli.cli.app import run
 
-        return app(list(arguments), prog_name="gradcli", standalone_mode=False) or 0
+        return run(list(arguments))
     except GradError as error:
         diagnostics, status = error.diagnostics, error.status
     except usage_error as error:

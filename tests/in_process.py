@@ -11,14 +11,12 @@ import typer
 from schemas import hold, printed
 
 from gradcli.__main__ import _run
-from gradcli.cli.app import _Commands
+from gradcli.cli import app
 
 
 def make_commands_once() -> None:
     """Keep what typer makes of a command's options, which takes longer than most commands do."""
-    make = cache(lambda group, name: made(group, None, name))
-    made = _Commands.get_command
-    _Commands.get_command = lambda group, context, name: make(group, name)
+    app.build = cache(app.build)
     typer.main.get_command = cache(typer.main.get_command)
 
 

@@ -1,13 +1,14 @@
 """The command line as a whole."""
 
+import os
 from importlib import import_module
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from gradcli import __version__
-from gradcli.cli.command import help_text
+from gradcli.cli.command import SETTINGS, Command, help_text
 from gradcli.cli.terminal import write_message, write_output
 
 _MODULES = {
@@ -31,6 +32,9 @@ _MODULES = {
 }
 """The module of each command, in which it has the command's name."""
 
+COMPLETION = "_GRADCLI_COMPLETE"
+"""The variable by which a shell asks for completions, and for the text that makes it ask."""
+
 _PLAIN: dict[str, Any] = {
     "rich_markup_mode": None,
     "pretty_exceptions_enable": False,
@@ -38,15 +42,33 @@ _PLAIN: dict[str, Any] = {
 
 
 class _Commands(TyperGroup):
-    """Commands that are built when they are named: building all takes longer than using one."""
+    """Commands that are built when they are named."""
 
     def list_commands(self, ctx: object) -> list[str]:
         return commands()
 
     def get_command(self, ctx: object, cmd_name: str) -> Any:
-        if cmd_name not in _MODULES:
-            return None
-        return getattr(import_module(_MODULES[cmd_name]), cmd_name).build()
+        return build(cmd_name) if cmd_name in _MODULES else None
+
+
+def build(name: str) -> TyperCommand:
+    """The command of a name, alone: building all takes longer than using one."""
+    found: Command = getattr(import_module(_MODULES[name]), name)
+    return found.build()
+
+
+def run(arguments: list[str]) -> int:
+    """Exit status of a command line.
+
+    Raises:
+        GradError: What a command ends with; what typer raises where it cannot be read.
+    """
+    name = arguments[0] if arguments else ""
+    if name not in _MODULES or COMPLETION in os.environ:
+        return app(arguments, prog_name="gradcli", standalone_mode=False) or 0
+    command = build(name)  # without the group around it, which is built for help and its options
+    path = f"gradcli {name}"
+    return command.main(arguments[1:], prog_name=path, standalone_mode=False) or 0
 
 
 def commands() -> list[str]:
@@ -56,7 +78,7 @@ def commands() -> list[str]:
 
 app = typer.Typer(
     cls=_Commands,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    context_settings=SETTINGS,
     **_PLAIN,
 )
 

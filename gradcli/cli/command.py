@@ -16,6 +16,9 @@ _STATUSES = (
 )
 
 
+SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+
+
 class Command:
     """What a command is, of which typer's object is made when it is named.
 
@@ -35,6 +38,7 @@ class Command:
             help=help_text(self.body),
             epilog=_STATUSES,
             rich_markup_mode=None,
+            context_settings=SETTINGS,
         )
 
     def _run(self, **given: Any) -> None:

@@ -16,9 +16,9 @@ def completion(line: Line) -> None:
       gradcli completion zsh > ~/.zfunc/_gradcli
       gradcli completion fish > ~/.config/fish/completions/gradcli.fish
     """
-    from gradcli.cli.app import app
+    from gradcli.cli.app import COMPLETION, app
 
-    os.environ["_GRADCLI_COMPLETE"] = f"source_{line.shell}"  # how typer is asked for the text
+    os.environ[COMPLETION] = f"source_{line.shell}"  # how typer is asked for the text
     with suppress(SystemExit):  # which it raises when the text is written
         app([], prog_name="gradcli", standalone_mode=False)
-    del os.environ["_GRADCLI_COMPLETE"]
+    del os.environ[COMPLETION]

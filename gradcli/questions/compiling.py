@@ -16,7 +16,6 @@ from gradcli.ir import For, While
 from gradcli.ir.visit import all_functions, instructions
 from gradcli.limits import Limits
 from gradcli.questions.loaded import Loaded
-from gradcli.questions.not_compilable import refusal
 from gradcli.questions.request import Options, Request
 
 if TYPE_CHECKING:
@@ -222,5 +221,7 @@ def _against(request: Request) -> Diagnostic | None:
     """Why a request is interpreted in any case."""
     options = request.options
     if options.graph or options.kinks:
+        from gradcli.questions.not_compilable import refusal
+
         return refusal("what was recorded is looked at", "leave out `--graph` and `--kinks`")
     return None

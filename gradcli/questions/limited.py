@@ -7,7 +7,7 @@ from types import FrameType
 from typing import Concatenate, ParamSpec, TypeVar
 
 from gradcli.engine.run.watchdog import WATCHDOG, Guard
-from gradcli.engine.values.limits import METER, Meter, Reached
+from gradcli.engine.values.limits import QUESTION, Meter, Reached
 from gradcli.errors import GradError, LimitError
 from gradcli.questions.loaded import Loaded
 from gradcli.questions.request import Options, Request
@@ -43,12 +43,12 @@ class Limited:
         Raises:
             LimitError: If it reaches a limit.
         """
-        outer = METER.get()
+        outer = QUESTION.meter
         if outer is not None and outer.limits is options.limits:
             return work()
         meter = Meter(options.limits)
         guard = Guard(meter, self._giving_up(options))
-        token = METER.set(meter)
+        QUESTION.meter = meter
         try:
             try:
                 WATCHDOG.watch(guard)
@@ -63,7 +63,7 @@ class Limited:
             assert meter.reached is not None, "stopped without a reason"
             raise LimitError(meter.reached) from None
         finally:
-            METER.reset(token)
+            QUESTION.meter = outer
 
     def _giving_up(self, options: Options) -> Callable[[LimitError, FrameType], None] | None:
         """What is done about a call that cannot be stopped, where it is."""

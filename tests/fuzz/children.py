@@ -23,7 +23,7 @@ import typer
 
 import gradcli
 from gradcli.__main__ import _run
-from gradcli.cli.app import _Commands
+from gradcli.cli import app
 from gradcli.record import Record
 
 from .case import Case
@@ -70,7 +70,7 @@ def warm_up() -> None:
         if machine_code or ".compile.llvm" not in module.name:
             importlib.import_module(module.name)
     typer.main.get_command = cache(typer.main.get_command)
-    _Commands.get_command = cache(_Commands.get_command)
+    app.build = cache(app.build)
     kept = sys.stdin, sys.stdout, sys.stderr
     for argv in _FIRST:
         _answer(Case("first", argv))

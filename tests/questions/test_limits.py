@@ -11,7 +11,7 @@ import pytest
 
 from gradcli import load
 from gradcli.engine.run.watchdog import Guard, Watchdog
-from gradcli.engine.values.limits import METER, Meter, Reached, check_memory, meter
+from gradcli.engine.values.limits import QUESTION, Meter, Reached, check_memory, meter
 from gradcli.errors import LimitError
 from gradcli.limits import Limits
 from gradcli.program import Options
@@ -73,7 +73,7 @@ def test_limits_hold_for_a_call_and_no_longer(limits, code):
     )
     assert reached(lambda: program.run(options=Options(limits=limits)))[0] == code
     assert program.run().result.shape == (200, 200)
-    assert METER.get() is None
+    assert QUESTION.meter is None
 
 
 def test_nothing_is_stopped_that_has_ended(monkeypatch):
@@ -87,7 +87,7 @@ def test_nothing_is_stopped_that_has_ended(monkeypatch):
             outcomes.add("ended")
         except LimitError:
             outcomes.add("stopped")
-        assert METER.get() is None
+        assert QUESTION.meter is None
     assert outcomes == {"ended", "stopped"}
 
 

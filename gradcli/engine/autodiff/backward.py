@@ -13,7 +13,6 @@ from contextlib import suppress
 from math import isnan
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from gradcli.engine.autodiff.batch import has_nan
 from gradcli.engine.autodiff.paths import Paths, age, between, reachable, visible
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.inplace import apply_inplace
@@ -305,6 +304,11 @@ class _LookCloser(Exception):
 
 
 def _has_nan(c: Any) -> bool:
+    """Whether what was found has a nan, of a node with several results one of them."""
+    if type(c) is float:
+        return isnan(c)
+    from gradcli.engine.autodiff.batch import has_nan
+
     return has_nan(tuple(c) if type(c) is list else c)
 
 
@@ -399,7 +403,7 @@ def _has_become_nan(g: Any, pulled: Sequence[Any]) -> bool:
         if type(c) is float:
             if isnan(c):
                 return True
-        elif c is not None and c is not g and has_nan(c):
+        elif c is not None and c is not g and _has_nan(c):
             return True
     return False
 

@@ -98,6 +98,22 @@ def units(like: Like, start: int, stop: int) -> Batch:
     return Batch(rows.reshape((stop - start, *like.shape)))
 
 
+def single(batch: Batch) -> Any:
+    """A batch of one as plain data, which any rule takes."""
+    if batch.count > 1:
+        return batch
+    return value(batch.data[0])
+
+
+def together(found: Any, count: int, like: Like) -> Any:
+    """What a pass found, with the axis of directions in front; zeros where it found nothing."""
+    if found is None:
+        return np.zeros((count, *like.shape), like.dtype)
+    if isinstance(found, Batch):
+        return found.data
+    return np.broadcast_to(np.asarray(found), (count, *like.shape))
+
+
 def numbers(x: Any) -> Any:
     """The plain data of a value, of several directions that of all."""
     x = data_of(x)

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from gradcli.engine.autodiff.backward import Root, cotangents, recorded_cotangents
-from gradcli.engine.autodiff.batch import Batch, units, value
 from gradcli.engine.autodiff.paths import between
 from gradcli.engine.tape.graph import Node
 from gradcli.engine.tape.tensor import Tensor, node_of
@@ -129,15 +128,17 @@ class Linearized:
         """The rows of one output by reverse mode, in blocks of bounded size: by point an array of
         shape (rows, *shape of the point). Each block comes with the number of its first row.
         """
+        from gradcli.engine.autodiff.batch import single, together, units
+
         like = self.outputs[output]
         for start, stop in self._spans(math.prod(like.shape)):
             weights: list[Any] = [None] * len(self.outputs)
-            weights[output] = _single(units(like, start, stop))
+            weights[output] = single(units(like, start, stop))
             found = self.pull(weights)
             yield (
                 start,
                 {
-                    node: _together(found.get(node), stop - start, point)
+                    node: together(found.get(node), stop - start, point)
                     for node, point in self.points.items()
                 },
             )
@@ -147,9 +148,11 @@ class Linearized:
         by output an array of shape (columns, *shape of the output). Each block comes with the
         number of its first column.
         """
+        from gradcli.engine.autodiff.batch import together
+
         for start, stop in self._spans(self.directions("forward")):
             pushed = zip(self.push(self._units(start, stop)), self.outputs, strict=True)
-            yield start, [_together(dot, stop - start, like) for dot, like in pushed]
+            yield start, [together(dot, stop - start, like) for dot, like in pushed]
 
     def _by_rows(self, progress: Progress) -> list[dict[Node, Any]]:
         found = []
@@ -190,6 +193,8 @@ class Linearized:
         """Unit vectors of the space of all points, each point's part of them; a point that has
         zeros only is left out.
         """
+        from gradcli.engine.autodiff.batch import Batch, single, units
+
         parts: dict[Node, Any] = {}
         for node, point in self.points.items():
             count = math.prod(point.shape)
@@ -198,7 +203,7 @@ class Linearized:
                 batch = units(point, first, last)
                 before, behind = first - start, stop - last
                 padding = ((before, behind), *((0, 0),) * len(point.shape))
-                parts[node] = _single(Batch(np.pad(batch.data, padding)))
+                parts[node] = single(Batch(np.pad(batch.data, padding)))
             start, stop = start - count, stop - count
         return parts
 
@@ -231,24 +236,10 @@ def shaped(found: Any, shape: tuple[int, ...]) -> Any:
     if type(found) in NUMBERS:
         return found
     if found.size == math.prod(shape):
+        from gradcli.engine.autodiff.batch import value
+
         return value(np.reshape(found, shape))
     return np.broadcast_to(found, shape)
-
-
-def _single(batch: Batch) -> Any:
-    """A batch of one as plain data, which any rule takes."""
-    if batch.count > 1:
-        return batch
-    return value(batch.data[0])
-
-
-def _together(found: Any, count: int, like: Like) -> Any:
-    """What a pass found, with the axis of directions in front; zeros where it found nothing."""
-    if found is None:
-        return np.zeros((count, *like.shape), like.dtype)
-    if isinstance(found, Batch):
-        return found.data
-    return np.broadcast_to(np.asarray(found), (count, *like.shape))
 
 
 def _joined(parts: Sequence[Any], like: Like) -> Any:

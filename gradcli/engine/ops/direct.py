@@ -10,13 +10,11 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from gradcli.engine.numerics.ufunc import one_call_of
+from gradcli.engine.ops.extent import FEW
 from gradcli.engine.values.data import Data, np
 
 Direct: TypeAlias = Callable[..., Data | None]
 """The value on the arguments; None where they are others than these."""
-
-FEW = 1 << 16
-"""Elements up to which a result is no matter of memory."""
 
 
 def direct(array: Callable[..., Any] | None, count: int) -> Direct:

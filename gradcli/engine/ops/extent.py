@@ -24,6 +24,9 @@ if TYPE_CHECKING:  # making a protocol takes as long as importing a room
         def elementwise(self) -> bool: ...
 
 
+FEW = 1 << 16
+"""Elements up to which a result is no matter of memory."""
+
 _MANY = 1 << 13  # elements; fewer are no matter of memory
 
 

@@ -7,17 +7,19 @@ Entries live in one file a family.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from gradcli.engine.ops import rules
 from gradcli.engine.ops.catalog import Entry
-from gradcli.engine.ops.direct import FEW, Direct, direct
-from gradcli.engine.ops.extent import check_result
+from gradcli.engine.ops.extent import FEW, check_result
 from gradcli.engine.ops.promotion import in_one_precision, promoted
 from gradcli.engine.values import memory
 from gradcli.engine.values.carrier import Carrier
 from gradcli.engine.values.data import SCALARS, Data, dtype_of, np, plain
 from gradcli.record import Record
+
+if TYPE_CHECKING:
+    from gradcli.engine.ops.direct import Direct
 
 Rule: TypeAlias = Callable[..., Any]
 Layout: TypeAlias = Callable[[Data, Sequence[Data]], Data]
@@ -512,6 +514,8 @@ class Op(Entry):
     def direct(self) -> Direct:
         """Its value on arrays of float64 of one shape, by one call; None on others."""
         if self._direct is None:
+            from gradcli.engine.ops.direct import direct
+
             self._direct = direct(self.array, len(self.args))
         return self._direct
 

@@ -15,7 +15,7 @@ from gradcli.engine.ops.binding import (
 )
 from gradcli.engine.ops.inplace import apply_inplace, replace, turned
 from gradcli.engine.ops.op import REQUIRED, Op
-from gradcli.engine.run import arrays, scalars
+from gradcli.engine.run import scalars
 from gradcli.engine.run.session import Session
 from gradcli.engine.tape.graph import Site, settle
 from gradcli.engine.tape.tensor import Tensor
@@ -158,8 +158,23 @@ def in_order(op: Op) -> Function:
 
         if not _has_short_way(op):
             return general
-        return (arrays.unary if len(op.args) == 1 else arrays.binary)(op, general)
+        return _of_tensors(op, general)
     return lambda session, site, *args: by_name(op, site)(session, *args)
+
+
+def _of_tensors(op: Op, general: Function) -> Function:
+    """What numbers alone do not need: the short way for tensors is made where there is one."""
+    short: Function | None = None
+
+    def call(session: Session, site: Site | None, *args: Any) -> Any:
+        nonlocal short
+        if short is None:
+            from gradcli.engine.run import arrays
+
+            short = (arrays.unary if len(op.args) == 1 else arrays.binary)(op, general)
+        return short(session, site, *args)
+
+    return call
 
 
 def _has_short_way(op: Op) -> bool:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from contextvars import ContextVar
+from threading import local
 from typing import NoReturn
 
 from gradcli.errors import Diagnostic, LimitError
@@ -96,13 +96,19 @@ class Reached(BaseException):
     """
 
 
-METER: ContextVar[Meter | None] = ContextVar("meter", default=None)
-"""That of the question that a thread is at."""
+class _Question(local):
+    """What a thread is at."""
+
+    meter: Meter | None = None
+
+
+QUESTION = _Question()
+"""The question that a thread is at, and its meter."""
 
 
 def meter() -> Meter:
     """The meter of the question at hand; one with the usual limits where there is none."""
-    return METER.get() or Meter(DEFAULT)
+    return QUESTION.meter or Meter(DEFAULT)
 
 
 def limit_error(code: str, message: str, field: str) -> LimitError:

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import cache
 
-from gradcli.grammar import foreign
 from gradcli.ir import Signatures
 
 TORCH = frozenset(
@@ -48,6 +47,8 @@ def is_known(path: str) -> bool:
     """Whether a module may be imported: one that is known, one around it, any of PyTorch's, of
     Python's or of those that lessons import besides. What is not known of it cannot be used.
     """
+    from gradcli.grammar import foreign
+
     return (
         is_module(path)
         or path.partition(".")[0] in _BESIDES

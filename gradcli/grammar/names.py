@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import TypeAlias
 
-from gradcli.grammar import ast, foreign, modules
+from gradcli.grammar import ast, modules
 from gradcli.ir import Signatures
 from gradcli.record import Record
 
@@ -552,7 +552,7 @@ def _free(
             continue
         if scope is not None and scope.binds(node.id):
             continue
-        if node.id not in given and (node.id in signatures or foreign.constant(node.id)):
+        if node.id not in given and (node.id in signatures or _is_foreign(node.id)):
             continue
         if signatures.in_library(node.id):
             continue
@@ -564,7 +564,16 @@ def _free(
 
 def _is_module(name: str) -> bool:
     """Whether a name of which only attributes are read is a module, and no input."""
+    from gradcli.grammar import foreign
+
     return modules.is_module(f"torch.{name}") or foreign.module(name)
+
+
+def _is_foreign(name: str) -> bool:
+    """Whether a name is a constant of another language, and no input."""
+    from gradcli.grammar import foreign
+
+    return foreign.constant(name) is not None
 
 
 def _is_constant(

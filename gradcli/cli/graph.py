@@ -38,7 +38,10 @@ def graph(line: Line) -> None:
     weights = constant(line.cotangent, "--cotangent")
     settings = inquiry.settings()
 
-    view = _View(line, inquiry.target, program)
+    target = inquiry.target
+    if target.form == "auto":
+        target = Target("tree", target.path, target.color)
+    view = _View(line, target, program)
 
     def answer() -> "tuple[GraphResult, str]":
         asked: dict[str, Any] = {"wrt": inquiry.names, "of": line.of, "cotangent": weights}
@@ -46,7 +49,7 @@ def graph(line: Line) -> None:
         return found, view.text(found)
 
     result, text = program.within(settings, answer)
-    inquiry.target.write(text)
+    target.write(text)
     inquiry.telling.warn(result.warnings)
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from gradcli.render.text import Line as Drawn
 
 _WIDTH = 80  # where no terminal says
-_DRAWN = ("human", "plain")  # forms that may have colours of their own
+_DRAWN = ("human", "plain", "tree")  # forms that may have colours of their own
 
 
 class Target(Record):

@@ -24,7 +24,7 @@ def terminal(monkeypatch):
         for name in ("stdout", "stderr"):
             monkeypatch.setattr(sys, name, screen)
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin), "utf-8"))
-        _run([*arguments, "--color", "never"])
+        _run([*arguments, *(() if "--color" in arguments else ("--color", "never"))])
         return screen.getvalue()
 
     return run
@@ -43,6 +43,8 @@ COMMANDS = {
     "plain": ["run", "-e", SAYS, "-e", "y", "-f", "plain"],
     "an assertion": ["run", "-e", SAYS, "-e", "assert False, y"],
     "a key that is not there": ["run", "-e", f"d = {{'{TRICKS}': 1}}", "-e", "d['b']"],
+    "an expression": ["graph", "-e", f"x * {{'{DATA}': 2.0}}['{DATA}']", "x=1"],
+    "a step": ["trace", "-e", f"x * {{'{DATA}': 2.0}}['{DATA}']", "x=1"],
     "a file": ["run", f"{DATA}.grad"],
     "a file of data": ["run", "-e", "x", f"x=@{DATA}.csv"],
     "an output": ["run", "-e", "1", "-o", f"none/{DATA}.json"],
@@ -58,6 +60,16 @@ def test_nothing_commands_a_terminal(name, terminal):
     text = terminal(*COMMANDS[name])
     assert "31m" in text, text
     assert all(c.isprintable() or c in "\n\t" for c in text), repr(text)
+
+
+@pytest.mark.parametrize(
+    "command", ["run", "grad", "hessian", "graph", "gradcheck", "trace", "ops"]
+)
+def test_colours_reach_a_terminal(command, terminal):
+    asked = ["exp"] if command == "ops" else ["y = x ** 2 + z; y", "x=2"]
+    text = terminal(command, *asked, *([] if command == "ops" else ["z=1"]), "--color", "always")
+    assert "\x1b[" in text, text
+    assert "x1b" not in text, text
 
 
 @pytest.mark.parametrize("kind", ["csv", "json", "ndjson"])

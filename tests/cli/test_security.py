@@ -6,6 +6,7 @@ import ast
 import builtins
 import keyword
 import re
+import sys
 from functools import cache
 
 import pytest
@@ -14,12 +15,28 @@ from grammar_programs import text as grammar_text
 from sample_programs import ROOT
 
 from gradcli.engine.run.counting import Counting, Stepping
+from gradcli.engine.run.session import Session
 from gradcli.engine.run.translate import _Translator
+from gradcli.engine.tape.tensor import Tensor
 from gradcli.errors import GradError
 from gradcli.program import load_source
 from gradcli.source import Source
 
-BASE = "x = tensor([1.0, 2.0], requires_grad=True)\ndef f(a): return a * a\ny = f(x)\n"
+BASE = """
+x = tensor([1.0, 2.0], requires_grad=True)
+def f(a): return a * a
+y = f(x)
+class A:
+    def __init__(self): self.v = 1.0
+    def m(self): return self.v
+a = A()
+def gen():
+    yield 1
+g = gen()
+d = {"a": 1}
+try: raise ValueError("v")
+except ValueError as err: err = err
+"""
 RULE = "class F(Function):\n    def forward(ctx, a): {}\n    def backward(ctx, g): {}\nF.apply(x)"
 
 REFUSED = r"""
@@ -44,7 +61,6 @@ x.data.base
 x.numpy()
 x.storage()
 x.untyped_storage()
-x.data_ptr()
 x.apply_(f)
 x.map_(x, f)
 type(x).__bases__
@@ -52,12 +68,10 @@ type(x).__subclasses__()
 type('A', (), [])
 '{0.__class__}'.format(x)
 '{0[0].__class__}'.format([x])
-'%s' % x
 f'{x.__class__}'
 f'{x!r.__class__}'
 'a'.encode('rot13')
 'a'.__format__('100')
-getattr(x, 'shape')
 setattr(x, 'grad', 1)
 delattr(x, 'grad')
 vars()
@@ -78,17 +92,11 @@ exit()
 quit()
 help()
 input('x')
-object()
 super()
 memoryview(x)
-import os
 import sys; sys.exit(3)
-import subprocess as s
 import builtins; builtins.open('x')
-import importlib
-import ctypes
 import gradcli
-from os import system
 from gradcli import program
 import numpy as np; np.load('x')
 import numpy as np; np.fromfile('x')
@@ -114,8 +122,6 @@ class A: f = A.__subclasses__
 async def g(): pass
 try: x
 raise x
-global x
-del x
 exec 'x'
 @session
 %1
@@ -128,6 +134,218 @@ __debug__ = 1
 f(__debug__=x)
 tensor.__init__
 """.strip().splitlines()
+
+BY_NAME = r"""
+import os\nos.system("x")
+import os\nos.environ
+import os\nprint(os)
+import os\nf'{os}'
+import os\ngetattr(os, 'system')('x')
+import os as o\no.popen("x")
+import os.path\nos.path.join('a', 'b')
+from os import system as s\ns('x')
+from os import *\nsystem('x')
+import subprocess as s\ns.run(['ls'])
+import importlib\nimportlib.import_module('os')
+import sys\nsys.modules
+import builtins\nbuiltins.eval('1')
+import ctypes\nctypes.CDLL(None)
+import pickle\npickle.loads('x')
+import io\nio.open('x')
+import pathlib\npathlib.Path('/etc/passwd').read_text()
+import inspect\ninspect.stack()
+import gc\ngc.get_objects()
+import time\ntime.__loader__
+import random\nrandom._os.system('x')
+import random\nrandom.Random().__reduce__()
+import functools\nfunctools.partial(f).func.__globals__
+import copy\ncopy.copy(f).__globals__
+import itertools\nitertools.count().__class__
+import warnings\nwarnings.sys
+import numpy as np\nnp.os.system('x')
+import numpy as np\nnp.ctypeslib
+import numpy as np\nnp.memmap('x')
+import numpy as np\nnp.loadtxt('x')
+import numpy as np\nnp.array([1.0]).tofile('x')
+import numpy as np\nnp.random.default_rng(0).bit_generator
+import matplotlib.pyplot as plt\nplt.os
+import matplotlib.pyplot as plt\nplt.imread('/etc/passwd')
+import matplotlib.pyplot as plt\nplt.figure().canvas
+import pandas as pd\npd.read_csv('x')
+import IPython\nIPython.get_ipython().system('x')
+import jax\njax.jit(f).__wrapped__
+from typing import get_type_hints\nget_type_hints(f)
+from torch.utils.data import DataLoader\nDataLoader.__init__.__globals__
+getattr(x, '__class__')
+getattr(x, '__cla' + 'ss__')
+getattr(x, f'__{"dict"}__')
+getattr(x, 'data_ptr')
+getattr(x, '_node')
+getattr(x, 'out=')
+getattr(x, 1)
+getattr(f, '__globals__')
+getattr(lambda: 0, '__code__')
+getattr('a', 'format_map')
+getattr(g, 'gi_frame')
+getattr(err, '__traceback__')
+getattr(err, '__cause__')
+getattr(A, '__subclasses__')
+getattr(A, 'mro')
+getattr(A, '__init__').__globals__
+getattr(a, 'm').__func__
+getattr(a, '__class__').__subclasses__()
+getattr(a, '__class__').__class__
+getattr(print, '__self__')
+getattr(getattr, '__self__')
+getattr(y.grad_fn, 'next_functions')[0][0].__class__
+list(map(getattr, [x], ['__class__']))
+list(map(lambda v: getattr(v, '__globals__'), [f]))
+setattr(x, '__class__', 1)
+setattr(x, 'version', 1)
+setattr(f, '__code__', f)
+setattr(A, '__bases__', ())
+setattr(a, '__class__', A)
+setattr(err, '__traceback__', None)
+ValueError.x = 1
+object.x = 1
+setattr(Exception, 'args', (1,))
+err.args = 1
+a.__class__ = A
+a.__dict__ = {}
+a.__class__.__class__
+a.__class__.__base__
+A.__class__
+A.__dict__
+A.__mro__
+A.__new__(A)
+A.m.__code__
+a.m.__self__
+a.__reduce_ex__(2)
+a.__getattribute__('m')
+type(A)('X', (), {})
+type(A)(f)
+type(type(A))('X', (A,), {'__del__': f})
+type(a)('a', (), {})
+type(a).__base__
+type(f)(1)
+type(x).__init__.__globals__
+type(g).__init__
+type('A', (A,), {'b': f})
+type.__subclasses__(type)
+isinstance(x, type(x).__class__)
+class B(type(A)): pass
+class B(type(x)): pass
+class B(type(f)): pass
+class B(type(d)): pass
+class B(type): pass
+class B(dict): pass
+class B(str): pass
+class B(Tensor): pass
+class B(x.shape): pass
+class B(property(f)): pass
+property(f).__class__(f)
+property(f).fget.__globals__
+class B(A):\n    def m(self): return super().__getattribute__('m')\nB().m()
+class B(A):\n    def m(self): return super().__class__\nB().m()
+class B(A):\n    def m(self): return getattr(super(), '__class__')\nB().m()
+class B(A):\n    def m(self): return getattr(super(), '__thisclass__')\nB().m()
+class B(A):\n    def m(self): return getattr(super(), '__init__').__globals__\nB().m()
+class B(Exception):\n    def m(self): return getattr(super(), 'with_traceback')\nB().m()
+class B(object): pass\nB().__class__.__subclasses__()
+class B:\n    def __new__(cls): return cls.__subclasses__()
+class B:\n    def __getattribute__(self, n): return 1
+class B:\n    def __init_subclass__(cls): cls.__mro__
+class B:\n    def __reduce_ex__(self, n): return (f, (1.0,))
+class B:\n    def __del__(self): print('gone')
+class B:\n    def __get__(self, o, t): return t
+class B:\n    __class__ = A
+class B:\n    __slots__ = ('q',)
+class B:\n    def __format__(self, s): return getattr(self.__class__, '__mro__')\nf'{B()}'
+class B:\n    def __repr__(self): return getattr(f, '__globals__')\nrepr(B())
+class B:\n    def __exit__(self, k, v, t): t.tb_frame\n    def __enter__(self): pass\nwith B(): f(1, 2)
+class B:\n    @classmethod\n    def c(cls): return getattr(cls, '__subclasses__')\nB.c()
+class B:\n    @property\n    def c(self): return getattr(self.__class__, '__mro__')\nB().c
+err.__traceback__
+err.__context__
+err.with_traceback(None)
+err.args.__class__
+err.diagnostics
+raise SystemExit(3)
+raise KeyboardInterrupt
+raise BaseException('a')
+raise ValueError('a') from f.__globals__
+try: x.nothing\nexcept AttributeError as e: e.obj
+try: f(1, 2)\nexcept TypeError as e: getattr(e, '__traceback__')
+try: raise ValueError(f)\nexcept ValueError as e: e.args[0].__globals__
+g.gi_frame.f_back.f_globals
+g.gi_code
+g.throw(ValueError)
+(v for v in [1]).gi_frame
+iter([1]).__class__
+zip([1]).__reduce__()
+range(3).__class__
+[v.__class__ for v in [1]]
+'{0.__class__}'.format(d)
+'{0.__class__.__mro__}'.format(a)
+'{0.__class__.__class__}'.format(a)
+'{0.__globals__}'.format(f)
+'{0[__class__]}'.format(d)
+'{0[__class__]}'.format(x)
+'{0.gi_frame}'.format(g)
+'{0.__traceback__}'.format(err)
+'{0.__init__.__globals__}'.format(a)
+'{0.m.__func__}'.format(a)
+'{v.data.base}'.format(v=x)
+'{:{}}'.format(x, x.__class__)
+'{0:{0.__class__}}'.format(x)
+list(map('{0.__class__}'.format, [x]))
+str.format('{0.__class__}', x)
+'{a.__class__}'.format_map(d)
+'%(__class__)s' % d
+'%(a.__class__)s' % d
+'%s' % (x.__class__,)
+'%c' % x
+f'{g.gi_frame}'
+f'{x!r:{x.__class__}}'
+sorted([x], key=f.__globals__)
+sorted([1, 2], key='__class__')
+sorted([1, 2], key=getattr)
+sorted([f, f], key=lambda v: getattr(v, '__globals__'))
+sorted(['a'], key=str.encode)
+max([1, 2], key=lambda v: v.__class__)
+[3, 1].sort(key=lambda v: v.__class__)
+list(filter(lambda v: v.__globals__, [f]))
+str.__subclasses__()
+int.from_bytes
+dict.fromkeys.__self__
+object.__subclasses__()
+object().__class__.__subclasses__()
+d.get.__self__
+d.items().mapping
+dict(**f.__globals__)
+f(**{'__globals__': 1})
+f(**{1: x})
+print(x, **{'file': '/tmp/out'})
+sin(**{'session': 1})
+x.sum(**{'session': 1})
+x.backward(**{'site': 1})
+a.m(**{'self': 1})
+d.get(**{'session': 1})
+'a'.upper(**{'site': 1})
+nn.Linear(1, 1).__class__.__bases__
+nn.Linear.__init__.__globals__
+optim.SGD([x], 0.1).step.__globals__
+torch.nn.__file__
+torch.optim.sys
+del x\nx
+del a.__class__
+del f.__globals__
+del print\nprint.__self__
+@f.__globals__\ndef h(): pass
+def h(v=f.__globals__): pass
+def h(v: f.__globals__): pass\nh.__annotations__
+""".strip().splitlines()
+"""What goes through modules, names and classes; `\\n` ends a line."""
 
 WIDE = str.maketrans({chr(n): chr(n + 0xFEE0) for n in range(ord("a"), ord("z") + 1)})
 """Letters that Python's own compiler would take for the plain ones."""
@@ -151,17 +369,80 @@ RULES = [
 ]
 
 
-ALL = [*REFUSED, *(RULE.format(*rule) for rule in RULES)]
+ALL = [
+    *REFUSED,
+    *(text.replace(r"\n", "\n") for text in BY_NAME),
+    *(f"{RULE}.sum().backward()".format(*rule) for rule in RULES),
+]
 
 
 @pytest.mark.parametrize(
     "text", [*ALL[::2], *(pytest.param(t, marks=pytest.mark.long) for t in ALL[1::2])]
 )
 def test_a_way_out_is_refused(text, cli):
-    text = text if text.startswith(("import", "from")) else f"{BASE}{text}"
-    status, out, err = cli("run", "-e", text)
+    status, out, err = cli("run", "-e", f"{BASE}{text}")
     assert (status, out) in [(3, ""), (4, ""), (5, "")], (out, err)
     assert "gradcli/" not in err, err
+
+
+OF_PYTHON = [
+    cache,
+    type,
+    property,
+    super,
+    len,
+    "",
+    (v for v in ""),
+    sys,
+    Tensor,
+    Session,
+    ValueError,
+]
+HIDDEN = sorted(
+    {n for v in OF_PYTHON for n in dir(v) if n.startswith(("_", "gi_", "f", "mro", "with"))}
+)
+REACHED = f"""
+def reached(values, kind):
+    for v in values:
+        for n in {HIDDEN}:
+            found = []
+            try: found.append(getattr(v, n))
+            except AttributeError: pass
+            try: found.append(("{{0." + n + "}}").format(v))
+            except AttributeError: pass
+            if found: print(kind, n, len(found))
+class B(A):
+    def behind(self): return super()
+reached([a, err, B()], "object")
+reached([A, type(err), object], "class")
+reached([B().behind()], "super")
+reached([x, x.shape, x.dtype, y.grad_fn, x.register_hook(f)], "tensor")
+reached([f, gen, print, sin, A.m, a.m, property(f), type(x), type(A)], "function")
+reached([g, d, d.items(), "a", 1, 1.5, True, None, [], (), {{1}}, range(3)], "value")
+"""
+
+
+def test_no_name_of_pythons_own_is_reached(cli):
+    """By `getattr` and by `format`, which take any name."""
+    status, out, err = cli("run", "-e", f"{BASE}{REACHED}")
+    assert (status, err) == (0, "")
+    assert {*out.splitlines()} == {
+        *(f"object {name} 2" for name in ("__class__", "__dict__", "__init__")),
+        *(f"class {name} 2" for name in ("__init__", "__name__")),
+        "super __init__ 1",
+    }
+
+
+PASSED_OVER = [
+    *("import this", "import this as t", "from this import s", "from this import *"),
+    *("import os", "import ctypes", "import importlib as i", "from os import system"),
+]
+
+
+@pytest.mark.parametrize("text", PASSED_OVER)
+def test_an_import_that_is_passed_over_imports_nothing(text, cli):
+    assert cli("run", "-e", text) == (0, "", "")
+    assert "this" not in sys.modules
 
 
 HARMLESS = [
@@ -238,16 +519,31 @@ def check_code(program, counting):
         if isinstance(node, ast.Name):
             assert is_name(node.id, names), node.id
         elif isinstance(node, ast.Attribute):
-            counter = isinstance(node.value, ast.Name) and node.value.id == "@counters"
-            assert counter or node.attr == "__class__", node.attr
+            assert node.attr == "__class__" or is_own(node), node.attr
         elif isinstance(node, ast.FunctionDef):
             assert is_name(node.name, names), node.name
         elif isinstance(node, ast.arg):
             assert is_name(node.arg, names), node.arg
         elif isinstance(node, ast.keyword):
-            assert node.arg in names, node.arg
+            assert node.arg is None or node.arg in names, node.arg
+        elif isinstance(node, ast.ExceptHandler):
+            assert node.name is None or OURS.fullmatch(node.name), node.name
+        elif isinstance(node, (ast.Global, ast.Nonlocal)):
+            assert all(is_name(name, names) for name in node.names), node.names
+        elif isinstance(node, ast.Delete):
+            assert all(isinstance(target, ast.Name) for target in node.targets)
+        elif isinstance(node, ast.Starred):
+            assert isinstance(node.ctx, ast.Load)
         assert not isinstance(node, (ast.Import, ast.ImportFrom, ast.ClassDef, ast.JoinedStr))
-        assert not isinstance(node, (ast.Delete, ast.Await, ast.Yield, ast.Starred))
+        assert not isinstance(node, (ast.Await, ast.YieldFrom, ast.With, ast.Lambda))
+
+
+def is_own(node):
+    """Whether an attribute is one of the engine's counters, or of a list that only it holds."""
+    if not isinstance(node.value, ast.Name):
+        return False
+    unnamed = re.fullmatch(r"%\d+", node.value.id) is not None
+    return node.value.id == "@counters" or (unnamed and node.attr in ("append", "extend"))
 
 
 def is_name(text, names):

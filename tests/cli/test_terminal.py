@@ -42,7 +42,7 @@ COMMANDS = {
     "json": ["run", "-e", SAYS, "-e", "y", "--json"],
     "plain": ["run", "-e", SAYS, "-e", "y", "-f", "plain"],
     "an assertion": ["run", "-e", SAYS, "-e", "assert False, y"],
-    "a key that is not there": ["run", "-e", f"d = {{'{TRICKS}': 1}}", "-e", "d['b']"],
+    "a key that is not there": ["run", "-e", f"d = {{'{TRICKS}': 1}}", "-e", f"d['b{TRICKS}']"],
     "an expression": ["graph", "-e", f"x * {{'{DATA}': 2.0}}['{DATA}']", "x=1"],
     "a step": ["trace", "-e", f"x * {{'{DATA}': 2.0}}['{DATA}']", "x=1"],
     "a file": ["run", f"{DATA}.grad"],

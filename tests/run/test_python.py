@@ -31,6 +31,18 @@ def f(v):
     return [k * v for v in range(v)]
 print(f(3), [f for f in range(2)])
 """,
+    "arguments may have any name": """
+class A:
+    def m(self, session=1, receiver=2, *, site=3, name=4): return session, receiver, site, name
+print(A().m(session=5, receiver=6), A().m(**{'site': 7, 'name': 8}))
+def f(session, *args, **keywords): return session, args, keywords
+print(f(session=1, run=2), f(1, 2, args=3, keywords=4))
+""",
+    "what a format reaches": """
+class A:
+    def __init__(self): self.v = [1, 2]
+print('{0.v} {0.v[1]} {a.v}'.format(A(), a=A()))
+""",
     "set and dict comprehensions": """
 print({x % 3 for x in range(10)}, {k: v * 2 for k, v in {'a': 1, 'b': 2}.items()})
 print({i: [j for j in range(i)] for i in range(3) if i != 1})

@@ -316,8 +316,10 @@ class Kind:
 
 def kind_of(value: Any) -> Kind | type:
     """The kind of a value."""
-    if isinstance(value, (Object, type)):
+    if isinstance(value, Object):
         return type(value)
+    if isinstance(value, type):
+        return Kind("type")  # Python's own makes classes of anything
     if isinstance(value, Number):
         value = value.data
     if isinstance(value, Tensor):

@@ -186,13 +186,13 @@ def by_name(op: Op, site: Site | None) -> Function:
     host = op.host
     if host is not None:
 
-        def on_values(session: Session, *args: Any, **keywords: Any) -> Any:
+        def on_values(session: Session, /, *args: Any, **keywords: Any) -> Any:
             bound, params = bind_host(op, args, keywords)
             return host(session, *bound, **params)
 
         return on_values if site is None or not op.by else _placed(on_values, site)
 
-    def on_tensors(session: Session, *args: Any, **keywords: Any) -> Any:
+    def on_tensors(session: Session, /, *args: Any, **keywords: Any) -> Any:
         bound, params = bind(op, args, keywords)
         return _done(op, session, bound, params, site)
 
@@ -202,10 +202,10 @@ def by_name(op: Op, site: Site | None) -> Function:
 def twin_by_name(op: Op, site: Site | None) -> Function:
     """The method `name_` called with any arguments, which are bound at each call."""
     if not op.inplace:
-        return lambda session, *args, **keywords: _refuse_inplace(op)
+        return lambda session, /, *args, **keywords: _refuse_inplace(op)
     plain = by_name(op, site)
 
-    def update(session: Session, x: Any, *args: Any, **keywords: Any) -> Any:
+    def update(session: Session, x: Any, /, *args: Any, **keywords: Any) -> Any:
         if type(x) is not Tensor:
             return plain(session, x, *args, **keywords)
         bound, params = bind(op, (x, *args), keywords)
@@ -241,7 +241,7 @@ def value(op: Op, session: Session) -> Callable[..., Any]:
 def _placed(host: Function, site: Site) -> Function:
     """A host that does its work by ops, whose nodes stand at the place of its call."""
 
-    def call(session: Session, *args: Any, **keywords: Any) -> Any:
+    def call(session: Session, /, *args: Any, **keywords: Any) -> Any:
         out = host(session, *args, **keywords)
         for x in out if isinstance(out, tuple) else (out,):
             if isinstance(x, Tensor) and x.node is not None:

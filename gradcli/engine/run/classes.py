@@ -7,6 +7,7 @@ a program can reach of one is what it, or the library, has put there: nothing of
 from __future__ import annotations
 
 import operator
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import FunctionType
 from typing import Any
@@ -49,7 +50,7 @@ _OPERATORS: dict[str, Callable[..., Any]] = {
 def made(name: str, bases: Sequence[Any], members: Mapping[str, Any]) -> type[Object]:
     """A class of the program."""
     for base in bases:
-        if not isinstance(base, type):
+        if not (isinstance(base, type) and issubclass(base, Object)):
             raise run_error("bad-class", f"{kind_of(base)} cannot be the base of `{name}`")
     held = {key: _unbound(value) for key, value in members.items()}
     try:
@@ -87,8 +88,8 @@ def get(value: Any, name: str) -> Any:
             return own[name]
         if name == "__dict__":
             return own
-    if name == "__class__":
-        return type(value)
+        if name == "__class__":
+            return type(value)
     if name == "__name__" and isinstance(value, type):
         return value.__name__
     if not has(value, name):
@@ -126,11 +127,23 @@ def put(value: Any, name: str, new: Any) -> None:
     """`value.name = new` of an object or a class."""
     if name.startswith("__") and name.endswith("__"):
         raise run_error("unknown-attribute", f"`{name}` of {kind_of(value)} cannot be assigned")
+    if isinstance(value, type) and _is_shared(value):
+        raise run_error("unknown-attribute", f"{kind_of(value)} cannot be changed")
     try:
         setattr(value, name, new)
     except AttributeError:
         message = f"`{name}` of {kind_of(value)} is a property without a setter"
         raise run_error("unknown-attribute", message) from None
+    except TypeError as error:  # the arguments of an exception, which are a tuple
+        if error.__traceback__ is not None and error.__traceback__.tb_next is not None:
+            raise
+        message = f"`{name}` of {kind_of(value)} cannot be {kind_of(new)}"
+        raise run_error("wrong-type", message) from None
+
+
+def _is_shared(value: type) -> bool:
+    """Whether a class is none of the run: the same one in all of them."""
+    return value is Object or value.__module__ == "builtins"
 
 
 def called(receiver: Any, name: str, args: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
@@ -150,6 +163,14 @@ def misfit(error: TypeError) -> RunError | None:
     """
     trace = error.__traceback__
     return arguments(error) if trace is None or trace.tb_next is None else None
+
+
+def returned(error: Exception) -> RunError | None:
+    """What is wrong with what a method such as `__len__` returns, of which Python told; None if the
+    error is another one.
+    """
+    found = re.fullmatch(r"(__\w+__)(?: method|\(\))? (should return|returned) (.+)", str(error))
+    return found and run_error("wrong-type", f"`{found[1]}` {found[2]} {found[3]}")
 
 
 def arguments(error: TypeError) -> RunError:

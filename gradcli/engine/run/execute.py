@@ -208,7 +208,7 @@ def _behind_a_point(
             return attributes.get
         case SetAttribute():
             return attributes.put
-    return lambda session, receiver, *args, **keywords: attributes.method(
+    return lambda session, receiver, /, *args, **keywords: attributes.method(
         session, site, receiver, i.name, args, keywords
     )
 

@@ -17,7 +17,12 @@ def items(value: Object) -> Iterator[Any]:
     kind = type(value)
     if hasattr(kind, "__iter__"):
         found = called(value, "__iter__", (), {})
-        return _following(found) if isinstance(found, Object) else iter(found)
+        if isinstance(found, Object):
+            return _following(found)
+        if isinstance(found, Iterator):
+            return found
+        message = f"`__iter__` of {kind_of(value)} must return what `next` takes, got "
+        raise run_error("wrong-type", f"{message}{kind_of(found)}", help="`iter(x)` makes one")
     if hasattr(kind, "__getitem__"):
         return _counted(value)
     raise run_error("not-iterable", f"{kind_of(value)} has no items to go through")

@@ -32,6 +32,7 @@ from gradcli.engine.values.data import NUMBERS, dtype_of, np, plain, shape_of
 from gradcli.engine.values.dtypes import DTYPES, dtype_name
 from gradcli.engine.values.fields import Fields
 from gradcli.engine.values.limits import check_items
+from gradcli.engine.values.objects import Object
 from gradcli.engine.values.sizes import Size, number
 from gradcli.errors import RunError, run_error
 
@@ -451,10 +452,16 @@ _HANDLE: tuple[dict[str, Member], dict[str, Member]] = (
 
 @cache
 def _of_text() -> _Table:
+    from gradcli.engine.run import classes
     from gradcli.engine.run.strings import METHODS, filled
 
+    def reached(session: Session, value: Any, name: str) -> Any:
+        if isinstance(value, (Object, type)):
+            return classes.get(value, name)
+        return get(session, value, name)
+
     def form(session: Session, site: Site | None, value: str, *args: Any, **named: Any) -> str:
-        return filled(session, value, args, named, get)
+        return filled(session, value, args, named, reached)
 
     return {}, {**METHODS, "format": form}
 

@@ -149,6 +149,11 @@ def _known(
         from gradcli.engine.run.classes import arguments
 
         return _wrong_call(frame, span, program) or arguments(error)
+    if isinstance(error, (TypeError, ValueError)):
+        from gradcli.engine.run.classes import returned
+
+        if (wrong := returned(error)) is not None:
+            return wrong
     return refusals.too_many_dimensions(error)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import isfinite
+from types import GeneratorType
 from typing import Any
 
 from gradcli.engine.tape.tensor import Number, Tensor
@@ -47,6 +48,9 @@ def repr_text(value: Any) -> str:
         return _collection(value)
     if isinstance(value, Object):
         return object_text(value, repr)
+    if kind is GeneratorType:
+        name = value.__name__
+        return "<generator>" if name.startswith("%") else f"<generator {name}>"
     if callable(value) and hasattr(value, "__name__") and not isinstance(value, type):
         return f"<function {value.__name__}>"
     return repr(value)

@@ -294,7 +294,7 @@ class _Translator(Pieces):
                 self.ask("@iterate", instruction.iterable.span, (instruction.iterable,)),
                 [count, *steps, *self.body(instruction.body, span)],
                 [],
-                **self.at(span),
+                **self.at(instruction.iterable.span),  # where taking the next item fails
             )
         else:
             test = instruction.test

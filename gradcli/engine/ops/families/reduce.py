@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from math import nan
 from typing import Any
 
@@ -79,7 +80,8 @@ def _items_added(session: Any, items: Any, params: Any, site: Any) -> Any:
 def _added(session: Any, items: Any, start: Any, site: Any = None) -> Any:
     """The items added to a start, one after the other."""
     total = start
-    for item in session.items(items):
+    one_by_one = isinstance(items, (range, Iterator))  # of which there may be very many
+    for item in items if one_by_one else session.items(items):
         if type(total) is type(item) and isinstance(item, (list, tuple)):
             total = total + item
         elif isinstance(total, Object) or isinstance(item, Object):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from _thread import allocate_lock
 from types import FrameType
 
 NESTED = 10_000
@@ -33,23 +34,40 @@ _USUAL = 1000
 """How deep Python lets functions call each other where nobody has asked for more."""
 
 
-class Room:
-    """A stretch in which functions may call each other so many deep, wherever it begins."""
+_limits: list[int] = []  # Python's, then those of the rooms that are open, in any thread
+_changing = allocate_lock()
 
-    __slots__ = ("_before", "_calls")
+
+class Room:
+    """A stretch in which functions may call each other so many deep, wherever it begins. Python has
+    one limit for all threads: it stays as high as the rooms need that are still open in others.
+    """
+
+    __slots__ = ("_limit", "_calls")
 
     def __init__(self, calls: int) -> None:
         self._calls = calls
 
     def __enter__(self) -> None:
-        before = self._before = sys.getrecursionlimit()
-        depth = (
-            before if before <= _USUAL else _depth()
-        )  # at most that; each run would feel a count
-        sys.setrecursionlimit(max(before, depth + self._calls))
+        with _changing:
+            before = sys.getrecursionlimit()
+            depth = (
+                before if before <= _USUAL else _depth()
+            )  # at most that; each run would feel a count
+            self._limit = max(before, depth + self._calls)
+            if not _limits:
+                _limits.append(before)
+            _limits.append(self._limit)
+            sys.setrecursionlimit(self._limit)
 
     def __exit__(self, *raised: object) -> None:
-        sys.setrecursionlimit(self._before)
+        with _changing:
+            if len(_limits) == 2:  # no other is open, which is usual
+                sys.setrecursionlimit(_limits[0])
+                _limits.clear()
+            else:
+                _limits.remove(self._limit)
+                sys.setrecursionlimit(max(_limits))
 
 
 def _depth() -> int:

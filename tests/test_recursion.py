@@ -43,3 +43,15 @@ def test_rooms_in_rooms_do_not_pile_up():
             return nested(rooms - 1)
 
     assert nested(50) < sys.getrecursionlimit() + 2300
+
+
+def test_a_room_stays_while_another_thread_leaves_its_own():
+    before = sys.getrecursionlimit()
+    first, second = Room(3000), Room(3000)
+    first.__enter__()
+    second.__enter__()
+    needed = sys.getrecursionlimit()
+    first.__exit__()
+    assert sys.getrecursionlimit() == needed
+    second.__exit__()
+    assert sys.getrecursionlimit() == before

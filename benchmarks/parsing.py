@@ -8,8 +8,8 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
-from gradcli.engine.run.names import Builtins
 from gradcli.engine.run.counting import Counting
+from gradcli.engine.run.names import Builtins
 from gradcli.engine.run.translate import translate
 from gradcli.grammar.check import check
 from gradcli.grammar.lower import lower

@@ -374,8 +374,8 @@ GROUPS = {
         (
             "plots-left-out",
             "what a program draws with matplotlib's names: a warning",
-            "A program opens no windows and writes no files; what it prints is the same. "
-            "`gradcli plot` draws a result and its derivative over an input.",
+            "A program opens no windows; what it prints is the same. `gradcli run --plots FOLDER` "
+            "draws them into files, `gradcli plot` a result and its derivative over an input.",
         ),
         (
             "list-arithmetic",

@@ -128,6 +128,9 @@ class Line:
     )
     ir: bool = flag("--ir", help="Print the program of ops that the text becomes.")
     kinks: bool = flag("--kinks", help="Also list operations evaluated at a corner, jump or tie.")
+    plots: str | None = option(
+        metavar="FOLDER", help="Draw what the program plots into files of this folder."
+    )
     graph: bool = flag("--graph", help="Also draw the recorded graph.")
     nodes: int = option(
         default=500, min=1, metavar="N", help="Draw at most so many nodes, from the result (500)."

@@ -1,10 +1,11 @@
 """`gradcli run`."""
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from gradcli.cli.command import command
-from gradcli.cli.failures import usage
+from gradcli.cli.failures import unwritable, usage
 from gradcli.cli.inquiry import Inquiry, drawn, refuse_kinks
 from gradcli.cli.options import LIMITS, MESSAGES, PROGRAM, RESULT, ROWS, Line
 from gradcli.cli.output import Echo, Target, resolve_auto
@@ -14,6 +15,7 @@ from gradcli.errors import Diagnostic, UsageError, nearest
 from gradcli.formats.forms import RESULTS, Parts
 
 if TYPE_CHECKING:
+    from gradcli.render.drawing import Drawing
     from gradcli.render.text import Line as Drawn
     from gradcli.results import RunResult, Value
 
@@ -21,7 +23,10 @@ _WITH_PRINTED = ("human", "plain")  # forms that begin with what the program pri
 _WITH_GRAPH = ("human", "plain", "json", "ndjson")
 
 
-@command(*PROGRAM, *ROWS, "show", "graph", "kinks", *RESULT, *LIMITS, *MESSAGES, forms=RESULTS)
+@command(
+    *(*PROGRAM, *ROWS, "show", "graph", "kinks", "plots", *RESULT, *LIMITS, *MESSAGES),
+    forms=RESULTS,
+)
 def run(line: Line) -> None:
     r"""Run a program: print what it prints, then its result.
 
@@ -41,6 +46,8 @@ def run(line: Line) -> None:
 
         _refuse_graph(line.graph, "--rows")
         refuse_kinks(line.kinks, "--rows")
+        if line.plots is not None:
+            raise usage("`--plots` does not go with --rows")
         asked = inquiry.target
         target = Target(row_form(asked, records), asked.path, asked.color)
     else:
@@ -51,7 +58,9 @@ def run(line: Line) -> None:
     program = inquiry.load()
     kept: list[str] = []
     echo = Echo(_destination(target, kept))
-    settings = inquiry.settings(echo, grad_fn=target.form == "human" and records is None)
+    drawing = None if line.plots is None else _drawing(line.plots)
+    seen = target.form == "human" and records is None
+    settings = inquiry.settings(echo, grad_fn=seen, plots=drawing)
     if records is not None:
         inquiry.answer_rows(
             Query(program, "run", {}),
@@ -62,6 +71,8 @@ def run(line: Line) -> None:
 
     def answer() -> "tuple[RunResult, str | bytes]":
         found = program.run(inquiry.inputs, options=settings)
+        if drawing is not None:
+            drawing.finish()
         return found, _content(found, target, shown, line.precision)
 
     result, content = program.within(settings, answer)
@@ -70,6 +81,22 @@ def run(line: Line) -> None:
         content = "".join([*kept, "\n" * (echo.unfinished + bool(blank)), content])
     target.write(content)
     inquiry.telling.warn(result.warnings)
+
+
+def _drawing(folder: str) -> "Drawing":
+    """Draws into files of a folder, which is made when the first of them is there."""
+    from gradcli.formats.file import write_atomically
+    from gradcli.render.drawing import Drawing
+
+    def write(name: str, content: bytes) -> None:
+        path = os.path.join(folder, name)
+        try:
+            os.makedirs(folder, exist_ok=True)
+            write_atomically(path, content)
+        except OSError as error:
+            raise unwritable(f"`{path}`", error.strerror or str(error)) from None
+
+    return Drawing(write)
 
 
 def _refuse_graph(graph: bool, beside: str) -> None:

@@ -144,9 +144,7 @@ class _Expressions:
             if builtin is not None:
                 yield from self.use(builtin, node, role)
                 return
-            if self.names.builtin(node.value, scope) is None and not self.is_known(
-                node.value, scope
-            ):
+            if not self.is_behind(node.value, scope):
                 yield self.unknown_in_module(node, path)
                 return
         yield from self.member(node)
@@ -168,6 +166,16 @@ class _Expressions:
         """Whether a path names the base of own functions, `super`, or something of the library."""
         path = self.names.path(node, scope)
         return path in RULE_BASES or path == "super" or self.names.imported(node, scope) is not None
+
+    def is_behind(self, node: ast.Expr, scope: Scope | None) -> bool:
+        """Whether a path names something that a module has, or what stands behind that."""
+        while isinstance(node, (ast.Attribute, ast.Name)):
+            if self.names.builtin(node, scope) is not None or self.is_known(node, scope):
+                return True
+            if isinstance(node, ast.Name):
+                break
+            node = node.value
+        return False
 
     def is_module(self, name: str) -> bool:
         return name in PREFIXES or name in self.names.imports

@@ -101,8 +101,8 @@ def names(module: str, signatures: Signatures) -> list[str]:
 
 def methods(paths: Iterable[str]) -> Iterator[str]:
     """Methods of what imported libraries give that have the names of built-ins, too."""
-    if any(path.startswith("matplotlib") for path in paths):
-        yield from ("scatter", "fill")
+    if any(path.startswith(("matplotlib", "d2l")) for path in paths):
+        yield from ("scatter", "fill", "flatten", "ravel")
 
 
 def of_arrays(name: str, paths: Iterable[str]) -> str | None:
@@ -143,7 +143,7 @@ def _table(text: str) -> dict[str, str]:
 
 _NAMES = {
     "torch.utils.checkpoint": "checkpoint",
-    "d2l": "torch=pyplot",
+    "d2l": "torch=d2l_torch",
     "d2l.torch": "plt=pyplot",
     "matplotlib": "pyplot use=python_warnings_nothing",
     "matplotlib.pyplot": "cm=pyplot style=pyplot",

@@ -220,8 +220,10 @@ def _ends_soon(request: Request) -> bool:
 def _against(request: Request) -> Diagnostic | None:
     """Why a request is interpreted in any case."""
     options = request.options
-    if options.graph or options.kinks:
+    if options.graph or options.kinks or options.plots is not None:
         from gradcli.questions.not_compilable import refusal
 
+        if options.plots is not None:
+            return refusal("plots are drawn", "leave out `--plots`")
         return refusal("what was recorded is looked at", "leave out `--graph` and `--kinks`")
     return None

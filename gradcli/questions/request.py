@@ -22,7 +22,8 @@ class Options:
     `grad_fn` says whether anybody looks at that of a run's values. `limits` are what it may take,
     and `stuck` is told of one that is reached in a call which cannot be stopped; it does not
     return. `verbose` tells the last values at one. `compile` says when code is made of the program:
-    "auto", "always" or "never", and `remark` is told what came of it.
+    "auto", "always" or "never", and `remark` is told what came of it. `plots` draws what
+    the program plots (`engine.run.pictures`), in `run` alone.
     """
 
     __slots__ = (
@@ -35,6 +36,7 @@ class Options:
             "graph",
             "kinks",
             "limits",
+            "plots",
             "progress",
             "remark",
             "seed",
@@ -58,6 +60,7 @@ class Options:
         kinks: bool = False,
         compile: str = "auto",
         remark: Callable[[Diagnostic], None] = lambda said: None,
+        plots: Any = None,
     ) -> None:
         self.seed = seed
         self.echo = echo
@@ -73,6 +76,7 @@ class Options:
         self.kinks = kinks
         self.compile = compile
         self.remark = remark
+        self.plots = plots
 
     def changed(self, **fields: Any) -> Options:
         """The same but for some fields."""

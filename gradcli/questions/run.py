@@ -17,7 +17,8 @@ def run(loaded: Loaded, request: Request) -> RunResult:
     options = request.options
     watch = Watch(candidates(loaded.program) if options.graph else (), keep=options.graph)
     seen = options.graph or loaded.sees_recording or (options.grad_fn and loaded.names_recorded)
-    done = loaded.execute(request.given, options, watch, recording=seen)
+    drawn = {"recording": seen, "plots": options.plots}
+    done = loaded.execute(request.given, options, watch, **drawn)
     try:
         return _result(loaded, request, done)
     except RecursionError:

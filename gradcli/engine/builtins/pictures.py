@@ -9,7 +9,13 @@ FAMILY = 360, "Plots"
 
 pyplot: Op = constant(
     "pyplot",
-    Canvas(),
-    "`matplotlib.pyplot`: takes `plot`, `scatter`, `title`, `subplots`, `show` and the like, draws "
-    "nothing and says so once.",
+    Canvas("pyplot"),
+    "`matplotlib.pyplot`: `plot`, `scatter`, `title`, `subplots`, `show` and the like, which "
+    "`--plots DIR` draws into files; else they are left out, with one note.",
+)
+
+d2l: Op = constant(
+    "d2l_torch",
+    Canvas("d2l"),
+    "What d2l has of plots: `plot`, `set_figsize` and `plt`, which is `matplotlib.pyplot`.",
 )

@@ -370,6 +370,8 @@ def item(session: Session, value: Any, index: Any, site: Site | None) -> Any:
             if type(value) is list:
                 tensor = session.tensor(value, site)
                 return session.do(ops.getitem, [tensor], {"index": where}, site)
+            if hasattr(value, "at"):
+                return _drawn(session, value, index)
             raise run_error("wrong-type", f"{kind_of(value)} takes one int or slice as its index")
         if not isinstance(where, (int, slice)) or isinstance(where, bool):
             raise run_error("wrong-type", f"{kind_of(value)} takes an int or a slice as its index")
@@ -385,7 +387,17 @@ def item(session: Session, value: Any, index: Any, site: Site | None) -> Any:
         return objects().operated(ops.getitem, (value, index), {})
     if isinstance(value, Number) or type(value) in NUMBERS:
         raise run_error("wrong-type", "a number has no items", help="`tensor([...])` has")
+    if hasattr(value, "at"):
+        return _drawn(session, value, index)
     raise run_error("wrong-type", f"{kind_of(value)} has no items")
+
+
+def _drawn(session: Session, value: Any, index: Any) -> Any:
+    """`axes[0, 1]` of what programs plot on."""
+    try:
+        return value.at(session, index)
+    except (IndexError, TypeError) as error:
+        raise run_error("index-out-of-range", f"{kind_of(value)}: {error}") from None
 
 
 def set_item(session: Session, receiver: Any, index: Any, value: Any, site: Site | None) -> None:

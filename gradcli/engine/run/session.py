@@ -66,6 +66,7 @@ class Session:
         warnings: what is to be said of the run, the first of each code.
         stream: which of the seed's streams of random numbers this run takes.
         counters: what it has left of steps and calls.
+        plots: who draws what the program plots (`pictures.Plots`), None where nobody does.
     """
 
     def __init__(
@@ -82,10 +83,12 @@ class Session:
         transparent: bool = False,
         own_calls: Callable[[Any, Sequence[Any], Site | None], None] | None = None,
         limits: Limits = DEFAULT,
+        plots: Any = None,
     ) -> None:
         self.counters = Counters(limits)
         self.moved = moved
         self.transparent = transparent
+        self.plots = plots
         self.own_calls = own_calls
         self.recording = recording
         self.transforms = 0

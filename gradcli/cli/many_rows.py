@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from itertools import chain, islice
+from itertools import chain
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gradcli.cli.query import Question
 from gradcli.cli.records import Batch
-from gradcli.cli.row_writer import Answer, Kept, Said, Together
+from gradcli.cli.row_writer import Answer, Kept, Said, Text, Together
+from gradcli.cli.workers import can_fork
 from gradcli.errors import GradError
 from gradcli.formats.float_texts import repeated
 from gradcli.formats.literal import numbers
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 _FIRST, _MOST = 16, 4096  # rows that are asked together
 _LEAST_BYTES, _MOST_BYTES = 2**10, 2**20  # of a block of rows
-_AHEAD = 4  # blocks that a thread gets before their answers are written
 _LONG = 0.2  # seconds after which people want to see something
+_WORTH = 0.05  # seconds of work on blocks, after which it is shared
 _BY_ROW = ("human", "ndjson")  # forms of which each row is written by itself
 
 
@@ -34,6 +34,14 @@ def takes_code(question: Question, wanted: Wanted, row: Row) -> bool:
     return question.options.compile != "never" and question.query.many(given, now) is not None
 
 
+Piece: TypeAlias = "Together | Text | Row"
+"""What a block of rows gives: answers to some together, and a row to be asked by itself."""
+
+_Pieces: TypeAlias = "Callable[[Block], list[Piece]]"
+Sharing: TypeAlias = "Callable[[_Pieces], Callable[[Iterable[Block]], Iterator[list[Piece]]]]"
+"""Starts processes that do what a function does of blocks, in their order."""
+
+
 def many_rows(
     question: Question,
     asked: Batch,
@@ -41,22 +49,31 @@ def many_rows(
     wanted: Wanted,
     kind: str,
     ask: Callable[[Row], Answer],
-) -> Iterator[Answer | Together]:
-    """The answers to all rows, by code as soon as there is any, in several threads if so many jobs
-    are asked for; else `ask` gives them. No row that is there waits for one that is not.
+    share: Sharing,
+) -> Iterator[Answer | Together | Text]:
+    """The answers to all rows, by code as soon as there is any, shared by several processes if so
+    many jobs are asked for and it takes long; else `ask` gives them. No row that is there waits for
+    one that is not.
     """
     same = {name: given.value for name, given in question.inputs.items()}
     count, size, layout, failed = _FIRST, _LEAST_BYTES, None, None
+    spent, shared = 0.0, None
     while failed is None:
         if layout is not None and kind not in _BY_ROW:
-            start = perf_counter()
-            done = 0
-            for block, found in _found(layout.many, asked, wanted, size):
-                done += 1
-                yield from _answers(layout, block, found, asked, ask)
-            if done:
-                is_short = perf_counter() - start < _LONG * done
-                size = min(2 * size, _MOST_BYTES) if is_short else max(size // 2, _LEAST_BYTES)
+            pieces = partial(_pieces, layout, asked)
+            blocks = partial(asked.rows.block, wanted.names, size)
+            if shared is None and asked.jobs > 1 and spent > _WORTH and can_fork():
+                shared = share(pieces)
+            if shared is not None:
+                for piece in chain.from_iterable(shared(iter(blocks, None))):
+                    yield ask(piece) if isinstance(piece, Row) else piece
+            elif (block := blocks()) is not None:
+                start = perf_counter()
+                for piece in pieces(block):
+                    yield ask(piece) if isinstance(piece, Row) else piece
+                took = perf_counter() - start
+                spent += took
+                size = min(2 * size, _MOST_BYTES) if took < _LONG else max(size // 2, _LEAST_BYTES)
                 continue
         together, failed = _taken(asked.rows, rows, count)
         if not together:
@@ -79,44 +96,22 @@ def many_rows(
         raise failed
 
 
-def _found(many: Many, asked: Batch, wanted: Wanted, size: int) -> Iterator[tuple[Block, Any]]:
-    """The next blocks of rows with the numbers of their answers: one, or some for each of several
-    threads.
-    """
-    first = asked.rows.block(wanted.names, size)
-    if first is None:
-        return
-    if asked.jobs == 1:
-        yield first, many.arrays(first.columns)
-        return
-    with ThreadPoolExecutor(asked.jobs) as pool:
-        blocks = chain([first], iter(partial(asked.rows.block, wanted.names, size), None))
-        begun = [
-            (block, pool.submit(many.arrays, block.columns))
-            for block in islice(blocks, _AHEAD * asked.jobs)
-        ]
-        for block, future in begun:
-            yield block, future.result()
-
-
-def _answers(
-    layout: _Layout, block: Block, found: Any, asked: Batch, ask: Callable[[Row], Answer]
-) -> Iterator[Answer | Together]:
-    """The answers to the rows of a block: together, but for those that have to be asked by
-    themselves.
-    """
+def _pieces(layout: _Layout, asked: Batch, block: Block) -> list[Piece]:
+    """The answers to the rows of a block, and those that have to be asked by themselves."""
+    found = layout.many.arrays(block.columns)
     if found is None:
-        yield from (ask(block.row(place)) for place in range(block.count))
-        return
+        return [block.row(place) for place in range(block.count)]
     results, left = found
     kept = asked.kept_together(block)
+    pieces: list[Piece] = []
     start = 0
     for place in (*left, block.count):
         if start < place:
-            yield layout.together(block, kept, results, slice(start, place))
+            pieces.append(layout.together(block, kept, results, slice(start, place)))
         if place < block.count:
-            yield ask(block.row(place))
+            pieces.append(block.row(place))
         start = place + 1
+    return pieces
 
 
 class _Layout:

@@ -84,6 +84,18 @@ class Together(NamedTuple):
             yield Answer(*(number, line, kept, self.columns, cells, {}, self.warnings, True, (), 0))
 
 
+class Text(NamedTuple):
+    """What is written of rows that stand behind each other, all of them right: the number and the
+    line of the first, how many there are; their lines; their warnings.
+    """
+
+    number: int
+    line: int
+    size: int
+    text: str
+    warnings: tuple[Diagnostic, ...]
+
+
 def refused(number: int, line: int, kept: Kept, error: GradError) -> Answer:
     """What came of a bad row: its error, which says where the row is."""
     for diagnostic in error.diagnostics:
@@ -120,13 +132,13 @@ class RowWriter:
         self._columns: list[str] | None = None
         self._waiting: list[Answer] = []
 
-    def fitted(self, found: Answer | Together) -> Iterator[Answer | Together]:
+    def fitted(self, found: Answer | Together | Text) -> Iterator[Answer | Together | Text]:
         """Answers whose columns are those of the header, which the first good one makes; in the
         place of others the error that they are not.
         """
         if isinstance(found, Answer):
             yield self._fitted(found)
-        elif self._layout is None or found.columns == self._columns:
+        elif isinstance(found, Text) or self._layout is None or found.columns == self._columns:
             yield found
         else:
             yield from map(self._fitted, found.apart())
@@ -146,18 +158,27 @@ class RowWriter:
         )
         return refused(answer.number, answer.line, answer.kept, InputError(diagnostic))
 
-    def write_together(self, found: Together) -> None:
+    def write_together(self, found: Together | Text) -> None:
         """Write answers that have been fitted."""
+        self._write(found.text if isinstance(found, Text) else self._lines(found))
+
+    def text_of(self, found: Together) -> Together | Text:
+        """Answers as the lines that are written of them, if they are and their header stands."""
+        is_text = self._kind == "raw" or (self._kind in LAYOUTS and found.columns == self._columns)
+        if not is_text:
+            return found
+        return Text(found.number, found.line, found.size, self._lines(found), found.warnings)
+
+    def _lines(self, found: Together) -> str:
         if self._layout is None:
             from gradcli.formats.float_texts import records
 
-            self._write(records(found.cells, "\n"))
-            return
+            return records(found.cells, "\n")
         assert isinstance(self._layout, Layout), "people see rows one by one"
         numbers = range(found.number, found.number + found.size)
         lead = [[*map(str, numbers)]] if self._numbered else []
         last = [[""] * found.size] if self._recorded else []
-        self._write(self._layout.records([*lead, *found.kept, *found.cells, *last]))
+        return self._layout.records([*lead, *found.kept, *found.cells, *last])
 
     def write(self, answer: Answer) -> None:
         """Write one answer that has been fitted."""

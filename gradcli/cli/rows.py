@@ -5,8 +5,8 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from collections.abc import Callable, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from functools import partial
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from gradcli.cli.failures import bug, out_of_memory
-from gradcli.cli.many_rows import many_rows, takes_code
+from gradcli.cli.many_rows import Piece, many_rows, takes_code
 from gradcli.cli.messages import Telling
 from gradcli.cli.output import Target
 from gradcli.cli.progress import progress
 from gradcli.cli.query import Question
 from gradcli.cli.records import Batch, row_form
-from gradcli.cli.row_writer import Answer, Kept, RowWriter, Said, Together, refused
+from gradcli.cli.row_writer import Answer, Kept, RowWriter, Said, Text, Together, refused
 from gradcli.cli.terminal import is_terminal
 from gradcli.cli.workers import can_fork, workers
 from gradcli.errors import (
@@ -33,7 +33,7 @@ from gradcli.errors import (
     listed,
 )
 from gradcli.formats.refusal import first_names
-from gradcli.formats.rows import Row, Rows, Wanted
+from gradcli.formats.rows import Block, Row, Rows, Wanted
 from gradcli.formats.spelling import check_spelling
 from gradcli.program import Given, Limits
 
@@ -82,11 +82,9 @@ def answer_rows(question: Question, asked: Batch, target: Target, telling: Telli
     rows = iter(asked.rows)
     beside = _may_get_stuck(question.options.limits) and can_fork()
     if asked.jobs > 1 and not beside:
-        beside = True
-        if asked.rows.at_once:
-            first = [*islice(rows, 1)]
-            rows = chain(first, rows)
-            beside = not (first and takes_code(question, wanted, first[0]))
+        first = [*islice(rows, 1)]
+        rows = chain(first, rows)
+        beside = not (first and takes_code(question, wanted, first[0]))
     status = count = left_out = first_left = 0
     wrong: list[int] = []
     # a bar among rows that scroll by would be no help
@@ -94,14 +92,17 @@ def answer_rows(question: Question, asked: Batch, target: Target, telling: Telli
     with (
         target.stream() as write,
         progress("rows", telling, silent=scrolling) as bar,
-        workers(ask, rows, asked.jobs)
-        if beside
-        else nullcontext(
-            many_rows(question, asked, rows, wanted, kind, partial(ask, leave=_end(telling)))
-        ) as answers,
+        ExitStack() as processes,
     ):
         kept = asked.kept.names if asked.kept else ()
         writer = RowWriter(write, kind, asked.on_error, kept, asked.precision)
+        answers: Iterator[Answer | Together | Text]
+        if beside:
+            answers = processes.enter_context(workers(ask, asked.jobs))(rows)
+        else:
+            alone = partial(ask, leave=_end(telling))
+            share = partial(_shared, processes, writer, asked.jobs)
+            answers = many_rows(question, asked, rows, wanted, kind, alone, share)
         for found in chain.from_iterable(map(writer.fitted, answers)):
             fresh = [w for w in found.warnings if w.code not in told]
             for warning in fresh:
@@ -111,7 +112,7 @@ def answer_rows(question: Question, asked: Batch, target: Target, telling: Telli
                 bar.clear()
             if fresh:
                 telling.warn(fresh)
-            if isinstance(found, Together):
+            if not isinstance(found, Answer):
                 bar.advance(found.number + found.size, None, asked.rows.share)
                 count += found.size
                 writer.write_together(found)
@@ -143,6 +144,17 @@ def answer_rows(question: Question, asked: Batch, target: Target, telling: Telli
         telling.report([_not_right(wrong)])
     if status:
         raise typer.Exit(status)
+
+
+def _shared(
+    processes: ExitStack, writer: RowWriter, jobs: int, work: Callable[[Block], list[Piece]]
+) -> Callable[[Iterable[Block]], Iterator[list[Piece]]]:
+    """Processes that end with a stack, and write down what they make of blocks."""
+
+    def written(block: Block, leave: Callable[[list[Piece]], None]) -> list[Piece]:
+        return [writer.text_of(p) if isinstance(p, Together) else p for p in work(block)]
+
+    return processes.enter_context(workers(written, jobs, 1))
 
 
 def _may_get_stuck(limits: Limits) -> bool:

@@ -28,7 +28,7 @@ its own is stuck, which ends the process.
 """
 
 _HELD = [getattr(signal, n) for n in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, n)]
-_TOGETHER = 64  # items that a worker gets at a time, if so many have been read
+_TOGETHER = 64
 
 
 class _Failed(NamedTuple):
@@ -43,15 +43,18 @@ class _Worker(NamedTuple):
 
 
 @contextmanager
-def workers(work: Work[Item, Made], items: Iterable[Item], count: int) -> Iterator[Iterator[Made]]:
-    """What `count` processes make of the items, each as soon as those before it are there. The
-    processes end with the block, and with this process; another takes the place of one that was
-    left by its work.
+def workers(
+    work: Work[Item, Made], count: int, together: int = _TOGETHER
+) -> Iterator[Callable[[Iterable[Item]], Iterator[Made]]]:
+    """A function that gives what `count` processes make of items, each as soon as those before it
+    are there. The processes end with the block, and with this process; another takes the place of
+    one that was left by its work. The items are read by a thread of this process, as far ahead as
+    the workers can take.
 
     Args:
         work: Is called in a process forked from this one.
-        items: Are read by a thread of this process, as far ahead as the workers can take.
         count: How many processes.
+        together: How many items a worker gets at a time, if so many have been read.
 
     Raises:
         UsageError: If this system cannot fork.
@@ -71,7 +74,12 @@ def workers(work: Work[Item, Made], items: Iterable[Item], count: int) -> Iterat
         for _ in range(count):
             start()
         signal.signal(signal.SIGPIPE, signal.SIG_IGN)  # a reader that leaves ends the workers, too
-        yield _results(started, _read_ahead(items, count), start)
+
+        def shared(items: Iterable[Item]) -> Iterator[Made]:
+            ahead = _read_ahead(items, 2 * count * together)
+            return _results(started, ahead, start, together)
+
+        yield shared
     except BrokenPipeError:
         _end(started)
         signal.signal(signal.SIGPIPE, leaves)
@@ -127,7 +135,7 @@ def _work(work: Work[Item, Made], connection: Connection, parents: Sequence[Conn
             made: list[tuple[str, Made | _Failed]] = []
             for item in connection.recv():
                 made.append(_done(work, item, made, connection))
-            connection.send(made)
+            connection.send((made, True))
     except (EOFError, OSError):
         os._exit(0)
 
@@ -141,7 +149,7 @@ def _done(
     """What was written to standard error meanwhile, and what was made."""
 
     def leave(made: Made) -> None:
-        connection.send([*before, (said.getvalue(), made)])
+        connection.send(([*before, (said.getvalue(), made)], False))
         os._exit(0)
 
     with redirect_stderr(StringIO()) as said:
@@ -163,9 +171,9 @@ def _end(started: Sequence[_Worker]) -> None:
 _ENDED = object()
 
 
-def _read_ahead(items: Iterable[Any], count: int) -> Queue[Any]:
-    """The items and then `_ENDED`, or what ended them."""
-    queue: Queue[Any] = Queue(2 * count * _TOGETHER)
+def _read_ahead(items: Iterable[Any], most: int) -> Queue[Any]:
+    """The items, so many at most, and then `_ENDED`, or what ended them."""
+    queue: Queue[Any] = Queue(most)
 
     def read() -> None:
         try:
@@ -181,7 +189,7 @@ def _read_ahead(items: Iterable[Any], count: int) -> Queue[Any]:
 
 
 def _results(
-    started: Sequence[_Worker], queue: Queue[Any], start: Callable[[], _Worker]
+    started: list[_Worker], queue: Queue[Any], start: Callable[[], _Worker], together: int
 ) -> Iterator[Any]:
     """The results in order. A worker has one chunk at a time, so that neither side waits for the
     other to take what it sends.
@@ -191,7 +199,7 @@ def _results(
     end: Any = None
     while end is None or busy or made:
         while idle and end is None:
-            chunk, end = _chunk(queue, wait=not busy and not made)
+            chunk, end = _chunk(queue, together, wait=not busy and not made)
             if not chunk:
                 break
             _send(idle[0], chunk)
@@ -204,21 +212,24 @@ def _results(
         made = []
         if busy:
             worker, chunk = busy.popleft()
-            made = _received(worker)
-            if len(made) == len(chunk):
-                idle.append(worker)
-            else:  # it was left by its work
+            made, stays = _received(worker)
+            if not stays:  # it was left by its work
+                started.remove(worker)
+                _end([worker])
                 worker = start()
-                _send(worker, rest := chunk[len(made) :])
+            if rest := chunk[len(made) :]:
+                _send(worker, rest)
                 busy.appendleft((worker, rest))
+            else:
+                idle.append(worker)
     if isinstance(end, _Failed):
         raise end.error
 
 
-def _chunk(queue: Queue[Any], *, wait: bool) -> tuple[list[Any], Any]:
+def _chunk(queue: Queue[Any], most: int, *, wait: bool) -> tuple[list[Any], Any]:
     """Items that have been read, and how they ended if they have. `wait` for a first one."""
     chunk: list[Any] = []
-    while len(chunk) < _TOGETHER:
+    while len(chunk) < most:
         try:
             item = queue.get(block=wait and not chunk)
         except Empty:
@@ -236,9 +247,10 @@ def _send(worker: _Worker, chunk: list[Any]) -> None:
         raise _lost() from None
 
 
-def _received(worker: _Worker) -> list[Any]:
+def _received(worker: _Worker) -> tuple[list[Any], bool]:
+    """What a worker made of its items, or of the first of them, and whether it goes on."""
     try:
-        found: list[Any] = worker.connection.recv()
+        found: tuple[list[Any], bool] = worker.connection.recv()
     except (EOFError, OSError):
         raise _lost() from None
     return found

@@ -423,7 +423,7 @@ def test_a_bar_on_the_terminal_leaves_the_results_alone(tmp_path):
 def two_jobs():
     """A run of two jobs whose standard input stays open, after one row."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "gradcli", *SQUARE, "--jobs", "2"],
+        [sys.executable, "-m", "gradcli", *SQUARE, "--jobs", "2", "--compile", "never"],
         env=ENVIRONMENT,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,

@@ -1,7 +1,12 @@
 """Rows that are answered together are answered as those that are asked one by one."""
 
+from unittest.mock import Mock
+
 import numpy as np
 import pytest
+
+from gradcli.cli import many_rows, rows
+from gradcli.cli.workers import workers
 
 
 def table(count, odd, end="\n"):
@@ -50,7 +55,7 @@ def test_rows_together_are_as_one_by_one(cli, tmp_path, monkeypatch, name):
     text, options = TABLES[name]
     (tmp_path / "rows.csv").write_text(text, "utf-8", newline="")
 
-    def answers(source, compiled, form):
+    def answers(source, compiled, *form):
         command = ["grad", *options, "--rows", source, "--compile", compiled, *form]
         status, *said = cli(*command, stdin=text if source == "-" else "")
         held = {}
@@ -60,10 +65,18 @@ def test_rows_together_are_as_one_by_one(cli, tmp_path, monkeypatch, name):
         return status, *(s.replace("<stdin>", "rows.csv") for s in said), held
 
     for form in FORMS if name == "odd" else [["--on-error", "skip"]]:
-        expected = answers("rows.csv", "never", form)
+        expected = answers("rows.csv", "never", *form)
         assert expected[0] in (0, 4)
         for source in ("rows.csv", "-") if name == "plain" else ("rows.csv",):
-            assert answers(source, "always", form) == expected, form
+            assert answers(source, "always", *form) == expected, form
+            with monkeypatch.context() as at_once:
+                share = Mock(wraps=rows._shared)
+                at_once.setattr(rows, "_shared", share)
+                at_once.setattr(many_rows, "_WORTH", -1.0)
+                at_once.setattr(many_rows, "_FIRST", 4)
+                at_once.setattr(many_rows, "_LEAST_BYTES", 100)
+                assert answers(source, "always", *form, "--jobs", "2") == expected, form
+            assert share.called or form == ["-f", "json"]  # which is written row by row
 
 
 def test_warnings_of_rows_together_are_told_once(cli, tmp_path):
@@ -84,12 +97,24 @@ def test_rows_of_several_files_are_numbered_on(cli, tmp_path, monkeypatch):
     )
 
 
-def test_several_threads_answer_in_order(cli, tmp_path, monkeypatch):
+def test_short_work_starts_no_process(cli, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("gradcli.cli.many_rows._LEAST_BYTES", 64)
+    monkeypatch.setattr(many_rows, "_WORTH", float("inf"))
     (tmp_path / "rows.csv").write_text(table(400, {300: "s300,x,1"}), "utf-8")
     asked = ["grad", *PRODUCT, "--rows", "rows.csv", "--on-error", "skip", "--keep", "site"]
     expected = cli(*asked, "--compile", "never")
     assert expected[1].count("\n") == 400
-    monkeypatch.setattr("gradcli.cli.workers._started", None)  # no process is begun
+    monkeypatch.setattr("gradcli.cli.workers._started", None)
     assert cli(*asked, "--jobs", "3") == expected
+
+
+@pytest.mark.parametrize("together", [1, 4])
+@pytest.mark.parametrize("left_by", [0, 3, 7])
+def test_a_worker_that_is_left_by_its_work_is_replaced(together, left_by):
+    def work(item, leave):
+        return leave(("left", item)) if item == left_by else ("done", item)
+
+    with workers(work, 2, together) as shared:
+        for _ in range(2):
+            found = [*shared(range(8))]
+            assert found == [("left" if i == left_by else "done", i) for i in range(8)]

@@ -9,8 +9,7 @@ from typing import Any, TypeVar
 
 from gradcli.engine.compile import backends
 from gradcli.engine.compile.control import MOST, Control, Left, nowhere
-from gradcli.engine.compile.typed import DTYPES, Block, If, Loop, NotCompilable, Push
-from gradcli.engine.compile.walk import instructions
+from gradcli.engine.compile.typed import DTYPES, Block, If, Loop, NotCompilable
 from gradcli.engine.run.inputs import check_complete, check_names
 from gradcli.engine.values.data import NUMBERS, np
 from gradcli.engine.values.limits import Reached, meter
@@ -88,9 +87,6 @@ class Prepared:
         self._loaded = loaded
         self.form = form(loaded, request)
         self._code = backends.code(self.form.program)
-        self._has_stack = any(
-            isinstance(i, Push) for i in instructions(self.form.program.block.body)
-        )
         self.remark = remark(perf_counter() - start)
 
     def answer(self, request: Request, echo: Callable[[str], None]) -> Any:
@@ -122,7 +118,7 @@ class Prepared:
         if turns is None:
             return None
         try:
-            numbers = self._code.call(inputs, Control(turns, self._room(), echo))
+            numbers = self._code.call(inputs, self._control(turns, echo))
         except Left:
             return None
         except Reached:
@@ -136,9 +132,10 @@ class Prepared:
         except Left:
             return None
 
-    def _room(self) -> int:
-        """Bytes that stacks may take; what has none does not ask the machine."""
-        return max(meter().left, 0) if self._has_stack else MOST
+    def _control(self, turns: int, echo: Callable[[str], None] = nowhere) -> Control:
+        """What a call may take: what memory there is, is asked only where much of it is needed."""
+        found = meter()
+        return Control(turns, found.large, echo, lambda: found.left)
 
     def _stopped(self) -> LimitError:
         """The error of code that was stopped from outside, at the first loop that it has."""
@@ -187,7 +184,7 @@ class Prepared:
         """
         behind = [*self.form.constants, *self.form.more(request)]
         more = [np.full(count, x) for x in behind]
-        control = Control(turns, self._room())
+        control = self._control(turns)
         results, left = self._code.rows([*columns, *more], control)
         for result in results:
             if result.dtype.kind == "f":

@@ -99,6 +99,34 @@ def test_the_stack_is_limited(count):
         made.call((1,), Control(memory=15))
 
 
+def test_more_memory_is_asked_for_where_it_is_needed():
+    made, asked = code(filling()), []
+
+    def more():
+        asked.append(1)
+        return 16 * 90_000
+
+    small = 1 << 16
+    made.call((small // 16,), Control(memory=small, more=more))
+    assert not asked
+    made.call((small // 16 + 90_000,), Control(memory=small, more=more))
+    assert asked
+    with pytest.raises(Left, match="memory"):
+        made.call((200_000,), Control(memory=small, more=lambda: 0))
+
+
+def test_calls_in_threads_and_without(monkeypatch):
+    """What follows a long call begins in a thread of its own, and only that."""
+    made, begun = code(turns(lambda h, i: ())), []
+    wait = run.wait
+    monkeypatch.setattr(
+        "gradcli.engine.compile.llvm.code.wait", lambda *args: begun.append(1) or wait(*args)
+    )
+    for count, threads in ((10, 0), (3_000_000, 1), (10, 2), (10, 2), (3_000_000, 3)):
+        assert made.call((count,), Control()) == (count,)
+        assert len(begun) == threads
+
+
 def test_another_thread_stops_it(endless):
     control = Control()
     stop = threading.Timer(0.2, lambda: setattr(control.stop, "value", 1))

@@ -23,6 +23,11 @@ def nowhere(text: str) -> None:
     """Where texts go that nobody reads."""
 
 
+def nothing() -> int:
+    """The bytes that there are beside those that a call may take without asking."""
+    return 0
+
+
 class Control:
     """What a call of compiled code keeps to.
 
@@ -31,19 +36,22 @@ class Control:
             thread may write it.
         turns: The turns of loops that the code may do, all of them together; a call that has an
             answer takes from it what it has done. The rows of one call have so many each.
-        memory: Bytes that the stack of a call may take.
+        memory: Bytes that the stacks of a call may take without asking.
+        more: Asked where they need more than that: how many bytes are left then.
         echo: Takes the texts that the program prints, in their order.
     """
 
-    __slots__ = ("echo", "memory", "stop", "turns")
+    __slots__ = ("echo", "memory", "more", "stop", "turns")
 
     def __init__(
         self,
         turns: int = MOST,
         memory: int = MOST,
         echo: Callable[[str], None] = nowhere,
+        more: Callable[[], int] = nothing,
     ) -> None:
         self.stop = c_byte(0)
         self.turns = turns
         self.memory = memory
+        self.more = more
         self.echo = echo

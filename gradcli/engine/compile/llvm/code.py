@@ -17,7 +17,7 @@ from gradcli.engine.values.data import Data, np
 
 _SHORT = 1 << 20
 """Lines of code that run where they are called; what takes more turns of loops begins again in a
-thread of its own.
+thread of its own, as does what follows.
 """
 
 _LARGE = 3000  # lines of code that would take too long to be made quicker
@@ -39,6 +39,7 @@ class Code:
         self._reasons = module.reasons
         self._waits = module.waits
         self._short = _SHORT // module.length + 1
+        self._last = 0  # turns that the last call took
         self._primitives = module.primitives
         self._machine = Machine(module.text, _effort(module))
         self._given = Words([v.type for v in program.inputs])
@@ -66,20 +67,28 @@ class Code:
 
     def _in_time(self, given: Any, out: Any, control: Control) -> None:
         """Run code that may take long: what is short is done before a thread would have begun."""
-        first = Run(self._shape, control, min(control.turns, self._short))
+        if self._last > self._short or not self._soon(given, out, control):
+            run = Run(self._shape, control, control.turns, told=True)
+            wait(lambda: self._run(run, given, out), run)
+            self._end(run)
+
+    def _soon(self, given: Any, out: Any, control: Control) -> bool:
+        """Whether code is over within a few turns."""
+        run = Run(self._shape, control, min(control.turns, self._short))
         try:
-            self._run(first, given, out)
+            self._run(run, given, out)
         except Left as left:
-            short = left.reason == state.STEPS and control.turns > self._short
-            if not short and left.reason != state.TEXTS:
+            long = left.reason == state.STEPS and control.turns > self._short
+            if not long and left.reason != state.TEXTS:
                 raise
-        else:
-            control.turns -= first.turns
-            first.tell()
-            return
-        run = Run(self._shape, control, control.turns, told=True)
-        wait(lambda: self._run(run, given, out), run)
-        control.turns -= run.turns
+            return False
+        self._end(run)
+        return True
+
+    def _end(self, run: Run) -> None:
+        """What is to be done when a run has an answer."""
+        self._last = run.turns
+        run.control.turns -= run.turns
         run.tell()
 
     def _run(self, run: Run, given: Any, out: Any) -> None:

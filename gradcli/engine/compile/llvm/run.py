@@ -98,7 +98,7 @@ class Run:
         self._told = self._seen = 0
         self._telling = allocate_lock()
         self._allowed = turns
-        self._bytes = 0
+        self._left = control.memory
         self.words: Any = shape.words()
         self.words[state.STOP] = ctypes.addressof(control.stop)
         self.words[state.TURNS] = turns
@@ -155,19 +155,19 @@ class Run:
         return 0
 
     def _grow(self, stack: int, amount: int) -> int:
-        """Give a stack room for so many bytes more, twice as much where that may be."""
+        """Give a stack room for so many bytes more, twice what it has where that may be."""
         at = state.of_stack(stack, 0)
         base, end, top = self.words[at : at + 3]
         size, used = end - base, top - base
-        left = self.control.memory - (self._bytes - size)
-        wanted = min(max(2 * size, used + amount, _STACK), left)
-        if wanted < used + amount:
-            return 1
-        base = _realloc(base or None, wanted)
+        more = max(size, used + amount - size, _STACK - size)
+        if more > self._left:
+            self._left = max(self._left, self.control.more())
+        more = min(more, self._left)
+        base = _realloc(base or None, size + more) if size + more >= used + amount else 0
         if not base:
             return 1
-        self._bytes += wanted - size
-        self.words[at : at + 3] = [base, base + wanted, base + used]
+        self._left -= more
+        self.words[at : at + 3] = [base, base + size + more, base + used]
         return 0
 
 

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from time import process_time
 from typing import Any
 
 from benchmarks.clock import Timing, race, table
@@ -152,8 +153,10 @@ def loop(c: Any, turns: int, repeats: int) -> None:
     jax = _jax()
     if jax is not None:
         works["JAX jit, value and gradient"] = _loop_jax(jax, turns)
-    found = race(works, repeats)
-    found |= {name: Timing(t.least * 10, t.median * 10) for name, t in race(slow, 2).items()}
+    found = race(works, repeats, process_time)
+    found |= {
+        name: Timing(t.least * 10, t.median * 10) for name, t in race(slow, 2, process_time).items()
+    }
     _print(f"scalar loop of {turns:,} turns of 3 ops", found, "us a turn", 1e6 / turns)
 
 
@@ -181,7 +184,7 @@ def rows(c: Any, repeats: int) -> None:
     jax = _jax()
     if jax is not None:
         works["JAX jit, one batch"] = _rows_jax(jax, a, b)
-    found = race(works, repeats)
+    found = race(works, repeats, process_time)
     _print(f"{COUNT:,} rows of 5 ops, two derivatives", found, "ns a row", 1e9 / COUNT)
 
 
@@ -203,8 +206,11 @@ def vectors(repeats: int) -> None:
         slow["PyTorch, one by one"] = lambda: [
             _model_torch(peer, points[k : k + 1]) for k in range(VECTORS // 100)
         ]
-    found = race(works, repeats)
-    found |= {name: Timing(t.least * 100, t.median * 100) for name, t in race(slow, 2).items()}
+    found = race(works, repeats, process_time)
+    found |= {
+        name: Timing(t.least * 100, t.median * 100)
+        for name, t in race(slow, 2, process_time).items()
+    }
     _print(f"{VECTORS:,} points of a model of eight weights", found, "us a point", 1e6 / VECTORS)
 
 
@@ -214,13 +220,13 @@ def hessian(repeats: int) -> None:
     jax = _jax()
     if jax is not None:
         works["JAX jit"] = _hessian_jax(jax)
-    found = race(works, repeats)
+    found = race(works, repeats, process_time)
     slow: Work = {}
     peer = torch()
     if peer is not None:
         slow["PyTorch"] = partial(_hessian_torch, peer)
     slow["interpreted"] = _ready(HESSIAN, "hessian", INTERPRETED)
-    found |= race(slow, 1)
+    found |= race(slow, 1, process_time)
     _print("Hessian by ten parameters of a loop of 1,000 turns", found, "ms", 1e3)
 
 

@@ -345,6 +345,7 @@ def test_nothing_is_written_beside_what_is_given(monkeypatch):
     realloc = run._realloc
     monkeypatch.setattr(run, "_realloc", guarded_room)
     ends = []
+    monkeypatch.setattr(run, "_KEPT", 0)
     monkeypatch.setattr(
         run, "_free", lambda at: ends.append(at and ctypes.string_at(at + sizes[-1], 64))
     )
@@ -357,6 +358,25 @@ def test_nothing_is_written_beside_what_is_given(monkeypatch):
         assert cells.tolist() == before.tolist()
         made.call((count,), Control())
     assert set(ends) == {None, b"\x5a" * 64}
+
+
+def test_memory_of_stacks_is_kept_for_the_next_run(monkeypatch):
+    taken, freed = [], []
+    realloc, free = run._realloc, run._free
+    monkeypatch.setattr(run, "_realloc", lambda at, size: taken.append(size) or realloc(at, size))
+    monkeypatch.setattr(run, "_free", lambda at: freed.append(at) or free(at))
+    made, most = code(filling()), Control(memory=1 << 21)
+    made.call((100_000,), Control())
+    assert taken[-1] == 1 << 21
+    for count, control in ((100_000, Control()), (100, Control()), (100_000, most)):
+        before = len(taken)
+        made.call((count,), control)
+        assert len(taken) == before
+    made.call((10,), Control(memory=1000))  # what is kept is more than it may take
+    assert taken[-1] == 1000
+    assert not freed
+    made.call((2_000_000,), Control())
+    assert len(freed) == 1
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

@@ -6,6 +6,7 @@ import ctypes
 import struct
 from _thread import allocate_lock, start_new_thread
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any
 
 from gradcli.engine.compile.control import Control, Left
@@ -21,7 +22,9 @@ _STACK = 1 << 16  # bytes of a stack at first
 _realloc = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)(
     ("PyMem_RawRealloc", ctypes.pythonapi)
 )
-_free = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)(("PyMem_RawFree", ctypes.pythonapi))
+_free: Any = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)(("PyMem_RawFree", ctypes.pythonapi))
+
+_KEPT = 1 << 23  # bytes of stacks that are kept for the next run
 
 _Serve = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
 
@@ -78,6 +81,38 @@ class Shape:
         self.texts = texts
         self.tells = tells
         self.words = ctypes.c_int64 * state.count(stacks)
+        self.memory = Memory()
+
+
+class Memory:
+    """That of stacks of runs that are over. What comes new from the system is cleared page by page,
+    which takes as long as to fill it. Any number of threads may take it.
+    """
+
+    def __init__(self) -> None:
+        self._kept: list[tuple[int, int]] = []
+
+    def take(self, most: int) -> tuple[int, int]:
+        """The beginning of some that is kept, and its size, which is at most so large; zeros where
+        there is none.
+        """
+        for each in [*self._kept]:
+            if each[1] <= most:
+                with suppress(ValueError):  # another thread has it by now
+                    self._kept.remove(each)
+                    return each
+        return 0, 0
+
+    def give(self, base: int, size: int) -> None:
+        """Keep some, or give it back to the system."""
+        if base and size + sum(size for _, size in self._kept) <= _KEPT:
+            self._kept.append((base, size))
+        else:
+            _free(base or None)
+
+    def __del__(self, free: Callable[[int], None] = _free) -> None:  # at exit names are gone
+        for base, _ in self._kept:
+            free(base)
 
 
 class Run:
@@ -116,8 +151,10 @@ class Run:
         self.turns = self._allowed - self.words[state.TURNS]
         self._serve = None  # which knows this run
         for k in range(self._shape.stacks):
-            _free(self.words[state.of_stack(k, state.BASE)] or None)
-            self.words[state.of_stack(k, state.BASE)] = 0
+            at = state.of_stack(k, state.BASE)
+            base, end = self.words[at : at + 2]
+            self.words[at] = 0
+            self._shape.memory.give(base, end - base)
 
     def tell(self) -> None:
         """Print the texts that are kept."""
@@ -159,6 +196,12 @@ class Run:
         at = state.of_stack(stack, 0)
         base, end, top = self.words[at : at + 3]
         size, used = end - base, top - base
+        if not base:
+            base, size = self._shape.memory.take(self._left)
+            self._left -= size
+            self.words[at : at + 3] = [base, base + size, base]
+        if size >= used + amount:
+            return 0
         more = max(size, used + amount - size, _STACK - size)
         if more > self._left:
             self._left = max(self._left, self.control.more())

@@ -53,14 +53,13 @@ def pulled(monkeypatch):
 def looked_at(monkeypatch):
     """How many nodes each search for paths finds."""
     counts = []
-    real = paths.reachable
+    real = paths.Paths
 
-    def noted(*args):
-        found = real(*args)
-        counts.append(len(found))
-        return found
+    def noted(order, *args, **named):
+        counts.append(len(order))
+        return real(order, *args, **named)
 
-    monkeypatch.setattr(paths, "reachable", noted)
+    monkeypatch.setattr(paths, "Paths", noted)
     return counts
 
 

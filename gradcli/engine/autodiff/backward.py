@@ -30,14 +30,15 @@ from gradcli.engine.tape.graph import (
     seen,
     settle,
 )
-from gradcli.engine.tape.tensor import AccumulateGrad, OpNode, Tensor, node_of
-from gradcli.engine.values.carrier import data_of, like_of
+from gradcli.engine.tape.tensor import AccumulateGrad, AlikeNode, OpNode, Tensor, node_of
+from gradcli.engine.values.carrier import Carrier, data_of, like_of
 from gradcli.engine.values.data import NUMBERS, np
 from gradcli.engine.values.sizes import describe
 from gradcli.errors import RunError, run_error
 from gradcli.record import Record
 
 if TYPE_CHECKING:
+    from gradcli.engine.autodiff.arrays import Visit
     from gradcli.engine.autodiff.motion import Reach
 
 Root: TypeAlias = tuple[Node, int, Any]
@@ -329,6 +330,7 @@ def _sweep(
     pending: dict[Any, Any] = {}
     reach: Reach | None = None
     visited: list[Node] = []
+    visit: Visit | None = None
     for node, index, g in roots:
         _add(pending, node, index, g)
     for node in reversed(paths.order):
@@ -340,8 +342,25 @@ def _sweep(
             if not closely:
                 raise _LookCloser
             g = _hooked(hooks, g, recorded)
-        if node in ends:
+        is_end = node in ends
+        if is_end:
             found[node] = g
+        if (
+            type(node) is AlikeNode
+            and not (closely or recorded or reach)
+            and type(g) is not float
+            and not isinstance(g, Carrier)
+        ):
+            if node.freed > passes and node.saves:
+                raise _freed(node)
+            if visit is None:
+                from gradcli.engine.autodiff.arrays import visitor
+
+                visit = visitor(pending, paths, _add)
+            visit(node, g, is_end)
+            if leaves != LIVE:
+                visited.append(node)
+            continue
         wanted = [*map(is_live, node.edges)]
         if True not in wanted:
             continue

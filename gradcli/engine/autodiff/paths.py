@@ -13,14 +13,15 @@ age = attrgetter("seq")
 
 class Paths:
     """The nodes from which roots were made, the oldest first, and those of them that were made from
-    the ends, with these.
+    the ends, with these. `whole` where it is known that every edge of theirs leads to an end.
     """
 
-    __slots__ = ("order", "live")
+    __slots__ = ("order", "live", "whole")
 
-    def __init__(self, order: list[Node], live: set[Node]) -> None:
+    def __init__(self, order: list[Node], live: set[Node], *, whole: bool = False) -> None:
         self.order = order
         self.live = live
+        self.whole = whole
 
 
 def between(roots: Iterable[Node], ends: Collection[Node]) -> Paths:
@@ -28,8 +29,26 @@ def between(roots: Iterable[Node], ends: Collection[Node]) -> Paths:
     any, and is left out.
     """
     oldest = min((end.seq for end in ends), default=0)
-    order = sorted(reachable(roots, oldest), key=age)
+    seen = set(roots)
+    order = [*seen]
+    whole = True
+    for node in order:  # which grows
+        made_of_none = True
+        for under in node.edges:
+            if under is not None:
+                made_of_none = False
+                if under not in seen:
+                    if under.seq >= oldest:
+                        seen.add(under)
+                        order.append(under)
+                    else:
+                        whole = False
+        if made_of_none and node not in ends:
+            whole = False
+    order.sort(key=age)
     live = set(ends)
+    if whole:
+        return Paths(order, live | seen, whole=True)
     for node in order:
         if not live.isdisjoint(node.edges):
             live.add(node)
@@ -51,13 +70,18 @@ def reachable(roots: Iterable[Node], oldest: int = 0) -> set[Node]:
 def visible(roots: Iterable[Node]) -> Paths:
     """The paths to roots from all that the program sees."""
     seen = set(roots)
-    stack = list(seen)
-    while stack:
-        for under in stack.pop().edges:
-            if under is not None and under not in seen and under.visible:
-                seen.add(under)
-                stack.append(under)
-    return Paths(sorted(seen, key=age), seen)
+    order = [*seen]
+    whole = True
+    for node in order:  # which grows
+        for under in node.edges:
+            if under is not None and under not in seen:
+                if under.visible:
+                    seen.add(under)
+                    order.append(under)
+                else:
+                    whole = False
+    order.sort(key=age)
+    return Paths(order, seen, whole=whole)
 
 
 def lead_elsewhere(roots: Iterable[Node], points: Collection[Node]) -> bool:

@@ -7,6 +7,7 @@ the two ways together.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any, TypeAlias
 
 from gradcli.engine.numerics.ufunc import one_call_of
@@ -17,12 +18,19 @@ Direct: TypeAlias = Callable[..., Data | None]
 """The value on the arguments; None where they are others than these."""
 
 
-def direct(array: Callable[..., Any] | None, count: int) -> Direct:
-    """The short way of an op with that value on arrays and so many arguments."""
-    found = one_call_of(array)
-    if found is None or count not in (1, 2):
+@cache
+def one_call(op: Any) -> Callable[..., Any] | None:
+    """The one function that the op is on such arrays and floats, if it is one."""
+    found = one_call_of(op.array)
+    return None if found is None or len(op.args) not in (1, 2) else found()
+
+
+def direct(op: Any) -> Direct:
+    """The short way of an op."""
+    function = one_call(op)
+    if function is None:
         return _none
-    return (_of_one if count == 1 else _of_two)(found())
+    return (_of_one if len(op.args) == 1 else _of_two)(function)
 
 
 def _none(*args: Data) -> None:

@@ -19,6 +19,7 @@ from gradcli.engine.values.data import SCALARS, Data, dtype_of, np, plain
 from gradcli.record import Record
 
 if TYPE_CHECKING:
+    from gradcli.engine.ops.cotangents import Cotangents
     from gradcli.engine.ops.direct import Direct
 
 Rule: TypeAlias = Callable[..., Any]
@@ -164,6 +165,7 @@ class Op(Entry):
     """
 
     __slots__ = (
+        "_cotangents",
         "_defaults",
         "_direct",
         "_node",
@@ -293,6 +295,7 @@ class Op(Entry):
             if value is not REQUIRED
         }
         self._direct: Direct | None = None
+        self._cotangents: dict[tuple[bool, ...], Cotangents] = {}
         self.doc = doc
         self.source = source
         self.number = number
@@ -482,7 +485,6 @@ class Op(Entry):
         return tuple(map(plain, out)) if type(out) is tuple else plain(out)
 
     pull = rules.pull
-    products = rules.products
     push = rules.push
     moving = rules.moving
     reaching = rules.reaching
@@ -516,8 +518,19 @@ class Op(Entry):
         if self._direct is None:
             from gradcli.engine.ops.direct import direct
 
-            self._direct = direct(self.array, len(self.args))
+            self._direct = direct(self)
         return self._direct
+
+    def cotangents(self, wanted: tuple[bool, ...]) -> Cotangents:
+        """How an element-wise op pulls where all are arrays of float64 of one shape, those of its
+        arguments that are wanted.
+        """
+        found = self._cotangents.get(wanted)
+        if found is None:
+            from gradcli.engine.ops.cotangents import cotangents
+
+            found = self._cotangents[wanted] = cotangents(self, wanted)
+        return found
 
     def _composed(self, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
         assert self.body is not None

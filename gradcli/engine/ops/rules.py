@@ -90,34 +90,6 @@ def pull(
     return result
 
 
-def products(
-    op: Differentiable,
-    g: Any,
-    out: Any,
-    args: Sequence[Any],
-    params: Mapping[str, Any],
-    wanted: Sequence[bool],
-) -> list[Any]:
-    """Likewise, of an element-wise op where the arguments whose cotangents are wanted are like the
-    result, so that each is a product as it stands.
-    """
-    product = ops.gate if op.chooses else ops.mul
-    times = product.direct
-    found: list[Any] = []
-    for partial, want in zip(op.partials or (), wanted, strict=True):
-        if not want or partial is None:
-            found.append(None)
-        elif type(partial) is float:
-            found.append(_times(g, partial, product, out, args, params))
-        else:
-            p = partial(out, *args, **params)
-            c = times(g, p)
-            if c is None:
-                c = g if type(p) is float and p == 1.0 and not op.chooses else product(g, p)
-            found.append(c)
-    return found
-
-
 def _beside(still: Any) -> Any:
     """The product of a cotangent and a partial, zero where that cannot but be."""
     return lambda g, p: ops.where(still, 0.0, ops.mul(g, p))

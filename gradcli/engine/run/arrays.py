@@ -7,48 +7,76 @@ cannot be: a test holds the two ways together.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache
 from typing import Any, TypeAlias
 
+from gradcli.engine.ops.direct import one_call
+from gradcli.engine.ops.extent import FEW
 from gradcli.engine.ops.op import Op
 from gradcli.engine.run.session import Session
 from gradcli.engine.tape.graph import Node, Site, Version
-from gradcli.engine.tape.tensor import AlikeNode, OpNode, Tensor
+from gradcli.engine.tape.tensor import OpNode, Tensor, alike
 from gradcli.engine.values.carrier import Like
+from gradcli.engine.values.data import np
+from gradcli.engine.values.limits import check_memory
 
 Function: TypeAlias = Callable[..., Any]
 """Does an op, called with the session, the site and the arguments."""
 
+_FIRST = (0,)
+_FIRSTS = (0, 0)
+_UNCHANGED = (0,)
+_BOTH_UNCHANGED = (0, 0)
+
 
 def unary(op: Op, general: Function) -> Function:
     """The op of one argument; `general` does it for others than these."""
-    if op.partials is None:
+    function = None if op.partials is None else one_call(op)
+    if function is None:
         return general
-    keeps, guards = _asked(op, (True,))
-    kept, guarded = keeps == (True,), guards == (True,)
+    array, double = np.ndarray, np.dtype(np.float64)
+    (keeps,), (guards,) = _asked(op, (True,))
+    pulls = op.cotangents((True,))
     finish = _finish(op)
+    params = op.params
 
     def call(session: Session, site: Site | None, x: Any) -> Any:
-        if type(x) is not Tensor or x.view is not None or session.keep:
+        if type(x) is not Tensor or x.view is not None:
             return general(session, site, x)
-        data = x.data
-        out = (op._direct or op.direct)(data)
-        if out is None or (out.ndim > 1 and not data.flags.c_contiguous):
+        a = x.data
+        if type(a) is not array or a.dtype is not double or session.keep:
             return general(session, site, x)
-        result = Tensor(out)
+        shape = a.shape
+        if len(shape) != 1 and (not shape or not a.flags.c_contiguous):
+            return general(session, site, x)
+        if a.size > FEW:
+            check_memory(shape)
+        result = Tensor(function(a))
         under = x.node
         if under is None or not session.recording:
             return result
-        like = Like(out.shape, "float64")
-        saved = x if kept else like
-        node = AlikeNode(op, (under,), (x.index,), (saved,), op.params, under.visible, site)
-        node.like = like
-        if kept:
-            node.data = (data,)
-            _keep(node, x, 0)
-        if guarded:
+        like = under.like
+        if type(like) is not Like or like.shape != shape or like.dtype != "float64":
+            like = Like(shape, "float64")  # `x.data = ...` can have made it another
+        node = alike(
+            op,
+            (under,),
+            _FIRST if x.index == 0 else (x.index,),
+            (x,) if keeps else (like,),
+            params,
+            under.visible,
+            site,
+            like,
+            pulls,
+        )
+        version = x.version
+        if keeps:
+            node.data = (a,)
+            if version is None:
+                version = x.version = Version()
+            version.keep(node, 0)
+        if guards:
             node.guards = (x,)
-            node.versions = (_count(x),)
+            node.versions = _UNCHANGED if version is None else (version.count,)
         if finish is not None:
             finish(node, result)
         result.node = node
@@ -59,46 +87,82 @@ def unary(op: Op, general: Function) -> Function:
 
 def binary(op: Op, general: Function) -> Function:
     """The op of two arguments, of which one may be a float."""
-    if op.partials is None:
+    function = None if op.partials is None else one_call(op)
+    if function is None:
         return general
-    asked = {ways: _asked(op, ways) for ways in ((True, False), (False, True), (True, True))}
+    array, double = np.ndarray, np.dtype(np.float64)
+    ways = {(a, b): _way(op, (a, b)) for a, b in ((True, True), (True, False), (False, True))}
+    both, of_left, of_right = ways.values()
     finish = _finish(op)
+    params = op.params
 
     def call(session: Session, site: Site | None, x: Any, y: Any) -> Any:
         left: Node | None = None
         right: Node | None = None
         a, b, first, second = x, y, 0, 0
         if type(x) is Tensor:
-            if x.view is not None:
-                return general(session, site, x, y)
             a, left, first = x.data, x.node, x.index
-            if type(a) is float:  # of which the other's shape makes many
+            if x.view is not None or type(a) is not array or a.dtype is not double:
                 return general(session, site, x, y)
-        if type(y) is Tensor:
-            if y.view is not None:
-                return general(session, site, x, y)
-            b, right, second = y.data, y.node, y.index
-            if type(b) is float:
-                return general(session, site, x, y)
-        out = None if session.keep else (op._direct or op.direct)(a, b)
-        if out is None or (out.ndim > 1 and not _in_order(a, b)):
+        elif type(x) is not float:
             return general(session, site, x, y)
+        if type(y) is Tensor:
+            b, right, second = y.data, y.node, y.index
+            if y.view is not None or type(b) is not array or b.dtype is not double:
+                return general(session, site, x, y)
+            shape = b.shape
+            if a is not x and a.shape != shape:
+                return general(session, site, x, y)
+        elif type(y) is float and a is not x:
+            shape = a.shape
+        else:
+            return general(session, site, x, y)
+        if session.keep or (
+            len(shape) != 1
+            and (
+                not shape
+                or not (a is x or a.flags.c_contiguous)
+                or not (b is y or b.flags.c_contiguous)
+            )
+        ):
+            return general(session, site, x, y)
+        out = function(a, b)
+        if out.size > FEW:
+            check_memory(shape)
         result = Tensor(out)
         if (left is None and right is None) or not session.recording:
             return result
-        (keeps_x, keeps_y), (guards_x, guards_y) = asked[left is not None, right is not None]
-        visible = (left is not None and left.visible) or (right is not None and right.visible)
-        like = Like(out.shape, "float64")
-        with_x, with_y = keeps_x or a is x, keeps_y or b is y
-        saved = (x if with_x else like, y if with_y else like)
-        node = AlikeNode(op, (left, right), (first, second), saved, op.params, visible, site)
-        node.like = like
+        keeps_x, keeps_y, guards_x, guards_y, pulls = (
+            of_right if left is None else of_left if right is None else both
+        )
+        visible: bool = False
+        like: Any = None
+        if left is not None:
+            visible, like = left.visible, left.like
+        if type(like) is not Like or like.shape != shape or like.dtype != "float64":
+            like = Like(shape, "float64")  # `x.data = ...` can have made it another
+        keeps_x, keeps_y = keeps_x and a is not x, keeps_y and b is not y
+        node = alike(
+            op,
+            (left, right),
+            _FIRSTS if first == 0 == second else (first, second),
+            (x if keeps_x or a is x else like, y if keeps_y or b is y else like),
+            params,
+            visible or (right is not None and right.visible),
+            site,
+            like,
+            pulls,
+        )
         if keeps_x or keeps_y:
-            node.data = (a if with_x else like, b if with_y else like)
-            if keeps_x and a is not x:
-                _keep(node, x, 0)
-            if keeps_y and b is not y:
-                _keep(node, y, 1)
+            node.data = (a if keeps_x or a is x else like, b if keeps_y or b is y else like)
+            if keeps_x:
+                if x.version is None:
+                    x.version = Version()
+                x.version.keep(node, 0)
+            if keeps_y:
+                if y.version is None:
+                    y.version = Version()
+                y.version.keep(node, 1)
         if guards_x and a is not x:
             if guards_y and b is not y:
                 node.guards = (x, y)
@@ -117,22 +181,16 @@ def binary(op: Op, general: Function) -> Function:
     return call
 
 
-def _in_order(a: Any, b: Any) -> bool:
-    return all(type(x) is float or x.flags.c_contiguous for x in (a, b))
-
-
 def _count(x: Tensor) -> int:
     return 0 if x.version is None else x.version.count
 
 
-def _keep(node: OpNode, x: Tensor, place: int) -> None:
-    version = x.version
-    if version is None:
-        version = x.version = Version()
-    version.keep(node, place)
+def _way(op: Op, connected: tuple[bool, bool]) -> tuple[bool, bool, bool, bool, Function]:
+    """What is asked where these arguments are connected, and how their cotangents are made."""
+    keeps, guards = _asked(op, connected)
+    return (keeps[0], keeps[1], guards[0], guards[1], op.cotangents(connected))
 
 
-@cache
 def _asked(op: Op, connected: tuple[bool, ...]) -> tuple[tuple[bool, ...], tuple[bool, ...]]:
     """Which arguments the rules of the connected ones read, and which they refuse changes of."""
     keeps = _columns(op.reads, connected)
@@ -144,7 +202,6 @@ def _columns(rows: Sequence[Sequence[bool]], connected: Sequence[bool]) -> tuple
     return tuple([any(column) for column in zip(*asked, strict=True)])
 
 
-@cache
 def _finish(op: Op) -> Callable[[OpNode, Tensor], None] | None:
     """How a node takes down a result that its rules read or that it refuses changes of."""
     saves, guards = op.saves_out, op.guards_out

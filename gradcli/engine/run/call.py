@@ -140,7 +140,7 @@ def by_place(op: Op, site: Site | None) -> Function:
     if not _has_short_way(op):
         return partial(_at, general, site)
     short = scalars.unary if len(op.args) == 1 else scalars.binary
-    return short(op, general)(site)
+    return short(op, general, of_tensors)(site)
 
 
 def _at(general: Function, site: Site | None, session: Session, *args: Any) -> Any:
@@ -150,31 +150,37 @@ def _at(general: Function, site: Site | None, session: Session, *args: Any) -> A
 @cache
 def in_order(op: Op) -> Function:
     """The op called with a session, a site and exactly its arguments by place."""
-    if needs_no_binding(op):
-        params = op.params  # their defaults
-
-        def general(session: Session, site: Site | None, *args: Any) -> Any:
-            return _done(op, session, args, params, site)
-
-        if not _has_short_way(op):
-            return general
-        return _of_tensors(op, general)
-    return lambda session, site, *args: by_name(op, site)(session, *args)
-
-
-def _of_tensors(op: Op, general: Function) -> Function:
-    """What numbers alone do not need: the short way for tensors is made where there is one."""
+    if not needs_no_binding(op):
+        return lambda session, site, *args: by_name(op, site)(session, *args)
+    if not _has_short_way(op):
+        return _unbound(op)
     short: Function | None = None
 
     def call(session: Session, site: Site | None, *args: Any) -> Any:
         nonlocal short
         if short is None:
-            from gradcli.engine.run import arrays
-
-            short = (arrays.unary if len(op.args) == 1 else arrays.binary)(op, general)
+            short = of_tensors(op)
         return short(session, site, *args)
 
     return call
+
+
+@cache
+def of_tensors(op: Op) -> Function:
+    """The op called likewise with tensors, which numbers alone do not need."""
+    from gradcli.engine.run import arrays
+
+    return (arrays.unary if len(op.args) == 1 else arrays.binary)(op, _unbound(op))
+
+
+def _unbound(op: Op) -> Function:
+    """The op called likewise, which needs no more than its arguments."""
+    params = op.params  # their defaults
+
+    def general(session: Session, site: Site | None, *args: Any) -> Any:
+        return _done(op, session, args, params, site)
+
+    return general
 
 
 def _has_short_way(op: Op) -> bool:

@@ -12,7 +12,7 @@ from gradcli.engine.ops.binding import static
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.inplace import apply_inplace
 from gradcli.engine.run import scalars
-from gradcli.engine.run.call import Function, augmented, by_place, in_order
+from gradcli.engine.run.call import Function, augmented, by_place, in_order, of_tensors
 from gradcli.engine.run.naming import kind_of
 from gradcli.engine.run.session import Session
 from gradcli.engine.tape.graph import Site
@@ -102,7 +102,7 @@ def _plus(on_lists: str) -> scalars.Maker:
             return joined(x, y)
         return plain(session, site, x, y)
 
-    return scalars.binary(ops.add, add)
+    return scalars.binary(ops.add, add, of_tensors)
 
 
 @cache
@@ -119,7 +119,7 @@ def _times(on_lists: str) -> scalars.Maker:
             return repeated(x, y)
         return plain(session, site, x, y)
 
-    return scalars.binary(ops.mul, multiply)
+    return scalars.binary(ops.mul, multiply, of_tensors)
 
 
 def _of_lists(maker: Callable[[str], scalars.Maker], on_lists: str, site: Site | None) -> Function:
@@ -137,7 +137,7 @@ def _beside(sign: str) -> scalars.Maker:
             return _among_pythons(session, sign, x, y)
         return plain(session, site, x, y)
 
-    return scalars.binary(op, operate)
+    return scalars.binary(op, operate, of_tensors)
 
 
 def _of_python(sign: str, site: Site | None) -> Function:
@@ -202,7 +202,7 @@ def _division() -> scalars.Maker:
     def reflected(session: Session, site: Site | None, x: Any, y: Any) -> Any:
         return session.do(ops.mul, [session.do(ops.reciprocal, [y], {}, site), x], {}, site)
 
-    return scalars.binary(ops.div, in_order(ops.div), reflected)
+    return scalars.binary(ops.div, in_order(ops.div), of_tensors, reflected)
 
 
 _TEXTS = frozenset({str, tuple, Size})

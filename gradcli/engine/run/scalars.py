@@ -26,8 +26,10 @@ _FIRSTS = (0, 0)
 
 
 @cache
-def unary(op: Op, general: Function) -> Maker:
-    """The op of one argument; `general` is the long way, which is told the site, too."""
+def unary(op: Op, general: Function, of_tensors: Callable[[Op], Function]) -> Maker:
+    """The op of one argument; `general` is the long way, which is told the site, too, and
+    `of_tensors` makes that of tensors with dimensions.
+    """
     number = op.number
     assert number is not None
     partials = op.partials
@@ -35,9 +37,11 @@ def unary(op: Op, general: Function) -> Maker:
     (saves_x,) = op.saves
     ((guards_x,),) = op.reads if op.guards is None else op.guards
     guards_out = op.guards_out
+    arrays: Function | None = None
 
     def at(site: Site | None) -> Function:
         def call(session: Session, x: Any) -> Any:
+            nonlocal arrays
             kind = type(x)
             if kind in NUMBERS:
                 return number(x)
@@ -65,6 +69,10 @@ def unary(op: Op, general: Function) -> Maker:
                                 made.versions = (*(made.versions or ()), 0)
                         result.node = made
                     return result
+            elif kind is Tensor:
+                if arrays is None:
+                    arrays = of_tensors(op)
+                return arrays(session, site, x)
             return general(session, site, x)
 
         return call
@@ -73,9 +81,14 @@ def unary(op: Op, general: Function) -> Maker:
 
 
 @cache
-def binary(op: Op, general: Function, reflected: Function | None = None) -> Maker:
-    """The op of two arguments; `general` is the long way, `reflected` that of a number and a
-    tensor, in this order, where it is another.
+def binary(
+    op: Op,
+    general: Function,
+    of_tensors: Callable[[Op], Function],
+    reflected: Function | None = None,
+) -> Maker:
+    """The op of two arguments; `general` and `of_tensors` as above, `reflected` is the long way of
+    a number and a tensor, in this order, where it is another.
     """
     number = op.number
     assert number is not None
@@ -85,9 +98,11 @@ def binary(op: Op, general: Function, reflected: Function | None = None) -> Make
     guards = op.reads if op.guards is None else op.guards
     (of_left_x, of_left_y), (of_right_x, of_right_y) = guards
     short = partials is not None and not op.saves_out and not op.guards_out
+    arrays: Function | None = None
 
     def at(site: Site | None) -> Function:
         def call(session: Session, x: Any, y: Any) -> Any:
+            nonlocal arrays
             kind_x, other = type(x), type(y)
             kind = kind_x
             if kind in NUMBERS:
@@ -115,11 +130,14 @@ def binary(op: Op, general: Function, reflected: Function | None = None) -> Make
                     outputs = _FIRSTS if x.index == 0 == y.index else (x.index, y.index)
                     if other is Tensor:
                         kind = Tensor
-            if type(a) is float:
-                if type(b) not in NUMBERS:
-                    return general(session, site, x, y)
-            elif type(b) is not float or type(a) not in NUMBERS:
-                return general(session, site, x, y)  # which knows what a tensor of ints keeps to
+            if (
+                type(b) not in NUMBERS
+                if type(a) is float
+                else type(b) is not float or type(a) not in NUMBERS
+            ):
+                if arrays is None:
+                    arrays = of_tensors(op)
+                return arrays(session, site, x, y)  # which knows what a tensor of ints keeps to
             out = number(a, b)
             recording = session.recording
             if type(out) is not float or not (recording or kind is Tensor):

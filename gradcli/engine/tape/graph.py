@@ -69,14 +69,7 @@ if TYPE_CHECKING:  # making a protocol takes as long as importing a room
             still: Sequence[Any] | None = None,
         ) -> Sequence[Any]: ...
 
-        def products(
-            self,
-            g: Any,
-            out: Any,
-            args: Sequence[Any],
-            params: Mapping[str, Any],
-            wanted: Sequence[bool],
-        ) -> Sequence[Any]: ...
+        def cotangents(self, wanted: tuple[bool, ...]) -> Callable[..., Sequence[Any]]: ...
 
         def push(
             self, dots: Sequence[Any], out: Any, args: Sequence[Any], params: Mapping[str, Any]

@@ -6,7 +6,7 @@ room knows no derivatives; the rules know no recording.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 from weakref import ref
 
@@ -363,13 +363,13 @@ class OpNode(NodeOfOp):
 
     def _check(self) -> None:
         """Refuse to go on where a value that was to stay has been changed in place since."""
-        assert self.versions is not None
-        for x, before in zip(self.guards, self.versions, strict=False):
+        versions: Any = self.versions
+        for x, before in zip(self.guards, versions):  # noqa: B905  # those of the cells come behind
             version = x.version
             if version is not None and version.count != before:
                 raise self._changed(version)
         if self.cells:
-            for cell, before in zip(self.cells, self.versions[len(self.guards) :], strict=True):
+            for cell, before in zip(self.cells, versions[len(self.guards) :], strict=True):
                 if cell.count != before:
                     raise self._changed(cell)
 
@@ -398,10 +398,11 @@ class OpNode(NodeOfOp):
 
 class AlikeNode(OpNode):
     """An element-wise op on tensors of float64 of one shape, and floats: the cotangents of its
-    arguments are shaped as that of its result.
+    arguments are shaped as that of its result. `cotangents` makes those of all its edges.
     """
 
-    __slots__ = ()
+    __slots__ = ("cotangents",)
+    cotangents: Callable[..., Sequence[Any]]
 
     def pull(
         self, g: Any, wanted: Sequence[bool], still: Sequence[Any] | None = None
@@ -410,7 +411,51 @@ class AlikeNode(OpNode):
             return super().pull(g, wanted, still)
         if self.versions is not None:
             self._check()
-        return self.op.products(g, self.out, self.data, self.params, wanted)
+        return self.op.cotangents(tuple(wanted))(g, self.out, self.data, self.params, False)
+
+    def pull_all(self, g: Any, own: bool) -> Sequence[Any]:
+        """The cotangents of all edges from that array, which may be written over where it is the
+        caller's own.
+        """
+        if self.versions is not None:
+            self._check()
+        return self.cotangents(g, self.out, self.data, self.params, own)
+
+
+_make = object.__new__
+
+
+def alike(
+    op: Recordable,
+    edges: tuple[Node | None, ...],
+    outputs: tuple[int, ...],
+    args: tuple[Any, ...],
+    params: Mapping[str, Any],
+    visible: bool,
+    site: Site | None,
+    like: Like,
+    cotangents: Callable[..., Sequence[Any]],
+) -> AlikeNode:
+    """Such a node, made by a call less than by its class."""
+    node = _make(AlikeNode)
+    node.op = op
+    node.edges = edges
+    node.outputs = outputs
+    node.args = node.data = args
+    node.params = params
+    node.visible = visible
+    node.site = site
+    node.seq = clock()
+    node.out = None
+    node.guards = node.cells = ()
+    node.versions = None
+    node.whole = None
+    node.like = like
+    node.hooks = None
+    node.freed = LIVE
+    node.keeps = False
+    node.cotangents = cotangents
+    return node
 
 
 def _elsewhere(x: Any, i: int) -> Any:

@@ -1,0 +1,65 @@
+"""The short way of a pass through element-wise ops on arrays of one shape.
+
+What a pass does at a node of any kind is done here without looking at what cannot be, and on the
+memory that the pass has taken: a cotangent that nobody else holds is added to and written over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+from gradcli.engine.autodiff.paths import Paths
+from gradcli.engine.ops.catalog import ops
+from gradcli.engine.ops.direct import one_call
+from gradcli.engine.tape.graph import Node
+from gradcli.engine.tape.tensor import AlikeNode
+
+Visit: TypeAlias = Callable[[AlikeNode, Any, bool], None]
+"""Goes through a node with its cotangent, which is kept or not."""
+
+
+def visitor(
+    pending: dict[Any, Any], paths: Paths, add: Callable[[dict[Any, Any], Node, int, Any], None]
+) -> Visit:
+    """What goes through such nodes in a pass.
+
+    Args:
+        pending: The cotangents that have come to nodes so far.
+        paths: The paths of the pass.
+        add: Adds one to them that is of another kind.
+    """
+    plus = one_call(ops.add)
+    assert plus is not None
+    ours: set[Node] = set()  # whose pending cotangent nobody else holds
+    whole, is_live = paths.whole, paths.live.__contains__
+
+    def visit(node: AlikeNode, g: Any, kept: bool) -> None:
+        own = not kept and node in ours
+        if whole:
+            pulled = node.pull_all(g, own)
+        else:
+            own = False
+            pulled = node.pull(g, [*map(is_live, node.edges)])
+        passes_on = own and not (len(pulled) == 2 and pulled[0] is pulled[1])
+        edges: Any = node.edges  # of which those that are None pull None
+        for under, index, c in zip(edges, node.outputs, pulled):  # noqa: B905  # a hot loop
+            if c is None:
+                continue
+            fresh = passes_on or c is not g
+            before = pending.get(under)
+            if type(under.like) is tuple:
+                add(pending, under, index, c)
+            elif before is None:
+                pending[under] = c
+                if fresh:
+                    ours.add(under)
+            elif type(before) is not type(c) or before.strides != c.strides:
+                add(pending, under, index, c)
+            elif under in ours:
+                plus(before, c, before)
+            else:
+                pending[under] = plus(before, c, c) if fresh else plus(before, c)
+                ours.add(under)
+
+    return visit

@@ -1,0 +1,82 @@
+"""The short way of a pass through arrays gives what the long one does, on memory of its own."""
+
+import random
+
+import numpy as np
+import pytest
+
+from gradcli.engine.autodiff.backward import all_cotangents, cotangents
+from gradcli.engine.autodiff.paths import reachable
+from gradcli.engine.ops.catalog import ops
+from gradcli.engine.ops.extent import FEW
+from gradcli.engine.run.call import by_place
+from gradcli.engine.run.session import Session
+from gradcli.engine.tape.tensor import AlikeNode, Tensor, leaf, node_of
+from gradcli.engine.values.data import Quiet
+from gradcli.program import load
+
+UNARY = ("tanh", "exp", "neg", "square", "relu", "sqrt", "abs", "sigmoid", "sin", "floor")
+BINARY = ("add", "sub", "mul", "div", "add", "sub", "mul", "maximum", "pow", "atan2")
+SHAPES = [(3,), (1,), (2, 3), (1, 3), (0,), (0, 2), (2, 1)]
+POSITIVE, ANY = (0.25, 1.5, 3.0), (0.25, -1.5, 0.0, -0.0, 3.0)
+
+
+def graph(rng, shape):
+    """Tensors that ops have made of a few leaves, each of which several may read."""
+    session = Session()
+    values = [leaf(made(rng, shape)) for _ in range(2)]
+    values += [Tensor(made(rng, shape)), 0.625, leaf(made(rng, shape[-1:]))]
+    if len(shape) == 2:
+        values.append(leaf(made(rng, shape[::-1]).T))
+    for _ in range(20):
+        if rng.random() < 0.4:
+            op, args = ops[rng.choice(UNARY)], [rng.choice(values)]
+        else:
+            op, args = ops[rng.choice(BINARY)], [rng.choice(values[-6:]), rng.choice(values[-6:])]
+        if not any(isinstance(a, Tensor) for a in args):
+            continue
+        if rng.random() < 0.1:
+            session.recording = False
+        with Quiet():
+            values.append(by_place(op, None)(session, *args))
+        session.recording = True
+    return [x for x in values if isinstance(x, Tensor)]
+
+
+def made(rng, shape):
+    some = rng.choices(rng.choice((POSITIVE, POSITIVE, POSITIVE, ANY)), k=9)
+    return np.resize(some, shape) if np.prod(shape) else np.zeros(shape)
+
+
+def bits(x):
+    return None if x is None else (np.shape(x), np.asarray(x).strides, np.asarray(x).tobytes())
+
+
+@pytest.mark.parametrize("seed", range(42))
+def test_cotangents_are_those_of_the_long_way(seed):
+    rng = random.Random(seed)
+    values = graph(rng, SHAPES[seed % len(SHAPES)] if seed else (FEW + 1,))
+    results = [x for x in values if node_of(x) is not None]
+    ends = [node_of(x) for x in results if x.is_leaf or rng.random() < 0.2]
+    seeds = [made(rng, x.shape) if x.shape else 0.5 for x in results[-4:]]
+    roots = [(node_of(x), x.index, g) for x, g in zip(results[-4:], seeds, strict=True)]
+    nodes = [n for n in reachable(node for node, *_ in roots) if type(n) is AlikeNode]
+    before = [*map(bits, seeds)], [[*map(bits, arrays(n))] for n in nodes]
+    with Quiet():
+        found = cotangents(roots, ends)
+        kept = {node: bits(g) for node, g in found.items()}
+        wanted = all_cotangents(roots)
+    for node in ends:
+        assert kept.get(node) == bits(wanted.get(node)), node
+    assert {node: bits(g) for node, g in found.items()} == kept
+    assert before == ([*map(bits, seeds)], [[*map(bits, arrays(n))] for n in nodes])
+
+
+def arrays(node):
+    return [x for x in (*node.data, node.out) if isinstance(x, np.ndarray)]
+
+
+def test_a_tensor_that_has_got_other_data():
+    text = "x = ones(3, requires_grad=True)\ny = x * 2.0\ny.data = ones(2, 3)\n(y * 3.0).sum()\n"
+    result = load(text + "a = (y * y).shape, (y / 2.0).tanh().shape\na").run().result
+    assert result == [[2, 3], [2, 3]]

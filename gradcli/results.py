@@ -9,7 +9,7 @@ from gradcli.record import Record
 
 Value: TypeAlias = Any
 """A Python number, bool, str or None, a list or tuple of values, or a NumPy array whose dtype is
-float64, float32, int64 or bool. A 0-d float64 tensor is a Python float."""
+one of the language. A 0-d float64 tensor is a Python float."""
 
 
 class Result(Record):

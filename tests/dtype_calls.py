@@ -9,11 +9,39 @@ from typing import Any
 import numpy as np
 
 LETTERS = {"bool": "b", "int64": "i", "float32": "f", "float64": "d"}
+NARROW = {"float16": "h", "int32": "w", "int16": "s", "int8": "c", "uint8": "u"}
 ARRAYS = [f"array {dtype}" for dtype in LETTERS]
 FORMS = [*ARRAYS, *(f"0-d {d}" for d in LETTERS), "number bool", "number int64", "number float64"]
 """The forms that an argument may have."""
+EVERY = [f"{kind} {d}" for d in (*LETTERS, *NARROW) for kind in ("array", "0-d")] + FORMS[-3:]
+"""Those of all dtypes."""
+PAIRS = [
+    ("array int8", "array uint8"),
+    ("array int16", "array int32"),
+    ("array int32", "0-d int64"),
+    ("array int32", "number int64"),
+    ("array uint8", "number float64"),
+    ("number float64", "array int32"),
+    ("0-d int16", "array bool"),
+    ("array int32", "array float16"),
+    ("array float16", "0-d float64"),
+    ("0-d float16", "number float64"),
+    ("array float16", "array float32"),
+    ("array int64", "0-d float16"),
+]
+"""Some that meet each other, of an operation of several arguments."""
 FEW = ["array int64", "array float32", "0-d bool", "0-d float32", "0-d float64", FORMS[-1]]
 """Those of three arguments: enough to meet each other in every order."""
+
+
+EXPRESSIONS = (
+    *("x + x", "x * x", "x - 100", "-x", "abs(x)", "x ** 3", "~x", "x // 7", "x % 7", "x * 3"),
+    *("x.sum()", "x.prod()", "x.cumsum(0)", "x.max()", "x.sort()[0]", "x @ x", "x == x", "x < 3"),
+    *("x / 7", "x * 0.5", "x.bool()", "x.int()", "x.short()", "x.char()", "x.byte()", "x.long()"),
+    *("x.double()", "x.half()", "x.type()", "x.dtype", "x[0]", "x.tolist()", "x.unique()"),
+    *("x.clamp(2, 9)", "x + 300", "x & 12", "x | 3", "x.flip(0)", "x.roll(1)", "x.argmax()"),
+)
+"""Expressions of a tensor whose numbers are at the ends of its dtype."""
 
 
 def base(op: Any) -> tuple[list[Any], dict[str, Any]] | None:
@@ -50,6 +78,23 @@ def calls(op: Any) -> Iterator[tuple[tuple[str, ...], list[Any], dict[str, Any]]
     places = varying(op, args)
     choices = FORMS if len(places) < 3 else FEW if op.elementwise else ARRAYS[-2:]
     for forms in itertools.product(choices, repeat=len(places)):
+        made = list(args)
+        for i, form in zip(places, forms, strict=True):
+            made[i] = _formed(args[i], form, op.elementwise)
+        yield forms, made, params
+
+
+def narrow_calls(op: Any) -> Iterator[tuple[tuple[str, ...], list[Any], dict[str, Any]]]:
+    """Likewise with the dtypes of fewer bits: of each alone, and of some that meet; of `add` all."""
+    found = base(op)
+    if found is None:
+        return
+    args, params = found
+    places = varying(op, args)
+    ways = [(f"{kind} {d}",) * len(places) for d in NARROW for kind in ("array", "0-d")]
+    if len(places) == 2:
+        ways = [*itertools.product(EVERY, repeat=2)] if op.name == "add" else ways + PAIRS
+    for forms in ways:
         made = list(args)
         for i, form in zip(places, forms, strict=True):
             made[i] = _formed(args[i], form, op.elementwise)

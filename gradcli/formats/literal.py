@@ -102,11 +102,11 @@ def quote(text: str) -> str:
 def plain_value(value: Value) -> Any:
     """A NumPy array or scalar as Python numbers in lists, anything else as it is.
 
-    A float32 becomes the double whose shortest text is that of the float32.
+    A float32 or float16 becomes the double whose shortest text is that of it.
     """
     if not hasattr(value, "dtype"):
         return value
-    if value.dtype.name == "float32":
+    if value.dtype.name in ("float32", "float16"):
         import numpy as np
 
         shortest = [float(str(x)) for x in np.ravel(value)]

@@ -120,6 +120,7 @@ _ARRAYS = frozenset({"numpy", "jax.numpy", "autograd.numpy"})
 
 _RENAMED = {
     "torch.__version__": "torch_version",
+    "torch.int": "int32",
     "torch.cuda.manual_seed": "manual_seed",
     "torch.cuda.manual_seed_all": "manual_seed",
 }
@@ -172,6 +173,7 @@ _NAMES = {
     "numpy": """
         amax amin max=amax min=amin round around=round allclose array_equal=equal take rot90
         arange ones zeros full empty full_like empty_like copy=clone unique array_split=tensor_split
+        int32 int16 int8 uint8 float16 half single=float32 intc=int32 short byte=int8 ubyte=uint8
         tensor_split broadcast_to float_=float bool_=bool int_=int ndarray=tensor
         intp=int floating=number integer=int
         set_printoptions append=numpy_append array=numpy_array asarray=numpy_array

@@ -9,12 +9,14 @@ import pytest
 from house import nodes
 
 from gradcli.engine.ops.catalog import ops
+from gradcli.engine.values import dtypes
 
 ENGINE = Path(__file__).parents[2] / "gradcli/engine"
 ENTRIES = {ENGINE / "ops/families", ENGINE / "ops/internal", ENGINE / "builtins"}
 MODULES = [m for m in sorted(ENGINE.rglob("*.py")) if m.parent not in ENTRIES]
-DTYPES = {"float64", "float32", "int64", "bool", "float", "int", "long", "double", "FloatTensor"}
-NAMES = {*ops} - DTYPES - {"DoubleTensor"}  # dtypes are named after the ops that make them
+DTYPES = {"float", "int", "long", "short", "double", "half", *dtypes.DTYPES}
+TYPES = {name for name in ops if name.endswith("Tensor")}
+NAMES = {*ops} - DTYPES - TYPES  # dtypes are named after the ops that make them
 
 ELSEWHERE = {
     "ops/index.py": "in which family an op is, written from the entries",

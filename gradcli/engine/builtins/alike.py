@@ -16,7 +16,7 @@ from gradcli.engine.ops.op import REQUIRED, Op, host
 from gradcli.engine.ops.statics import Statics
 from gradcli.engine.run import members
 from gradcli.engine.tape.tensor import Number, Tensor
-from gradcli.engine.values.conversion import converted
+from gradcli.engine.values.conversion import converted, fitting
 from gradcli.engine.values.data import NUMBERS, dtype_of, np, plain, shape_of
 from gradcli.engine.values.dtypes import dtype_name
 from gradcli.engine.values.limits import check_memory
@@ -39,7 +39,7 @@ def _dtype(session: Any, x: Any, asked: Any) -> str:
 def _new_full(session: Any, x: Any, size: Any, value: Any, **options: Any) -> Tensor:
     dtype, size = _dtype(session, x, options["dtype"]), sizes(size)
     check_memory(size)
-    value = converted(number(value, "fill_value"), dtype)
+    value = fitting(number(value, "fill_value"), dtype)
     options["dtype"] = None
     return made(session, plain(np.full(size, value, dtype)), **options)
 
@@ -133,6 +133,11 @@ def _typed(name: str, dtype: str, aliases: tuple[str, ...] = ()) -> Op:
 
 
 LongTensor: Op = _typed("LongTensor", "int64")
+IntTensor: Op = _typed("IntTensor", "int32")
+ShortTensor: Op = _typed("ShortTensor", "int16")
+CharTensor: Op = _typed("CharTensor", "int8")
+ByteTensor: Op = _typed("ByteTensor", "uint8")
+HalfTensor: Op = _typed("HalfTensor", "float16")
 BoolTensor: Op = _typed("BoolTensor", "bool")
 
 

@@ -12,7 +12,7 @@ from gradcli.engine.ops.statics import UNSURE, Statics
 from gradcli.engine.tape.tensor import Tensor, leaf
 from gradcli.engine.values import memory, refusals
 from gradcli.engine.values.carrier import data_of
-from gradcli.engine.values.conversion import converted
+from gradcli.engine.values.conversion import converted, fitting
 from gradcli.engine.values.data import NUMBERS, Data, dtype_of, np, plain, shape_of
 from gradcli.engine.values.dtypes import dtype_name
 from gradcli.engine.values.limits import check_memory
@@ -30,7 +30,7 @@ def made(session: Any, data: Data, dtype: Any, device: Any, requires_grad: Any) 
     check_device(device)
     name = dtype_name(dtype)
     if name is not None and name != dtype_of(data):
-        data = plain(converted(data, name))
+        data = plain(fitting(data, name))
     if not flag(requires_grad, "requires_grad"):
         return Tensor(data)
     if not dtype_of(data).startswith("float"):
@@ -237,7 +237,7 @@ def _full(session: Any, size: Any, value: Any, **options: Any) -> Tensor:
     size = sizes(size)
     check_memory(size)
     value = number(value, "fill_value")
-    value = converted(value, dtype_name(options["dtype"]) or dtype_of(value))
+    value = fitting(value, dtype_name(options["dtype"]) or dtype_of(value))
     return made(session, plain(np.full(size, value, dtype_of(value))), **options)
 
 

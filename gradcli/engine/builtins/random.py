@@ -19,7 +19,7 @@ from gradcli.engine.ops.promotion import is_number
 from gradcli.engine.ops.statics import UNSURE, Statics
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.carrier import data_of
-from gradcli.engine.values.data import NUMBERS, dtype_of, np, plain, shape_of
+from gradcli.engine.values.data import NUMBERS, dtype_of, is_whole, np, plain, shape_of
 from gradcli.engine.values.dtypes import dtype_name
 from gradcli.engine.values.limits import check_memory
 from gradcli.engine.values.sizes import broadcast, describe, flag, sizes, whole
@@ -32,7 +32,7 @@ def _drawn(session: Any, size: Any, draw: str, options: dict[str, Any]) -> Tenso
     size = sizes(size)
     check_memory(size)
     name = dtype_name(options["dtype"])
-    if name not in (None, "float64", "float32"):
+    if is_whole(name):
         raise run_error("dtype-mismatch", f"random floats cannot have the dtype {name}")
     return made(session, plain(np.asarray(getattr(session.rng, draw)(size))), **options)
 
@@ -147,11 +147,11 @@ def _numeric(session: Any, value: Any, name: str) -> Any:
 
 
 def _precision(*values: Any) -> str | None:
-    """The dtype of random floats after these: float32 where the first tensor has it."""
+    """The dtype of random floats after these: that of the first tensor, if it is one of floats."""
     for value in values:
         if not is_number(value):
             dtype = dtype_of(value)
-            return dtype if dtype in ("float32", None) else "float64"
+            return "float64" if is_whole(dtype) else dtype
     return "float64"
 
 

@@ -14,7 +14,7 @@ from gradcli.engine.tape.tensor import Tensor, node_of
 from gradcli.engine.values.carrier import data_of, like_of
 from gradcli.engine.values.data import dtype_of, np, shape_of
 
-_EPS = {"float64": 2.0**-52, "float32": 2.0**-23}
+_EPS = {"float64": 2.0**-52, "float32": 2.0**-23, "float16": 2.0**-10}
 _TINY = {2.0**-52: 2.0**-1074, 2.0**-23: 2.0**-149}
 
 

@@ -166,21 +166,21 @@ def floor_divide(x: Data, y: Data) -> Data:
         _refuse_zero(y, "division")
         if np.any(np.logical_and(np.equal(x, INT64_MIN), np.equal(y, -1))):
             raise ieee.overflow()
-    return _floored(x, y)
+    return _floored(_counted(x), y)
 
 
 def remainder(x: Data, y: Data) -> Data:
     """Remainder with the sign of y."""
     if integral(x, y):
         _refuse_zero(y, "remainder")
-    return _left_floored(x, y)
+    return _left_floored(_counted(x), y)
 
 
 def fmod(x: Data, y: Data) -> Data:
     """Remainder with the sign of x."""
     if integral(x, y):
         _refuse_zero(y, "remainder")
-    return _left_truncated(x, y)
+    return _left_truncated(_counted(x), y)
 
 
 @one_call(lambda: operator.pow)
@@ -208,6 +208,12 @@ def power(x: Data, y: Data) -> Data:
 def float_power(x: Data, y: Data) -> Data:
     """Power x ** y in float64."""
     return power(np.asarray(x, np.float64), np.asarray(y, np.float64))
+
+
+def _counted(x: Data) -> Data:
+    """Bools as ints, as which they divide."""
+    is_bool = type(x) is bool or getattr(x, "dtype", None) == np.bool_
+    return np.asarray(x, np.int64) if is_bool else x
 
 
 def _refuse_zero(y: Data, name: str) -> None:

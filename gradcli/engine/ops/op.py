@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 from gradcli.engine.ops import rules
 from gradcli.engine.ops.catalog import Entry
 from gradcli.engine.ops.extent import FEW, check_result
-from gradcli.engine.ops.promotion import in_one_precision, promoted
+from gradcli.engine.ops.promotion import by_rule, in_one_precision, promoted, usual
 from gradcli.engine.values import memory
 from gradcli.engine.values.carrier import Carrier
-from gradcli.engine.values.data import SCALARS, Data, dtype_of, np, plain
+from gradcli.engine.values.data import SCALARS, USUAL, Data, dtype_of, np, plain
 from gradcli.record import Record
 
 if TYPE_CHECKING:
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 Rule: TypeAlias = Callable[..., Any]
 Layout: TypeAlias = Callable[[Data, Sequence[Data]], Data]
 Partial: TypeAlias = Callable[..., Any] | float
+
+_IN_ONE = USUAL | {"f"}
 
 REQUIRED = object()
 """Default of a parameter that must be given."""
@@ -469,8 +471,21 @@ class Op(Entry):
                 return out
             data = [a if a is None else np.asarray(a) for a in data]
         else:
-            data = in_one_precision(self.dtype, args, params, data)
+            for d in data:
+                if type(d) not in SCALARS and d.dtype.char not in USUAL:
+                    return self._in_precisions(args, data, params)
         return self._on_arrays(data, params)
+
+    def _in_precisions(
+        self, args: Sequence[Any], data: Sequence[Data], params: Mapping[str, Any]
+    ) -> Any:
+        """The same where NumPy would work in another precision than PyTorch."""
+        if self.view:
+            return self._on_arrays(data, params)
+        if all(type(d) in SCALARS or d.dtype.char in _IN_ONE for d in data):
+            return self._on_arrays(in_one_precision(self.dtype, args, params, data), params)
+        out = self._on_arrays(usual(self.dtype, args, params, data), params)
+        return by_rule(self.dtype, args, params, out)
 
     def _on_arrays(self, args: Sequence[Data], params: Mapping[str, Any]) -> Any:
         assert self.array is not None

@@ -6,17 +6,28 @@ parameters by name. A dtype that is not known is None, of an argument as of the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from itertools import product
 from typing import Any
 
 from gradcli.engine.values.carrier import Carrier
-from gradcli.engine.values.data import NUMBERS, SCALARS, Data, dtype_of, np, shape_of
+from gradcli.engine.values.data import (
+    NUMBERS,
+    SCALARS,
+    Data,
+    dtype_of,
+    is_whole,
+    joined,
+    np,
+    plain,
+    shape_of,
+)
 from gradcli.engine.values.sizes import common_dtype
 
 
 def promoted(*args: Any, **params: Any) -> str | None:
-    """The dtype that holds all arguments: float64 over float32 over int64 over bool. Of float32 and
-    float64 that of the arguments with dimensions, else that of the tensors: numbers come last.
+    """The dtype that holds all arguments, those with dimensions before tensors without, and these
+    before numbers, unless what comes behind is of another kind: floats over ints over bools.
     """
     given = [a for a in args if a is not None]
     names = {dtype_of(a) for a in given}
@@ -25,19 +36,28 @@ def promoted(*args: Any, **params: Any) -> str | None:
     if None in names:
         sized = any(dtype_of(a) == "float64" and shape_of(a) for a in given)
         return "float64" if sized else None
-    if not names >= {"float32", "float64"}:
-        return next((n for n in ("float64", "float32", "int64") if n in names), "bool")
-    least, most = _ranks(a for a in given if dtype_of(a) == "float64")
-    least32, most32 = _ranks(a for a in given if dtype_of(a) == "float32")
-    return "float64" if least >= most32 else "float32" if least32 > most else None
+    if names <= _OF_NUMBERS:
+        return joined(names)
+    ranks = [range(least, most + 1) for least, most in map(_rank, given)]
+    dtypes = [dtype_of(a) for a in given]
+    found = {_by_rank(dtypes, chosen) for chosen in product(*ranks)}
+    return found.pop() if len(found) == 1 else None
 
 
-def _ranks(values: Iterable[Any]) -> tuple[int, int]:
-    """The least and the most of what the first of several values can be: 2 is one with dimensions,
-    1 a tensor without, 0 a number.
-    """
-    ranks = [_rank(v) for v in values]
-    return max(least for least, _ in ranks), max(most for _, most in ranks)
+_OF_NUMBERS = frozenset({"float64", "int64", "bool"})
+
+
+def _by_rank(dtypes: Sequence[str], ranks: Sequence[int]) -> str:
+    """The dtype that holds several, of which the ranks tell which comes first."""
+    found = ""
+    for rank in (0, 1, 2):
+        here = {d for d, r in zip(dtypes, ranks, strict=True) if r == rank}
+        if not here:
+            continue
+        name = joined(here)
+        gives_way = name == "bool" or (found.startswith("float") and is_whole(name))
+        found = joined({name, found}) if found and gives_way else name
+    return found
 
 
 def _rank(value: Any) -> tuple[int, int]:
@@ -46,6 +66,29 @@ def _rank(value: Any) -> tuple[int, int]:
     shape = shape_of(value)
     least = 2 if shape else 0 if is_number(value) is None else 1
     return least, 1 if shape == () else 2
+
+
+def usual(rule: Any, args: Sequence[Any], params: Mapping[str, Any], data: Sequence[Data]) -> Any:
+    """Plain data of arguments in which NumPy computes what PyTorch does: ints of 64 bits and floats
+    of at least 32, all in the precision that the op works in, by the rule for its dtype.
+    """
+    wide = [a if type(a) in SCALARS else a.astype(_WIDE.get(a.dtype.char, a.dtype)) for a in data]
+    return in_one_precision(rule, args, params, wide)
+
+
+_WIDE = {"e": "float32", **dict.fromkeys("ihbB", "int64")}
+
+
+def by_rule(rule: Any, args: Sequence[Any], params: Mapping[str, Any], out: Any) -> Any:
+    """Results in the dtypes that the rules say; ints lose what has no room."""
+    if type(out) is not tuple:
+        return _cast(out, rule(*args, **params))
+    rules = rule * len(out) if len(rule) == 1 else rule
+    return tuple(_cast(o, r(*args, **params)) for o, r in zip(out, rules, strict=True))
+
+
+def _cast(out: Data, dtype: str | None) -> Data:
+    return out if dtype in (None, dtype_of(out)) else plain(np.asarray(out).astype(dtype))
 
 
 def in_one_precision(
@@ -62,11 +105,12 @@ def in_one_precision(
         return data
     if type(rule) is list:
         return data
-    if rule(*args, **params) == "float64":
+    name = rule(*args, **params)
+    if name == "float64":
         return [
             d if type(d) in SCALARS or d.dtype.char != "f" else d.astype(np.float64) for d in data
         ]
-    if promoted(*args) != "float32":
+    if promoted(*args) not in ("float32", "float16"):
         return data
     return [
         np.asarray(d, np.float32) if type(d) is float and is_number(a) else d
@@ -89,13 +133,19 @@ def common(*args: Any, **params: Any) -> str | None:
 def floating(*args: Any, **params: Any) -> str | None:
     """The same for an op whose results are floats: ints and bools are made float64."""
     name = promoted(*args)
-    return "float64" if name in ("int64", "bool") else name
+    return "float64" if is_whole(name) else name
 
 
 def counted(*args: Any, **params: Any) -> str | None:
-    """The same for sums and products, in which a bool counts as an int."""
+    """The same for arithmetic in which a bool counts as an int."""
     name = promoted(*args)
     return "int64" if name == "bool" else name
+
+
+def summed(*args: Any, **params: Any) -> str | None:
+    """The same for sums and products of elements, for which there is room in int64."""
+    name = promoted(*args)
+    return "int64" if is_whole(name) else name
 
 
 def arithmetic(*args: Any, **params: Any) -> str | None:

@@ -137,7 +137,7 @@ def _widened(values: Sequence[Any], out: Any) -> Sequence[Any]:
     float32 on its way to a float64.
     """
     for x in values:
-        if type(x) not in SCALARS and type(x) is not Like and dtype_of(x) == "float32":
+        if type(x) not in SCALARS and type(x) is not Like and dtype_of(x) in _NARROW:
             break
     else:
         return values
@@ -154,7 +154,10 @@ def _is_double(out: Any) -> bool:
 
 
 def _double(x: Any) -> Any:
-    return ops.cast(x, dtype="float64") if dtype_of(x) == "float32" else x
+    return ops.cast(x, dtype="float64") if dtype_of(x) in _NARROW else x
+
+
+_NARROW = ("float32", "float16")
 
 
 def _typed(c: Any, out: Any) -> Any:
@@ -245,7 +248,7 @@ def _spread(c: Any, out: Any) -> Any:
 
 
 def _cast(c: Any, dtype: str) -> Any:
-    """A cotangent or tangent as float32 or float64."""
+    """A cotangent or tangent in a dtype of floats."""
     if dtype_of(c) == dtype or not dtype.startswith("float"):
         return c
     return ops.cast(c, dtype=dtype)

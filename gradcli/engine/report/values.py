@@ -6,7 +6,7 @@ from typing import Any
 
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.carrier import data_of
-from gradcli.engine.values.data import NUMBERS, holds_finite
+from gradcli.engine.values.data import NUMBERS, USUAL, holds_finite
 from gradcli.engine.values.limits import check_items, check_memory
 from gradcli.engine.values.memory import shows_more
 from gradcli.results import Binding
@@ -50,7 +50,7 @@ def plain_value(value: Any) -> Any:
         if type(data) in NUMBERS:
             return data
         _check_shown(data)
-        return data if data.ndim or data.dtype == "float32" else data.item()
+        return data if data.ndim or data.dtype.char not in USUAL else data.item()
     if isinstance(value, range):
         check_items(len(value))
         return list(value)

@@ -120,7 +120,8 @@ UNRECORDED = frozenset(
     {
         *("shape", "ndim", "dtype", "device", "T", "mT", "item", "tolist", "size", "dim"),
         *("numel", "nelement", "element_size", "itemsize", "nbytes", "is_cuda", "stride"),
-        *("type", "to", "cpu", "double", "float", "long", "int", "bool"),
+        *("type", "to", "cpu", "double", "float", "half", "long", "int", "short", "char", "byte"),
+        "bool",
         *(METHODS_OF_PYTHON - {"format"}),
     }
 )
@@ -289,7 +290,12 @@ def _to(session: Session, site: Site | None, x: Tensor, *args: Any, **named: Any
 _TENSOR_TYPES = {
     "float64": "DoubleTensor",
     "float32": "FloatTensor",
+    "float16": "HalfTensor",
     "int64": "LongTensor",
+    "int32": "IntTensor",
+    "int16": "ShortTensor",
+    "int8": "CharTensor",
+    "uint8": "ByteTensor",
     "bool": "BoolTensor",
 }
 
@@ -405,7 +411,11 @@ _TENSOR: tuple[dict[str, Member], dict[str, Member]] = (
         "double": lambda session, site, x: _cast(session, x, "float64"),
         "float": lambda session, site, x: _cast(session, x, "float64"),
         "long": lambda session, site, x: _cast(session, x, "int64"),
-        "int": lambda session, site, x: _cast(session, x, "int64"),
+        "int": lambda session, site, x: _cast(session, x, "int32"),
+        "short": lambda session, site, x: _cast(session, x, "int16"),
+        "char": lambda session, site, x: _cast(session, x, "int8"),
+        "byte": lambda session, site, x: _cast(session, x, "uint8"),
+        "half": lambda session, site, x: _cast(session, x, "float16"),
         "bool": lambda session, site, x: _cast(session, x, "bool"),
         "dim": lambda session, site, x: x.ndim,
         **told.METHODS,

@@ -342,7 +342,11 @@ class Session:
             watched = Number(float(value))
         elif type(value) is Number:  # another name may hold the same number
             watched = Number(value.data, value.node, value.index)
-        elif isinstance(value, Tensor) and value.dtype == "int64" and name in self.asked:
+        elif (
+            isinstance(value, Tensor)
+            and value.dtype.startswith(("int", "uint"))
+            and name in self.asked
+        ):
             watched = Tensor(value.data * 1.0)
         if not isinstance(watched, Tensor) or not watched.dtype.startswith("float"):
             return value

@@ -19,6 +19,7 @@ _THRESHOLD = 1000
 _EDGE = 3
 _WIDTH = 80
 _PREFIX = "tensor("
+_UNSAID = frozenset({"float64", "int64", "bool"})  # dtypes that the elements tell
 
 
 def text(value: Any) -> str:
@@ -134,8 +135,8 @@ def tensor_text(x: Tensor) -> str:
             suffixes.append(f"dtype=torch.{dtype}")
     else:
         body = _elements(data, shape)
-        if dtype == "float32":
-            suffixes.append("dtype=torch.float32")
+        if dtype not in _UNSAID:
+            suffixes.append(f"dtype=torch.{dtype}")
     if x.grad_fn is not None:
         suffixes.append(f"grad_fn={x.grad_fn!r}")
     elif x.requires_grad:

@@ -26,6 +26,7 @@ from gradcli.engine.static.lists import List, linked, plain
 from gradcli.engine.static.transfer import Transfer
 from gradcli.engine.static.value import Link, Value, constant, unknown
 from gradcli.engine.values import refusals
+from gradcli.engine.values.data import is_whole
 from gradcli.ir import visit
 from gradcli.source import Span
 
@@ -155,7 +156,7 @@ class Calls:
         like = made.name == "grad" and isinstance(point, Value)
         if not like:
             return unknown(link)
-        dtype = point.dtype if point.dtype in (None, "float32") else "float64"
+        dtype = "float64" if is_whole(point.dtype) else point.dtype
         return Value(point.shape, dtype, link, kind=point.kind)
 
     def own(self, rule: Rule, args: list[Any], span: Span) -> Any:

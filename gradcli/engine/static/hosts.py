@@ -24,7 +24,7 @@ from gradcli.engine.static.value import (
     unknown,
 )
 from gradcli.engine.values import refusals
-from gradcli.engine.values.data import NUMBERS
+from gradcli.engine.values.data import NUMBERS, is_whole
 from gradcli.engine.values.dtypes import dtype_name
 
 
@@ -87,7 +87,7 @@ class Known:
     def made(self, shape: Any, dtype: str | None, leaf: Any = False) -> Any:
         if leaf is not True:
             return tensor(shape, dtype)
-        if dtype in ("int64", "bool"):
+        if dtype is not None and is_whole(dtype):
             raise refusals.needs_float(dtype)
         return tensor(shape, dtype, LINKED)
 
@@ -98,7 +98,7 @@ class Known:
 
     def like(self, value: Any, shape: Any, dtype: str | None) -> Any:
         link, kind = linked([value]), value.kind if isinstance(value, Value) else "tensor"
-        smooth = link.cut() if dtype in ("int64", "bool") else link
+        smooth = link.cut() if is_whole(dtype) else link
         return Value(shape, dtype, smooth, kind=kind, memory=NEW)
 
     def each(self, values: Sequence[Any], start: Any) -> Any:

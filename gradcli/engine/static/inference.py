@@ -14,7 +14,7 @@ from gradcli.engine.static.lists import linked
 from gradcli.engine.static.value import UNSURE, Value, constant, inferred, tensor, unknown
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values import refusals
-from gradcli.engine.values.data import NUMBERS
+from gradcli.engine.values.data import NUMBERS, is_whole, np
 from gradcli.engine.values.sizes import filled
 
 
@@ -143,7 +143,7 @@ def _index(value: Any) -> Any:
         return UNSURE
     if value.known is not UNSURE:
         return UNSURE if isinstance(value.known, (float, str)) else value.known
-    if value.shape is None or value.dtype not in ("int64", "bool"):
+    if value.shape is None or not is_whole(value.dtype):
         return UNSURE
     if value.dtype == "bool":
         return filled(value.shape, False)
@@ -170,7 +170,15 @@ def stand_in(value: Any) -> Any:
     """
     if not isinstance(value, Value) or not value.shape:
         return None
-    return Tensor(filled(value.shape, {"int64": 0, "bool": False}.get(value.dtype or "", 0.0)))
+    return Tensor(filled(value.shape, zero(value.dtype)))
+
+
+def zero(dtype: str | None) -> Any:
+    """The zero of a dtype: a number, if it is that of one."""
+    return np.zeros((), dtype) if dtype not in _ZEROS else _ZEROS[dtype]
+
+
+_ZEROS: dict[str | None, Any] = {None: 0.0, "float64": 0.0, "int64": 0, "bool": False}
 
 
 def stacked(value: Any) -> Any:

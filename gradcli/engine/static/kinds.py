@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeAlias
 
 from gradcli import ir
-from gradcli.engine.static.inference import stand_in
+from gradcli.engine.static.inference import stand_in, zero
 from gradcli.engine.static.lists import List, linked
 from gradcli.engine.static.value import (
     UNLINKED,
@@ -19,6 +19,7 @@ from gradcli.engine.static.value import (
     unknown,
     view,
 )
+from gradcli.engine.values.data import is_whole
 from gradcli.ir import visit
 from gradcli.source import Span
 
@@ -163,7 +164,7 @@ def example(value: Any) -> Any:
         return value.known
     if value.shape is None:
         return None
-    return {"int64": 0, "bool": False}.get(value.dtype or "", 0.0)
+    return zero(value.dtype)
 
 
 def identical(left: Any, right: Any, name: str) -> Any:
@@ -215,7 +216,7 @@ def is_text(value: Any) -> bool:
 def flattened(found: Any, name: str, span: Span, args: Sequence[Any]) -> Any:
     """The value of a flat operation: no gradient goes through it."""
     link = linked(args)
-    numbers = all(isinstance(a, Value) and a.dtype in ("int64", "bool") for a in args)
+    numbers = all(isinstance(a, Value) and is_whole(a.dtype) for a in args)
     if not isinstance(found, Value) or not link.smooth or numbers:
         return found
     return relinked(found, Link(True, False, link.flats | {(name, span)}))

@@ -11,6 +11,7 @@ from gradcli.engine.static.inference import stacked
 from gradcli.engine.static.kinds import example
 from gradcli.engine.static.lists import List, plain
 from gradcli.engine.static.value import LINKED, NEW, UNSURE, Link, Value, of_data, tensor, unknown
+from gradcli.engine.values.data import is_whole
 
 
 def outside(i: ir.Input, inputs: Inputs, varying: Collection[str], default: Any) -> Any:
@@ -57,7 +58,7 @@ def _watched(value: Any, link: Link, floats: bool) -> Any:
     if isinstance(value, List) and link.varies and value.items is not None:
         value.items = [_watched(item, link, floats) for item in value.items]
     kept = not isinstance(value, Value) or (value.shape is None and value.known is not UNSURE)
-    if kept or not (floats or (link.varies and value.dtype not in ("int64", "bool"))):
+    if kept or not (floats or (link.varies and not is_whole(value.dtype))):
         return value
     dtype = "float32" if value.dtype == "float32" else "float64"
     return Value(value.shape, dtype, link, kind=value.kind, memory=value.memory)
@@ -68,7 +69,7 @@ def _declared(i: ir.Input, value: Any) -> Any:
     sizes = None if i.type is None else i.type[1]
     if not isinstance(value, Value) or (i.kind != "param" and sizes is None):
         return value
-    whole = i.kind == "param" and value.dtype in ("int64", "bool")
+    whole = i.kind == "param" and is_whole(value.dtype)
     memory = None if value.memory is None else value.memory | NEW
     dtype = "float64" if whole else value.dtype
     if i.type is not None and 0 in (value.shape or ()) and dtype == "float64":

@@ -53,6 +53,7 @@ from gradcli.engine.static.value import (
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values import refusals
 from gradcli.engine.values.conversion import can_hold
+from gradcli.engine.values.data import is_whole
 from gradcli.engine.values.dtypes import DType, dtype_name
 from gradcli.errors import GradError
 from gradcli.source import Span
@@ -67,8 +68,13 @@ _LONGEST = 10_000  # characters of a text that is followed
 _SHAPE_METHODS = frozenset({"size", "dim", "numel", "nelement", "element_size", "item"})
 _KEEPING = frozenset({"double", "float", "contiguous", "cpu", "requires_grad_", "detach_"})
 _CASTS = {
-    **dict.fromkeys(("long", "int"), "int64"),
     **dict.fromkeys(("float", "double"), "float64"),
+    "long": "int64",
+    "int": "int32",
+    "short": "int16",
+    "char": "int8",
+    "byte": "uint8",
+    "half": "float16",
     "bool": "bool",
 }
 
@@ -220,7 +226,7 @@ class Transfer:
         return constant(asked[0]) if asked else unknown()
 
     def _compared(self, name: str, left: Value, right: Value, span: Span) -> None:
-        floats = {left.dtype, right.dtype} & {"float64", "float32"}
+        floats = {left.dtype, right.dtype} & {"float64", "float32", "float16"}
         if floats and UNSURE in (left.known, right.known) and None not in (left.dtype, right.dtype):
             self.findings.warn(
                 "float-equality",
@@ -412,7 +418,7 @@ class Transfer:
             case "retain_grad" | "zero_grad":
                 return constant(None)
             case "requires_grad_":
-                if x.dtype in ("int64", "bool") and not (args or keywords) and tensor is not None:
+                if is_whole(x.dtype) and not (args or keywords) and tensor is not None:
                     self.findings.ask(
                         lambda: members.call(self.session, None, tensor, name, (), {}), span
                     )
@@ -432,7 +438,7 @@ class Transfer:
         dtype = _CASTS.get(name) or (asked[0] if len(asked) == len(params) == 1 else None)
         memory = None if x.memory is None else x.memory | NEW
         made = tensor(x.shape, dtype, x.link, memory)
-        return flattened(made, name, span, [x]) if dtype in ("int64", "bool") else made
+        return flattened(made, name, span, [x]) if is_whole(dtype) else made
 
     def truth(self, value: Any, span: Span) -> Any:
         """The truth of a condition where it is known, else UNSURE."""
@@ -459,6 +465,6 @@ class Transfer:
             return self.lists.new(None, made[0]) if value.items is None else self.lists.new(made)
         if not isinstance(value, Value):
             return unknown(LINKED)
-        dtype = value.dtype if value.dtype in (None, "float32") else "float64"
+        dtype = "float64" if is_whole(value.dtype) else value.dtype
         memory = frozenset({self.lists.at})
         return Value(value.shape, dtype, LINKED, kind=value.kind, memory=memory)

@@ -9,7 +9,7 @@ from gradcli.engine.ops import statics
 from gradcli.engine.ops.op import Op, Rule
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.carrier import Carrier
-from gradcli.engine.values.data import NUMBERS, dtype_of
+from gradcli.engine.values.data import NUMBERS, dtype_of, is_whole
 from gradcli.engine.values.sizes import Shape, broadcast
 from gradcli.source import Span
 
@@ -129,7 +129,7 @@ def relinked(value: Value, link: Link) -> Value:
 
 def made_float(value: Any) -> Any:
     """A value that is asked to be differentiated by: ints become floats, on memory of their own."""
-    if not isinstance(value, Value) or value.dtype != "int64":
+    if not isinstance(value, Value) or not is_whole(value.dtype) or value.dtype == "bool":
         return value
     memory = None if value.memory is None else value.memory | NEW
     return Value(value.shape, None, value.link, kind=value.kind, memory=memory)
@@ -242,7 +242,7 @@ def _result(
 ) -> Value:
     """One result of an op; a gradient goes through it only if it is of floats."""
     ways = op.differentiable or op.body is not None
-    smooth = ways and dtype not in ("int64", "bool")
+    smooth = ways and not is_whole(dtype)
     memory = args[0].memory if op.view and isinstance(args[0], Value) else NEW
     kind = _kind(op, args)
     return Value(shape, dtype, link if smooth else link.cut(), kind=kind, memory=memory)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from math import isfinite
 from typing import Any
 
-from gradcli.engine.values.data import INT64_MAX, INT64_MIN, NUMBERS, Data, dtype_of, np
+from gradcli.engine.values.data import INT64_MAX, INT64_MIN, NUMBERS, Data, dtype_of, is_whole, np
 from gradcli.errors import run_error
 
 _ENDS = float(INT64_MIN), -float(INT64_MIN)
@@ -17,27 +17,50 @@ _ENDS = float(INT64_MIN), -float(INT64_MIN)
 
 
 def converted(x: Data, dtype: str) -> Data:
-    """Plain data in a dtype, itself where it has it: a number of a number, but for float32, an
-    array of an array.
+    """Plain data in a dtype, itself where it has it: a number of a number, if the dtype is that of
+    Python's, an array of an array. An int that is too long for its dtype loses its first bits.
 
     Raises:
         RunError: If a float has no int.
     """
     if type(x) in NUMBERS:
-        return np.asarray(x, np.float32) if dtype == "float32" else _KINDS[dtype](x)
-    if dtype == "int64" and x.dtype.kind == "f":
+        if dtype in _KINDS:
+            return _KINDS[dtype](x)
+        return np.asarray(whole(x) if is_whole(dtype) else x).astype(dtype)
+    if is_whole(dtype) and dtype != "bool" and x.dtype.kind == "f":
         least, end = _ENDS
         fits = np.greater_equal(x, least) & np.less(x, end)
         if not fits.all():
             whole(x[~fits].flat[0].item())
+        x = x.astype(np.int64)
     return x if dtype_of(x) == dtype else x.astype(dtype)
+
+
+def fitting(x: Data, dtype: str) -> Data:
+    """The same of what a program writes.
+
+    Raises:
+        RunError: If an int does not fit.
+    """
+    made = converted(x, dtype)
+    if (
+        is_whole(dtype)
+        and dtype not in _KINDS
+        and not np.all(np.equal(made, converted(x, "int64")))
+    ):
+        raise run_error("integer-overflow", f"an int does not fit into {dtype}")
+    return made
 
 
 def can_hold(dtype: str, result: str) -> bool:
     """Whether a tensor of a dtype can be changed in place to a result of another: floats hold all,
     ints hold bools.
     """
-    return _RANK[result] <= _RANK[dtype]
+    return _rank(result) <= _rank(dtype)
+
+
+def _rank(dtype: str) -> int:
+    return 2 if dtype.startswith("float") else int(dtype != "bool")
 
 
 def whole(x: Any) -> int:
@@ -54,5 +77,4 @@ def whole(x: Any) -> int:
     return n
 
 
-_RANK = {"bool": 0, "int64": 1, "float32": 2, "float64": 2}
 _KINDS: dict[str, Callable[[Any], Data]] = {"float64": float, "int64": whole, "bool": bool}

@@ -1,13 +1,14 @@
 """NumPy at its first use, and the plain data that tensors hold.
 
 Plain data is a Python float, int or bool, which stands for a 0-d array of dtype float64, int64 or
-bool, or a NumPy array. A program of numbers only never makes an array, and so never imports NumPy,
-which takes longer to load than such a program to run.
+bool, or a NumPy array of a dtype of the language. A program of numbers only never makes an array,
+and so never imports NumPy, which takes longer to load than such a program to run.
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Collection
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -35,11 +36,14 @@ __all__ = [
     "INT64_MIN",
     "NUMBERS",
     "SCALARS",
+    "USUAL",
     "Data",
     "Quiet",
     "dtype_of",
     "holds_finite",
     "is_floating",
+    "is_whole",
+    "joined",
     "np",
     "plain",
     "shape_of",
@@ -98,7 +102,7 @@ def holds_finite(data: Data) -> bool:
 
 
 def is_floating(x: Data) -> bool:
-    """Whether plain data can carry a gradient: float64 or float32."""
+    """Whether plain data can carry a gradient: floats of any precision."""
     kind = type(x)
     return kind is float or (kind not in NUMBERS and x.dtype.kind == "f")
 
@@ -106,22 +110,50 @@ def is_floating(x: Data) -> bool:
 def plain(x: Any) -> Data:
     """Plain data of what a NumPy function returned: its 0-d float64, int64 and bool as numbers.
 
-    Views and float32 stay arrays; other dtypes become int64, float64 or bool.
+    Views and other dtypes of the language stay arrays; others yet become int64 or float64.
     """
     if type(x) in NUMBERS:
         return x
     if isinstance(x, np.ndarray):
         if x.ndim:
             return x if x.dtype.char in _CHARS else _widened(x)
-        if x.base is not None or x.dtype == np.float32:
+        if x.base is not None or x.dtype.char in _UNUSUAL:
             return x
         return _widened(x).item()
-    if isinstance(x, np.float32):
+    if isinstance(x, np.generic) and x.dtype.char in _UNUSUAL:
         return np.asarray(x)
     return x.item()
 
 
-_CHARS = {"d": "float64", "f": "float32", "l": "int64", "?": "bool"}
+USUAL = frozenset("dl?")
+"""NumPy's letters of the dtypes that Python's numbers stand for."""
+
+_CHARS = {
+    "d": "float64",
+    "f": "float32",
+    "e": "float16",
+    "l": "int64",
+    "i": "int32",
+    "h": "int16",
+    "b": "int8",
+    "B": "uint8",
+    "?": "bool",
+}
+_UNUSUAL = frozenset(_CHARS) - USUAL
+_ORDER = ("float64", "float32", "float16", "int64", "int32", "int16", "int8", "uint8", "bool")
+
+
+def is_whole(dtype: str | None) -> bool:
+    """Whether a dtype, if it is known, is of ints or bools: no gradient goes through it."""
+    return dtype is not None and not dtype.startswith("float")
+
+
+def joined(names: Collection[str]) -> str:
+    """The dtype that holds several: floats before ints before bools, the wider before the other;
+    uint8 and int8 both go into int16.
+    """
+    found = next((name for name in _ORDER if name in names), "bool")
+    return "int16" if found == "int8" and "uint8" in names else found
 
 
 def _widened(x: Any) -> Any:

@@ -25,23 +25,28 @@ class DType:
         return f"torch.{self.name}"
 
 
-DTYPES = {name: DType(name) for name in ("float64", "float32", "int64", "bool")}
+_ALL = ("float64", "float32", "float16", "int64", "int32", "int16", "int8", "uint8", "bool")
+DTYPES = {name: DType(name) for name in _ALL}
 """Each dtype there is, one object for it."""
 
 FLOAT64, FLOAT32, INT64 = DTYPES["float64"], DTYPES["float32"], DTYPES["int64"]
 
 _NAMES = {
-    "float64": "float64",
+    **{name: name for name in DTYPES},
     "double": "float64",
     "float": "float64",
-    "float32": "float32",
-    "int64": "int64",
+    "half": "float16",
     "long": "int64",
     "int": "int64",
-    "bool": "bool",
+    "short": "int16",
     "FloatTensor": "float64",
     "DoubleTensor": "float64",
+    "HalfTensor": "float16",
     "LongTensor": "int64",
+    "IntTensor": "int32",
+    "ShortTensor": "int16",
+    "CharTensor": "int8",
+    "ByteTensor": "uint8",
     "BoolTensor": "bool",
 }
 
@@ -54,7 +59,8 @@ def dtype_name(dtype: Any) -> str | None:
         return None
     name = _NAMES.get(builtin_name(dtype))
     if name is None:
-        raise run_error("bad-argument", "`dtype` must be one of float64, float32, int64 and bool")
+        *others, last = DTYPES
+        raise run_error("bad-argument", f"`dtype` must be one of {', '.join(others)} and {last}")
     return name
 
 
@@ -62,7 +68,7 @@ def floating_name(dtype: Any) -> str | None:
     """Name of the dtype of floats that was asked for, None for none."""
     name = dtype_name(dtype)
     if name is not None and not name.startswith("float"):
-        raise run_error("dtype-mismatch", f"`dtype` must be float64 or float32, got {name}")
+        raise run_error("dtype-mismatch", f"`dtype` must be one of floats, got {name}")
     return name
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from gradcli.engine.values.carrier import data_of
-from gradcli.engine.values.data import NUMBERS, Data, dtype_of, np
+from gradcli.engine.values.data import NUMBERS, Data, dtype_of, joined, np
 from gradcli.errors import run_error
 
 Shape = tuple[int, ...]
@@ -135,12 +135,8 @@ def broadcast(*shapes: Shape) -> Shape:
 
 
 def common_dtype(*values: Data) -> str:
-    """The dtype that holds all of these: float64 over float32 over int64 over bool."""
-    names = {dtype_of(v) for v in values}
-    for name in ("float64", "float32", "int64"):
-        if name in names:
-            return name
-    return "bool"
+    """The dtype that holds all of these."""
+    return joined({dtype_of(v) for v in values})
 
 
 def filled(size: Sequence[int], value: Any) -> Data:

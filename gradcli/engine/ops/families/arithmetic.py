@@ -153,7 +153,11 @@ mul: Op = elementwise(
 
 def _as_wide(y: Any, x: Any) -> Any:
     """A divisor in the precision of the quotient, in which its reciprocal is to be."""
-    wide = type(y) is not float and dtype_of(y) == "float32" and floating(x, y) == "float64"
+    wide = (
+        type(y) is not float
+        and dtype_of(y) in ("float32", "float16")
+        and floating(x, y) == "float64"
+    )
     return ops.cast(y, dtype="float64") if wide else y
 
 

@@ -10,7 +10,7 @@ from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.families.along import floats, shaped
 from gradcli.engine.ops.families.places import EVERY
 from gradcli.engine.ops.op import REQUIRED, Op, bad, composite, known, op, sample
-from gradcli.engine.ops.promotion import counted, floating, integer, of_first
+from gradcli.engine.ops.promotion import floating, integer, of_first, summed
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.conversion import converted
@@ -58,7 +58,7 @@ def _dtype(x: Any, dim: Any, dtype: Any = None) -> str | None:
     name = dtype_name(dtype)
     if name == "bool":
         raise run_error("dtype-mismatch", "a running sum or product cannot have the dtype bool")
-    return name or counted(x)
+    return name or summed(x)
 
 
 def _backwards(x: Any, dim: Any) -> Any:

@@ -13,7 +13,7 @@ from gradcli.engine.ops.promotion import integer
 from gradcli.engine.ops.statics import UNSURE, Statics
 from gradcli.engine.ops.tracing import Tracing
 from gradcli.engine.tape.tensor import Tensor
-from gradcli.engine.values.data import NUMBERS, Data, np
+from gradcli.engine.values.data import NUMBERS, Data, is_whole, np
 from gradcli.engine.values.sizes import axes, axis, describe, reduced, whole
 from gradcli.errors import run_error
 
@@ -101,7 +101,9 @@ def _choice(name: str, word: str) -> Op:
             return known.unknown(*values)
         first, *others = given
         by_place = (
-            bool(others) and others[0].shape == () and others[0].dtype in ("int64", "bool", None)
+            bool(others)
+            and others[0].shape == ()
+            and (others[0].dtype is None or is_whole(others[0].dtype))
         )
         at = known.static(others[0]) if by_place else known.static(dim)
         kept = known.static(others[1] if by_place and len(others) > 1 else keepdim)

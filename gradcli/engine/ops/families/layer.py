@@ -6,7 +6,7 @@ from typing import Any
 
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import REQUIRED, Op, bad, composite, host, known, op, sample
-from gradcli.engine.ops.promotion import floating, of_first
+from gradcli.engine.ops.promotion import floating, integer, of_first
 from gradcli.engine.ops.statics import Statics
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.carrier import data_of
@@ -300,6 +300,7 @@ one_hot: Op = op(
     "one_hot",
     args=("tensor",),
     params={"num_classes": -1},
+    dtype=integer,
     doc="For each class number a row of zeros with a 1 at its place; as many as the largest number "
     "needs without `num_classes`.",
     source="PyTorch: nn.functional.one_hot",

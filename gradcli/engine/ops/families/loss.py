@@ -9,7 +9,7 @@ from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import Op, Sample, bad, composite, known, sample
 from gradcli.engine.ops.promotion import floating
 from gradcli.engine.values.carrier import data_of
-from gradcli.engine.values.data import dtype_of, np, shape_of
+from gradcli.engine.values.data import dtype_of, is_whole, np, shape_of
 from gradcli.engine.values.sizes import Shape, broadcast, whole
 from gradcli.errors import run_error
 
@@ -300,7 +300,7 @@ def _weighed(scores: str | None, x: Any, weight: Any, reduction: Any) -> str | N
     """The dtype of a loss from that of the scores and their weight, whose sum is a float."""
     if weight is None:
         return floating(x)
-    if reduction == "mean" and dtype_of(weight) in ("int64", "bool"):
+    if reduction == "mean" and is_whole(dtype_of(weight)):
         return "float64"
     return "float64" if scores == "float64" else floating(x, weight)
 

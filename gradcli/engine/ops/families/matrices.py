@@ -7,7 +7,7 @@ from typing import Any
 
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.values.carrier import data_of
-from gradcli.engine.values.data import NUMBERS, Data, dtype_of, np, shape_of
+from gradcli.engine.values.data import NUMBERS, Data, dtype_of, is_whole, np, shape_of
 from gradcli.errors import run_error
 
 GILES = "Giles, Collected matrix derivative results for forward and reverse mode AD, 2008"
@@ -19,7 +19,7 @@ def checked(name: str, x: Any, *, square: bool = False, rank: int = 2) -> Any:
     Returns the shape.
     """
     shape = x if type(x) is tuple else shape_of(x)
-    if type(x) is not tuple and dtype_of(x) in ("int64", "bool"):
+    if type(x) is not tuple and is_whole(dtype_of(x)):
         raise run_error(
             "dtype-mismatch",
             f"`{name}` needs floating-point elements, got {dtype_of(x)}",

@@ -12,7 +12,7 @@ from typing import Any
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values import memory
 from gradcli.engine.values.carrier import data_of
-from gradcli.engine.values.data import Data, np
+from gradcli.engine.values.data import USUAL, Data, np
 from gradcli.engine.values.sizes import Shape, broadcast, describe, filled, whole
 from gradcli.errors import RunError, run_error
 
@@ -97,10 +97,13 @@ def _list_array(items: list[Any]) -> Any:
 
 
 def _static_array(array: Any) -> Any:
-    if array.dtype.kind not in "ib":
+    if array.dtype.kind not in "iub":
         kind = "floats" if array.dtype.kind == "f" else "something else"
         raise run_error("bad-index", f"an index must hold ints or bools, got {kind}")
-    return array
+    if array.dtype.kind == "u":
+        message = "an index of uint8 is a mask in PyTorch and places in NumPy"
+        raise run_error("bad-index", message, help="`.bool()` makes a mask, `.long()` places")
+    return array if array.dtype.char in USUAL else array.astype(np.int64)
 
 
 def parts(index: Any, shape: Shape) -> tuple[tuple[Any, ...], tuple[Any, ...]]:

@@ -11,7 +11,7 @@ from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import REQUIRED, Op, Sample, bad, composite, host, sample
 from gradcli.engine.ops.statics import UNSURE, Statics
 from gradcli.engine.values.carrier import data_of
-from gradcli.engine.values.data import dtype_of, np, shape_of
+from gradcli.engine.values.data import dtype_of, is_whole, np, shape_of
 from gradcli.engine.values.limits import check_memory
 from gradcli.engine.values.memory import as_first, in_order
 from gradcli.engine.values.sizes import Shape, axis, broadcast, describe, number, whole, wholes
@@ -218,9 +218,17 @@ baddbmm: Op = _added(
     "batch1 @ batch2, matrix by matrix",
     lambda: (sample([_A], [_A], [_B]), sample(_A, [_A], [_B], beta=0.5, alpha=2.0)),
 )
+
+
+def _addbmm(x: Any, a: Any, b: Any, beta: Any, alpha: Any) -> Any:
+    products = ops.bmm(a, b)
+    dtype = dtype_of(products)
+    return _sum(x, ops.sum(products, dim=0, dtype=dtype if is_whole(dtype) else None), beta, alpha)
+
+
 addbmm: Op = composite(
     "addbmm",
-    lambda x, a, b, beta, alpha: _sum(x, ops.sum(ops.bmm(a, b), dim=0), beta, alpha),
+    _addbmm,
     args=("input", "batch1", "batch2"),
     layout=in_order,
     params={"beta": 1, "alpha": 1},
@@ -309,7 +317,7 @@ def _power(x: Any, n: Any) -> Any:
     exponent = whole(n, "n")
     if exponent == 0:
         unit = np.broadcast_to(np.eye(shape[-1], dtype=dtype_of(x)), shape)
-        return ops.contiguous(ops.add(ops.mul(x, 0.0), unit)) if dtype_of(x) != "int64" else unit
+        return ops.contiguous(ops.add(ops.mul(x, 0.0), unit)) if not is_whole(dtype_of(x)) else unit
     base = ops.inv(x) if exponent < 0 else x
     if exponent == 1:
         return ops.ordered(x)

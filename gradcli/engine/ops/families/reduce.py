@@ -19,7 +19,7 @@ from gradcli.engine.ops.families.along import (
     spread,
 )
 from gradcli.engine.ops.op import Op, bad, host, known, op, sample
-from gradcli.engine.ops.promotion import boolean, counted, floating
+from gradcli.engine.ops.promotion import boolean, floating, summed
 from gradcli.engine.ops.statics import UNSURE, Statics
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.conversion import converted
@@ -52,7 +52,7 @@ def _reduce(x: Data, dim: Any, keepdim: Any, dtype: Any, reduction: str) -> Data
         x = converted(x, name)
     if x.dtype.kind in "ib":
         out = exact.folded(reduction, x, **keep)
-        return out if name != "bool" else np.asarray(out, bool)
+        return out if name is None else np.asarray(out).astype(name)
     return getattr(np, reduction)(x, **keep)
 
 
@@ -62,7 +62,7 @@ def _one(x: Any, dim: Any = None, keepdim: Any = False, dtype: Any = None) -> An
     name = dtype_name(dtype)
     if name is None:
         return int(x) if type(x) is bool else x
-    return {"int64": int, "bool": bool}.get(name, float)(x)
+    return converted(x, name)
 
 
 def _sum_each(x: Data, dim: Any = None, keepdim: Any = False, dtype: Any = None) -> Data:
@@ -122,7 +122,7 @@ sum_: Op = op(
     by_elements=_total,
     array=lambda x, dim=None, keepdim=False, dtype=None: _reduce(x, dim, keepdim, dtype, "sum"),
     shape=lambda x, dim=None, keepdim=False, dtype=None: reduced(x, dim, keepdim),
-    dtype=lambda x, dim=None, keepdim=False, dtype=None: dtype_name(dtype) or counted(x),
+    dtype=lambda x, dim=None, keepdim=False, dtype=None: dtype_name(dtype) or summed(x),
     batch=_sum_each,
     vjp=(lambda g, out, x, dim=None, keepdim=False, dtype=None: spread(g, x, dim, keepdim),),
     jvp=(
@@ -137,7 +137,7 @@ sum_: Op = op(
         bad((2, 3), dim=2, says="no dimension 2"),
         bad((2, 3), dim=(0, 0), says="twice"),
         bad((2, 3), dim=0.5, says="integer"),
-        bad((2,), dtype="float16", says="one of float64"),
+        bad((2,), dtype="complex64", says="one of float64"),
     ),
 )
 
@@ -155,8 +155,7 @@ def _sum_from_of(known: Statics, input: Any, start: Any) -> Any:
     shape, dim = getattr(input, "shape", None), known.static(start)
     if shape is None or dim is UNSURE:
         return known.unknown(input, start)
-    dtype = "int64" if input.dtype == "bool" else input.dtype
-    return known.like(input, reduced(shape, dim, False), dtype)
+    return known.like(input, reduced(shape, dim, False), summed(input))
 
 
 builtins_sum: Op = host(
@@ -210,7 +209,7 @@ mean: Op = op(
     bad=lambda: (
         bad((2, 3), dim=2, says="no dimension 2"),
         bad((2, 3), dim=(0, 0), says="twice"),
-        bad((2, 3), dtype="int64", says="must be float64 or float32"),
+        bad((2, 3), dtype="int64", says="must be one of floats"),
     ),
 )
 
@@ -264,7 +263,7 @@ prod: Op = op(
     number=_one,
     array=lambda x, dim=None, keepdim=False, dtype=None: _reduce(x, dim, keepdim, dtype, "prod"),
     shape=lambda x, dim=None, keepdim=False, dtype=None: reduced(x, dim, keepdim),
-    dtype=lambda x, dim=None, keepdim=False, dtype=None: dtype_name(dtype) or counted(x),
+    dtype=lambda x, dim=None, keepdim=False, dtype=None: dtype_name(dtype) or summed(x),
     vjp=(
         lambda g, out, x, dim=None, keepdim=False, dtype=None: ops.mul(
             spread(g, shaped(x), dim, keepdim), _prod_slope(shaped(x), dim)

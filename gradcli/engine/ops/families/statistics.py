@@ -20,7 +20,7 @@ from gradcli.engine.ops.promotion import integer, of_first
 from gradcli.engine.ops.statics import UNSURE, Statics
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.carrier import data_of
-from gradcli.engine.values.data import Data, dtype_of, np, shape_of
+from gradcli.engine.values.data import Data, dtype_of, is_whole, np, shape_of
 from gradcli.engine.values.dtypes import floating_name
 from gradcli.engine.values.fields import Fields
 from gradcli.engine.values.sizes import Shape, axes, axis, flag, number, reduced, whole
@@ -358,7 +358,7 @@ def _no_fraction() -> Exception:
 
 
 def _of_floats(x: Any, *others: Any, **params: Any) -> Any:
-    if dtype_of(x) in ("int64", "bool"):
+    if is_whole(dtype_of(x)):
         raise run_error(
             "dtype-mismatch",
             f"`quantile` needs floats, got {dtype_of(x)}",
@@ -449,7 +449,7 @@ nanquantile: Op = _quantile_op("nanquantile", True)
 
 
 def _without(x: Any) -> Any:
-    return x if dtype_of(x) in ("int64", "bool") else ops.where(ops.isnan(x), 0.0, x)
+    return x if is_whole(dtype_of(x)) else ops.where(ops.isnan(x), 0.0, x)
 
 
 def _nan_samples() -> Any:

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from gradcli.questions.first_forms import Gradient, Jacobian, Jvp, Vjp
-from gradcli.questions.form import Form
-from gradcli.questions.form_of_run import Run
-from gradcli.questions.second_forms import Diagonal, Hessian, Hvp
+from importlib import import_module
+from typing import Any
 
-FORMS: dict[str, type[Form]] = {
-    "run": Run,
-    "gradient": Gradient,
-    "vjp": Vjp,
-    "jvp": Jvp,
-    "jacobian": Jacobian,
-    "hessian": Hessian,
-    "hessian_diagonal": Diagonal,
-    "hvp": Hvp,
+from gradcli.questions.form import Form
+
+_FORMS = {
+    "run": ("form_of_run", "Run"),
+    "gradient": ("first_forms", "Gradient"),
+    "vjp": ("first_forms", "Vjp"),
+    "jvp": ("first_forms", "Jvp"),
+    "jacobian": ("first_forms", "Jacobian"),
+    "hessian": ("second_forms", "Hessian"),
+    "hessian_diagonal": ("second_forms", "Diagonal"),
+    "hvp": ("second_forms", "Hvp"),
 }
-"""The form of each question, by the name of its function."""
+"""The file and name of each, by the name of the question's function."""
+
+
+def form(question: str) -> type[Form]:
+    """The form of a question, by the name of its function."""
+    file, name = _FORMS[question]
+    found: Any = getattr(import_module(f"gradcli.questions.{file}"), name)
+    return found  # type: ignore[no-any-return]

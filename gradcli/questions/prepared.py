@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import math
 from collections.abc import Callable, Mapping, Sequence
 from time import perf_counter
@@ -14,8 +15,8 @@ from gradcli.engine.run.inputs import check_complete, check_names
 from gradcli.engine.values.data import NUMBERS, np
 from gradcli.engine.values.limits import Reached, meter
 from gradcli.errors import Diagnostic, LimitError
+from gradcli.questions import forms
 from gradcli.questions.form import Form
-from gradcli.questions.forms import FORMS
 from gradcli.questions.given_elements import elements
 from gradcli.questions.limited import Limited
 from gradcli.questions.loaded import Loaded
@@ -288,7 +289,7 @@ def remark(seconds: float) -> Diagnostic:
 
 def prepare(loaded: Loaded, name: str, request: Request) -> Prepared | Diagnostic:
     """The code for a question, or why there is none."""
-    return tried(loaded, request, lambda: Prepared(loaded, FORMS[name], request))
+    return tried(loaded, request, lambda: Prepared(loaded, forms.form(name), request))
 
 
 def tried(loaded: Loaded, request: Request, make: Callable[[], Code]) -> Code | Diagnostic:
@@ -299,12 +300,17 @@ def tried(loaded: Loaded, request: Request, make: Callable[[], Code]) -> Code | 
     """
     check_names(request.given, loaded.program)
     check_complete(request.given, loaded.program)
+    collecting = gc.isenabled()
+    gc.disable()  # what is made in between is soon gone, and has few cycles
     try:
         return make()
     except NotCompilable as error:
         source = None if error.span is None else loaded.source
         help = "`--compile auto` interprets what cannot be compiled"
         return refusal(error.reason, help, source, error.span)
+    finally:
+        if collecting:
+            gc.enable()
 
 
 def _first_loop(block: Block) -> Loop | None:

@@ -5,17 +5,16 @@ entries say.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from gradcli import ir
 from gradcli.engine.compile import typed
 from gradcli.engine.compile.flow import NEXT, RESULT, Follower
 from gradcli.engine.compile.liveness import Liveness
-from gradcli.engine.compile.own import OwnFunctions
 from gradcli.engine.compile.symbols import Symbol
 from gradcli.engine.compile.texts import Texts
 from gradcli.engine.compile.trace import Trace
-from gradcli.engine.compile.transforming import Transforms
 from gradcli.engine.compile.values import (
     Cell,
     Closure,
@@ -46,6 +45,10 @@ from gradcli.engine.values.data import NUMBERS, np
 from gradcli.engine.values.dtypes import DTYPES, dtype_name
 from gradcli.ir import visit
 
+if TYPE_CHECKING:
+    from gradcli.engine.compile.own import OwnFunctions
+    from gradcli.engine.compile.transforming import Transforms
+
 DEEPEST = 100
 """Calls within each other that are followed."""
 
@@ -53,9 +56,8 @@ _OF_TYPE = {"float": 1.0, "int": 1, "bool": True}
 
 
 class Calls:
-    """The calls of one program; `session` does what is known, `transforms` differentiates, `own`
-    has the functions with rules of their own. `changes` tells whether a name around a function may
-    be something else after a call.
+    """The calls of one program; `session` does what is known. `changes` tells whether a name around
+    a function may be something else after a call.
     """
 
     def __init__(
@@ -67,12 +69,25 @@ class Calls:
         changes: Callable[[Closure], bool],
     ) -> None:
         self._do = follower
-        self.own = OwnFunctions(trace, self.call, changes)
         self._trace = trace
         self._session = session
         self._texts = texts
-        self.transforms = Transforms(trace, self.call)
+        self._changes = changes
         self._depth = 0
+
+    @cached_property
+    def transforms(self) -> Transforms:
+        """What differentiates functions."""
+        from gradcli.engine.compile.transforming import Transforms
+
+        return Transforms(self._trace, self.call)
+
+    @cached_property
+    def own(self) -> OwnFunctions:
+        """The functions with rules of their own."""
+        from gradcli.engine.compile.own import OwnFunctions
+
+        return OwnFunctions(self._trace, self.call, self._changes)
 
     # --- functions of the program ----------------------------------------------------------
 

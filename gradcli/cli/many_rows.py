@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import chain
 from time import perf_counter
@@ -10,21 +10,19 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gradcli.cli.query import Question
 from gradcli.cli.records import Batch
-from gradcli.cli.row_writer import Answer, Kept, Said, Text, Together
+from gradcli.cli.row_layout import RowLayout
+from gradcli.cli.row_writer import Answer, Text, Together
 from gradcli.cli.workers import can_fork
 from gradcli.errors import GradError
-from gradcli.formats.float_texts import repeated
-from gradcli.formats.literal import numbers
 from gradcli.formats.rows import Block, Row, Rows, Wanted
 
 if TYPE_CHECKING:
-    from gradcli.program import Many
+    pass
 
 _FIRST, _MOST = 16, 4096  # rows that are asked together
 _LEAST_BYTES, _MOST_BYTES = 2**10, 2**20  # of a block of rows
 _LONG = 0.2  # seconds after which people want to see something
 _WORTH = 0.05  # seconds of work on blocks, after which it is shared
-_BY_ROW = ("human", "ndjson")  # forms of which each row is written by itself
 
 
 def takes_code(question: Question, wanted: Wanted, row: Row) -> bool:
@@ -59,8 +57,8 @@ def many_rows(
     count, size, layout, failed = _FIRST, _LEAST_BYTES, None, None
     spent, shared = 0.0, None
     while failed is None:
-        if layout is not None and kind not in _BY_ROW:
-            pieces = partial(_pieces, layout, asked)
+        if layout is not None and kind != "human":  # for whom each row is written by itself
+            pieces = partial(_pieces, layout, asked, kind)
             blocks = partial(asked.rows.block, wanted.names, size)
             if shared is None and asked.jobs > 1 and spent > _WORTH and can_fork():
                 shared = share(pieces)
@@ -83,7 +81,7 @@ def many_rows(
         if many is None:
             yield from map(ask, together)
             continue
-        layout = layout or _Layout(question, many, kind)
+        layout = layout or RowLayout(question, many, kind)
         values += [_values(wanted, row) for row in together[1:]]
         found = many.numbers([{**same, **own} for own in values])
         for row, made in zip(together, found, strict=True):
@@ -96,13 +94,13 @@ def many_rows(
         raise failed
 
 
-def _pieces(layout: _Layout, asked: Batch, block: Block) -> list[Piece]:
+def _pieces(layout: RowLayout, asked: Batch, kind: str, block: Block) -> list[Piece]:
     """The answers to the rows of a block, and those that have to be asked by themselves."""
     found = layout.many.arrays(block.columns)
     if found is None:
         return [block.row(place) for place in range(block.count)]
     results, left = found
-    kept = asked.kept_together(block)
+    kept = asked.kept_together(block, kind)
     pieces: list[Piece] = []
     start = 0
     for place in (*left, block.count):
@@ -112,52 +110,6 @@ def _pieces(layout: _Layout, asked: Batch, block: Block) -> list[Piece]:
             pieces.append(block.row(place))
         start = place + 1
     return pieces
-
-
-class _Layout:
-    """Where the numbers of an answer stand in what is written of it."""
-
-    def __init__(self, question: Question, many: Many, kind: str) -> None:
-        # two answers that differ in each of their numbers, and in nothing else
-        one, other = (many.result([i + part for i in range(many.width)]) for part in (0.25, 0.75))
-        said = Said.of(question.parts(one), kind)
-        texts = zip(said.cells, Said.of(question.parts(other), kind).cells, strict=True)
-        self.many = many
-        self._columns, self._warnings = said.columns, one.warnings
-        self._places: list[Any] = [a if a == b else int(float(a)) for a, b in texts]
-        self._question, self._kind = question, kind
-
-    def answer(self, row: Row, kept: Kept, made: Sequence[Any]) -> Answer:
-        """What is written of an answer that is made of these numbers."""
-        texts = [at if type(at) is str else _text(made[at]) for at in self._places]
-        json: dict[str, str] = {}
-        if self._kind == "ndjson":
-            json = Said.of(self._question.parts(self.many.result(made)), self._kind).json
-        return Answer(
-            *(row.number, row.line, kept, self._columns, texts, json, self._warnings, True, (), 0)
-        )
-
-    def together(
-        self, block: Block, kept: list[list[str]], results: Sequence[Any], part: slice
-    ) -> Together:
-        """What is written of the answers to a part of a block that are made of these numbers."""
-        count = part.stop - part.start
-        cells = [
-            repeated(at, count) if type(at) is str else results[at][part] for at in self._places
-        ]
-        return Together(
-            block.number + part.start,
-            block.line + part.start,
-            count,
-            [column[part] for column in kept],
-            self._columns,
-            cells,
-            self._warnings,
-        )
-
-
-def _text(x: Any) -> str:
-    return float.__repr__(x) if type(x) is float else "".join(numbers(x))
 
 
 def _taken(source: Rows, rows: Iterator[Row], count: int) -> tuple[list[Row], Exception | None]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gradcli.cli.arguments import split_names
 from gradcli.cli.failures import usage
@@ -39,9 +39,15 @@ class Batch(Record):
             return []
         return self.kept.json(row) if kind == "ndjson" else self.kept.cells(row)
 
-    def kept_together(self, block: Block) -> list[list[str]]:
-        """What is kept of the rows of a block, a list for each column."""
-        return [] if self.kept is None else self.kept.columns(block)
+    def kept_together(self, block: Block, kind: str) -> Sequence[Any]:
+        """What is kept of the rows of a block: a list for each column, or JSON by name for each
+        row; nothing where nothing is.
+        """
+        if self.kept is None:
+            return []
+        if kind == "ndjson":
+            return [self.kept.json(block.row(place)) for place in range(block.count)]
+        return self.kept.columns(block)
 
 
 def batch(line: Line, files: Sequence[str]) -> Batch:

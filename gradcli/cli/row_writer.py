@@ -249,13 +249,17 @@ def _told(error: Diagnostic) -> str:
     return f"{place}{error.message}"
 
 
+def json_line(number: int, kept: Kept, told: str) -> str:
+    """The JSON line of a row, with an object that tells its answer or its error."""
+    lead = {"row": str(number)}
+    if isinstance(kept, dict) and kept:
+        lead["kept"] = json_object(kept)
+    return f"{json_object(lead)[:-1]},{told[1:]}\n"
+
+
 def _json_line(answer: Answer) -> str:
-    lead = {"row": str(answer.number)}
-    if isinstance(answer.kept, dict) and answer.kept:
-        lead["kept"] = json_object(answer.kept)
-    if answer.status:
-        return f"{json_object({**lead, 'error': diagnostic_json(answer.diagnostics[0])})}\n"
-    return f"{json_object({**lead, **answer.json})}\n"
+    told = {"error": diagnostic_json(answer.diagnostics[0])} if answer.status else answer.json
+    return json_line(answer.number, answer.kept, json_object(told))
 
 
 def _listed(columns: list[str]) -> str:

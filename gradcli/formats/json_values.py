@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 from gradcli.formats.number import WORDS, TooLarge, real, whole
 from gradcli.formats.refusal import first_names, refused
 from gradcli.source import Source, Span
+
+if TYPE_CHECKING:
+    from json import JSONDecoder
 
 _WORDS = ("NaN", "Infinity", "-Infinity")
 _SHOWN = 20  # digits in a message
@@ -20,13 +24,12 @@ def json_value(source: Source) -> Any:
     Raises:
         InputError: At the place where it is broken, or if an object has a key twice.
     """
-    import json
+    from json import JSONDecodeError
 
     text = source.text
     try:
-        found = json.loads(text, parse_int=whole, parse_float=real, object_pairs_hook=_object)
-        return _numbered(found)
-    except json.JSONDecodeError as error:
+        return _numbered(_decoder().decode(text))
+    except JSONDecodeError as error:
         end = len(text.rstrip())
         place = min(error.pos, max(end - 1, 0))
         reason = "it ends too early" if error.pos >= end else _reason(error.msg)
@@ -41,6 +44,14 @@ def json_value(source: Source) -> Any:
         raise refused(message, help="give each value its own name") from None
     except RecursionError:
         raise refused(f"the JSON in `{source.name}` nests too deeply") from None
+
+
+@cache
+def _decoder() -> JSONDecoder:
+    """What reads: made once, for there may be many rows."""
+    from json import JSONDecoder
+
+    return JSONDecoder(parse_int=whole, parse_float=real, object_pairs_hook=_object)
 
 
 class _Twice(ValueError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cached_property, partial
 from typing import IO, Any, NamedTuple
@@ -20,6 +21,7 @@ from gradcli.formats.table import LONGEST, Header, Lines, Record, header_of, tol
 from gradcli.source import Span
 
 _JSON = (".json", ".ndjson", ".jsonl")
+_QUOTED = re.compile(r'[:\[,]\s*"\s*[-+.\d\\iInN]')  # how a number in quotes begins in an object
 
 
 class Row(NamedTuple):
@@ -284,6 +286,8 @@ class Wanted:
         if self.noted or '"' not in record.text:
             return []
         if header is None:
+            if not _QUOTED.search(record.text):
+                return []
             found = {row.dialect.name(key): v for key, v in _object(record).items()}
             return [n for n, v in found.items() if n in self.names and _unquoted(v) is not v]
         delimiter, columns = header.delimiter, header.columns

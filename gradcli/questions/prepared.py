@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from gradcli.engine.compile import backends
 from gradcli.engine.compile.control import MOST, Control, Left, nowhere
-from gradcli.engine.compile.typed import DTYPES, Block, If, Loop, NotCompilable
+from gradcli.engine.compile.typed import DTYPES, TYPES, Block, If, Loop, NotCompilable, type_of
 from gradcli.engine.run.inputs import check_complete, check_names
 from gradcli.engine.values.data import NUMBERS, np
 from gradcli.engine.values.limits import Reached, meter
@@ -38,9 +38,9 @@ class Many:
         self._limited = limited
 
     @property
-    def width(self) -> int:
-        """How many numbers an answer is made of."""
-        return self._prepared.width
+    def types(self) -> list[type]:
+        """The types of the numbers that an answer is made of: float, int or bool."""
+        return self._prepared.types
 
     def numbers(self, values: Sequence[Mapping[str, Any]]) -> list[tuple[Any, ...] | None]:
         """The numbers of the answers for values of the inputs by name, None where a question has to
@@ -236,9 +236,10 @@ class Prepared:
         return found, fit
 
     @property
-    def width(self) -> int:
-        """How many numbers an answer is made of."""
-        return len(self.form.program.block.results)
+    def types(self) -> list[type]:
+        """The types of the numbers that an answer is made of."""
+        found = {name: type_ for type_, name in TYPES.items()}
+        return [found[type_of(x)] for x in self.form.program.block.results]
 
     def result(self, numbers: Sequence[Any]) -> Any:
         """The answer that numbers are, or arrays of them."""

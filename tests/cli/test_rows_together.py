@@ -29,6 +29,7 @@ ODD_LINES = {
 PRODUCT = ["-e", "y = a * b + b ** 3", "-e", "y"]
 VECTOR = ["-e", "input v: float[2]", "-e", "v[0] * v[1]"]
 INT = ["-e", "input a = 1.0", "-e", "input b: int = 1", "-e", "a * b + b"]
+KINDS = ["-e", "input a: int = 1", "-e", "input b: int = 1"]
 UNUSED = ["-e", "input b = 1.0", "-e", "input a = 1.0", "-e", "a * a"]
 SIGNS = str.maketrans(",.", ";,")
 TABLES = {
@@ -76,7 +77,20 @@ def test_rows_together_are_as_one_by_one(cli, tmp_path, monkeypatch, name):
                 at_once.setattr(many_rows, "_FIRST", 4)
                 at_once.setattr(many_rows, "_LEAST_BYTES", 100)
                 assert answers(source, "always", *form, "--jobs", "2") == expected, form
-            assert share.called or form == ["-f", "json"]  # which is written row by row
+            assert share.called
+
+
+@pytest.mark.parametrize(
+    "result", ["a", "a > b", "[a, a > b]", "[a, a / 2]", "[a > b, a * 0.5, b]", "a * ones(2)"]
+)
+@pytest.mark.parametrize("form", ["csv", "json"])
+def test_a_number_is_written_as_what_the_result_makes_of_it(cli, result, form):
+    rows = "a,b\n1,2\n3,0\n-5,4\n"
+    command = ["run", *KINDS, "-e", result, "--rows", "-", "-f", form]
+    expected = cli(*command, "--compile", "never", stdin=rows)
+    assert cli(*command, "--compile", "always", stdin=rows) == expected
+    objects = '{"a": 1, "b": 2}\n{"b": 0, "a": 3}\n{"a": -5, "b": 4}\n'
+    assert cli(*command, "--compile", "always", stdin=objects) == expected
 
 
 def test_warnings_of_rows_together_are_told_once(cli, tmp_path):

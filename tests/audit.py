@@ -70,7 +70,7 @@ class Audit:
     def __init__(self) -> None:
         self.seen: list[str] = []
         self._watching = threading.local()
-        sys.addaudithook(self._hook)  # which stays until the process ends
+        self._listen()
 
     @contextmanager
     def watching(self, named: Sequence[str] = ()) -> Iterator[None]:
@@ -84,9 +84,17 @@ class Audit:
         finally:
             self._watching.named = before
 
-    def _hook(self, event: str, args: tuple[Any, ...]) -> None:
-        if event in OFTEN:
-            return
+    def _listen(self) -> None:
+        """Hear of everything until the process ends."""
+        often, heard = OFTEN, self._heard
+
+        def hook(event: str, args: tuple[Any, ...]) -> None:  # a method would take twice as long
+            if event not in often:
+                heard(event, args)
+
+        sys.addaudithook(hook)
+
+    def _heard(self, event: str, args: tuple[Any, ...]) -> None:
         named = getattr(self._watching, "named", None)
         if named is None:
             return

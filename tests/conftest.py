@@ -15,6 +15,9 @@ from gradcli.engine.run.execute import Executable
 # before NumPy is imported: the matrices here are small, and its threads wait for each other badly
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
+# thousands of programs make cycles now and then: seldom is often enough
+gc.set_threshold(20_000, 20, 20)
+
 # a shell starts what runs in the background with it ignored, and processes inherit that
 signal.signal(signal.SIGINT, signal.default_int_handler)
 if hasattr(signal, "SIGHUP"):  # as `nohup` has it

@@ -19,15 +19,17 @@ def statements(text):
 
 def changed(text, other):
     """Whether two texts are different programs: by the top-level statements about the first line
-    in which they differ.
+    in which they differ, and what stands in the place of these.
     """
-    pairs = enumerate(zip(text.splitlines(), other.splitlines(), strict=False), 1)
+    lines, others = text.rstrip().splitlines(), other.rstrip().splitlines()
+    pairs = enumerate(zip(lines, others, strict=False), 1)
     line = next(number for number, (a, b) in pairs if a != b)
-    trees = [statements(text), ast.parse(other).body]
-    about = [[n for n in body if n.lineno <= line <= (n.end_lineno or 0)] for body in trees]
-    return len(trees[0]) != len(trees[1]) or [*map(ast.dump, about[0])] != [
-        *map(ast.dump, about[1])
-    ]
+    about = [n for n in statements(text) if n.lineno <= line <= (n.end_lineno or 0)]
+    if not about:
+        return [*map(ast.dump, ast.parse(text).body)] != [*map(ast.dump, ast.parse(other).body)]
+    end = len(others) - (len(lines) - about[-1].end_lineno)
+    found = ast.parse("\n".join(others[about[0].lineno - 1 : end])).body
+    return [*map(ast.dump, about)] != [*map(ast.dump, found)]
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from differential.recorded import PROGRAMS, read
 from gradcli.program import load
 
 CHUNK = 50
+OFTEN = 1000  # of them are run in every run
 SHARE = 10  # one of so many is asked by rows
 recorded = functools.cache(read)
 FEW = 50  # are asked in all modes in every run
@@ -22,7 +23,7 @@ def test_all_are_there():
     assert len(recorded()) == PROGRAMS
 
 
-@pytest.mark.parametrize("first", range(0, PROGRAMS, CHUNK))
+@pytest.mark.parametrize("first", chunks(OFTEN, PROGRAMS, CHUNK))
 def test_programs_give_what_pytorch_gives(first):
     for program, facts in recorded()[first : first + CHUNK]:
         found = difference(by_gradcli.ask(program), facts, program.rtol)

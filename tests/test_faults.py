@@ -23,9 +23,9 @@ def changed(text, other):
     """
     lines, others = text.rstrip().splitlines(), other.rstrip().splitlines()
     pairs = enumerate(zip(lines, others, strict=False), 1)
-    line = next(number for number, (a, b) in pairs if a != b)
+    line = next((number for number, (a, b) in pairs if a != b), len(lines) + 1)
     about = [n for n in statements(text) if n.lineno <= line <= (n.end_lineno or 0)]
-    if not about:
+    if not about:  # it stands between statements
         return [*map(ast.dump, ast.parse(text).body)] != [*map(ast.dump, ast.parse(other).body)]
     end = len(others) - (len(lines) - about[-1].end_lineno)
     found = ast.parse("\n".join(others[about[0].lineno - 1 : end])).body

@@ -9,7 +9,15 @@ from typing import assert_never
 from gradcli import ir
 from gradcli.grammar import ast, contexts
 from gradcli.grammar.expressions import Expressions
-from gradcli.grammar.names import Names, assigned, class_scope, target_names, walk
+from gradcli.grammar.names import (
+    METHODS_OF_RULES,
+    RULE_BASES,
+    Names,
+    assigned,
+    class_scope,
+    target_names,
+    walk,
+)
 from gradcli.source import Source, Span
 
 
@@ -332,14 +340,27 @@ class _Lowering(Expressions):
         self.decorate(decorators, slot)
 
     def rule(self, s: ast.Class) -> None:
+        """An own differentiable function: its methods, and what it has besides."""
+        scope = self.function.scope
+        bases = [b for b in s.bases if self.names.path(b, scope) not in RULE_BASES]
+        inherited = tuple(self.kept(self.expression(base)) for base in bases)
+        attributes = []
+        for part in s.body:
+            if isinstance(part, ast.Assign):
+                held = self.hide()
+                self.emit(ir.Copy(part.span, held, self.expression(part.value)))
+                names = (name for target in part.targets for name in target_names(target))
+                attributes += [(name, ir.Slot(held, part.span)) for name in names]
         defined = [statement for statement in s.body if isinstance(statement, ast.Def)]
         apart = any(method.name == "setup_context" for method in defined)
         methods = []
         for method in defined:
             has_context = method.params and not (apart and method.name == "forward")
+            has_context = has_context and method.name in METHODS_OF_RULES
             context = method.params[0].name if has_context else ""
             methods.append(self.define_by(method, context))
         once = any(contexts.is_once(d) for method in defined for d in method.decorators)
         slot = self.slot_of(s.name)
         assert slot is not None
-        self.emit(ir.DefineRule(s.span, slot, s.name, tuple(methods), once))
+        made = (s.name, inherited, tuple(methods), tuple(attributes), once)
+        self.emit(ir.DefineRule(s.span, slot, *made))

@@ -7,7 +7,7 @@ the built-ins. A name that belongs to nobody is an input, in a program without d
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TypeAlias
 
 from gradcli.grammar import ast, modules
@@ -19,8 +19,16 @@ PREFIXES = frozenset({"torch", "F", "math"})
 
 NO_IMPORTS: Mapping[str, str] = {}
 
-RULE_BASES = frozenset({"Function", "torch.autograd.Function", "torch.autograd.function.Function"})
+RULE_BASES = frozenset(
+    {
+        *("Function", "torch.autograd.Function", "torch.autograd.function.Function"),
+        "torch.autograd.function.InplaceFunction",
+    }
+)
 """What the base of an own differentiable function may be called."""
+
+METHODS_OF_RULES = ("forward", "setup_context", "backward", "jvp")
+"""The methods of an own differentiable function that a run or a pass calls."""
 
 _LIBRARY = {"nn": "torch.nn", "optim": "torch.optim"}
 """Modules of the library that need no import."""
@@ -129,7 +137,8 @@ class Names(Record):
         free: Inputs of a program without declarations, in order of first reading.
         imports: What names bound by imports stand for, as full paths ("torch.nn.functional").
         members: Attributes and methods of the program's own classes, if it has any; an own
-            differentiable function is none.
+            differentiable function without attributes is none.
+        rules: Names of own differentiable functions.
         signatures: The built-ins.
     """
 
@@ -143,6 +152,7 @@ class Names(Record):
         "free",
         "imports",
         "members",
+        "rules",
         "signatures",
         "_bound",
     )
@@ -155,6 +165,7 @@ class Names(Record):
     free: tuple[str, ...]
     imports: dict[str, str]
     members: frozenset[str]
+    rules: frozenset[str]
     signatures: Signatures
     _bound: frozenset[str]
 
@@ -179,8 +190,12 @@ class Names(Record):
         return path if self.signatures.in_library(path) else None
 
     def is_rule(self, made: ast.Class, scope: Scope | None = None) -> bool:
-        """Whether a class is an own differentiable function."""
-        return any(self.path(base, scope) in RULE_BASES for base in made.bases)
+        """Whether a class is an own differentiable function, or inherits from one."""
+        return any(
+            self.path(base, scope) in RULE_BASES
+            or (isinstance(base, ast.Name) and base.id in self.rules)
+            for base in made.bases
+        )
 
     def called(self, call: ast.Call, scope: Scope | None = None) -> str | None:
         """Name of the built-in that a call means, or None. A plain name may be Python's own for as
@@ -242,8 +257,11 @@ def analyse(module: ast.Module, signatures: Signatures, given: frozenset[str]) -
     }
     top = tuple(counts)
     named = (top, counts, once, constants, declared, sizes, free, imports)
-    members = frozenset((*_members(module, imports), *modules.methods(imports.values())))
-    return Names(*named, members, signatures, bound)
+    classes = [*_classes(module)]
+    rules = _rules(classes, imports)
+    own = _members(module, classes, rules)
+    members = frozenset((*own, *modules.methods(imports.values())))
+    return Names(*named, members, rules, signatures, bound)
 
 
 def function_scope(function: Function, outer: Scope | None) -> Scope:
@@ -469,18 +487,36 @@ def _inner(statement: ast.Statement) -> tuple[ast.Statement, ...]:
     return ()
 
 
-def _members(module: ast.Module, imports: Mapping[str, str]) -> Iterator[str]:
-    """Names of attributes and methods, in a program that has classes."""
-    pending, found = list(module.body), False
+def _classes(module: ast.Module) -> Iterator[ast.Class]:
+    """The classes that a program makes anywhere, in order."""
+    pending = list(reversed(module.body))
     while pending:
         statement = pending.pop()
-        pending += _inner(statement)
-        if not isinstance(statement, ast.Class):
-            continue
-        bases = (full_path(base, lambda name: False, imports) for base in statement.bases)
-        if RULE_BASES.isdisjoint(bases):
+        pending += reversed(_inner(statement))
+        if isinstance(statement, ast.Class):
+            yield statement
+
+
+def _rules(classes: Iterable[ast.Class], imports: Mapping[str, str]) -> frozenset[str]:
+    """Names of the classes that are own differentiable functions."""
+    found: set[str] = set()
+    for made in classes:
+        bases = {full_path(base, lambda name: False, imports) for base in made.bases}
+        if not (RULE_BASES.isdisjoint(bases) and found.isdisjoint(bases)):
+            found.add(made.name)
+    return frozenset(found)
+
+
+def _members(
+    module: ast.Module, classes: Iterable[ast.Class], rules: frozenset[str]
+) -> Iterator[str]:
+    """Names of attributes and methods, in a program that has classes with any of its own."""
+    found = False
+    for made in classes:
+        own = [name for name in assigned(made.body) if name not in METHODS_OF_RULES]
+        if made.name not in rules or own:
             found = True
-            yield from assigned(statement.body)
+            yield from assigned(made.body)
     if found:
         yield from assigned_attributes(module)
 

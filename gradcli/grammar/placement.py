@@ -8,12 +8,19 @@ from typing import Any
 from gradcli.errors import Label, nearest
 from gradcli.grammar import ast, contexts, modules
 from gradcli.grammar.faults import Fault
-from gradcli.grammar.names import RULE_BASES, Names, Scope, assigned, class_scope, function_scope
+from gradcli.grammar.names import (
+    METHODS_OF_RULES,
+    RULE_BASES,
+    Names,
+    Scope,
+    assigned,
+    class_scope,
+    function_scope,
+)
 from gradcli.record import Record
 from gradcli.source import Source, Span
 
 _TYPES = ("float", "int", "bool")
-_METHODS = ("forward", "setup_context", "backward", "jvp")
 SPECIAL = frozenset(
     f"__{name}__"
     for name in (
@@ -288,10 +295,11 @@ def _class(statement: ast.Class, where: _Where, names: Names) -> Iterator[Fault]
                     note = "a method may have `@staticmethod` or `@no_grad()` before it"
                     yield Fault("bad-decorator", message, *decorator.span, notes=(note,))
             methods[part.name] = part
-        elif not isinstance(part, ast.Pass) and not _is_docstring(part):
-            message = "the body of a class holds only its methods"
+        elif not isinstance(part, (ast.Pass, ast.Assign)) and not _is_docstring(part):
+            message = "the body of a class holds its methods and attributes"
             yield Fault("bad-class", message, *part.span)
-    if "forward" not in methods:
+    inherits = any(names.path(base, where.scope) not in RULE_BASES for base in statement.bases)
+    if "forward" not in methods and not inherits:
         end = statement.span.start + len("class")
         message = f"`{statement.name}` has no `forward`"
         yield Fault("bad-class", message, statement.span.start, end)
@@ -318,15 +326,15 @@ def _handlers(statement: ast.Try) -> Iterator[Fault]:
 
 
 def _method(method: ast.Def, before: dict[str, ast.Def]) -> Iterator[Fault]:
-    if method.name not in _METHODS:
+    help = nearest(method.name, METHODS_OF_RULES)
+    if method.name not in METHODS_OF_RULES and help is not None:
         message = f"a `Function` has no method `{method.name}`"
         note = "its methods are `forward`, `setup_context`, `backward` and `jvp`"
-        help = nearest(method.name, _METHODS)
         yield Fault("bad-class", message, *method.span, notes=(note,), help=help)
     if method.name in before:
         message = f"`{method.name}` is defined twice"
         yield Fault("duplicate-name", message, *method.span)
-    if not method.params:
+    if not method.params and method.name in METHODS_OF_RULES:
         message = f"`{method.name}` has no parameter for its context"
         help = f"write `def {method.name}(ctx, ...):`"
         yield Fault("bad-class", message, *method.span, help=help)

@@ -434,14 +434,17 @@ class Define(Instruction):
 
 
 class DefineRule(Instruction):
-    """target = an own differentiable function made of methods: forward, backward, jvp. `once` says
-    that what backward gives must not be differentiated.
+    """target = an own differentiable function made of methods: forward, backward, jvp and what it
+    has besides, with the methods and attributes of its bases. `once` says that what backward gives
+    must not be differentiated.
     """
 
-    __slots__ = ("target", "name", "methods", "once")
+    __slots__ = ("target", "name", "bases", "methods", "attributes", "once")
     target: Target
     name: str
+    bases: tuple[Operand, ...]
     methods: tuple[Function, ...]
+    attributes: Named
     once: bool
 
 

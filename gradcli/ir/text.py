@@ -142,7 +142,9 @@ class _Printer:
                 return [(head, self.inside(i.function))]
             case DefineRule():
                 methods = [(self.header(m), self.inside(m)) for m in i.methods]
-                return [(f"{self.slot(i.target)} = rule {i.name}:", methods)]
+                held = self.called(i.bases, i.attributes)
+                head = f"rule {i.name}({held})" if held else f"rule {i.name}"
+                return [(f"{self.slot(i.target)} = {head}:", methods)]
             case Try():
                 return [*self.attempt(i)]
             case Input():

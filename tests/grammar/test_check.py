@@ -304,8 +304,8 @@ BAD = [
         ),
     ),
     (
-        "class A(Function):\n  x = 1\n  def forward(ctx): pass",
-        (2, 3, "bad-class", "the body of a class holds only its methods", None),
+        "class A(Function):\n  x\n  def forward(ctx): pass",
+        (2, 3, "bad-class", "the body of a class holds its methods and attributes", None),
     ),
     ("@jit\ndef f(): pass", (1, 2, "unknown-name", "`jit` is called and never defined", None)),
     (

@@ -468,10 +468,7 @@ def _hooked(hooks: Sequence[Hook], g: Any, recorded: bool) -> Any:
             changed = hook.change(g if several else [g], recorded)
             g = list(changed) if several else changed[0]
             continue
-        c = g[hook.index] if several else g
-        if c is None:
-            continue
-        c = hook.change(c, recorded)
+        c = hook.change(g[hook.index] if several else g, recorded)
         g = [c if i == hook.index else other for i, other in enumerate(g)] if several else c
     return g
 

@@ -12,6 +12,7 @@ from gradcli.engine.ops.op import Op, constant, host
 from gradcli.engine.ops.statics import UNSURE, Statics
 from gradcli.engine.run.session import as_numbers
 from gradcli.engine.run.text import text
+from gradcli.engine.tape.graph import Node
 from gradcli.engine.tape.tensor import Number, Tensor, node_of
 from gradcli.engine.values import dtypes
 from gradcli.engine.values.carrier import data_of
@@ -313,6 +314,10 @@ class Kind:
     def __repr__(self) -> str:
         return f"<class '{self.name}'>"
 
+    @property
+    def __name__(self) -> str:
+        return self.name.rpartition(".")[2]
+
 
 def kind_of(value: Any) -> Kind | type:
     """The kind of a value."""
@@ -326,6 +331,8 @@ def kind_of(value: Any) -> Kind | type:
         return Kind("torch.Tensor")
     if isinstance(value, GeneratorType):
         return Kind("generator")
+    if isinstance(value, Node):
+        return Kind(value.name())
     if callable(value):
         return Kind("function")
     name = type(value).__name__

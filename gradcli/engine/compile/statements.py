@@ -283,7 +283,8 @@ class Statements:
                 held = frame.slots.get(i.slot, MISSING)
                 frame.slots[i.slot] = self._binding.watched(i.name, held)
             case ir.DefineRule():
-                if i.once or any(m.name == "setup_context" for m in i.methods):
+                more = [m for m in i.methods if m.name not in ("forward", "backward", "jvp")]
+                if i.once or more or i.bases or i.attributes:
                     raise self._trace.refused(f"`{i.name}` is more than forward, backward and jvp")
                 methods = {m.name: self._closure(m, frame) for m in i.methods}
                 self._store(i.target, Own(i.name, methods), frame)

@@ -19,7 +19,8 @@ def method(
 ) -> Any:
     """The result of a method."""
     if isinstance(receiver, OwnFunction):
-        return called(receiver.method(name, site), args, f"{receiver.name}.{name}", keywords)
+        function = receiver.method(name, site) if name == "apply" else receiver.get(name)
+        return called(function, args, f"{receiver.name}.{name}", keywords)
     if isinstance(receiver, Context):
         return receiver.call(name, args, keywords)
     if isinstance(receiver, (Object, type, super, property)):
@@ -32,7 +33,7 @@ def get(session: Session, value: Any, name: str) -> Any:
     if isinstance(value, Context):
         return value.get(name)
     if isinstance(value, OwnFunction):
-        return value.method(name, None)
+        return value.get(name)
     if isinstance(value, (Object, type, super, property)):
         return classes.get(value, name)
     return members.get(session, value, name)
@@ -42,6 +43,8 @@ def put(session: Session, value: Any, name: str, new: Any) -> None:
     """Give an attribute a value."""
     if isinstance(value, Context):
         value.fields[name] = new
+    elif isinstance(value, OwnFunction):
+        value.put(name, new)
     elif isinstance(value, (Object, type)):
         classes.put(value, name, new)
     else:

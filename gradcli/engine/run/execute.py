@@ -184,9 +184,9 @@ def _function(i: Any, site: Site | None) -> Function:
         case Input():
             return lambda inputs, default: inputs.bind(i, default)
         case DefineRule():
-            from gradcli.engine.run.own import OwnFunction
+            from gradcli.engine.run import own
 
-            return lambda session, *methods: OwnFunction(i.name, methods, session, i.once)
+            return lambda session, /, *given, **held: own.made(i, given, held, session)
         case DefineClass():
             from gradcli.engine.run import classes
 

@@ -50,6 +50,8 @@ def get(session: Session, value: Any, name: str) -> Any:
         return table[0][name](session, value)
     if isinstance(value, Node) and name.startswith(PREFIX):
         return saved(value, name)
+    if name == "__name__" and isinstance(getattr(value, name, None), str):  # of a kind or function
+        return value.__name__.rpartition(".")[2]
     raise _unknown(value, name)
 
 
@@ -133,6 +135,7 @@ def attributes() -> frozenset[str]:
     from gradcli.engine.run.pictures import NAMES as DRAWN
 
     names: set[str] = set(_SETTERS) | ops.fields | OWN_NAMES | {*DRAWS, "shuffle"} | NAMES | DRAWN
+    names.add("__name__")
     for getters, methods in (_TENSOR, _NODE, _LIST, _HANDLE):
         names.update(getters, methods)
     return frozenset(names).union(METHODS_OF_PYTHON)

@@ -16,6 +16,7 @@ from gradcli.engine.tape.tensor import Number, Tensor, node_of, shows_another, v
 from gradcli.engine.values.carrier import Like, data_of, like_of
 from gradcli.engine.values.data import NUMBERS, Data, is_floating, np, shape_of
 from gradcli.errors import GradError, RunError, counted, run_error
+from gradcli.ir import DefineRule
 
 OWN_NAMES = frozenset(
     {
@@ -196,21 +197,41 @@ class OwnNode(Node):
 
 
 class OwnFunction:
-    """A class of forward, backward and perhaps jvp, as the program sees it."""
+    """A class of forward, backward and perhaps jvp, as the program sees it. `attributes` are what it
+    has besides, and `base` the own function that it inherits from.
+    """
 
     said = "an own function"
 
     def __init__(
         self,
         name: str,
-        methods: Sequence[FunctionType],
+        methods: Mapping[str, FunctionType],
         session: Session,
         once: bool = False,
     ) -> None:
         self.name = name
         self.once = once
-        self.methods = {m.__code__.co_name.rpartition(".")[2]: m for m in methods}
+        self.methods = methods
         self.session = session
+        self.attributes: dict[str, Any] = {}
+        self.base: OwnFunction | None = None
+
+    def get(self, name: str) -> Any:
+        """`NAME.name`."""
+        owner: OwnFunction | None = self
+        while owner is not None:
+            if name in owner.attributes:
+                return owner.attributes[name]
+            owner = owner.base
+        return self.name if name == "__name__" else self.method(name, None)
+
+    def put(self, name: str, value: Any) -> None:
+        """`NAME.name = value`."""
+        if name == "apply" or name in self.methods or name.startswith("__"):
+            message = f"`{name}` of `{self.name}` cannot be assigned"
+            raise run_error("unknown-attribute", message)
+        self.attributes[name] = value
 
     def method(self, name: str, site: Site | None) -> Callable[..., Any]:
         """`NAME.apply`, or a method that is called by its name."""
@@ -240,9 +261,8 @@ class OwnFunction:
             session.recording = before
         several = isinstance(out, tuple)
         outs = tuple(map(session.tensor, out if several else (out,)))
-        for value in outs:
-            if not isinstance(value, Tensor) and type(value) not in NUMBERS:
-                raise self._wrong("forward", f"returns {kind_of(value)}, not a tensor or number")
+        if not several and not isinstance(outs[0], Tensor) and type(outs[0]) not in NUMBERS:
+            raise self._wrong("forward", f"returns {kind_of(out)}, not a tensor or number")
         constants = {id(c) for c in context.constants}
         numbers = {id(value): i for i, value in enumerate(outs)}
         context.results = {
@@ -250,14 +270,18 @@ class OwnFunction:
             for i, value in enumerate(context.saved or ())
             if id(value) in numbers and all(value is not a for a in args)
         }
-        kind = Tensor if any(type(v) is Tensor for v in outs) else Number
         dirty = {id(x) for x in self._changed(context, args, outs)}
-        results = [value if id(value) in dirty else kind(data_of(value)) for value in outs]
+        numeric = any(type(a) is Number for a in args)  # else a number is a constant
+        once = {
+            id(value): value if id(value) in dirty else _result(value, numeric) for value in outs
+        }  # what is returned twice is one result
+        results = [once[id(value)] for value in outs]
         node = None
         if session.recording and any(n is not None for n in nodes):
             node = self._node(args, nodes, results, several, context, site)
         for i, (result, value) in enumerate(zip(results, outs, strict=True)):
-            if node is not None and id(value) not in constants and is_floating(result.data):
+            moves = isinstance(result, Tensor) and is_floating(result.data)
+            if node is not None and id(value) not in constants and moves:
                 result.node, result.index = node, i
         made = [r.data if type(r) is Number and r.node is None else r for r in results]
         return tuple(made) if several else made[0]
@@ -288,18 +312,19 @@ class OwnFunction:
         self,
         args: Sequence[Any],
         nodes: Sequence[Node | None],
-        results: Sequence[Tensor],
+        results: Sequence[Any],
         several: bool,
         context: Context,
         site: Site | None,
     ) -> Node:
         outputs = tuple(a.index if n is not None else 0 for a, n in zip(args, nodes, strict=True))
-        inputs = tuple(map(like_of, args))
+        inputs = tuple(map(_like, args))
         node = OwnNode(self, context, tuple(nodes), outputs, inputs, site)
-        likes = tuple(map(like_of, results))
+        likes = tuple(like_of(r) if isinstance(r, Tensor) else _NOTHING for r in results)
         node.like = likes if several else likes[0]
         if self.session.keep:
-            node.out = tuple(r.data for r in results) if several else results[0].data
+            kept = tuple(data_of(r) if isinstance(r, Tensor) else None for r in results)
+            node.out = kept if several else kept[0]
         return node
 
     def pull(self, node: OwnNode, g: Any, recorded: bool) -> list[Any]:
@@ -485,6 +510,39 @@ def _ended(returned: Any, node: OwnNode, gs: Sequence[Any]) -> Any:
         return made
 
     return tuple(map(end, returned)) if isinstance(returned, tuple) else end(returned)
+
+
+def made(
+    i: DefineRule, given: Sequence[Any], attributes: Mapping[str, Any], session: Session
+) -> OwnFunction:
+    """The own function of an instruction, of its bases and methods."""
+    bases, methods = given[: len(i.bases)], given[len(i.bases) :]
+    if len(bases) > 1 or not all(isinstance(base, OwnFunction) for base in bases):
+        message = f"`{i.name}` can inherit from one own function and nothing else"
+        raise run_error("bad-class", message)
+    own = {m.__code__.co_name.rpartition(".")[2]: m for m in methods}
+    base: OwnFunction | None = bases[0] if bases else None
+    inherited = {} if base is None else base.methods
+    once = i.once or (base is not None and base.once and "backward" not in own)
+    function = OwnFunction(i.name, {**inherited, **own}, session, once)
+    function.attributes.update(attributes)
+    function.base = base
+    return function
+
+
+def _result(value: Any, numeric: bool) -> Any:
+    """What `forward` returned as a result of its own."""
+    if type(value) in NUMBERS or type(value) is Number:
+        return Number(data_of(value)) if numeric else data_of(value)
+    return Tensor(data_of(value)) if isinstance(value, Tensor) else value
+
+
+def _like(value: Any) -> Like:
+    """Shape and dtype of an argument; anything but a tensor or number has no derivative."""
+    return like_of(value) if isinstance(value, Tensor) or type(value) in NUMBERS else _NOTHING
+
+
+_NOTHING = Like((), "none")
 
 
 def _connected(value: Any, node: Node, index: int) -> Tensor:

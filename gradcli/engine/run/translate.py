@@ -529,7 +529,7 @@ class _Translator(Pieces):
             name = f"{i.name}.{method.name}"
             out.append(self.function(method, name, defaults))
             loaded.append(self.name(name, i.span))
-        made = self.ask(self.place(i), i.span, loaded)
+        made = self.ask(self.place(i), i.span, [*i.bases, *loaded], i.attributes)
         return [*out, self.store(self.variable(i.target), made, i.span)]
 
     def input(self, i: Input) -> list[ast.stmt]:

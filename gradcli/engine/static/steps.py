@@ -110,6 +110,10 @@ class Steps:
                 return self._closure(i.function, slots)
             case ir.DefineClass():
                 self._transfer.out_of_sight([self.read(a, slots) for _, a in i.members])
+            case ir.DefineRule() if i.bases or i.attributes:
+                methods = [self._closure(m, slots) for m in i.methods]
+                held = [self.read(a, slots) for _, a in i.attributes]
+                self._transfer.out_of_sight([*methods, *held])
             case ir.DefineRule():
                 return Rule({m.name: self._closure(m, slots) for m in i.methods})
         return unknown()

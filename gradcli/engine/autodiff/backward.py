@@ -27,11 +27,10 @@ from gradcli.engine.tape.graph import (
     Node,
     Site,
     Whole,
-    seen,
     settle,
 )
 from gradcli.engine.tape.tensor import AccumulateGrad, AlikeNode, OpNode, Tensor, node_of
-from gradcli.engine.values.carrier import Carrier, data_of, like_of
+from gradcli.engine.values.carrier import Carrier, Like, data_of, like_of
 from gradcli.engine.values.data import NUMBERS, np
 from gradcli.engine.values.sizes import describe
 from gradcli.errors import RunError, run_error
@@ -47,16 +46,17 @@ Root: TypeAlias = tuple[Node, int, Any]
 
 class _Way(Record):
     """How a pass goes through the nodes: whether it is recorded, how far a node that it meets may
-    be freed, and what it leaves of it.
+    be freed, what it leaves of it, and whether its ends get gradients, with what hooks do there.
     """
 
-    __slots__ = ("recorded", "passes", "leaves")
+    __slots__ = ("recorded", "passes", "leaves", "ends")
     recorded: bool
     passes: int
     leaves: int
+    ends: bool
 
 
-_LOOK, _RECORDED_LOOK = _Way(False, SPENT, LIVE), _Way(True, SPENT, LIVE)
+_LOOK, _RECORDED_LOOK = _Way(False, SPENT, LIVE, False), _Way(True, SPENT, LIVE, False)
 
 
 # --- a look at the graph -------------------------------------------------------------------
@@ -109,7 +109,7 @@ def _paths(roots: Sequence[Root], targets: Collection[Node]) -> Paths:
 
 def backward(
     roots: Sequence[Root],
-    inputs: Sequence[Tensor] | None,
+    inputs: Collection[Node] | None,
     retained: Collection[Tensor],
     *,
     create_graph: bool,
@@ -119,7 +119,7 @@ def backward(
 
     Args:
         roots: What is differentiated, connected to leaves.
-        inputs: The tensors whose gradients are wanted; None: the leaves.
+        inputs: The nodes of the tensors whose gradients are wanted; None: the leaves.
         retained: Tensors, no leaves, that get theirs on the way: those of the inputs, too.
         create_graph: Record the pass, so that the gradients can be differentiated.
         left: What becomes of the nodes on the way: `LIVE`, `SPENT` or `GONE`.
@@ -133,16 +133,14 @@ def backward(
         paths = visible(node for node, _, _ in roots)
         ends = {node for node in paths.live if type(node) is AccumulateGrad}
     else:
-        ends = {node for x in inputs if (node := seen(node_of(x))) is not None}
+        ends = {*inputs}
         paths = between((node for node, _, _ in roots), ends)
-    found = _program(roots, paths, ends, retained, create_graph=create_graph, left=left)
+    way = _Way(create_graph, LIVE, left, True)
+    found = _program(roots, paths, ends, retained, way)
     for node in ends:
         leaf = node.variable if isinstance(node, AccumulateGrad) else None
         if leaf is not None and node in found:
             accumulate(leaf, found[node], create_graph)
-            for hook in node.hooks or ():
-                if hook.when == ACCUMULATED:
-                    hook.change(leaf, create_graph)
         _leave(node, left)
 
 
@@ -156,7 +154,8 @@ def gradients(
 ) -> dict[Node, Any]:
     """Cotangents of targets: the program's `grad` of tensors. Arguments as of `backward`."""
     paths = _paths(roots, targets)
-    return _program(roots, paths, set(targets), retained, create_graph=create_graph, left=left)
+    way = _Way(create_graph, LIVE, left, False)
+    return _program(roots, paths, set(targets), retained, way)
 
 
 def _program(
@@ -164,9 +163,7 @@ def _program(
     paths: Paths,
     ends: Collection[Node],
     retained: Collection[Tensor],
-    *,
-    create_graph: bool,
-    left: int,
+    way: _Way,
 ) -> dict[Node, Any]:
     """A pass of the program's, with the gradients that it leaves at retained tensors."""
     visited = paths.live.union(node for node, _, _ in roots)
@@ -174,13 +171,13 @@ def _program(
     met = {*ends, *(node for x in kept if (node := node_of(x)) is not None)}
     if any(node.hooks is not None and type(node) is AccumulateGrad for node in paths.live):
         paths = _leaves_at_once(paths)
-    found = _swept(roots, paths, met, _Way(create_graph, LIVE, left))
+    found = _swept(roots, paths, met, way)
     for x in kept:
         c = _part(found, x)
         if c is not None and x.grad is None:
             x.grad = _copied(c)
         elif c is not None:
-            before = x.grad if create_graph else data_of(x.grad)
+            before = x.grad if way.recorded else data_of(x.grad)
             x.grad = _copied(ops.add(before, c))
     return found
 
@@ -209,7 +206,7 @@ def _part(found: Mapping[Node, Any], x: Tensor) -> Any:
     return c[x.index] if type(c) is list else c
 
 
-def seed(x: Tensor, gradient: Any, what: str) -> Any:
+def seed(x: Tensor | Like, gradient: Any, what: str) -> Any:
     """The cotangent to start from: the one given, or 1 for a value of one element."""
     like = like_of(x)
     if gradient is None:
@@ -341,8 +338,11 @@ def _sweep(
         if hooks is not None:
             if not closely:
                 raise _LookCloser
-            g = _hooked(hooks, g, recorded)
+            g = _arrived(hooks, g, recorded)
         is_end = node in ends
+        if is_end and hooks is not None and way.ends and type(node) is AccumulateGrad:
+            _accumulated(node, hooks, g, recorded)
+            continue
         if is_end:
             found[node] = g
         if (
@@ -362,7 +362,12 @@ def _sweep(
                 visited.append(node)
             continue
         wanted = [*map(is_live, node.edges)]
-        if True not in wanted:
+        passed_by = True not in wanted
+        if hooks is not None and not (passed_by and not way.ends):
+            g = _about_to_go(hooks, g, recorded)
+        if passed_by:
+            if hooks is not None and way.ends:
+                _left(hooks, node, [None] * len(wanted), g, recorded)
             continue
         if type(node) is not OpNode and not (closely or node.takes_batches):
             raise _LookCloser
@@ -456,21 +461,39 @@ def _recorded(node: Any, g: Any, wanted: Sequence[bool], *still: Any) -> Sequenc
     return pulled
 
 
-def _hooked(hooks: Sequence[Hook], g: Any, recorded: bool) -> Any:
-    """What hooks make of the cotangent of a node: of several results, of that of each that was
-    used.
+def _arrived(hooks: Sequence[Hook], g: Any, recorded: bool) -> Any:
+    """What the hooks of tensors make of the cotangent of their node: of several results, each of
+    that of its own, which is None if nobody used it.
     """
     several = type(g) is list
     for hook in hooks:
-        if hook.when != ARRIVING:
-            continue
-        if hook.index is None:
+        if hook.when == ARRIVING and hook.index is not None:
+            c = hook.change(g[hook.index] if several else g, recorded)
+            g = [c if i == hook.index else other for i, other in enumerate(g)] if several else c
+    return g
+
+
+def _about_to_go(hooks: Sequence[Hook], g: Any, recorded: bool) -> Any:
+    """What the hooks of a node make of its cotangent before it goes on."""
+    several = type(g) is list
+    for hook in hooks:
+        if hook.when == ARRIVING and hook.index is None:
             changed = hook.change(g if several else [g], recorded)
             g = list(changed) if several else changed[0]
-            continue
-        c = hook.change(g[hook.index] if several else g, recorded)
-        g = [c if i == hook.index else other for i, other in enumerate(g)] if several else c
     return g
+
+
+def _accumulated(node: AccumulateGrad, hooks: Sequence[Hook], g: Any, recorded: bool) -> None:
+    """Give a leaf its gradient, with the hooks of its node before and behind that."""
+    g = _about_to_go(hooks, g, recorded)
+    leaf = node.variable
+    if leaf is None or g is None:
+        return
+    accumulate(leaf, g, recorded)
+    for of_node in (False, True):
+        for hook in hooks:
+            if hook.when == ACCUMULATED and (hook.index is None) == of_node:
+                hook.change(leaf, recorded)
 
 
 def _left(

@@ -58,7 +58,9 @@ def _gradients_of(known: Statics, outputs: Any, inputs: Any, *weights: Any, **pa
     """Gradients of tensors are shaped as the inputs."""
     several = known.items(inputs)
     points = [inputs] if several is None else several
-    sure = known.static(params["allow_unused"]) is False
+    sure = not known.static(params["allow_unused"]) and not known.static(
+        params["materialize_grads"]
+    )
     if not sure or any(getattr(x, "shape", None) is None for x in (outputs, *points)):
         return _nothing(known, outputs, inputs, *weights)
     return tuple(known.like([outputs, *points], x.shape, x.dtype) for x in points)
@@ -71,7 +73,7 @@ grad: Op = host(
     params={
         "retain_graph": None,
         "create_graph": False,
-        "allow_unused": False,
+        "allow_unused": None,
         "materialize_grads": False,
         "is_grads_batched": False,
         "only_inputs": True,

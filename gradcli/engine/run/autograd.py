@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence, ValuesView
+from collections.abc import Collection, Iterator, Sequence, ValuesView
+from contextlib import contextmanager
 from typing import Any
 
 from gradcli.engine.autodiff import backward as passes
 from gradcli.engine.autodiff.backward import seed
 from gradcli.engine.ops.catalog import ops
+from gradcli.engine.run.edges import GradientEdge
 from gradcli.engine.run.naming import kind_of
 from gradcli.engine.run.session import Session
 from gradcli.engine.run.transforms import as_value
-from gradcli.engine.tape.graph import Node, Site
+from gradcli.engine.tape.graph import Node, Site, seen
 from gradcli.engine.tape.tensor import Tensor, freeze, node_of, require_grad
 from gradcli.engine.values import refusals
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.sizes import flag
 from gradcli.errors import RunError, run_error
+
+_GONE_THROUGH = (Iterator, ValuesView)
+"""What may stand for a list of inputs, as `net.parameters()`."""
 
 # --- leaves ----------------------------------------------------------------------------------
 
@@ -71,7 +76,7 @@ def backward(
 
 def backward_of(
     session: Session,
-    outputs: Sequence[Tensor],
+    outputs: Sequence[Tensor | GradientEdge],
     weights: Sequence[Any],
     retain_graph: Any = None,
     create_graph: Any = False,
@@ -82,32 +87,44 @@ def backward_of(
     retain = create if retain_graph is None else bool(retain_graph)
     roots = []
     for x, weight in zip(outputs, weights, strict=True):
-        g = seed(x, session.tensor(weight), "backward")
-        node = node_of(x)
+        g = seed(x.like if isinstance(x, GradientEdge) else x, session.tensor(weight), "backward")
+        node = x.node if isinstance(x, GradientEdge) else node_of(x)
         assert node is not None
-        roots.append((node, x.index, g if create else data_of(g)))
-        if session.keep:
+        roots.append((node, _index(x), g if create else data_of(g)))
+        if session.keep and isinstance(x, Tensor):
             session.subject = (x, data_of(g))
-    passes.backward(
-        roots,
-        None if inputs is None else _inputs(session, inputs),
-        session.retained,
-        create_graph=create,
-        left=session.left(retain),
-    )
+    ends = None if inputs is None else _inputs(session, inputs)
+    with _pass(session):
+        passes.backward(
+            roots, ends, session.retained, create_graph=create, left=session.left(retain)
+        )
+
+
+@contextmanager
+def _pass(session: Session) -> Iterator[None]:
+    """A pass of the program, at whose end is done what hooks have asked for."""
+    before, session.ending = session.ending, []
+    try:
+        yield
+        for end in session.ending:
+            end()
+    finally:
+        session.ending = before
 
 
 def backward_of_several(
     session: Session, tensors: Any, grad_tensors: Any = None, **options: Any
 ) -> None:
     """`torch.autograd.backward(tensors, grad_tensors)`."""
-    given = list(tensors) if isinstance(tensors, (list, tuple)) else [tensors]
+    given = _several(tensors)
     several = isinstance(grad_tensors, (list, tuple))
     weights = list(grad_tensors) if several else [grad_tensors] * len(given)
     if len(weights) != len(given):
         message = f"{len(weights)} gradients are given for {len(given)} tensors"
         raise run_error("wrong-count", message)
     for x in given:
+        if isinstance(x, GradientEdge):
+            continue
         if not isinstance(x, Tensor):
             raise run_error("wrong-type", f"`backward` needs tensors, got {kind_of(x)}")
         if not x.requires_grad:
@@ -123,18 +140,39 @@ def _unconnected() -> RunError:
     )
 
 
-def _inputs(session: Session, inputs: Any) -> Sequence[Tensor]:
-    """The tensors whose gradients `backward` is to leave; those that are no leaves retain theirs
-    from then on.
+def _index(x: Tensor | GradientEdge) -> int:
+    """Which result of its node a tensor or an edge is."""
+    return x.output if isinstance(x, GradientEdge) else x.index
+
+
+def _several(given: Any) -> list[Any]:
+    """What stands in a list or tuple, or the one thing."""
+    return (
+        list(given)
+        if isinstance(given, (list, tuple)) and type(given) is not GradientEdge
+        else [given]
+    )
+
+
+def _inputs(session: Session, inputs: Any) -> Collection[Node]:
+    """The nodes of the tensors whose gradients `backward` is to leave; those that are no leaves
+    retain theirs from then on. At an edge to no leaf nothing is left.
     """
-    wanted: Sequence[Any] = inputs if isinstance(inputs, (list, tuple)) else [inputs]
+    wanted = _several(session.items(inputs) if isinstance(inputs, _GONE_THROUGH) else inputs)
     if not wanted:
-        raise run_error("bad-argument", "`inputs` of `backward` names no tensor")
+        raise run_error("unused-input", "`inputs` of `backward` names no tensor")
+    found = []
     for x in wanted:
+        if isinstance(x, GradientEdge):
+            found.append(x.node)
+            continue
         if not isinstance(x, Tensor):
             raise run_error("wrong-type", f"`inputs` of `backward` holds {kind_of(x)}, no tensor")
         retain_grad(session, None, x)
-    return wanted
+        node = seen(node_of(x))
+        assert node is not None
+        found.append(node)
+    return found
 
 
 def retain_grad(session: Session, site: Site | None, x: Tensor) -> None:
@@ -160,15 +198,19 @@ def gradients(
     """`torch.autograd.grad`: gradients of outputs by tensors of the graph, one for each."""
     if not flag(only_inputs, "only_inputs"):
         raise run_error("bad-argument", "`only_inputs` must be True", help="use `backward`")
-    if isinstance(inputs, (Iterator, ValuesView)):  # as `net.parameters()`
+    if isinstance(inputs, _GONE_THROUGH):
         inputs = session.items(inputs)
+    if flag(materialize_grads, "materialize_grads") and allow_unused is False:
+        message = "`materialize_grads` makes zeros of unused gradients, and `allow_unused` is False"
+        raise run_error("bad-argument", message, help="leave `allow_unused` out")
     if flag(is_grads_batched, "is_grads_batched"):
         retain = retain_graph if retain_graph is not None else create_graph
         return _batch_of_gradients(
             session, outputs, inputs, grad_outputs, retain, create_graph, allow_unused
         )
-    given = list(outputs) if isinstance(outputs, (list, tuple)) else [outputs]
-    wanted = list(inputs) if isinstance(inputs, (list, tuple)) else [inputs]
+    given, wanted = _several(outputs), _several(inputs)
+    if not wanted:
+        raise run_error("unused-input", "`inputs` of `grad` names no tensor")
     weights = (
         list(grad_outputs)
         if isinstance(grad_outputs, (list, tuple))
@@ -187,30 +229,47 @@ def gradients(
             raise run_error(
                 "no-graph", "`grad` of a value that does not depend on anything that requires grad"
             )
-        g = seed(out, session.tensor(weight), "grad")
-        roots.append((node, out.index, g if create else data_of(g)))
+        g = seed(out.like if isinstance(out, GradientEdge) else out, session.tensor(weight), "grad")
+        roots.append((node, _index(out), g if create else data_of(g)))
     targets = []
     for x in wanted:
         node = _graph(session, x)
         if node is None:
             raise run_error("no-graph", f"{kind_of(x)} that does not require grad has no gradient")
         targets.append(node)
-    found = passes.gradients(
-        roots, targets, session.retained, create_graph=create, left=session.left(retain)
-    )
-    result = []
+    with _pass(session):
+        found = passes.gradients(
+            roots, targets, session.retained, create_graph=create, left=session.left(retain)
+        )
+    result: list[Any] = []
     for i, (x, node) in enumerate(zip(wanted, targets, strict=True)):
         g = found.get(node)
         if type(g) is list or type(g) is tuple:
-            g = g[x.index]
+            g = g[_index(x)]
         if g is None and not (allow_unused or materialize_grads):
             raise run_error(
                 "unused-input",
                 f"the outputs do not depend on input {i}",
                 help="pass allow_unused=True to get None for it",
             )
-        result.append(None if g is None and not materialize_grads else as_value(g, x))
+        if g is None and materialize_grads:
+            result.append(_zeros(x, create))
+        elif isinstance(x, GradientEdge):
+            result.append(None if g is None else g if isinstance(g, Tensor) else Tensor(g))
+        else:
+            result.append(None if g is None else as_value(g, x))
     return tuple(result)
+
+
+def _zeros(x: Any, create: bool) -> Tensor:
+    """The gradient by a tensor on which nothing depends."""
+    if isinstance(x, GradientEdge):
+        message = "`materialize_grads` needs tensors as inputs: an edge does not tell its zeros"
+        raise run_error("no-graph", message)
+    made = as_value(None, x)
+    if create and isinstance(made, Tensor) and made.node is None:
+        require_grad(made)
+    return made  # type: ignore[no-any-return]  # a tensor, as x is
 
 
 def _batch_of_gradients(
@@ -242,5 +301,7 @@ def _batch_of_gradients(
 
 def _graph(session: Session, x: Any) -> Node | None:
     """The node of a value that requires grad; inside a transform its arguments do."""
+    if isinstance(x, GradientEdge):
+        return x.node
     node = node_of(x) if isinstance(x, Tensor) else None
     return node if node is not None and (node.visible or session.transforms) else None

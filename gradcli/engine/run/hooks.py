@@ -19,21 +19,20 @@ from gradcli.errors import run_error
 class Handle:
     """What `register_hook` gives: `remove()` takes the hook away."""
 
-    __slots__ = ("_hook", "_node")
+    __slots__ = ("_places",)
 
-    def __init__(self, node: Node, hook: Hook) -> None:
-        self._node = node
-        self._hook = hook
+    def __init__(self, *places: tuple[Node, Hook]) -> None:
+        self._places = places
 
     def remove(self) -> None:
         """Run the hook no more."""
-        left = [hook for hook in self._node.hooks or () if hook is not self._hook]
-        self._node.hooks = left or None
+        for node, own in self._places:
+            node.hooks = [hook for hook in node.hooks or () if hook is not own] or None
 
 
 def _registered(node: Node, hook: Hook) -> Handle:
     node.hooks = [*(node.hooks or ()), hook]
-    return Handle(node, hook)
+    return Handle((node, hook))
 
 
 def _call(session: Session, function: Any, args: Sequence[Any], by: str, recorded: bool) -> Any:
@@ -77,9 +76,49 @@ def register_post_accumulate_grad_hook(
     _callable(function)
 
     def tell(leaf: Any, recorded: bool) -> None:
-        _call(session, function, [leaf], "register_post_accumulate_grad_hook", recorded)
+        by = "register_post_accumulate_grad_hook"
+        returned = _call(session, function, [leaf], by, recorded)
+        if returned is not None:
+            message = f"a hook behind a leaf must return None, it returned {kind_of(returned)}"
+            raise wrong_function(function, "wrong-rule", message)
 
     return _registered(node, Hook(0, tell, ACCUMULATED))
+
+
+def register_multi_grad_hook(session: Session, tensors: Any, fn: Any, mode: str = "all") -> Handle:
+    """`register_multi_grad_hook(tensors, fn)`: run it once in each pass that comes to any."""
+    _callable(fn)
+    if mode not in ("all", "any"):
+        raise run_error("bad-argument", f'`mode` is "all" or "any", not {mode!r}')
+    given = session.items(tensors)
+    nodes = [node_of(x) if isinstance(x, Tensor) else None for x in given]
+    passing: list[Any] = [None, []]  # the pass that is under way, and what has come in it
+
+    def change(at: int) -> Hook:
+        def note(g: Any, recorded: bool) -> Any:
+            found = _shown(g)
+            if passing[0] is not session.ending:
+                passing[:] = session.ending, [None] * len(given)
+                if mode == "any":
+                    _call(session, fn, [found], "register_multi_grad_hook", recorded)
+                else:
+                    own = passing[1]
+                    session.ending.append(
+                        lambda: _call(session, fn, [own], "register_multi_grad_hook", recorded)
+                    )
+            passing[1][at] = found
+            return g
+
+        return Hook(given[at].index, note)
+
+    places = []
+    for at, node in enumerate(nodes):
+        if node is None or not node.visible:
+            raise run_error("no-graph", "a hook needs tensors that require grad")
+        hook = change(at)
+        node.hooks = [*(node.hooks or ()), hook]
+        places.append((node, hook))
+    return Handle(*places)
 
 
 def _shown(g: Any) -> Any:
@@ -136,7 +175,7 @@ def register_node_hook(session: Session, site: Site | None, node: Node, function
         def tell(leaf: Any, recorded: bool) -> None:
             _call(session, function, [(), (leaf.grad,)], "register_hook", recorded)
 
-        return _registered(node, Hook(0, tell, ACCUMULATED))
+        return _registered(node, Hook(None, tell, ACCUMULATED))
 
     def change(passed: Any, recorded: bool) -> Sequence[Any]:
         pulled, gs = passed

@@ -10,6 +10,7 @@ from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.inplace import apply_inplace
 from gradcli.engine.run import autograd, hooks, told
 from gradcli.engine.run.call import by_name
+from gradcli.engine.run.edges import NAMES as EDGE
 from gradcli.engine.run.hooks import Handle
 from gradcli.engine.run.naming import kind_of
 from gradcli.engine.run.own import OWN_NAMES
@@ -135,7 +136,7 @@ def attributes() -> frozenset[str]:
     from gradcli.engine.run.pictures import NAMES as DRAWN
 
     names: set[str] = set(_SETTERS) | ops.fields | OWN_NAMES | {*DRAWS, "shuffle"} | NAMES | DRAWN
-    names.add("__name__")
+    names.update(("__name__", *EDGE))
     for getters, methods in (_TENSOR, _NODE, _LIST, _HANDLE):
         names.update(getters, methods)
     return frozenset(names).union(METHODS_OF_PYTHON)

@@ -197,8 +197,8 @@ class OwnNode(Node):
 
 
 class OwnFunction:
-    """A class of forward, backward and perhaps jvp, as the program sees it. `attributes` are what it
-    has besides, and `base` the own function that it inherits from.
+    """A class of forward, backward and perhaps jvp, as the program sees it. `attributes` are what
+    it has besides, and `base` the own function that it inherits from.
     """
 
     said = "an own function"

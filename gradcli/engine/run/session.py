@@ -67,6 +67,7 @@ class Session:
         stream: which of the seed's streams of random numbers this run takes.
         counters: what it has left of steps and calls.
         plots: who draws what the program plots (`pictures.Plots`), None where nobody does.
+        ending: what is to be done at the end of the pass that is under way.
     """
 
     def __init__(
@@ -101,6 +102,7 @@ class Session:
         self._held: list[tuple[str, Tensor]] = []
         self.keep = keep
         self.subject: tuple[Tensor, Any] | None = None
+        self.ending: list[Callable[[], Any]] = []
         self.echo = echo
         self._seed = seed
         self.stream = stream

@@ -58,7 +58,7 @@ def numpy(session: Any, site: Site | None, x: Tensor) -> Tensor:
     """`x.numpy()`: another tensor on the same memory, without a history."""
     if session.transparent:
         return x
-    if x.requires_grad:
+    if x.requires_grad and session.recording:
         raise run_error(
             "bad-argument",
             "`numpy` of a tensor that requires grad would lose its history",

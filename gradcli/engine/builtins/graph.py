@@ -1,0 +1,73 @@
+"""`torch.autograd.graph`: places of the recorded graph, and what is done when passes come there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradcli.engine.ops.op import Op, host
+from gradcli.engine.ops.statics import Statics
+from gradcli.engine.run.edges import gradient_edge, gradient_edge_of
+from gradcli.engine.run.hooks import register_multi_grad_hook
+from gradcli.engine.run.naming import kind_of
+from gradcli.engine.tape.tensor import Tensor, shared
+from gradcli.errors import run_error
+
+FAMILY = 343, "The recorded graph"
+
+
+def _unknown(known: Statics, *args: Any, **params: Any) -> Any:
+    return known.unknown(*args)
+
+
+get_gradient_edge: Op = host(
+    "get_gradient_edge",
+    gradient_edge_of,
+    args=("tensor",),
+    infer=_unknown,
+    doc="`torch.autograd.graph.get_gradient_edge`: where the gradient by a tensor comes. An edge "
+    "may stand for a tensor in `torch.autograd.grad` and `torch.autograd.backward`.",
+    source="PyTorch: autograd.graph.get_gradient_edge",
+    pure=False,
+)
+
+gradient_edge_: Op = host(
+    "GradientEdge",
+    gradient_edge,
+    args=("node", "output_nr", "ownership_token=None"),
+    infer=_unknown,
+    doc="The edge to result `output_nr` of a node, such as `x.grad_fn`.",
+    source="PyTorch: autograd.graph.GradientEdge",
+    pure=False,
+)
+
+multi_grad_hook: Op = host(
+    "register_multi_grad_hook",
+    register_multi_grad_hook,
+    args=("tensors", "fn"),
+    params={"mode": "all"},
+    infer=_unknown,
+    keeps=True,
+    doc="Runs a function when a pass has come to tensors: on the list of all their gradients, None "
+    'for those that it did not come to, or with `mode="any"` on the first.',
+    source="PyTorch: autograd.graph.register_multi_grad_hook",
+    pure=False,
+)
+
+
+def _increment_version(session: Any, tensor: Any) -> None:
+    several = tensor if isinstance(tensor, (list, tuple)) else (tensor,)
+    for x in several:
+        if not isinstance(x, Tensor):
+            raise run_error("wrong-type", f"`increment_version` needs a tensor, got {kind_of(x)}")
+        shared(x).count += 1
+
+
+increment_version: Op = host(
+    "increment_version",
+    _increment_version,
+    args=("tensor",),
+    infer=lambda known, tensor: known.constant(None),
+    doc="Counts a change in place of a tensor, so that a pass refuses what has saved it before.",
+    source="PyTorch: autograd.graph.increment_version",
+    pure=False,
+)

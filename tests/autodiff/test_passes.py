@@ -76,7 +76,7 @@ def test_the_own_pass_adds_to_the_leaves():
 
 def test_the_own_pass_adds_to_those_that_are_asked_for_only():
     x, y = leaf(2.0), leaf(3.0)
-    backward.backward([root(ops.mul(x, y))], [y], (), create_graph=False, left=LIVE)
+    backward.backward([root(ops.mul(x, y))], [node_of(y)], (), create_graph=False, left=LIVE)
     assert x.grad is None
     assert y.grad.data == 2.0
 

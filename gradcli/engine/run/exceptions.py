@@ -40,14 +40,13 @@ _OF_CODES = {
     "division-by-zero": "ZeroDivisionError",
     "integer-overflow": "OverflowError",
     "wrong-count": "ValueError",
+    "bad-argument": "ValueError",
     "used-before-assigned": "NameError",
     **dict.fromkeys(
         ("wrong-type", "wrong-arity", "not-callable", "not-iterable", "bad-class"), "TypeError"
     ),
 }
-"""What a handler sees of an error by its code; `_BAD_ARGUMENT` of a bad argument, `RuntimeError` of
-any other, as in PyTorch.
-"""
+"""What a handler sees of an error by its code; `RuntimeError` of any other, as in PyTorch."""
 
 
 class Thrown(Object, Exception):
@@ -69,12 +68,6 @@ def _made() -> dict[str, type[Thrown]]:
 
 
 _CLASSES = _made()
-_BAD_ARGUMENT: type[Thrown] = type(
-    "ValueError", (_CLASSES["ValueError"], _CLASSES["RuntimeError"]), {"__module__": "builtins"}
-)
-"""What a handler sees of an argument that an operation cannot take: Python raises the one, PyTorch
-mostly the other.
-"""
 
 
 def is_name(name: str) -> bool:
@@ -111,9 +104,7 @@ def seen(error: Exception) -> Thrown:
     if known is None or isinstance(known, LimitError):
         raise error
     first = known.diagnostics[0]
-    bad = first.code == "bad-argument"
-    kind = _BAD_ARGUMENT if bad else named(_OF_CODES.get(first.code, "RuntimeError"))
-    made = kind(first.message)
+    made = named(_OF_CODES.get(first.code, "RuntimeError"))(first.message)
     made.__cause__ = error
     return made
 

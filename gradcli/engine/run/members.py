@@ -208,7 +208,7 @@ def _detach_(session: Session, site: Site | None, x: Tensor) -> Tensor:
         return x
     if shows_another(x):
         raise run_error(
-            "bad-argument",
+            "not-a-leaf",
             "a view cannot be detached in place: its history is that of the tensor it shows",
             help="use `detach()`, which gives another tensor on the same memory",
         )

@@ -60,7 +60,7 @@ def numpy(session: Any, site: Site | None, x: Tensor) -> Tensor:
         return x
     if x.requires_grad and session.recording:
         raise run_error(
-            "bad-argument",
+            "not-differentiable",
             "`numpy` of a tensor that requires grad would lose its history",
             help="write `x.detach().numpy()`",
         )

@@ -74,15 +74,22 @@ def _product(op: Any, partial: Any) -> Product:
     assert multiply is not None
 
     def times(g: Any, p: Any, own: bool) -> Any:
-        if type(p) is array:
+        if type(p) is float and p == 1.0:
+            return g
+        if type(p) is array or type(p) is float:
             return multiply(g, p, g) if own else multiply(g, p)
-        return g if type(p) is float and p == 1.0 else ops.mul(g, p)
+        return ops.mul(g, p)
 
     if op.params:
         return lambda g, out, args, params, own: times(g, partial(out, *args, **params), own)
-    if len(op.args) == 1:
-        return lambda g, out, args, params, own: times(g, partial(out, args[0]), own)
-    return lambda g, out, args, params, own: times(g, partial(out, *args), own)
+
+    def of_array(g: Any, out: Any, args: Any, params: Any, own: bool) -> Any:
+        p = partial(out, *args)
+        if type(p) is array:
+            return multiply(g, p, g) if own else multiply(g, p)
+        return times(g, p, own)
+
+    return of_array
 
 
 def _scaled(number: float) -> Product:

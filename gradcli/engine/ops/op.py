@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from gradcli.engine.ops import rules
-from gradcli.engine.ops.catalog import Entry
+from gradcli.engine.ops.catalog import Entry, ops
 from gradcli.engine.ops.extent import FEW, check_result
 from gradcli.engine.ops.promotion import by_rule, in_one_precision, promoted, usual
 from gradcli.engine.values import memory
@@ -546,6 +546,16 @@ class Op(Entry):
 
             found = self._cotangents[wanted] = cotangents(self, wanted)
         return found
+
+    def summed(
+        self, pulled: Sequence[Any], sizes: Sequence[tuple[int, ...] | None]
+    ) -> Sequence[Any]:
+        """Cotangents as such pulls make them, those with a size summed to it."""
+        sum_to = ops.sum_to
+        return [
+            c if c is None or size is None else sum_to(c, size=size)
+            for c, size in zip(pulled, sizes, strict=True)
+        ]
 
     def _composed(self, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
         assert self.body is not None

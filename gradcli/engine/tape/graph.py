@@ -71,6 +71,10 @@ if TYPE_CHECKING:  # making a protocol takes as long as importing a room
 
         def cotangents(self, wanted: tuple[bool, ...]) -> Callable[..., Sequence[Any]]: ...
 
+        def summed(
+            self, pulled: Sequence[Any], sizes: Sequence[tuple[int, ...] | None]
+        ) -> Sequence[Any]: ...
+
         def push(
             self, dots: Sequence[Any], out: Any, args: Sequence[Any], params: Mapping[str, Any]
         ) -> Any: ...

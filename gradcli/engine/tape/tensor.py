@@ -397,29 +397,33 @@ class OpNode(NodeOfOp):
 
 
 class AlikeNode(OpNode):
-    """An element-wise op on tensors of float64 of one shape, and floats: the cotangents of its
-    arguments are shaped as that of its result. `cotangents` makes those of all its edges.
+    """An element-wise op on tensors of float64, and numbers. `cotangents` makes those of all its
+    edges, shaped as its result; `sums` are the shapes of the arguments, where one differs from
+    that, to which they are summed: None for one that does not.
     """
 
-    __slots__ = ("cotangents",)
+    __slots__ = ("cotangents", "sums")
     cotangents: Callable[..., Sequence[Any]]
+    sums: Sequence[tuple[int, ...] | None] | None
 
     def pull(
         self, g: Any, wanted: Sequence[bool], still: Sequence[Any] | None = None
     ) -> Sequence[Any]:
         if still is not None or isinstance(g, Carrier):
             return super().pull(g, wanted, still)
-        if self.versions is not None:
-            self._check()
-        return self.op.cotangents(tuple(wanted))(g, self.out, self.data, self.params, False)
+        return self._pull(self.op.cotangents(tuple(wanted)), g, False)
 
     def pull_all(self, g: Any, own: bool) -> Sequence[Any]:
         """The cotangents of all edges from that array, which may be written over where it is the
         caller's own.
         """
+        return self._pull(self.cotangents, g, own)
+
+    def _pull(self, cotangents: Callable[..., Sequence[Any]], g: Any, own: bool) -> Sequence[Any]:
         if self.versions is not None:
             self._check()
-        return self.cotangents(g, self.out, self.data, self.params, own)
+        pulled = cotangents(g, self.out, self.data, self.params, own)
+        return pulled if self.sums is None else self.op.summed(pulled, self.sums)
 
 
 _make = object.__new__
@@ -455,6 +459,7 @@ def alike(
     node.freed = LIVE
     node.keeps = False
     node.cotangents = cotangents
+    node.sums = None
     return node
 
 

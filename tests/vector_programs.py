@@ -7,6 +7,8 @@ import re
 import struct
 from math import isnan
 
+import numpy as np
+
 from gradcli.errors import GradError
 from gradcli.program import Options
 
@@ -26,14 +28,17 @@ def bits(x):
     return "nan" if isnan(x) else struct.pack("d", x)
 
 
-def answer(program, question, when, given):
+def answer(program, question, when, given, **more):
     """What a question gives, as a text; what is refused as code is not compared."""
     try:
-        options = Options(compile=when)
-        found = getattr(program, question)(given, options=options, **QUESTIONS[question])
+        options = Options(compile=when, grad_fn=False)
+        found = getattr(program, question)(
+            given, options=options, **(more or QUESTIONS.get(question, {}))
+        )
     except GradError as error:
         found = error
-    return re.sub(r"Source object at \w+", "Source", repr(found))
+    with np.printoptions(precision=17, threshold=10**6):
+        return re.sub(r"Source object at \w+", "Source", repr(found))
 
 
 class Writer:

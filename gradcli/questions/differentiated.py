@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -27,12 +26,16 @@ from gradcli.engine.compile.typed import (
     Program,
     Ruled,
     Value,
+    dtype_and_shape,
+    is_array,
+    is_floating,
+    type_of,
 )
 from gradcli.engine.compile.walk import instructions
 from gradcli.engine.values.data import np
 from gradcli.errors import Diagnostic
 from gradcli.ir.visit import everything
-from gradcli.questions.form import Form, inputs_of
+from gradcli.questions.form import Form, Tensors, inputs_of
 from gradcli.questions.loaded import Loaded
 from gradcli.questions.request import Request
 from gradcli.questions.seeds import numbers_of
@@ -45,7 +48,7 @@ class Differentiated(Form):
     that it is differentiated by.
     """
 
-    def __init__(self, loaded: Loaded, request: Request) -> None:
+    def __init__(self, loaded: Loaded, request: Request, tensors: Tensors) -> None:
         program = loaded.program
         if request.of is None and program.result is None:
             raise NotCompilable("the program has no result")
@@ -54,15 +57,20 @@ class Differentiated(Form):
         self.loaded = loaded
         self.output = program.output if request.of is None else request.of
         watched, asked = self.names_of(loaded, request)
-        made = specialize(program, request.shapes, watched, [request.of], asked)
+        made = specialize(program, request.shapes, watched, [request.of], asked, tensors)
         self.names = _differentiated(program, made, watched, asked)
         (self._tree,) = made.outputs
         self.width = len(made.program.block.results)
         leaves = self._tree.items if isinstance(self._tree, Items) else (self._tree,)
-        if not all(isinstance(x, Leaf) and x.type == "float" for x in leaves):
+        if not all(isinstance(x, Leaf) and is_floating(x.type) for x in leaves):
             raise NotCompilable("the result is no float, nor a list of them that are computed")
+        self._is_whole = any(is_array(type_of(x)) for x in made.program.block.results)
         self._shapes = [made.arrays[n].shape if n in made.arrays else () for n in self.names]
-        points = [v for name in self.names for v in _points(made, name)]
+        several = [_points(made, name) for name in self.names]
+        self._counts = [*map(len, several)]
+        points = [v for own in several for v in own]
+        of = zip(self.names, several, strict=True)
+        self._whole = {name for name, own in of if is_array(own[0].type)}
         plain, self.constants = _with_points(made.program, points)
         self.inputs, self.effort = inputs_of(made), made.effort
         if any(isinstance(i, ir.DefineRule) for i in everything(program)):  # each pass calls them
@@ -104,12 +112,21 @@ class Differentiated(Form):
     def direction(self, request: Request, names: Sequence[str]) -> list[float]:
         """The numbers of the direction that is given for names."""
         shapes = dict(self.axes())
-        return [x for n in names for x in numbers_of(request.tangents[n], shapes[n])]
+        return [
+            x
+            for n in names
+            for x in numbers_of(request.tangents[n], shapes[n], is_whole=n in self._whole)
+        ]
 
     def hold_single(self) -> None:
         """Hold the result to be a single number."""
-        if isinstance(self._tree, Items):
+        if not isinstance(self._tree, Leaf) or dtype_and_shape(self._tree.type)[1]:
             raise NotCompilable("the result is not a single number")
+
+    def hold_elements(self) -> None:
+        """Hold the result and the points to be numbers, each by itself."""
+        if self._is_whole or any(is_array(v.type) for v in self.points):
+            raise NotCompilable("a matrix of derivatives by tensors of many elements")
 
     def pushed(self, program: Program, directions: Sequence[Sequence[Value]]) -> Program:
         """A program with tangents of the result along directions that move some of the points."""
@@ -150,10 +167,12 @@ class Differentiated(Form):
     def by_name(self, numbers: Sequence[Any], start: int) -> dict[str, Any]:
         """A number for each name, or an array."""
         found, at = {}, start
-        for name, shape in self.axes():
-            end = at + math.prod(shape)
-            found[name] = shaped(numbers[at:end], shape)
-            at = end
+        for (name, shape), count in zip(self.axes(), self._counts, strict=True):
+            if name in self._whole:
+                found[name] = np.array(numbers[at])
+            else:
+                found[name] = shaped(numbers[at : at + count], shape)
+            at += count
         return found
 
     def axes(self) -> Iterator[tuple[str, tuple[int, ...]]]:
@@ -163,8 +182,8 @@ class Differentiated(Form):
     def points_of(self, names: Sequence[str]) -> list[int]:
         """Which of the points those of some names are."""
         found, at = dict[str, range](), 0
-        for name, shape in self.axes():
-            found[name] = range(at, at := at + math.prod(shape))
+        for name, count in zip(self.names, self._counts, strict=True):
+            found[name] = range(at, at := at + count)
         return [k for name in names for k in found[name]]
 
 

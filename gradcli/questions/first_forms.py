@@ -93,6 +93,7 @@ class Jacobian(Differentiated):
     """The matrix of first derivatives."""
 
     def derived(self, program: Program, request: Request) -> Program:
+        self.hold_elements()
         count = len(self.points)
         self._mode = request.mode
         if self._mode == "auto":

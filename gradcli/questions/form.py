@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
 
 from gradcli.engine.compile.effort import Effort
 from gradcli.engine.compile.specialize import (
     Specialized,
 )
+from gradcli.engine.compile.trace import Trace
 from gradcli.engine.compile.typed import (
     Program,
 )
 from gradcli.questions.loaded import Loaded
 from gradcli.questions.request import Request
+
+Tensors: TypeAlias = Callable[[Trace], Any]
+"""What becomes of tensors with dimensions: `Vectors` or `Arrays`."""
 
 
 class Form:
@@ -38,14 +42,14 @@ class Form:
     tests: Sequence[int] = ()
     effort: Effort
 
-    def __init__(self, loaded: Loaded, request: Request) -> None:
+    def __init__(self, loaded: Loaded, request: Request, tensors: Tensors) -> None:
         raise NotImplementedError
 
     def seeds(self, request: Request) -> Sequence[float | None]:
         """The inputs behind those of the program, None where each request has its own."""
         return []
 
-    def more(self, request: Request) -> list[float]:
+    def more(self, request: Request) -> list[Any]:
         """Those of the request."""
         return []
 

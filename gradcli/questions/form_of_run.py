@@ -23,7 +23,7 @@ from gradcli.engine.run.session import Session
 from gradcli.engine.tape.tensor import Tensor, leaf
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import np
-from gradcli.questions.form import Form, inputs_of
+from gradcli.questions.form import Form, Tensors, inputs_of
 from gradcli.questions.loaded import Loaded
 from gradcli.questions.request import Request
 from gradcli.results import (
@@ -34,11 +34,11 @@ from gradcli.results import (
 class Run(Form):
     """The result and the top-level values."""
 
-    def __init__(self, loaded: Loaded, request: Request) -> None:
+    def __init__(self, loaded: Loaded, request: Request, tensors: Tensors) -> None:
         program = loaded.program
         names = [*program.names]
         wanted = [*names] if program.result is None else [*names, None]
-        made = specialize(program, request.shapes, (), wanted)
+        made = specialize(program, request.shapes, (), wanted, (), tensors)
         self._names = names
         self._params = {i.name for i in program.inputs if i.kind == "param"}
         trees = zip(names, made.outputs, strict=False)

@@ -1,4 +1,4 @@
-"""The elements of values that are given for inputs."""
+"""Values that are given for tensors, by their elements or whole."""
 
 from __future__ import annotations
 
@@ -26,3 +26,24 @@ def elements(value: Any, shape: Sequence[int]) -> list[Any] | None:
             return None
         found += inner
     return found
+
+
+def whole(value: Any, dtype: str, shape: Sequence[int]) -> Any:
+    """A list, array or tensor of that shape as an array of a dtype whose elements lie in order;
+    None of another.
+    """
+    data = value.data if isinstance(value, Tensor) else value
+    if not isinstance(data, np.ndarray):
+        found = elements(data, shape)
+        if found is None or not NUMBERS.issuperset(map(type, found)):
+            return None
+        try:
+            data = np.array(found).reshape(shape)
+        except OverflowError:
+            return None
+    is_plain = data.dtype in (np.float64, np.int64, np.bool_) and data.flags.c_contiguous
+    if data.shape != tuple(shape) or not is_plain:
+        return None
+    if data.dtype == dtype:
+        return data
+    return data.astype(np.float64) if dtype == "float64" else None

@@ -10,14 +10,28 @@ from typing import Any, TypeVar
 
 from gradcli.engine.compile import backends
 from gradcli.engine.compile.control import MOST, Control, Left, nowhere
-from gradcli.engine.compile.typed import DTYPES, TYPES, Block, If, Loop, NotCompilable, type_of
+from gradcli.engine.compile.typed import (
+    DTYPES,
+    TYPES,
+    Block,
+    If,
+    Loop,
+    NotCompilable,
+    Program,
+    TooLarge,
+    dtype_and_shape,
+    is_array,
+    type_of,
+)
+from gradcli.engine.compile.vectors import Vectors
+from gradcli.engine.compile.walk import has_arrays
 from gradcli.engine.run.inputs import check_complete, check_names
-from gradcli.engine.values.data import NUMBERS, np
+from gradcli.engine.values.data import NUMBERS, holds_finite, np
 from gradcli.engine.values.limits import Reached, meter
 from gradcli.errors import Diagnostic, LimitError
 from gradcli.questions import forms
 from gradcli.questions.form import Form
-from gradcli.questions.given_elements import elements
+from gradcli.questions.given_elements import elements, whole
 from gradcli.questions.limited import Limited
 from gradcli.questions.loaded import Loaded
 from gradcli.questions.not_compilable import refusal
@@ -86,9 +100,8 @@ class Prepared:
     def __init__(self, loaded: Loaded, form: type[Form], request: Request) -> None:
         start = perf_counter()
         self._loaded = loaded
-        self.form = form(loaded, request)
-        self._code = backends.code(self.form.program)
-        self.remark = remark(perf_counter() - start)
+        self.form, self._code = _coded(loaded, form, request)
+        self.remark = remark(perf_counter() - start, self.form.program)
 
     def answer(self, request: Request, echo: Callable[[str], None]) -> Any:
         """The answer to the question; None where the interpreter has it."""
@@ -124,9 +137,9 @@ class Prepared:
             return None
         except Reached:
             raise self._stopped() from None
-        return numbers if _finite(numbers) else None
+        return _settled(numbers) if _finite(numbers) else None
 
-    def _more(self, request: Request) -> list[float] | None:
+    def _more(self, request: Request) -> list[Any] | None:
         """The numbers of what is asked; None if they are not of the program's shapes."""
         try:
             return [*self.form.more(request)]
@@ -155,6 +168,8 @@ class Prepared:
         has one.
         """
         turns = self.form.effort.turns(request.options.limits)
+        if has_arrays(self.form.program):
+            return [None] * len(values)
         if self.form.program.texts or turns is None or self._more(request) is None:
             return [None] * len(values)
         rows = [self._given(value) for value in values]
@@ -200,7 +215,7 @@ class Prepared:
         """
         turns = self.form.effort.turns(request.options.limits)
         count = len(next(iter(columns.values())))
-        if self.form.program.texts or turns is None:
+        if self.form.program.texts or turns is None or has_arrays(self.form.program):
             return None
         given, odd = {}, np.zeros(count, np.bool_)
         for name, type_, shape in self.form.inputs:
@@ -249,11 +264,15 @@ class Prepared:
         """The numbers of the inputs as the program has them; None if one is no such number."""
         found: list[Any] = []
         for name, type_, shape in self.form.inputs:
+            if is_array(type_):
+                dtype, _ = dtype_and_shape(type_)
+                found.append(whole(values.get(name), dtype, shape))
+                continue
             several = elements(values.get(name), shape)
             if several is None or not NUMBERS.issuperset(map(type, several)):
                 return None
             found += [_typed(x, type_) for x in several]
-        return None if None in found else found
+        return None if any(x is None for x in found) else found
 
 
 def _fits(column: Any, type_: str) -> Any:
@@ -281,10 +300,15 @@ def _float(value: int) -> float | None:
     return float(value) if -_ENDS["int"] <= value < _ENDS["int"] else None
 
 
-def remark(seconds: float) -> Diagnostic:
-    """What is said of code that was made in some time."""
-    by = "machine code" if backends.has_machine_code() else "Python code"
+def remark(seconds: float, program: Program) -> Diagnostic:
+    """What is said of code that was made of a program in some time."""
+    is_machine_code = backends.makes_machine_code(program)
+    by = "machine code" if is_machine_code else "Python code"
+    if has_arrays(program):
+        by = "Python code with calls of NumPy"
     more = "" if backends.has_machine_code() else "; the extra `fast` makes machine code"
+    if has_arrays(program):
+        more = ""
     return Diagnostic("code-made", f"made {by} in {seconds * 1e3:.0f} ms{more}")
 
 
@@ -326,9 +350,33 @@ def _first_loop(block: Block) -> Loop | None:
     return None
 
 
+def _coded(loaded: Loaded, form: type[Form], request: Request) -> tuple[Form, backends.Code]:
+    """The form of a question and its code: of tensors element by element, else as arrays."""
+    first: NotCompilable | None = None
+    try:
+        made = form(loaded, request, Vectors)
+        return made, backends.code(made.program)
+    except TooLarge:
+        pass
+    except NotCompilable as error:
+        first = error
+    from gradcli.engine.compile.arrays import Arrays
+
+    try:
+        made = form(loaded, request, Arrays)
+        return made, backends.code(made.program)
+    except NotCompilable as error:
+        raise first or error from None
+
+
 def _finite(numbers: Sequence[Any]) -> bool:
     """Whether no number is nan or infinite: of one that is the interpreter tells why."""
-    return all(map(math.isfinite, numbers))
+    return all(math.isfinite(x) if type(x) in NUMBERS else holds_finite(x) for x in numbers)
+
+
+def _settled(numbers: Sequence[Any]) -> tuple[Any, ...]:
+    """Numbers and arrays, in which those without dimensions are numbers."""
+    return tuple([x if type(x) in NUMBERS or x.ndim else x.item() for x in numbers])
 
 
 def _lines(printed: Sequence[str]) -> tuple[str, ...]:

@@ -50,6 +50,7 @@ class Hessian(Twice):
     """The matrix of second derivatives."""
 
     def again(self, program: Program, request: Request) -> Program:
+        self.hold_elements()
         self._mode = "reverse" if request.mode == "auto" else request.mode
         if self._mode == "forward":
             by, self._seeds = columns(program, self.points)

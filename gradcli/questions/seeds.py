@@ -13,7 +13,7 @@ from gradcli.engine.compile.typed import (
 from gradcli.engine.compile.walk import has_rules
 from gradcli.engine.run.inputs import Given
 from gradcli.engine.values.data import NUMBERS
-from gradcli.questions.given_elements import elements
+from gradcli.questions.given_elements import elements, whole
 from gradcli.questions.loaded import Loaded
 from gradcli.questions.request import Request
 from gradcli.questions.wanted import named
@@ -50,18 +50,29 @@ def weight(request: Request) -> list[float]:
     return [] if request.cotangent is None else [number(request.cotangent)]
 
 
-def numbers_of(given: Any, shape: tuple[int, ...]) -> list[float]:
-    """The numbers that are given for the direction of a tensor.
+def numbers_of(given: Any, shape: tuple[int, ...], *, is_whole: bool) -> list[Any]:
+    """What is given for the direction of a tensor: its numbers, or an array where that is one value
+    of the program.
 
     Raises:
         Left: If they are not of its shape, which the interpreter tells.
     """
     if not shape:
         return [number(given)]
-    found = elements(given.value if isinstance(given, Given) else given, shape)
+    value = given.value if isinstance(given, Given) else given
+    if is_whole:
+        return [_array(value, shape)]
+    found = elements(value, shape)
     if found is None:
         raise Left("a direction is of another shape")
     return [*map(float, found)]
+
+
+def _array(value: Any, shape: tuple[int, ...]) -> Any:
+    found = whole(value, "float64", shape)
+    if found is None:
+        raise Left("a direction is of another shape")
+    return found
 
 
 def number(given: Any) -> float:

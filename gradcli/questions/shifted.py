@@ -24,6 +24,7 @@ class Values(Differentiated):
     """
 
     def derived(self, program: Program, request: Request) -> Program:
+        self.hold_elements()
         numbers = [v.number for v in program.inputs]
         if any(shape for _, shape in self.axes()):
             raise NotCompilable("a tensor with dimensions is moved")
@@ -42,6 +43,7 @@ class Gradients(Values):
     """The gradients by the points of the result, each item of which has a weight."""
 
     def derived(self, program: Program, request: Request) -> Program:
+        self.hold_elements()
         program = super().derived(program, request)
         every = tuple(range(self.width))
         return self.first(adjoint(program, self.points, (every,)))
@@ -69,7 +71,7 @@ class Shifted:
         self._values = _Coded(loaded, Values, request)
         self._gradients = self._values if order == 1 else _Coded(loaded, Gradients, request)
         self.names = [*self._values.form.names]
-        self.remark = remark(perf_counter() - start)
+        self.remark = remark(perf_counter() - start, self._values.form.program)
 
     def values(self, request: Request, moved: Mapping[str, Any]) -> Any:
         """The result where some names have other values; None where the interpreter has it."""

@@ -18,6 +18,7 @@ from gradcli.engine.compile.typed import (
     Push,
     Ruled,
     Value,
+    is_floating,
 )
 from gradcli.engine.compile.walk import instructions
 from gradcli.engine.ops.catalog import ops
@@ -61,7 +62,7 @@ class Flow:
 
     def leading(self, results: Iterable[Operand]) -> Activity:
         """What some values depend on, with these."""
-        floats = [x.number for x in results if isinstance(x, Value) and x.type == "float"]
+        floats = [x.number for x in results if isinstance(x, Value) and is_floating(x.type)]
         return _reached(self._before, floats)
 
 
@@ -98,14 +99,14 @@ def _edges(i: Instruction) -> Iterator[tuple[Place, Place]]:
                 yield from _edge(then, t)
         case Push():
             for k, x in enumerate(i.values):
-                if isinstance(x, Value) and x.type == "float":
+                if isinstance(x, Value) and is_floating(x.type):
                     yield x.number, (i.stack, k)
         case Pop():
             for k, t in enumerate(i.targets):
-                if t.type == "float":
+                if is_floating(t.type):
                     yield (i.stack, k), t.number
 
 
 def _edge(x: Operand | None, target: Value) -> Iterator[tuple[int, int]]:
-    if isinstance(x, Value) and x.type == target.type == "float":
+    if isinstance(x, Value) and is_floating(x.type) and is_floating(target.type):
         yield x.number, target.number

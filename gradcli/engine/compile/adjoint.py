@@ -18,8 +18,8 @@ from gradcli.engine.compile.delta import (
     Deltas,
     Derived,
     derived,
-    parts,
     present,
+    slope_type,
 )
 from gradcli.engine.compile.frames import Ambiguous, Frame, Going, Inner, Side, Turn
 from gradcli.engine.compile.identity import Earlier, identified
@@ -29,20 +29,21 @@ from gradcli.engine.compile.rules import Place, pulled
 from gradcli.engine.compile.symbols import Builder, Symbol, operand
 from gradcli.engine.compile.tidy import ALL, tidy
 from gradcli.engine.compile.typed import (
-    DTYPES,
     Block,
     Do,
     If,
     Instruction,
     Loop,
     Operand,
+    Placed,
     Pop,
     Program,
     Push,
     Ruled,
     Value,
+    type_of,
 )
-from gradcli.engine.compile.walk import blocks, instructions, unused, unused_stack
+from gradcli.engine.compile.walk import blocks, instructions, unused, unused_stack, values
 from gradcli.engine.ops.catalog import ops
 from gradcli.source import Span
 
@@ -94,8 +95,8 @@ class _Read(Symbol):
         return self._frame.read(self._of)
 
     @property
-    def dtype(self) -> str:
-        return DTYPES[self._of.type]
+    def type(self) -> str:
+        return self._of.type
 
 
 class _Branch(Instruction):
@@ -132,8 +133,9 @@ class _Backward:
         self.wrt = {v.number for v in wrt}
         self.order = [v.number for v in wrt]
         self.first = unused(program)
-        self.builder = Builder(Span(0, 0), self.first)
+        self.builder = Builder(Span(0, 0), self.first, Placed if again else Do)
         self.deltas = Deltas(self.builder)
+        self.deltas.types.update((v.number, v.type) for v in values(program))
         flow = Flow(program)
         moving = flow.moving(wrt)
         self.active = [
@@ -153,8 +155,9 @@ class _Backward:
         with builder.block() as back:
             for d, places in enumerate(self.directions):
                 for k in places:
-                    seeds.append(builder.value("float"))
                     x = program.block.results[k]
+                    seeds.append(builder.value(slope_type(x)))
+                    builder.plain.add(seeds[-1].number)
                     if isinstance(x, Value) and x in self.active[d]:
                         self.root.add(d, x, present(seeds[-1]))
             self.reverse(program.block, self.root)
@@ -164,7 +167,8 @@ class _Backward:
         body = (*self.forward(program.block.body), *self.finished(back))
         block = Block(body, program.block.results)
         made = Program((*program.inputs, *seeds), block, program.texts)
-        return derived(made, found, self.deltas, self.first)
+        types = [self.deltas.types[number] for number in self.order] * len(self.found)
+        return derived(made, found, types, self.deltas, self.first)
 
     # --- visiting instructions -----------------------------------------------------------
 
@@ -244,7 +248,8 @@ class _Backward:
         for d, pending in enumerate(frame.pending):
             touched = dict.fromkeys(n for s in sides for n in s.pending[d] if n not in s.defines)
             for number in touched:
-                pending[number] = self.joined(made, *(s.get(d, number) or ABSENT for s in sides))
+                both = [s.get(d, number) or ABSENT for s in sides]
+                pending[number] = self.joined(made, both, self.deltas.types[number])
         renamed = {n: v for s in sides for n, (v, _) in s.names.items() if n not in s.defines}
         for v in renamed.values():
             for each in sides:
@@ -275,9 +280,10 @@ class _Backward:
         elif x.number in inner.defines:
             inner.add(d, x, delta)
 
-    def joined(self, made: _Branch, then: Delta, orelse: Delta) -> Delta:
+    def joined(self, made: _Branch, both: Sequence[Delta], type: str) -> Delta:
         """What is one delta on one side of a branch and one on the other."""
-        value = self.target(made, "float", then.value, orelse.value)
+        then, orelse = (self.deltas.as_type(x, type) for x in both)
+        value = self.target(made, type, then.value, orelse.value)
         absent = then.absent
         if isinstance(absent, Value) or absent is not orelse.absent:
             absent = self.target(made, "bool", absent, orelse.absent)
@@ -307,7 +313,7 @@ class _Backward:
                 for d in live:
                     if i.targets[k] not in self.active[d] and i.params[k] not in self.active[d]:
                         continue
-                    delta, carried = turn.carry_delta(given[k][d] or ABSENT)
+                    delta, carried = turn.carry_delta(given[k][d] or ABSENT, i.targets[k].type)
                     going.append((d, k, carried))
                     if x in self.active[d]:
                         self.handed(d, x, delta, turn)
@@ -334,19 +340,17 @@ class _Backward:
 
     def pop(self, i: Pop, frame: Frame) -> None:
         taken = [self.take(frame, t) for t in i.targets]
-        found = [
-            taken[k][d] or ABSENT
-            for d, active in enumerate(self.active)
-            for k in active.of_stack(i)
-        ]
-        if found:
-            self.builder.add(Push(i.span, self.mirror(i.stack), parts(found)))
+        places = [(d, k) for d, active in enumerate(self.active) for k in active.of_stack(i)]
+        if places:
+            found = [taken[k][d] or ABSENT for d, k in places]
+            values = self.deltas.parts(found, [i.targets[k].type for _, k in places])
+            self.builder.add(Push(i.span, self.mirror(i.stack), values))
 
     def push(self, i: Push, frame: Frame) -> None:
         made, targets = [], list[Value]()
         for d, active in enumerate(self.active):
             for k in active.of_stack(i):
-                delta, values = self.deltas.new()
+                delta, values = self.deltas.new(type_of(i.values[k]))
                 made.append((d, k, delta))
                 targets += values
         if made:

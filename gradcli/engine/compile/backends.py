@@ -7,6 +7,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from gradcli.engine.compile.typed import Program
+from gradcli.engine.compile.walk import has_arrays
 
 if TYPE_CHECKING:
     from typing import Protocol
@@ -28,13 +29,18 @@ def has_machine_code() -> bool:
     return find_spec("llvmlite") is not None
 
 
+def makes_machine_code(program: Program) -> bool:
+    """Whether a program becomes machine code: one with arrays calls NumPy, from Python."""
+    return has_machine_code() and not has_arrays(program)
+
+
 def code(program: Program) -> Code:
     """A typed program as code of the best back end that there is.
 
     Raises:
         NotCompilable: If it cannot be.
     """
-    if has_machine_code():
+    if makes_machine_code(program):
         from gradcli.engine.compile.llvm.code import code as machine_code
 
         return machine_code(program)

@@ -8,9 +8,15 @@ from typing import Any, ClassVar
 from gradcli import ir
 from gradcli.engine.compile.symbols import Symbol, operand
 from gradcli.engine.compile.trace import Trace
-from gradcli.engine.compile.typed import DTYPES, TYPES, NotCompilable, Value
+from gradcli.engine.compile.typed import (
+    DTYPES,
+    TYPES,
+    NotCompilable,
+    Value,
+    is_array,
+    is_floating,
+)
 from gradcli.engine.compile.values import Cell, Vector, is_known, is_number, number_type
-from gradcli.engine.compile.vectors import MOST as VECTOR
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.run.inputs import Given, Inputs
 from gradcli.engine.run.session import Session
@@ -22,7 +28,7 @@ from gradcli.record import Record
 
 class Entry(Record):
     """An input of a typed program: the name that a number, or a tensor of that shape, is given
-    under; one of its elements has the place `at`.
+    under; one of the values that this is made of has the place `at`.
     """
 
     __slots__ = ("name", "value", "shape", "at")
@@ -34,7 +40,9 @@ class Entry(Record):
 
 
 class Array(Record):
-    """A tensor with dimensions that is differentiated: its shape, and its elements in order."""
+    """A tensor with dimensions that is differentiated: its shape, and its elements in order, or
+    the tensor as one value.
+    """
 
     __slots__ = ("shape", "values")
     shape: tuple[int, ...]
@@ -101,15 +109,13 @@ class Binding:
         self._trace.connections.plain(value)
         return Symbol(value, self._trace)
 
-    def _tensor(self, i: ir.Input, sample: Tensor) -> Vector:
+    def _tensor(self, i: ir.Input, sample: Tensor) -> Any:
         """A tensor with dimensions that is given."""
-        type_ = {dtype: name for name, dtype in DTYPES.items()}.get(sample.dtype)
-        if type_ is None or not 0 < sample.data.size <= VECTOR:
-            raise NotCompilable(f"the input `{i.name}` is a tensor", i.span)
-        numbers = [self._entry(i.name, type_, sample.shape, at) for at in range(sample.data.size)]
-        is_visible = node_of(sample) is not None
-        found: Vector = self._trace.vectors.made(numbers, sample.shape, is_visible)
-        return found
+        if sample.dtype not in DTYPES.values():
+            raise NotCompilable(f"the input `{i.name}` is a tensor of {sample.dtype}", i.span)
+        types = self._trace.tensors.types(sample.dtype, sample.shape)
+        values = [self._entry(i.name, t, sample.shape, at) for at, t in enumerate(types)]
+        return self._trace.tensors.given(values, sample.shape, node_of(sample) is not None)
 
     def _type(self, i: ir.Input, sample: Any) -> str:
         data = sample.data if isinstance(sample, Tensor) else sample
@@ -129,7 +135,10 @@ class Binding:
             is_visible = node_of(bound) is not None
             if not is_visible and i.name not in self._watched:
                 return bound
-            return self._trace.vectors.of_known(bound, visible=is_visible)
+            found = self._trace.tensors.of_known(bound, visible=is_visible)
+            if isinstance(found, Cell):
+                found.leaf, found.frozen = is_visible, False
+            return found
         made = self._trace.cell(bound.data, visible=node_of(bound) is not None)
         made.leaf = made.visible is True
         return made
@@ -152,7 +161,7 @@ class Binding:
             raise self._trace.refused(f"`{name}`, which is differentiated, is no number")
         if is_number(number) and number_type(number) == "int" and name in self._asked:
             number = ops.mul(number, 1.0)
-        if not is_number(number) or number_type(number) != "float":
+        if not is_number(number) or not is_floating(number_type(number)):
             return held
         if self._trace.depth > 1:
             raise self._trace.refused(f"`{name}` is differentiated inside a branch or loop")
@@ -162,7 +171,10 @@ class Binding:
             and self.entries[-1].name == name
         )
         at = number if is_input else self._trace.point(number)
-        self.points[name] = at.value
+        if is_array(at.type):
+            self.arrays[name] = Array(at.shape, (at.value,))
+        else:
+            self.points[name] = at.value
         self._trace.connections.point(at.value)
         if cell is None:
             return at

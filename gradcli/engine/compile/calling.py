@@ -4,6 +4,7 @@ entries say.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,7 @@ from gradcli.engine.compile.liveness import Liveness
 from gradcli.engine.compile.symbols import Symbol
 from gradcli.engine.compile.texts import Texts
 from gradcli.engine.compile.trace import Trace
+from gradcli.engine.compile.typed import is_array
 from gradcli.engine.compile.values import (
     Cell,
     Closure,
@@ -29,6 +31,7 @@ from gradcli.engine.compile.values import (
     Vector,
     is_known,
     is_number,
+    is_whole,
     number_type,
     taken,
 )
@@ -53,6 +56,7 @@ DEEPEST = 100
 """Calls within each other that are followed."""
 
 _OF_TYPE = {"float": 1.0, "int": 1, "bool": True}
+_OF_DTYPE = {typed.DTYPES[type_]: one for type_, one in _OF_TYPE.items()}
 
 
 class Calls:
@@ -195,7 +199,7 @@ class Calls:
         for a in args:
             if not is_number(a) and not isinstance(a, (Cell, Vector, Tensor)) and a is not None:
                 raise self._trace.refused(f"`{op.name}` of what is no number")
-        return self._trace.do(op, args, params)
+        return self._trace.tensors.owned(op, self._trace.do(op, args, params), args)
 
     def _hosted(self, op: Op, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
         if op.traced is None:
@@ -248,16 +252,15 @@ class Calls:
     def like(self, value: Any) -> Any:
         if isinstance(value, Symbol):
             return _OF_TYPE[number_type(value)]
-        if isinstance(value, Cell):
-            return Tensor(_OF_TYPE[number_type(value.number)])
-        if isinstance(value, Vector):
-            return Tensor(np.full(value.shape, _OF_TYPE[value.type]))
+        if isinstance(value, (Cell, Vector)):
+            one = _OF_DTYPE[value.dtype]
+            return Tensor(np.full(value.shape, one) if value.shape else one)
         if is_known(value):
             return self._spoken(value)
         raise self._trace.refused("the kind of what is known only when it runs")
 
     def number(self, value: Any) -> Any:
-        if is_number(value):
+        if is_number(value) or is_whole(value):
             return value
         raise self._trace.refused("numbers are mixed with something else")
 
@@ -304,7 +307,7 @@ class Calls:
         if len({number_type(x) for x in cut}) > 1:  # the others become floats
             cut = [x if number_type(x) == "float" else ops.mul(x, 1.0) for x in cut]
         shape = value.shape if isinstance(value, Vector) else (len(cut),)
-        made: Vector = self._trace.vectors.made(cut, shape, visible=False)
+        made: Vector = self._trace.tensors.made(cut, shape, visible=False)
         return made
 
     # --- what stands behind a point ----------------------------------------------------------
@@ -315,7 +318,24 @@ class Calls:
             return self.own.method(receiver, name, args, keywords)
         if type(receiver) is list:
             return self._of_list(receiver, name, args, keywords)
-        if isinstance(receiver, Cell):
+        if is_whole(receiver):
+            match name, args:
+                case (("double" | "float"), []) if receiver.dtype == "float64":
+                    return receiver
+                case "detach", []:
+                    return self._detached(receiver)
+                case "copy", []:
+                    return self._trace.do(ops.clone, [receiver], {})
+                case "item", [] if math.prod(receiver.shape) == 1:
+                    number = receiver.number
+                    if receiver.shape:
+                        number = ops.reshape(receiver, shape=()).number
+                    return self._trace.cut(self._unboxed(number))
+                case (("size" | "dim" | "numel" | "nelement"), _):
+                    like = self.like(receiver)
+                    site = Site(self._trace.span, "")
+                    return self._known(attributes.method, site, like, name, args, keywords)
+        elif isinstance(receiver, Cell):
             match name, args:
                 case (("item" | "tolist"), []):
                     return self._trace.cut(receiver.number)
@@ -348,6 +368,10 @@ class Calls:
                     return items.pop(at)
         raise self._trace.refused(f"`.{name}()` of a list with these arguments")
 
+    def _unboxed(self, number: Any) -> Any:
+        """The number in an array without dimensions."""
+        return self._trace.on_arrays(ops.unboxed, [number], {}) if is_array(number.type) else number
+
     def _detached(self, x: Cell) -> Cell:
         made = self._trace.cell(self._trace.cut(x.number))
         made.frozen = x.frozen = True  # they lie on the same memory
@@ -357,7 +381,14 @@ class Calls:
         """`receiver.name`."""
         if isinstance(receiver, (Own, Context)):
             return self.own.attribute(receiver, name)
-        if isinstance(receiver, Vector) and name in _OF_LIKE:
+        if is_whole(receiver):
+            match name:
+                case "T":
+                    dims = tuple(reversed(range(receiver.ndim)))
+                    return self._trace.do(ops.permute, [receiver], {"dims": dims})
+                case "mT" if receiver.ndim > 1:
+                    return self._trace.do(ops.transpose, [receiver], {"dim0": -2, "dim1": -1})
+        if (isinstance(receiver, Vector) or is_whole(receiver)) and name in _OF_LIKE:
             return self._known(attributes.get, self.like(receiver), name)
         if isinstance(receiver, Cell):
             match name:

@@ -9,7 +9,7 @@ from typing import Any
 
 from gradcli.engine.compile.symbols import operand
 from gradcli.engine.compile.trace import Trace
-from gradcli.engine.compile.typed import Operand
+from gradcli.engine.compile.typed import Operand, nothing
 from gradcli.engine.compile.values import (
     DEAD,
     MISSING,
@@ -23,7 +23,7 @@ from gradcli.engine.compile.values import (
     kinds,
     number_type,
 )
-from gradcli.engine.compile.ways import NOTHING, same_number
+from gradcli.engine.compile.ways import same_number
 
 
 class Changed(Exception):
@@ -66,7 +66,7 @@ class NumberForm(Form):
 
     def flat(self, value: Any) -> list[Operand] | None:
         if value is DEAD or value is MISSING:
-            return [NOTHING[self.type]]
+            return [nothing(self.type)]
         return [operand(value)] if is_number(value) and number_type(value) == self.type else None
 
     def made(self, numbers: Iterator[Any], trace: Trace) -> Any:

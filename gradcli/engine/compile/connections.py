@@ -6,7 +6,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from gradcli.engine.compile.typed import Do, If, Instruction, Loop, Operand, Pop, Push, Ruled, Value
+from gradcli.engine.compile.typed import (
+    Do,
+    If,
+    Instruction,
+    Loop,
+    Operand,
+    Pop,
+    Push,
+    Ruled,
+    Value,
+    is_floating,
+)
 from gradcli.engine.ops.catalog import ops
 from gradcli.record import Record
 
@@ -109,7 +120,7 @@ class Connections:
             self._read.append((body, len(body)))
 
     def _of(self, x: Operand | None) -> Links:
-        if not isinstance(x, Value) or x.type != "float":
+        if not isinstance(x, Value) or not is_floating(x.type):
             return NONE
         found = self._links.get(x.number)
         if found is None and x.number in self._begun:

@@ -5,19 +5,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from gradcli.engine.compile.symbols import Builder, operand
+from gradcli.engine.compile.symbols import Builder, is_whole, operand
 from gradcli.engine.compile.tidy import tidy
 from gradcli.engine.compile.typed import (
     Block,
     Do,
     If,
+    Instruction,
     Leave,
     Operand,
     Program,
     Value,
+    dtype_and_shape,
+    is_array,
+    is_floating,
+    type_of,
 )
 from gradcli.engine.compile.walk import unused
 from gradcli.engine.ops.catalog import ops
+from gradcli.engine.values.data import np
 from gradcli.record import Record
 from gradcli.source import Span
 
@@ -55,26 +61,56 @@ def present(value: Operand) -> Delta:
     return Delta(value, False, 1)
 
 
-def parts(deltas: Sequence[Delta]) -> tuple[Operand, ...]:
-    """What has to be handed on of several."""
-    return tuple([part for delta in deltas for part in delta.parts])
-
-
 class Deltas:
-    """Writes down what becomes of deltas."""
+    """Writes down what becomes of deltas.
+
+    Fields:
+        types: those of the values of the program, by number.
+        constants: makes the arrays that stand where there is none, before all else.
+    """
 
     def __init__(self, builder: Builder) -> None:
         self.builder = builder
+        self.types: dict[int, str] = {}
+        self.constants: list[Instruction] = []
+        self._filled: dict[tuple[str, str], Value] = {}
         self._positive: set[int] = set()  # numbers of sums that are never the negative zero
 
-    def new(self) -> tuple[Delta, tuple[Value, Value]]:
-        """One that something will define, and the values that are its parts."""
-        value, absent = self.builder.value("float"), self.builder.value("bool")
+    def new(self, type: str) -> tuple[Delta, tuple[Value, Value]]:
+        """One of a type that something will define, and the values that are its parts."""
+        value, absent = self.builder.value(type), self.builder.value("bool")
         return Delta(value, absent, MANY), (value, absent)
+
+    def filled(self, number: Operand, type: str) -> Operand:
+        """A number as a value of a type."""
+        if not is_array(type):
+            return number
+        key = str(number), type
+        if key not in self._filled:
+            dtype, shape = dtype_and_shape(type)
+            with self.builder.block() as body:
+                made = self.builder.held(np.full(shape, number, dtype))
+            self.constants += body
+            self._filled[key] = made.value
+        return self._filled[key]
+
+    def as_type(self, delta: Delta, type: str) -> Delta:
+        """One whose value is of a type, though there is none."""
+        value = delta.value
+        if not isinstance(value, Value):
+            value = self.filled(value, type)
+        elif is_array(value.type) and not is_array(type):
+            value = operand(ops.unboxed(self.builder.known(value)))
+        return Delta(value, delta.absent, delta.terms)
+
+    def parts(self, deltas: Sequence[Delta], types: Sequence[str]) -> tuple[Operand, ...]:
+        """What has to be handed on of several, of these types."""
+        typed = map(self.as_type, deltas, types)
+        return tuple([part for delta in typed for part in delta.parts])
 
     def through(self, found: Any, by: Delta) -> Delta:
         """What a rule has made of one."""
-        value = operand(found)
+        value = operand(self.builder.whole(found))
         if not _same(value, by.value):
             value = self.unless(by.absent, NOTHING, value)
         return Delta(value, by.absent, 1)
@@ -111,8 +147,10 @@ class Deltas:
         """One where a test is true, and where it is false: elsewhere it is none."""
         if not isinstance(test, Value):
             return (delta, ABSENT) if test else (ABSENT, delta)
-        (then, these), (orelse, those) = self.new(), self.new()
-        sides = (*delta.parts, *ABSENT.parts), (*ABSENT.parts, *delta.parts)
+        type_ = type_of(delta.value)
+        (then, these), (orelse, those) = self.new(type_), self.new(type_)
+        none = self.as_type(ABSENT, type_).parts
+        sides = (*delta.parts, *none), (*none, *delta.parts)
         blocks = (Block((), side) for side in sides)
         self.builder.add(If(self.builder.span, (*these, *those), test, *blocks))
         then = Delta(then.value, then.absent, delta.terms)
@@ -122,8 +160,8 @@ class Deltas:
         """A value, or another where a test is true."""
         if not isinstance(test, Value):
             return then if test else value
-        target = self.builder.value("float")
-        sides = Block((), (then,)), Block((), (value,))
+        target = self.builder.value(type_of(value))
+        sides = Block((), (self.filled(then, target.type),)), Block((), (value,))
         self.builder.add(If(self.builder.span, (target,), test, *sides))
         return target
 
@@ -156,28 +194,45 @@ class Derived(Record):
     absent: tuple[Operand, ...]
 
 
-def derived(program: Program, found: Sequence[Delta | None], deltas: Deltas, first: int) -> Derived:
+def derived(
+    program: Program,
+    found: Sequence[Delta | None],
+    types: Sequence[str],
+    deltas: Deltas,
+    first: int,
+) -> Derived:
     """A program whose derivatives have been found, with these among its results.
 
     Args:
         program: What finds them.
         found: The derivatives.
+        types: Of which types they are.
         deltas: What has written them down.
         first: The number of the first value that has come to those of the original.
     """
     builder, absent, results = deltas.builder, [], [*program.block.results]
     builder.span = Span(0, 0)
     with builder.block() as body:
-        for delta in found:
+        for delta, type_ in zip(found, types, strict=True):
             absent.append(True if delta is None else delta.absent)
-            results.append(0.0 if delta is None else deltas.unless(delta.absent, 0.0, delta.value))
-            lost = operand(ops.isnan(builder.known(results[-1])))
-            builder.add(Leave(builder.span, lost, "a derivative is nan"))
-    block = Block((*program.block.body, *body), (*results, *absent))
+            if delta is None:
+                results.append(deltas.filled(0.0, type_))
+            else:
+                results.append(deltas.unless(delta.absent, 0.0, delta.value))
+            lost = ops.isnan(builder.known(results[-1]))
+            test = operand(ops.any(lost) if is_whole(lost) else lost)
+            builder.add(Leave(builder.span, test, "a derivative is nan"))
+    block = Block((*deltas.constants, *program.block.body, *body), (*results, *absent))
     made = tidy(Program(program.inputs, block, program.texts), first)
     block, count = made.block, len(results)
     made = Program(made.inputs, Block(block.body, block.results[:count]), made.texts)
     return Derived(made, block.results[count:])
+
+
+def slope_type(x: Operand) -> str:
+    """The type of the derivatives of a value; of one that has none it is that of a number."""
+    type_ = type_of(x)
+    return type_ if is_floating(type_) else "float"
 
 
 def certain(found: Derived) -> Program:

@@ -28,6 +28,7 @@ from gradcli.engine.compile.typed import (
     Program,
     Push,
     Value,
+    is_floating,
 )
 from gradcli.engine.compile.values import Cell, Vector, is_number, number_type
 from gradcli.engine.compile.walk import Inliner, defined, has_rules, instructions, read, values
@@ -87,7 +88,7 @@ class Followed:
             return self._point(value)
         if all(map(is_number, value)) and not any(map(self._is_node, value)):
             numbers = [x if number_type(x) == "float" else ops.mul(x, 1.0) for x in value]
-            return self._point(self._trace.vectors.made(numbers, (len(numbers),), visible=False))
+            return self._point(self._trace.tensors.made(numbers, (len(numbers),), visible=False))
         return [*map(self._points, value)]
 
     def _is_node(self, number: Any) -> bool:
@@ -95,7 +96,7 @@ class Followed:
 
     def _point(self, value: Any) -> Any:
         if isinstance(value, Tensor) and value.shape:
-            value = self._trace.vectors.of_known(value)
+            value = self._trace.tensors.of_known(value)
         if isinstance(value, Vector):
             if value.type != "float":
                 raise self._trace.refused("a derivative by a tensor of ints")
@@ -104,8 +105,8 @@ class Followed:
         number = number_in(value)
         if not is_number(number):
             raise self._trace.refused("a derivative by what is no number")
-        if number_type(number) != "float":
-            number = ops.mul(number, 1.0)
+        if not is_floating(number_type(number)):
+            number = number_in(ops.mul(value, 1.0))
         made = self._point_at(number)
         return self._trace.cell(made, visible=None) if isinstance(value, Cell) else made
 
@@ -136,7 +137,7 @@ class Followed:
             return value
         if not is_number(number_in(value)):
             raise self._trace.refused("a function is differentiated that gives no number")
-        if isinstance(value, Cell) and number_type(value.number) != "float":
+        if isinstance(value, Cell) and not is_floating(number_type(value.number)):
             raise self._trace.refused("a function is differentiated that gives a tensor of ints")
         return value
 

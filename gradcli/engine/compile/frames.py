@@ -243,14 +243,16 @@ class Turn(Inner):
         self.carried.append(made)
         return made
 
-    def carry_delta(self, initial: Delta) -> tuple[Delta, Going]:
-        """Likewise a cotangent."""
-        value, absent = self.carry(initial.value, "float"), self.carry(initial.absent, "bool")
+    def carry_delta(self, initial: Delta, type: str) -> tuple[Delta, Going]:
+        """Likewise a cotangent of a type."""
+        initial = self.deltas.as_type(initial, type)
+        value, absent = self.carry(initial.value, type), self.carry(initial.absent, "bool")
         return Delta(value.param, absent.param, MANY), (value, absent)
 
     def _from_outside(self, d: int, number: int) -> Delta | None:
         """What has come so far to a value from outside, which goes through all turns."""
-        delta, made = self.carry_delta(self.outside.get(d, number) or ABSENT)
+        before = self.outside.get(d, number) or ABSENT
+        delta, made = self.carry_delta(before, self.deltas.types[number])
         self.pending[d][number] = delta
         self.sums.append((d, number, made))
         return delta

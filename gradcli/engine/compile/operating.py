@@ -8,7 +8,15 @@ from typing import Any
 from gradcli.engine.compile.picking import picked
 from gradcli.engine.compile.symbols import Symbol
 from gradcli.engine.compile.trace import Trace
-from gradcli.engine.compile.values import Cell, Text, Vector, is_known, is_number, number_type
+from gradcli.engine.compile.values import (
+    Cell,
+    Text,
+    Vector,
+    is_known,
+    is_number,
+    is_whole,
+    number_type,
+)
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.run.operators import OPS
 from gradcli.engine.run.text import text
@@ -97,10 +105,10 @@ class Operators:
 
     def item(self, x: Any, index: Any) -> Any:
         """`x[index]`."""
-        if isinstance(x, (Vector, Tensor)) and is_known(index):
+        if (isinstance(x, (Vector, Tensor)) or is_whole(x)) and is_known(index):
             return self._trace.do(ops.getitem, [x], {"index": index})
         if isinstance(x, Tensor) and x.shape:
-            x = self._trace.vectors.of_known(x)
+            x = self._trace.tensors.of_known(x)
         if isinstance(index, Symbol) and isinstance(x, (Vector, list, tuple)):
             return picked(self._trace, x, index)
         if type(x) not in (list, tuple) or not is_known(index):

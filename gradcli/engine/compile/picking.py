@@ -28,7 +28,7 @@ def picked(trace: Trace, items: Any, index: Symbol) -> Any:
             range(len(items.numbers)),
             lambda k: ops.getitem(items, index=k).number,
         )
-        return trace.vectors.made([number], (), items.visible)
+        return trace.tensors.made([number], (), items.visible)
     _check(trace, items)
     at = _place(trace, index, len(items))
     return _one(trace, at, range(len(items)), lambda k: items[k])

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from gradcli.engine.compile.delta import Derived, derived, parts
+from gradcli.engine.compile.delta import Derived
 from gradcli.engine.compile.symbols import Symbol
 from gradcli.engine.compile.tangent import Forward
 from gradcli.engine.compile.typed import (
@@ -24,9 +24,9 @@ from gradcli.engine.compile.typed import (
     Push,
     Ruled,
     Value,
+    nothing,
 )
 from gradcli.engine.compile.walk import defined, instructions
-from gradcli.engine.compile.ways import NOTHING
 
 
 def pushforward(
@@ -62,10 +62,9 @@ class _Behind(Forward):
                 for v in program.inputs:
                     self.seeded(v)
                 self.body(own)
-        found = [self.of(d, x) for d in every for x in program.block.results]
         inputs = (*program.inputs, *(v for seeds in self.seeds for v in seeds.values()))
         made = Program(inputs, Block((*own, *behind), program.block.results), program.texts)
-        return derived(made, found, self.deltas, self.first)
+        return self.with_tangents(made, every)
 
     def opened(self, i: Instruction) -> Instruction:
         """An instruction; a branch gives all that is defined in it, so that it is there behind.
@@ -91,7 +90,7 @@ class _Behind(Forward):
                     given[v.number] = self.builder.value(v.type)
                     targets.append(given[v.number])
                     results[k].append(v)
-                    results[1 - k].append(NOTHING[v.type])
+                    results[1 - k].append(nothing(v.type))
                 self.names[v.number] = given[v.number]
         blocks = [Block(b, tuple(r)) for b, r in zip(bodies, results, strict=True)]
         return If(i.span, tuple(targets), i.test, *blocks)
@@ -121,8 +120,10 @@ class _Behind(Forward):
                 case Loop():
                     self.hold_still(i)
                 case Push():
-                    found = self.found([i.values[k] for k in self.moving.of_stack(i)])
-                    self.builder.add(Push(i.span, self.mirror(i.stack), parts(found)))
+                    places = self.moving.of_stack(i)
+                    found = self.found([i.values[k] for k in places])
+                    values = self.parts(i.values, places, found)
+                    self.builder.add(Push(i.span, self.mirror(i.stack), values))
                 case Pop():
                     made = self.made([i.targets[k] for k in self.moving.of_stack(i)])
                     self.builder.add(Pop(i.span, self.mirror(i.stack), tuple(made)))
@@ -135,7 +136,8 @@ class _Behind(Forward):
         for side in (i.then, i.orelse):
             with self.builder.block() as body:
                 self.body(side.body)
-            sides.append(Block(tuple(body), parts(self.found([side.results[k] for k in moved]))))
+            found = self.parts(i.targets, moved, self.found([side.results[k] for k in moved]))
+            sides.append(Block(tuple(body), found))
         targets = tuple(self.made([i.targets[k] for k in moved]))
         self.builder.add(If(i.span, targets, self.there(i.test), *sides))
 

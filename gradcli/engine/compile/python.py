@@ -9,12 +9,15 @@ code, which does not. What raises there, too, has left.
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from types import CodeType, FunctionType
 from typing import Any, TypeAlias
 
+from gradcli.engine.compile.array_calls import function
 from gradcli.engine.compile.control import Control, Left
+from gradcli.engine.compile.density import dense
 from gradcli.engine.compile.typed import (
     Block,
     Do,
@@ -30,12 +33,15 @@ from gradcli.engine.compile.typed import (
     Ruled,
     Tell,
     Value,
+    dtype_and_shape,
+    is_array,
     type_of,
 )
+from gradcli.engine.compile.walk import has_arrays
 from gradcli.engine.numerics import ieee
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.run.operators import OPS
-from gradcli.engine.values.data import INT64_MAX, INT64_MIN, np
+from gradcli.engine.values.data import INT64_MAX, INT64_MIN, Quiet, np
 
 Function: TypeAlias = Callable[..., Any]
 Tail: TypeAlias = Callable[[Sequence[Operand]], list[ast.stmt]]
@@ -69,6 +75,7 @@ class Code:
 
     def __init__(self, program: Program) -> None:
         self.program = program
+        self._has_arrays = has_arrays(program)
         self._quick = _Writer(program, ieee.RAISING).one()
 
     @cached_property
@@ -85,16 +92,23 @@ class Code:
         Raises:
             Left: If the interpreter has the answer.
         """
+        if not self._has_arrays:
+            return self._called(inputs, control)
+        with Quiet():
+            return self._called(inputs, control)
+
+    def _called(self, inputs: Sequence[Any], control: Control) -> tuple[Any, ...]:
         first = self._careful if self.program.texts else self._quick  # a text is told only once
+        given = control.echo, control.turns, control.memory, control.more, *inputs
         try:
-            return first(control.echo, control.turns, *inputs)  # type: ignore[no-any-return]
+            return first(*given)  # type: ignore[no-any-return]
         except Left:
             raise
         except Exception as error:
             if first is self._careful:
                 raise _left(error) from None
         try:
-            return self._careful(control.echo, control.turns, *inputs)  # type: ignore[no-any-return]
+            return self._careful(*given)  # type: ignore[no-any-return]
         except Left:
             raise
         except Exception as error:
@@ -120,7 +134,7 @@ class Code:
 
         def again(i: int, row: Sequence[Any]) -> None:
             try:
-                numbers = self._careful(_untold, control.turns, *row)
+                numbers = self._careful(_untold, control.turns, control.memory, control.more, *row)
             except Exception:
                 left[i] = True
             else:
@@ -128,7 +142,8 @@ class Code:
                     result[i] = numbers[k]
 
         given = [column.tolist() for column in found.values()]
-        self._rows(_untold, control.turns, again, zip(*given, strict=True), *results.values())
+        kept = control.turns, control.memory, control.more
+        self._rows(_untold, *kept, again, zip(*given, strict=True), *results.values())
         return [
             found[x.number]
             if isinstance(x, Value) and x.number in found
@@ -182,6 +197,7 @@ class _Writer:
         self.loops = 0
         self.temporaries = 0
         self.counted = _operands(program.block)
+        self.dense = dense(program)
 
     # --- functions ---------------------------------------------------------------------
 
@@ -189,7 +205,7 @@ class _Writer:
         """The function of one set of inputs, which gives the results."""
         inputs = [self.name(value) for value in self.program.inputs]
         body = self.block(self.program.block, lambda found: [ast.Return(self.tuple(found))])
-        return self.function(["echo", "turns", *inputs], body)
+        return self.function(["echo", "turns", "room", "more", *inputs], body)
 
     def rows(self) -> Function:
         """The function of many: from an iterator of rows to lists, an item of which each row is
@@ -221,7 +237,8 @@ class _Writer:
             [ast.Try(body, [handler], [], [])],
             [],
         )
-        return self.function(["echo", "allowed", "again", "given", *outputs.values()], [loop])
+        names = ["echo", "allowed", "room", "more", "again", "given", *outputs.values()]
+        return self.function(names, [loop])
 
     def function(self, names: Sequence[str], body: list[ast.stmt]) -> Function:
         """The Python function with these parameters and this body."""
@@ -278,7 +295,7 @@ class _Writer:
                 return self.loop(i)
             case Push():
                 put = self.operand(i.values[0]) if len(i.values) == 1 else self.tuple(i.values)
-                return [ast.Expr(_call(f"push{i.stack}", [put]))]
+                return [*self.taken(i), ast.Expr(_call(f"push{i.stack}", [put]))]
             case Pop():
                 names: list[ast.expr] = [ast.Name(self.name(t), ast.Store()) for t in i.targets]
                 to = names[0] if len(names) == 1 else ast.Tuple(names, ast.Store())
@@ -291,6 +308,17 @@ class _Writer:
                 said = _call(f"text{i.text}", [self.operand(x) for x in i.args])
                 return [ast.Expr(_call("echo", [said]))]
         raise AssertionError(f"no Python of {type(i).__name__}")
+
+    def taken(self, i: Push) -> list[ast.stmt]:
+        """Take the memory of arrays from what there is; leave where that is too little."""
+        size = sum(map(_bytes, map(type_of, i.values)))
+        if not size:
+            return []
+        left = ast.AugAssign(ast.Name("room", ast.Store()), ast.Sub(), ast.Constant(size))
+        test = ast.Compare(_load("room"), [ast.Lt()], [ast.Constant(0)])
+        again = ast.BinOp(_call("more", []), ast.Sub(), ast.Constant(size))
+        asked = [_store("room", again), ast.If(test, [_leave("memory")], [])]
+        return [left, ast.If(test, asked, [])]
 
     def loop(self, i: Loop) -> list[ast.stmt]:
         """A loop whose variables are its params and, after it, its targets."""
@@ -352,6 +380,8 @@ class _Writer:
         """What an op gives: on floats some are Python's operators."""
         args = [self.operand(x) for x in i.args]
         op = ops[i.op]
+        if any(map(is_array, map(type_of, (i.target, *i.args)))):
+            return self.on_arrays(i, args)
         params = {name: value for name, value in i.params if value != op.params[name]}
         types = [type_of(x) for x in i.args]
         if not params:
@@ -365,6 +395,17 @@ class _Writer:
                 quotient = ast.BinOp(args[0], ast.Div(), args[1])
                 return ast.IfExp(self.operand(i.args[1]), quotient, self.called(i, args, params))
         return self.plain(i, args, types) or self.called(i, args, params)
+
+    def on_arrays(self, i: Do, args: list[ast.expr]) -> ast.expr:
+        """What an op gives where there are arrays."""
+        op = ops[i.op]
+        if op is ops.held:
+            (constant,) = (value for _, value in i.params)
+            return self.bind(i.op, constant.data)  # type: ignore[attr-defined]  # it is one
+        if op in (ops.detached, ops.copied) and type_of(i.args[0]) == i.target.type:
+            return args[0]
+        called = self.bind(i.op, function(i, self.dense))
+        return ast.Call(called, args, [])
 
     def plain(self, i: Do, args: list[ast.expr], types: list[str]) -> ast.expr | None:
         """An op that Python has an expression for on these types: not of ints in place of bools,
@@ -429,6 +470,14 @@ class _Writer:
     def name(self, value: Value) -> str:
         """The variable of a value."""
         return self.names.get(value.number) or f"v{value.number}"
+
+
+def _bytes(type: str) -> int:
+    """Bytes that an array of a type takes."""
+    if not is_array(type):
+        return 0
+    dtype, shape = dtype_and_shape(type)
+    return math.prod(shape) * (1 if dtype == "bool" else 8)
 
 
 def _instructions(block: Block) -> Iterable[Instruction]:

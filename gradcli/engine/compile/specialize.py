@@ -4,7 +4,7 @@ before a run is done, and what is not is written down.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from gradcli import ir
@@ -28,6 +28,7 @@ from gradcli.engine.compile.values import (
     is_number,
     number_type,
 )
+from gradcli.engine.compile.vectors import Vectors
 from gradcli.engine.compile.ways import chosen
 from gradcli.engine.ops.catalog import ops
 from gradcli.errors import GradError
@@ -105,6 +106,7 @@ def specialize(
     watched: Collection[str],
     wanted: Sequence[str | None],
     asked: Collection[str] = (),
+    tensors: Callable[[Trace], Any] = Vectors,
 ) -> Specialized:
     """Specialize a program.
 
@@ -114,11 +116,12 @@ def specialize(
         watched: The names that are differentiated, if they hold floats.
         wanted: The top-level names whose values are wanted; None for the program's result.
         asked: Those of the watched names that the user has named, whose ints are made floats.
+        tensors: What becomes of tensors with dimensions: `Vectors` or `Arrays`.
 
     Raises:
         NotCompilable: If that cannot be said by a typed program.
     """
-    trace = Trace(program.main.span)
+    trace = Trace(program.main.span, tensors)
     binding = Binding(program, trace, given, watched, asked)
     texts = Texts(trace)
     statements = Statements(program, trace, binding, texts)
@@ -144,7 +147,7 @@ def specialize(
         raise NotCompilable("a run of it is warned of")
     found = Program(
         tuple(entry.value for entry in binding.entries),
-        Block(tuple(body), tuple(numbers)),
+        Block((*trace.constants, *body), tuple(numbers)),
         tuple(texts.made),
     )
     effort = Effort(trace.steps, trace.deepest, nested(body))

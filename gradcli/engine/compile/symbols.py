@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from gradcli.engine.compile.result_type import result_type
 from gradcli.engine.compile.typed import (
     DTYPES,
     Do,
@@ -16,10 +17,15 @@ from gradcli.engine.compile.typed import (
     NotCompilable,
     Operand,
     Value,
+    array_type,
+    dtype_and_shape,
+    is_array,
 )
 from gradcli.engine.ops.catalog import ops
-from gradcli.engine.ops.op import Op
+from gradcli.engine.ops.internal.whole import Constant
+from gradcli.engine.ops.op import REQUIRED, Op
 from gradcli.engine.values.carrier import Carrier
+from gradcli.engine.values.data import SCALARS, np
 from gradcli.source import Span
 
 _TYPES = {dtype: name for name, dtype in DTYPES.items()}
@@ -30,10 +36,16 @@ class Builder:
 
     Fields:
         span: the program text that asks for what comes next.
+        do_type: of the instructions by which ops on arrays are done: as on plain data, or as on
+            tensors.
+        plain: the values, by number, that are plain data all the same.
     """
 
-    def __init__(self, span: Span, first: int = 0) -> None:
+    def __init__(self, span: Span, first: int = 0, do_type: type[Do] = Do) -> None:
         self.span = span
+        self.do_type = do_type
+        self.plain: set[int] = set()
+        self._first = first
         self._next = first
         self._open: list[list[Instruction]] = []
 
@@ -71,15 +83,59 @@ class Builder:
         """What an op makes of numbers and symbols, written down."""
         if op.body is not None:
             return op.body(*args, **params)
+        if any(map(is_whole, args)):
+            return self.on_arrays(op, args, params)
         if op.number is None and op.view and op.shape is not None and op.shape((), **params) == ():
             return ops.copied(args[0])  # of a number it is a node of its own, and else that number
         if op.number is None:
-            raise NotCompilable(f"`{op.name}` has no value on numbers", self.span)
+            return self.on_arrays(op, args, params)
         dtype = op.dtype(*args, **params) if callable(op.dtype) else None
         if dtype not in _TYPES:
             raise NotCompilable(f"the type of `{op.name}` hangs on its values", self.span)
         target = self.value(_TYPES[dtype])
+        self._noted(target, args)
         self.add(Do(self.span, target, op.name, tuple(map(argument, args)), tuple(params.items())))
+        return Symbol(target, self)
+
+    def on_arrays(self, op: Op, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
+        """What an op makes of arrays and numbers, written down."""
+        params = {**_defaults(op), **params}
+        given = [*map(self.whole, args)]
+        target = self.value(result_type(op, given, params, self.span))
+        operands = tuple(map(argument, given))
+        do_type = Do if self._noted(target, given) else self.do_type
+        self.add(do_type(self.span, target, op.name, operands, tuple(params.items())))
+        return Symbol(target, self)
+
+    def _noted(self, target: Value, args: Sequence[Any]) -> bool:
+        """Whether what is made of arguments is plain data, as these are."""
+        if any(isinstance(x, Symbol) and not self._is_plain(x) for x in args):
+            return False
+        self.plain.add(target.number)
+        return True
+
+    def _is_plain(self, x: Symbol) -> bool:
+        if x.recorded or not isinstance(x.value, Value):
+            return False
+        number = x.value.number
+        return number in self.plain or (number < self._first and not is_array(x.type))
+
+    def is_in_order(self, x: Any) -> bool:
+        """Whether the elements of a value lie in order in memory."""
+        if is_whole(x):
+            raise NotCompilable("how a tensor lies in memory is not known", self.span)
+        return True
+
+    def whole(self, x: Any) -> Any:
+        """A value; of an array that is known the symbol."""
+        return self.held(x) if _is_data(x) else x
+
+    def held(self, data: Any) -> Symbol:
+        """An array that is known."""
+        found = Constant(data)
+        target = self.value(array_type(found.dtype, data.shape))
+        self.plain.add(target.number)
+        self.add(Do(self.span, target, ops.held.name, (), (("of", found),)))
         return Symbol(target, self)
 
     def known(self, x: Operand) -> Any:
@@ -88,8 +144,8 @@ class Builder:
 
 
 class Symbol(Carrier):
-    """A number that is known when the code runs. Ops on it go to its builder. Rules see whether it
-    is `recorded`.
+    """A number or array that is known when the code runs. Ops on it go to its builder. Rules see
+    whether it is `recorded`.
     """
 
     __slots__ = ("_builder", "_recorded", "value")
@@ -104,34 +160,47 @@ class Symbol(Carrier):
         return self._recorded
 
     @property
+    def type(self) -> str:
+        """The type of its value."""
+        return self.value.type
+
+    @property
     def is_number(self) -> bool:
-        return True
+        return not is_array(self.type)
 
     @property
     def shape(self) -> tuple[int, ...]:
-        return ()
+        return dtype_and_shape(self.type)[1]
 
     @property
     def ndim(self) -> int:
-        return 0
+        return len(self.shape)
 
     @property
     def dtype(self) -> str:
-        return DTYPES[self.value.type]
+        return dtype_and_shape(self.type)[0]
+
+    @property
+    def in_order(self) -> bool:
+        return self._builder.is_in_order(self)
 
     def apply(self, op: Op, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
         return self._builder.do(op, args, params)
 
     def avoid(self, number: float) -> None:
         builder = self._builder
-        when = operand(builder.do(ops.eq, (self, number), {}))
-        builder.add(Leave(builder.span, when, "a derivative is special at a number"))
+        when = builder.do(ops.eq, (self, number), {})
+        test = operand(ops.any(when) if is_whole(when) else when)
+        builder.add(Leave(builder.span, test, "a derivative is special at a number"))
 
     def undivided(self) -> None:
         reason = "a product of vectors is differentiated twice, or by forward mode"
         raise NotCompilable(reason, self._builder.span)
 
     def __bool__(self) -> bool:
+        raise self._asked()
+
+    def __array__(self, *args: Any, **named: Any) -> Any:
         raise self._asked()
 
     def __eq__(self, other: object) -> bool:
@@ -146,6 +215,15 @@ class Symbol(Carrier):
         return f"Symbol(%{self.value.number})"
 
 
+def is_whole(x: Any) -> bool:
+    """Whether it is an array, known or not."""
+    return is_array(x.type) if isinstance(x, Symbol) else _is_data(x)
+
+
+def _is_data(x: Any) -> bool:
+    return type(x) not in SCALARS and isinstance(x, np.ndarray)
+
+
 def operand(x: Any) -> Operand:
     """A number or symbol as an operand."""
     if isinstance(x, Symbol):
@@ -158,3 +236,9 @@ def operand(x: Any) -> Operand:
 def argument(x: Any) -> Operand | None:
     """An argument of an op as it is done: a number, a symbol, or None where it is left out."""
     return None if x is None else operand(x)
+
+
+def _defaults(op: Op) -> dict[str, Any]:
+    """The parameters of an op that may be left out."""
+    given = ((name.removeprefix("*"), value) for name, value in op.params.items())
+    return {name: value for name, value in given if value is not REQUIRED}

@@ -12,8 +12,8 @@ from gradcli.engine.compile.delta import (
     Deltas,
     Derived,
     derived,
-    parts,
     present,
+    slope_type,
 )
 from gradcli.engine.compile.rules import Place, pushed
 from gradcli.engine.compile.symbols import Builder, Symbol
@@ -26,11 +26,13 @@ from gradcli.engine.compile.typed import (
     Leave,
     Loop,
     Operand,
+    Placed,
     Pop,
     Program,
     Push,
     Ruled,
     Value,
+    type_of,
 )
 from gradcli.engine.compile.walk import defined, unused, unused_stack
 from gradcli.engine.ops.catalog import ops
@@ -73,7 +75,7 @@ class Forward:
     ) -> None:
         self.program = program
         self.first = unused(program)
-        self.builder = Builder(Span(0, 0), self.first)
+        self.builder = Builder(Span(0, 0), self.first, Placed if again else Do)
         self.deltas = Deltas(self.builder)
         flow = Flow(program)
         self.moving = flow.moving([v for wrt in directions for v in wrt])
@@ -81,7 +83,7 @@ class Forward:
         self.next_stack = unused_stack(program)
         self.directions = range(len(directions))
         value = self.builder.value
-        self.seeds = [{v.number: value("float") for v in wrt} for wrt in directions]
+        self.seeds = [{v.number: value(v.type) for v in wrt} for wrt in directions]
         self.dots: list[dict[int, Delta]] = [{} for _ in self.directions]
 
     def derived(self) -> Derived:
@@ -91,10 +93,16 @@ class Forward:
             for v in program.inputs:
                 self.seeded(v)
             self.body(program.block.body)
-        found = [self.of(d, x) for d in self.directions for x in program.block.results]
         inputs = (*program.inputs, *(v for seeds in self.seeds for v in seeds.values()))
         made = Program(inputs, Block(tuple(body), program.block.results), program.texts)
-        return derived(made, found, self.deltas, self.first)
+        return self.with_tangents(made, self.directions)
+
+    def with_tangents(self, made: Program, directions: range) -> Derived:
+        """A program that finds the tangents, with these among its results."""
+        results = self.program.block.results
+        found = [self.of(d, x) for d in directions for x in results]
+        types = [slope_type(x) for x in results] * len(directions)
+        return derived(made, found, types, self.deltas, self.first)
 
     def of(self, d: int, x: Operand | None) -> Delta | None:
         """The tangent of an operand in a direction."""
@@ -127,7 +135,8 @@ class Forward:
                 case Push():
                     places = self.moving.of_stack(i)
                     found = self.found([i.values[k] for k in places])
-                    self.builder.add(Push(i.span, i.stack, (*i.values, *parts(found))))
+                    parts = self.parts(i.values, places, found)
+                    self.builder.add(Push(i.span, i.stack, (*i.values, *parts)))
                 case Pop():
                     places = self.moving.of_stack(i)
                     targets = self.made([i.targets[k] for k in places])
@@ -195,18 +204,19 @@ class Forward:
         for side in (i.then, i.orelse):
             with self.builder.block() as body:
                 self.body(side.body)
-            found = parts(self.found([side.results[k] for k in moved]))
+            found = self.parts(i.targets, moved, self.found([side.results[k] for k in moved]))
             sides.append(Block(tuple(body), (*side.results, *found)))
         targets = self.made([i.targets[k] for k in moved])
         self.builder.add(If(i.span, (*i.targets, *targets), i.test, *sides))
 
     def loop(self, i: Loop) -> None:
         moved = [k for k, p in enumerate(i.params) if p in self.moving]
-        initial = parts(self.found([i.initial[k] for k in moved]))
+        initial = self.parts(i.params, moved, self.found([i.initial[k] for k in moved]))
         params = self.made([i.params[k] for k in moved])
         with self.builder.block() as body:
             self.body(i.body.body)
-        found = parts(self.found([i.body.results[1:][k] for k in moved]))
+        nexts = i.body.results[1:]
+        found = self.parts(i.params, moved, self.found([nexts[k] for k in moved]))
         targets = self.made([i.targets[k] for k in moved])
         self.builder.add(
             Loop(
@@ -223,11 +233,18 @@ class Forward:
         """The tangents of operands, in each direction."""
         return [self.of(d, x) or ABSENT for d in self.directions for x in operands]
 
+    def parts(
+        self, values: Sequence[Operand], places: Sequence[int], found: Sequence[Delta]
+    ) -> tuple[Operand, ...]:
+        """What has to be handed on of tangents of some of the values, in each direction."""
+        types = [type_of(values[k]) for k in places] * len(self.directions)
+        return self.deltas.parts(found, types)
+
     def made(self, values: Sequence[Value]) -> list[Value]:
         """New tangents of values, in each direction, as values that something will define."""
         made: list[Value] = []
         for d in self.directions:
             for v in values:
-                self.dots[d][v.number], both = self.deltas.new()
+                self.dots[d][v.number], both = self.deltas.new(v.type)
                 made += both
         return made

@@ -24,13 +24,11 @@ from gradcli.engine.compile.typed import (
     Ruled,
     Tell,
     Value,
+    nothing,
 )
 from gradcli.engine.compile.walk import blocks, defined, instructions
 from gradcli.engine.ops.catalog import ops
 from gradcli.errors import GradError
-
-_EMPTY: dict[str, Operand] = {"float": 0.0, "int": 0, "bool": False}
-
 
 ALL = 1 << 62
 """Above the number of any value."""
@@ -92,7 +90,7 @@ class Simple:
                     return ()
                 args = tuple([None if a is None else self._operand(a) for a in i.args])
                 self.evaluated(i, args)
-                return (Do(i.span, i.target, i.op, args, i.params),)
+                return (type(i)(i.span, i.target, i.op, args, i.params),)
             case If():
                 return self._branch(i)
             case Loop():
@@ -324,7 +322,7 @@ class _Needed:
         )
 
     def _initial(self, i: Loop, k: int) -> Operand:
-        return i.initial[k] if self._has(i.params[k]) else _EMPTY[i.params[k].type]
+        return i.initial[k] if self._has(i.params[k]) else nothing(i.params[k].type)
 
     def _of_stack(self, stack: int, count: int) -> list[int]:
         return [k for k in range(count) if (stack, k) in self._places]

@@ -4,18 +4,27 @@ them down.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from gradcli.engine.compile.connections import Connections, Links
 from gradcli.engine.compile.symbols import Builder, Symbol, argument, operand
-from gradcli.engine.compile.typed import DTYPES, Do, Instruction, Leave, NotCompilable, Operand
-from gradcli.engine.compile.values import Cell, Vector, is_known, is_number, number_type
-from gradcli.engine.compile.vectors import Vectors
+from gradcli.engine.compile.typed import (
+    DTYPES,
+    Do,
+    Instruction,
+    Leave,
+    NotCompilable,
+    Operand,
+    Placed,
+    Value,
+    is_floating,
+    type_of,
+)
+from gradcli.engine.compile.values import Cell, is_known, is_number, number_type
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import REQUIRED, Op
-from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.data import NUMBERS, SCALARS
 from gradcli.source import Span
 
@@ -30,7 +39,9 @@ class Trace(Builder):
     Fields:
         connections: which numbers are nodes of the graph that the interpreter records.
         recording: off inside `no_grad`: derivatives do not go through what is done there.
-        vectors: does what is done to tensors with dimensions.
+        tensors: does what is done to tensors with dimensions.
+        constants: makes the arrays that are known, before all else.
+        dense: the arrays, by number, whose elements are known to lie in order in memory.
         requires_grad: whether a tensor does, as the program sees it.
         splits: whether a value is one thing or another by the way that has been taken.
         objects: the lists and tensors that have been changed in the branches and loops that are
@@ -39,11 +50,14 @@ class Trace(Builder):
             within each other.
     """
 
-    def __init__(self, span: Span) -> None:
-        super().__init__(span)
+    def __init__(self, span: Span, tensors: Callable[[Trace], Any]) -> None:
+        super().__init__(span, do_type=Placed)
         self.connections = Connections()
         self.recording = True
-        self.vectors = Vectors(self)
+        self.tensors = tensors(self)
+        self.constants: list[Do] = []
+        self.dense: set[int] = set()
+        self._held: dict[int, Symbol] = {}
         self.requires_grad = False
         self.splits = False
         self.steps = self.deepest = 0
@@ -128,6 +142,20 @@ class Trace(Builder):
         """The innermost block that is open."""
         return self._open[-1]
 
+    def is_in_order(self, x: Any) -> bool:
+        known = isinstance(x, Symbol) and isinstance(x.value, Value)
+        return (known and x.value.number in self.dense) or super().is_in_order(x)
+
+    def held(self, data: Any) -> Symbol:
+        found = self._held.get(id(data))
+        if found is None:
+            with self.block() as body:
+                found = self._held[id(data)] = super().held(data)
+            self.constants += body  # type: ignore[arg-type]  # what holds it
+            if data.flags.c_contiguous:
+                self.dense.add(found.value.number)
+        return found
+
     def stack(self) -> int:
         """A new stack."""
         self._stacks += 1
@@ -152,9 +180,8 @@ class Trace(Builder):
         if not all(map(is_known, params.values())):
             raise self.refused(f"`{op.name}` has a parameter that is not known before it runs")
         params = {n: p for n, p in params.items() if not _is_default(op, n, p)}
-        are_arrays = any(isinstance(a, Vector) or (isinstance(a, Tensor) and a.shape) for a in args)
-        if are_arrays or (op.variadic and op.by_elements is not None):
-            return self.vectors.do(op, args, params)
+        if self.tensors.takes(op, args):
+            return self.tensors.do(op, args, params)
         if any(isinstance(a, Cell) for a in args):
             return self._on_tensors(op, args, params)
         if op.body is not None:
@@ -258,17 +285,19 @@ class Trace(Builder):
 
     def cut(self, number: Any) -> Any:
         """The same number, which no derivative goes through."""
-        if not isinstance(number, Symbol) or number_type(number) != "float":
+        if not isinstance(number, Symbol) or not is_floating(number.type):
             return number
         return self._same(ops.detached, number.value)
 
     def point(self, number: Any) -> Symbol:
-        """A value of its own that is the same float."""
+        """A value of its own that is the same float or array."""
         return self._same(ops.copied, operand(number))
 
     def _same(self, op: Op, x: Operand) -> Symbol:
-        made = self.value("float")
+        made = self.value(type_of(x))
         self.add(Do(self.span, made, op.name, (x,), ()))
+        if isinstance(x, Value) and x.number in self.dense:
+            self.dense.add(made.number)
         return Symbol(made, self)
 
     def change(self, op: Op, x: Cell, rest: Sequence[Any]) -> None:

@@ -18,10 +18,11 @@ from gradcli.engine.compile.values import (
     Vector,
     is_known,
     is_number,
+    is_whole,
     number_type,
 )
 from gradcli.engine.ops.catalog import ops
-from gradcli.engine.run.transforms import Tree, argument_numbers, mapped, paired, several
+from gradcli.engine.run.transforms import Tree, argument_numbers, mapped, paired, several, values_in
 from gradcli.engine.tape.tensor import Tensor
 
 OfFunction: TypeAlias = Callable[[Sequence[Any], Mapping[str, Any]], Any]
@@ -43,7 +44,7 @@ class Transforms:
         def both(args: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
             numbers, single = self._argnums(argnums, len(args))
             run = self._followed(function, args, numbers, keywords)
-            if isinstance(run.out, (tuple, Vector)) or number_type(number_in(run.out)) != "float":
+            if isinstance(run.out, tuple) or not _is_float(run.out):
                 raise self._trace.refused("a function is differentiated that gives no float")
             found = run.pulled([1.0])
             return run.value(), found[0] if single else tuple(found)
@@ -96,6 +97,8 @@ class Transforms:
 
     def _matrix(self, run: Followed, mode: str, by_tuple: bool) -> Tree:
         """The Jacobian of a run, in the form of its result, then of the arguments."""
+        if any(map(is_whole, values_in([run.arguments, run.out]))):
+            raise self._trace.refused("a matrix of derivatives by tensors of many elements")
         count, width = len(numbers_in(run.arguments)), len(numbers_in(run.out))
         if mode == "forward":
             columns = run.pushed([{k: 1.0} for k in range(count)])
@@ -124,7 +127,7 @@ class Transforms:
             inner = part.shape if isinstance(part, Vector) else ()
             columns = [next(numbers) for _ in numbers_in(part)]
             found = [column[k] for k in range(len(parts)) for column in columns]
-            return self._trace.vectors.made(found, (*shape, *inner), visible=run.visible)
+            return self._trace.tensors.made(found, (*shape, *inner), visible=run.visible)
 
         return mapped(joined, parts[0])
 
@@ -176,7 +179,7 @@ class Transforms:
     def _constant(self, value: Any) -> Any:
         if isinstance(value, Vector):
             numbers = [*map(self._trace.cut, value.numbers)]
-            return self._trace.vectors.made(numbers, value.shape, visible=False)
+            return self._trace.tensors.made(numbers, value.shape, visible=False)
         if isinstance(value, Cell):
             return self._trace.cell(self._trace.cut(value.number))
         return self._trace.cut(value)
@@ -242,9 +245,13 @@ class Transforms:
     def _weights(self, value: Any, given: Any) -> Sequence[Any]:
         """The tangents or cotangents of the numbers in a value."""
         value, given = (
-            self._trace.vectors.of_known(x) if isinstance(x, Tensor) and x.shape else x
+            self._trace.tensors.of_known(x) if isinstance(x, Tensor) and x.shape else x
             for x in (value, given)
         )
+        if is_whole(value):
+            if not is_whole(given) or (given.shape, given.dtype) != (value.shape, value.dtype):
+                raise self._trace.refused("a tangent or cotangent is of another shape")
+            return [given.number]
         if not isinstance(value, Vector):
             return [1.0 if given is None else self._weight(given)]
         if not isinstance(given, Vector) or (given.shape, given.type) != (value.shape, "float"):
@@ -259,6 +266,11 @@ class Transforms:
         if number_type(number) == "float":
             return number
         return ops.mul(number, 1.0) if isinstance(number, Symbol) else float(number)
+
+
+def _is_float(out: Any) -> bool:
+    """Whether a result is a single float."""
+    return not isinstance(out, Vector) and number_type(number_in(out)) in ("float", "float64[]")
 
 
 def _like(inputs: Any, found: Any) -> Any:

@@ -1,8 +1,9 @@
 """The typed program: what is left of a program when everything known of it before a run is gone.
 
-It is structured code over values that are defined once: numbers of three types, the ops' own values
-on numbers (`Op.number`), branches, loops, stacks of numbers for what a pass back reads again. It
-knows no names, lists, tensors or functions. Derivatives of one are typed programs, too, so that
+It is structured code over values that are defined once: numbers of three types and arrays of known
+dtype and shape, the ops' own values on them (`Op.number`, `Op.array`), branches, loops, stacks of
+values for what a pass back reads again. It knows no names, lists, tensors or functions; arrays are
+never changed. Derivatives of one are typed programs, too, so that
 they nest; a back end makes code of one and needs to know nothing else.
 
 Copies are no instructions: two names of one value are one value, as they are one node of the graph
@@ -11,7 +12,8 @@ that the interpreter records. That is what the order of sums in a pass back hang
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import cache
 from typing import TypeAlias
 
 from gradcli.record import Record
@@ -20,7 +22,8 @@ from gradcli.source import Span
 
 class Value(Record):
     """What one instruction, or the program's beginning, defines. `type` is "float", "int" (of 64
-    bits) or "bool"; `number` is its own in the whole program.
+    bits) or "bool", or that of an array, such as "float64[2,3]"; `number` is its own in the whole
+    program.
     """
 
     __slots__ = ("number", "type")
@@ -51,8 +54,8 @@ class Block(Record):
 
 
 class Do(Instruction):
-    """target = the value on numbers of the op with the name `op`; an argument that is left out is
-    None.
+    """target = the value on numbers of the op with the name `op`, or that on arrays where there are
+    any; an argument that is left out is None.
     """
 
     __slots__ = ("target", "op", "args", "params")
@@ -60,6 +63,12 @@ class Do(Instruction):
     op: str
     args: tuple[Operand | None, ...]
     params: tuple[tuple[str, object], ...]
+
+
+class Placed(Do):
+    """Likewise, and an array lies in memory as the result of an op on tensors does."""
+
+    __slots__ = ()
 
 
 class If(Instruction):
@@ -182,6 +191,38 @@ def type_of(x: Operand | None) -> str:
     return x.type if isinstance(x, Value) else "none" if x is None else TYPES[type(x)]
 
 
+def array_type(dtype: str, shape: Sequence[int]) -> str:
+    """The type of arrays of a dtype and shape; without dimensions they are no numbers."""
+    return f"{dtype}[{','.join(map(str, shape))}]"
+
+
+def is_array(type: str) -> bool:
+    """Whether a type is one of arrays."""
+    return type[-1] == "]"
+
+
+@cache
+def dtype_and_shape(type: str) -> tuple[str, tuple[int, ...]]:
+    """The dtype and shape of values of a type."""
+    if not is_array(type):
+        return DTYPES[type], ()
+    dtype, _, sizes = type[:-1].partition("[")
+    return dtype, tuple(map(int, filter(None, sizes.split(","))))
+
+
+def is_floating(type: str) -> bool:
+    """Whether values of a type have derivatives."""
+    return type.startswith("float")
+
+
+def nothing(type: str) -> float | int | bool:
+    """A number that stands for a value of a type where nobody reads it."""
+    return _NOTHING.get(type, 0.0)
+
+
+_NOTHING: dict[str, float | int | bool] = {"float": 0.0, "int": 0, "bool": False}
+
+
 class NotCompilable(Exception):
     """Something cannot be said by a typed program: why, and where that stands, if that is known."""
 
@@ -189,3 +230,7 @@ class NotCompilable(Exception):
         super().__init__(reason)
         self.reason = reason
         self.span = span
+
+
+class TooLarge(NotCompilable):
+    """A tensor has too many elements to be done one by one."""

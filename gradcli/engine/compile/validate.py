@@ -18,6 +18,7 @@ from gradcli.engine.compile.typed import (
     Ruled,
     Tell,
     Value,
+    is_array,
     type_of,
 )
 from gradcli.engine.ops.catalog import ops
@@ -51,8 +52,8 @@ class _Walk:
         match i:
             case Do():
                 yield from self.read(i.args, seen, i.op)
-                if i.op not in ops.families or ops[i.op].number is None:
-                    yield f"`{i.op}` has no value on numbers"
+                if i.op not in ops.families or not _has_value(i):
+                    yield f"`{i.op}` has no value on these"
                 yield from self.define((i.target,), seen)
             case If():
                 yield from self.read((i.test,), seen, "if")
@@ -116,6 +117,18 @@ class _Walk:
             yield f"stack {stack} has types {types} and {found}"
 
     def fit(self, wanted: Iterable[str], operands: Iterable[Operand], where: str) -> Iterator[str]:
-        types, found = list(wanted), [type_of(x) for x in operands]
-        if types != found:
+        several = list(operands)
+        types, found = list(wanted), [type_of(x) for x in several]
+        if len(types) != len(found) or not all(map(_fits, types, several)):
             yield f"{where} has types {found}, not {types}"
+
+
+def _fits(wanted: str, x: Operand | None) -> bool:
+    """Whether an operand is of a type; a number stands for an array that nobody reads."""
+    return type_of(x) == wanted or (is_array(wanted) and not isinstance(x, Value))
+
+
+def _has_value(i: Do) -> bool:
+    """Whether an op has a value on such arguments."""
+    op, types = ops[i.op], [type_of(x) for x in (i.target, *i.args)]
+    return (op.array if any(map(is_array, types)) else op.number) is not None

@@ -10,17 +10,24 @@ from typing import Any
 from gradcli import ir
 from gradcli.engine.compile.liveness import Liveness
 from gradcli.engine.compile.symbols import Builder, Symbol
-from gradcli.engine.compile.typed import DTYPES, type_of
+from gradcli.engine.compile.typed import (
+    DTYPES,
+    NotCompilable,
+    dtype_and_shape,
+    is_array,
+    type_of,
+)
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.values.carrier import Carrier
 from gradcli.engine.values.data import NUMBERS
 
 
 class Cell(Carrier):
-    """A 0-d tensor: what holds it sees each change in place.
+    """A tensor that is one value of the typed program, be it 0-d or an array: what holds it sees
+    each change in place.
 
     Fields:
-        number: the number in it.
+        number: the number in it, or the array that it is.
         visible: whether it requires grad, as the program sees it; None where that is not known.
         leaf: whether it is a leaf that does.
         saved: whether a rule reads the number, which must not be changed in place any more.
@@ -39,18 +46,25 @@ class Cell(Carrier):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        return ()
+        return dtype_and_shape(number_type(self.number))[1]
 
     @property
     def ndim(self) -> int:
-        return 0
+        return len(self.shape)
 
     @property
     def dtype(self) -> str:
-        return DTYPES[number_type(self.number)]
+        return dtype_and_shape(number_type(self.number))[0]
+
+    @property
+    def in_order(self) -> bool:
+        return self._builder.is_in_order(self.number)
 
     def apply(self, op: Any, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
         return self._builder.do(op, args, params)
+
+    def __array__(self, *args: Any, **named: Any) -> Any:
+        raise NotCompilable("an op looks at what is known only when it runs", self._builder.span)
 
 
 class Vector(Carrier):
@@ -258,6 +272,11 @@ DEAD: Any = Conflict("nothing reads it")
 def is_number(value: Any) -> bool:
     """Whether it is a number, known or not."""
     return type(value) in NUMBERS or type(value) is Symbol
+
+
+def is_whole(value: Any) -> bool:
+    """Whether it is a tensor that is one array of the typed program."""
+    return isinstance(value, Cell) and is_array(number_type(value.number))
 
 
 def number_type(value: Any) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 from gradcli.engine.compile.symbols import Symbol
-from gradcli.engine.compile.typed import DTYPES
+from gradcli.engine.compile.typed import DTYPES, TooLarge
 from gradcli.engine.compile.values import Cell, Vector, is_number, number_type
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.internal.alone import stands_alone
@@ -24,6 +24,8 @@ from gradcli.errors import GradError
 MOST = 64
 """Elements of a tensor that is done element by element."""
 
+_TYPES = {dtype: name for name, dtype in DTYPES.items()}
+
 Tree: TypeAlias = "int | tuple[Tree, Tree]"
 
 
@@ -32,6 +34,12 @@ class Vectors:
 
     def __init__(self, trace: Any) -> None:
         self._trace = trace
+
+    def takes(self, op: Op, args: Sequence[Any]) -> bool:
+        """Whether an op on these is one on tensors with dimensions."""
+        if op.variadic and op.by_elements is not None:
+            return True
+        return any(isinstance(a, Vector) or (isinstance(a, Tensor) and a.shape) for a in args)
 
     def made(
         self,
@@ -46,16 +54,29 @@ class Vectors:
             found.frozen = True  # it may lie on the memory of others
             return found
         if not 0 < len(numbers) <= MOST:
-            raise self.refused(f"a tensor of {len(numbers)} elements")
+            raise self._too_large(len(numbers))
         if len({number_type(x) for x in numbers}) > 1:
             raise self.refused("a tensor of numbers of several types")
         self._trace.requires_grad |= visible is True
         return Vector(numbers, shape, visible, self._trace, dense)
 
+    def types(self, dtype: str, shape: Sequence[int]) -> list[str]:
+        """Of which types the values are that a tensor is made of: those of its elements."""
+        count = int(np.prod(shape))
+        if not 0 < count <= MOST:
+            raise self._too_large(count)
+        return [_TYPES[dtype]] * count
+
+    def given(self, values: Sequence[Symbol], shape: Sequence[int], visible: bool | None) -> Any:
+        """A tensor that comes from outside."""
+        return self.made(values, shape, visible)
+
     def of_known(self, x: Tensor, *, visible: bool | None = False) -> Vector:
         """A tensor whose elements are known."""
-        if x.dtype not in DTYPES.values() or not 0 < x.data.size <= MOST:
-            raise self.refused(f"a tensor of {x.data.size} elements of {x.dtype}")
+        if x.dtype not in DTYPES.values():
+            raise self.refused(f"a tensor of {x.dtype}")
+        if not 0 < x.data.size <= MOST:
+            raise self._too_large(x.data.size)
         dense = bool(x.data.flags.c_contiguous)
         found: Vector = self.made(x.data.reshape(-1).tolist(), x.shape, visible, dense)
         return found
@@ -75,6 +96,10 @@ class Vectors:
         if op.elementwise and op.array is not None:
             return self._each(op, args, params)
         raise self._refused(op)
+
+    def owned(self, op: Op, found: Any, args: Sequence[Any]) -> Any:
+        """What an op made of others gives a program that calls it."""
+        return found
 
     def _refused(self, op: Op) -> Exception:
         return self.refused(f"`{op.name}` of a tensor with dimensions")
@@ -206,6 +231,9 @@ class Vectors:
         seen = [x.visible for x in parts if isinstance(x, Cell)]
         visible = None if None in seen else any(seen) and self._trace.recording
         return self.made(numbers[::-1], (len(found),), visible)
+
+    def _too_large(self, count: int) -> Exception:
+        return TooLarge(f"a tensor of {count} elements", self._trace.span)
 
     def refused(self, reason: str) -> Exception:
         """That what stands here cannot be compiled."""

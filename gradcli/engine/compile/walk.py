@@ -18,6 +18,7 @@ from gradcli.engine.compile.typed import (
     Ruled,
     Tell,
     Value,
+    is_array,
 )
 
 
@@ -54,6 +55,11 @@ def instructions(body: Sequence[Instruction]) -> Iterator[Instruction]:
 def has_rules(program: Program) -> bool:
     """Whether anything in a program depends on others by a rule of its own."""
     return any(isinstance(i, Ruled) for i in instructions(program.block.body))
+
+
+def has_arrays(program: Program) -> bool:
+    """Whether any value of a program is an array."""
+    return any(is_array(v.type) for v in values(program))
 
 
 def values(program: Program) -> Iterator[Value]:
@@ -146,7 +152,7 @@ class Copier:
         match i:
             case Do():
                 args = tuple([None if a is None else self.operand(a) for a in i.args])
-                return Do(i.span, self._new(i.target), i.op, args, i.params)
+                return type(i)(i.span, self._new(i.target), i.op, args, i.params)
             case If():
                 then, orelse = self.block(i.then), self.block(i.orelse)
                 test = self.operand(i.test)

@@ -9,7 +9,7 @@ from typing import Any
 
 from gradcli.engine.compile.symbols import Symbol, operand
 from gradcli.engine.compile.trace import Trace, content, restore
-from gradcli.engine.compile.typed import Block, If, Instruction, Operand, Value
+from gradcli.engine.compile.typed import Block, If, Instruction, Operand, Value, nothing
 from gradcli.engine.compile.values import (
     DEAD,
     MISSING,
@@ -28,9 +28,6 @@ from gradcli.engine.compile.values import (
     kinds,
     number_type,
 )
-
-NOTHING: dict[str, float | int | bool] = {"float": 0.0, "int": 0, "bool": False}
-"""A number of each type, where nobody reads it."""
 
 
 class Way:
@@ -182,7 +179,7 @@ class Merge:
         """What is held on one way, where nobody reads it on the other."""
         if isinstance(a, Symbol):
             pair = [operand(a), operand(a)]
-            pair[1 - way] = NOTHING[number_type(a)]
+            pair[1 - way] = nothing(number_type(a))
             return self._target(pair[0], pair[1], number_type(a))
         if isinstance(a, Maybe):
             return Maybe(self._moved(a.value, way), self._moved(a.assigned, way))

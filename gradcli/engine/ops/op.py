@@ -452,7 +452,7 @@ class Op(Entry):
         number = self.number
         if number is not None and SCALARS.issuperset(map(type, args)):
             return number(*args, **params)
-        return self._on_arrays(args, params)
+        return self.on_arrays(args, params)
 
     def value_on_tensors(
         self, args: Sequence[Any], data: Sequence[Data], params: Mapping[str, Any]
@@ -474,20 +474,21 @@ class Op(Entry):
             for d in data:
                 if type(d) not in SCALARS and d.dtype.char not in USUAL:
                     return self._in_precisions(args, data, params)
-        return self._on_arrays(data, params)
+        return self.on_arrays(data, params)
 
     def _in_precisions(
         self, args: Sequence[Any], data: Sequence[Data], params: Mapping[str, Any]
     ) -> Any:
         """The same where NumPy would work in another precision than PyTorch."""
         if self.view:
-            return self._on_arrays(data, params)
+            return self.on_arrays(data, params)
         if all(type(d) in SCALARS or d.dtype.char in _IN_ONE for d in data):
-            return self._on_arrays(in_one_precision(self.dtype, args, params, data), params)
-        out = self._on_arrays(usual(self.dtype, args, params, data), params)
+            return self.on_arrays(in_one_precision(self.dtype, args, params, data), params)
+        out = self.on_arrays(usual(self.dtype, args, params, data), params)
         return by_rule(self.dtype, args, params, out)
 
-    def _on_arrays(self, args: Sequence[Data], params: Mapping[str, Any]) -> Any:
+    def on_arrays(self, args: Sequence[Data], params: Mapping[str, Any]) -> Any:
+        """Plain value on arrays and numbers."""
         assert self.array is not None
         elements, last, shape = 1, None, self.shape
         for a in args:
@@ -525,7 +526,7 @@ class Op(Entry):
         for a in args:
             if isinstance(a, Carrier):
                 return a.apply(self, args, params)
-        return self._on_arrays([np.asarray(a) if type(a) is list else a for a in args], params)
+        return self.on_arrays([np.asarray(a) if type(a) is list else a for a in args], params)
 
     @property
     def direct(self) -> Direct:

@@ -815,11 +815,11 @@ def evaluated(
     else:
         out = op.value_on_tensors(args, data, params)
     if type(out) is not tuple:
-        return _placed(op, out, data, 0), kind
-    return tuple(_placed(op, part, data, i) for i, part in enumerate(out)), kind
+        return placed(op, out, data, 0), kind
+    return tuple(placed(op, part, data, i) for i, part in enumerate(out)), kind
 
 
-def _placed(op: Recordable, out: Data, data: Sequence[Data], i: int) -> Data:
+def placed(op: Recordable, out: Data, data: Sequence[Data], i: int) -> Data:
     """A result on the memory that PyTorch's lies on, in the same order."""
     if type(out) in NUMBERS or (op.view and memory.shares(out, data[0])):
         return out

@@ -27,6 +27,11 @@ class Carrier:
         """Whether what is made of it may be differentiated by it again."""
         return False
 
+    @property
+    def in_order(self) -> bool:
+        """Whether its elements are taken to lie in order in memory."""
+        return True
+
     def apply(self, op: Any, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
         """What the op makes of the arguments, this being the first carrier among them."""
         raise NotImplementedError

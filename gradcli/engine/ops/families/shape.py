@@ -8,7 +8,7 @@ from typing import Any
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import REQUIRED, Op, bad, composite, known, op, sample
 from gradcli.engine.values import memory
-from gradcli.engine.values.carrier import data_of
+from gradcli.engine.values.carrier import Carrier, data_of
 from gradcli.engine.values.data import Data, np, shape_of
 from gradcli.engine.values.limits import check_memory, check_strides
 from gradcli.engine.values.memory import as_first, shows_more
@@ -94,6 +94,8 @@ reshape: Op = op(
 
 def _viewed(x: Any, shape: Any) -> Any:
     data = data_of(x)
+    if isinstance(data, Carrier) and not data.in_order:
+        raise AssertionError("a carrier knows of no other order")
     if isinstance(data, np.ndarray) and data.size:
         out = _reshape(data, shape)
         if not memory.shares(out, data):
@@ -565,6 +567,8 @@ clone: Op = op(
 
 def _contiguous(x: Any) -> Any:
     data = data_of(x)
+    if isinstance(data, Carrier):
+        return x if data.in_order else ops.ordered(x)
     if not isinstance(data, np.ndarray) or data.flags.c_contiguous:
         return x
     return ops.ordered(x)

@@ -39,6 +39,10 @@ class Element(Carrier):
     def dtype(self) -> str:
         return dtype_of(self._value)
 
+    @property
+    def recorded(self) -> bool:
+        return isinstance(self._value, Carrier) and self._value.recorded
+
     def apply(self, op: Op, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
         if op.body is not None:
             return op.body(*args, **params)

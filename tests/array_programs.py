@@ -1,0 +1,101 @@
+"""Programs of a tensor of a hundred elements and a number, and what is asked of them; one of each
+sample of the operations, too.
+"""
+
+import random
+
+import numpy as np
+from vector_programs import answer
+
+from gradcli.engine.ops.catalog import ops
+
+HEAD = "input x: float[100]\ninput b\n"
+_NUMBERS = np.random.default_rng(0).normal(size=(2, 100))
+GIVEN = {"x": _NUMBERS[0], "b": 0.7}
+ASKED = {"grad": {}, "run": {}} | {
+    question: {"tangents": {"x": _NUMBERS[1], "b": 1.5}} for question in ("jvp", "hvp")
+}
+
+PROGRAMS = {
+    "a loop": "y = x\nfor i in range(30):\n    y = y * 0.9 + tanh(y * b)\ny.sum()",
+    "element by element": "y = exp(x * b) / (1 + x * x)\n(y * y).mean() + y.max()",
+    "matrices": "A = x.reshape(10, 10)\n(A @ A).sum() + (A * b).sum(0).prod()",
+    "a softmax": "softmax(x, 0)[3] * b",
+    "items": "sin(x[1]) * exp(x[2]) * b",
+    "parts": "(x[1:] * x[:-1]).sum() * b",
+    "a branch": "y = x\nif b > 0:\n    y = y * 2\nelse:\n    y = -y\n(y * b).sum()",
+    "a branch in a loop": "y = x\nfor i in range(20):\n    if y.sum() > b:\n        y = y * 0.5\n"
+    "    else:\n        y = y + 1.0\ny.sum()",
+    "a while": "y = x\nn = 0\nwhile (y * y).sum() > 1 and n < 50:\n    y = y * 0.9 - b * 0.01\n"
+    "    n = n + 1\n(y * b).sum()",
+    "put together": "stack([x, x * b]).sum() * cat([x, x]).mean()",
+    "an inner product": "(x @ x) * b",
+    "functions without loops of NumPy's": "relu(x).sum() + erf(x).sum() * b + sqrt(x * x + 1).std()",
+    "a solution": "A = x.reshape(10, 10)\nsolve(A, A[0] * b).sum()",
+    "a sum of a view": "(x.reshape(10, 10).T * b).sum(1)[2]",
+    "a view": "w = x.view(10, 10)\n(w - w.T * b).pow(2).sum()",
+    "a copy of a view": "x.reshape(5, 20).T.reshape(-1)[3] * b",
+    "a norm of running sums": "(x.cumsum(0) * b).norm()",
+    "choices": "where(x > b, x, b * x).sum() + x.clamp(-1, 1).sum() * b",
+    "a param": "param w = [[1.0, 2.0], [3.0, 4.0]]\n(w @ w * b).sum() * x.mean()",
+    "a function": "def f(v, k):\n    return (v * v).sum() * k\nf(x, b) + f(x[:50], 2.0)",
+    "print": "print(x.sum())\nx.sum() * b",
+    "a convolution": "conv1d(x.reshape(1, 1, 100), x[:3].reshape(1, 1, 3)).sum() * b",
+    "windows of one picture": "p = x[:18].reshape(1, 3, 6)\n"
+    "(conv2d(p, x[20:24].reshape(2, 1, 1, 2), x[:2]) * b).sum()",
+    "a loss": "mse_loss(x, x * b) + layer_norm(x.reshape(10, 10), (10,)).pow(3).sum() * b",
+    "places": "x[[1, 2, 3, 1]].sum() * b + x[torch.tensor([1, 1])].prod()",
+    "a determinant": "det(x.reshape(10, 10)) * b",
+    "an outer product": "outer(x, x * b).sum()",
+    "a gradient": "g = grad(lambda t, k: (t * t * k).sum(), (0, 1))(x, b)\n(g[0] * g[1]).sum()",
+    "steps down": "y = x\nfor i in range(30):\n"
+    "    y = y - 0.1 * grad(lambda t: ((t - b) ** 2).sum() + (t ** 4).mean())(y)\ny.sum()",
+    "a product with a Jacobian": "v, d = jvp(lambda t: t * t * b, (x,), (x * 2,))\n(v * d).sum()",
+    "one with its transpose": "v, p = vjp(lambda t: t * b, x)\n(p(x * x)[0] * v).sum()",
+    "one with a Hessian": "hvp(lambda t: (t ** 3).sum() * b, x, x)[1].sum()",
+    "mixed": "(x > 0).sum() * b + (x * 0.5).sum().item() * b",
+}
+
+
+def both(program, question, given=GIVEN, **more):
+    """What the interpreter and code answer."""
+    return tuple(answer(program, question, when, given, **more) for when in ("never", "always"))
+
+
+def samples():
+    """Programs of the samples of the operations, with values for their inputs."""
+    for name in sorted(ops):
+        op = ops[name]
+        if op.name == name and op.method and op.host is None and (op.array or op.body):
+            for s in op.samples():
+                made = _of_sample(op, s)
+                if made is not None:
+                    yield name, *made
+
+
+def _of_sample(op, s):
+    """The text of a program of a sample, and its inputs; None where it has no tensor of floats."""
+    head, given, names = [], {}, []
+    for letter, a in zip("abcdefgh", s.args, strict=False):
+        shape = np.shape(a)
+        if a is None:
+            names.append("None")
+        elif np.asarray(a).dtype.kind != "f":
+            names.append(f"tensor({np.asarray(a).tolist()})")
+        else:
+            names.append(letter)
+            given[letter] = a
+            head.append(
+                f"input {letter}" + (f": float[{','.join(map(str, shape))}]" if shape else "")
+            )
+    if not any(map(np.ndim, given.values())) or any(0 in np.shape(a) for a in given.values()):
+        return None
+    params = "".join(f", {k.removeprefix('*')}={_said(v)}" for k, v in s.params.items())
+    call = f"r = {op.name}({', '.join(names)}{params})"
+    rng = random.Random(op.name)
+    dots = {k: (np.asarray(a) + rng.gauss(0, 1)).tolist() for k, a in given.items()}
+    return "\n".join([*head, call, "(r * 1.5).sum()"]), given, dots
+
+
+def _said(value):
+    return "..." if value is Ellipsis else repr(value)

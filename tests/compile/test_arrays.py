@@ -1,0 +1,127 @@
+"""Programs of tensors as code that calls NumPy: to the last bit what the interpreter gives."""
+
+import numpy as np
+import pytest
+from amounts import chunks
+from array_programs import ASKED, GIVEN, HEAD, PROGRAMS, both, samples
+
+from gradcli.engine.compile import python
+from gradcli.engine.compile.adjoint import adjoint
+from gradcli.engine.compile.arrays import Arrays
+from gradcli.engine.compile.control import Control, Left
+from gradcli.engine.compile.density import dense
+from gradcli.engine.compile.specialize import specialize
+from gradcli.engine.compile.validate import faults
+from gradcli.engine.compile.walk import has_arrays
+from gradcli.errors import GradError
+from gradcli.program import Options, load
+
+MADE = list(samples())
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_code_gives_the_answer_of_a_run(name):
+    program, at = load(HEAD + PROGRAMS[name]), [*PROGRAMS].index(name)
+    for question in ["grad", [*ASKED][1 + at % 3]]:
+        run, code = both(program, question, **ASKED[question])
+        assert run == code
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("question", ASKED)
+def test_all_answers(question):
+    for text in PROGRAMS.values():
+        run, code = both(load(HEAD + text), question, **ASKED[question])
+        assert run == code, text
+
+
+@pytest.mark.parametrize("first", chunks(few=1, many=len(MADE), size=40))
+def test_samples_of_the_operations(first):
+    """What has code has the interpreter's answer, in every mode."""
+    compiled = 0
+    for name, text, given, dots in MADE[first :: -(-len(MADE) // 40) if first == 0 else 1][:40]:
+        try:
+            program = load(text)
+        except GradError:  # of an op that no program names so
+            continue
+        for question, more in (
+            ("grad", {}),
+            ("jvp", {"tangents": dots}),
+            ("hvp", {"tangents": dots}),
+        ):
+            run, code = both(program, question, given, **more)
+            compiled += "not-compilable" not in code
+            assert run == code or "not-compilable" in code, name
+    assert compiled
+
+
+def test_the_typed_program_holds():
+    for text in PROGRAMS.values():
+        program = load(HEAD + text)._loaded.program
+        made = specialize(program, {"x": (100,), "b": ()}, ("x", "b"), [None], (), Arrays)
+        assert not faults(made.program)
+        assert has_arrays(made.program)
+
+
+def test_what_lies_in_order():
+    """Views may not, and what is made of them lies as they do."""
+    text = f"{HEAD}w = x.reshape(10, 10)\nu = w.T * b\nv = w * b\nu.sum() + v.sum()"
+    made = specialize(load(text)._loaded.program, {"x": (100,), "b": ()}, (), [None], (), Arrays)
+    in_order = dense(made.program)
+    lies = {i.op: i.target.number in in_order for i in made.program.block.body}
+    assert lies["reshape"] is False  # which may be a view of anything
+    assert made.program.inputs[0].number in in_order
+    assert lies["permute"] is False
+
+
+REFUSED = {
+    "x[x > 0].sum() * b": "an item is taken by what is known only when it runs",
+    "x.sort()[0][3] * b": "`sort` of a tensor",
+    "y = x.reshape(5, 20).T\ny.contiguous().sum() * b": "how a tensor lies in memory",
+    "y = x * 1\ny[0] = b\ny.sum()": "an item of a tensor is set",
+}
+
+
+@pytest.mark.parametrize("text", REFUSED)
+def test_what_cannot_be_compiled_says_why(text):
+    run, code = both(load(HEAD + text), "grad")
+    assert REFUSED[text] in code
+    assert "not-compilable" not in run
+
+
+def test_memory_that_stacks_take_is_limited():
+    """What a pass back reads of each turn is kept: code leaves where that becomes too much."""
+    text = f"{HEAD}y = x\nfor i in range(300):\n    y = sin(y) * b\ny.sum()"
+    program = load(text)._loaded.program
+    made = specialize(program, {"x": (100,), "b": ()}, ("x", "b"), [None], (), Arrays)
+    code = python.code(adjoint(made.program, made.arrays["x"].values).program)
+    needed = 300 * 100 * 8
+    for memory, left, goes in ((needed, 0, True), (needed // 2, 0, False), (1000, needed, True)):
+        control = Control(memory=memory, more=lambda left=left: left)
+        if goes:
+            code.call([GIVEN["x"], 0.7, 1.0], control)
+        else:
+            with pytest.raises(Left, match="memory"):
+                code.call([GIVEN["x"], 0.7, 1.0], control)
+
+
+def test_values_that_an_input_takes():
+    """Lists, ints, arrays that lie otherwise; what is of another shape is the interpreter's."""
+    program = load("input x: float[2,40]\n(x * x).sum() * x[0, 1]")
+    x = np.arange(80.0).reshape(2, 40)
+    for given in (x, x.tolist(), x.astype(int), x.T.copy().T, x > 3, x[0], None):
+        run, code = both(program, "grad", {"x": given})
+        assert run == code or "not-compilable" in code
+
+
+def test_what_is_made_is_said(cli):
+    found = cli("grad", "-e", f"{HEAD}x.sum() * b", "x=" + str([0.5] * 100), "b=1", "-v",
+                "--compile", "always")  # fmt: skip
+    assert "made Python code with calls of NumPy in" in found[2]
+
+
+def test_a_value_that_is_not_finite_is_left_to_the_interpreter():
+    program = load(f"{HEAD}log(x * b).sum()")
+    run, code = both(program, "grad")
+    assert run == code
+    assert "nan" in program.grad(GIVEN, options=Options(compile="always")).__repr__()

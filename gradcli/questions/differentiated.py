@@ -16,7 +16,7 @@ from gradcli.engine.compile.specialize import (
     Tree,
     specialize,
 )
-from gradcli.engine.compile.tangent import tangent, tangents
+from gradcli.engine.compile.tangent import connected, tangents
 from gradcli.engine.compile.typed import (
     Block,
     Do,
@@ -130,17 +130,29 @@ class Differentiated(Form):
 
     def pushed(self, program: Program, directions: Sequence[Sequence[Value]]) -> Program:
         """A program with tangents of the result along directions that move some of the points."""
+        if len(self.names) > 1:
+            program = self._connected(program)
         found = tangents(program, directions)
         self.hold_stacked(found.absent)
         if len(self.names) > 1:
-            points = [[self.points[k] for k in self.points_of([name])] for name in self.names]
-            self.unused = _unused(program, self.names, points, self.width)
             return found.program
         if all(x is True for x in found.absent[: self.width]):
             self.unused = [*self.names]
         elif self.width > 1 and all(x is not False for x in found.absent[: self.width]):
             raise NotCompilable("whether the result depends on the input hangs on the way")
         return certain(found) if self.width == 1 else found.program
+
+    def _connected(self, program: Program) -> Program:
+        """A program that leaves where its result does not depend on one of the names; names on
+        which it never does are noted.
+        """
+        for name in self.names:
+            own = [self.points[k] for k in self.points_of([name])]
+            found = connected(program, own, self.width)
+            if found is None:
+                self.unused.append(name)
+            program = found or program
+        return program
 
     def hold_stacked(self, absent: Sequence[Operand]) -> None:
         """Note whether tangents of several items of a list are added up, as a run does: a zero that
@@ -221,24 +233,6 @@ def _differentiated(
         found = [name for name in found if name not in kinds or name in asked] or found
     if not found:
         raise NotCompilable("there is nothing to differentiate by")
-    return found
-
-
-def _unused(
-    program: Program, names: Sequence[str], points: Sequence[Sequence[Value]], width: int
-) -> list[str]:
-    """The names that nothing of the result was made from.
-
-    Raises:
-        NotCompilable: If that hangs on the way that a run takes.
-    """
-    found = []
-    for name, own in zip(names, points, strict=True):
-        absent = tangent(program, own, 1).absent[:width]
-        if all(x is True for x in absent):
-            found.append(name)
-        elif all(x is not False for x in absent):
-            raise NotCompilable(f"whether the result depends on `{name}` hangs on the way")
     return found
 
 

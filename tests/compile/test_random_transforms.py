@@ -97,7 +97,7 @@ def test_code_gives_the_answer_of_a_run(first, monkeypatch):
     for seed in range(first, first + 4):
         text, question = Writer(seed).program(), [*QUESTIONS][seed % len(QUESTIONS)]
         code = answer(text, question, "always")
-        refused = code.startswith("not compiled")
+        refused = "not compiled" in code
         found[refused] += 1
         assert refused or code == answer(text, question, "never"), (seed, question)
     assert found[False]

@@ -47,6 +47,12 @@ PROGRAMS = {
     "several": "input x = 2.0\ninput y = 3.0\n[x * y, x ** 2, sin(y)]",
     "printed": "input x = 2.0\nprint('begin', x)\ny = x * 3\nprint(f'{y:.3f}')\ny ** 2",
     "printed, not finite": "input x = 0.0\nprint('once')\n1 / x",
+    "first assigned in a loop": (
+        "input x = 0.5\ninput n = 3\nfor i in range(n * 30):\n    t = (x * i, [x, x])\nt[0] * x"
+    ),
+    "two, by the way": (
+        "param a = 1.5\nparam b = 0.5\ndef f(y):\n    return y * 2 if y > b else y * b\nf(a) * 3"
+    ),
 }
 QUESTIONS = {
     "run": {},
@@ -75,7 +81,7 @@ def answer(text, question, when, **given):
     method, *_ = question.split()
     asked = QUESTIONS[question]
     if method in ("jvp", "hvp") and "param a" in text:
-        asked = {"tangents": {"b": 2.0}}
+        asked = {"tangents": {"a": 1.0, "b": 2.0}}
     printed = []
     try:
         options = Options(echo=printed.append, compile=when)

@@ -272,6 +272,8 @@ def _joined(a: Any, b: Any, name: str, is_param: Callable[[Any], bool]) -> Form:
         kinds = {number_type(x) if is_number(x) else "" for x in values}
         if len(kinds) == 1 and "" not in kinds:
             return MaybeForm(NumberForm(kinds.pop()))
+        if a is MISSING and "" in kinds and not any(isinstance(x, Conflict) for x in values):
+            raise Changed(f"{name} may have no value")  # before the first turn
         return ConflictForm(f"{name} may have no value")
     if isinstance(a, Cell) and isinstance(b, Cell):
         inner = _joined(a.number, b.number, name, is_param)

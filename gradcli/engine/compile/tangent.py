@@ -17,6 +17,7 @@ from gradcli.engine.compile.delta import (
 )
 from gradcli.engine.compile.rules import Place, pushed
 from gradcli.engine.compile.symbols import Builder, Symbol
+from gradcli.engine.compile.tidy import tidy
 from gradcli.engine.compile.transposition import transposed
 from gradcli.engine.compile.typed import (
     Block,
@@ -67,6 +68,13 @@ def tangents(
     return Forward(program, directions, again).derived()
 
 
+def connected(program: Program, wrt: Sequence[Value], width: int) -> Program | None:
+    """A program that leaves where none of its first results depends on some values, on the way that
+    it takes; None if none ever does.
+    """
+    return Forward(program, [wrt], ()).connected(width)
+
+
 class Forward:
     """Writes a program with its tangents."""
 
@@ -103,6 +111,24 @@ class Forward:
         found = [self.of(d, x) for d in directions for x in results]
         types = [slope_type(x) for x in results] * len(directions)
         return derived(made, found, types, self.deltas, self.first)
+
+    def connected(self, width: int) -> Program | None:
+        """The program alone, which leaves where there is no tangent."""
+        program = self.program
+        with self.builder.block() as body:
+            for v in program.inputs:
+                self.seeded(v)
+            self.body(program.block.body)
+            results = program.block.results
+            _, by = self.deltas.together([self.of(0, x) for x in results[:width]])
+        block = Block(tuple(body), (*results, by.absent))
+        block = tidy(Program(program.inputs, block, program.texts), self.first).block
+        absent = block.results[-1]
+        if not isinstance(absent, Value):
+            return None if absent else program
+        why = "the result may not depend on what it is differentiated by"
+        block = Block((*block.body, Leave(Span(0, 0), absent, why)), results)
+        return Program(program.inputs, block, program.texts)
 
     def of(self, d: int, x: Operand | None) -> Delta | None:
         """The tangent of an operand in a direction."""

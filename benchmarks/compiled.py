@@ -1,4 +1,4 @@
-"""Compiled loops, rows and Hessians, beside the interpreter, PyTorch, JAX and C."""
+"""Compiled loops, rows and Hessians, beside the interpreter, PyTorch, JAX, C and awk."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pathlib import Path
 from time import process_time
 from typing import Any
 
-from benchmarks.clock import Timing, race, table
+from benchmarks.clock import Timing, of_children, race, table
 from benchmarks.peers import torch
 from gradcli.program import Options, load
 
@@ -76,6 +76,22 @@ void rows(const double *a, const double *b, long count, double *y, double *by_a,
         by_b[i] = a[i] + s;
     }
 }
+"""
+
+AWK_LOOP = """
+BEGIN {
+    x = 0.001; y = 0.5; by_y = 1.0; by_x = 0.0
+    for (i = 0; i < 1000000; i++) { before[i] = y; y = y + sin(y) * x }
+    for (i--; i >= 0; i--) {
+        by_x = by_x + by_y * sin(before[i])
+        by_y = by_y + by_y * x * cos(before[i])
+    }
+    printf "%.17g %.17g\\n", y, by_x
+}
+"""
+AWK_ROWS = """
+BEGIN { FS = OFS = ","; OFMT = CONVFMT = "%.17g"; print "result", "grad_a", "grad_b" }
+NR > 1 { s = sin($1); print s * $2 + $1 * $2 - 3.0, $2 + $2 * cos($1), $1 + s }
 """
 
 
@@ -267,7 +283,10 @@ def commands(repeats: int) -> None:
             asked = [*gradcli, "-e", ROWS, "--rows", str(data), "--compile", when]
             works[f"100,000 rows of a CSV, {when}"] = partial(_done, asked)
         works["a loop of a million turns"] = partial(_done, [*gradcli, str(looped)])
-        found = race(works, min(repeats, 2))
+        if shutil.which("awk") is not None:
+            works["the rows by awk"] = partial(_done, ["awk", AWK_ROWS, str(data)])
+            works["the loop by awk"] = partial(_done, ["awk", AWK_LOOP])
+        found = race(works, min(repeats, 2), of_children)
     _print("whole commands", found, "s", 1.0)
 
 

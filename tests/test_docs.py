@@ -61,6 +61,36 @@ def test_a_command_prints_what_is_shown(command, output, cli, forked, monkeypatc
     assert err == "", f"{command}\nprints on standard error\n{err}"
 
 
+INTERPRETED = (
+    *("with dimensions", "is no float, nor a list of them", "several results are asked for"),
+    *("is known only when it runs", "of what is no number", "is made of what is no number"),
+    *("with the operations that made them", "what was recorded is looked at"),
+    *("a dictionary is made", "a class is defined", "has no meaning in a compiled program"),
+)
+"""Why transcripts cannot be had by code: tensors, what is recorded, classes and modules."""
+
+
+def test_code_prints_what_is_shown(cli, monkeypatch):
+    """Each transcript with `--compile always`, where that can be."""
+    for name in COLOUR:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(ROOT)
+    takers, by_code, wrong = options_of_commands()["--compile"], 0, []
+    for page in PAGES:
+        for command, output in transcripts(page.read_text("utf-8")):
+            arguments = words(command)
+            if not arguments or arguments[0] not in takers or "--compile" in arguments:
+                continue
+            _, out, err = cli(*arguments, "--compile", "always")
+            if "not-compilable" not in err:
+                by_code += 1
+                wrong += [(command, out, output)] if out != output else []
+            elif not any(reason in err for reason in INTERPRETED):
+                wrong.append((command, err))
+    assert not wrong
+    assert by_code > 15
+
+
 @pytest.mark.parametrize(
     ("command", "expected"),
     [

@@ -52,6 +52,10 @@ _MEANINGLESS = {
     ir.Delete: "a name is deleted",
     ir.DeleteItem: "an item is deleted",
     ir.Emit: "a generator gives its items one by one",
+    ir.DefineClass: "a class is defined",
+    ir.Super: "`super()` is asked for",
+    ir.Try: "an error may be caught",
+    ir.Raise: "an error is raised",
 }
 _HANDED_ON = (ir.Copy, ir.Build, ir.Format, ir.Define, ir.Watch, ir.Input)
 """Instructions that read what they do not look at."""
@@ -346,7 +350,7 @@ class Statements:
                 return self._formatted(i, frame)
             case ir.Define():
                 return self._closure(i.function, frame)
-        raise self._trace.refused(f"{type(i).__name__} has no meaning in a compiled program")
+        raise self._trace.refused(_MEANINGLESS.get(type(i), "a call hands names on"))
 
     def _closure(self, function: ir.Function, frame: Frame) -> Closure:
         if visit.written_around(function):

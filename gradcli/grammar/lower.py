@@ -190,6 +190,10 @@ class _Lowering(Expressions):
             receiver = self.expression(target.value)
             self.emit(ir.DeleteItem(target.span, receiver, self.expression(target.index)))
             return
+        if isinstance(target, ast.Attribute):
+            receiver = self.expression(target.value)
+            self.emit(ir.DeleteAttribute(target.span, receiver, target.name))
+            return
         assert isinstance(target, ast.Name)
         slot = self.slot_of(target.id)
         assert slot is not None

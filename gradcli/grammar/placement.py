@@ -243,10 +243,10 @@ def _outer(statement: ast.Outer, where: _Where) -> Iterator[Fault]:
 
 def _deleted(target: ast.Expr, where: _Where, names: Names) -> Iterator[Fault]:
     """What is wrong with a target of `del`."""
-    if isinstance(target, ast.Index):
+    if isinstance(target, (ast.Index, ast.Attribute)):
         return
     if not isinstance(target, ast.Name):
-        yield Fault("bad-assignment", "`del` takes names and items", *target.span)
+        yield Fault("bad-assignment", "`del` takes names, items and attributes", *target.span)
         return
     own = where.scope.names if where.scope is not None else frozenset(names.top)
     if target.id not in own:

@@ -220,6 +220,14 @@ class DeleteItem(Instruction):
     index: Operand
 
 
+class DeleteAttribute(Instruction):
+    """`del receiver.name`."""
+
+    __slots__ = ("receiver", "name")
+    receiver: Operand
+    name: str
+
+
 class SpreadCall(Instruction):
     """target = function(*args, **keywords), of a list and, if there is one, a dictionary."""
 

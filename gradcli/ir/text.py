@@ -29,6 +29,7 @@ from gradcli.ir.program import (
     DefineClass,
     DefineRule,
     Delete,
+    DeleteAttribute,
     DeleteItem,
     Emit,
     Extend,
@@ -193,6 +194,8 @@ class _Printer:
                 return f"{type(i).__name__.lower()} {added}"
             case Delete():
                 return f"delete {self.operand(i.slot)}"
+            case DeleteAttribute():
+                return f"delete {self.operand(i.receiver)}.{i.name}"
             case DeleteItem():
                 return f"delete {self.operand(i.receiver)}[{self.operand(i.index)}]"
             case Emit():

@@ -339,6 +339,23 @@ def kind_of(value: Any) -> Kind | type:
     return Kind({"Size": "torch.Size", "DType": "torch.dtype"}.get(name, name))
 
 
+def _sliced(session: Any, *bounds: Any) -> slice:
+    if not 1 <= len(bounds) <= 3:
+        raise run_error("wrong-arity", f"`slice` takes 1 to 3 arguments, it got {len(bounds)}")
+    return slice(*bounds)
+
+
+slice_: Op = host(
+    "slice",
+    _sliced,
+    args=("*bounds",),
+    infer=lambda known, *bounds: known.unknown(),
+    doc="`slice(stop)`, `slice(start, stop, step)`: what `start:stop:step` is between brackets.",
+    source=_PYTHON,
+)
+
+ellipsis: Op = constant("Ellipsis", ..., "`...`, as an index.")
+
 type_: Op = host(
     "type",
     lambda session, value: kind_of(value),

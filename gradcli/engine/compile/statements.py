@@ -51,6 +51,7 @@ from gradcli.ir import visit
 _MEANINGLESS = {
     ir.Delete: "a name is deleted",
     ir.DeleteItem: "an item is deleted",
+    ir.DeleteAttribute: "an attribute is deleted",
     ir.Emit: "a generator gives its items one by one",
     ir.DefineClass: "a class is defined",
     ir.Super: "`super()` is asked for",
@@ -264,7 +265,7 @@ class Statements:
                 self._trace.touch(receiver)
                 added = [value] if isinstance(i, ir.Append) else map(taken, self.items(value))
                 receiver.extend(added)
-            case ir.Delete() | ir.DeleteItem() | ir.Emit():
+            case ir.Delete() | ir.DeleteItem() | ir.DeleteAttribute() | ir.Emit():
                 raise self._trace.refused(_MEANINGLESS[type(i)])
             case ir.Unpack(starred=int()):
                 raise self._trace.refused("a target with a `*` takes a list")

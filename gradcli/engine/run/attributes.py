@@ -8,10 +8,13 @@ from typing import Any
 
 from gradcli.engine.run import classes, members
 from gradcli.engine.run.functions import called
+from gradcli.engine.run.naming import kind_of
 from gradcli.engine.run.own import Context, OwnFunction
 from gradcli.engine.run.session import Session
 from gradcli.engine.tape.graph import Site
+from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.objects import Object
+from gradcli.errors import run_error
 
 
 def method(
@@ -49,3 +52,17 @@ def put(session: Session, value: Any, name: str, new: Any) -> None:
         classes.put(value, name, new)
     else:
         members.put(session, value, name, new)
+
+
+def delete(session: Session, value: Any, name: str) -> None:
+    """`del value.name`."""
+    if isinstance(value, Tensor) and name == "grad":
+        value.grad = None
+    elif isinstance(value, Object) and name in value.__dict__:
+        del value.__dict__[name]
+    elif isinstance(value, Object):
+        message = f"{kind_of(value)} holds no `{name}` of its own"
+        raise run_error("unknown-attribute", message)
+    else:
+        message = f"`{name}` of {kind_of(value)} cannot be deleted"
+        raise run_error("bad-assignment", message)

@@ -271,6 +271,12 @@ def _caught(session: Session, error: Exception, depth: int) -> Any:
     return seen
 
 
+def _delete_attribute(session: Session, receiver: Any, name: str) -> None:
+    from gradcli.engine.run import attributes
+
+    attributes.delete(session, receiver, name)
+
+
 def _matches(session: Session, exception: Any, kinds: Any) -> bool:
     from gradcli.engine.run import exceptions
 
@@ -335,6 +341,7 @@ _PROVIDED: dict[str, Any] = {
     "@spread": _spread,
     "@items": Session.items,
     "@delete": operators.delete_item,
+    "@delete_attribute": _delete_attribute,
     "@enter": _enter,
     "@leave": _leave,
     "@assertion": _assertion,

@@ -136,7 +136,7 @@ def attributes() -> frozenset[str]:
     from gradcli.engine.run.pictures import NAMES as DRAWN
 
     names: set[str] = set(_SETTERS) | ops.fields | OWN_NAMES | {*DRAWS, "shuffle"} | NAMES | DRAWN
-    names.update(("__name__", *EDGE))
+    names.update(("__name__", *EDGE, *_SLICE))
     for getters, methods in (_TENSOR, _NODE, _LIST, _HANDLE):
         names.update(getters, methods)
     return frozenset(names).union(METHODS_OF_PYTHON)
@@ -497,6 +497,13 @@ _OF_PYTHON: dict[type, Callable[[], _Table]] = {
     dict: _of_dictionaries,
     set: _of_sets,
     tuple: lambda: ({}, _SEQUENCE),
+    slice: lambda: (_SLICE, {}),
+}
+
+_SLICE: dict[str, Member] = {
+    "start": lambda session, part: part.start,
+    "stop": lambda session, part: part.stop,
+    "step": lambda session, part: part.step,
 }
 
 

@@ -6,8 +6,10 @@ from typing import Any
 
 from gradcli.engine.tape.graph import Site
 from gradcli.engine.tape.tensor import Tensor, array_of, shared, version_of
-from gradcli.engine.values.data import np
-from gradcli.engine.values.sizes import axis
+from gradcli.engine.values.conversion import converted
+from gradcli.engine.values.data import np, plain
+from gradcli.engine.values.limits import check_memory
+from gradcli.engine.values.sizes import axis, wholes
 from gradcli.errors import run_error
 
 
@@ -69,6 +71,23 @@ def numpy(session: Any, site: Site | None, x: Tensor) -> Tensor:
     return made
 
 
+def new(session: Any, site: Site | None, x: Tensor, *given: Any) -> Tensor:
+    """`x.new(size)`, `x.new([1.0, 2.0])`: a tensor of the dtype of `x`."""
+    data = given[0] if len(given) == 1 else None
+    if type(data) is list or type(data) is tuple:
+        return Tensor(converted(plain(np.asarray(data, dtype=float)), x.dtype))
+    shape = wholes(given, "size") if given else (0,)
+    check_memory(shape)
+    return Tensor(plain(np.zeros(shape, x.dtype)))
+
+
+def _base(x: Tensor) -> Tensor:
+    """The tensor that a view shows, which is none itself."""
+    while x.view is not None:
+        x = x.view.parent
+    return x
+
+
 ATTRIBUTES: dict[str, Any] = {
     "is_cuda": lambda session, x: False,
     "is_sparse": lambda session, x: False,
@@ -76,6 +95,7 @@ ATTRIBUTES: dict[str, Any] = {
     "nbytes": lambda session, x: int(_array(x).nbytes),
     "_version": lambda session, x: version_of(x),
     "output_nr": lambda session, x: x.index if x.grad_fn is not None else 0,
+    "_base": lambda session, x: None if x.view is None else _base(x),
     "retains_grad": lambda session, x: not x.is_leaf and any(x is r for r in session.retained),
 }
 METHODS: dict[str, Any] = {
@@ -85,6 +105,8 @@ METHODS: dict[str, Any] = {
     "nelement": numel,
     "element_size": element_size,
     "data_ptr": data_ptr,
+    "_is_view": lambda session, site, x: x.view is not None,
+    "new": new,
     "get_device": lambda session, site, x: -1,
     "numpy": numpy,
 }

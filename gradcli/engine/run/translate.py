@@ -34,6 +34,7 @@ from gradcli.ir import (
     DefineClass,
     DefineRule,
     Delete,
+    DeleteAttribute,
     DeleteItem,
     Emit,
     Extend,
@@ -421,6 +422,10 @@ class _Translator(Pieces):
                 return [ast.Delete([deleted], **self.at(span))]
             case DeleteItem():
                 value = self.ask("@delete", span, (i.receiver, i.index))
+                return [ast.Expr(value, **self.at(span))]
+            case DeleteAttribute():
+                of = (i.receiver, self.constant(i.name, span))
+                value = self.ask("@delete_attribute", span, of)
                 return [ast.Expr(value, **self.at(span))]
             case Emit():
                 emitted = ast.Yield(self.load(i.value), **self.at(span))

@@ -55,7 +55,7 @@ class Steps:
             case ir.Extend():
                 receiver = self.read(i.receiver, slots)
                 self._transfer.list_method(receiver, "extend", [self.read(i.value, slots)], i.span)
-            case ir.DeleteItem():
+            case ir.DeleteItem() | ir.DeleteAttribute():
                 self._transfer.out_of_sight([self.read(i.receiver, slots)])
             case ir.SetItem():
                 self._set_item(i, slots)

@@ -92,6 +92,9 @@ class _Expressions:
         """The findings, in no order."""
         for node, role, scope in walk(self.module):
             match node:
+                case ast.Name() | ast.Attribute() if role != "class" and self.is_base(node, scope):
+                    message = "own functions inherit from this, which is no value"
+                    yield Fault("builtin-as-value", message, *node.span)
                 case ast.Name(id=name):
                     if not self.names.is_bound(name, scope) and not self.is_known(node, scope):
                         yield from self.name(node, role, scope)
@@ -166,6 +169,10 @@ class _Expressions:
         """Whether a path names the base of own functions, `super`, or something of the library."""
         path = self.names.path(node, scope)
         return path in RULE_BASES or path == "super" or self.names.imported(node, scope) is not None
+
+    def is_base(self, node: ast.Expr, scope: Scope | None) -> bool:
+        """Whether a path names the base of own functions."""
+        return self.names.path(node, scope) in RULE_BASES
 
     def is_behind(self, node: ast.Expr, scope: Scope | None) -> bool:
         """Whether a path names something that a module has, or what stands behind that."""

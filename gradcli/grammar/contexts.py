@@ -6,7 +6,7 @@ from gradcli.grammar import ast, modules
 from gradcli.grammar.names import Names, Scope, dotted
 
 _MODES = {"no_grad": "no_grad", "inference_mode": "no_grad", "enable_grad": "enable_grad"}
-_CALLS = frozenset({"set_grad_enabled", "set_detect_anomaly", "detect_anomaly"})
+_CALLS = frozenset({"set_grad_enabled", "set_detect_anomaly", "detect_anomaly", "dual_level"})
 """Built-ins that change how a run goes on; at the end of a block what was before holds again."""
 
 NAMES = frozenset(_MODES)

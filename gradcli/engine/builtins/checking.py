@@ -13,7 +13,7 @@ from gradcli.engine.run.session import Session
 from gradcli.engine.run.transforms import Function, Traced, several, values_in
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.carrier import data_of
-from gradcli.engine.values.data import np, shape_of
+from gradcli.engine.values.data import dtype_of, np, shape_of
 from gradcli.engine.values.sizes import flag, number
 from gradcli.errors import RunError, run_error
 
@@ -47,6 +47,8 @@ class _Check:
         self.eps = number(options["eps"], "eps")
         self.atol = number(options["atol"], "atol")
         self.rtol = number(options["rtol"], "rtol")
+        self.nondet_tol = number(options["nondet_tol"], "nondet_tol")
+        self._likes: list[Any] | None = None  # of the results, which must not hang on values
         modes = (("reverse", "check_backward_ad"), ("forward", "check_forward_ad"))
         self.modes = [mode for mode, name in modes if flag(options[name], name)]
         self.numbers = [
@@ -85,7 +87,16 @@ class _Check:
             out = called(self.function, args, self.by)
         finally:
             self.session.recording = before
-        return [np.array(data_of(v), dtype=float).ravel() for v in values_in(out)]
+        found = [data_of(v) for v in values_in(out)]
+        likes = [(shape_of(v), dtype_of(v)) for v in found]
+        if self._likes is not None and self._likes != likes:
+            raise wrong_function(
+                self.function,
+                "assertion-failed",
+                f"`{self.by}` needs a function whose results keep shape and dtype when inputs move",
+            )
+        self._likes = likes
+        return [np.array(v, dtype=float).ravel() for v in found]
 
     def derivatives(self, mode: str) -> list[list[Any]]:
         """The same from the rules."""
@@ -108,12 +119,25 @@ class _Check:
             RunError: If one differs.
         """
         slopes = self.differences()
+        if "reverse" in self.modes:
+            self._ask_again()
         for mode in self.modes:
             for k, (rules, found) in enumerate(zip(self.derivatives(mode), slopes, strict=True)):
                 for i, rule, part in zip(self.numbers, rules, found, strict=True):
                     slope = part.reshape(rule.shape)
                     if not np.allclose(rule, slope, self.rtol, self.atol, equal_nan=True):
                         raise self._differs(k, i, mode, rule, slope)
+
+    def _ask_again(self) -> None:
+        """Compare the gradients of two passes."""
+        first, second = self.derivatives("reverse"), self.derivatives("reverse")
+        for rules, again in zip(first, second, strict=True):
+            for rule, other in zip(rules, again, strict=True):
+                if not np.allclose(rule, other, 0, self.nondet_tol, equal_nan=True):
+                    message = (
+                        "two passes give two derivatives: they differ by more than `nondet_tol`"
+                    )
+                    raise wrong_function(self.function, "wrong-derivative", message)
 
     def _differs(self, k: int, i: int, mode: str, rule: Any, slope: Any) -> RunError:
         worst = np.unravel_index(np.argmax(np.abs(rule - slope)), rule.shape)

@@ -1,4 +1,6 @@
-"""`torch.autograd.graph`: places of the recorded graph, and what is done when passes come there."""
+"""`torch.autograd.graph` and `torch.autograd.forward_ad`: places of the recorded graph, what is
+done when passes come there, and tensors with tangents.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +8,7 @@ from typing import Any
 
 from gradcli.engine.ops.op import Op, host
 from gradcli.engine.ops.statics import Statics
+from gradcli.engine.run import duals
 from gradcli.engine.run.edges import gradient_edge, gradient_edge_of
 from gradcli.engine.run.hooks import register_multi_grad_hook
 from gradcli.engine.run.naming import kind_of
@@ -69,5 +72,49 @@ increment_version: Op = host(
     infer=lambda known, tensor: known.constant(None),
     doc="Counts a change in place of a tensor, so that a pass refuses what has saved it before.",
     source="PyTorch: autograd.graph.increment_version",
+    pure=False,
+)
+
+# tensors with tangents --------------------------------------------------------------------------
+
+_FORWARD = "PyTorch: autograd.forward_ad"
+
+dual_level: Op = host(
+    "dual_level",
+    duals.enter,
+    infer=lambda known: known.constant(None),
+    doc="Behind `with`: inside, `make_dual` gives tensors tangents.",
+    source=f"{_FORWARD}.dual_level",
+    aliases=("enter_dual_level",),
+    pure=False,
+)
+
+exit_dual_level: Op = host(
+    "exit_dual_level",
+    duals.leave,
+    args=("level=None",),
+    infer=lambda known, level: known.constant(None),
+    doc="Ends what `enter_dual_level` began.",
+    source=f"{_FORWARD}.exit_dual_level",
+    pure=False,
+)
+
+make_dual: Op = host(
+    "make_dual",
+    duals.make,
+    args=("tensor", "tangent", "level=None"),
+    infer=_unknown,
+    doc="A tensor with a tangent: what is made of it has one, too, by forward mode.",
+    source=f"{_FORWARD}.make_dual",
+    pure=False,
+)
+
+unpack_dual: Op = host(
+    "unpack_dual",
+    duals.unpack,
+    args=("tensor", "level=None"),
+    infer=_unknown,
+    doc="The tensor as it is, and its tangent, None if it has none: `(primal, tangent)`.",
+    source=f"{_FORWARD}.unpack_dual",
     pure=False,
 )

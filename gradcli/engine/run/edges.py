@@ -8,7 +8,7 @@ from gradcli.engine.run.naming import kind_of
 from gradcli.engine.tape.graph import Node, Watchpoint
 from gradcli.engine.tape.tensor import AccumulateGrad, Tensor, node_of
 from gradcli.engine.values.carrier import Like, like_of
-from gradcli.engine.values.fields import Fields
+from gradcli.engine.values.fields import Named
 from gradcli.engine.values.sizes import whole
 from gradcli.errors import run_error
 
@@ -16,7 +16,7 @@ NAMES = ("node", "output_nr", "ownership_token")
 """What an edge is made of."""
 
 
-class GradientEdge(Fields):
+class GradientEdge(Named):
     """A node, and which of its results is meant."""
 
     @property

@@ -308,14 +308,17 @@ def _spread(session: Session, value: Any, n: int, starred: int) -> list[Any]:
     return [*items[:starred], items[starred : starred + left], *items[starred + left :]]
 
 
-def _enter(session: Session, mode: str) -> bool:
+def _enter(session: Session, mode: str) -> Any:
     before = session.recording
-    if mode != "kept":
-        session.recording = session.transparent or mode == "enable_grad"
+    if mode == "kept":
+        return before, session.duals
+    session.recording = session.transparent or mode == "enable_grad"
     return before
 
 
-def _leave(session: Session, before: bool) -> None:
+def _leave(session: Session, before: Any) -> None:
+    if type(before) is tuple:
+        before, session.duals = before
     session.recording = before
 
 

@@ -68,6 +68,7 @@ class Session:
         counters: what it has left of steps and calls.
         plots: who draws what the program plots (`pictures.Plots`), None where nobody does.
         ending: what is to be done at the end of the pass that is under way.
+        duals: tangents of dual tensors, by their points; None outside `dual_level`.
     """
 
     def __init__(
@@ -103,6 +104,7 @@ class Session:
         self.keep = keep
         self.subject: tuple[Tensor, Any] | None = None
         self.ending: list[Callable[[], Any]] = []
+        self.duals: dict[Node, Any] | None = None
         self.echo = echo
         self._seed = seed
         self.stream = stream

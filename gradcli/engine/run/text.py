@@ -9,7 +9,7 @@ from typing import Any
 
 from gradcli.engine.tape.tensor import Number, Tensor
 from gradcli.engine.values.data import NUMBERS, Data, dtype_of, shape_of
-from gradcli.engine.values.fields import VIEWS, Fields
+from gradcli.engine.values.fields import VIEWS, Fields, Named
 from gradcli.engine.values.limits import check_text, joined_text
 from gradcli.engine.values.objects import Object
 from gradcli.errors import run_error
@@ -38,6 +38,10 @@ def repr_text(value: Any) -> str:
         return repr(value.data)
     if kind is list:
         return f"[{joined_text(', ', map(repr_text, value))}]"
+    if isinstance(value, Named):
+        named = zip(value.names, value, strict=True)
+        inside = joined_text(", ", (f"{name}={repr_text(item)}" for name, item in named))
+        return f"{value.name}({inside})"
     if isinstance(value, Fields):
         fields = zip(value.names, value, strict=True)
         inside = ",\n".join(f"{name}={repr_text(item)}" for name, item in fields)

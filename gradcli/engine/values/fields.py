@@ -19,5 +19,9 @@ class Fields(tuple[Any, ...]):
         return made
 
 
+class Named(Fields):
+    """Several values with names that are no op's results; printed as Python's named tuples."""
+
+
 VIEWS: tuple[type, ...] = (type({}.keys()), type({}.values()), type({}.items()))
 """The types of what shows the keys, the values or the pairs of a dictionary."""

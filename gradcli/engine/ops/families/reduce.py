@@ -144,7 +144,8 @@ sum_: Op = op(
 
 def _sum_from(session: Any, input: Any, start: Any) -> Any:
     rows = type(input) is list and bool(input) and all(type(item) is list for item in input)
-    if isinstance(input, (list, tuple, range)) and not (rows and type(start) is int):
+    listed = isinstance(input, (list, tuple, range)) or isinstance(start, Tensor)
+    if listed and not (rows and type(start) is int):
         return _added(session, input, start)
     args, dim = session.operands(sum_, [input]), static(start)
     check_params(sum_, {**sum_.params, "dim": dim})
@@ -166,7 +167,7 @@ builtins_sum: Op = host(
     infer=_sum_from_of,
     by=("sum", "add"),
     doc="A plain `sum` of two arguments: of a list, tuple or range Python's, which adds the items "
-    "to `start`; of a tensor the sum along the dimension.",
+    "to `start`; of a tensor the sum along the dimension, or of its rows and a tensor.",
     source="Python",
 )
 

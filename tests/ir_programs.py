@@ -38,6 +38,7 @@ x.grad.zero_()
 x.grad = None
 x.data *= 2
 y.grad_fn.next_functions[0]
+del x.grad
 """,
     "chains": """
 a < b < c

@@ -350,6 +350,7 @@ def _sweep(
             and not (closely or recorded or reach)
             and type(g) is not float
             and not isinstance(g, Carrier)
+            and not (is_end and not any(map(is_live, node.edges)))
         ):
             if node.freed > passes and node.saves:
                 raise _freed(node)

@@ -7,7 +7,7 @@ import pytest
 from by_family import by_family
 from oracles import cases, flat, floating, table, values
 
-from gradcli.engine.autodiff import forward, linearize
+from gradcli.engine.autodiff import batch, forward, linearize
 from gradcli.engine.autodiff.batch import Batch
 from gradcli.engine.autodiff.linearize import Linearized
 from gradcli.engine.ops.catalog import ops
@@ -16,6 +16,7 @@ from gradcli.engine.tape.tensor import leaf
 from gradcli.engine.values.carrier import like_of
 from gradcli.engine.values.data import Quiet
 from gradcli.program import load
+from gradcli.questions.request import Options
 
 OPS = [
     pytest.param(op, id=op.name)
@@ -61,7 +62,7 @@ EMPTY = {
 JOINED = [
     pytest.param(op, [*op.samples(), *EMPTY.get(op.name, [])], id=op.name)
     for op in table().values()
-    if op.batch is not None and ".internal." not in ops.families[op.name]
+    if op.batch is not None
 ]
 
 
@@ -177,3 +178,34 @@ def test_numbers_pushed_and_pulled_together_have_the_bits_of_those_one_by_one():
                 if alone[0] is not None and bits(alone) != bits(way(Batch(DIRECTIONS))):
                     wrong.append(f"{op.name}{args} {way.__name__} {alone}")
     assert not wrong, "\n".join(wrong)
+
+
+ASSIGNED = {
+    "one element": "x[1] = p[0] * p[1]",
+    "a part": "x[2:] = p[:2] * 2.0",
+    "a number": "x[0] = 3.0",
+    "places": "x[[3, 0]] = p[1:]",
+    "a mask": "x[tensor([True, False, True, False])] = p[:2]",
+    "a row": "m[0] = p * p",
+    "a column": "m[:, 1] = p[:2]",
+    "a view's element": "m[1][2] = p[0]",
+    "a turned view": "m.t()[2] = p[:2]",
+    "a view in another shape": "m.view(6)[3] = p[2]",
+}
+
+
+@pytest.mark.parametrize("text", ASSIGNED.values(), ids=ASSIGNED)
+def test_what_is_assigned_by_an_index_goes_in_one_piece(text, monkeypatch):
+    given = "param p: float[n]\nx, m = p.sum() * ones(4), outer(p[:2], ones(3))\n"
+    ends = "\ncat([x * x, (m * m).flatten()])"
+    program, never = load(given + text + ends), Options(compile="never")
+    one_by_one = []
+    real = batch._one_by_one
+    monkeypatch.setattr(batch, "_one_by_one", lambda *a: one_by_one.append(a) or real(*a))
+    for mode in ("forward", "reverse"):
+        found = program.jacobian(p=[0.5, -2.0, 3.0], mode=mode, options=never).jacobian["p"]
+        with monkeypatch.context() as alone:
+            alone.setattr(linearize, "_ELEMENTS", 1)
+            wanted = program.jacobian(p=[0.5, -2.0, 3.0], mode=mode, options=never).jacobian["p"]
+        assert np.array_equal(found, wanted)
+    assert not one_by_one

@@ -8,7 +8,6 @@ from typing import Any
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.families.places import (
     EVERY,
-    behind,
     by_arrays,
     complete,
     fitting,
@@ -16,6 +15,7 @@ from gradcli.engine.ops.families.places import (
     places_of,
     static_index,
     taken,
+    taken_each,
     taken_shape,
 )
 from gradcli.engine.ops.nodes import by_number
@@ -56,11 +56,6 @@ def _getitem_node(args: tuple[Any, ...], params: dict[str, Any]) -> str:
     return name
 
 
-def _each_item(x: Data, index: Any) -> Data | None:
-    basic = behind(index)
-    return None if basic is None else x[basic]
-
-
 getitem: Op = op(
     "getitem",
     args=("input",),
@@ -71,7 +66,7 @@ getitem: Op = op(
     source=_ADJOINT,
     array=taken,
     shape=taken_shape,
-    batch=_each_item,
+    batch=taken_each,
     vjp=(lambda g, out, x, index: ops.unindex(g, index=index, size=x.shape),),
     jvp=(lambda dot, out, x, index: getitem(dot, index=index),),
     holds=by_arrays,
@@ -279,14 +274,17 @@ def _expandable(value: Shape, size: Shape) -> Shape:
     return size
 
 
+def _filled(x: Data, value: Data) -> Data:
+    size = _expandable(shape_of(value), shape_of(x))
+    return np.full(size, converted(value, dtype_of(x)), dtype_of(x))
+
+
 fill: Op = elementwise(
     "fill",
     args=("input", "value"),
     doc="The input with every element replaced by `value`.",
     source="definition",
-    array=lambda x, value: np.broadcast_to(
-        np.asarray(converted(value, dtype_of(x))), _expandable(shape_of(value), shape_of(x))
-    ).copy(),
+    array=_filled,
     shape=lambda x, value: _expandable(value, x),
     layout=as_first,
     dtype=of_first,

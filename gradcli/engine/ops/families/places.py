@@ -108,6 +108,8 @@ def _static_array(array: Any) -> Any:
 
 def parts(index: Any, shape: Shape) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
     """The index in its two parts, checked against the shape: for a view, then for a copy."""
+    if type(index) is int and shape:
+        return (_checked(index, 0, shape[0]), Ellipsis), ()
     index = static_index(index)
     entries = index if type(index) is tuple else (index,)
     entries = complete(entries, shape)
@@ -145,11 +147,24 @@ def _span(entry: Any) -> int:
     return int(entry.ndim)
 
 
-def behind(index: Any) -> tuple[Any, ...] | None:
-    """An index of ints and slices alone behind an axis in front; None for any other."""
-    parts = index if type(index) is tuple else (index,)
-    basic = all(type(p) in (int, slice, type(None), type(Ellipsis)) for p in parts)
-    return (EVERY, *parts) if basic else None
+def parts_behind(index: Any, shape: Shape) -> tuple[tuple[Any, ...], tuple[Any, ...]] | None:
+    """The index in its two parts behind an axis in front; None where what its arrays pick would
+    come before that axis.
+    """
+    basic, advanced = parts(index, shape)
+    if not advanced:
+        return (EVERY, *basic), ()
+    at = [i for i, entry in enumerate(advanced) if type(entry) is not slice]
+    return ((EVERY, *basic), (EVERY, *advanced)) if at[-1] - at[0] == len(at) - 1 else None
+
+
+def taken_each(x: Data, index: Any) -> Data | None:
+    """x[index] of several values with an axis in front; None where `parts_behind` knows none."""
+    found = parts_behind(index, x.shape[1:])
+    if found is None:
+        return None
+    basic, advanced = found
+    return x[basic][advanced] if advanced else x[basic]
 
 
 def by_arrays(index: Any) -> bool:

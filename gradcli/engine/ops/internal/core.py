@@ -168,6 +168,18 @@ def _view_update(base: Data, part: Data, chain: Chain) -> Data:
     return out
 
 
+def _view_update_each(base: Data, part: Data, chain: Chain) -> Data | None:
+    count = max(len(base), len(part))
+    out = region = np.array(np.broadcast_to(base, (count, *base.shape[1:])), order="C")
+    for view, params, index in chain:
+        found = None if index is not None or view.batch is None else view.batch(region, **params)
+        if found is None or not memory.shares(found, out):
+            return None
+        region = found
+    region[...] = part
+    return out
+
+
 view_update: Op = op(
     "view_update",
     args=("base", "part"),
@@ -176,6 +188,7 @@ view_update: Op = op(
     source="functional form of an update through a view",
     array=_view_update,
     shape=lambda base, part, chain: base,
+    batch=_view_update_each,
     vjp=(
         lambda g, out, base, part, chain: view_update(g, ops.zeros_of(like=part), chain=chain),
         lambda g, out, base, part, chain: _view(g, chain),

@@ -7,7 +7,6 @@ from typing import Any
 from gradcli.engine.numerics import exact
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.families.places import (
-    behind,
     by_arrays,
     check_range,
     complete,
@@ -15,9 +14,11 @@ from gradcli.engine.ops.families.places import (
     has_repeats,
     is_whole,
     parts,
+    parts_behind,
     region_of,
     static_index,
     taken,
+    taken_each,
     taken_shape,
 )
 from gradcli.engine.ops.op import REQUIRED, Op, bad, known, op, sample
@@ -45,11 +46,18 @@ def _unindex(g: Data, index: Any, size: Shape) -> Data:
 
 
 def _unindex_each(g: Data, index: Any, size: Shape) -> Data | None:
-    basic = behind(index)
-    if basic is None:
+    found = parts_behind(index, size)
+    if found is None:
         return None
+    basic, advanced = found
     out = np.zeros((len(g), *size), g.dtype)
-    out[basic] = g
+    region = out[basic]
+    if not advanced:
+        region[...] = g
+    elif has_repeats(advanced):
+        exact.add_at(region, advanced, g)
+    else:
+        region[advanced] = g
     return out
 
 
@@ -97,6 +105,14 @@ def _kept(g: Data, index: Any) -> Data:
     return np.where(_last_writes(shape_of(g), index), c, 0.0) if has_repeats(advanced) else c
 
 
+def _kept_each(g: Data, index: Any) -> Data | None:
+    c = taken_each(g, index)
+    shape = g.shape[1:]
+    if c is None or not has_repeats(parts(index, shape)[1]):
+        return c
+    return np.where(_last_writes(shape, index), c, 0.0)
+
+
 kept: Op = op(
     "kept",
     args=("g",),
@@ -105,6 +121,7 @@ kept: Op = op(
     source=_ADJOINT,
     array=_kept,
     shape=taken_shape,
+    batch=_kept_each,
     vjp=(lambda g, out, x, index: set_at(ops.zeros_of(like=x), g, index=index),),
     jvp=(lambda dot, out, x, index: kept(dot, index=index),),
     method=False,
@@ -178,6 +195,22 @@ def _set_at(x: Data, value: Data, index: Any) -> Data:
     return out
 
 
+def _set_each(x: Data, value: Data, index: Any) -> Data | None:
+    shape = x.shape[1:]
+    found = parts_behind(index, shape)
+    if found is None or (has_repeats(found[1]) and not _last_writes(shape, index).all()):
+        return None
+    basic, advanced = found
+    out = np.array(np.broadcast_to(x, (max(len(x), len(value)), *shape)), order="C")
+    region = out[basic]
+    part = taken_shape(shape, index)
+    kept = fitting(value.shape[1:], part)
+    ones = (1,) * (len(part) - len(kept))
+    value = np.reshape(converted(value, dtype_of(out)), (len(value), *ones, *kept))
+    region[advanced or Ellipsis] = value
+    return out
+
+
 def _set_shape(x: Shape, value: Shape, index: Any) -> Shape:
     fitting(value, taken_shape(x, index))
     return x
@@ -228,6 +261,7 @@ set_at: Op = op(
     source=_ADJOINT,
     array=_set_at,
     shape=_set_shape,
+    batch=_set_each,
     layout=as_first,
     dtype=of_first,
     vjp=(

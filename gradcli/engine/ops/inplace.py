@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from sys import getrefcount
 from typing import Any
 
 from gradcli.engine.ops.catalog import ops
+from gradcli.engine.ops.direct import one_call
 from gradcli.engine.ops.op import Op
 from gradcli.engine.tape.graph import Node, Site, seen
 from gradcli.engine.tape.tensor import (
@@ -21,7 +23,7 @@ from gradcli.engine.tape.tensor import (
     unrecorded_view,
 )
 from gradcli.engine.values import memory, refusals
-from gradcli.engine.values.carrier import like_of
+from gradcli.engine.values.carrier import data_of, like_of
 from gradcli.engine.values.conversion import can_hold
 from gradcli.engine.values.data import NUMBERS, Data, is_floating, np
 from gradcli.errors import run_error
@@ -42,6 +44,9 @@ def apply_inplace(
         RunError: If `x` is a leaf that requires grad (or a view of one) and recording is on, if the
             result does not fit into its shape or dtype, or if its memory overlaps itself.
     """
+    if not recording and _written_over(op, x, args, params):
+        _count(x, site)
+        return x
     old = _as_it_is(x, x.data, recording)  # what the rules see as the argument
     args = _snapshots(args, x, recording)
     if recording:
@@ -60,6 +65,23 @@ def apply_inplace(
     if node is not None or node_of(x) is not None:
         _rebase(x, node, site)
     return x
+
+
+def _written_over(op: Op, x: Tensor, args: Sequence[Any], params: Mapping[str, Any]) -> bool:
+    """Write the op's result over an array that nobody but the tensor holds, where one call of NumPy
+    can: a step of training makes no new one.
+    """
+    if len(args) != 1 or type(x.data) in NUMBERS or getrefcount(x.data) > 2:
+        return False
+    value, data = data_of(args[0]), x.data
+    alike = type(value) is np.ndarray and value.shape == data.shape and value.dtype.char == "d"
+    if data.dtype.char != "d" or data.base is not None or not (alike or type(value) is float):
+        return False
+    function = one_call(op) if params is op.params or not params else None
+    if not isinstance(function, np.ufunc):
+        return False
+    function(data, value, data)
+    return True
 
 
 def replace(
@@ -191,6 +213,11 @@ def _write(x: Tensor, out: Data, site: Site | None) -> None:
             x.data[...] = out
         else:
             x.data = _laid_as(out, x.data)  # nobody else looks at the old memory
+    _count(x, site)
+
+
+def _count(x: Tensor, site: Site | None) -> None:
+    """Take down that the tensor's memory has been changed in place."""
     version = counter(x)
     version.count += 1
     version.site = site

@@ -10,10 +10,13 @@ from gradcli.engine.values.data import NUMBERS, Data, dtype_of, joined, np
 from gradcli.errors import run_error
 
 Shape = tuple[int, ...]
+_INTS = frozenset({int})
 
 
 def whole(value: Any, name: str) -> int:
     """An int from an argument that must be one: an int or a 0-d integer tensor."""
+    if type(value) is int:
+        return value
     data = data_of(value)
     if type(data) is int or type(data) is bool:
         return int(data)
@@ -52,6 +55,8 @@ def describe(value: Any) -> str:
 
 def wholes(value: Any, name: str) -> Shape:
     """Ints from one int or a list or tuple of them; one list inside a tuple counts as itself."""
+    if type(value) is tuple and _INTS.issuperset(map(type, value)):
+        return value
     if isinstance(value, (list, tuple)):
         if len(value) == 1 and isinstance(value[0], (list, tuple)):
             value = value[0]
@@ -122,6 +127,8 @@ def unsqueezed(shape: Shape, dim: Any) -> Shape:
 
 def broadcast(*shapes: Shape) -> Shape:
     """Common shape of shapes that fit each other."""
+    if len(shapes) == 2 and shapes[0] == shapes[1]:
+        return tuple(shapes[0])
     if shapes and all(s == shapes[0] for s in shapes):
         return tuple(shapes[0])
     result: list[int] = []

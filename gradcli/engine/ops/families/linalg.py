@@ -41,6 +41,12 @@ def _product_shape(a: Shape, b: Shape) -> Shape:
 
 
 def _product(a: Data, b: Data) -> Data:
+    if type(a) is np.ndarray is type(b) and a.dtype.char == "d" == b.dtype.char:
+        try:
+            return np.matmul(a, b)
+        except ValueError:  # whose message is not ours
+            _product_shape(a.shape, b.shape)
+            raise
     _product_shape(shape_of(a), shape_of(b))
     if a.dtype.kind == "f" or b.dtype.kind == "f":
         single = np.float32 in (a.dtype, b.dtype) and np.float64 not in (a.dtype, b.dtype)

@@ -32,6 +32,8 @@ def _count(size: Shape) -> int:
 def _reshaped(old: Shape, shape: Any) -> Shape:
     asked = wholes(shape, "shape")
     count = _count(old)
+    if min(asked, default=0) >= 0 and _count(asked) == count:
+        return asked
     free = [i for i, n in enumerate(asked) if n < 0]
     if len(free) > 1 or any(asked[i] != -1 for i in free):
         raise run_error(
@@ -399,6 +401,8 @@ def _expanded(shape: Shape, size: Any) -> Shape:
     asked = wholes(size, "size")
     check_strides(asked)
     lead = len(asked) - len(shape)
+    if lead >= 0 and asked[lead:] == shape and min(asked, default=0) >= 0:
+        return asked
     fits = lead >= 0 and all(n >= 0 or (n == -1 and i >= lead) for i, n in enumerate(asked))
     if fits:
         kept = (*asked[:lead], *shape)

@@ -5,12 +5,24 @@ import sys
 
 os.environ["OPENBLAS_NUM_THREADS"] = "1"  # read once, when NumPy is imported: before all below
 
-from benchmarks import chain, compiled, jacobian, loops, nested, network, parsing, rows, startup
+from benchmarks import (
+    chain,
+    compiled,
+    jacobian,
+    loops,
+    nested,
+    network,
+    parsing,
+    rows,
+    startup,
+    vectors,
+)
 
 BENCHMARKS = {
     "startup": startup,
     "parsing": parsing,
     "loops": loops,
+    "vectors": vectors,
     "compiled": compiled,
     "nested": nested,
     "chain": chain,

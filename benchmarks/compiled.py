@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import importlib.util
 import os
 import shutil
 import subprocess
@@ -16,6 +15,7 @@ from pathlib import Path
 from time import process_time
 from typing import Any
 
+from benchmarks import peers
 from benchmarks.clock import Timing, of_children, race, table
 from benchmarks.peers import torch
 from gradcli.program import Options, load
@@ -166,7 +166,7 @@ def loop(c: Any, turns: int, repeats: int) -> None:
     peer = torch()
     if peer is not None:
         slow["PyTorch, gradient"] = partial(_loop_torch, peer, few)
-    jax = _jax()
+    jax = peers.jax()
     if jax is not None:
         works["JAX jit, value and gradient"] = _loop_jax(jax, turns)
     found = race(works, repeats, process_time)
@@ -197,7 +197,7 @@ def rows(c: Any, repeats: int) -> None:
     peer = torch()
     if peer is not None:
         works["PyTorch, one batch"] = partial(_rows_torch, peer, a, b)
-    jax = _jax()
+    jax = peers.jax()
     if jax is not None:
         works["JAX jit, one batch"] = _rows_jax(jax, a, b)
     found = race(works, repeats, process_time)
@@ -233,7 +233,7 @@ def vectors(repeats: int) -> None:
 def hessian(repeats: int) -> None:
     """Ten parameters, a loop of 1,000 turns."""
     works: Work = {"gradcli, machine code": _ready(HESSIAN, "hessian", COMPILED)}
-    jax = _jax()
+    jax = peers.jax()
     if jax is not None:
         works["JAX jit"] = _hessian_jax(jax)
     found = race(works, repeats, process_time)
@@ -300,16 +300,6 @@ def _done(command: list[str]) -> None:
 
 
 # the peers -------------------------------------------------------------------------------------
-
-
-def _jax() -> Any:
-    """JAX with numbers of 64 bits, or None if it is not installed."""
-    if importlib.util.find_spec("jax") is None:
-        return None
-    import jax
-
-    jax.config.update("jax_enable_x64", True)
-    return jax
 
 
 def _loop_torch(torch: Any, turns: int) -> object:

@@ -1,4 +1,4 @@
-"""The peer that may not be installed."""
+"""The peers that may not be installed."""
 
 from __future__ import annotations
 
@@ -13,4 +13,13 @@ def torch() -> Any:
         return None
     module = importlib.import_module("torch")
     module.set_num_threads(1)
+    return module
+
+
+def jax() -> Any:
+    """JAX with numbers of 64 bits, or None if it is not installed."""
+    if importlib.util.find_spec("jax") is None:
+        return None
+    module = importlib.import_module("jax")
+    module.config.update("jax_enable_x64", True)
     return module

@@ -1,0 +1,92 @@
+"""A loop of five ops on vectors of six sizes: value and gradient, beside PyTorch, JAX and NumPy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from time import process_time
+from typing import Any
+
+from benchmarks.clock import race, table
+from benchmarks.peers import jax, torch
+from gradcli.program import Options, load
+
+LOOP = """
+param x: float[n]
+y = x
+for i in range(TURNS):
+    y = tanh(y * 0.5 + x) * x - 0.1
+y.sum()
+"""
+TURNS = {1: 1000, 10: 1000, 100: 1000, 1_000: 500, 100_000: 20, 1_000_000: 5}
+
+
+def main(repeats: int = 7) -> None:
+    """Print the tables."""
+    for size, turns in TURNS.items():
+        vector(size, turns, repeats)
+
+
+def vector(size: int, turns: int, repeats: int) -> None:
+    """The loop on vectors of one size."""
+    import numpy as np
+
+    x = 0.1 + np.arange(size) / size
+    program = load(LOOP.replace("TURNS", str(turns)))
+    interpreted = Options(compile="never")
+    works: dict[str, Callable[[], object]] = {
+        "gradcli, interpreted": lambda: program.grad(x=x, options=interpreted),
+        "NumPy, adjoints by hand": partial(_by_hand, x, turns),
+    }
+    peer = torch()
+    if peer is not None:
+        works["PyTorch"] = partial(_torch, peer, x, turns)
+    compiler = jax()
+    if compiler is not None:
+        works["JAX, jitted scan"] = _jax(compiler, x, turns)
+    title = f"vector of {size:,}, 5 ops a turn, value and gradient"
+    timings = race(works, repeats, process_time)
+    print(table(title, timings, "us a turn", 1e6 / turns, "gradcli, interpreted"))
+
+
+def _by_hand(x: Any, turns: int) -> object:
+    """The same calls of NumPy as those of a run, cotangents added up in place."""
+    import numpy as np
+
+    y, tape = x, []
+    for _ in range(turns):
+        u = np.add(np.multiply(y, 0.5), x)
+        t = np.tanh(u)
+        tape.append((u, t))
+        y = np.subtract(np.multiply(t, x), 0.1)
+    g, of_x = np.ones_like(x), np.zeros_like(x)
+    for u, t in reversed(tape):
+        np.add(of_x, np.multiply(g, t), of_x)
+        np.multiply(g, x, g)
+        e = np.exp(np.multiply(np.abs(u), -2.0))
+        more = np.add(e, 1.0)
+        np.multiply(g, np.divide(np.multiply(e, 4.0), np.multiply(more, more)), g)
+        np.add(of_x, g, of_x)
+        np.multiply(g, 0.5, g)
+    return np.sum(y), np.add(of_x, g, of_x)
+
+
+def _torch(torch: Any, values: Any, turns: int) -> object:
+    x = torch.tensor(values, dtype=torch.float64, requires_grad=True)
+    y = x
+    for _ in range(turns):
+        y = torch.tanh(y * 0.5 + x) * x - 0.1
+    y.sum().backward()
+    return x.grad
+
+
+def _jax(jax: Any, values: Any, turns: int) -> Callable[[], object]:
+    def loop(x: Any) -> Any:
+        def turn(y: Any, _: Any) -> Any:
+            return jax.numpy.tanh(y * 0.5 + x) * x - 0.1, None
+
+        return jax.lax.scan(turn, x, None, length=turns)[0].sum()
+
+    both = jax.jit(jax.value_and_grad(loop))
+    x = jax.numpy.array(values)
+    return lambda: jax.block_until_ready(both(x))

@@ -10,9 +10,11 @@ from gradcli.engine.compile.adjoint import adjoint
 from gradcli.engine.compile.arrays import Arrays
 from gradcli.engine.compile.control import Control, Left
 from gradcli.engine.compile.density import dense
+from gradcli.engine.compile.scratch import Scratch
 from gradcli.engine.compile.specialize import specialize
+from gradcli.engine.compile.typed import Push, Value
 from gradcli.engine.compile.validate import faults
-from gradcli.engine.compile.walk import has_arrays
+from gradcli.engine.compile.walk import has_arrays, instructions
 from gradcli.errors import GradError
 from gradcli.program import Options, load
 
@@ -125,3 +127,24 @@ def test_a_value_that_is_not_finite_is_left_to_the_interpreter():
     run, code = both(program, "grad")
     assert run == code
     assert "nan" in program.grad(GIVEN, options=Options(compile="always")).__repr__()
+
+
+def test_memory_is_shared_by_what_is_read_no_more():
+    """What a turn makes takes the places of what was before; what it gives has memory of its own."""
+    text = f"{HEAD}y = x\nfor i in range(5):\n    y = sin(y) * b + cos(y) * x\n(y * y).sum()"
+    made = specialize(
+        load(text)._loaded.program, {"x": (100,), "b": ()}, ("x", "b"), [None], (), Arrays
+    )
+    slopes = adjoint(made.program, made.arrays["x"].values).program
+    scratch = Scratch(slopes, dense(slopes))
+    assert len(scratch.places) > 2 * len(scratch.types) > 0
+    given = {x.number for x in slopes.block.results if isinstance(x, Value)}
+    pushed = {
+        v.number for i in instructions(slopes.block.body) if isinstance(i, Push) for v in i.values
+    }
+    assert scratch.places.keys().isdisjoint(given | pushed)
+    code = python.code(slopes)
+    first = code.call([GIVEN["x"], 0.7, 1.0], Control())
+    before = [np.copy(r) for r in first]
+    code.call([GIVEN["x"] * 2, 0.3, 1.0], Control())
+    assert all(map(np.array_equal, before, first))

@@ -11,13 +11,14 @@ from __future__ import annotations
 import ast
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from types import CodeType, FunctionType
 from typing import Any, TypeAlias
 
 from gradcli.engine.compile.array_calls import function
 from gradcli.engine.compile.control import Control, Left
 from gradcli.engine.compile.density import dense
+from gradcli.engine.compile.scratch import Scratch
 from gradcli.engine.compile.typed import (
     Block,
     Do,
@@ -198,6 +199,7 @@ class _Writer:
         self.temporaries = 0
         self.counted = _operands(program.block)
         self.dense = dense(program)
+        self.scratch = Scratch(program, self.dense)
 
     # --- functions ---------------------------------------------------------------------
 
@@ -247,6 +249,10 @@ class _Writer:
             made.append(_store("stack", ast.List([], ast.Load())))
             for name, method in ((f"push{i}", "append"), (f"pop{i}", "pop")):
                 made.append(_store(name, ast.Attribute(_load("stack"), method, ast.Load())))
+        for k, type_ in enumerate(self.scratch.types):
+            dtype, shape = dtype_and_shape(type_)
+            empty = self.bind("empty", partial(np.empty, shape, dtype))
+            made.append(_store(f"scratch{k}", ast.Call(empty, [], [])))
         parameters = ast.arguments([], [ast.arg(name) for name in names], None, [], [], None, [])
         body = [*made, *body] or [ast.Pass()]
         defined = ast.FunctionDef("compiled", parameters, body, [], **_LATER)
@@ -404,8 +410,17 @@ class _Writer:
             return self.bind(i.op, constant.data)  # type: ignore[attr-defined]  # it is one
         if op in (ops.detached, ops.copied) and type_of(i.args[0]) == i.target.type:
             return args[0]
-        called = self.bind(i.op, function(i, self.dense))
-        return ast.Call(called, args, [])
+        found = function(i, self.dense)
+        if isinstance(found, np.ufunc):
+            args = [self.unboxed(x, arg) for x, arg in zip(i.args, args, strict=True)]
+            place = self.scratch.places.get(i.target.number)
+            if place is not None:
+                args.append(_load(f"scratch{place}"))
+        return ast.Call(self.bind(i.op, found), args, [])
+
+    def unboxed(self, x: Operand | None, arg: ast.expr) -> ast.expr:
+        """An argument of one of NumPy's functions: a number that is known is an array already."""
+        return arg if isinstance(x, Value) else self.bind("number", np.asarray(x))
 
     def plain(self, i: Do, args: list[ast.expr], types: list[str]) -> ast.expr | None:
         """An op that Python has an expression for on these types: not of ints in place of bools,

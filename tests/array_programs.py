@@ -53,6 +53,19 @@ PROGRAMS = {
     "a product with a Jacobian": "v, d = jvp(lambda t: t * t * b, (x,), (x * 2,))\n(v * d).sum()",
     "one with its transpose": "v, p = vjp(lambda t: t * b, x)\n(p(x * x)[0] * v).sum()",
     "one with a Hessian": "hvp(lambda t: (t ** 3).sum() * b, x, x)[1].sum()",
+    "items at places": "s = 0.0\nfor i in range(100):\n    s = s + x[i] * sin(s + b)\ns * b",
+    "a loop over items": "s = 0.0\nfor v in x[:5]:\n    s = s + exp(v) * b\ns",
+    "an item that is set": "y = x * 1\ny[0] = b\ny[4:6] = x[:2] * b\n(y.sum() + y[5]) * b",
+    "a change in place": "y = x * 1\ny += b\n(y * y).sum()",
+    "items that are set": "y = zeros(100)\nfor i in range(100):\n"
+    "    y[i] = x[i] * b + sin(x[99 - i])\n(y * y).sum()",
+    "an item by the one before": "y = x * 0.5\nn = 3\nwhile y.sum() > -50 and n < 40:\n"
+    "    y[n] = y[n - 1] - b\n    n = n + 1\ny.sum()",
+    "a change of what lies otherwise": "y = x.reshape(10, 10).T * b\ny += x.reshape(10, 10)\n"
+    "y.sum(0)[1] * y.sum()",
+    "two names": "y = zeros(3)\nz = y\ny[0] = b\nz.sum() * x[0]",
+    "a change in a branch": "y = x * 1\nif b > 0:\n    y[1] = b * b\nelse:\n    y[2] = 1.0\n"
+    "(y * x).sum()",
     "mixed": "(x > 0).sum() * b + (x * 0.5).sum().item() * b",
 }
 

@@ -236,10 +236,7 @@ def test_a_vector_in_other_forms():
 
 REFUSED = {
     "stack([x, x]) @ x": "tensors are put together that are no single floats",
-    "y = x * 1\ny[0] = b\ny.sum()": "an item of a tensor is set",
-    "y = x * 1\ny += b\ny.sum()": "a tensor with dimensions is changed in place",
     "x[b > 0]": "an item is taken by what is known only when it runs",
-    "tensor([[1.0, 2.0], [3.0, 4.0]])[int(b)].sum() * b": "a row is taken at a place",
     "[b, 2][int(b)]": "is no number",
 }
 

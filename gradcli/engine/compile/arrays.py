@@ -85,6 +85,17 @@ class Arrays:
             return found
         return self._cell(self._trace.point(number), found.visible, found.frozen)
 
+    def laid_as(self, number: Any, other: Any) -> Any:
+        """A number or array that takes the place of another, as that lies in memory."""
+        if not is_whole(number) or number.ndim < 2:  # of own memory those have but one order
+            return number
+        if self.is_dense(number) and self.is_dense(other):
+            return number
+        found = self._trace.on_arrays(ops.laid_as, [number, other], {})
+        if self.is_dense(other):
+            self._trace.dense.add(found.value.number)
+        return found
+
     def owned(self, op: Op, found: Any, args: Sequence[Any]) -> Any:
         """What an op made of others gives a program: a tensor on memory of its own."""
         if op.body is None or op.view or not is_tensor(found):
@@ -116,9 +127,10 @@ class Arrays:
         self._save(op, args, made)
         if not trace.recording and floating:
             made = trace.cut(made)
+        found = self._cell(made, floating and trace.recording and visible, op.view)
         if op.view:
-            args[0].frozen = True
-        return self._cell(made, floating and trace.recording and visible, op.view)
+            found.base = args[0], args[0].number
+        return found
 
     def _cell(self, number: Symbol, visible: bool | None, frozen: bool) -> Cell:
         found: Cell = self._trace.cell(number, visible=visible)
@@ -134,9 +146,10 @@ class Arrays:
         if not self.is_dense(args[0]) or op.array is None:
             return False
         dtype, shape = dtype_and_shape(args[0].type)
+        rest = [0 if isinstance(x, Symbol) else x for x in args[1:]]  # it is a place
         try:
             with Quiet():
-                found = op.array(np.empty(shape, dtype), *args[1:], **params)
+                found = op.array(np.empty(shape, dtype), *rest, **params)
         except (GradError, TypeError, ValueError):
             return False
         return bool(found.flags.c_contiguous)
@@ -146,12 +159,21 @@ class Arrays:
         if not self._trace.recording or not is_floating(made.type):
             return
         guards = op.reads if op.guards is None else op.guards
-        rows = guards * len(args) if op.variadic else guards
+        if op.variadic:
+            for x in args if any(map(any, guards)) else ():
+                self._keep(x)
+            return
+        moves = [isinstance(getattr(x, "number", x), Symbol) for x in args]
         for k, x in enumerate(args):
-            kept = any(any(row) if op.variadic else row[k] for row in rows)
-            if kept and isinstance(x, Cell) and not x.saved:
-                self._trace.touch(x)
-                x.saved = True
+            if any(row[k] for row, is_moving in zip(guards, moves, strict=False) if is_moving):
+                self._keep(x)
+
+    def _keep(self, x: Any) -> None:
+        """Note that a tensor is read by a rule, and what it is a view of is, too."""
+        if isinstance(x, Cell) and not x.saved:
+            self._trace.touch(x)
+            x.saved = True
+            self._keep(None if x.base is None else x.base[0])
 
     def made(self, numbers: Sequence[Any], shape: Sequence[int], visible: bool | None) -> Cell:
         """A tensor of these numbers."""

@@ -374,7 +374,8 @@ class Calls:
 
     def _detached(self, x: Cell) -> Cell:
         made = self._trace.cell(self._trace.cut(x.number))
-        made.frozen = x.frozen = True  # they lie on the same memory
+        made.frozen = True  # they lie on the same memory
+        x.let_go()
         return made
 
     def attribute(self, receiver: Any, name: str) -> Any:

@@ -24,6 +24,7 @@ from gradcli.engine.compile.values import (
     number_type,
 )
 from gradcli.engine.compile.ways import same_number
+from gradcli.engine.tape.tensor import Tensor
 
 
 class Changed(Exception):
@@ -164,7 +165,7 @@ class CellForm(Form):
             return None
         if value.visible is not self.visible and self.visible is not None:
             return None
-        value.frozen = True
+        value.let_go()
         return self.number.flat(value.number)
 
     def made(self, numbers: Iterator[Any], trace: Trace) -> Any:
@@ -285,7 +286,8 @@ def _joined(a: Any, b: Any, name: str, is_param: Callable[[Any], bool]) -> Form:
     if type(a) is type(b) and type(a) in (tuple, list) and len(a) == len(b):
         items = [_joined(x, y, name, is_param) for x, y in zip(a, b, strict=True)]
         return TupleForm(items) if type(a) is tuple else ListForm(items)
-    if is_number(a) or is_number(b) or a is None or b is None:
+    is_changed = isinstance(a, Tensor) and isinstance(b, Cell)
+    if is_changed or is_number(a) or is_number(b) or a is None or b is None:
         raise Changed(f"{name} holds something else in each turn")
     return ConflictForm(f"{name} holds something else in each turn")
 

@@ -109,7 +109,7 @@ class Operators:
             return self._trace.do(ops.getitem, [x], {"index": index})
         if isinstance(x, Tensor) and x.shape:
             x = self._trace.tensors.of_known(x)
-        if isinstance(index, Symbol) and isinstance(x, (Vector, list, tuple)):
+        if isinstance(index, Symbol) and (isinstance(x, (Vector, list, tuple)) or is_whole(x)):
             return picked(self._trace, x, index)
         if type(x) not in (list, tuple) or not is_known(index):
             raise self._trace.refused("an item is taken by what is known only when it runs")

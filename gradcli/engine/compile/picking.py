@@ -8,7 +8,7 @@ from typing import Any
 from gradcli.engine.compile.symbols import Symbol, operand
 from gradcli.engine.compile.trace import Trace
 from gradcli.engine.compile.typed import Block, If
-from gradcli.engine.compile.values import Vector, is_number, number_type
+from gradcli.engine.compile.values import Vector, is_number, is_whole, number_type
 from gradcli.engine.compile.ways import chosen
 from gradcli.engine.ops.catalog import ops
 
@@ -18,6 +18,8 @@ MOST = 64
 
 def picked(trace: Trace, items: Any, index: Symbol) -> Any:
     """The item of a vector, or of a list or tuple of numbers."""
+    if is_whole(items) and number_type(index) == "int":
+        return trace.do(ops.row, [items, index], {})
     if isinstance(items, Vector):
         if len(items.shape) != 1:
             raise trace.refused("a row is taken at a place that is known only when it runs")
@@ -29,6 +31,8 @@ def picked(trace: Trace, items: Any, index: Symbol) -> Any:
             lambda k: ops.getitem(items, index=k).number,
         )
         return trace.tensors.made([number], (), items.visible)
+    if is_whole(items):
+        raise trace.refused("an item is taken by what is known only when it runs")
     _check(trace, items)
     at = _place(trace, index, len(items))
     return _one(trace, at, range(len(items)), lambda k: items[k])

@@ -415,7 +415,8 @@ class _Writer:
             args = [self.unboxed(x, arg) for x, arg in zip(i.args, args, strict=True)]
             place = self.scratch.places.get(i.target.number)
             if place is not None:
-                args.append(_load(f"scratch{place}"))
+                out = ast.keyword("out", _load(f"scratch{place}"))
+                return ast.Call(self.bind(i.op, found), args, [out])
         return ast.Call(self.bind(i.op, found), args, [])
 
     def unboxed(self, x: Operand | None, arg: ast.expr) -> ast.expr:

@@ -7,7 +7,7 @@ from typing import Any
 
 from gradcli.engine.compile.typed import DTYPES, NotCompilable, array_type
 from gradcli.engine.ops.op import Op
-from gradcli.engine.values.carrier import Carrier
+from gradcli.engine.values.carrier import Carrier, like_of
 from gradcli.engine.values.data import NUMBERS, Quiet, np, plain, shape_of
 from gradcli.engine.values.sizes import broadcast
 from gradcli.errors import GradError
@@ -60,5 +60,7 @@ def _is_number(op: Op, args: Sequence[Any], params: Mapping[str, Any], span: Spa
 def _ones(x: Any) -> Any:
     if not isinstance(x, Carrier):
         return x
+    if x.is_number and like_of(x).dtype == "int64":  # it may be a place
+        return 0
     one = {"float64": 1.0, "int64": 1, "bool": True}[x.dtype]  # type: ignore[attr-defined]
     return np.full((1, *x.shape), one)[0, ...] if x.is_number is False else one  # type: ignore[attr-defined]

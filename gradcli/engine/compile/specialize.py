@@ -122,6 +122,7 @@ def specialize(
         NotCompilable: If that cannot be said by a typed program.
     """
     trace = Trace(program.main.span, tensors)
+    trace.differentiates = bool(watched)
     binding = Binding(program, trace, given, watched, asked)
     texts = Texts(trace)
     statements = Statements(program, trace, binding, texts)

@@ -35,6 +35,8 @@ from gradcli.engine.compile.values import (
     Transform,
     Vector,
     is_known,
+    is_number,
+    is_whole,
     taken,
 )
 from gradcli.engine.compile.ways import Merge, Way, chosen
@@ -44,7 +46,8 @@ from gradcli.engine.run import operators
 from gradcli.engine.run.session import Session
 from gradcli.engine.run.text import format_value, text
 from gradcli.engine.tape.graph import Site
-from gradcli.engine.tape.tensor import Tensor
+from gradcli.engine.tape.tensor import Tensor, node_of
+from gradcli.engine.values import memory
 from gradcli.engine.values.data import NUMBERS
 from gradcli.ir import visit
 
@@ -399,7 +402,11 @@ class Statements:
             self._trace.touch(receiver)
             receiver.extend(value)
             return receiver
-        if isinstance(receiver, (Tensor, Vector)):
+        if isinstance(receiver, Tensor):
+            cell = self._changeable(i.receiver, receiver, frame)
+            self._trace.change(ops[operators.OPS[i.operator, 2]], cell, [value])
+            return cell
+        if isinstance(receiver, Vector):
             raise self._trace.refused("a tensor with dimensions is changed in place")
         return self._operated(i.operator, [receiver, value])
 
@@ -421,6 +428,11 @@ class Statements:
     def _set_item(self, i: ir.SetItem, frame: Frame) -> None:
         receiver, value = self.read(i.receiver, frame), self.read(i.value, frame)
         at = self.read(i.index, frame)
+        if isinstance(receiver, Tensor):
+            receiver = self._changeable(i.receiver, receiver, frame)
+        if is_whole(receiver):
+            self._put(receiver, at, value)
+            return
         if type(receiver) is not list:
             raise self._trace.refused("an item of a tensor is set")
         if isinstance(at, Symbol):
@@ -432,6 +444,37 @@ class Statements:
             raise self._trace.refused("an item is set where there is none")
         self._trace.touch(receiver)
         receiver[at] = value
+
+    def _put(self, receiver: Cell, at: Any, value: Any) -> None:
+        """Set a part of a tensor."""
+        if not is_number(value) and not isinstance(value, (Cell, Tensor)):
+            raise self._trace.refused("a part of a tensor is set to what is none")
+        if isinstance(at, Symbol) and at.type == "int":
+            self._trace.change(ops.with_row, receiver, [value, at])
+        elif is_known(at):
+            self._trace.change(ops.set_at, receiver, [value], {"index": at})
+        else:
+            raise self._trace.refused("a part is set at a place that is known only when it runs")
+
+    def _changeable(self, operand: ir.Operand | None, known: Tensor, frame: Frame) -> Cell:
+        """A tensor that has been known so far, which is to be changed: all names that hold it hold
+        the new one from then on.
+        """
+        found = self._trace.tensors.of_known(known)
+        if not isinstance(found, Cell) or not isinstance(operand, ir.Slot):
+            raise self._trace.refused("a tensor with dimensions is changed in place")
+        outer: Frame | None = frame
+        while outer is not None:
+            for slot, value in outer.slots.items():
+                if value is known:
+                    outer.slots[slot] = found
+                elif isinstance(value, (list, tuple, Tensor)) and not is_apart(value, known):
+                    raise self._trace.refused("a tensor is changed in place that others may hold")
+            outer = outer.parent
+        if node_of(known) is not None or known.version is not None:
+            raise self._trace.refused("a tensor is changed in place that others may hold")
+        found.frozen = False
+        return found
 
     def _built(self, kind: str, items: list[Any]) -> Any:
         if kind == "text":
@@ -526,7 +569,7 @@ class Statements:
             return found
         if type(value) in (list, tuple, str, range):
             return list(value)
-        if isinstance(value, Vector):
+        if (isinstance(value, Vector) or is_whole(value)) and value.shape:
             return [Row(value, at) for at in range(value.shape[0])]
         raise self._trace.refused("a loop over what is known only when it runs")
 
@@ -542,6 +585,13 @@ class Statements:
         """What a slot is called in a reason."""
         found = self._program.variables.get(key) if type(key) is int else None
         return "a value" if found is None else f"`{found}`"
+
+
+def is_apart(value: Any, tensor: Tensor) -> bool:
+    """Whether nothing in a value lies on the memory of a tensor."""
+    if isinstance(value, (list, tuple)):
+        return all(is_apart(item, tensor) for item in value)
+    return not isinstance(value, Tensor) or not memory.shares(value.data, tensor.data)
 
 
 def _writes(body: Sequence[ir.Instruction], times: int) -> Iterator[int]:

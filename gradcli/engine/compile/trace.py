@@ -43,6 +43,7 @@ class Trace(Builder):
         constants: makes the arrays that are known, before all else.
         dense: the arrays, by number, whose elements are known to lie in order in memory.
         requires_grad: whether a tensor does, as the program sees it.
+        differentiates: whether derivatives are asked of the program.
         splits: whether a value is one thing or another by the way that has been taken.
         objects: the lists and tensors that have been changed in the branches and loops that are
             open, the innermost last: what they held before, by identity.
@@ -59,6 +60,7 @@ class Trace(Builder):
         self.dense: set[int] = set()
         self._held: dict[int, Symbol] = {}
         self.requires_grad = False
+        self.differentiates = False
         self.splits = False
         self.steps = self.deepest = 0
         self.objects: list[dict[int, tuple[Any, Any]]] = []
@@ -300,24 +302,34 @@ class Trace(Builder):
             self.dense.add(made.number)
         return Symbol(made, self)
 
-    def change(self, op: Op, x: Cell, rest: Sequence[Any]) -> None:
-        """Change a 0-d tensor in place to what an op makes of it."""
-        if x.leaf or x.frozen or x.saved or not self.recording:
-            reason = (
-                "a leaf is changed in place"
-                if x.leaf
-                else "a tensor is changed in place that others may hold"
-                if x.frozen
-                else "a tensor is changed in place that a derivative reads"
-                if x.saved
-                else "a tensor is changed in place under `no_grad`"
-            )
-            raise self.refused(reason)
-        made = self._on_tensors(op, [x, *rest], {})
-        if x.saved or number_type(made.number) != number_type(x.number):
+    def change(
+        self, op: Op, x: Cell, rest: Sequence[Any], params: Mapping[str, Any] | None = None
+    ) -> None:
+        """Change a tensor in place to what an op makes of it."""
+        self._hold_changeable(x)
+        is_saved = x.saved
+        made = self.do(op, [x, *rest], params or {})
+        if self.recording and x.saved:
             raise self.refused("a tensor is changed in place that a derivative reads")
+        if number_type(made.number) != number_type(x.number):
+            raise self.refused("a tensor is changed in place to one of another kind")
         self.touch(x)
-        x.number, x.saved, x.visible = made.number, made.saved, x.visible or made.visible
+        x.number = self.tensors.laid_as(made.number, x.number)
+        if self.recording:
+            x.saved, x.visible = made.saved, x.visible or made.visible
+        else:
+            x.saved = is_saved and not x.leaf
+
+    def _hold_changeable(self, x: Cell) -> None:
+        reason = ""
+        if x.frozen:
+            reason = "that others may hold"
+        elif self.recording and (x.leaf or x.saved):
+            reason = "that is a leaf" if x.leaf else "that a derivative reads"
+        elif not self.recording and (self.differentiates or x.visible is None):
+            reason = "under `no_grad`"
+        if reason:
+            raise self.refused(f"a tensor is changed in place {reason}")
 
     def truth(self, value: Any) -> Any:
         """A condition's value, a bool or a symbol of one."""

@@ -27,22 +27,43 @@ class Cell(Carrier):
     each change in place.
 
     Fields:
-        number: the number in it, or the array that it is.
         visible: whether it requires grad, as the program sees it; None where that is not known.
         leaf: whether it is a leaf that does.
         saved: whether a rule reads the number, which must not be changed in place any more.
         frozen: whether it is not known who else holds the same memory.
         birth: when it was made, by the trace's clock.
+        base: the tensor of which it is a view, and what that was then.
     """
 
-    __slots__ = ("_builder", "birth", "frozen", "leaf", "number", "saved", "visible")
+    __slots__ = (
+        *("_builder", "_number", "base", "birth", "frozen", "leaf", "saved"),
+        "visible",
+    )
 
     def __init__(self, number: Any, visible: bool | None, birth: int, builder: Builder) -> None:
-        self.number = number
+        self.base: tuple[Cell, Any] | None = None
+        self._number = number
         self.visible = visible
         self.leaf = self.saved = self.frozen = False
         self.birth = birth
         self._builder = builder
+
+    @property
+    def number(self) -> Any:
+        """The number in it, or the array that it is: a view shows what its base is now."""
+        if self.base is not None and self.base[0].number is not self.base[1]:
+            raise NotCompilable("a view is read whose base has changed", self._builder.span)
+        return self._number
+
+    @number.setter
+    def number(self, number: Any) -> None:
+        self._number = number
+
+    def let_go(self) -> None:
+        """Note that it is not known any more who holds its memory."""
+        self.frozen = True
+        if self.base is not None:
+            self.base[0].let_go()
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -168,7 +189,7 @@ class Row:
 
     __slots__ = ("at", "tensor")
 
-    def __init__(self, tensor: Vector, at: int) -> None:
+    def __init__(self, tensor: Vector | Cell, at: int) -> None:
         self.tensor = tensor
         self.at = at
 

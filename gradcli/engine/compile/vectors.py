@@ -97,6 +97,10 @@ class Vectors:
             return self._each(op, args, params)
         raise self._refused(op)
 
+    def laid_as(self, number: Any, other: Any) -> Any:
+        """A number that takes the place of another."""
+        return number
+
     def owned(self, op: Op, found: Any, args: Sequence[Any]) -> Any:
         """What an op made of others gives a program that calls it."""
         return found

@@ -220,7 +220,9 @@ class Merge:
         made = self.trace.cell(number, visible=visible)
         made.saved = saved
         if not (self._is_new(a) and self._is_new(b)):
-            made.frozen = a.frozen = b.frozen = True
+            made.frozen = True
+            a.let_go()
+            b.let_go()
         return made
 
     def _contents(self, a: Any, b: Any) -> Any:
@@ -240,7 +242,7 @@ class Merge:
             if any(id(a) == x or id(b) == y for x, y in self._known if b is not DEAD):
                 for cell in (a, b):
                     if isinstance(cell, Cell):
-                        cell.frozen = True
+                        cell.let_go()
                     else:
                         raise self.trace.refused("two lists are one on one of two ways")
             self._known[key] = make()

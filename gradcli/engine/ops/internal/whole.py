@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gradcli.engine.ops.catalog import ops
+from gradcli.engine.ops.families.places import taken
 from gradcli.engine.ops.op import REQUIRED, Op, op, sample
 from gradcli.engine.values import memory
 from gradcli.engine.values.data import Data, dtype_of, np
@@ -94,4 +95,81 @@ unboxed: Op = op(
     jvp=(lambda dot, out, x: dot,),
     method=False,
     samples=lambda: (sample(2.0),),
+)
+
+
+def _laid_as(out: Data, other: Data) -> Data:
+    if out.strides == other.strides and out.dtype == other.dtype:
+        return out
+    made = np.empty_like(other)
+    made[...] = out
+    return made
+
+
+laid_as: Op = op(
+    "laid_as",
+    args=("input", "other"),
+    doc="The input, whose elements lie in memory as those of the other do.",
+    source="identity",
+    array=_laid_as,
+    shape=lambda x, other: x,
+    dtype=lambda x, other: dtype_of(x),
+    layout=memory.as_made,
+    vjp=(lambda g, out, x, other: g, None),
+    jvp=(lambda dot, out, x, other: dot, None),
+    method=False,
+)
+
+row: Op = op(
+    "row",
+    args=("input", "at"),
+    doc="The part input[at], at a place that is known only when code runs.",
+    source="indexing",
+    array=taken,
+    shape=lambda x, at: x[1:],
+    dtype=lambda x, at: dtype_of(x),
+    view=True,
+    layout=memory.as_made,
+    vjp=(lambda g, out, x, at: unrow(g, at, size=x.shape), None),
+    jvp=(lambda dot, out, x, at: row(dot, at), None),
+    saves={"input": ("at",)},
+    method=False,
+)
+
+unrow: Op = op(
+    "unrow",
+    args=("g", "at"),
+    params={"size": REQUIRED},
+    doc="Zeros of the shape `size` with g at a place: the transpose of `row`.",
+    source="a linear map; the cotangent goes back by its transpose",
+    array=lambda g, at, size: ops.unindex.array(g, index=at, size=size),
+    shape=lambda g, at, size: size,
+    dtype=lambda g, at, size: dtype_of(g),
+    vjp=(lambda g, out, x, at, size: row(g, at), None),
+    jvp=(lambda dot, out, x, at, size: unrow(dot, at, size=size), None),
+    saves={"g": ("at",)},
+    method=False,
+)
+
+with_row: Op = op(
+    "with_row",
+    args=("input", "value", "at"),
+    doc="The input with `input[at] = value` done, at a place that is known only when code runs.",
+    source="indexing",
+    array=lambda x, value, at: ops.set_at.array(x, value, index=at),
+    shape=lambda x, value, at: x,
+    dtype=lambda x, value, at: dtype_of(x),
+    layout=memory.as_first,
+    vjp=(
+        lambda g, out, x, value, at: with_row(g, 0.0, at),
+        lambda g, out, x, value, at: row(g, at),
+        None,
+    ),
+    jvp=(
+        lambda dot, out, x, value, at: with_row(dot, 0.0, at),
+        lambda dot, out, x, value, at: with_row(ops.zeros_of(like=x), dot, at),
+        None,
+    ),
+    saves={"input": ("at",), "value": ("at",)},
+    method=False,
 )

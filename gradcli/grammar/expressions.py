@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import assert_never
 
 from gradcli import ir
@@ -224,9 +225,12 @@ class Expressions(Displays):
             return self.super(e, into)
         elif isinstance(function, ast.Attribute) and not self.is_imported(function):
             receiver = self.expression(function.value)
-            args, keywords = self.arguments(e)
-            target = self.target(busy, into)
             name = function.name
+            if name == "append" and len(e.args) == 1 and not e.keywords:
+                args, keywords = (self.held(e.args[0]),), ()
+            else:
+                args, keywords = self.arguments(e)
+            target = self.target(busy, into)
             if self.is_operation(function):
                 name = self.of_arrays(function) or name
                 self.emit(self.application(e.span, target, name, args, keywords, (receiver,)))
@@ -285,6 +289,31 @@ class Expressions(Displays):
         """Whether a path names something of the library."""
         return self.names.imported(function, self.function.scope) is not None
 
+    def held(self, e: ast.Expr, into: int | None = None) -> ir.Operand:
+        """The value of an expression that something keeps: of NumPy's arrays an element is a number
+        by itself.
+        """
+        several = isinstance(e, ast.Tuple) and any(isinstance(i, ast.Index) for i in e.items)
+        if not (several or isinstance(e, ast.Index)) or not self.copies_items:
+            return self.expression(e, into)
+        busy = self.function.busy
+        if isinstance(e, ast.Tuple):
+            if any(isinstance(item, ast.Starred) for item in e.items):
+                return self.expression(e, into)
+            operands = tuple(self.held(item) for item in e.items)
+            target = self.target(busy, into)
+            self.emit(ir.Build(e.span, target, "tuple", operands))
+            return ir.Slot(target, e.span)
+        item = self.expression(e)
+        target = self.target(busy, into)
+        self.emit(self.application(e.span, target, "numpy_item", (item,), ()))
+        return ir.Slot(target, e.span)
+
+    @cached_property
+    def copies_items(self) -> bool:
+        """Whether elements of arrays are numbers by themselves."""
+        return modules.copies_items(self.names.imports.values())
+
     def of_arrays(self, e: ast.Attribute) -> str | None:
         """The built-in that an attribute or method of NumPy's arrays is, if they are imported."""
         own = isinstance(e.value, ast.Name) and e.value.id == self.function.context
@@ -297,6 +326,8 @@ class Expressions(Displays):
         base = function.value
         if isinstance(base, ast.Name) and base.id == self.function.context:
             return False
+        if isinstance(base, ast.Index) and getattr(base.value, "name", "") == "at":
+            return False  # `x.at[i].max(v)`
         if function.name in self.names.members:
             return False
         signatures = self.names.signatures

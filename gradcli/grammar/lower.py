@@ -165,7 +165,7 @@ class _Lowering(Expressions):
         if len(s.targets) == 1:
             self.assign_to(s.targets[0], s.value, s.span)
         else:
-            value = self.expression(s.value)
+            value = self.held(s.value)
             for target in s.targets:
                 self.store(target, value, s.span)
         if top:
@@ -178,11 +178,11 @@ class _Lowering(Expressions):
         if isinstance(target, ast.Name):
             slot = self.slot_of(target.id)
             assert slot is not None
-            made = self.expression(value, slot)
+            made = self.held(value, slot)
             if not (isinstance(made, ir.Slot) and made.index == slot):
                 self.emit(ir.Copy(span, slot, made))
             return
-        self.store(target, self.expression(value), span)
+        self.store(target, self.held(value), span)
 
     def delete(self, target: ast.Expr) -> None:
         """`del target`."""

@@ -31,6 +31,7 @@ TORCH = frozenset(
         "torch.random",
         "torch.special",
         "torch.testing",
+        "builtins",
         "F",
         "math",
     }
@@ -115,6 +116,14 @@ def of_arrays(name: str, paths: Iterable[str]) -> str | None:
     return built_in
 
 
+def copies_items(paths: Iterable[str]) -> bool:
+    """Whether an element `x[i]` is a number by itself, as in NumPy, and shows nothing of what `x`
+    holds later: in a program that imports NumPy or its like, and not PyTorch.
+    """
+    roots = {path.partition(".")[0] for path in paths}
+    return "torch" not in roots and any(path in _ARRAYS for path in paths)
+
+
 _OF_ARRAYS = {"size": "numpy_size", "dot": "numpy_dot"}
 _ARRAYS = frozenset({"numpy", "jax.numpy", "autograd.numpy"})
 
@@ -146,8 +155,9 @@ _NAMES = {
     "torch.utils.checkpoint": "checkpoint",
     "d2l": "torch=d2l_torch",
     "d2l.torch": "plt=pyplot",
-    "matplotlib": "pyplot use=python_warnings_nothing",
+    "matplotlib": "pyplot pylab=pyplot use=python_warnings_nothing",
     "matplotlib.pyplot": "cm=pyplot style=pyplot",
+    "mpl_toolkits.mplot3d": "Axes3D=pyplot",
     "warnings": "filterwarnings=python_warnings_nothing simplefilter=python_warnings_nothing",
     "functools": "partial=python_functools_partial reduce=python_functools_reduce",
     "itertools": """
@@ -182,6 +192,7 @@ _NAMES = {
         histogram=numpy_histogram interp=numpy_interp linspace=numpy_linspace
         logspace=numpy_logspace median=numpy_median meshgrid=numpy_meshgrid ndim=numpy_ndim
         newaxis=numpy_newaxis nonzero=numpy_nonzero percentile=numpy_percentile
+        c_=numpy_c_ r_=numpy_r_
         polyfit=numpy_polyfit polyval=numpy_polyval ptp=numpy_ptp quantile=numpy_quantile
         repeat=numpy_repeat shape=numpy_shape size=numpy_size sort=numpy_sort split=numpy_split
         std=numpy_std transpose=numpy_transpose var=numpy_var vectorize=numpy_vectorize
@@ -224,8 +235,16 @@ _NAMES = {
     "jax": """
         block_until_ready device_get=block_until_ready grad hessian=func_hessian jacfwd
         jacobian=jacrev jacrev jit jvp checkpoint=block_until_ready value_and_grad vjp vmap=jax_vmap
+        custom_jvp custom_vjp tree_map tree_leaves
         """,
     "jax.config": "update=jax_config_update",
+    "jax.flatten_util": "ravel_pytree",
+    "jax.test_util": "check_grads=jax_check_grads",
+    "jax.tree": """
+        flatten=tree_flatten leaves=tree_leaves map=tree_map reduce=tree_reduce
+        unflatten=tree_unflatten
+        """,
+    "jax.tree_util": "tree_flatten tree_leaves tree_map tree_reduce tree_unflatten",
     "jax.lax": """
         cond=lax_cond fori_loop scan stop_gradient=detach while_loop exp log sin cos tanh sqrt
         rsqrt abs max=maximum min=minimum pow add sub mul div
@@ -245,6 +264,20 @@ _NAMES = {
         elementwise_grad grad=grad_by_argnum hessian=func_hessian hessian_vector_product
         jacobian=jacrev make_jvp make_vjp value_and_grad
         """,
+    "autograd.extend": "defjvp defvjp primitive",
+    "autograd.misc": "flatten=ravel_pytree",
+    "autograd.misc.flatten": "flatten=ravel_pytree",
+    "autograd.misc.fixed_points": "fixed_point",
+    "autograd.misc.optimizers": "adam=autograd_adam rmsprop=autograd_rmsprop sgd=autograd_sgd",
+    "autograd.test_util": "check_grads",
+    "scipy.linalg": """
+        cholesky=scipy_cholesky det expm=matrix_exp inv=linalg_inv solve=linalg_solve
+        solve_triangular=scipy_solve_triangular
+        """,
+    "scipy.special": "erf erfc expit gammaln i0 i1 logit logsumexp ndtr digamma xlogy softmax",
+    "scipy.stats.norm": """
+        cdf=scipy_norm_cdf logcdf=scipy_norm_logcdf logpdf=scipy_norm_logpdf pdf=scipy_norm_pdf
+        """,
     "autograd.scipy.special": "erf erfc expit gammaln logit logsumexp digamma",
     "numpy.testing": """
         assert_allclose assert_almost_equal assert_array_almost_equal assert_array_equal
@@ -262,5 +295,10 @@ _SAME = {
     "jax.numpy.linalg": "numpy.linalg",
     "autograd.numpy.linalg": "numpy.linalg",
     "autograd.numpy.random": "numpy.random",
+    "autograd.scipy.linalg": "scipy.linalg",
+    "autograd.scipy.stats.norm": "scipy.stats.norm",
+    "jax.scipy.linalg": "scipy.linalg",
+    "jax.scipy.stats.norm": "scipy.stats.norm",
+    "matplotlib.pylab": "matplotlib.pyplot",
 }
 """Modules that have the names of others, besides those of their own."""

@@ -21,6 +21,7 @@ NAMES = {*ops} - DTYPES - TYPES  # dtypes are named after the ops that make them
 ELSEWHERE = {
     "ops/index.py": "in which family an op is, written from the entries",
     "run/operators.py": "which op a sign of the language stands for, or for tensors only",
+    "run/updates.py": "which op a method of JAX's `x.at[i]` does",
     "run/classes.py": "which of Python's operators an object of the program has for one of those",
 }
 

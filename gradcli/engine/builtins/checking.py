@@ -11,7 +11,7 @@ from gradcli.engine.run import transforms
 from gradcli.engine.run.functions import called, wrong_function
 from gradcli.engine.run.session import Session
 from gradcli.engine.run.transforms import Function, Traced, several, values_in
-from gradcli.engine.tape.tensor import Tensor
+from gradcli.engine.tape.tensor import Tensor, leaf
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import dtype_of, np, shape_of
 from gradcli.engine.values.sizes import flag, number
@@ -236,4 +236,49 @@ gradgradcheck: Op = host(
     "cotangents, `grad_outputs` or some numbers.",
     source="PyTorch: autograd.gradgradcheck",
     keeps=True,
+)
+
+
+def _compared(session: Session, function: Any, given: Any, modes: Any) -> None:
+    """Compares the derivatives of a function by all of its floats in these modes."""
+    inputs = tuple(
+        leaf(np.array(data_of(x), dtype=float) if shape_of(x) else float(data_of(x)))
+        if isinstance(x, (float, Tensor)) and dtype_of(x).startswith("float")
+        else x
+        for x in given
+    )
+    by_mode = {"check_backward_ad": "rev" in modes, "check_forward_ad": "fwd" in modes}
+    _checked(_Check(session, function, inputs, "check_grads", {**_OPTIONS, **by_mode}), _OPTIONS)
+
+
+def _modes(session: Session, modes: Any) -> list[Any]:
+    return ["fwd", "rev"] if modes is None else session.items(modes)
+
+
+check_grads: Op = host(
+    "check_grads",
+    lambda session, f, modes, order: (
+        lambda *args: _compared(session, f, args, _modes(session, modes))
+    ),
+    args=("f",),
+    params={"modes": None, "order": 2},
+    infer=lambda known, f, **options: known.unknown(f),
+    doc="autograd's `check_grads(f, modes)(*args)`: fails if the derivatives of f are not what "
+    "differences of values are.",
+    source="autograd: test_util.check_grads",
+    keeps=True,
+)
+
+jax_check_grads: Op = host(
+    "jax_check_grads",
+    lambda session, f, args, order, modes, **options: _compared(
+        session, f, session.items(args), _modes(session, modes)
+    ),
+    args=("f", "args"),
+    params={"order": 1, "modes": None, "atol": None, "rtol": None, "eps": None},
+    infer=lambda known, *args, **options: known.constant(None),
+    doc="`jax.test_util.check_grads(f, args, order, modes)`: the same.",
+    source="JAX: test_util.check_grads",
+    keeps=True,
+    pure=False,
 )

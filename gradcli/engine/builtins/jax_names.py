@@ -292,10 +292,10 @@ def _too_few() -> Any:
     raise run_error("wrong-arity", "`cond` takes a condition, two functions and their arguments")
 
 
-def _scan(session: Any, f: Any, init: Any, xs: Any, length: Any) -> Any:
+def _scan(session: Any, f: Any, init: Any, xs: Any, length: Any, reverse: Any, unroll: Any) -> Any:
     carry, found = init, []
-    steps = [None] * whole(length, "length") if xs is None else session.items(xs)
-    for x in steps:
+    steps = [None] * whole(length, "length") if xs is None else _rows(session, xs)
+    for x in reversed(steps) if reverse else steps:
         pair = called(f, [carry, x], "scan")
         if not isinstance(pair, tuple) or len(pair) != 2:
             raise run_error(
@@ -303,17 +303,35 @@ def _scan(session: Any, f: Any, init: Any, xs: Any, length: Any) -> Any:
             )
         carry, value = pair
         found.append(value)
+    return carry, _together(session, found[::-1] if reverse else found)
+
+
+def _rows(session: Any, xs: Any) -> list[Any]:
+    """The rows of an array, or of several in a tuple or dictionary, side by side."""
+    if isinstance(xs, tuple):
+        return [*zip(*(_rows(session, part) for part in xs), strict=True)]
+    if type(xs) is dict:
+        rows = zip(*(_rows(session, part) for part in xs.values()), strict=True)
+        return [dict(zip(xs, row, strict=True)) for row in rows]
+    return session.items(xs)  # type: ignore[no-any-return]  # a list of them
+
+
+def _together(session: Any, found: Any) -> Any:
+    """Values of all rows as arrays, in the form of one."""
     if not found or found[0] is None:
-        return carry, None
+        return None
     if isinstance(found[0], tuple):
-        return carry, tuple(session.tensor([*part]) for part in zip(*found, strict=True))
-    return carry, session.tensor(found)
+        return tuple(_together(session, part) for part in zip(*found, strict=True))
+    if type(found[0]) is dict:
+        return {key: _together(session, [value[key] for value in found]) for key in found[0]}
+    return session.tensor([*found])
 
 
 scan: Op = host(
     "scan",
     _scan,
     args=("f", "init", "xs=None", "length=None"),
+    params={"reverse": False, "unroll": 1},
     infer=_unknown,
     doc="`jax.lax.scan`: goes through rows with a value that is carried on, and gives it and what "
     "came of each row.",

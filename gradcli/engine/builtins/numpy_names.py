@@ -16,6 +16,7 @@ from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import REQUIRED, Op, constant, host
 from gradcli.engine.ops.statics import UNSURE, Statics
 from gradcli.engine.run.functions import called
+from gradcli.engine.run.joining import Joiner
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.data import NUMBERS, dtype_of, np, plain, shape_of
 from gradcli.engine.values.limits import check_memory
@@ -641,6 +642,29 @@ logspace: Op = host(
 )
 
 
+def _item(session: Any, value: Any) -> Any:
+    if type(value) is Tensor and value.view is not None and not value.ndim:
+        return session.do(ops.clone, [value], {})
+    return value
+
+
+def _item_of(known: Statics, value: Any) -> Any:
+    if getattr(value, "shape", None) != ():
+        return value
+    return known.like(value, (), value.dtype)
+
+
+item: Op = host(
+    "numpy_item",
+    _item,
+    args=("x",),
+    infer=_item_of,
+    traced=lambda code, x: x,
+    doc="What `t = x[i]` means of NumPy's arrays: an element is a number by itself.",
+    source="NumPy: basic indexing",
+)
+
+
 # what an array is -------------------------------------------------------------------------------
 
 
@@ -682,6 +706,10 @@ ndim: Op = host(
     source="NumPy: ndim",
 )
 
+rows: Op = constant(
+    "numpy_r_", Joiner(columns=False), "`np.r_[a, 1:5, b]`: parts one after the other."
+)
+columns: Op = constant("numpy_c_", Joiner(columns=True), "`np.c_[a, b]`: parts as columns.")
 newaxis: Op = constant("numpy_newaxis", None, "`np.newaxis`: None, a new dimension in an index.")
 
 version: Op = constant(

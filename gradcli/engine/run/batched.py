@@ -60,7 +60,18 @@ def _tensors(session: Session, value: Any) -> Any:
         return session.tensor(value)
     if isinstance(value, (list, tuple)):
         return tuple(_tensors(session, v) for v in value)
+    if type(value) is dict:
+        return {key: _tensors(session, v) for key, v in value.items()}
     return value
+
+
+def _by_key(dim: Any, value: dict[Any, Any]) -> dict[Any, Any]:
+    """The dimension of each value in a dictionary."""
+    if type(dim) is not dict:
+        return dict.fromkeys(value, dim)
+    if dim.keys() != value.keys():
+        raise run_error("wrong-count", "a dictionary of dims has the keys of that of the values")
+    return dim
 
 
 def _inner(dim: Any, count: int) -> Sequence[Any]:
@@ -77,6 +88,9 @@ def _sizes(value: Any, dim: Any) -> list[int]:
         return [
             n for v, d in zip(value, _inner(dim, len(value)), strict=True) for n in _sizes(v, d)
         ]
+    if type(value) is dict:
+        dims = _by_key(dim, value)
+        return [n for key, v in value.items() for n in _sizes(v, dims[key])]
     dim = data_of(dim)
     if dim is None:
         return []
@@ -93,6 +107,9 @@ def _part(session: Session, value: Any, dim: Any, i: int) -> Any:
     if isinstance(value, tuple):
         pairs = zip(value, _inner(dim, len(value)), strict=True)
         return tuple(_part(session, v, d, i) for v, d in pairs)
+    if type(value) is dict:
+        dims = _by_key(dim, value)
+        return {key: _part(session, v, dims[key], i) for key, v in value.items()}
     if dim is None:
         return value
     return session.do(ops.select, [value], {"dim": data_of(dim), "index": i})
@@ -107,6 +124,9 @@ def _together(session: Session, found: Sequence[Any], dim: Any) -> Any:
             message = f"`out_dims` tells of {len(dims)} results, the function returned {len(first)}"
             raise run_error("wrong-count", message)
         return tuple(_together(session, [f[k] for f in found], d) for k, d in enumerate(dims))
+    if type(first) is dict:
+        by_key = _by_key(dim, first)
+        return {key: _together(session, [f[key] for f in found], by_key[key]) for key in first}
     values = [session.tensor(v) for v in found]
     for value in values:
         if not isinstance(value, Tensor) and type(value) not in NUMBERS:

@@ -136,7 +136,7 @@ def attributes() -> frozenset[str]:
     from gradcli.engine.run.pictures import NAMES as DRAWN
 
     names: set[str] = set(_SETTERS) | ops.fields | OWN_NAMES | {*DRAWS, "shuffle"} | NAMES | DRAWN
-    names.update(("__name__", *EDGE, *_SLICE, "primal", "tangent"))
+    names.update(("__name__", "power", *EDGE, *_SLICE, "primal", "tangent"))
     for getters, methods in (_TENSOR, _NODE, _LIST, _HANDLE):
         names.update(getters, methods)
     return frozenset(names).union(METHODS_OF_PYTHON)
@@ -368,6 +368,12 @@ def _transposed(session: Session, x: Tensor) -> Any:
     return session.do(ops.permute, [x], {"dims": dims})
 
 
+def _places(session: Session, x: Tensor) -> Any:
+    from gradcli.engine.run.updates import Places
+
+    return Places(x)
+
+
 def _matrix_transposed(session: Session, x: Tensor) -> Any:
     if x.ndim < 2:
         raise run_error("shape-mismatch", f"`mT` needs at least 2 dims, got shape {list(x.shape)}")
@@ -387,6 +393,7 @@ _TENSOR: tuple[dict[str, Member], dict[str, Member]] = (
         "device": lambda session, x: "cpu",
         "T": _transposed,
         "mT": _matrix_transposed,
+        "at": _places,
         **told.ATTRIBUTES,
     },
     {

@@ -21,6 +21,9 @@ from gradcli.ir import DefineRule
 OWN_NAMES = frozenset(
     {
         "apply",
+        "defjvp",
+        "defjvps",
+        "defvjp",
         "mark_dirty",
         "mark_non_differentiable",
         "needs_input_grad",

@@ -28,20 +28,22 @@ from gradcli.errors import counted, run_error
 Function: TypeAlias = Callable[..., Any]
 
 Tree: TypeAlias = Any
-"""A value, or a list or tuple of trees."""
+"""A value, or a list, tuple or dictionary of trees."""
 
 
 def mapped(f: Function, tree: Tree) -> Tree:
     """The tree of what `f` makes of the values of one."""
     if isinstance(tree, tuple):
         return tuple([mapped(f, item) for item in tree])
+    if type(tree) is dict:
+        return {key: mapped(f, item) for key, item in tree.items()}
     return [mapped(f, item) for item in tree] if type(tree) is list else f(tree)
 
 
 def values_in(tree: Tree) -> Iterator[Any]:
     """The values of a tree, from left to right."""
-    if isinstance(tree, (list, tuple)):
-        for item in tree:
+    if isinstance(tree, (list, tuple, dict)):
+        for item in tree.values() if type(tree) is dict else tree:
             yield from values_in(item)
     else:
         yield tree
@@ -98,6 +100,8 @@ class Traced:
             return self._point(self.session.tensor(value))
         if isinstance(value, tuple):
             return tuple([self._points(v) for v in value])
+        if type(value) is dict:
+            return {key: self._points(v) for key, v in value.items()}
         return [self._points(v) for v in value] if type(value) is list else self._point(value)
 
     def _point(self, value: Any) -> Tensor:
@@ -125,6 +129,8 @@ class Traced:
         """What the function returned, as numbers and tensors; a list is its tensor."""
         if isinstance(out, tuple):
             return tuple([self._result(function, item) for item in out])
+        if type(out) is dict:
+            return {key: self._result(function, item) for key, item in out.items()}
         out = self.session.tensor(out)
         if not isinstance(out, Tensor) and type(out) not in NUMBERS:
             message = f"the function must return a number or tensor, it returned {kind_of(out)}"
@@ -213,6 +219,12 @@ def constant(x: Any) -> Any:
 
 def paired(tree: Tree, given: Tree) -> Iterator[tuple[Any, Any]]:
     """The values of a tree, each with what is given for it."""
+    if type(tree) is dict:
+        if type(given) is not dict or given.keys() != tree.keys():
+            raise run_error("wrong-count", f"{kind_of(given)} given for a dictionary of other keys")
+        for key, item in tree.items():
+            yield from paired(item, given[key])
+        return
     if not isinstance(tree, (list, tuple)):
         yield tree, given
         return
@@ -276,7 +288,7 @@ def value_and_grad(
         alone = Auxiliary(function, by) if has_aux else function
         traced = Traced(session, alone, args, numbers, by, keywords)
         out = traced.out
-        if isinstance(out, tuple):
+        if isinstance(out, (tuple, dict)):
             message = f"the function must return one number, it returned {kind_of(out)}"
             raise wrong_function(function, "not-differentiable", message)
         g = seed_of_one(out if isinstance(out, Tensor) else Tensor(out), by)

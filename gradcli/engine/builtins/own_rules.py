@@ -1,0 +1,78 @@
+"""Own derivatives by JAX's and autograd's names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradcli.engine.ops.op import Op, host
+from gradcli.engine.ops.statics import Statics
+from gradcli.engine.run.custom import Custom, give_jvps, give_vjps
+from gradcli.engine.values.sizes import describe, whole
+from gradcli.errors import run_error
+
+FAMILY = 343, "Own derivatives"
+
+
+def _unknown(known: Statics, *args: Any, **params: Any) -> Any:
+    return known.unknown(*args)
+
+
+def _nothing(known: Statics, *args: Any, **params: Any) -> Any:
+    return known.constant(None)
+
+
+def _custom(name: str) -> Op:
+    def call(session: Any, fun: Any, nondiff_argnums: Any) -> Custom:
+        if not callable(fun):
+            raise run_error("wrong-type", f"`{name}` takes a function, got {describe(fun)}")
+        still = [whole(i, "nondiff_argnums") for i in session.items(nondiff_argnums)]
+        return Custom(session, fun, still, name)
+
+    return host(
+        name,
+        call,
+        args=("fun",),
+        params={"nondiff_argnums": ()},
+        infer=_unknown,
+        doc=f"`jax.{name}`: the function, with a method `def{name[-3:]}` that gives it a rule.",
+        source=f"JAX: {name}",
+        keeps=True,
+    )
+
+
+custom_vjp: Op = _custom("custom_vjp")
+custom_jvp: Op = _custom("custom_jvp")
+
+primitive: Op = host(
+    "primitive",
+    lambda session, fun: Custom(session, fun, (), "primitive"),
+    args=("fun",),
+    infer=_unknown,
+    doc="autograd's: the function, which `defvjp` and `defjvp` give rules.",
+    source="autograd: extend.primitive",
+    keeps=True,
+)
+
+
+def _giving(name: str, give: Any, form: str) -> Op:
+    def call(session: Any, *given: Any, argnums: Any) -> None:
+        if not given:
+            raise run_error("wrong-arity", f"`{name}` needs a function and its rules")
+        numbers = None if argnums is None else [*session.items(argnums)]
+        give(session, given[0], given[1:], numbers)
+
+    return host(
+        name,
+        call,
+        args=("*fun",),
+        params={"argnums": None},
+        infer=_nothing,
+        doc=f"autograd's `{name}(f, *rules)`: a rule for each argument, {form}.",
+        source=f"autograd: extend.{name}",
+        keeps=True,
+        pure=False,
+    )
+
+
+defvjp: Op = _giving("defvjp", give_vjps, "`rule(ans, *args)`, gives the function of the cotangent")
+defjvp: Op = _giving("defjvp", give_jvps, "`rule(g, ans, *args)`, gives the tangent")

@@ -1,0 +1,353 @@
+"""Lists, tuples and dictionaries of values, by JAX's and autograd's names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from gradcli.engine.ops.catalog import ops
+from gradcli.engine.ops.op import Op, host
+from gradcli.engine.ops.statics import Statics
+from gradcli.engine.run import transforms
+from gradcli.engine.run.custom import Custom
+from gradcli.engine.run.functions import called
+from gradcli.engine.run.naming import kind_of
+from gradcli.engine.run.transforms import Tree
+from gradcli.engine.tape.tensor import Tensor
+from gradcli.engine.values.data import shape_of
+from gradcli.engine.values.sizes import number, whole
+from gradcli.errors import run_error
+
+FAMILY = 344, "Trees of values"
+
+
+def _unknown(known: Statics, *args: Any, **params: Any) -> Any:
+    return known.unknown(*args)
+
+
+def _parts(tree: Tree) -> list[Any] | None:
+    """What is in a tree, dictionaries by their keys; None of a leaf."""
+    if type(tree) is dict:
+        return [tree[key] for key in sorted(tree, key=str)]
+    return [*tree] if isinstance(tree, (list, tuple)) else [] if tree is None else None
+
+
+def _leaves(tree: Tree) -> Iterator[Any]:
+    parts = _parts(tree)
+    if parts is None:
+        yield tree
+        return
+    for part in parts:
+        yield from _leaves(part)
+
+
+def _rebuilt(tree: Tree, parts: Sequence[Any]) -> Tree:
+    """A tree of the same form with other parts."""
+    if type(tree) is dict:
+        return dict(zip(sorted(tree, key=str), parts, strict=True))
+    return tuple(parts) if isinstance(tree, tuple) else None if tree is None else [*parts]
+
+
+def _mapped(function: Any, trees: Sequence[Tree], is_leaf: Any) -> Tree:
+    first = trees[0]
+    parts = _parts(first)
+    if parts is None or (is_leaf is not None and called(is_leaf, [first], "tree_map")):
+        return called(function, trees, "tree_map")
+    others = [_parts(tree) for tree in trees[1:]]
+    if any(part is None or len(part) != len(parts) for part in others):
+        raise run_error("wrong-count", "`tree_map` goes through trees of one form")
+    rows = zip(parts, *(part or () for part in others), strict=True)
+    return _rebuilt(first, [_mapped(function, row, is_leaf) for row in rows])
+
+
+def _tree_map(session: Any, *given: Any, is_leaf: Any) -> Tree:
+    if len(given) < 2:
+        raise run_error("wrong-arity", "`tree_map` takes a function and a tree, or several")
+    return _mapped(given[0], given[1:], is_leaf)
+
+
+tree_map: Op = host(
+    "tree_map",
+    _tree_map,
+    args=("*f",),
+    params={"is_leaf": None},
+    infer=_unknown,
+    doc="`jax.tree.map`: lists, tuples and dictionaries with what a function makes of each value.",
+    source="JAX: tree.map",
+    keeps=True,
+)
+
+tree_leaves: Op = host(
+    "tree_leaves",
+    lambda session, tree: [*_leaves(tree)],
+    args=("tree",),
+    infer=_unknown,
+    doc="`jax.tree.leaves`: the values in lists, tuples and dictionaries.",
+    source="JAX: tree.leaves",
+    keeps=True,
+)
+
+
+def _reduced(session: Any, function: Any, tree: Tree, initializer: Any) -> Any:
+    leaves = [*_leaves(tree)] if initializer is None else [initializer, *_leaves(tree)]
+    if not leaves:
+        raise run_error("empty-reduction", "`tree_reduce` of no values")
+    value = leaves[0]
+    for leaf in leaves[1:]:
+        value = called(function, [value, leaf], "tree_reduce")
+    return value
+
+
+tree_reduce: Op = host(
+    "tree_reduce",
+    _reduced,
+    args=("function", "tree", "initializer=None"),
+    infer=_unknown,
+    doc="`jax.tree.reduce`: the values of a tree put together two by two.",
+    source="JAX: tree.reduce",
+    keeps=True,
+)
+
+
+def _filled(tree: Tree, leaves: Iterator[Any]) -> Tree:
+    parts = _parts(tree)
+    return next(leaves) if parts is None else _rebuilt(tree, [_filled(p, leaves) for p in parts])
+
+
+class _Form:
+    """The form of a tree."""
+
+    said = "the form of a tree"
+
+    def __init__(self, tree: Tree) -> None:
+        self.tree = tree
+
+    def __repr__(self) -> str:
+        return "PyTreeDef"
+
+
+tree_flatten: Op = host(
+    "tree_flatten",
+    lambda session, tree: ([*_leaves(tree)], _Form(tree)),
+    args=("tree",),
+    infer=_unknown,
+    doc="`jax.tree.flatten`: the values of a tree, and its form.",
+    source="JAX: tree.flatten",
+    keeps=True,
+)
+
+
+def _unflatten(session: Any, treedef: Any, leaves: Any) -> Tree:
+    if not isinstance(treedef, _Form):
+        raise run_error("wrong-type", "`tree_unflatten` takes the form that `tree_flatten` gives")
+    values = session.items(leaves)
+    if len(values) != sum(1 for _ in _leaves(treedef.tree)):
+        raise run_error("wrong-count", f"{len(values)} values do not fill the tree")
+    return _filled(treedef.tree, iter(values))
+
+
+tree_unflatten: Op = host(
+    "tree_unflatten",
+    _unflatten,
+    args=("treedef", "leaves"),
+    infer=_unknown,
+    doc="`jax.tree.unflatten`: the tree of a form with these values.",
+    source="JAX: tree.unflatten",
+    keeps=True,
+)
+
+
+def vector(session: Any, tree: Tree) -> Any:
+    """The values of a tree as one row."""
+    rows = []
+    for leaf in _leaves(tree):
+        value = session.tensor(leaf)
+        if not isinstance(value, Tensor) and not isinstance(value, (int, float)):
+            raise run_error("wrong-type", f"{kind_of(value)} has no place in a row of numbers")
+        rows.append(session.do(ops.reshape, [value], {"shape": (-1,)}))
+    return session.do(ops.cat, rows, {"dim": 0}) if rows else session.tensor([])
+
+
+def from_vector(session: Any, tree: Tree, row: Any) -> Tree:
+    """A tree of the form of one with the values of a row."""
+    at = 0
+
+    def taken(like: Any) -> Any:
+        nonlocal at
+        shape = shape_of(session.tensor(like))
+        count = 1
+        for n in shape:
+            count *= n
+        part = session.do(ops.getitem, [row], {"index": slice(at, at + count)})
+        at += count
+        return session.do(ops.reshape, [part], {"shape": shape})
+
+    return _filled(tree, map(taken, _leaves(tree)))
+
+
+ravel_pytree: Op = host(
+    "ravel_pytree",
+    lambda session, pytree: (
+        vector(session, pytree),
+        lambda row: from_vector(session, pytree, row),
+    ),
+    args=("pytree",),
+    infer=_unknown,
+    doc="`jax.flatten_util.ravel_pytree`, autograd's `flatten`: the values of a tree as a row, and "
+    "the function from a row to such a tree.",
+    source="JAX: flatten_util.ravel_pytree",
+    keeps=True,
+)
+
+
+# optimizers -------------------------------------------------------------------------------------
+
+
+def _optimizer(name: str, doc: str, steps: Any, **settings: float) -> Op:
+    """Goes from a tree down its gradient `grad(x, i)`; `steps(session, **settings)` gives what
+    makes the next row of one, its slope and the turn.
+    """
+
+    def call(session: Any, grad: Any, x0: Any, callback: Any, num_iters: Any, **given: Any) -> Tree:
+        step = steps(session, **{key: number(value, key) for key, value in given.items()})
+        x = vector(session, x0)
+        for i in range(whole(num_iters, "num_iters")):
+            here = from_vector(session, x0, x)
+            slope = called(grad, [here, i], name)
+            if callback is not None:
+                called(callback, [here, i, slope], name)
+            x = step(x, vector(session, slope), i)
+        return from_vector(session, x0, x)
+
+    params: dict[str, Any] = {"callback": None, "num_iters": 200 if name == "sgd" else 100}
+    params |= settings
+    return host(
+        f"autograd_{name}",
+        call,
+        args=("grad", "x0"),
+        params=params,
+        infer=_unknown,
+        doc=doc,
+        source=f"autograd: misc.optimizers.{name}",
+        keeps=True,
+    )
+
+
+def _arithmetic(session: Any) -> Any:
+    params: dict[str, dict[str, Any]] = {
+        "add": {"alpha": 1},
+        "sub": {"alpha": 1},
+        "div": {"rounding_mode": None},
+    }
+    return lambda name, a, b: session.do(ops[name], [a, b], params.get(name, {}))
+
+
+def _sgd(session: Any, step_size: float, mass: float) -> Any:
+    do, velocity = _arithmetic(session), None
+
+    def step(x: Any, g: Any, i: int) -> Any:
+        nonlocal velocity
+        change = do("mul", g, 1.0 - mass)
+        before = do("mul", change, 0.0) if velocity is None else do("mul", velocity, mass)
+        velocity = do("sub", before, change)
+        return do("add", x, do("mul", velocity, step_size))
+
+    return step
+
+
+def _rmsprop(session: Any, step_size: float, gamma: float, eps: float) -> Any:
+    do, average = _arithmetic(session), None
+
+    def step(x: Any, g: Any, i: int) -> Any:
+        nonlocal average
+        square = do("mul", g, g)
+        before = do("add", do("mul", g, 0.0), 1.0) if average is None else average
+        average = do("add", do("mul", before, gamma), do("mul", square, 1 - gamma))
+        root = do("add", session.do(ops.sqrt, [average], {}), eps)
+        return do("sub", x, do("div", do("mul", g, step_size), root))
+
+    return step
+
+
+def _adam(session: Any, step_size: float, b1: float, b2: float, eps: float) -> Any:
+    do, m, v = _arithmetic(session), 0.0, 0.0
+
+    def step(x: Any, g: Any, i: int) -> Any:
+        nonlocal m, v
+        m = do("add", do("mul", g, 1 - b1), do("mul", m, b1))
+        v = do("add", do("mul", do("mul", g, g), 1 - b2), do("mul", v, b2))
+        first, second = (
+            do("div", m, 1 - b1 ** (i + 1)),
+            do("div", v, 1 - b2 ** (i + 1)),
+        )
+        root = do("add", session.do(ops.sqrt, [second], {}), eps)
+        return do("sub", x, do("div", do("mul", first, step_size), root))
+
+    return step
+
+
+adam: Op = _optimizer(
+    "adam",
+    "autograd's `adam(grad, x0)`: goes down by Adam's steps; `grad(x, i)` and `callback(x, i, g)`.",
+    _adam,
+    step_size=0.001,
+    b1=0.9,
+    b2=0.999,
+    eps=1e-8,
+)
+sgd: Op = _optimizer(
+    "sgd",
+    "autograd's `sgd(grad, x0)`: goes down with momentum.",
+    _sgd,
+    step_size=0.1,
+    mass=0.9,
+)
+rmsprop: Op = _optimizer(
+    "rmsprop",
+    "autograd's `rmsprop(grad, x0)`: goes down by steps in the measure of the last slopes.",
+    _rmsprop,
+    step_size=0.1,
+    gamma=0.9,
+    eps=1e-8,
+)
+
+
+def _fixed_point(session: Any, f: Any, a: Any, x0: Any, distance: Any, tol: Any) -> Any:
+    """The x, and as its derivative that of the equation which it solves."""
+
+    def solved(step: Any, start: Any) -> Any:
+        before, x = start, called(step, [start], "fixed_point")
+        while session.truth(_above(called(distance, [x, before], "fixed_point"))):
+            before, x = x, called(step, [x], "fixed_point")
+        return x
+
+    def _above(change: Any) -> Any:
+        return session.do(ops.gt, [change, tol], {})
+
+    def pull(args: Sequence[Any], out: Any, g: Any) -> Sequence[Any]:
+        def by(a: Any, x: Any) -> Any:
+            return called(called(f, [a], "fixed_point"), [x], "fixed_point")
+
+        _, by_x = transforms.vjp(session, lambda x: by(args[0], x), [out])
+        _, by_a = transforms.vjp(session, lambda a: by(a, out), [*args])
+
+        def step(w: Any) -> Any:
+            return session.do(ops.add, [g, by_x(w)[0]], {"alpha": 1})
+
+        return by_a(solved(step, g))  # type: ignore[no-any-return]  # a tuple of cotangents
+
+    custom = Custom(session, lambda a: solved(called(f, [a], "fixed_point"), x0), (), "fixed_point")
+    custom.pull = pull
+    return custom(a)
+
+
+fixed_point: Op = host(
+    "fixed_point",
+    _fixed_point,
+    args=("f", "a", "x0", "distance", "tol"),
+    infer=_unknown,
+    doc="autograd's: the x that `f(a)(x)` leaves as it is, from x0 on until it changes by no more "
+    "than `tol`; its derivative is that of the equation.",
+    source="autograd: misc.fixed_points",
+    keeps=True,
+)

@@ -1,0 +1,55 @@
+"""Programs in the names of JAX, autograd and NumPy give what these give, as `reference/doors.py`
+recorded it.
+"""
+
+import json
+import math
+import re
+from pathlib import Path
+
+import pytest
+from door_cases import PROGRAMS
+
+from gradcli.program import Options, load
+
+RECORDED = json.loads((Path(__file__).parent / "reference/doors.json").read_text("utf-8"))
+NUMBER = re.compile(r"-?\d+(?:\.\d*)?(?:e[-+]?\d+)?")
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_what_is_printed_is_theirs(name):
+    printed = []
+    load(PROGRAMS[name]).run(options=Options(echo=printed.append, explain=False))
+    lines = "".join(printed).splitlines()
+    assert len(lines) == len(RECORDED[name])
+    for line, expected in zip(lines, RECORDED[name], strict=True):
+        assert NUMBER.sub("0", line) == NUMBER.sub("0", expected)
+        for a, b in zip(NUMBER.findall(line), NUMBER.findall(expected), strict=True):
+            assert math.isclose(float(a), float(b), rel_tol=1e-9, abs_tol=1e-12), (line, expected)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_check_finds_nothing_wrong(name):
+    assert not [f for f in load(PROGRAMS[name]).check({}).findings if f.severity == "error"]
+
+
+def test_elements_are_views_where_pytorch_is_imported():
+    printed = []
+    text = (
+        "import torch\nimport numpy as np\nx = torch.tensor([1.0, 2.0])\nt = x[0]\nx += 1\nprint(t)"
+    )
+    load(text).run(options=Options(echo=printed.append))
+    assert printed == ["tensor(2.)\n"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x = np.array([1.0, 2.0])\nfor i in range(9):\n    t = x[0]\n    x = x + t\nx.sum() + t",
+        "x = np.array([1.0, 2.0])\nfor i in range(9):\n    t = x[0]\n    x += 0.5\nx.sum() + t",
+    ],
+)
+def test_code_agrees_on_what_elements_are(cli, text):
+    asked = [cli("run", "import numpy as np\n" + text, "--compile", c) for c in ("never", "always")]
+    assert asked[0][0] == 0
+    assert asked[1][:2] == asked[0][:2] or "not-compilable" in asked[1][2]

@@ -75,7 +75,9 @@ class Compiling:
         return question(self._loaded, request)
 
     def code(self, question: Question, request: Request) -> Prepared | None:
-        """The code that answers a question for many rows, if there is any by now."""
+        """The code that answers a question for many rows, if there is any by now: one whose tensors
+        are done element by element, as those of rows.
+        """
         when = request.options.compile
         if when == "never" or _against(request) is not None:
             return None
@@ -83,7 +85,7 @@ class Compiling:
         if when == "auto" and key not in self._prepared and not self._pays(key):
             return None
         made = self._made(key, question, request)
-        return None if isinstance(made, Diagnostic) else made
+        return None if isinstance(made, Diagnostic) or made.is_whole else made
 
     def made(self, question: Question, request: Request) -> Prepared:
         """The code that answers a question.

@@ -94,6 +94,7 @@ class Prepared:
 
     Fields:
         form: how the question is put to code.
+        is_whole: whether tensors are values of the program, each as one.
         remark: what is said of it to one who wants to know.
     """
 
@@ -101,6 +102,7 @@ class Prepared:
         start = perf_counter()
         self._loaded = loaded
         self.form, self._code = _coded(loaded, form, request)
+        self.is_whole = has_arrays(self.form.program)
         self.remark = remark(perf_counter() - start, self.form.program)
 
     def answer(self, request: Request, echo: Callable[[str], None]) -> Any:
@@ -168,8 +170,6 @@ class Prepared:
         has one.
         """
         turns = self.form.effort.turns(request.options.limits)
-        if has_arrays(self.form.program):
-            return [None] * len(values)
         if self.form.program.texts or turns is None or self._more(request) is None:
             return [None] * len(values)
         rows = [self._given(value) for value in values]
@@ -204,7 +204,7 @@ class Prepared:
         results, left = self._code.rows([*columns, *more], control)
         for result in results:
             if result.dtype.kind == "f":
-                left |= ~np.isfinite(result)
+                left |= ~np.isfinite(result).reshape(count, -1).all(axis=1)
         return list(results), left
 
     def together(
@@ -215,7 +215,7 @@ class Prepared:
         """
         turns = self.form.effort.turns(request.options.limits)
         count = len(next(iter(columns.values())))
-        if self.form.program.texts or turns is None or has_arrays(self.form.program):
+        if self.form.program.texts or turns is None:
             return None
         given, odd = {}, np.zeros(count, np.bool_)
         for name, type_, shape in self.form.inputs:
@@ -244,6 +244,12 @@ class Prepared:
         fit = np.ones(len(next(iter(given.values()))), np.bool_)
         found = []
         for name, type_, _ in self.form.inputs:
+            if is_array(type_):
+                dtype, _ = dtype_and_shape(type_)
+                whole = np.ascontiguousarray(given[name])
+                fit &= np.array([_is_of(x, dtype) for x in whole])
+                found.append(whole.astype(dtype))
+                continue
             for column in given[name].reshape(len(fit), -1).T:
                 fit &= _fits(column, type_)
                 there = column if type_ == "float" else np.where(fit, column, 0)
@@ -273,6 +279,11 @@ class Prepared:
                 return None
             found += [_typed(x, type_) for x in several]
         return None if any(x is None for x in found) else found
+
+
+def _is_of(x: Any, dtype: str) -> bool:
+    """Whether an array can be one of a dtype."""
+    return x.dtype == dtype or (dtype == "float64" and x.dtype.kind in "iub")
 
 
 def _fits(column: Any, type_: str) -> Any:

@@ -1,5 +1,7 @@
 """Programs of tensors as code that calls NumPy: to the last bit what the interpreter gives."""
 
+import json
+
 import numpy as np
 import pytest
 from amounts import chunks
@@ -151,3 +153,44 @@ def test_memory_is_shared_by_what_is_read_no_more():
     before = [np.copy(r) for r in first]
     code.call([GIVEN["x"] * 2, 0.3, 1.0], Control())
     assert all(map(np.array_equal, before, first))
+
+
+MODEL = "input x: float[100]\ninput b\ny = x\nfor i in range(3):\n    y = y * 0.9 + tanh(y * b)\ny.mean()"
+
+
+def test_rows_with_tensors(cli, tmp_path):
+    """Each row is asked by itself, and answered by code."""
+    rng = np.random.default_rng(1)
+    rows = [{"x": rng.normal(size=100).tolist(), "b": k} for k in (0.5, float("inf"), 2.0)]
+    (tmp_path / "f.grad").write_text(MODEL)
+    (tmp_path / "r.jsonl").write_text("\n".join(map(json.dumps, rows)).replace("Infinity", '"inf"'))
+    args = ("grad", str(tmp_path / "f.grad"), "--rows", str(tmp_path / "r.jsonl"), "--compile")
+    run, code = (cli(*args, when) for when in ("never", "always"))
+    assert run == code
+
+
+def test_a_function_of_arrays():
+    """Its points hold the elements of large tensors, too."""
+    program = load(MODEL)
+    function, x = program.compile("x,b"), np.random.default_rng(2).normal(size=(3, 101))
+    values, slopes = function(x)
+    x[2, 0] = np.inf  # whose point the interpreter has
+    for point, value, slope in zip(x[:2], values, slopes, strict=False):
+        given = {"x": point[:100], "b": point[100]}
+        found = program.grad(given, options=Options(compile="never"))
+        assert (value, [*slope]) == (found.value, [*found.grad["x"], found.grad["b"]])
+        alone, by = function(point)
+        assert (value, [*slope]) == (alone, [*by])
+    assert np.isinf(function(x)[0][2])
+
+
+def test_questions_that_many_values_are_asked_of(cli):
+    """A check of derivatives and a plot are interpreted, or answered one by one."""
+    text = MODEL.replace("100", "70").replace("input b", "input b = 0.5")
+    given = "x=" + str([0.01 * k for k in range(70)])
+    for args in (
+        ("gradcheck", "-e", text, given),
+        ("plot", "-e", text, given, "--over", "b=0:1:9"),
+    ):
+        run, code = (cli(*args, "--compile", when) for when in ("never", "auto"))
+        assert run == code

@@ -36,6 +36,7 @@ from gradcli.engine.compile.typed import (
     Value,
     dtype_and_shape,
     is_array,
+    nothing,
     type_of,
 )
 from gradcli.engine.compile.walk import has_arrays
@@ -131,7 +132,7 @@ class Code:
         inputs = zip(self.program.inputs, columns, strict=True)
         found = {x.number: np.asarray(column) for x, column in inputs}
         places = computed(self.program)
-        results = {k: [_NOTHING[type_of(x)]] * count for k, x in places.items()}
+        results = {k: [_nothing(type_of(x))] * count for k, x in places.items()}
 
         def again(i: int, row: Sequence[Any]) -> None:
             try:
@@ -142,19 +143,21 @@ class Code:
                 for k, result in results.items():
                     result[i] = numbers[k]
 
-        given = [column.tolist() for column in found.values()]
+        given = [x.tolist() if x.ndim == 1 else list(x) for x in found.values()]
         kept = control.turns, control.memory, control.more
-        self._rows(_untold, *kept, again, zip(*given, strict=True), *results.values())
+        with Quiet():
+            self._rows(_untold, *kept, again, zip(*given, strict=True), *results.values())
         return [
             found[x.number]
             if isinstance(x, Value) and x.number in found
-            else np.array(results[k], _ARRAYS[type_of(x)])
+            else np.array(results[k], dtype_and_shape(type_of(x))[0])
             for k, x in enumerate(self.program.block.results)
         ], left
 
 
-_ARRAYS = {"float": "float64", "int": "int64", "bool": "bool"}
-_NOTHING = {"float": 0.0, "int": 0, "bool": False}
+def _nothing(type: str) -> Any:
+    """What a row has as a result that has been left."""
+    return np.zeros(dtype_and_shape(type)[1]) if is_array(type) else nothing(type)
 
 
 def code(program: Program) -> Code:

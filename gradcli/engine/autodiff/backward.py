@@ -33,7 +33,7 @@ from gradcli.engine.tape.tensor import AccumulateGrad, AlikeNode, OpNode, Tensor
 from gradcli.engine.values.carrier import Carrier, Like, data_of, like_of
 from gradcli.engine.values.data import NUMBERS, np
 from gradcli.engine.values.sizes import describe
-from gradcli.errors import RunError, run_error
+from gradcli.errors import Diagnostic, Label, RunError, run_error
 from gradcli.record import Record
 
 if TYPE_CHECKING:
@@ -46,17 +46,20 @@ Root: TypeAlias = tuple[Node, int, Any]
 
 class _Way(Record):
     """How a pass goes through the nodes: whether it is recorded, how far a node that it meets may
-    be freed, what it leaves of it, and whether its ends get gradients, with what hooks do there.
+    be freed, what it leaves of it, whether its ends get gradients, with what hooks do there, and
+    whether a node that gives nan is refused.
     """
 
-    __slots__ = ("recorded", "passes", "leaves", "ends")
+    __slots__ = ("recorded", "passes", "leaves", "ends", "checks")
     recorded: bool
     passes: int
     leaves: int
     ends: bool
+    checks: bool
 
 
-_LOOK, _RECORDED_LOOK = _Way(False, SPENT, LIVE, False), _Way(True, SPENT, LIVE, False)
+_LOOK = _Way(False, SPENT, LIVE, False, False)
+_RECORDED_LOOK = _Way(True, SPENT, LIVE, False, False)
 
 
 # --- a look at the graph -------------------------------------------------------------------
@@ -114,6 +117,7 @@ def backward(
     *,
     create_graph: bool,
     left: int,
+    checks: bool = False,
 ) -> None:
     """Add gradients to the `grad` of tensors: the program's `backward`.
 
@@ -123,6 +127,7 @@ def backward(
         retained: Tensors, no leaves, that get theirs on the way: those of the inputs, too.
         create_graph: Record the pass, so that the gradients can be differentiated.
         left: What becomes of the nodes on the way: `LIVE`, `SPENT` or `GONE`.
+        checks: Refuse a node that gives nan.
 
     Raises:
         RunError: If an earlier pass has freed a needed node, or a value that it saved has been
@@ -135,7 +140,7 @@ def backward(
     else:
         ends = {*inputs}
         paths = between((node for node, _, _ in roots), ends)
-    way = _Way(create_graph, LIVE, left, True)
+    way = _Way(create_graph, LIVE, left, True, checks)
     found = _program(roots, paths, ends, retained, way)
     for node in ends:
         leaf = node.variable if isinstance(node, AccumulateGrad) else None
@@ -151,10 +156,11 @@ def gradients(
     *,
     create_graph: bool,
     left: int,
+    checks: bool = False,
 ) -> dict[Node, Any]:
     """Cotangents of targets: the program's `grad` of tensors. Arguments as of `backward`."""
     paths = _paths(roots, targets)
-    way = _Way(create_graph, LIVE, left, False)
+    way = _Way(create_graph, LIVE, left, False, checks)
     return _program(roots, paths, set(targets), retained, way)
 
 
@@ -278,7 +284,7 @@ def _swept(
     pass that finds one, or is about to show cotangents to the program, is made once more and looks
     at each node's.
     """
-    if not way.recorded:
+    if not way.recorded and not way.checks:
         with suppress(_LookCloser):
             found: dict[Node, Any] = {}
             visited = _sweep(roots, paths, ends, way, found, closely=False)
@@ -389,6 +395,8 @@ def _sweep(
             reach.follow(node, wanted)
         if hooks is not None:
             pulled = _left(hooks, node, pulled, g, recorded)
+        if way.checks:
+            _refuse_nan(node, pulled)
         edges: Any = node.edges  # of which those that are None pull None
         for under, index, c in zip(edges, node.outputs, pulled, strict=True):
             if c is None:
@@ -508,6 +516,15 @@ def _left(
             changed = dict(zip(places, hook.change(given, recorded), strict=True))
             pulled = [changed.get(i, c) for i, c in enumerate(pulled)]
     return pulled
+
+
+def _refuse_nan(node: Node, pulled: Sequence[Any]) -> None:
+    """Refuse cotangents of which one has a nan."""
+    for i, c in enumerate(pulled):
+        if c is not None and _has_nan(data_of(c)):
+            message = f"the derivative of {node.name()} by its argument {i} is nan"
+            labels = [Label(node.site.span, "it was done here")] if node.site is not None else []
+            raise RunError(Diagnostic("non-finite", message, labels=labels))
 
 
 def _freed(node: Node) -> RunError:

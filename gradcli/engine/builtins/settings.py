@@ -51,20 +51,40 @@ is_grad_enabled: Op = host(
 
 
 def _set_detect_anomaly(session: Any, mode: Any, check_nan: Any) -> None:
-    flag(mode, "mode")
+    session.anomaly = flag(mode, "mode") and flag(check_nan, "check_nan")
 
 
 set_detect_anomaly: Op = host(
     "set_detect_anomaly",
     _set_detect_anomaly,
-    args=("mode=None",),
+    args=("mode",),
     params={"check_nan": True},
     infer=_nothing,
-    doc="Has no effect: errors tell the places always, and `gradcli grad` tells where a nan came "
-    "from.",
+    doc="Whether `backward` refuses a derivative that is nan, and tells where; behind `with` only "
+    "there.",
     sees=False,
     source="PyTorch: autograd.set_detect_anomaly",
-    aliases=("detect_anomaly",),
+    pure=False,
+)
+
+detect_anomaly: Op = host(
+    "detect_anomaly",
+    lambda session, check_nan: _set_detect_anomaly(session, True, check_nan),
+    params={"check_nan": True},
+    infer=_nothing,
+    doc="Behind `with`: `backward` refuses a derivative that is nan, and tells where.",
+    sees=False,
+    source="PyTorch: autograd.detect_anomaly",
+    pure=False,
+)
+
+is_anomaly_enabled: Op = host(
+    "is_anomaly_enabled",
+    lambda session: session.anomaly,
+    infer=lambda known: known.number("bool"),
+    doc="Whether such derivatives are refused here.",
+    sees=False,
+    source="PyTorch: is_anomaly_enabled",
     pure=False,
 )
 

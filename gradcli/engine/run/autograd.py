@@ -95,8 +95,9 @@ def backward_of(
             session.subject = (x, data_of(g))
     ends = None if inputs is None else _inputs(session, inputs)
     with _pass(session):
+        left, checks = session.left(retain), session.anomaly
         passes.backward(
-            roots, ends, session.retained, create_graph=create, left=session.left(retain)
+            roots, ends, session.retained, create_graph=create, left=left, checks=checks
         )
 
 
@@ -238,8 +239,9 @@ def gradients(
             raise run_error("no-graph", f"{kind_of(x)} that does not require grad has no gradient")
         targets.append(node)
     with _pass(session):
+        left, checks = session.left(retain), session.anomaly
         found = passes.gradients(
-            roots, targets, session.retained, create_graph=create, left=session.left(retain)
+            roots, targets, session.retained, create_graph=create, left=left, checks=checks
         )
     result: list[Any] = []
     for i, (x, node) in enumerate(zip(wanted, targets, strict=True)):

@@ -311,14 +311,14 @@ def _spread(session: Session, value: Any, n: int, starred: int) -> list[Any]:
 def _enter(session: Session, mode: str) -> Any:
     before = session.recording
     if mode == "kept":
-        return before, session.duals
+        return before, session.duals, session.anomaly
     session.recording = session.transparent or mode == "enable_grad"
     return before
 
 
 def _leave(session: Session, before: Any) -> None:
     if type(before) is tuple:
-        before, session.duals = before
+        before, session.duals, session.anomaly = before
     session.recording = before
 
 

@@ -283,10 +283,23 @@ def _type(session: Session, site: Site | None, x: Tensor, dtype: Any = None) -> 
     return _cast(session, x, dtype_name(dtype) or x.dtype)
 
 
+def _refuse_gpu(device: str) -> None:
+    """Refuse a device that is not there."""
+    if device.partition(":")[0] != "cpu":
+        help = 'write `device = "cuda" if torch.cuda.is_available() else "cpu"` and `x.to(device)`'
+        raise run_error("bad-argument", f'the only device is "cpu", not "{device}"', help=help)
+
+
+def _cuda(session: Session, site: Site | None, x: Tensor, *args: Any, **named: Any) -> Any:
+    _refuse_gpu("cuda")
+
+
 def _to(session: Session, site: Site | None, x: Tensor, *args: Any, **named: Any) -> Any:
     """`x.to(dtype)` and `x.to(device)`: there is one device."""
-    for wanted in (*args, named.get("dtype")):
-        if wanted is not None and not isinstance(wanted, (str, Tensor, bool)):
+    for wanted in (*args, named.get("dtype"), named.get("device")):
+        if type(wanted) is str:
+            _refuse_gpu(wanted)
+        elif wanted is not None and not isinstance(wanted, (Tensor, bool)):
             x = _cast(session, x, dtype_name(wanted) or x.dtype)
     return x
 
@@ -417,6 +430,7 @@ _TENSOR: tuple[dict[str, Member], dict[str, Member]] = (
         "type": _type,
         "to": _to,
         "cpu": lambda session, site, x: x,
+        "cuda": _cuda,
         "astype": _type,
         "copy": lambda session, site, x: session.do(ops.clone, [x], {}, site),
         "double": lambda session, site, x: _cast(session, x, "float64"),

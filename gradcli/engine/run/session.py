@@ -69,6 +69,7 @@ class Session:
         plots: who draws what the program plots (`pictures.Plots`), None where nobody does.
         ending: what is to be done at the end of the pass that is under way.
         duals: tangents of dual tensors, by their points; None outside `dual_level`.
+        anomaly: passes of the program refuse a node that gives nan.
     """
 
     def __init__(
@@ -105,6 +106,7 @@ class Session:
         self.subject: tuple[Tensor, Any] | None = None
         self.ending: list[Callable[[], Any]] = []
         self.duals: dict[Node, Any] | None = None
+        self.anomaly = False
         self.echo = echo
         self._seed = seed
         self.stream = stream

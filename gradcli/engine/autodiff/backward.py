@@ -23,6 +23,7 @@ from gradcli.engine.tape.graph import (
     LEAVING,
     LIVE,
     SPENT,
+    CompositeNode,
     Hook,
     Node,
     Site,
@@ -207,9 +208,7 @@ def _leaves_at_once(paths: Paths) -> Paths:
 
 def _part(found: Mapping[Node, Any], x: Tensor) -> Any:
     """The cotangent of a tensor, which may be one of several results of its node."""
-    node = node_of(x)
-    c = None if node is None else found.get(node)
-    return c[x.index] if type(c) is list else c
+    return _of_edge(found, node_of(x), x.index)
 
 
 def seed(x: Tensor | Like, gradient: Any, what: str) -> Any:
@@ -411,6 +410,28 @@ def _sweep(
         if leaves != LIVE:
             visited.append(node)
     return visited
+
+
+def through(node: Node, gs: Sequence[Any], recorded: bool) -> list[Any]:
+    """What one node makes of the cotangents of its results, for each edge that the program sees."""
+    if isinstance(node, CompositeNode):
+        targets = {under for under, _ in node.shown if under is not None}
+        roots = [(node, i, g) for i, g in enumerate(gs)]
+        way = _Way(recorded, LIVE, LIVE, False, False)
+        found = _swept(roots, _paths(roots, targets), targets, way)
+        return [_of_edge(found, under, index) for under, index in node.shown]
+    if node.freed > LIVE and node.saves:
+        raise _freed(node)
+    wanted = [edge is not None for edge in node.edges]
+    g = list(gs) if type(node.like) is tuple else gs[0]
+    pulled = [*(_recorded(node, g, wanted) if recorded else node.pull(g, wanted))]
+    return [pulled[i] for i in node.places]
+
+
+def _of_edge(found: Mapping[Node, Any], under: Node | None, index: int) -> Any:
+    """The cotangent of a result of a node."""
+    c = None if under is None else found.get(under)
+    return c[index] if type(c) is list else c
 
 
 def _leave(node: Node, left: int) -> None:

@@ -14,11 +14,11 @@ from gradcli.engine.run.naming import kind_of
 from gradcli.engine.run.session import Session
 from gradcli.engine.run.transforms import as_value
 from gradcli.engine.tape.graph import Node, Site, seen
-from gradcli.engine.tape.tensor import Tensor, freeze, node_of, require_grad
+from gradcli.engine.tape.tensor import AccumulateGrad, Tensor, freeze, node_of, require_grad
 from gradcli.engine.values import refusals
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.sizes import flag
-from gradcli.errors import RunError, run_error
+from gradcli.errors import RunError, counted, run_error
 
 _GONE_THROUGH = (Iterator, ValuesView)
 """What may stand for a list of inputs, as `net.parameters()`."""
@@ -307,3 +307,21 @@ def _graph(session: Session, x: Any) -> Node | None:
         return x.node
     node = node_of(x) if isinstance(x, Tensor) else None
     return node if node is not None and (node.visible or session.transforms) else None
+
+
+# --- nodes -----------------------------------------------------------------------------------
+
+
+def pulled(session: Session, node: Node, *given: Any) -> Any:
+    """`grad_fn(g)`: what a node makes of the cotangents of its results, one for each edge."""
+    likes = node.like if type(node.like) is tuple else (node.like,)
+    if len(given) != len(likes):
+        message = f"{node.name()} takes {counted(len(likes), 'gradient')}, it got {len(given)}"
+        raise run_error("wrong-arity", message)
+    if isinstance(node, AccumulateGrad):
+        backward_of_several(session, node.variable, given[0])
+        return None
+    gs = [seed(like, session.tensor(g), node.name()) for like, g in zip(likes, given, strict=True)]
+    cs = passes.through(node, gs if session.recording else [*map(data_of, gs)], session.recording)
+    shown = [c if c is None or isinstance(c, Tensor) else Tensor(c) for c in cs]
+    return shown[0] if len(shown) == 1 else tuple(shown)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Mapping, Sized
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from types import FrameType, FunctionType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -17,7 +17,7 @@ from gradcli.engine.run.naming import kind_of
 from gradcli.engine.run.pieces import Place
 from gradcli.engine.run.session import Session
 from gradcli.engine.run.translate import LIBRARY, Code, translate
-from gradcli.engine.tape.graph import Site
+from gradcli.engine.tape.graph import Node, Site
 from gradcli.engine.values import refusals
 from gradcli.engine.values.data import Quiet
 from gradcli.engine.values.limits import Counters, Reached, joined_text, meter
@@ -229,6 +229,10 @@ def _callee(session: Session, value: Any) -> Callable[..., Any]:
     if isinstance(value, OwnFunction):
         message = f"`{value.name}` is an own function and called by `apply`"
         raise run_error("not-callable", message, help=f"write `{value.name}.apply(...)`")
+    if isinstance(value, Node):
+        from gradcli.engine.run.autograd import pulled
+
+        return partial(pulled, session, value)
     raise refusals.not_callable(kind_of(value))
 
 

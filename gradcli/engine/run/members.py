@@ -78,6 +78,8 @@ def call(
             raise run_error(
                 "wrong-arity", f"`{name}` cannot be called with these arguments"
             ) from None
+    if table is not None and name == "grad_fn":
+        return autograd.pulled(session, _node(value), *args)
     if table is not None and name in table[0]:
         message = f"`{name}` of {kind_of(value)} is no method"
         raise run_error("not-callable", message, help=f"write `.{name}` without parentheses")
@@ -143,8 +145,8 @@ def attributes() -> frozenset[str]:
 
 
 def is_read(name: str) -> bool:
-    """Whether tensors have an attribute of that name that is no method."""
-    return name in _TENSOR[0]
+    """Whether tensors have an attribute of that name that cannot be called."""
+    return name in _TENSOR[0] and name != "grad_fn"
 
 
 def names_of(value: Any) -> frozenset[str]:
@@ -452,6 +454,12 @@ _SETTERS: dict[str, Member] = {
     "requires_grad": autograd.set_requires_grad,
     "data": _set_data,
 }
+
+
+def _node(x: Tensor) -> Node:
+    if x.grad_fn is None:
+        raise run_error("not-callable", "`grad_fn` is None and no function")
+    return x.grad_fn
 
 
 # --- graph nodes, handles and lists ---------------------------------------------------------

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import Any
 
 from gradcli.engine.builtins.create import check_device
 from gradcli.engine.ops.op import Op, constant, host
 from gradcli.engine.ops.statics import Statics
+from gradcli.engine.run.text import Printing, printing
 from gradcli.engine.values.dtypes import FLOAT64, floating_name
-from gradcli.engine.values.sizes import flag
+from gradcli.engine.values.limits import QUESTION
+from gradcli.engine.values.sizes import flag, number, whole
+from gradcli.errors import run_error
 
 FAMILY = 345, "Settings"
 
@@ -171,15 +175,48 @@ use_deterministic_algorithms: Op = host(
 
 # printing ---------------------------------------------------------------------------------------
 
+_PROFILES = {
+    "default": Printing(),
+    "short": Printing(precision=2, edgeitems=2),
+    "full": Printing(threshold=inf),
+}
+
+
+def _set_printoptions(
+    session: Any, *values: Any, profile: Any, suppress: Any, **named: Any
+) -> None:
+    """Options by place come in the order of PyTorch's and NumPy's."""
+    now = printing() if profile is None else _PROFILES.get(profile)
+    if now is None:
+        raise run_error("bad-argument", '`profile` is "default", "short" or "full"')
+    given = dict(zip(_ORDER, values, strict=False))
+    given |= {name: value for name, value in named.items() if value is not None}
+    if suppress is not None:
+        given.setdefault("sci_mode", False if flag(suppress, "suppress") else None)
+    found = {name: given.get(name, getattr(now, name)) for name in _ORDER}
+    for name in ("precision", "edgeitems", "linewidth"):
+        if not 0 <= whole(found[name], name) <= _MOST:
+            raise run_error("bad-argument", f"`{name}` is a number from 0 to {_MOST}")
+    QUESTION.printing = Printing(
+        whole(found["precision"], "precision"),
+        number(found["threshold"], "threshold"),
+        whole(found["edgeitems"], "edgeitems"),
+        whole(found["linewidth"], "linewidth"),
+        given.get("sci_mode"),
+    )
+
+
+_ORDER = ("precision", "threshold", "edgeitems", "linewidth")
+_MOST = 10_000
+
 set_printoptions: Op = host(
     "set_printoptions",
-    lambda session, *values, **options: None,
+    _set_printoptions,
     args=("*values=None",),
-    params=dict.fromkeys(
-        ("precision", "threshold", "edgeitems", "linewidth", "profile", "sci_mode", "suppress")
-    ),
+    params=dict.fromkeys((*_ORDER, "profile", "sci_mode", "suppress")),
     infer=_nothing,
-    doc="Has no effect: tensors are printed as PyTorch does without it.",
+    doc="How tensors are printed from here on: `precision` (4), above which `threshold` (1000) of "
+    "elements how many `edgeitems` (3), the `linewidth` (80), `sci_mode`; NumPy's `suppress`.",
     sees=False,
     source="PyTorch: set_printoptions",
     pure=False,

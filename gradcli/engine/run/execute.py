@@ -20,7 +20,7 @@ from gradcli.engine.run.translate import LIBRARY, Code, translate
 from gradcli.engine.tape.graph import Node, Site
 from gradcli.engine.values import refusals
 from gradcli.engine.values.data import Quiet
-from gradcli.engine.values.limits import Counters, Reached, joined_text, meter
+from gradcli.engine.values.limits import QUESTION, Counters, Reached, joined_text, meter
 from gradcli.errors import AssertionFailed, Diagnostic, GradError, LimitError, run_error
 from gradcli.ir import (
     Apply,
@@ -107,6 +107,7 @@ class Executable:
         except Exception as error:
             raise self.placed(error) from None
         finally:
+            QUESTION.printing = None
             if collecting:
                 gc.enable()
         named = {name: values[name] for name in self.program.names if name in values}

@@ -10,16 +10,42 @@ from typing import Any
 from gradcli.engine.tape.tensor import Number, Tensor
 from gradcli.engine.values.data import NUMBERS, Data, dtype_of, shape_of
 from gradcli.engine.values.fields import VIEWS, Fields, Named
-from gradcli.engine.values.limits import check_text, joined_text
+from gradcli.engine.values.limits import QUESTION, check_text, joined_text
 from gradcli.engine.values.objects import Object
 from gradcli.errors import run_error
 
-_PRECISION = 4
-_THRESHOLD = 1000
-_EDGE = 3
-_WIDTH = 80
 _PREFIX = "tensor("
 _UNSAID = frozenset({"float64", "int64", "bool"})  # dtypes that the elements tell
+
+
+class Printing:
+    """How tensors are printed, by the names of `set_printoptions`; `sci_mode` is None where the
+    elements decide.
+    """
+
+    __slots__ = ("edgeitems", "linewidth", "precision", "sci_mode", "threshold")
+
+    def __init__(
+        self,
+        precision: int = 4,
+        threshold: float = 1000,
+        edgeitems: int = 3,
+        linewidth: int = 80,
+        sci_mode: bool | None = None,
+    ) -> None:
+        self.precision = precision
+        self.threshold = threshold
+        self.edgeitems = edgeitems
+        self.linewidth = linewidth
+        self.sci_mode = sci_mode
+
+
+USUAL_PRINTING = Printing()
+
+
+def printing() -> Printing:
+    """How the run at hand wants tensors printed."""
+    return QUESTION.printing or USUAL_PRINTING
 
 
 def text(value: Any) -> str:
@@ -152,7 +178,7 @@ def tensor_text(x: Tensor) -> str:
 def _with_suffixes(body: str, suffixes: list[str]) -> str:
     used = len(body) - body.rfind("\n") + 1
     for suffix in suffixes:
-        if used + len(suffix) + 2 > _WIDTH:
+        if used + len(suffix) + 2 > printing().linewidth:
             body += ",\n" + " " * len(_PREFIX) + suffix
             used = len(_PREFIX) + len(suffix)
         else:
@@ -165,11 +191,12 @@ def _elements(data: Data, shape: tuple[int, ...]) -> str:
     if type(data) in NUMBERS:
         return _Form([data]).of(data)
     cut = [False] * len(shape)
-    if data.size > _THRESHOLD:
-        cut = [n > 2 * _EDGE for n in shape]
+    if data.size > printing().threshold:
+        edge = printing().edgeitems
+        cut = [n > 2 * edge for n in shape]
         for i, n in enumerate(shape):
             if cut[i]:
-                shown = [*range(_EDGE), *range(n - _EDGE, n)]
+                shown = [*range(edge), *range(n - edge, n)]
                 data = data[(slice(None),) * i + (shown,)]
     form = _Form(data.ravel().tolist())
     return _nested(data.tolist(), cut, form, len(_PREFIX))
@@ -181,13 +208,13 @@ def _nested(items: Any, cut: list[bool], form: _Form, indent: int) -> str:
     if len(cut) == 1:
         parts = [form.of(item) for item in items]
         if cut[0]:
-            parts.insert(_EDGE, " ...")
-        per_line = max(1, (_WIDTH - indent) // (form.width + 2))
+            parts.insert(printing().edgeitems, " ...")
+        per_line = max(1, (printing().linewidth - indent) // (form.width + 2))
         lines = [", ".join(parts[i : i + per_line]) for i in range(0, len(parts), per_line)]
         return "[" + (",\n" + " " * (indent + 1)).join(lines) + "]"
     parts = [_nested(item, cut[1:], form, indent + 1) for item in items]
     if cut[0]:
-        parts.insert(_EDGE, "...")
+        parts.insert(printing().edgeitems, "...")
     return "[" + ("," + "\n" * (len(cut) - 1) + " " * (indent + 1)).join(parts) + "]"
 
 
@@ -197,7 +224,8 @@ class _Form:
     def __init__(self, elements: list[Any]) -> None:
         self.floating = type(elements[0]) is float
         self.integral = True
-        self.scientific = False
+        self.scientific = printing().sci_mode is True
+        self.precision = printing().precision
         self.width = 1
         if not self.floating:
             self.width = max(len(str(x)) for x in elements)
@@ -207,16 +235,17 @@ class _Form:
             return
         low, high = min(map(abs, usual)), max(map(abs, usual))
         self.integral = all(x.is_integer() for x in usual)
-        self.scientific = high / low > 1000 or high > 1e8 or low < 1e-4
+        if printing().sci_mode is None:
+            self.scientific = high / low > 1000 or high > 1e8 or low < 1e-4
         self.width = max(len(self.of(x)) for x in usual)
 
     def of(self, x: Any) -> str:
         if not self.floating:
             written = str(x)
         elif self.scientific:
-            written = f"{x:.{_PRECISION}e}"
+            written = f"{x:.{self.precision}e}"
         elif self.integral:
             written = f"{x:.0f}." if isfinite(x) else f"{x}"
         else:
-            written = f"{x:.{_PRECISION}f}"
+            written = f"{x:.{self.precision}f}"
         return written.rjust(self.width)

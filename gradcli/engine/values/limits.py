@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from threading import local
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from gradcli.errors import Diagnostic, LimitError
 from gradcli.limits import DEFAULT, MOST_CALLS, OPTIONS, Limits
@@ -100,6 +100,7 @@ class _Question(local):
     """What a thread is at."""
 
     meter: Meter | None = None
+    printing: Any = None  # how its run wants tensors printed, where that is not as usual
 
 
 QUESTION = _Question()

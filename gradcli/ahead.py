@@ -14,7 +14,7 @@ from gradcli.engine.run.names import Builtins
 from gradcli.grammar import ast
 from gradcli.grammar.check import check
 from gradcli.grammar.lower import lower
-from gradcli.grammar.names import Names, analyse
+from gradcli.grammar.names import Names, analyse, sets_by_key, walk
 from gradcli.grammar.parser import parse
 from gradcli.ir import visit
 from gradcli.record import Record
@@ -37,8 +37,9 @@ def _read(path: Path) -> tuple[Source, ast.Module, Names]:
 
 
 def package(path: Path) -> str:
-    """The module of PyTorch whose names are those of a file."""
-    return ".".join(("torch", *path.relative_to(LIBRARY).parts[:-1]))
+    """The module whose names are those of a file: PyTorch's, or one that stands under `python`."""
+    first, *others = path.relative_to(LIBRARY).parts[:-1]
+    return ".".join(others if first == "python" else ("torch", first, *others))
 
 
 def index() -> str:
@@ -49,13 +50,25 @@ def index() -> str:
         for name in _read(path)[2].top
         if not name.startswith("_")
     }
+    named_later = sorted(
+        path for path, file in found.items() if _names_later(LIBRARY / f"{file}.grad")
+    )
     members = sorted({name for path in sources() for name in _read(path)[2].members})
     paths = "".join(f"    {path!r}: {file!r},\n" for path, file in sorted(found.items()))
+    later = "".join(f"        {path!r},\n" for path in named_later)
     attributes = "".join(f"        {name!r},\n" for name in members)
     return (
         '"""Where the names of the library are: `python -m gradcli.ahead` writes this."""\n\n'
-        f"FILES = {{\n{paths}}}\nMEMBERS = frozenset(\n    {{\n{attributes}    }}\n)\n"
+        f"FILES = {{\n{paths}}}\nNAMED_LATER = frozenset(\n    {{\n{later}    }}\n)\n"
+        f"MEMBERS = frozenset(\n    {{\n{attributes}    }}\n)\n"
     )
+
+
+def _names_later(path: Path) -> bool:
+    """Whether objects of a module have attributes whose names are known only when it runs, which
+    are those that it puts into their `__dict__`.
+    """
+    return any(sets_by_key(node) for node, _, _ in walk(_read(path)[1]))
 
 
 def program(path: Path) -> ir.Program:

@@ -277,20 +277,24 @@ class If(Node):
 
 
 class While(Node):
-    """`while test: body`. The test is evaluated before every turn."""
+    """`while test: body`. The test is evaluated before every turn; `orelse` is done when it is
+    false, not behind a `break`.
+    """
 
-    __slots__ = ("test", "body")
+    __slots__ = ("test", "body", "orelse")
     test: Expr
     body: tuple[Statement, ...]
+    orelse: tuple[Statement, ...]
 
 
 class For(Node):
-    """`for target in iterable: body`."""
+    """`for target in iterable: body`, and `orelse` when there is no further item."""
 
-    __slots__ = ("target", "iterable", "body")
+    __slots__ = ("target", "iterable", "body", "orelse")
     target: Expr
     iterable: Expr
     body: tuple[Statement, ...]
+    orelse: tuple[Statement, ...]
 
 
 class Break(Node):
@@ -329,6 +333,13 @@ class Yield(Node):
 
     __slots__ = ("value",)
     value: Expr | None
+
+
+class YieldFrom(Node):
+    """`yield from value`: each of its items."""
+
+    __slots__ = ("value",)
+    value: Expr
 
 
 class Param(Node):
@@ -445,6 +456,7 @@ Statement: TypeAlias = (
     | Assert
     | Return
     | Yield
+    | YieldFrom
     | Outer
     | Def
     | With

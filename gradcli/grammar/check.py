@@ -19,6 +19,7 @@ from gradcli.grammar.names import (
     assigned,
     assigned_attributes,
     function_scope,
+    names_later,
     outer_names,
     walk,
 )
@@ -86,6 +87,18 @@ class _Expressions:
             isinstance(node, (ast.Try, ast.Raise))
             or (isinstance(node, (ast.Name, ast.Attribute)) and self.names.imported(node, scope))
             for node, _, scope in walk(self.module)
+        )
+
+    @cached_property
+    def names_later(self) -> bool:
+        """Whether there may be attributes whose names are known only when the program runs."""
+        paths = (
+            self.names.imported(node, scope)
+            for node, _, scope in walk(self.module)
+            if isinstance(node, (ast.Name, ast.Attribute))
+        )
+        return any(names_later(node) for node, _, _ in walk(self.module)) or any(
+            path is not None and self.names.signatures.names_later(path) for path in paths
         )
 
     def faults(self) -> Iterator[Fault]:
@@ -250,6 +263,8 @@ class _Expressions:
         if name in signatures:
             message = f"`{name}` is a function, not an attribute"
             yield Fault("bad-attribute", message, start, node.span.end, help=f"write `{name}(...)`")
+            return
+        if self.names_later:
             return
         others = frozenset((*signatures.attributes, *self.own_attributes))
         known = (*others, *signatures.names())

@@ -33,6 +33,7 @@ class _Lowering(Expressions):
         super().__init__(names)
         self.source = source
         self.inputs: list[ir.Input] = []
+        self.ended: list[int | None] = []  # for each loop around: whether it has come to its end
         self.inside = ""  # the names of the classes around, each with a point
 
     def program(self, module: ast.Module) -> ir.Program:
@@ -112,14 +113,22 @@ class _Lowering(Expressions):
                 outside, self.out = self.out, condition
                 test = self.expression(s.test)
                 self.out = outside
-                self.emit(ir.While(s.span, condition, test, self.block(s.body)))
+                self.loop(
+                    s, lambda: self.emit(ir.While(s.span, condition, test, self.block(s.body)))
+                )
             case ast.For():
                 iterable = self.expression(s.iterable)
-                self.turns(s.span, s.target, iterable, lambda: self.block_into(self.out, s.body))
+
+                def turn() -> None:
+                    self.block_into(self.out, s.body)
+
+                self.loop(s, lambda: self.turns(s.span, s.target, iterable, turn))
             case ast.Delete():
                 for target in s.targets:
                     self.delete(target)
             case ast.Break():
+                if self.ended[-1] is not None:
+                    self.emit(ir.Copy(s.span, self.ended[-1], ir.Const(False, s.span)))
                 self.emit(ir.Break(s.span))
             case ast.Continue():
                 self.emit(ir.Continue(s.span))
@@ -133,6 +142,10 @@ class _Lowering(Expressions):
             case ast.Yield():
                 value = ir.Const(None, s.span) if s.value is None else self.expression(s.value)
                 self.emit(ir.Emit(s.span, value))
+            case ast.YieldFrom():
+                item = ir.Slot(self.temporary(), s.span)
+                value = self.expression(s.value)
+                self.emit(ir.For(s.span, item.index, value, [ir.Emit(s.span, item)]))
             case ast.Def():
                 self.definition(s)
             case ast.With():
@@ -150,6 +163,17 @@ class _Lowering(Expressions):
                 self.declaration(s)
             case _:
                 assert_never(s)
+
+    def loop(self, s: ast.For | ast.While, make: Callable[[], None]) -> None:
+        """A loop, and behind it its `else`, for which a slot tells that no `break` was met."""
+        slot = self.temporary() if s.orelse else None
+        self.ended.append(slot)
+        if slot is not None:
+            self.emit(ir.Copy(s.span, slot, ir.Const(True, s.span)))
+        make()
+        self.ended.pop()
+        if slot is not None:
+            self.emit(ir.Branch(s.span, ir.Slot(slot, s.span), self.block(s.orelse), []))
 
     def assign(self, s: ast.Assign) -> None:
         name = s.targets[0].id if isinstance(s.targets[0], ast.Name) else ""

@@ -25,6 +25,7 @@ TORCH = frozenset(
         "torch.autograd.variable",
         "torch.backends",
         "torch.cuda",
+        "functorch",
         "torch.func",
         "torch.linalg",
         "torch.nn.functional",
@@ -63,7 +64,7 @@ def has(module: str, name: str, signatures: Signatures) -> bool:
     path = f"{module}.{name}"
     if not is_module(module) or member(module, name, signatures) is not None:
         return True
-    inner = (known for known in (*TORCH, *_others()) if known.startswith(f"{path}."))
+    inner = (known for known in (*TORCH, *_others(), *_WRITTEN) if known.startswith(f"{path}."))
     return is_module(path) or any(inner) or (module == "torch" and name in _PARTS)
 
 
@@ -85,6 +86,20 @@ _PARTS = frozenset(
 """Modules of PyTorch that are no built-ins'."""
 
 
+def of_library(path: str) -> str:
+    """The path by which the library has something that may be imported from several modules."""
+    module, _, name = path.rpartition(".")
+    return f"{_ALIKE[module]}.{name}" if module in _ALIKE else path
+
+
+_ALIKE = {"tqdm.auto": "tqdm", "tqdm.notebook": "tqdm", "torch.nn.modules": "torch.nn"}
+"""Modules that have the names of others."""
+
+
+_WRITTEN = frozenset({"torch.nn.init.", "torch.nn.utils."})
+"""Modules within such as have built-ins that are written in the language, each with a point."""
+
+
 def member(module: str, name: str, signatures: Signatures) -> str | None:
     """The built-in that a name of a module stands for, None if it stands for none."""
     if module not in TORCH:
@@ -104,6 +119,8 @@ def methods(paths: Iterable[str]) -> Iterator[str]:
     """Methods of what imported libraries give that have the names of built-ins, too."""
     if any(path.startswith(("matplotlib", "d2l")) for path in paths):
         yield from ("scatter", "fill", "flatten", "ravel")
+    if any(path in ("collections", "collections.Counter") for path in paths):
+        yield "subtract"
 
 
 def of_arrays(name: str, paths: Iterable[str]) -> str | None:
@@ -130,6 +147,9 @@ _ARRAYS = frozenset({"numpy", "jax.numpy", "autograd.numpy"})
 _RENAMED = {
     "torch.__version__": "torch_version",
     "torch.int": "int32",
+    "functorch.hessian": "func_hessian",
+    "math.degrees": "rad2deg",
+    "math.radians": "deg2rad",
     "torch.cuda.manual_seed": "manual_seed",
     "torch.cuda.manual_seed_all": "manual_seed",
 }
@@ -168,7 +188,7 @@ _NAMES = {
         zip_longest=python_itertools_zip_longest cycle=python_itertools_cycle
         """,
     "collections": "OrderedDict=dict",
-    "copy": "copy=python_copy_copy",
+    "copy": "copy=python_copy_copy deepcopy=python_copy_deepcopy",
     "random": """
         choice=python_random_choice choices=python_random_choices gauss=python_random_gauss
         normalvariate=python_random_normalvariate randint=python_random_randint
@@ -178,7 +198,7 @@ _NAMES = {
         """,
     "time": """
         monotonic=python_time_monotonic perf_counter=python_time_perf_counter
-        process_time=python_time_process_time time=python_time_time
+        process_time=python_time_process_time sleep=python_time_sleep time=python_time_time
         """,
     "numpy": """
         amax amin max=amax min=amin round around=round allclose array_equal=equal take rot90

@@ -187,6 +187,7 @@ class Names(Record):
         root, _, rest = path.partition(".")
         if rest and root in _LIBRARY:
             path = f"{_LIBRARY[root]}.{rest}"
+        path = modules.of_library(path)
         return path if self.signatures.in_library(path) else None
 
     def is_rule(self, made: ast.Class, scope: Scope | None = None) -> bool:
@@ -410,7 +411,7 @@ def _parts(node: ast.Node, scope: Scope | None) -> Iterator[Visit]:
         case ast.For():
             yield from _read_in_target(node.target, scope)
             yield (node.iterable, "operand", scope)
-            for statement in node.body:
+            for statement in (*node.body, *node.orelse):
                 yield (statement, "value", scope)
         case _:
             role = _ROLES.get(type(node), "operand")
@@ -457,10 +458,10 @@ def assigned(body: tuple[ast.Statement, ...]) -> Iterator[str]:
                 yield from target_names(statement.target)
             case ast.For():
                 yield from target_names(statement.target)
-                pending.extend(reversed(statement.body))
-            case ast.If():
                 pending.extend(reversed((*statement.body, *statement.orelse)))
-            case ast.While() | ast.With():
+            case ast.If() | ast.While():
+                pending.extend(reversed((*statement.body, *statement.orelse)))
+            case ast.With():
                 pending.extend(reversed(statement.body))
             case ast.Try():
                 pending.extend(reversed((*statement.orelse, *statement.last)))
@@ -477,9 +478,9 @@ def assigned(body: tuple[ast.Statement, ...]) -> Iterator[str]:
 def _inner(statement: ast.Statement) -> tuple[ast.Statement, ...]:
     """The statements of the blocks of a statement, of functions and classes, too."""
     match statement:
-        case ast.If():
+        case ast.If() | ast.While() | ast.For():
             return (*statement.body, *statement.orelse)
-        case ast.While() | ast.For() | ast.With() | ast.Def() | ast.Class():
+        case ast.With() | ast.Def() | ast.Class():
             return statement.body
         case ast.Try():
             handled = (s for handler in statement.handlers for s in handler.body)
@@ -553,6 +554,23 @@ def _registered(call: ast.Call) -> Iterator[str]:
     if (names[-1] if names else getattr(call.function, "name", "")) in _REGISTERING:
         literals = (a.value for a in call.args if isinstance(a, ast.Literal))
         yield from (value for value in literals if isinstance(value, str))
+
+
+def names_later(node: ast.Node) -> bool:
+    """Whether a node gives an attribute a name that is known only when a program runs."""
+    if isinstance(node, ast.Class):
+        return any(isinstance(s, ast.Def) and s.name == "__getattr__" for s in node.body)
+    if isinstance(node, ast.Call) and getattr(node.function, "id", "") == "setattr":
+        return len(node.args) > 1 and not isinstance(node.args[1], ast.Literal)
+    return sets_by_key(node)
+
+
+def sets_by_key(node: ast.Node) -> bool:
+    """Whether a node is `x.__dict__[name] = value`."""
+    targets = node.targets if isinstance(node, ast.Assign) else ()
+    return any(
+        isinstance(t, ast.Index) and getattr(t.value, "name", "") == "__dict__" for t in targets
+    )
 
 
 def _imports(body: tuple[ast.Statement, ...]) -> Iterator[tuple[str, str]]:

@@ -25,7 +25,8 @@ SPECIAL = frozenset(
     f"__{name}__"
     for name in (
         *("init", "call", "repr", "str", "len", "bool", "iter", "next", "contains", "hash"),
-        *("getitem", "setitem", "add", "radd", "sub", "rsub", "mul", "rmul", "truediv"),
+        *("getitem", "setitem", "delitem", "getattr", "setattr"),
+        *("add", "radd", "sub", "rsub", "mul", "rmul", "truediv"),
         *("rtruediv", "floordiv", "rfloordiv", "mod", "rmod", "pow", "rpow", "matmul", "rmatmul"),
         *("neg", "pos", "invert", "abs", "and", "rand", "or", "ror", "xor", "rxor"),
         *("eq", "ne", "lt", "le", "gt", "ge", "float", "int", "enter", "exit"),
@@ -78,6 +79,7 @@ def _inner(statement: ast.Statement, where: _Where) -> Iterator[tuple[ast.Statem
         case ast.If():
             body, around = (*statement.body, *statement.orelse), where.within()
         case ast.While() | ast.For():
+            yield from ((inner, where.within()) for inner in statement.orelse)
             body, around = statement.body, where.within(loop=True)
         case ast.With():
             body, around = statement.body, where.within()
@@ -114,7 +116,7 @@ def _statement(
                 yield Fault("misplaced-statement", message, start, start + len("return"), help=help)
         case ast.Outer():
             yield from _outer(statement, where)
-        case ast.Yield():
+        case ast.Yield() | ast.YieldFrom():
             if not where.function:
                 start = statement.span.start
                 message = "`yield` stands outside a function"
@@ -163,7 +165,7 @@ def _imported(statement: ast.Import, names: Names) -> Iterator[Fault]:
         known = (
             name in ("", "*", "once_differentiable", *contexts.NAMES)
             or path in RULE_BASES
-            or signatures.in_library(path)
+            or signatures.in_library(modules.of_library(path))
             or modules.has(module, name, signatures)
         )
         if not known:

@@ -57,9 +57,8 @@ class Transform:
     assert_statement = ast.Assert
     return_statement = ast.Return
     yield_statement = ast.Yield
+    yield_from = ast.YieldFrom
     raise_statement = ast.Raise
-    while_statement = ast.While
-    for_statement = ast.For
     with_statement = ast.With
 
     def assign(self, span: Span, *sides: ast.Expr) -> ast.Assign:
@@ -98,6 +97,25 @@ class Transform:
         self, span: Span, test: ast.Expr, body: tuple[ast.Statement, ...]
     ) -> tuple[Span, ast.Expr, tuple[ast.Statement, ...]]:
         return span, test, body
+
+    def while_statement(
+        self,
+        span: Span,
+        test: ast.Expr,
+        body: tuple[ast.Statement, ...],
+        orelse: tuple[ast.Statement, ...] | None,
+    ) -> ast.While:
+        return ast.While(span, test, body, orelse or ())
+
+    def for_statement(
+        self,
+        span: Span,
+        target: ast.Expr,
+        iterable: ast.Expr,
+        body: tuple[ast.Statement, ...],
+        orelse: tuple[ast.Statement, ...] | None,
+    ) -> ast.For:
+        return ast.For(span, target, iterable, body, orelse or ())
 
     def definition(self, span: Span, *parts: Any) -> ast.Def:
         *decorators, name, params, _, body = parts

@@ -67,6 +67,10 @@ class Signatures(Protocol):
         """Whether the library has something of that full path, such as `torch.nn.Linear`."""
         ...
 
+    def names_later(self, path: str) -> bool:
+        """Whether something of the library has attributes that are named when a program runs."""
+        ...
+
     def is_member(self, name: str) -> bool:
         """Whether an object, or something of the library, has an attribute of that name."""
         ...

@@ -289,6 +289,196 @@ random.shuffle(l)
 random.seed('word')
 print(l, random.random())
 """,
+    "loops with an else, and yield from": """
+for i in range(3):
+    pass
+else:
+    print("done", i)
+for i in range(5):
+    for j in range(3):
+        if j == 2: break
+    else:
+        print("inner never")
+    if i == 3: break
+else:
+    print("never")
+print(i)
+def find(xs, t):
+    for k, x in enumerate(xs):
+        if x == t:
+            break
+    else:
+        return None
+    return k
+print(find([1,2,3], 2), find([1], 5))
+n = 5
+while n > 0:
+    n -= 2
+    if n == 100: break
+else:
+    n = 7
+print(n)
+def g():
+    yield 1
+    yield from [2, 3]
+    yield from range(2)
+print(list(g()))
+def walk(t):
+    if isinstance(t, list):
+        for x in t:
+            yield from walk(x)
+    else:
+        yield t
+print(list(walk([1, [2, [3]]])))
+for i in range(2):
+    while True:
+        break
+    else:
+        print("no")
+    continue
+else:
+    for z in []:
+        break
+    else:
+        print("yes")
+""",
+    "deques": """
+from collections import deque
+d = deque([1, 2, 3], maxlen=3)
+d.append(4); d.appendleft(0)
+print(d, len(d), d[0], d[-1], 2 in d, list(d), sum(d), max(d))
+print(d.popleft(), d.pop(), d, bool(deque()), [x * 2 for x in d])
+q = deque(); q.extend("abc"); q.rotate(1); q.extendleft([1, 2]); print(q, q.index("c"), q.count("a"), q == deque([2, 1, "c", "a", "b"]))
+q[0] = 9; q.remove("c"); q.reverse(); q.insert(1, "z"); print(q, q.copy(), q.maxlen)
+try:
+    deque().pop()
+except IndexError as e:
+    print("caught", e)
+""",
+    "counters and default dictionaries": """
+from collections import Counter, defaultdict
+c = Counter("abracadabra")
+print(c, c["a"], c["zz"], c.most_common(2), len(c), sorted(c), sum(c.values()), c.total())
+c.update("aab"); c["q"] += 5; c.subtract({"a": 1}); print(c, list(c.elements())[:4], c + Counter(a=1), c - Counter(a=3), c & Counter(a=2, b=9), c | Counter(x=1))
+print(Counter(a=2), Counter(), Counter({"k": 3}) == Counter(k=3), dict(c), {**Counter("xy")}, "a" in c)
+dd = defaultdict(list)
+for i, w in enumerate(["x", "y", "x"]): dd[w].append(i)
+print(dd["x"], dict(dd), sorted(dd.items()), len(dd), "nope" in dd, list(dd), dd.get("q"), dd == {"x": [0, 2], "y": [1]})
+n = defaultdict(int, a=1)
+n["a"] += 1; n["b"] += 1; del n["a"]; print(len(n), defaultdict(lambda: 5)["k"], n.pop("b"), n.setdefault("s", 3), n.keys(), n.values())
+try:
+    defaultdict()["k"]
+except KeyError as e:
+    print("KeyError", e)
+""",
+    "named tuples": """
+import collections
+from collections import namedtuple
+P = namedtuple("P", ["x", "y"])
+p = P(1, y=2)
+x, y = p
+print(p, p.x + p.y, x, y, p[0], p[-1], len(p), list(p), p == (1, 2), p == P(1, 2), p._asdict(), p._replace(x=5), P._fields, P._make([3, 4]), tuple(p), p < P(2, 0))
+T = collections.namedtuple("T", "a b, c", defaults=[7])
+print(T(1, 2), T(*range(3)), max(T(1, 2)), {T(1, 2): 3}[T(1, 2)], [t for t in zip(*[T(1, 2), T(3, 4)])], T(1, 2) + (9,))
+for bad in (lambda: P(1), lambda: P(1, 2, 3), lambda: P(1, 2, z=3), lambda: namedtuple("Q", "a a")):
+    try:
+        bad()
+    except (TypeError, ValueError) as e:
+        print(type(e).__name__, e)
+""",
+    "attributes by methods of the class": """
+class A:
+    def __init__(self): self.k = 1
+    def __getattr__(self, name):
+        if name.startswith("x"): return name * 2
+        raise AttributeError("no " + name)
+a = A()
+print(a.k, a.xy, hasattr(a, "zz"), getattr(a, "zz", 4), hasattr(a, "xq"))
+try:
+    a.zz
+except AttributeError as e:
+    print(e)
+class B:
+    def __init__(self): object.__setattr__(self, "log", []); self.v = 3
+    def __setattr__(self, name, value):
+        self.log.append(name)
+        super().__setattr__(name, value * 2)
+b = B(); b.w = 5; setattr(b, "u", 1)
+print(b.v, b.w, b.u, b.log)
+class C:
+    def __init__(self): self.d = {}
+    def __delitem__(self, k): print("del", k); self.d.pop(k, None)
+    def __contains__(self, k): return k == 3
+    def __iter__(self): return iter([1, 2])
+c = C(); del c["q"]; print(3 in c, 4 in c, list(c))
+print(hash((1, 2)) == hash((1, 2)), hash(1.0) == hash(1))
+""",
+    "iterators of classes": """
+class N:
+    def __init__(self, n): self.n = n
+    def __iter__(self): return self
+    def __next__(self):
+        if self.n == 0: raise StopIteration
+        self.n -= 1
+        return self.n
+print(list(N(3)))
+for x in N(2): print(x)
+print(next(N(2)))
+it = iter(N(1))
+print(next(it), next(it, "end"))
+print(next(N(0), "none"))
+print(sum(N(4)), max(N(3)), sorted(N(3)), tuple(N(2)), list(zip(N(2), "ab")), [*N(2)], 1 in N(3), list(map(str, N(2))), list(enumerate(N(2))))
+""",
+    "deep copies": """
+import copy
+from copy import deepcopy
+a = [1, [2, {"k": [3]}], (4, [5])]
+b = copy.deepcopy(a); b[1][1]["k"].append(9); b[2][1].append(6); b[0] = 0
+print(a, b)
+s = [0]; t = [s, s]; u = deepcopy(t); u[0].append(1); print(u, t, u[0] is u[1])
+def cyclic():
+    l = [1]; l.append(l); m = deepcopy(l); return m[1] is m, m[0]
+print(cyclic())
+class P:
+    def __init__(self): self.v = [1]; self.me = self
+p = P(); q = deepcopy(p); q.v.append(2); print(p.v, q.v, q.me is q, vars(p)["v"], deepcopy({1, 2}), deepcopy(P) is P)
+p.me = q.me = None
+print(copy.copy([1, 2]))
+""",
+    "settings of a script": """
+import argparse
+from argparse import ArgumentParser
+p = argparse.ArgumentParser(description="x")
+p.add_argument("--lr", type=float, default=0.01, help="rate")
+p.add_argument("--epochs", "-e", type=int, default="7")
+p.add_argument("--no-cuda", action="store_true")
+p.add_argument("-q", action="store_false", dest="quiet")
+p.add_argument("--mode", choices=["train", "eval"], default="train")
+p.add_argument("--name")
+p.add_argument("--sizes", nargs="+", type=int)
+args = p.parse_args([])
+print(args, args.lr * 2, args.epochs, args.no_cuda, args.quiet, args.name, "lr" in args, vars(args)["lr"])
+print(p.parse_args(["--lr", "1e-3", "-e", "3", "--no-cuda", "-q", "--sizes", "1", "2", "--name=n"]))
+print(p.parse_known_args(["--mode", "eval", "--what"]))
+p = ArgumentParser()
+p.add_argument("file")
+p.add_argument("more", nargs="*")
+print(p.parse_args(["a", "b", "c"]), ArgumentParser().parse_args([]) == argparse.Namespace())
+""",
+    "objects beside text and tuples": """
+
+class A:
+    def __add__(self, o): return ("add", o)
+    def __radd__(self, o): return ("radd", o)
+    def __mul__(self, o): return ("mul", o)
+    def __rmul__(self, o): return ("rmul", o)
+    def __setitem__(self, k, v): print(k, v)
+a = A()
+print(a + "x", "x" + a, a + (1,), (1,) + a, a * "x", "x" * a, a * (1,), (2,) * a)
+a["k"] = 1
+a[1.5] = 2
+a[(1, 2)] = 3
+""",
 }
 
 

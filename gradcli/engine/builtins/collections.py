@@ -13,6 +13,7 @@ from gradcli.engine.run.functions import called
 from gradcli.engine.run.ordering import extreme, ordered
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.data import NUMBERS
+from gradcli.engine.values.objects import Object
 from gradcli.engine.values.sizes import describe
 from gradcli.errors import run_error
 
@@ -191,6 +192,10 @@ iter_: Op = host(
 def _next(session: Any, *values: Any) -> Any:
     if not 1 <= len(values) <= 2:
         raise run_error("wrong-arity", f"`next` takes 1 or 2 arguments, got {len(values)}")
+    if isinstance(values[0], Object):
+        from gradcli.engine.run.iteration import following
+
+        return _next(session, following(values[0]), *values[1:])
     if not isinstance(values[0], Iterator):
         message = f"`next` needs an iterator, got {describe(values[0])}"
         raise run_error("wrong-type", message, help="`iter(x)` makes one")
@@ -325,9 +330,27 @@ callable_: Op = host(
 )
 
 
+def _hash(session: Any, value: Any) -> int:
+    from gradcli.engine.run.containers import hashed
+
+    return hash(hashed(value))
+
+
+hash_: Op = host(
+    "hash",
+    _hash,
+    args=("value",),
+    infer=lambda known, value: known.number("int64"),
+    pure=False,
+    doc="The number by which dictionaries and sets find a value: the same of equal values.",
+    source=_PYTHON,
+    sees=False,
+)
+
+
 def _attribute(session: Any, value: Any, name: Any) -> tuple[bool, Any]:
     """Whether a value has an attribute, and the attribute."""
-    from gradcli.engine.run import attributes
+    from gradcli.engine.run import attributes, exceptions
     from gradcli.errors import RunError
 
     if type(name) is not str:
@@ -337,6 +360,8 @@ def _attribute(session: Any, value: Any, name: Any) -> tuple[bool, Any]:
     except RunError as error:
         if error.diagnostics[0].code != "unknown-attribute":
             raise
+        return False, None
+    except exceptions.named("AttributeError"):  # of the program's own `__getattr__`
         return False, None
 
 
@@ -372,6 +397,18 @@ getattr_: Op = host(
     keeps=True,
     pure=False,
     doc="The attribute of a value by its name, or else the third argument if there is one.",
+    source=_PYTHON,
+)
+
+
+vars_: Op = host(
+    "vars",
+    lambda session, value: _get(session, value, "__dict__"),
+    args=("value",),
+    infer=_unknown,
+    keeps=True,
+    pure=False,
+    doc="The dictionary of the attributes of an object.",
     source=_PYTHON,
 )
 

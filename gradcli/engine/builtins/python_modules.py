@@ -5,11 +5,13 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Callable, Iterator, Sequence
+from math import inf
 from typing import Any
 
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import Op, host
 from gradcli.engine.ops.statics import Statics
+from gradcli.engine.run.copying import deep_copy
 from gradcli.engine.run.functions import called
 from gradcli.engine.run.naming import kind_of
 from gradcli.engine.values.limits import check_items
@@ -281,6 +283,16 @@ def _longest(session: Any, *values: Any, fillvalue: Any) -> Iterator[Any]:
     return itertools.zip_longest(*map(session.iterate, values), fillvalue=fillvalue)
 
 
+def _slept(session: Any, seconds: Any) -> None:
+    """Wait in steps, so that a limit of time is seen meanwhile."""
+    wait = float(number(seconds, "seconds"))
+    if not 0 <= wait < inf:
+        raise run_error("bad-argument", f"nobody can sleep for {wait} seconds")
+    end = time.monotonic() + wait
+    while (left := end - time.monotonic()) > 0:
+        time.sleep(min(left, 0.05))
+
+
 def _copied(session: Any, value: Any) -> Any:
     return type(value)(value) if type(value) in (list, dict, set) else value
 
@@ -369,6 +381,14 @@ zip_longest: Op = _of_module(
 copy: Op = _of_module(
     "copy", "copy", _copied, "a list, dictionary or set of the same items", args=("value",)
 )
+deepcopy: Op = _of_module(
+    "copy",
+    "deepcopy",
+    deep_copy,
+    "a value with copies of all that it holds: tensors, objects, lists, dictionaries",
+    args=("value",),
+)
+sleep: Op = _of_module("time", "sleep", _slept, "waits for so many seconds", args=("seconds",))
 nothing: Op = _of_module(
     "warnings",
     "nothing",

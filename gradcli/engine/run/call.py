@@ -275,8 +275,10 @@ def _done(
     except RunError:
         if not any(isinstance(a, Object) for a in args):
             raise
-        from gradcli.engine.run.classes import operated
+        from gradcli.engine.run.classes import is_sequence, operated
 
+        if op.on_items is not None and is_sequence(args[0]):
+            return op.on_items(session, args[0], params, session.as_one(op, site))
         return operated(op, args, params)
     return session.do(op, operands, params, site)
 

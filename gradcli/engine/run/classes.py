@@ -9,6 +9,7 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from types import FunctionType
 from typing import Any
 
@@ -19,6 +20,10 @@ from gradcli.engine.values.objects import Object
 from gradcli.errors import RunError, nearest, run_error
 
 _HIDDEN = frozenset({"__dict__", "__weakref__", "__module__", "__doc__"})
+_HOOKS = {"__getattr__": "get attribute", "__setattr__": "set attribute"}
+"""Methods that are asked for the program's attributes, and not for those that the engine looks for:
+under these names Python does not find them by itself.
+"""
 _OF_PROPERTIES = ("setter", "getter", "deleter")
 _OPERATORS: dict[str, Callable[..., Any]] = {
     "add": operator.add,
@@ -52,7 +57,7 @@ def made(name: str, bases: Sequence[Any], members: Mapping[str, Any]) -> type[Ob
     for base in bases:
         if not (isinstance(base, type) and issubclass(base, Object)):
             raise run_error("bad-class", f"{kind_of(base)} cannot be the base of `{name}`")
-    held = {key: _unbound(value) for key, value in members.items()}
+    held = {_HOOKS.get(key, key): _unbound(value) for key, value in members.items()}
     try:
         return type(name, (*bases,) or (Object,), {**held, "__module__": "__main__"})
     except TypeError as error:
@@ -93,12 +98,24 @@ def get(value: Any, name: str) -> Any:
     if name == "__name__" and isinstance(value, type):
         return value.__name__
     if not has(value, name):
+        if name == "__setattr__":
+            return _setter(value)
+        if isinstance(value, Object) and has(value, "__getattr__"):
+            return called(value, "__getattr__", (name,), {})
         known = [n for k in _classes(value) for n in vars(k)]
         known += value.__dict__ if isinstance(value, Object) else ()
         raise run_error(
             "unknown-attribute", f"{kind_of(value)} has no `{name}`", help=nearest(name, known)
         )
-    return getattr(value, name)
+    return getattr(value, _HOOKS.get(name, name))
+
+
+def _setter(value: Any) -> Callable[..., None]:
+    """`__setattr__` as every object has it: behind `super()`, of an object, or of `object`."""
+    around: Any = value
+    if isinstance(value, super):
+        return partial(_set, around.__self__)
+    return partial(_set, value) if isinstance(value, Object) else _set
 
 
 def has(value: Any, name: str) -> bool:
@@ -109,7 +126,8 @@ def has(value: Any, name: str) -> bool:
         return True
     if name == "__init__" or (name == "args" and isinstance(value, BaseException)):
         return True
-    return name not in _HIDDEN and any(name in vars(k) for k in _classes(value))
+    held = _HOOKS.get(name, name)
+    return name not in _HIDDEN and any(held in vars(k) for k in _classes(value))
 
 
 def _classes(value: Any) -> Iterator[type]:
@@ -129,6 +147,22 @@ def put(value: Any, name: str, new: Any) -> None:
         raise run_error("unknown-attribute", f"`{name}` of {kind_of(value)} cannot be assigned")
     if isinstance(value, type) and _is_shared(value):
         raise run_error("unknown-attribute", f"{kind_of(value)} cannot be changed")
+    if isinstance(value, Object) and has(value, "__setattr__"):
+        called(value, "__setattr__", (name, new), {})
+    else:
+        _assign(value, name, new)
+
+
+def _set(value: Any, name: str, new: Any) -> None:
+    """`object.__setattr__(value, name, new)`: past a `__setattr__` of the program."""
+    if type(name) is not str or (name.startswith("__") and name.endswith("__")):
+        raise run_error("unknown-attribute", f"`{name}` of {kind_of(value)} cannot be assigned")
+    if not isinstance(value, Object):
+        raise run_error("wrong-type", f"{kind_of(value)} is no object whose attributes are set")
+    _assign(value, name, new)
+
+
+def _assign(value: Any, name: str, new: Any) -> None:
     try:
         setattr(value, name, new)
     except AttributeError:
@@ -178,6 +212,11 @@ def arguments(error: TypeError) -> RunError:
     _, _, said = str(error).rpartition("<locals>.")
     name, call, rest = said.partition("()")
     return run_error("wrong-arity", f"`{name}`{rest}" if call else said)
+
+
+def is_sequence(value: Any) -> bool:
+    """Whether an object is gone through by a `for`."""
+    return isinstance(value, Object) and (has(value, "__iter__") or has(value, "__getitem__"))
 
 
 # operators --------------------------------------------------------------------------------------

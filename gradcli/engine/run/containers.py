@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Set
 from typing import Any
 
+from gradcli.engine.run import classes
 from gradcli.engine.run.naming import kind_of
 from gradcli.engine.run.session import Session
 from gradcli.engine.tape.graph import Site
 from gradcli.engine.values.limits import check_items
+from gradcli.engine.values.objects import Object
 from gradcli.errors import RunError, run_error
 
 Method = Callable[..., Any]
@@ -72,6 +74,9 @@ def pairs(session: Session, value: Any) -> dict[Any, Any]:
     """A dictionary of what `dict(value)` and `update` take: another, or pairs."""
     if isinstance(value, Mapping):
         return dict(value)
+    if isinstance(value, Object) and classes.has(value, "keys"):
+        keys = session.items(classes.called(value, "keys", (), {}))
+        return {hashed(k): classes.called(value, "__getitem__", (k,), {}) for k in keys}
     found = {}
     for pair in session.iterate(value):
         items = session.items(pair)

@@ -18,7 +18,7 @@ def items(value: Object) -> Iterator[Any]:
     if hasattr(kind, "__iter__"):
         found = called(value, "__iter__", (), {})
         if isinstance(found, Object):
-            return _following(found)
+            return following(found)
         if isinstance(found, Iterator):
             return found
         message = f"`__iter__` of {kind_of(value)} must return what `next` takes, got "
@@ -28,7 +28,8 @@ def items(value: Object) -> Iterator[Any]:
     raise run_error("not-iterable", f"{kind_of(value)} has no items to go through")
 
 
-def _following(value: Object) -> Iterator[Any]:
+def following(value: Object) -> Iterator[Any]:
+    """What `__next__` of an object gives, one after the other."""
     while True:
         try:
             item = called(value, "__next__", (), {})

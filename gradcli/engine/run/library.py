@@ -31,6 +31,13 @@ def is_member(name: str) -> bool:
     return name in MEMBERS
 
 
+def names_later(path: str) -> bool:
+    """Whether what is of that path has attributes that are named when a program runs."""
+    from gradcli.library.index import NAMED_LATER
+
+    return path in NAMED_LATER
+
+
 def program(name: str) -> Program:
     """The ops program of a file."""
     from importlib import import_module

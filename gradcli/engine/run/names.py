@@ -14,6 +14,10 @@ OF_OBJECTS = frozenset(
 """Attributes of all objects, classes, exceptions and properties."""
 
 
+_MODULES = ("torch.", "collections.", "argparse.", "tqdm.")
+"""Modules of which the library has something."""
+
+
 def _is_internal(family: str) -> bool:
     return ".internal." in family
 
@@ -35,7 +39,7 @@ class Builtins:
 
     def in_library(self, path: str) -> bool:
         """Whether the library has something of that full path."""
-        if not (path.startswith("torch.") or path[:1].isupper() or path == "object"):
+        if not (path.startswith(_MODULES) or path[:1].isupper() or path == "object"):
             return False
         from gradcli.engine.run.library import has
 
@@ -46,6 +50,12 @@ class Builtins:
         from gradcli.engine.run.library import is_member
 
         return name in OF_OBJECTS or is_member(name)
+
+    def names_later(self, path: str) -> bool:
+        """Whether something of the library has attributes that are named when a program runs."""
+        from gradcli.engine.run.library import names_later
+
+        return names_later(path)
 
     def names(self) -> list[str]:
         """Every built-in name."""

@@ -312,6 +312,8 @@ def joined(left: Any, right: Any) -> Any:
     if isinstance(left, tuple) and isinstance(right, tuple):
         check_items(len(left) + len(right))
         return (*left, *right)
+    if isinstance(left, Object) or isinstance(right, Object):
+        return objects().operated(ops.add, (left, right), {})
     text = left if type(left) is str else right
     other = right if type(left) is str else left
     if type(text) is str:
@@ -325,6 +327,8 @@ def joined(left: Any, right: Any) -> Any:
 
 def repeated(left: Any, right: Any) -> Any:
     """`left * right` of text or a tuple and an int."""
+    if isinstance(left, Object) or isinstance(right, Object):
+        return objects().operated(ops.mul, (left, right), {})
     several, count = (left, right) if type(left) in _TEXTS else (right, left)
     count = _seen(count)
     if type(count) is not int and type(count) is not bool:
@@ -344,9 +348,12 @@ def delete_item(session: Session, receiver: Any, index: Any) -> None:
 
         containers.delete(receiver, index)
         return
+    if isinstance(receiver, Object):
+        objects().called(receiver, "__delitem__", (index,), {})
+        return
     if type(receiver) is not list:
         raise run_error("wrong-type", f"items of {kind_of(receiver)} cannot be deleted")
-    where = _place(index)
+    where = _position(index)
     if not isinstance(where, (int, slice)) or isinstance(where, bool):
         raise run_error("wrong-type", "a list takes an int or a slice as its index")
     try:
@@ -365,7 +372,7 @@ def item(session: Session, value: Any, index: Any, site: Site | None) -> Any:
     if type(value) is Tensor:
         return session.do(ops.getitem, [value], {"index": _place(index)}, site)
     if type(value) is list or isinstance(value, _SEQUENCES):
-        where = _place(index)
+        where = _position(index)
         if type(where) is list or type(where) is tuple:
             if type(value) is list:
                 tensor = session.tensor(value, site)
@@ -407,7 +414,10 @@ def set_item(session: Session, receiver: Any, index: Any, value: Any, site: Site
 
         containers.put(receiver, index, value)
         return
-    where = _place(index)
+    if isinstance(receiver, Object):
+        objects().called(receiver, "__setitem__", (index, value), {})
+        return
+    where = _position(index) if type(receiver) is list else _place(index)
     if type(receiver) is list:
         if type(where) is slice:
             _set_part(session, receiver, where, value)
@@ -418,9 +428,6 @@ def set_item(session: Session, receiver: Any, index: Any, value: Any, site: Site
             receiver[where] = value
         except IndexError:
             raise _out_of_range(where, receiver) from None
-        return
-    if isinstance(receiver, Object):
-        objects().called(receiver, "__setitem__", (index, value), {})
         return
     if type(receiver) is not Tensor:
         raise run_error("wrong-type", f"items of {kind_of(receiver)} cannot be set")
@@ -454,6 +461,14 @@ def _place(index: Any) -> Any:
     if type(index) is list and len(index) < LONGEST_AS_TUPLE and any(map(_is_place, index)):
         index = tuple(index)
     return _index(index)
+
+
+def _position(index: Any) -> Any:
+    """Likewise of what is no tensor, which takes a tensor of one int as that int."""
+    if isinstance(index, Tensor) and type(index.data) not in NUMBERS and index.data.size == 1:
+        kind = index.data.dtype.kind
+        return index.data.item() if kind in "iu" else _place(index)
+    return _place(index)
 
 
 def _is_place(item: Any) -> bool:

@@ -80,8 +80,8 @@ def _items_added(session: Any, items: Any, params: Any, site: Any) -> Any:
 def _added(session: Any, items: Any, start: Any, site: Any = None) -> Any:
     """The items added to a start, one after the other."""
     total = start
-    one_by_one = isinstance(items, (range, Iterator))  # of which there may be very many
-    for item in items if one_by_one else session.items(items):
+    one_by_one = isinstance(items, (range, Iterator)) and not isinstance(items, Object)
+    for item in items if one_by_one else session.items(items):  # of which there may be many
         if type(total) is type(item) and isinstance(item, (list, tuple)):
             total = total + item
         elif isinstance(total, Object) or isinstance(item, Object):
@@ -144,8 +144,8 @@ sum_: Op = op(
 
 def _sum_from(session: Any, input: Any, start: Any) -> Any:
     rows = type(input) is list and bool(input) and all(type(item) is list for item in input)
-    listed = isinstance(input, (list, tuple, range)) or isinstance(start, Tensor)
-    if listed and not (rows and type(start) is int):
+    gone_through = isinstance(input, (list, tuple, range, Iterator, Object))
+    if (gone_through or isinstance(start, Tensor)) and not (rows and type(start) is int):
         return _added(session, input, start)
     args, dim = session.operands(sum_, [input]), static(start)
     check_params(sum_, {**sum_.params, "dim": dim})

@@ -27,9 +27,12 @@ _WORTH = 0.05  # seconds of work on blocks, after which it is shared
 
 def takes_code(question: Question, wanted: Wanted, row: Row) -> bool:
     """Whether code can answer rows such as this one; it is made."""
-    given = {name: given.value for name, given in question.inputs.items()} | _values(wanted, row)
+    values = _values(wanted, row)
+    if question.options.compile == "never" or not values:
+        return False
+    given = {name: given.value for name, given in question.inputs.items()} | values
     now = question.options.changed(compile="always")
-    return question.options.compile != "never" and question.query.many(given, now) is not None
+    return question.query.many(given, now) is not None
 
 
 Piece: TypeAlias = "Together | Text | Row"
@@ -76,13 +79,13 @@ def many_rows(
         together, failed = _taken(asked.rows, rows, count)
         if not together:
             break
-        values = [_values(wanted, row) for row in together[:1]]
-        many = question.query.many({**same, **values[0]}, question.options)
+        sample = next(filter(None, (_values(wanted, row) for row in together)), None)
+        many = None if sample is None else question.query.many(same | sample, question.options)
         if many is None:
             yield from map(ask, together)
             continue
         layout = layout or RowLayout(question, many, kind)
-        values += [_values(wanted, row) for row in together[1:]]
+        values = [_values(wanted, row) for row in together]
         found = many.numbers([{**same, **own} for own in values])
         for row, made in zip(together, found, strict=True):
             if made is None or (row.header is None and wanted.left) or wanted.quoted(row):

@@ -374,6 +374,24 @@ def test_threads_share_a_function(back_end):
         assert slopes.tolist() == alone[1].tolist()
 
 
+def test_a_function_of_large_tensors_is_asked_point_by_point():
+    f = load("param x: float[100]\nparam a = 2.0\n(x * log(x)).sum() * a").compile()
+    points = np.linspace(0.5, 2.0, 202).reshape(2, 101)
+    values, slopes = f(points)
+    for point, value, slope in zip(points, values, slopes, strict=True):
+        *x, a = point
+        found = load("param x: float[100]\nparam a = 2.0\n(x * log(x)).sum() * a").grad(x=x, a=a)
+        assert value == found.value
+        assert slope.tolist() == [*found.grad["x"], found.grad["a"]]
+        one = f(point)
+        assert one[0] == value
+        assert one[1].tolist() == slope.tolist()
+    points[1, 3] = -1.0  # of which code leaves the answer to the interpreter
+    values, slopes = f(points)
+    assert np.isnan(values).tolist() == [False, True]
+    assert np.isnan(slopes[0]).sum() == 0
+
+
 def test_scipy_takes_a_function():
     optimize = pytest.importorskip("scipy.optimize")
     f = load("100 * (y - x ** 2) ** 2 + (1 - x) ** 2").compile("x,y")

@@ -2,6 +2,7 @@
 sample of the operations, too.
 """
 
+import math
 import random
 
 import numpy as np
@@ -17,7 +18,7 @@ ASKED = {"grad": {}, "run": {}} | {
 }
 
 PROGRAMS = {
-    "a loop": "y = x\nfor i in range(30):\n    y = y * 0.9 + tanh(y * b)\ny.sum()",
+    "a loop": "y = x\nfor i in range(60):\n    y = y * 0.9 + tanh(y * b)\ny.sum()",
     "element by element": "y = exp(x * b) / (1 + x * x)\n(y * y).mean() + y.max()",
     "matrices": "A = x.reshape(10, 10)\n(A @ A).sum() + (A * b).sum(0).prod()",
     "a softmax": "softmax(x, 0)[3] * b",
@@ -48,7 +49,7 @@ PROGRAMS = {
     "a determinant": "det(x.reshape(10, 10)) * b",
     "an outer product": "outer(x, x * b).sum()",
     "a gradient": "g = grad(lambda t, k: (t * t * k).sum(), (0, 1))(x, b)\n(g[0] * g[1]).sum()",
-    "steps down": "y = x\nfor i in range(30):\n"
+    "steps down": "y = x\nfor i in range(60):\n"
     "    y = y - 0.1 * grad(lambda t: ((t - b) ** 2).sum() + (t ** 4).mean())(y)\ny.sum()",
     "a product with a Jacobian": "v, d = jvp(lambda t: t * t * b, (x,), (x * 2,))\n(v * d).sum()",
     "one with its transpose": "v, p = vjp(lambda t: t * b, x)\n(p(x * x)[0] * v).sum()",
@@ -112,3 +113,113 @@ def _of_sample(op, s):
 
 def _said(value):
     return "..." if value is Ellipsis else repr(value)
+
+
+class Writer:
+    """Writes one program of the inputs x (a vector of 72 floats), b (a float), k (an int)."""
+
+    SHAPES = ((72,), (8, 9), (9,), (8,), (9, 8), (2, 4, 9), (1, 9), (8, 1))
+
+    def __init__(self, seed):
+        self.rng = random.Random(seed)
+        self.names = {"x": (72,)}
+        self.lines = ["input x: float[72]", "input b", "input k: int = 3"]
+        self.count = 0
+
+    def program(self):
+        for _ in range(self.rng.randint(2, 7)):
+            self.statement("")
+        ends = [f"{self.number()} * b", f"({self.of(self.shape())}).sum()"]
+        return "\n".join([*self.lines, " + ".join(ends)]) + "\n"
+
+    def given(self):
+        numbers = [self.rng.choice([self.rng.gauss(0, 1)] * 5 + [0.0]) for _ in range(72)]
+        return {"x": numbers, "b": self.rng.gauss(0, 1), "k": self.rng.randint(0, 4)}
+
+    def shape(self):
+        return self.rng.choice(self.SHAPES)
+
+    def new(self):
+        self.count += 1
+        return f"v{self.count}"
+
+    def of(self, shape, depth=2):
+        """An expression of a tensor of a shape."""
+        rng = self.rng
+        same = [name for name, s in self.names.items() if s == shape]
+        if depth <= 0:
+            return rng.choice(same) if same else self.reshaped(shape)
+        a, b, c = self.of(shape, depth - 1), self.of(shape, depth - 2), self.number(0)
+        found = [
+            f"({a} + {b})", f"({a} * {b})", f"({a} - {c})", f"{c} * {a}", f"tanh({a})",
+            f"exp(-{a} * {a})", f"relu({a})", f"({a}) / (2 + {b} * {b})", f"maximum({a}, {b})",
+            f"where({a} > {c}, {a}, {b})", f"({a}) ** 2", f"softmax({a}, -1)", f"sigmoid({b})",
+            f"({a}).cumsum(0)", f"sqrt({a} ** 2 + 1)", f"({a}).clamp(-1, {c})", f"erf({b})",
+        ]  # fmt: skip
+        if len(shape) == 1:
+            n = shape[0]
+            rows = self.of((n, 9 if n == 8 else 8), 0) if n < 10 else None
+            if rows is not None:
+                found += [f"({rows}).sum(1)", f"({rows}) @ {self.of((9 if n == 8 else 8,), 0)}",
+                          f"({rows}).T[{rng.randrange(8)}]"]  # fmt: skip
+            at = rng.randrange(1, n)
+            found += [
+                f"cat([({a})[{at}:], ({b})[:{at}]])",
+                f"({a}).flip(0)",
+                f"outer({a}, {b})[{at}]",
+            ]
+        if len(shape) == 2 and 1 not in shape:
+            found += [f"({self.of(shape[::-1], 0)}).T", f"(({a}) @ {self.of(shape[::-1], 0)} @ ({b}))",
+                      f"({a} + {self.of((1, shape[1]), 0)})", f"{a} * {self.of(shape[1:], 0)}",
+                      f"stack([{self.of(shape[1:], 0)}] * {shape[0]})", f"({a})[torch.arange({shape[0]})]"]  # fmt: skip
+        return rng.choice(found)
+
+    def reshaped(self, shape):
+        many = math.prod(shape)
+        source = self.rng.choice([name for name, s in self.names.items() if s == (72,)])
+        size = ", ".join(map(str, shape))
+        start = self.rng.randrange(0, 72 - many + 1)
+        part = source if many == 72 else f"{source}[{start}:{start + many}]"
+        return f"{part}.{self.rng.choice(['reshape', 'view'])}({size})"
+
+    def number(self, depth=1):
+        rng, shape = self.rng, self.shape()
+        if depth == 0:
+            return rng.choice(["b", "b", "0.5", "-1.25", "2"])
+        a = self.of(shape, 1)
+        at = ", ".join(str(rng.randrange(-n, n)) for n in shape)
+        return rng.choice(
+            [f"({a}).sum()", f"({a}).mean()", f"({a})[{at}]", f"({a}).max()", f"({a}).norm()",
+             f"sin({self.number(0)})", f"({a}).std()", f"{self.number(0)} * b",
+             f"{self.of((72,), 0)}[k]"]
+        )  # fmt: skip
+
+    def statement(self, margin):
+        rng, shape, name = self.rng, self.shape(), self.new()
+        kind = rng.choice(["plain", "plain", "loop", "branch", "place", "change", "grad"])
+        if kind == "plain":
+            self.lines.append(f"{margin}{name} = {self.of(shape)}")
+        elif kind == "loop":
+            self.lines += [f"{margin}{name} = {self.of(shape)}",
+                           f"{margin}for i in range({rng.choice(['k', '3', '260'])}):"]  # fmt: skip
+            self.names[name] = shape
+            self.lines.append(f"{margin}    {name} = {name} * 0.5 + tanh({self.of(shape)}) * 0.1")
+            if rng.random() < 0.3:
+                self.lines += [f"{margin}    if {self.number()} > 50:", f"{margin}        break"]
+        elif kind == "branch":
+            self.lines += [f"{margin}if {self.number()} > {self.number(0)}:",
+                           f"{margin}    {name} = {self.of(shape)}", f"{margin}else:",
+                           f"{margin}    {name} = {self.of(shape)}"]  # fmt: skip
+        elif kind == "place":
+            at = rng.choice(["0", "-1", "k", "1:3", "..."])
+            self.lines += [f"{margin}{name} = {self.of(shape)} * 1.0",
+                           f"{margin}{name}[{at}] = {self.number(1)}"]  # fmt: skip
+        elif kind == "change":
+            self.lines += [f"{margin}{name} = {self.of(shape)} + 1.0",
+                           f"{margin}{name} {rng.choice(['+=', '-=', '*='])} {self.of(shape, 1)}"]  # fmt: skip
+        else:
+            value = f"(t * t * {self.of(shape, 0)})"
+            self.lines.append(
+                f"{margin}{name} = grad(lambda t: {value}.sum() * b)({self.of(shape, 1)})"
+            )
+        self.names[name] = shape

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from gradcli.engine.compile.array_calls import direct
-from gradcli.engine.compile.typed import Block, Do, Program, Value, is_array
+from gradcli.engine.compile.typed import Block, Do, Program, Value, dtype_and_shape, is_array
 from gradcli.engine.compile.walk import blocks, read
 from gradcli.engine.values.data import np
 
@@ -70,8 +70,12 @@ class Scratch:
         }
 
     def _is_plain(self, i: Do) -> bool:
-        """Whether an op is one call of NumPy that can write into memory that is there."""
-        return is_array(i.target.type) and isinstance(direct(i, self._dense), np.ufunc)
+        """Whether an op is one call of NumPy that can write into memory that is there, in which its
+        elements lie as they would without.
+        """
+        in_order = all(v.number in self._dense for v in _values(i))
+        is_call = is_array(i.target.type) and isinstance(direct(i, self._dense), np.ufunc)
+        return is_call and (in_order or len(dtype_and_shape(i.target.type)[1]) == 1)
 
 
 def _values(i: Do) -> Iterator[Value]:

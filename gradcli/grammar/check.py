@@ -183,9 +183,10 @@ class _Expressions:
         path = self.names.path(node, scope)
         return path in RULE_BASES or path == "super" or self.names.imported(node, scope) is not None
 
-    def is_base(self, node: ast.Expr, scope: Scope | None) -> bool:
+    def is_base(self, node: ast.Name | ast.Attribute, scope: Scope | None) -> bool:
         """Whether a path names the base of own functions."""
-        return self.names.path(node, scope) in RULE_BASES
+        name = self.names.imports.get(node.id, node.id) if isinstance(node, ast.Name) else node.name
+        return name.endswith("Function") and self.names.path(node, scope) in RULE_BASES
 
     def is_behind(self, node: ast.Expr, scope: Scope | None) -> bool:
         """Whether a path names something that a module has, or what stands behind that."""

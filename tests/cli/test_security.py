@@ -430,6 +430,7 @@ def test_no_name_of_pythons_own_is_reached(cli):
         *(f"object {name} 2" for name in ("__class__", "__dict__", "__init__")),
         *(f"class {name} 2" for name in ("__init__", "__name__")),
         "super __init__ 1",
+        "function __name__ 2",  # a text
     }
 
 

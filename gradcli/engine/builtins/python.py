@@ -314,9 +314,10 @@ class Kind:
     def __repr__(self) -> str:
         return f"<class '{self.name}'>"
 
-    @property
-    def __name__(self) -> str:
-        return self.name.rpartition(".")[2]
+    _members: tuple[dict[str, Any], dict[str, Any]] = (
+        {"__name__": lambda session, kind: kind.name.rpartition(".")[2]},
+        {},
+    )
 
 
 def kind_of(value: Any) -> Kind | type:

@@ -51,7 +51,7 @@ def get(session: Session, value: Any, name: str) -> Any:
         return table[0][name](session, value)
     if isinstance(value, Node) and name.startswith(PREFIX):
         return saved(value, name)
-    if name == "__name__" and isinstance(getattr(value, name, None), str):  # of a kind or function
+    if name == "__name__" and callable(value) and isinstance(getattr(value, name, None), str):
         return value.__name__.rpartition(".")[2]
     raise _unknown(value, name)
 

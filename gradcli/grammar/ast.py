@@ -253,6 +253,12 @@ class Delete(Node):
     targets: tuple[Expr, ...]
 
 
+class Annotated(Assign):
+    """`target: type = value`: the type is passed over, but a class knows that it stands there."""
+
+    __slots__ = ()
+
+
 class Update(Node):
     """`target op= value`, op without its `=`; the target is a Name, Index or Attribute."""
 
@@ -307,6 +313,13 @@ class Continue(Node):
 
 class Pass(Node):
     __slots__ = ()
+
+
+class Declared(Pass):
+    """`name: type` without a value."""
+
+    __slots__ = ("name",)
+    name: str
 
 
 class Assert(Node):

@@ -209,22 +209,9 @@ def _unsupported(place: _Place) -> Fault | None:
         what, start = "a bytes string", place.last[2]
     elif first[1] == "match" and last == "NAME" and len(place.line) == 1 and kind in _VALUES:
         what, start, stop = "`match`", first[2], first[3]
-    elif kind == "ELSE" and not place.line and _loop_before(place):
-        what = "the `else` of a loop"
     if what is None:
         return None
     return Fault("unsupported", f"{what} is not part of the language", start, stop, help=help)
-
-
-def _loop_before(place: _Place) -> bool:
-    depth = 0
-    for token in reversed(place.before):
-        depth += (token[0] == "_DEDENT") - (token[0] == "_INDENT")
-        if depth == 0 and token[0] in ("WHILE", "FOR"):
-            return True
-        if depth == 0 and token[0] in _BLOCKS:
-            return False
-    return False
 
 
 def _slip(place: _Place) -> Fault | None:

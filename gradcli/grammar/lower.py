@@ -13,6 +13,7 @@ from gradcli.grammar.names import (
     METHODS_OF_RULES,
     RULE_BASES,
     Names,
+    annotated,
     assigned,
     class_scope,
     target_names,
@@ -132,7 +133,9 @@ class _Lowering(Expressions):
                 self.emit(ir.Break(s.span))
             case ast.Continue():
                 self.emit(ir.Continue(s.span))
-            case ast.Pass() | ast.Import() | ast.Outer():
+            case ast.Import():
+                self.rebound(s)
+            case ast.Pass() | ast.Outer():
                 pass
             case ast.Assert():
                 self.assertion(s)
@@ -163,6 +166,16 @@ class _Lowering(Expressions):
                 self.declaration(s)
             case _:
                 assert_never(s)
+
+    def rebound(self, s: ast.Import) -> None:
+        """An import under a name that the program assigns, too, is an assignment itself."""
+        for name, alias in s.names:
+            bound = alias or name
+            if self.function.scope is not None or not self.names.is_bound(bound):
+                continue
+            slot, value = self.slot_of(bound), self.names.value_of(f"{s.module}.{name}", s.span)
+            if slot is not None and value is not None:
+                self.emit(ir.Copy(s.span, slot, value))
 
     def loop(self, s: ast.For | ast.While, make: Callable[[], None]) -> None:
         """A loop, and behind it its `else`, for which a slot tells that no `break` was met."""
@@ -361,6 +374,11 @@ class _Lowering(Expressions):
         self.block_into(self.out, s.body)
         function.members, function.owner, function.scope, self.inside = around
         held = tuple((name, ir.Slot(slot, s.span)) for name, slot in members.items())
+        if decorators and (fields := annotated(s.body)):
+            names = ir.Slot(self.hide(), s.span)
+            items = tuple(ir.Const(name, s.span) for name in fields)
+            self.emit(ir.Build(s.span, names.index, "tuple", items))
+            held += (("__annotations__", names),)
         self.emit(ir.DefineClass(s.span, made, s.name, bases, held))
         slot = self.slot_of(s.name)
         assert slot is not None

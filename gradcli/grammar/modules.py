@@ -187,6 +187,10 @@ _NAMES = {
         product=python_itertools_product repeat=python_itertools_repeat
         zip_longest=python_itertools_zip_longest cycle=python_itertools_cycle
         """,
+    "dataclasses": """
+        asdict=python_dataclasses_asdict dataclass=python_dataclasses_dataclass
+        field=python_dataclasses_field replace=python_dataclasses_replace
+        """,
     "collections": "OrderedDict=dict",
     "copy": "copy=python_copy_copy deepcopy=python_copy_deepcopy",
     "random": """

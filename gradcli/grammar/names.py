@@ -10,9 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TypeAlias
 
+from gradcli import ir
 from gradcli.grammar import ast, modules
 from gradcli.ir import Signatures
 from gradcli.record import Record
+from gradcli.source import Span
 
 PREFIXES = frozenset({"torch", "F", "math"})
 """Names that stand for modules without an import, unless the program uses them as its own."""
@@ -190,6 +192,15 @@ class Names(Record):
         path = modules.of_library(path)
         return path if self.signatures.in_library(path) else None
 
+    def value_of(self, path: str, span: Span) -> ir.Operand | None:
+        """What is imported by a full path, if that is a value."""
+        module, _, name = path.rpartition(".")
+        builtin = modules.member(module, name, self.signatures)
+        if builtin is not None:
+            return ir.Builtin(builtin, span)
+        path = modules.of_library(path)
+        return ir.Imported(path, span) if self.signatures.in_library(path) else None
+
     def is_rule(self, made: ast.Class, scope: Scope | None = None) -> bool:
         """Whether a class is an own differentiable function, or inherits from one."""
         return any(
@@ -230,6 +241,9 @@ def analyse(module: ast.Module, signatures: Signatures, given: frozenset[str]) -
     for name in (*assigned(module.body), *_made_global(module.body)):
         counts[name] = counts.get(name, 0) + 1
     imports = dict(_imports(module.body))
+    for name in imports:  # what is imported under a name of the program is assigned to it
+        if name in counts:
+            counts[name] += 1
     declared: dict[str, ast.Declaration] = {}
     for statement in module.body:
         if isinstance(statement, ast.Declaration):
@@ -473,6 +487,17 @@ def assigned(body: tuple[ast.Statement, ...]) -> Iterator[str]:
                 yield statement.name
             case _:
                 pass
+
+
+def annotated(body: tuple[ast.Statement, ...]) -> list[str]:
+    """Names that stand with a type in the body of a class, in order."""
+    found = []
+    for statement in body:
+        if isinstance(statement, ast.Declared):
+            found.append(statement.name)
+        elif isinstance(statement, ast.Annotated) and isinstance(statement.targets[0], ast.Name):
+            found.append(statement.targets[0].id)
+    return list(dict.fromkeys(found))
 
 
 def _inner(statement: ast.Statement) -> tuple[ast.Statement, ...]:

@@ -24,7 +24,19 @@ _TYPES = ("float", "int", "bool")
 SPECIAL = frozenset(
     f"__{name}__"
     for name in (
-        *("init", "call", "repr", "str", "len", "bool", "iter", "next", "contains", "hash"),
+        *(
+            "init",
+            "post_init",
+            "call",
+            "repr",
+            "str",
+            "len",
+            "bool",
+            "iter",
+            "next",
+            "contains",
+            "hash",
+        ),
         *("getitem", "setitem", "delitem", "getattr", "setattr"),
         *("add", "radd", "sub", "rsub", "mul", "rmul", "truediv"),
         *("rtruediv", "floordiv", "rfloordiv", "mod", "rmod", "pow", "rpow", "matmul", "rmatmul"),
@@ -160,7 +172,7 @@ def _statement(
 def _imported(statement: ast.Import, names: Names) -> Iterator[Fault]:
     """What is wrong with the names that are imported from a module."""
     module, signatures = statement.module, names.signatures
-    for name, _ in statement.names:
+    for name, alias in statement.names:
         path = f"{module}.{name}"
         known = (
             name in ("", "*", "once_differentiable", *contexts.NAMES)
@@ -168,6 +180,14 @@ def _imported(statement: ast.Import, names: Names) -> Iterator[Fault]:
             or signatures.in_library(modules.of_library(path))
             or modules.has(module, name, signatures)
         )
+        of_torch = (
+            module.startswith("torch") or modules.is_module(module) or modules.is_module(path)
+        )
+        is_bound = known and not of_torch and names.is_bound(alias or name)
+        if is_bound and names.value_of(path, statement.span) is None:
+            message = f"`{name}` of `{module}` is not part of the language"
+            note = f"`{alias or name}` would be it from here on"
+            yield Fault("bad-import", message, *statement.span, notes=(note,))
         if not known:
             message = f"there is no `{name}` in `{module}`"
             help = nearest(name, modules.names(module, signatures))

@@ -72,10 +72,12 @@ class Transform:
 
     def annotated(
         self, span: Span, target: ast.Expr, annotation: ast.Expr, value: ast.Expr | None
-    ) -> ast.Assign | ast.Pass:
+    ) -> ast.Annotated | ast.Pass:
         if not isinstance(target, (ast.Name, ast.Attribute, ast.Index)):
             raise Fault("syntax-error", "a type stands behind one name", *target.span)
-        return ast.Pass(span) if value is None else ast.Assign(span, (target,), value)
+        if value is not None:
+            return ast.Annotated(span, (target,), value)
+        return ast.Declared(span, target.id) if isinstance(target, ast.Name) else ast.Pass(span)
 
     def del_statement(self, span: Span, targets: ast.Expr) -> ast.Delete:
         if isinstance(targets, (ast.Tuple, ast.List)):

@@ -427,9 +427,9 @@ def test_no_name_of_pythons_own_is_reached(cli):
     status, out, err = cli("run", "-e", f"{BASE}{REACHED}")
     assert (status, err) == (0, "")
     assert {*out.splitlines()} == {
-        *(f"object {name} 2" for name in ("__class__", "__dict__", "__init__")),
-        *(f"class {name} 2" for name in ("__init__", "__name__")),
-        "super __init__ 1",
+        *(f"object {name} 2" for name in ("__class__", "__dict__", "__init__", "__setattr__")),
+        *(f"class {name} 2" for name in ("__init__", "__name__", "__setattr__")),
+        *("super __init__ 1", "super __setattr__ 1"),
         "function __name__ 2",  # a text
     }
 

@@ -342,6 +342,55 @@ else:
     else:
         print("yes")
 """,
+    "an import is an assignment": """
+x = 2.0
+print(x)
+from math import pi as x
+print(x)
+from math import floor as x
+print(x(1.5))
+x = 3
+try:
+    from collections import deque
+except ImportError:
+    deque = list
+print(x, len(deque([1, 2])))
+""",
+    "data classes": """
+from dataclasses import dataclass, field, asdict, replace
+import dataclasses
+@dataclass
+class Config:
+    lr: float
+    epochs: int = 10
+    sizes: list = field(default_factory=list)
+    name: str = "net"
+    def total(self): return self.lr * self.epochs
+c = Config(0.1)
+print(c, c.total(), c == Config(0.1), c == Config(0.2), Config(0.5, 3, [1], name="q"), asdict(c), replace(c, lr=1.0))
+c.sizes.append(4); c.lr = 2.0
+print(c, Config(0.1).sizes)
+@dataclasses.dataclass(frozen=True, order=True)
+class P:
+    x: float
+    y: float = 0.0
+    scale = 3
+    def __post_init__(self):
+        if self.x < 0: raise ValueError("negative")
+print(P(1.0, 2.0), P(1.0) < P(2.0), {P(1.0): 5}[P(1.0)], P(2.0).scale, sorted([P(3.0), P(1.0)]))
+for bad in (lambda: P(-1.0), lambda: setattr(P(1.0), "x", 2.0), lambda: Config(), lambda: Config(1, 2, 3, 4, 5), lambda: P(1.0, z=3)):
+    try:
+        bad()
+    except (ValueError, AttributeError, TypeError) as e:
+        print("refused", isinstance(e, TypeError), isinstance(e, ValueError))
+@dataclass
+class Q(Config):
+    extra: int = 1
+print(Q(1.0), asdict(Q(1.0, sizes=[P(1.0)])))
+@dataclass(eq=False)
+class Empty: pass
+print(Empty(), Empty() == Empty())
+""",
     "deques": """
 from collections import deque
 d = deque([1, 2, 3], maxlen=3)
@@ -525,6 +574,11 @@ def test_time_goes_on():
         (
             "from typing import Any as A\nx = A",
             "`Any` of `typing` is not part of the language",
+            None,
+        ),
+        (
+            "x = 2.0\nfrom os import environ as x\nx",
+            "`environ` of `os` is not part of the language",
             None,
         ),
         ("import nowhere", "there is no module `nowhere`", None),

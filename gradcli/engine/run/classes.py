@@ -19,7 +19,12 @@ from gradcli.engine.values import refusals
 from gradcli.engine.values.objects import Object
 from gradcli.errors import RunError, nearest, run_error
 
-_HIDDEN = frozenset({"__dict__", "__weakref__", "__module__", "__doc__"})
+_HIDDEN = frozenset(
+    {
+        *("__dict__", "__weakref__", "__module__", "__doc__", "__annotations__"),
+        *("__dataclass_fields__", "__dataclass_params__", "__match_args__"),
+    }
+)
 _HOOKS = {"__getattr__": "get attribute", "__setattr__": "set attribute"}
 """Methods that are asked for the program's attributes, and not for those that the engine looks for:
 under these names Python does not find them by itself.
@@ -58,6 +63,8 @@ def made(name: str, bases: Sequence[Any], members: Mapping[str, Any]) -> type[Ob
         if not (isinstance(base, type) and issubclass(base, Object)):
             raise run_error("bad-class", f"{kind_of(base)} cannot be the base of `{name}`")
     held = {_HOOKS.get(key, key): _unbound(value) for key, value in members.items()}
+    if "__annotations__" in held:  # the names alone, in order: types mean nothing here
+        held["__annotations__"] = dict.fromkeys(held["__annotations__"], object)
     try:
         return type(name, (*bases,) or (Object,), {**held, "__module__": "__main__"})
     except TypeError as error:
@@ -98,7 +105,7 @@ def get(value: Any, name: str) -> Any:
     if name == "__name__" and isinstance(value, type):
         return value.__name__
     if not has(value, name):
-        if name == "__setattr__":
+        if name == "__setattr__" and (value is Object or isinstance(value, (Object, super))):
             return _setter(value)
         if isinstance(value, Object) and has(value, "__getattr__"):
             return called(value, "__getattr__", (name,), {})
@@ -197,6 +204,16 @@ def misfit(error: TypeError) -> RunError | None:
     """
     trace = error.__traceback__
     return arguments(error) if trace is None or trace.tb_next is None else None
+
+
+def misfit_within(error: TypeError) -> RunError | None:
+    """Likewise of a call anywhere in functions of the program."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+        if trace.tb_frame.f_code.co_filename not in (FILENAME, LIBRARY):
+            return None
+    return arguments(error)
 
 
 def returned(error: Exception) -> RunError | None:

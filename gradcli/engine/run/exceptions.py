@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradcli.engine.run.classes import misfit, returned
+from gradcli.engine.run.classes import misfit_within, returned
 from gradcli.engine.run.naming import kind_of
 from gradcli.engine.run.text import repr_text, text
 from gradcli.engine.values.objects import Object
@@ -114,7 +114,7 @@ def _of_python(error: Exception) -> GradError | None:
     if isinstance(error, NameError):
         name = getattr(error, "name", None) or str(error).partition("'")[2].partition("'")[0]
         return run_error("used-before-assigned", f"`{name}` has no value here")
-    if isinstance(error, TypeError) and (wrong := misfit(error)) is not None:
+    if isinstance(error, TypeError) and (wrong := misfit_within(error)) is not None:
         return wrong
     return returned(error)
 

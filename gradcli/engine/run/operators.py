@@ -181,6 +181,8 @@ def less(session: Session, x: Any, y: Any) -> bool:
             if not session.truth(equality(session, a, b)):
                 return less(session, a, b)
         return len(x) < len(y)
+    if isinstance(x, Object) or isinstance(y, Object):
+        return session.truth(objects().operated(ops.lt, (x, y), {}))
     if _PYTHONS.isdisjoint((type(x), type(y))):
         return session.truth(session.do(ops.lt, session.operands(ops.lt, [x, y]), {}))
     raise run_error("wrong-type", f"{kind_of(x)} and {kind_of(y)} have no order")

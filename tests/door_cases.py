@@ -223,6 +223,18 @@ print(L.tolist(), jsp.linalg.cholesky(A).tolist(), jsp.linalg.solve_triangular(L
 print(jsp.linalg.solve_triangular(L.T, jnp.eye(2)).tolist())
 print(jsp.linalg.solve_triangular(L, b, lower=True, trans=1).tolist())
 """,
+    "types": NUMPY
+    + """
+import typing as t
+from typing import Callable, Dict, List, Optional, Union
+Number = Union[float, np.ndarray]
+Many = t.Dict[str, List[Number]]
+
+def twice(x: Number, f: Optional[Callable[[float], float]] = None) -> Number:
+    return 2 * x
+
+print(float(twice(1.5)))
+""",
     # NumPy
     "elements are numbers": NUMPY
     + """

@@ -160,6 +160,7 @@ _RENAMED = {
 def _others() -> dict[str, dict[str, str]]:
     """The built-ins by module and name, of the modules of other libraries."""
     tables = {module: _table(text) for module, text in _NAMES.items()}
+    tables["typing"] = dict.fromkeys(_TYPING.split(), "python_typing_hint")
     for module, same in _SAME.items():
         tables[module] = {**tables[same], **tables.get(module, {})}
     return tables
@@ -170,6 +171,15 @@ def _table(text: str) -> dict[str, str]:
     pairs = (word.partition("=") for word in text.split())
     return {name: builtin or name for name, _, builtin in pairs}
 
+
+_TYPING = """
+    AbstractSet Annotated Any AnyStr AsyncIterator Callable ClassVar Collection Container
+    Counter DefaultDict Deque Dict Final FrozenSet Generator Generic Hashable Iterable Iterator
+    List Literal Mapping MutableMapping MutableSequence NamedTuple NewType NoReturn Optional
+    OrderedDict ParamSpec Protocol Reversible Self Sequence Set Sized Text Tuple Type TypeAlias
+    TypeVar TypedDict Union
+"""
+"""Names of `typing`, of which each is the same here."""
 
 _NAMES = {
     "torch.utils.checkpoint": "checkpoint",

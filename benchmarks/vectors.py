@@ -33,9 +33,10 @@ def vector(size: int, turns: int, repeats: int) -> None:
 
     x = 0.1 + np.arange(size) / size
     program = load(LOOP.replace("TURNS", str(turns)))
-    interpreted = Options(compile="never")
+    interpreted, compiled = Options(compile="never"), Options(compile="always")
     works: dict[str, Callable[[], object]] = {
         "gradcli, interpreted": lambda: program.grad(x=x, options=interpreted),
+        "gradcli, compiled": lambda: program.grad(x=x, options=compiled),
         "NumPy, adjoints by hand": partial(_by_hand, x, turns),
     }
     peer = torch()

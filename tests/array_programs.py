@@ -64,6 +64,9 @@ PROGRAMS = {
     "    y[n] = y[n - 1] - b\n    n = n + 1\ny.sum()",
     "a change of what lies otherwise": "y = x.reshape(10, 10).T * b\ny += x.reshape(10, 10)\n"
     "y.sum(0)[1] * y.sum()",
+    "a view of what a loop leaves": "y = x\nfor i in range(70):\n    y = y * 0.9 + x.view(10, 10)"
+    ".sum() * b * y\nif b > 0:\n    z = y * 2\nelse:\n    z = y\n"
+    "(y.view(10, 10).T.reshape(4, 25) @ z.view(25, 4)).sum()",
     "two names": "y = zeros(3)\nz = y\ny[0] = b\nz.sum() * x[0]",
     "a change in a branch": "y = x * 1\nif b > 0:\n    y[1] = b * b\nelse:\n    y[2] = 1.0\n"
     "(y * x).sum()",

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from gradcli.engine.compile.symbols import operand
+from gradcli.engine.compile.symbols import Symbol, operand
 from gradcli.engine.compile.trace import Trace
 from gradcli.engine.compile.typed import Operand, nothing
 from gradcli.engine.compile.values import (
@@ -57,10 +57,11 @@ class Form:
 
 
 class NumberForm(Form):
-    """A number of a type."""
+    """A number or array of a type; an array that is `dense` has its elements in order in memory."""
 
-    def __init__(self, type_: str) -> None:
+    def __init__(self, type_: str, *, dense: bool = False) -> None:
         self.type = type_
+        self.dense = dense
 
     def types(self) -> list[str]:
         return [self.type]
@@ -68,10 +69,15 @@ class NumberForm(Form):
     def flat(self, value: Any) -> list[Operand] | None:
         if value is DEAD or value is MISSING:
             return [nothing(self.type)]
+        if self.dense and not is_dense(value):
+            return None
         return [operand(value)] if is_number(value) and number_type(value) == self.type else None
 
     def made(self, numbers: Iterator[Any], trace: Trace) -> Any:
-        return next(numbers)
+        number = next(numbers)
+        if self.dense:
+            trace.dense.add(number.value.number)
+        return number
 
 
 class MaybeForm(Form):
@@ -263,9 +269,9 @@ def _joined(a: Any, b: Any, name: str, is_param: Callable[[Any], bool]) -> Form:
         if number_type(a) != number_type(b):
             raise Changed(f"{name} is of type {number_type(a)} in one turn and {number_type(b)} "
                           "in another")  # fmt: skip
-        return NumberForm(number_type(a))
+        return NumberForm(number_type(a), dense=is_dense(a) and is_dense(b))
     if a is DEAD and is_number(b):
-        return NumberForm(number_type(b))
+        return NumberForm(number_type(b), dense=is_dense(b))
     if isinstance(a, Either) and (found := either(a, b)) is not None:
         return found
     if a is MISSING or b is MISSING or isinstance(a, Maybe) or isinstance(b, Maybe):
@@ -316,6 +322,11 @@ def widened_content(
         _joined(x, y, "an item", is_param) for x, y in zip(head[:count], end[:count], strict=True)
     ]
     return HeldForm(items, _flags(head[count:], end[count:]))
+
+
+def is_dense(value: Any) -> bool:
+    """Whether it is known to be an array whose elements lie in order in memory."""
+    return isinstance(value, Symbol) and value.is_dense
 
 
 def _is_same(a: Any, b: Any) -> bool:

@@ -126,6 +126,10 @@ class Builder:
             raise NotCompilable("how a tensor lies in memory is not known", self.span)
         return True
 
+    def is_dense(self, x: Symbol) -> bool:
+        """Whether it is known that the elements of an array lie in order in memory."""
+        return False
+
     def whole(self, x: Any) -> Any:
         """A value; of an array that is known the symbol."""
         return self.held(x) if _is_data(x) else x
@@ -183,6 +187,11 @@ class Symbol(Carrier):
     @property
     def in_order(self) -> bool:
         return self._builder.is_in_order(self)
+
+    @property
+    def is_dense(self) -> bool:
+        """Whether it is known to be an array whose elements lie in order in memory."""
+        return self._builder.is_dense(self)
 
     def apply(self, op: Op, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
         return self._builder.do(op, args, params)

@@ -144,9 +144,11 @@ class Trace(Builder):
         """The innermost block that is open."""
         return self._open[-1]
 
+    def is_dense(self, x: Symbol) -> bool:
+        return isinstance(x.value, Value) and x.value.number in self.dense
+
     def is_in_order(self, x: Any) -> bool:
-        known = isinstance(x, Symbol) and isinstance(x.value, Value)
-        return (known and x.value.number in self.dense) or super().is_in_order(x)
+        return (isinstance(x, Symbol) and self.is_dense(x)) or super().is_in_order(x)
 
     def held(self, data: Any) -> Symbol:
         found = self._held.get(id(data))

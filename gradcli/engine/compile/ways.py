@@ -173,6 +173,9 @@ class Merge:
             target = self._targets[key] = self.trace.value(type_)
             self._results[0].append(x)
             self._results[1].append(y)
+            dense = self.trace.dense
+            if all(not isinstance(v, Value) or v.number in dense for v in (x, y)):
+                dense.add(target.number)
         return Symbol(target, self.trace)
 
     def _moved(self, a: Any, way: int) -> Any:

@@ -19,12 +19,13 @@ from gradcli.engine.compile.typed import (
     NotCompilable,
     Program,
     TooLarge,
+    bytes_of,
     dtype_and_shape,
     is_array,
     type_of,
 )
 from gradcli.engine.compile.vectors import Vectors
-from gradcli.engine.compile.walk import has_arrays
+from gradcli.engine.compile.walk import has_arrays, values
 from gradcli.engine.run.inputs import check_complete, check_names
 from gradcli.engine.values.data import NUMBERS, holds_finite, np
 from gradcli.engine.values.limits import Reached, meter
@@ -102,7 +103,8 @@ class Prepared:
         start = perf_counter()
         self._loaded = loaded
         self.form, self._code = _coded(loaded, form, request)
-        self.is_whole = has_arrays(self.form.program)
+        self._bytes = sum(bytes_of(v.type) for v in values(self.form.program))
+        self.is_whole = self._bytes > 0
         self.remark = remark(perf_counter() - start, self.form.program)
 
     def answer(self, request: Request, echo: Callable[[str], None]) -> Any:
@@ -131,7 +133,7 @@ class Prepared:
     ) -> tuple[Any, ...] | None:
         """The numbers for these inputs; None where the interpreter has the answer."""
         turns = self.form.effort.turns(request.options.limits)
-        if turns is None:
+        if turns is None or self._is_too_large():
             return None
         try:
             numbers = self._code.call(inputs, self._control(turns, echo))
@@ -140,6 +142,11 @@ class Prepared:
         except Reached:
             raise self._stopped() from None
         return _settled(numbers) if _finite(numbers) else None
+
+    def _is_too_large(self) -> bool:
+        """Whether the arrays of the code may take more memory than there is."""
+        found = meter()
+        return self._bytes > found.large and self._bytes > found.left
 
     def _more(self, request: Request) -> list[Any] | None:
         """The numbers of what is asked; None if they are not of the program's shapes."""
@@ -386,8 +393,10 @@ def _finite(numbers: Sequence[Any]) -> bool:
 
 
 def _settled(numbers: Sequence[Any]) -> tuple[Any, ...]:
-    """Numbers and arrays, in which those without dimensions are numbers."""
-    return tuple([x if type(x) in NUMBERS or x.ndim else x.item() for x in numbers])
+    """Numbers and arrays of their own memory; those without dimensions are numbers."""
+    return tuple(
+        [x if type(x) in NUMBERS else x.copy(order="K") if x.ndim else x.item() for x in numbers]
+    )
 
 
 def _lines(printed: Sequence[str]) -> tuple[str, ...]:

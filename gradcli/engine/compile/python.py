@@ -9,7 +9,6 @@ code, which does not. What raises there, too, has left.
 from __future__ import annotations
 
 import ast
-import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, partial
 from types import CodeType, FunctionType
@@ -34,6 +33,7 @@ from gradcli.engine.compile.typed import (
     Ruled,
     Tell,
     Value,
+    bytes_of,
     dtype_and_shape,
     is_array,
     nothing,
@@ -320,7 +320,7 @@ class _Writer:
 
     def taken(self, i: Push) -> list[ast.stmt]:
         """Take the memory of arrays from what there is; leave where that is too little."""
-        size = sum(map(_bytes, map(type_of, i.values)))
+        size = sum(map(bytes_of, map(type_of, i.values)))
         if not size:
             return []
         left = ast.AugAssign(ast.Name("room", ast.Store()), ast.Sub(), ast.Constant(size))
@@ -489,14 +489,6 @@ class _Writer:
     def name(self, value: Value) -> str:
         """The variable of a value."""
         return self.names.get(value.number) or f"v{value.number}"
-
-
-def _bytes(type: str) -> int:
-    """Bytes that an array of a type takes."""
-    if not is_array(type):
-        return 0
-    dtype, shape = dtype_and_shape(type)
-    return math.prod(shape) * (1 if dtype == "bool" else 8)
 
 
 def _instructions(block: Block) -> Iterable[Instruction]:

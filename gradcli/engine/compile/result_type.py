@@ -63,4 +63,4 @@ def _ones(x: Any) -> Any:
     if x.is_number and like_of(x).dtype == "int64":  # it may be a place
         return 0
     one = {"float64": 1.0, "int64": 1, "bool": True}[x.dtype]  # type: ignore[attr-defined]
-    return np.full((1, *x.shape), one)[0, ...] if x.is_number is False else one  # type: ignore[attr-defined]
+    return np.broadcast_to(one, (1, *x.shape))[0, ...] if x.is_number is False else one  # type: ignore[attr-defined]

@@ -12,6 +12,7 @@ that the interpreter records. That is what the order of sums in a pass back hang
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import TypeAlias
@@ -208,6 +209,14 @@ def dtype_and_shape(type: str) -> tuple[str, tuple[int, ...]]:
         return DTYPES[type], ()
     dtype, _, sizes = type[:-1].partition("[")
     return dtype, tuple(map(int, filter(None, sizes.split(","))))
+
+
+def bytes_of(type: str) -> int:
+    """Bytes that an array of a type takes; those of a number do not count."""
+    if not is_array(type):
+        return 0
+    dtype, shape = dtype_and_shape(type)
+    return math.prod(shape) * (1 if dtype == "bool" else 8)
 
 
 def is_floating(type: str) -> bool:

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gradcli.engine.autodiff.paths import Paths, age, between, reachable, visible
 from gradcli.engine.ops.catalog import ops
-from gradcli.engine.ops.inplace import apply_inplace
 from gradcli.engine.tape.graph import (
     ACCUMULATED,
     ARRIVING,
@@ -260,6 +259,8 @@ def accumulate(x: Tensor, c: Any, create_graph: bool) -> None:
     elif create_graph:
         x.grad = ops.add(x.grad, c)
     else:
+        from gradcli.engine.ops.inplace import apply_inplace
+
         apply_inplace(ops.add, x.grad, [c], {}, None, recording=False)
 
 

@@ -13,7 +13,6 @@ from gradcli.engine.ops.binding import (
     needs_no_binding,
     static,
 )
-from gradcli.engine.ops.inplace import apply_inplace, replace, turned
 from gradcli.engine.ops.op import REQUIRED, Op
 from gradcli.engine.run import scalars
 from gradcli.engine.run.session import Session
@@ -292,6 +291,8 @@ def changed(
     site: Site | None,
 ) -> Tensor:
     """A tensor changed in place to what the op makes of it."""
+    from gradcli.engine.ops.inplace import apply_inplace, replace, turned
+
     rest = session.operands(op, [x, *rest], site)[1:]
     recording = session.recording
     if op.body is not None:

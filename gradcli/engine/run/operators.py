@@ -10,7 +10,6 @@ from typing import Any
 
 from gradcli.engine.ops.binding import static
 from gradcli.engine.ops.catalog import ops
-from gradcli.engine.ops.inplace import apply_inplace
 from gradcli.engine.run import scalars
 from gradcli.engine.run.call import Function, augmented, by_place, in_order, of_tensors
 from gradcli.engine.run.naming import kind_of
@@ -433,6 +432,8 @@ def set_item(session: Session, receiver: Any, index: Any, value: Any, site: Site
         return
     if type(receiver) is not Tensor:
         raise run_error("wrong-type", f"items of {kind_of(receiver)} cannot be set")
+    from gradcli.engine.ops.inplace import apply_inplace
+
     value = session.operands(ops.set_at, [receiver, value], site)[1]
     if memory.overlaps(receiver.data):  # what the index shows of it may lie apart
         part = session.do(ops.getitem, [receiver], {"index": where}, site)

@@ -12,12 +12,12 @@ from gradcli.engine.values.data import NUMBERS, np
 def elements(value: Any, shape: Sequence[int]) -> list[Any] | None:
     """The elements of a list, array or tensor of that shape, in their order; None of another."""
     data = value.data if isinstance(value, Tensor) else value
+    if type(data) in NUMBERS:
+        return None if shape else [data]
     if isinstance(data, np.ndarray):
         is_plain = data.dtype in (np.float64, np.int64, np.bool_) and data.flags.c_contiguous
         return data.reshape(-1).tolist() if data.shape == tuple(shape) and is_plain else None
-    if not shape:
-        return [data] if type(data) in NUMBERS else None
-    if type(data) not in (list, tuple) or len(data) != shape[0]:
+    if not shape or type(data) not in (list, tuple) or len(data) != shape[0]:
         return None
     found: list[Any] = []
     for item in data:

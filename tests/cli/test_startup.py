@@ -42,6 +42,7 @@ HEAVY = frozenset(
 
 TYPER = frozenset({"typer", "annotated_doc", "shellingham", "typing_extensions", "click"})
 NUMPY = TYPER | {"numpy", "ctypes", "pickle", "numbers"}
+LLVM = TYPER | {"llvmlite", "ctypes", "random", "tempfile"}  # which imports those
 
 COMMANDS = {  # arguments: what it may import that is heavy or not of the standard library
     "run on numbers": (["run", "-e", "x = 3.0", "-e", "x ** 2 + sin(x)"], TYPER),
@@ -51,6 +52,7 @@ COMMANDS = {  # arguments: what it may import that is heavy or not of the standa
         ["grad", "-e", "y = x", "-e", "while y < 9: y = y * 2", "-e", "y", "x=2"],
         TYPER,
     ),
+    "code on numbers": (["grad", "-e", "x ** 2 + sin(x)", "x=2", "--compile", "always"], LLVM),
     "graph on numbers": (["graph", "-e", "x ** 2", "x=2"], TYPER),
     "graph on numbers as dot": (["graph", "-e", "x ** 2", "x=2", "-f", "dot"], TYPER),
     "the version": (["--version"], TYPER),

@@ -230,7 +230,9 @@ def is_whole(x: Any) -> bool:
 
 
 def _is_data(x: Any) -> bool:
-    return type(x) not in SCALARS and isinstance(x, np.ndarray)
+    if isinstance(x, Symbol) or type(x) in SCALARS:  # of which NumPy need not be loaded to know
+        return False
+    return isinstance(x, np.ndarray)
 
 
 def operand(x: Any) -> Operand:

@@ -62,3 +62,19 @@ def test_code_agrees_on_what_elements_are(text):
     program = load("import numpy as np\n" + text)
     interpreted = program.run(options=Options(compile="never")).result
     assert by_code(program) in (interpreted, "not-compilable")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("jax.lax.scan(lambda c, x: (c, x), 0, (jnp.ones(5), jnp.ones(4)))", "got 4 and 5"),
+        ("jax.lax.scan(lambda c, x: (c, x), 0, {'a': jnp.ones(5), 'b': jnp.ones(4)})", "4 and 5"),
+        ("jax.tree.map(lambda a, b: a, [1, 2], [1])", "trees of one form"),
+        ("jax.tree_util.tree_unflatten(jax.tree.flatten([1, 2])[1], [1])", "do not fill the tree"),
+        ("jax.custom_vjp(3)", "takes a function"),
+    ],
+)
+def test_what_cannot_be_is_refused(text, said):
+    with pytest.raises(GradError) as caught:
+        load(f"import jax\nimport jax.numpy as jnp\n{text}").run()
+    assert said in caught.value.diagnostics[0].message

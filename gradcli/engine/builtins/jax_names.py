@@ -309,11 +309,20 @@ def _scan(session: Any, f: Any, init: Any, xs: Any, length: Any, reverse: Any, u
 def _rows(session: Any, xs: Any) -> list[Any]:
     """The rows of an array, or of several in a tuple or dictionary, side by side."""
     if isinstance(xs, tuple):
-        return [*zip(*(_rows(session, part) for part in xs), strict=True)]
+        return _beside([_rows(session, part) for part in xs])
     if type(xs) is dict:
-        rows = zip(*(_rows(session, part) for part in xs.values()), strict=True)
+        rows = _beside([_rows(session, part) for part in xs.values()])
         return [dict(zip(xs, row, strict=True)) for row in rows]
     return session.items(xs)  # type: ignore[no-any-return]  # a list of them
+
+
+def _beside(parts: list[Any]) -> list[Any]:
+    """What stands at one place of each, together."""
+    counts = sorted({len(part) for part in parts})
+    if len(counts) > 1:
+        message = f"`scan` goes through as many rows of each, got {counts[0]} and {counts[-1]}"
+        raise run_error("wrong-count", message)
+    return [*zip(*parts, strict=True)]
 
 
 def _together(session: Any, found: Any) -> Any:
@@ -321,7 +330,7 @@ def _together(session: Any, found: Any) -> Any:
     if not found or found[0] is None:
         return None
     if isinstance(found[0], tuple):
-        return tuple(_together(session, part) for part in zip(*found, strict=True))
+        return tuple(_together(session, part) for part in _beside(found))
     if type(found[0]) is dict:
         return {key: _together(session, [value[key] for value in found]) for key in found[0]}
     return session.tensor([*found])

@@ -8,19 +8,20 @@ import sys
 NODES = 1_000_000
 MEASURE = """
 import sys, time
-from gradcli.program import load
+from gradcli.program import Options, load
 
 def peak():  # of this process alone: getrusage counts what its parent had before exec
     lines = open("/proc/self/status").read().splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) * 1024
 
 text = "input x = 1.0\\ny = x\\nfor i in range(TURNS):\\n    y = y * 0.999999 + x\\ny\\n"
-load(text.replace("TURNS", "2")).grad()
+interpreted = Options(compile="never")
+load(text.replace("TURNS", "2")).grad(options=interpreted)
 program = load(text.replace("TURNS", sys.argv[1]))
 before = peak()
-start = time.perf_counter()
-program.grad()
-taken = time.perf_counter() - start
+start = time.process_time()
+program.grad(options=interpreted)
+taken = time.process_time() - start
 print(taken, peak() - before)
 """
 

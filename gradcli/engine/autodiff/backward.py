@@ -329,7 +329,7 @@ def _sweep(
     Returns the nodes that are to be left, if any are.
     """
     recorded, passes, leaves = way.recorded, way.passes, way.leaves
-    is_live = paths.live.__contains__
+    is_live, whole = paths.live.__contains__, paths.whole
     pending: dict[Any, Any] = {}
     reach: Reach | None = None
     visited: list[Node] = []
@@ -368,7 +368,12 @@ def _sweep(
             if leaves != LIVE:
                 visited.append(node)
             continue
-        wanted = [*map(is_live, node.edges)]
+        edges: Any = node.edges  # of which those that are None pull None
+        wanted: Sequence[bool]
+        if whole and len(edges) == 2:
+            wanted = edges[0] is not None, edges[1] is not None
+        else:
+            wanted = [*map(is_live, edges)]
         passed_by = True not in wanted
         if hooks is not None and not (passed_by and not way.ends):
             g = _about_to_go(hooks, g, recorded)
@@ -397,7 +402,6 @@ def _sweep(
             pulled = _left(hooks, node, pulled, g, recorded)
         if way.checks:
             _refuse_nan(node, pulled)
-        edges: Any = node.edges  # of which those that are None pull None
         for under, index, c in zip(edges, node.outputs, pulled, strict=True):
             if c is None:
                 continue

@@ -46,9 +46,10 @@ def between(roots: Iterable[Node], ends: Collection[Node]) -> Paths:
         if made_of_none and node not in ends:
             whole = False
     order.sort(key=age)
-    live = set(ends)
     if whole:
-        return Paths(order, live | seen, whole=True)
+        seen.update(ends)
+        return Paths(order, seen, whole=True)
+    live = set(ends)
     for node in order:
         if not live.isdisjoint(node.edges):
             live.add(node)

@@ -7,7 +7,6 @@ from sys import getrefcount
 from typing import Any
 
 from gradcli.engine.ops.catalog import ops
-from gradcli.engine.ops.direct import one_call
 from gradcli.engine.ops.op import Op
 from gradcli.engine.tape.graph import Node, Site, seen
 from gradcli.engine.tape.tensor import (
@@ -77,6 +76,8 @@ def _written_over(op: Op, x: Tensor, args: Sequence[Any], params: Mapping[str, A
     alike = type(value) is np.ndarray and value.shape == data.shape and value.dtype.char == "d"
     if data.dtype.char != "d" or data.base is not None or not (alike or type(value) is float):
         return False
+    from gradcli.engine.ops.direct import one_call
+
     function = one_call(op) if params is op.params or not params else None
     if not isinstance(function, np.ufunc):
         return False

@@ -23,6 +23,7 @@ Maker: TypeAlias = Callable[[Site | None], Function]
 
 _FIRST = (0,)
 _FIRSTS = (0, 0)
+_SCALARS: tuple[Any, Any] = (SCALAR, SCALAR)
 
 
 @cache
@@ -153,10 +154,12 @@ def binary(
                 saves_y = (
                     left_y if right is None else right_y if left is None else left_y or right_y
                 )
-                saved = (
-                    x if saves_x or kind_x in NUMBERS else SCALAR,
-                    y if saves_y or other in NUMBERS else SCALAR,
-                )
+                saved = _SCALARS
+                if saves_x or saves_y or kind_x in NUMBERS or other in NUMBERS:
+                    saved = (
+                        x if saves_x or kind_x in NUMBERS else SCALAR,
+                        y if saves_y or other in NUMBERS else SCALAR,
+                    )
                 made = OpNode(op, (left, right), outputs, saved, params, visible, site)
                 made.out = out
                 made.like = SCALAR

@@ -411,18 +411,19 @@ class AlikeNode(OpNode):
     ) -> Sequence[Any]:
         if still is not None or isinstance(g, Carrier):
             return super().pull(g, wanted, still)
-        return self._pull(self.op.cotangents(tuple(wanted)), g, False)
+        if self.versions is not None:
+            self._check()
+        cotangents = self.op.cotangents(tuple(wanted))
+        pulled = cotangents(g, self.out, self.data, self.params, False)
+        return pulled if self.sums is None else self.op.summed(pulled, self.sums)
 
     def pull_all(self, g: Any, own: bool) -> Sequence[Any]:
         """The cotangents of all edges from that array, which may be written over where it is the
         caller's own.
         """
-        return self._pull(self.cotangents, g, own)
-
-    def _pull(self, cotangents: Callable[..., Sequence[Any]], g: Any, own: bool) -> Sequence[Any]:
         if self.versions is not None:
             self._check()
-        pulled = cotangents(g, self.out, self.data, self.params, own)
+        pulled = self.cotangents(g, self.out, self.data, self.params, own)
         return pulled if self.sums is None else self.op.summed(pulled, self.sums)
 
 

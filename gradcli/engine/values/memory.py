@@ -16,6 +16,8 @@ def shares(x: Data, y: Data) -> bool:
     """Whether two values may lie on one memory; a number lies on none."""
     if type(x) in NUMBERS or type(y) in NUMBERS:
         return False
+    if x.base is None is y.base:  # each owns what it lies on
+        return x is y
     if not x.size or not y.size:  # of an empty one its making tells
         return _owner(x) is _owner(y)
     return x is y or bool(np.may_share_memory(x, y))
@@ -44,8 +46,9 @@ def own(out: Data, args: Sequence[Data], layout: Any) -> Data:
     """A result on memory that no argument lies on, laid out by `layout(out, args)`."""
     if type(out) in NUMBERS:
         return out
+    owner = out.base is None
     for a in args:
-        lies = out.base is not None and isinstance(a, np.ndarray)
+        lies = not owner and isinstance(a, np.ndarray)
         if out is a or (lies and np.may_share_memory(out, a)):
             out = out.copy(order="K")
             break

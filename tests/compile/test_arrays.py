@@ -74,12 +74,24 @@ def test_what_lies_in_order():
     assert lies["permute"] is False
 
 
+SQUARE = """
+class F(Function):
+    @staticmethod
+    def forward(ctx, u):
+        ctx.save_for_backward(u)
+        return u * u
+    @staticmethod
+    def backward(ctx, g):
+        u, = ctx.saved_tensors
+        return 2 * u * g
+"""
 REFUSED = {
     "x[x > 0].sum() * b": "an item is taken by what is known only when it runs",
     "x.sort()[0][3] * b": "`sort` of a tensor",
     "y = x.reshape(5, 20).T\ny.contiguous().sum() * b": "how a tensor lies in memory",
     "y = x * b\nz = y[:3]\nw = z * 2\ny *= 2.0\n(z * w).sum()": "a view is read whose base",
     "y = x * b\nz = y * y\ny += 1\nz.sum()": "that a derivative reads",
+    f"{SQUARE}F.apply(x * b).sum()": "`F` of what is no number",
     "y = zeros(3)\nz = [y]\ny[0] = b\nz[0].sum() * x[0]": "that others may hold",
     "y = x * b\nz = y[:3]\nz += 1\ny.sum()": "that others may hold",
 }

@@ -19,6 +19,7 @@ from gradcli.engine.compile.typed import (
     Ruled,
     Tell,
     Value,
+    is_array,
 )
 from gradcli.engine.compile.values import (
     Cell,
@@ -93,14 +94,14 @@ class OwnFunctions:
     def apply(self, function: Own, args: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
         """`NAME.apply(args)`."""
         trace = self._trace
-        if keywords or not all(is_number(number_in(a)) for a in args):
+        if keywords or not all(map(_is_single, args)):
             raise trace.refused(f"`{function.name}` of what is no number")
         context = Context(tuple(map(self._needs, args)), trace.depth)
         before, trace.recording = trace.recording, False
         out = self._method(function, "forward", context, args)
         trace.recording = before
         outs = out if isinstance(out, tuple) else (out,)
-        if not all(is_number(number_in(x)) for x in outs):
+        if not all(map(_is_single, outs)):
             raise trace.refused(f"`forward` of `{function.name}` gives what is no number")
         numbers = [trace.cut(number_in(x)) for x in outs]
         constants = [number_type(n) != "float" for n in numbers]
@@ -241,6 +242,12 @@ class OwnFunctions:
         if number_type(number) == "float":
             return operand(number)
         return operand(ops.mul(number, 1.0)) if isinstance(number, Symbol) else float(number)
+
+
+def _is_single(value: Any) -> bool:
+    """Whether a value is a number or a 0-d tensor."""
+    number = number_in(value)
+    return is_number(number) and not is_array(number_type(number))
 
 
 class _Done(Record):

@@ -63,6 +63,16 @@ def test_the_typed_program_holds():
         assert has_arrays(made.program)
 
 
+def test_no_derivative_lies_backwards_in_memory():
+    """A sum hangs on the order of what it adds up."""
+    pull = "torch.autograd.functional.vjp(lambda p: p.cumsum(0) * t, t, ones(4, 5, 5))[1]"
+    text = f"k = x.reshape(4, 5, 5)\nt = k * 2\nd = {pull}\n"
+    run = load(f"{HEAD}{text}d.stride()").run(**GIVEN)
+    assert run.result == [25.0, 5.0, 1.0]
+    found, code = both(load(f"{HEAD}{text}(d * d).sum() * b"), "grad", wrt="b")
+    assert found == code
+
+
 def test_what_lies_in_order():
     """Views may not, and what is made of them lies as they do."""
     text = f"{HEAD}w = x.reshape(10, 10)\nu = w.T * b\nv = w * b\nu.sum() + v.sum()"

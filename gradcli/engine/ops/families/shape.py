@@ -522,7 +522,7 @@ flip: Op = op(
     params={"*dims": REQUIRED},
     doc="A copy of the input with the order reversed in the dimensions `dims`.",
     source="PyTorch: flip",
-    array=lambda x, dims: np.flip(x, _flip_axes(np.ndim(x), dims)),
+    array=lambda x, dims: np.flip(x, _flip_axes(np.ndim(x), dims)).copy("K"),  # not backwards
     layout=as_first,
     shape=lambda x, dims: x,
     vjp=(lambda g, out, x, dims: flip(g, dims=dims),),

@@ -63,6 +63,20 @@ def test_the_typed_program_holds():
         assert has_arrays(made.program)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "t = tensor(y).argmax()\ny * y + t",
+        "torch.func.hessian(lambda p: softmax(p, 0).sum())(y) + y",
+        "torch.logsumexp(y * ones(()), (0,)) * y",
+    ],
+)
+def test_what_has_a_value_on_arrays_alone_is_done_so(text):
+    """A number may be given to it, too, and no value of the program is an array."""
+    run, code = both(load(f"param y = -0.39\n{text}"), "grad", {})
+    assert run == code or "not-compilable" in code
+
+
 def test_no_derivative_lies_backwards_in_memory():
     """A sum hangs on the order of what it adds up."""
     pull = "torch.autograd.functional.vjp(lambda p: p.cumsum(0) * t, t, ones(4, 5, 5))[1]"

@@ -389,7 +389,7 @@ class _Writer:
         """What an op gives: on floats some are Python's operators."""
         args = [self.operand(x) for x in i.args]
         op = ops[i.op]
-        if any(map(is_array, map(type_of, (i.target, *i.args)))):
+        if op.number is None or any(map(is_array, map(type_of, (i.target, *i.args)))):
             return self.on_arrays(i, args)
         params = {name: value for name, value in i.params if value != op.params[name]}
         types = [type_of(x) for x in i.args]

@@ -20,6 +20,7 @@ from gradcli.engine.compile.typed import (
     Value,
     is_array,
 )
+from gradcli.engine.ops.catalog import ops
 
 
 def defined(i: Instruction) -> tuple[Value, ...]:
@@ -58,8 +59,10 @@ def has_rules(program: Program) -> bool:
 
 
 def has_arrays(program: Program) -> bool:
-    """Whether any value of a program is an array."""
-    return any(is_array(v.type) for v in values(program))
+    """Whether any value of a program is an array, or made by what has a value on arrays alone."""
+    return any(is_array(v.type) for v in values(program)) or any(
+        isinstance(i, Do) and ops[i.op].number is None for i in instructions(program.block.body)
+    )
 
 
 def values(program: Program) -> Iterator[Value]:

@@ -77,6 +77,22 @@ def test_what_has_a_value_on_arrays_alone_is_done_so(text):
     assert run == code or "not-compilable" in code
 
 
+INDICES = ["[[1], [-1]]", "[[1, 2]]", "[[0, 2], slice(1, 3)]", "[None, 1]", "[1, 3]", "([1], [2])",
+           "[True, False, True, False]", "tensor([1, 0])", "[[[1], [2]]]", "..., [0]", "1:3, 2",
+           "-1", "True", "[tensor([1, 2]), 0]"]  # fmt: skip
+
+
+@pytest.mark.parametrize("index", INDICES)
+def test_an_index_takes_what_it_takes_in_a_run(index):
+    head = f"{HEAD}y = (x * b)[:12].reshape(4, 3)\n"
+    for text in (f"y[{index}].sum()", f"z = y * 1\nz[{index}] = 0.5\n(z * y).sum()"):
+        run, code = both(load(head + text), "grad")
+        assert run == code or "not-compilable" in code, (run, code)
+    small = f"param v: float[4, 3]\n(v * 2.0)[{index}].sum()"
+    run, code = both(load(small), "grad", {"v": [[0.5, -1.0, 2.0]] * 4})
+    assert run == code or "not-compilable" in code, (run, code)
+
+
 def test_no_derivative_lies_backwards_in_memory():
     """A sum hangs on the order of what it adds up."""
     pull = "torch.autograd.functional.vjp(lambda p: p.cumsum(0) * t, t, ones(4, 5, 5))[1]"

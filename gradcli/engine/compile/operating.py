@@ -18,7 +18,7 @@ from gradcli.engine.compile.values import (
     number_type,
 )
 from gradcli.engine.ops.catalog import ops
-from gradcli.engine.run.operators import OPS
+from gradcli.engine.run.operators import OPS, as_tuple
 from gradcli.engine.run.text import text
 from gradcli.engine.tape.tensor import Tensor
 
@@ -106,7 +106,7 @@ class Operators:
     def item(self, x: Any, index: Any) -> Any:
         """`x[index]`."""
         if (isinstance(x, (Vector, Tensor)) or is_whole(x)) and is_known(index):
-            return self._trace.do(ops.getitem, [x], {"index": index})
+            return self._trace.do(ops.getitem, [x], {"index": as_tuple(index)})
         if isinstance(x, Tensor) and x.shape:
             x = self._trace.tensors.of_known(x)
         if isinstance(index, Symbol) and (isinstance(x, (Vector, list, tuple)) or is_whole(x)):

@@ -452,7 +452,8 @@ class Statements:
         if isinstance(at, Symbol) and at.type == "int":
             self._trace.change(ops.with_row, receiver, [value, at])
         elif is_known(at):
-            self._trace.change(ops.set_at, receiver, [value], {"index": at})
+            where = operators.as_tuple(at)
+            self._trace.change(ops.set_at, receiver, [value], {"index": where})
         else:
             raise self._trace.refused("a part is set at a place that is known only when it runs")
 

@@ -458,12 +458,17 @@ def _set_part(session: Session, receiver: list[Any], where: slice, value: Any) -
 
 
 def _place(index: Any) -> Any:
-    """What stands between the brackets, as plain data. A list that has more in it than numbers is a
-    tuple, as in PyTorch: `x[[[0], [1]]]` is `x[[0], [1]]`.
+    """What stands between the brackets, as plain data."""
+    return _index(as_tuple(index))
+
+
+def as_tuple(index: Any) -> Any:
+    """What stands between the brackets. A list that has more in it than numbers is a tuple, as in
+    PyTorch: `x[[[0], [1]]]` is `x[[0], [1]]`.
     """
     if type(index) is list and len(index) < LONGEST_AS_TUPLE and any(map(_is_place, index)):
-        index = tuple(index)
-    return _index(index)
+        return tuple(index)
+    return index
 
 
 def _position(index: Any) -> Any:

@@ -93,6 +93,21 @@ def test_an_index_takes_what_it_takes_in_a_run(index):
     assert run == code or "not-compilable" in code, (run, code)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "k = linspace(0, 1, 100)\n(x == k).sum() + b * (k == x).sum() + b * (x != k).sum()",
+        "t = relu((x * b).logsumexp(dim=0))\nt -= t\nt * b",
+        "t = relu(x * b)\nt -= t\nt.sum() * b",
+        "k = tensor(0.5, dtype=float32)\n((x - k) < k).sum() * b",
+        "k = tensor(0.5, dtype=float32)\nwhere((b - k) < k, (b - k) * k, 1) + x.sum()",
+    ],
+)
+def test_constants_and_what_is_saved(text):
+    run, code = both(load(HEAD + text), "grad")
+    assert run == code or "not-compilable" in code, (run, code)
+
+
 def test_no_derivative_lies_backwards_in_memory():
     """A sum hangs on the order of what it adds up."""
     pull = "torch.autograd.functional.vjp(lambda p: p.cumsum(0) * t, t, ones(4, 5, 5))[1]"

@@ -128,6 +128,7 @@ class Arrays:
         if not trace.recording and floating:
             made = trace.cut(made)
         found = self._cell(made, floating and trace.recording and visible, op.view)
+        found.saved = op.guards_out and trace.recording and floating
         if op.view:
             found.base = args[0], args[0].number
         return found

@@ -75,7 +75,7 @@ class Operators:
     def equality(self, x: Any, y: Any) -> Any:
         """`x == y`."""
         if _is_scalar(x) and _is_scalar(y):
-            return ops.eq(x, y)
+            return self._trace.do(ops.eq, [x, y], {})
         if type(x) is tuple and type(y) is tuple:
             same: Any = len(x) == len(y)
             for a, b in zip(x, y, strict=False) if same else ():

@@ -189,7 +189,11 @@ DTYPES = {"float": "float64", "int": "int64", "bool": "bool"}
 
 def type_of(x: Operand | None) -> str:
     """The type of an operand; "none" of what is left out."""
-    return x.type if isinstance(x, Value) else "none" if x is None else TYPES[type(x)]
+    if isinstance(x, Value):
+        return x.type
+    if x is not None and type(x) not in TYPES:  # as what a 0-d tensor of float32 holds
+        raise NotCompilable("a tensor of another dtype than float64, int64 or bool")
+    return "none" if x is None else TYPES[type(x)]
 
 
 def array_type(dtype: str, shape: Sequence[int]) -> str:

@@ -10,27 +10,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 from by_family import by_family
-from dtype_calls import EXPRESSIONS, LETTERS, NARROW, narrow_calls
-from oracles import table
+from dtype_calls import EXPRESSIONS, NARROW, narrow_calls
+from result_dtypes import ARRAYS_FIRST, INPUTS, OPS, known, letters
 
-from gradcli.engine.ops.catalog import ops
 from gradcli.engine.run.session import Session
-from gradcli.engine.static.value import constant, inferred, tensor
+from gradcli.engine.static.value import inferred
 from gradcli.engine.tape.tensor import Tensor
-from gradcli.engine.values.carrier import data_of
-from gradcli.engine.values.data import Quiet, dtype_of, plain
-from gradcli.errors import GradError
+from gradcli.engine.values.data import Quiet, plain
 from gradcli.program import Options, load
 
 RECORDED = json.loads((Path(__file__).parent / "narrow.json").read_text("utf-8"))
-ALL = {**LETTERS, **NARROW}
-OPS = [
-    op
-    for name, op in table().items()
-    if op.host is None and (op.array or op.body) and ".internal." not in ops.families[name]
-]
-ARRAYS_FIRST = "PyTorch makes arrays of both first, so that a tensor without dimensions counts"
-INPUTS = "PyTorch gives the input's dtype, whatever the others hold"
 DEPARTS = {  # in how many calls, and why
     "cosine_embedding_loss": (1, "PyTorch makes float64 of ints first"),
     "huber_loss": (1, INPUTS),
@@ -45,20 +34,6 @@ OTHERWISE = {  # texts, and why
     ("float16", "x.prod()"): "PyTorch rounds each product of two",
     ("int32", "x ** 3"): "a power that needs more than 64 bits is refused",
 }
-
-
-def letters(question):
-    """A letter for the dtype of each result, "-" where it is refused."""
-    try:
-        out = question()
-    except GradError:
-        return "-"
-    parts = out if isinstance(out, tuple) else (out,)
-    return "".join(ALL.get(dtype_of(data_of(part)), "?") for part in parts)
-
-
-def known(a):
-    return tensor(a.shape, dtype_of(a)) if isinstance(a, np.ndarray) else constant(a)
 
 
 @by_family(OPS)

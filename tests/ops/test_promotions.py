@@ -11,25 +11,17 @@ from pathlib import Path
 import numpy as np
 from by_family import by_family
 from dtype_calls import LETTERS, calls
-from oracles import forward, reverse, samples, table
+from oracles import forward, reverse, samples
+from result_dtypes import ARRAYS_FIRST, INPUTS, OPS, known, letters
 
-from gradcli.engine.ops.catalog import ops
 from gradcli.engine.run.session import Session
-from gradcli.engine.static.value import constant, inferred, tensor
+from gradcli.engine.static.value import inferred
 from gradcli.engine.tape.tensor import Tensor, leaf
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import Quiet, dtype_of, plain
-from gradcli.errors import GradError
 
 HERE = Path(__file__).parent
 RECORDED = json.loads((HERE / "promotions.json").read_text("utf-8"))["dtypes"]
-OPS = [
-    op
-    for name, op in table().items()
-    if op.host is None and (op.array or op.body) and ".internal." not in ops.families[name]
-]
-ARRAYS_FIRST = "PyTorch makes arrays of both first, so that a tensor without dimensions counts"
-INPUTS = "PyTorch gives the input's dtype, whatever the others hold"
 LIKE_A = "PyTorch reads B as of A's dtype without a look"
 DEPARTS = {  # in how many calls, and why
     "avg_pool1d": (1, "an average of ints is none"),
@@ -47,21 +39,6 @@ DEPARTS = {  # in how many calls, and why
     "soft_margin_loss": (2, INPUTS),
     "solve_triangular": (5, LIKE_A),
 }
-
-
-def known(a):
-    """What `check` knows of an argument."""
-    return tensor(a.shape, dtype_of(a)) if isinstance(a, np.ndarray) else constant(a)
-
-
-def letters(question):
-    """A letter for the dtype of each result of a call, "-" where it is refused."""
-    try:
-        out = question()
-    except GradError:
-        return "-"
-    parts = out if isinstance(out, tuple) else (out,)
-    return "".join(LETTERS.get(dtype_of(data_of(part)), "?") for part in parts)
 
 
 def is_float32(a):

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 
 # Threads of NumPy's products wait for each other longer than small products take, and what they
-# add up depends on how many there are: one, unless the user has said how many.
+# add up depends on how many there are: one, unless the user has said how many. Large products are
+# cut in pieces that are done at the same time (engine/numerics/products.py).
 _THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 
 
@@ -27,6 +28,7 @@ def main() -> None:
     gc.disable()  # a short life makes few cycles, and looking for them takes its tenth part
     if not any(name in os.environ for name in _THREADS):
         os.environ.update(dict.fromkeys(_THREADS, "1"))
+        os.environ.setdefault("GRADCLI_NUM_THREADS", "all")
     signals = None
     try:
         from gradcli.cli.signals import Signals

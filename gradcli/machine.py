@@ -1,4 +1,4 @@
-"""What memory the machine has, and how much of it this process holds."""
+"""What the machine has: memory, and how much of it this process holds; processors."""
 
 from __future__ import annotations
 
@@ -86,3 +86,16 @@ def _page() -> int:
         return os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, OSError, ValueError):
         return _PAGE
+
+
+THREADS = "GRADCLI_NUM_THREADS"
+"""The variable of the environment that says how many threads do a large product: a number, or "all"
+for one on each processor. One where it says nothing.
+"""
+
+
+def processors() -> int:
+    """How many processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

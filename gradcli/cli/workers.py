@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 from gradcli.cli.failures import usage
 from gradcli.cli.terminal import print_message
 from gradcli.errors import Diagnostic, LimitError
+from gradcli.machine import THREADS
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -130,6 +131,7 @@ def _work(work: Work[Item, Made], connection: Connection, parents: Sequence[Conn
         end.close()
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)  # the rows are the parent's
+    os.environ[THREADS] = "1"  # the processors are the jobs'
     try:
         while True:
             made: list[tuple[str, Made | _Failed]] = []

@@ -6,6 +6,7 @@ from math import prod
 from typing import Any
 
 from gradcli.engine.numerics import ieee
+from gradcli.engine.numerics.products import product
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import Op, bad, composite, op, sample
 from gradcli.engine.ops.promotion import counted
@@ -43,7 +44,7 @@ def _product_shape(a: Shape, b: Shape) -> Shape:
 def _product(a: Data, b: Data) -> Data:
     if type(a) is np.ndarray is type(b) and a.dtype.char == "d" == b.dtype.char:
         try:
-            return np.matmul(a, b)
+            return product(a, b)
         except ValueError:  # whose message is not ours
             _product_shape(a.shape, b.shape)
             raise
@@ -52,7 +53,7 @@ def _product(a: Data, b: Data) -> Data:
         single = np.float32 in (a.dtype, b.dtype) and np.float64 not in (a.dtype, b.dtype)
         if single and a.dtype != b.dtype:
             a, b = a.astype(np.float32), b.astype(np.float32)
-        return np.matmul(a, b)
+        return product(a, b)
     return _integer_product(a, b)
 
 

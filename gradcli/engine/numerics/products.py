@@ -1,0 +1,70 @@
+"""Products of matrices, the large ones in pieces that are done at the same time.
+
+What BLAS adds up depends on how many threads of its own it has. Here each piece is a product by
+itself, cut by the sizes alone, so that the digits are the same however many are at work.
+"""
+
+from __future__ import annotations
+
+import os
+
+from gradcli.engine.values.data import Data, Quiet, np
+from gradcli.errors import run_error
+from gradcli.machine import THREADS, processors
+
+PIECE = 384
+"""Rows or columns of a piece: a multiple of what BLAS takes at a time, so that it does the same
+work as on the whole.
+"""
+
+LARGE = 1 << 27
+"""Multiplications from which a product is cut: some milliseconds of work, so that threads pay."""
+
+
+def product(a: Data, b: Data) -> Data:
+    """What `np.matmul` gives of floats.
+
+    Raises:
+        ValueError: If the shapes do not fit.
+        RunError: `bad-argument` where the environment asks for no number of threads.
+    """
+    if a.ndim != 2 or b.ndim != 2 or a.size * b.shape[1] < LARGE or a.shape[1] != b.shape[0]:
+        return np.matmul(a, b)
+    rows, columns = a.shape[0], b.shape[1]
+    out = np.empty((rows, columns), np.result_type(a, b))
+    if rows >= columns:
+        pieces = [(a[k : k + PIECE], b, out[k : k + PIECE]) for k in range(0, rows, PIECE)]
+    else:
+        starts = range(0, columns, PIECE)
+        pieces = [(a, b[:, k : k + PIECE], out[:, k : k + PIECE]) for k in starts]
+    threads = min(_threads(), len(pieces))
+    if threads == 1:
+        for piece in pieces:
+            _fill(piece)
+        return out
+    from concurrent.futures import ThreadPoolExecutor
+
+    pool = ThreadPoolExecutor(threads)
+    try:
+        for done in [pool.submit(_fill, piece) for piece in pieces]:
+            done.result()
+    finally:
+        pool.shutdown(cancel_futures=True)  # an interrupt waits for the pieces that are begun
+    return out
+
+
+def _fill(piece: tuple[Data, Data, Data]) -> None:
+    a, b, out = piece
+    with Quiet():  # which a thread has for itself
+        np.matmul(a, b, out=out)
+
+
+def _threads() -> int:
+    said = os.environ.get(THREADS) or "1"
+    if said == "all":
+        return processors()
+    if not said.isdecimal() or int(said) < 1:
+        raise run_error(
+            "bad-argument", f"`{THREADS}={said}` is neither a number from 1 on nor `all`"
+        )
+    return int(said)

@@ -1,0 +1,91 @@
+"""Products of large matrices are done in pieces, with the same digits by however many threads."""
+
+import os
+from threading import current_thread
+
+import numpy as np
+import pytest
+
+from gradcli.engine.numerics import products
+from gradcli.engine.ops.catalog import ops
+from gradcli.errors import RunError
+from gradcli.machine import THREADS, processors
+
+SHAPES = [(900, 7, 5), (5, 7, 900), (384, 3, 2), (385, 3, 2), (769, 4, 769), (1, 3, 400)]
+
+
+@pytest.fixture
+def all_large(monkeypatch):
+    monkeypatch.setattr(products, "LARGE", 1)
+
+
+def matrices(m, k, n, dtype=np.float64):
+    random = np.random.default_rng(m * n)
+    return random.standard_normal((m, k)).astype(dtype), random.standard_normal((k, n), dtype)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("order", ["CC", "FC", "CF", "FF"])
+def test_the_digits_do_not_hang_on_the_number_of_threads(
+    shape, order, dtype, all_large, monkeypatch
+):
+    a, b = (np.asarray(x, order=o) for x, o in zip(matrices(*shape, dtype), order, strict=True))
+    found = []
+    for threads in ("1", "2", "5"):
+        monkeypatch.setenv(THREADS, threads)
+        found.append(products.product(a, b))
+    assert all(x.dtype == dtype and x.flags.c_contiguous for x in found)
+    assert {x.tobytes() for x in found} == {found[0].tobytes()}
+    np.testing.assert_allclose(found[0], a @ b, rtol=0, atol=50 * np.finfo(dtype).eps)
+
+
+@pytest.mark.parametrize(("said", "most"), [("all", processors()), ("3", 3), ("1", 1), ("", 1)])
+def test_so_many_threads_are_at_work_as_the_environment_says(said, most, all_large, monkeypatch):
+    seen, fill = set(), products._fill
+
+    def noted(piece):
+        seen.add(current_thread().name)
+        fill(piece)
+
+    monkeypatch.setattr(products, "_fill", noted)
+    monkeypatch.setenv(THREADS, said)
+    products.product(*matrices(4000, 3, 3))
+    assert len(seen) <= most
+    assert (current_thread().name in seen) is (most == 1)
+
+
+def test_what_is_no_number_of_threads_is_told(all_large, monkeypatch):
+    monkeypatch.setenv(THREADS, "many")
+    with pytest.raises(RunError, match="`GRADCLI_NUM_THREADS=many` is neither a number"):
+        ops.matmul.array(*matrices(4, 3, 3))
+
+
+def test_small_products_and_those_of_several_matrices_are_one_call(monkeypatch):
+    monkeypatch.setattr(products, "_fill", lambda piece: pytest.fail(f"cut: {piece[0].shape}"))
+    products.product(*matrices(400, 3, 400))
+    products.product(np.ones((2, 600, 600)), np.ones((600, 600)))
+
+
+def test_values_that_are_not_finite_pass_without_a_word(all_large, monkeypatch, recwarn):
+    monkeypatch.setenv(THREADS, "2")
+    a, b = matrices(800, 3, 3)
+    a[0, 0], b[0, 0] = np.inf, 0.0
+    assert np.isnan(products.product(a, b)[0, 0])
+    assert not recwarn
+
+
+def test_shapes_that_do_not_fit_are_refused_as_ever(all_large):
+    with pytest.raises(RunError, match="equal inner sizes, got 3 and 4"):
+        ops.matmul.array(np.ones((400, 3)), np.ones((4, 400)))
+
+
+def test_commands_take_all_processors_unless_the_user_has_said(forked):
+    names = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
+    clean = {k: v for k, v in os.environ.items() if k not in (*names, THREADS)}
+    program = ["run", "-e", "a = ones(600, 600)", "-e", "(a @ a).sum()"]
+    for extra in ({}, {THREADS: "1"}, {"OPENBLAS_NUM_THREADS": "1"}, {THREADS: "no"}):
+        done = forked.run(*program, env={**clean, **extra})
+        said = done.stdout.decode() or done.stderr.decode()
+        expected = "216000000.0" if extra != {THREADS: "no"} else "GRADCLI_NUM_THREADS=no"
+        assert expected in said, (extra, said)

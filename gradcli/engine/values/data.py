@@ -25,6 +25,7 @@ else:
 
             if fresh:
                 numpy.seterr(**_SILENT)
+                numpy.empty(_FREED)  # and let go
             value = getattr(numpy, name)
             setattr(self, name, value)
             return value
@@ -56,6 +57,10 @@ NUMBERS = frozenset({float, int, bool})
 SCALARS = NUMBERS | {type(None)}  # None stands for an argument left out
 INT64_MIN, INT64_MAX = -(2**63), 2**63 - 1
 _DTYPES = {float: "float64", int: "int64", bool: "bool"}
+# The C library asks the system for each large array anew, and gives back what is free at the end of
+# its heap, until an array of this size has been let go: from then on it keeps 64 MB for the next.
+# The pages of an array that is never written are never there.
+_FREED = 33_000_000 // 8
 _SILENT = dict.fromkeys(("divide", "over", "under", "invalid"), "ignore")
 _DEFAULT = {"divide": "warn", "over": "warn", "under": "ignore", "invalid": "warn"}
 

@@ -40,7 +40,7 @@ def _new_full(session: Any, x: Any, size: Any, value: Any, **options: Any) -> Te
     dtype, size = _dtype(session, x, options["dtype"]), sizes(size)
     check_memory(size)
     value = fitting(number(value, "fill_value"), dtype)
-    options["dtype"] = None
+    options["dtype"] = dtype
     return made(session, plain(np.full(size, value, dtype)), **options)
 
 
@@ -81,7 +81,7 @@ new_full: Op = host(
 
 def _new_tensor(session: Any, x: Any, data: Any, **options: Any) -> Tensor:
     dtype = _dtype(session, x, options["dtype"])
-    options["dtype"] = None
+    options["dtype"] = dtype
     return made(session, plain(converted(constant_data(data), dtype)), **options)
 
 
@@ -137,6 +137,7 @@ IntTensor: Op = _typed("IntTensor", "int32")
 ShortTensor: Op = _typed("ShortTensor", "int16")
 CharTensor: Op = _typed("CharTensor", "int8")
 ByteTensor: Op = _typed("ByteTensor", "uint8")
+DoubleTensor: Op = _typed("DoubleTensor", "float64")
 HalfTensor: Op = _typed("HalfTensor", "float16")
 BoolTensor: Op = _typed("BoolTensor", "bool")
 

@@ -12,10 +12,10 @@ from gradcli.engine.ops.statics import UNSURE, Statics
 from gradcli.engine.tape.tensor import Tensor, leaf
 from gradcli.engine.values import memory, refusals
 from gradcli.engine.values.carrier import data_of
-from gradcli.engine.values.conversion import converted, fitting
+from gradcli.engine.values.conversion import converted, default_for, fitting
 from gradcli.engine.values.data import NUMBERS, Data, dtype_of, np, plain, shape_of
 from gradcli.engine.values.dtypes import dtype_name
-from gradcli.engine.values.limits import check_memory
+from gradcli.engine.values.limits import QUESTION, check_memory
 from gradcli.engine.values.sizes import Shape, common_dtype, describe, flag, number, sizes, whole
 from gradcli.errors import run_error
 
@@ -26,9 +26,11 @@ OPTIONS: dict[str, Any] = {"dtype": None, "device": None, "requires_grad": False
 
 
 def made(session: Any, data: Data, dtype: Any, device: Any, requires_grad: Any) -> Tensor:
-    """A new tensor of the data, with the options that every creation function takes."""
+    """A new tensor of the data, with the options that every creation function takes. Without a
+    dtype floats get the default one.
+    """
     check_device(device)
-    name = dtype_name(dtype)
+    name = dtype_name(dtype) or default_for(data)
     if name is not None and name != dtype_of(data):
         data = plain(fitting(data, name))
     if not flag(requires_grad, "requires_grad"):
@@ -81,6 +83,29 @@ def constant_data(value: Any) -> Data:
     )
 
 
+def _own_dtype(value: Any, data: Data) -> str | None:
+    """The dtype of a tensor's values, or of a list's that holds tensors of floats; None of those
+    that the program writes.
+    """
+    return dtype_of(data) if _holds_floats(value) else None
+
+
+def _holds_floats(value: Any) -> bool:
+    if isinstance(value, Tensor):
+        return value.dtype.startswith("float") and not value.is_number
+    return isinstance(value, (list, tuple)) and any(map(_holds_floats, value))
+
+
+def made_of(
+    session: Any, value: Any, dtype: Any = None, device: Any = None, requires_grad: Any = False
+) -> Tensor:
+    """A new tensor of a number, a tensor or nested lists of them."""
+    data = constant_data(value)
+    if dtype is None and QUESTION.default_dtype != "float64":
+        dtype = _own_dtype(value, data)
+    return made(session, data, dtype, device, requires_grad)
+
+
 def _single(data: Data) -> Data:
     """What a tensor in a list becomes: if it is of one element a number, as in PyTorch."""
     return data.reshape(()) if type(data) not in NUMBERS and data.size == 1 else data
@@ -103,10 +128,10 @@ def _from_items(items: Any) -> Any:
 
 
 def _tensor(session: Any, data: Any, **options: Any) -> Any:
-    found = constant_data(data)
     if session.transparent and not any(options.values()):  # the values stay connected
-        return session.do(ops.reshape, [session.tensor(data)], {"shape": shape_of(found)})
-    return made(session, found, **options)
+        shape = shape_of(constant_data(data))
+        return session.do(ops.reshape, [session.tensor(data)], {"shape": shape})
+    return made_of(session, data, **options)
 
 
 def _tensor_of(known: Statics, data: Any, **options: Any) -> Any:
@@ -147,7 +172,7 @@ as_tensor: Op = host(
     lambda session, data, dtype, device: (
         data
         if isinstance(data, Tensor) and dtype_name(dtype) in (None, data.dtype)
-        else made(session, constant_data(data), dtype, device, False)
+        else made_of(session, data, dtype, device)
     ),
     args=("data",),
     params={"dtype": None, "device": None},
@@ -161,7 +186,7 @@ as_tensor: Op = host(
 def _variable(session: Any, data: Any, requires_grad: Any, volatile: Any) -> Tensor:
     if isinstance(data, Tensor) and not flag(requires_grad, "requires_grad"):
         return data
-    return made(session, constant_data(data), None, None, requires_grad)
+    return made_of(session, data, requires_grad=requires_grad)
 
 
 def _variable_of(known: Statics, data: Any, requires_grad: Any, volatile: Any) -> Any:
@@ -187,10 +212,10 @@ variable: Op = host(
 
 def _float_tensor(session: Any, *values: Any) -> Tensor:
     if len(values) == 1 and isinstance(values[0], (list, tuple, Tensor)):
-        return Tensor(plain(converted(constant_data(values[0]), "float64")))
+        return Tensor(plain(converted(constant_data(values[0]), QUESTION.default_dtype)))
     size = sizes(values)
     check_memory(size)
-    return Tensor(plain(np.zeros(size)))
+    return made(session, plain(np.zeros(size)), None, None, False)
 
 
 def _floats_of(known: Statics, *values: Any) -> Any:
@@ -207,10 +232,10 @@ float_tensor: Op = host(
     args=("*values=None",),
     infer=_floats_of,
     doc="Older name of a tensor of floats: `FloatTensor([1, 2])`, or of zeros: `FloatTensor(2, "
-    "3)`. It is float64, as all floats of the language.",
+    "3)`, of the default dtype.",
     sees=False,
     source="PyTorch: FloatTensor",
-    aliases=("DoubleTensor", "Tensor"),
+    aliases=("Tensor",),
 )
 
 

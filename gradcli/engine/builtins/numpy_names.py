@@ -566,7 +566,8 @@ def _array(session: Any, value: Any, dtype: Any, **options: Any) -> Any:
         return session.do(ops.clone, [value], {})
     if type(value) is list and session.recording and _has_graph(value):
         return session.tensor(value)
-    return made(session, constant_data(value), dtype, None, False)
+    data = constant_data(value)
+    return made(session, data, dtype_of(data) if dtype is None else dtype, None, False)
 
 
 def _has_graph(items: Sequence[Any]) -> bool:
@@ -599,9 +600,8 @@ def _linspace(session: Any, start: Any, stop: Any, num: Any, endpoint: Any, dtyp
     (count,) = sizes((whole(num, "num"),), "num")
     check_memory((count,))
     first, last = float(number(start, "start")), float(number(stop, "stop"))
-    return made(
-        session, np.linspace(first, last, count, flag(endpoint, "endpoint")), dtype, None, False
-    )
+    found = np.linspace(first, last, count, flag(endpoint, "endpoint"))
+    return made(session, found, "float64" if dtype is None else dtype, None, False)
 
 
 def _counted(known: Statics, start: Any, stop: Any, num: Any, **options: Any) -> Any:
@@ -627,7 +627,7 @@ logspace: Op = host(
     lambda session, start, stop, num, endpoint, base, dtype: made(
         session,
         number(base, "base") ** _linspace(session, start, stop, num, endpoint, None).data,
-        dtype,
+        "float64" if dtype is None else dtype,
         None,
         False,
     ),

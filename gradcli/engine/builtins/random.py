@@ -21,7 +21,7 @@ from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import NUMBERS, dtype_of, is_whole, np, plain, shape_of
 from gradcli.engine.values.dtypes import dtype_name
-from gradcli.engine.values.limits import check_memory
+from gradcli.engine.values.limits import QUESTION, check_memory
 from gradcli.engine.values.sizes import broadcast, describe, flag, sizes, whole
 from gradcli.errors import run_error
 
@@ -151,8 +151,8 @@ def _precision(*values: Any) -> str | None:
     for value in values:
         if not is_number(value):
             dtype = dtype_of(value)
-            return "float64" if is_whole(dtype) else dtype
-    return "float64"
+            return QUESTION.default_dtype if is_whole(dtype) else dtype
+    return QUESTION.default_dtype
 
 
 def _normal(session: Any, mean: Any, std: Any, size: Any, **options: Any) -> Tensor:

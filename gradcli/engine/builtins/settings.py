@@ -9,9 +9,9 @@ from gradcli.engine.builtins.create import check_device
 from gradcli.engine.ops.op import Op, constant, host
 from gradcli.engine.ops.statics import Statics
 from gradcli.engine.run.text import Printing, printing
-from gradcli.engine.values.dtypes import FLOAT64, floating_name
+from gradcli.engine.values.dtypes import DTYPES, FLOAT64, builtin_name, floating_name
 from gradcli.engine.values.limits import QUESTION
-from gradcli.engine.values.sizes import flag, number, whole
+from gradcli.engine.values.sizes import describe, flag, number, whole
 from gradcli.errors import run_error
 
 FAMILY = 345, "Settings"
@@ -97,26 +97,57 @@ is_anomaly_enabled: Op = host(
 
 
 def _set_default_dtype(session: Any, d: Any) -> None:
-    floating_name(d)
+    QUESTION.default_dtype = _default_name(d)
+
+
+def _default_name(d: Any) -> str:
+    """Name of a dtype that can be the default. `torch.float` and `FloatTensor` are float32 here, as
+    in PyTorch.
+    """
+    asked = builtin_name(d).removeprefix("torch.")
+    name = "float32" if asked in ("float", "FloatTensor") else floating_name(asked or d)
+    if name is None:
+        raise run_error("wrong-type", f"the default dtype is one of floats, got {describe(d)}")
+    return name
+
+
+def _sets_default_dtype(known: Statics, d: Any) -> Any:
+    if known.static(d) != FLOAT64:
+        known.may_set_default_dtype()
+    return known.constant(None)
+
+
+def _only_float64(code: Any, d: Any) -> None:
+    if _default_name(d) != "float64":
+        raise ValueError("code knows one dtype of floats that a program writes")
 
 
 set_default_dtype: Op = host(
     "set_default_dtype",
     _set_default_dtype,
     args=("d",),
-    infer=_nothing,
-    doc="Has no effect: floats are float64 unless a `dtype` says otherwise.",
+    infer=_sets_default_dtype,
+    traced=_only_float64,
+    doc="The dtype of floats that the program writes or makes of ints from here on, unless a "
+    "`dtype` says otherwise: float64, float32 or float16. Values from outside are float64.",
     sees=False,
     source="PyTorch: set_default_dtype",
     aliases=("set_default_tensor_type",),
     pure=False,
 )
 
+
+def _default_dtype_of(known: Statics) -> Any:
+    name = known.default_dtype()
+    return known.unknown() if name is None else known.constant(DTYPES[name])
+
+
 get_default_dtype: Op = host(
     "get_default_dtype",
-    lambda session: FLOAT64,
-    infer=lambda known: known.constant(FLOAT64),
-    doc="float64.",
+    lambda session: DTYPES[QUESTION.default_dtype],
+    infer=_default_dtype_of,
+    traced=lambda code: FLOAT64,
+    doc="The dtype of floats that the program writes: float64, unless it has set another.",
     sees=False,
     source="PyTorch: get_default_dtype",
 )

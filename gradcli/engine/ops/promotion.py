@@ -136,6 +136,11 @@ def floating(*args: Any, **params: Any) -> str | None:
     return "float64" if is_whole(name) else name
 
 
+def always_double(*args: Any, **params: Any) -> str:
+    """Floats of 64 bits, whatever they are made of."""
+    return "float64"
+
+
 def counted(*args: Any, **params: Any) -> str | None:
     """The same for arithmetic in which a bool counts as an int."""
     name = promoted(*args)

@@ -61,6 +61,12 @@ class Statics(Protocol):
     def may_record(self) -> None:
         """From here on steps may be recorded."""
 
+    def may_set_default_dtype(self) -> None:
+        """From here on floats that the program writes may be of another dtype."""
+
+    def default_dtype(self) -> str | None:
+        """The dtype of floats that the program writes; None where it is not known."""
+
     def tried(self, call: Any, value: Any) -> Any:
         """What the host's own `call(session, value)` gives for a value that is known, None for any
         other; it may refuse a shape, whatever the numbers are.

@@ -107,7 +107,7 @@ class Executable:
         except Exception as error:
             raise self.placed(error) from None
         finally:
-            QUESTION.printing = None
+            QUESTION.printing, QUESTION.default_dtype = None, "float64"
             if collecting:
                 gc.enable()
         named = {name: values[name] for name in self.program.names if name in values}

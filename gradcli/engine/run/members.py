@@ -32,7 +32,7 @@ from gradcli.engine.values.conversion import can_hold, converted
 from gradcli.engine.values.data import NUMBERS, dtype_of, np, plain, shape_of
 from gradcli.engine.values.dtypes import DTYPES, dtype_name
 from gradcli.engine.values.fields import Fields
-from gradcli.engine.values.limits import check_items
+from gradcli.engine.values.limits import QUESTION, check_items
 from gradcli.engine.values.objects import Object
 from gradcli.engine.values.sizes import Size, number
 from gradcli.errors import RunError, run_error
@@ -436,7 +436,7 @@ _TENSOR: tuple[dict[str, Member], dict[str, Member]] = (
         "astype": _type,
         "copy": lambda session, site, x: session.do(ops.clone, [x], {}, site),
         "double": lambda session, site, x: _cast(session, x, "float64"),
-        "float": lambda session, site, x: _cast(session, x, "float64"),
+        "float": lambda session, site, x: _cast(session, x, QUESTION.default_dtype),
         "long": lambda session, site, x: _cast(session, x, "int64"),
         "int": lambda session, site, x: _cast(session, x, "int32"),
         "short": lambda session, site, x: _cast(session, x, "int16"),

@@ -132,9 +132,9 @@ def binary(
                     if other is Tensor:
                         kind = Tensor
             if (
-                type(b) not in NUMBERS
+                type(b) is not float and (other is Tensor or type(b) not in NUMBERS)
                 if type(a) is float
-                else type(b) is not float or type(a) not in NUMBERS
+                else type(b) is not float or kind_x is Tensor or type(a) not in NUMBERS
             ):
                 if arrays is None:
                     arrays = of_tensors(op)

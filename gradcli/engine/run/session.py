@@ -9,6 +9,7 @@ from weakref import WeakSet
 
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import Op
+from gradcli.engine.ops.promotion import always_double
 from gradcli.engine.run.naming import kind_of
 from gradcli.engine.tape.graph import (
     GONE,
@@ -38,7 +39,7 @@ from gradcli.engine.values import refusals
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import NUMBERS, SCALARS, np
 from gradcli.engine.values.fields import VIEWS, Fields
-from gradcli.engine.values.limits import Counters, check_items, check_memory
+from gradcli.engine.values.limits import QUESTION, Counters, check_items, check_memory
 from gradcli.engine.values.objects import Object
 from gradcli.errors import Diagnostic, RunError, run_error
 from gradcli.limits import DEFAULT, Limits
@@ -70,6 +71,7 @@ class Session:
         ending: what is to be done at the end of the pass that is under way.
         duals: tangents of dual tensors, by their points; None outside `dual_level`.
         anomaly: passes of the program refuse a node that gives nan.
+        unsettled: before a run: the program may have set another default dtype.
     """
 
     def __init__(
@@ -107,6 +109,7 @@ class Session:
         self.ending: list[Callable[[], Any]] = []
         self.duals: dict[Node, Any] | None = None
         self.anomaly = False
+        self.unsettled = False
         self.echo = echo
         self._seed = seed
         self.stream = stream
@@ -192,20 +195,41 @@ class Session:
     ) -> Any:
         """An op on the program's values: numbers stay numbers where the op has a value on them."""
         if op.body is not None:
-            return self._composite(op, args, params, site)
-        for a in args:
-            if isinstance(a, Tensor):
-                if self.recording:
-                    if self.keep:
-                        self.mark(args)
-                    return apply(op, args, params, site)
-                return unrecorded(op, args, params)
-        out = op.value(args, params)
-        if type(out) is tuple:
-            return tuple(map(Tensor, out))
-        if op.number is not None and all(type(a) in SCALARS for a in args):
+            out = self._composite(op, args, params, site)
+        elif any(isinstance(a, Tensor) for a in args):
+            if not self.recording:
+                out = unrecorded(op, args, params)
+            else:
+                if self.keep:
+                    self.mark(args)
+                out = apply(op, args, params, site)
+        else:
+            out = op.value(args, params)
+            if type(out) is tuple:
+                out = tuple(map(Tensor, out))
+            elif op.number is None or not all(type(a) in SCALARS for a in args):
+                out = Tensor(out)
+        if QUESTION.default_dtype != "float64":
+            return self._in_default_dtype(op, args, params, out)
+        return out
+
+    def _in_default_dtype(
+        self, op: Op, args: Sequence[Any], params: Mapping[str, Any], out: Any
+    ) -> Any:
+        """Results where the default dtype is not float64: floats made of no tensor of floats get
+        it, unless they were asked for or the op gives float64 of anything.
+        """
+        given = params.get("dtype") is not None or op.dtype is always_double
+        if given or any(map(_is_of_floats, args)):
             return out
-        return Tensor(out)
+        return _each(out, lambda made, i: self.in_default_dtype(made))
+
+    def in_default_dtype(self, value: Any) -> Any:
+        """A tensor of floats that the program writes."""
+        name = QUESTION.default_dtype
+        if type(value) is not Tensor or value.dtype != "float64" or name == "float64":
+            return value
+        return self.do(ops.cast, [value], {"dtype": name})
 
     def mark(self, args: Sequence[Any]) -> None:
         """Let the ops on these arguments keep their values."""
@@ -255,7 +279,7 @@ class Session:
         count = _numbers_in(value)
         if count is not None:
             check_memory((count,))
-            return Tensor(_array(value))
+            return self.in_default_dtype(Tensor(_array(value)))
         items = [self.tensor(item, site) for item in value]
         if not all(isinstance(item, Tensor) or type(item) in NUMBERS for item in items):
             raise _ragged(value)
@@ -460,6 +484,10 @@ def _attached(made: Any, copies: Sequence[Any], args: Sequence[Any]) -> Any:
             view.hang(a)
             cut(made)
     return made
+
+
+def _is_of_floats(value: Any) -> bool:
+    return isinstance(value, Tensor) and not value.is_number and value.dtype.startswith("float")
 
 
 def _each(out: Any, do: Callable[[Any, int], Any]) -> Any:

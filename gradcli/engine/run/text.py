@@ -15,7 +15,7 @@ from gradcli.engine.values.objects import Object
 from gradcli.errors import run_error
 
 _PREFIX = "tensor("
-_UNSAID = frozenset({"float64", "int64", "bool"})  # dtypes that the elements tell
+_UNSAID = frozenset({"int64", "bool"})  # dtypes that the elements tell
 
 
 class Printing:
@@ -153,19 +153,19 @@ def _width(spec: str) -> int:
 
 
 def tensor_text(x: Tensor) -> str:
-    """A tensor as PyTorch prints it, where float64 is the default dtype."""
+    """A tensor as PyTorch prints it: with its dtype where that is not the default one."""
     data = x.data
-    shape, dtype = shape_of(data), dtype_of(data)
+    shape, dtype, default = shape_of(data), dtype_of(data), QUESTION.default_dtype
     suffixes = []
     if 0 in shape:
         body = "[]"
         if len(shape) != 1:
             suffixes.append(f"size={shape}")
-        if dtype != "float64":
+        if dtype != default:
             suffixes.append(f"dtype=torch.{dtype}")
     else:
         body = _elements(data, shape)
-        if dtype not in _UNSAID:
+        if dtype != default and dtype not in _UNSAID:
             suffixes.append(f"dtype=torch.{dtype}")
     if x.grad_fn is not None:
         suffixes.append(f"grad_fn={x.grad_fn!r}")

@@ -108,6 +108,12 @@ class Known:
     def may_record(self) -> None:
         self._session.recording = True
 
+    def may_set_default_dtype(self) -> None:
+        self._session.unsettled = True
+
+    def default_dtype(self) -> str | None:
+        return None if self._session.unsettled else "float64"
+
     def tried(self, call: Callable[..., Any], value: Any) -> Any:
         data = self.static(value)
         if type(data) in NUMBERS or isinstance(data, str):

@@ -15,7 +15,15 @@ from gradcli.engine.static.inference import static, unbound
 from gradcli.engine.static.kinds import FUNCTIONS, Applied, Closure, Rule, Slots
 from gradcli.engine.static.lists import List, plain
 from gradcli.engine.static.transfer import Transfer
-from gradcli.engine.static.value import LINKED, Value, constant, made_float, placed, unknown
+from gradcli.engine.static.value import (
+    LINKED,
+    Value,
+    constant,
+    made_float,
+    of_any_precision,
+    placed,
+    unknown,
+)
 from gradcli.engine.values import refusals
 from gradcli.errors import GradError
 from gradcli.source import Span
@@ -64,7 +72,9 @@ class Steps:
             case ir.Watch() if i.name in self._asked and (held := slots.get(i.slot)) is not None:
                 slots.own[i.slot] = placed(made_float(held), id(i))
             case _ if hasattr(i, "target"):
-                slots.own[i.target] = placed(self._value(i, slots), id(i))
+                found = placed(self._value(i, slots), id(i))
+                unsettled = self._transfer.session.unsettled
+                slots.own[i.target] = of_any_precision(found) if unsettled else found
 
     def _value(self, i: ir.Instruction, slots: Slots) -> Any:
         """What an instruction puts into its target."""

@@ -135,6 +135,15 @@ def made_float(value: Any) -> Any:
     return Value(value.shape, None, value.link, kind=value.kind, memory=memory)
 
 
+def of_any_precision(value: Any) -> Any:
+    """A result where the default dtype is not known: whether tensors of floats have it is not."""
+    if type(value) is tuple:
+        return tuple(map(of_any_precision, value))
+    if not isinstance(value, Value) or value.dtype != "float64" or value.kind == "number":
+        return value
+    return Value(value.shape, None, value.link, value.known, value.kind, value.memory)
+
+
 _MOST_RESULTS = 1000  # of an operation that are followed
 _KINDS = {
     str: "text",

@@ -10,6 +10,7 @@ from math import isfinite
 from typing import Any
 
 from gradcli.engine.values.data import INT64_MAX, INT64_MIN, NUMBERS, Data, dtype_of, is_whole, np
+from gradcli.engine.values.limits import QUESTION
 from gradcli.errors import run_error
 
 _ENDS = float(INT64_MIN), -float(INT64_MIN)
@@ -50,6 +51,12 @@ def fitting(x: Data, dtype: str) -> Data:
     ):
         raise run_error("integer-overflow", f"an int does not fit into {dtype}")
     return made
+
+
+def default_for(x: Data) -> str | None:
+    """The default dtype for floats that a program writes, None where they have it."""
+    name = QUESTION.default_dtype
+    return None if name == "float64" or dtype_of(x) != "float64" else name
 
 
 def can_hold(dtype: str, result: str) -> bool:

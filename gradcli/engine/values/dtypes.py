@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from gradcli.engine.values.limits import QUESTION
 from gradcli.errors import run_error
 
 
@@ -34,12 +35,10 @@ FLOAT64, FLOAT32, INT64 = DTYPES["float64"], DTYPES["float32"], DTYPES["int64"]
 _NAMES = {
     **{name: name for name in DTYPES},
     "double": "float64",
-    "float": "float64",
     "half": "float16",
     "long": "int64",
     "int": "int64",
     "short": "int16",
-    "FloatTensor": "float64",
     "DoubleTensor": "float64",
     "HalfTensor": "float16",
     "LongTensor": "int64",
@@ -51,13 +50,20 @@ _NAMES = {
 }
 
 
+_OF_DEFAULT = frozenset({"float", "FloatTensor"})
+"""Names of the default dtype, whichever that is."""
+
+
 def dtype_name(dtype: Any) -> str | None:
     """Name of the dtype that was asked for, None for none: a `DType`, or the built-in function
-    `float`, `int` or `bool`, which stand for float64, int64 and bool.
+    `float`, `int` or `bool`, which stand for the default dtype, int64 and bool.
     """
     if dtype is None:
         return None
-    name = _NAMES.get(builtin_name(dtype))
+    asked = builtin_name(dtype)
+    if asked in _OF_DEFAULT:
+        return QUESTION.default_dtype
+    name = _NAMES.get(asked)
     if name is None:
         *others, last = DTYPES
         raise run_error("bad-argument", f"`dtype` must be one of {', '.join(others)} and {last}")

@@ -101,6 +101,7 @@ class _Question(local):
 
     meter: Meter | None = None
     printing: Any = None  # how its run wants tensors printed, where that is not as usual
+    default_dtype: str = "float64"  # of floats that its run writes
 
 
 QUESTION = _Question()

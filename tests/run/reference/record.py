@@ -29,10 +29,10 @@ def answer(program: str) -> tuple[list[str], bool]:
 def main(paths: list[Path]) -> None:
     import torch
 
-    torch.set_default_dtype(torch.float64)
     for path in paths:
         cases = read(path)
         for case in cases:
+            torch.set_default_dtype(torch.float64)
             was = case.refused
             case.printed, case.refused = answer(case.program)
             if case.refused and not was:

@@ -11,6 +11,7 @@ from gradcli.engine.ops.families import points
 from gradcli.engine.ops.nodes import by_number
 from gradcli.engine.ops.op import Op, bad, composite, elementwise, known, sample
 from gradcli.engine.ops.promotion import (
+    always_double,
     arithmetic,
     counted,
     floating,
@@ -450,7 +451,7 @@ float_power: Op = elementwise(
     source="as pow",
     number=ieee.float_power,
     array=exact.float_power,
-    dtype=lambda x, y: "float64",
+    dtype=always_double,
     partials=(_power_base, _power_exponent),
     saves=("input", "exponent"),
     node=_power_node,

@@ -132,3 +132,17 @@ def scaled_triples() -> Samples:
         sample([2.0], [2.0], [1.0]),
         sample([], [], 0.5),
     )
+
+
+def off_corners() -> Samples:
+    """Points of either sign away from the corners of activations."""
+    return (
+        sample(0.3),
+        sample(-0.3),
+        sample(1e-3),
+        sample([1.25, -2.0]),
+        sample([[0.25, -1.5], [-2.2, 9.0]]),
+        sample([3.5]),
+        sample([]),
+        sample([[[-1.2], [30.0]]]),
+    )

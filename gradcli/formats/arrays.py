@@ -28,7 +28,7 @@ def npy(value: Value) -> bytes:
     import numpy as np
 
     buffer = io.BytesIO()
-    np.save(buffer, np.asarray(value), allow_pickle=False)
+    np.save(buffer, _array("the result", value), allow_pickle=False)
     return buffer.getvalue()
 
 
@@ -51,8 +51,28 @@ def npz(values: Mapping[str, Value]) -> bytes:
     import numpy as np
 
     buffer = io.BytesIO()
-    np.savez(buffer, allow_pickle=False, **{name: np.asarray(v) for name, v in values.items()})
+    arrays = {name: _array(f"`{name}`", value) for name, value in values.items()}
+    np.savez(buffer, allow_pickle=False, **arrays)
     return buffer.getvalue()
+
+
+def _array(name: str, value: Value) -> np.ndarray[Any, Any]:
+    """A value as an array.
+
+    Raises:
+        UsageError: If it is none.
+    """
+    import numpy as np
+
+    try:
+        found = np.asarray(value)
+    except ValueError:  # lists of several lengths
+        found = None
+    if found is None or found.dtype.hasobject:
+        message = f"{name} is no array: an array holds numbers, in rows of one length"
+        help = "JSON holds values of any kind: `-o FILE.json`"
+        raise UsageError(Diagnostic("usage", message, help=help))
+    return found
 
 
 def read_npy(name: str, data: bytes) -> np.ndarray[Any, Any]:

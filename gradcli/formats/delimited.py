@@ -66,17 +66,17 @@ def _quoted(text: str, delimiter: str) -> str:
 
 def _columns(name: str, value: Value) -> Iterator[str]:
     item = plain_value(value)
-    if not isinstance(item, (list, tuple)):
+    if not isinstance(item, (list, tuple, dict)):
         yield name
         return
-    for index, part in enumerate(item):
+    for index, part in item.items() if isinstance(item, dict) else enumerate(item):
         yield from _columns(f"{name}.{index}", part)
 
 
 def _texts(value: Value) -> Iterator[str]:
     item = plain_value(value)
-    if isinstance(item, (list, tuple)):
-        for part in item:
+    if isinstance(item, (list, tuple, dict)):
+        for part in item.values() if isinstance(item, dict) else item:
             yield from _texts(part)
     elif item is None:
         yield ""

@@ -10,7 +10,7 @@ from gradcli.results import Derivative, RunResult, Several, Value
 def fields(result: RunResult | Derivative | Several) -> dict[str, Value]:
     """The result's value by its name, then the derivatives: `loss`, `grad.w`, `hessian.w.b`."""
     if isinstance(result, RunResult):
-        return {} if result.result is None else {result.output: result.result}
+        return {} if result.result is None else _named(result.output, result.result)
     found = result.value if isinstance(result, Several) else {result.output: result.value}
     for name, value in _values(result).items():
         found.update(_named(name, value))

@@ -17,6 +17,7 @@ class _Punctuation(str):
 
 _COMMA = _Punctuation(",")
 _CLOSE = _Punctuation("]")
+_END = _Punctuation("}")
 _MOST_TOGETHER = 2**16
 _SHORT_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _JSON_NAMES = {"nan": '"NaN"', "inf": '"Infinity"', "-inf": '"-Infinity"'}
@@ -50,6 +51,13 @@ def literal(value: Value, *, json: bool = False) -> str:
                 todo.append(item[index])
                 if index:
                     todo.append(_COMMA)
+        elif isinstance(item, dict):
+            parts.append("{")
+            todo.append(_END)
+            for index, (key, inner) in enumerate(reversed(item.items())):
+                if index:
+                    todo.append(_COMMA)
+                todo += [inner, _Punctuation(f"{quote(key)}:")]
         else:
             parts.append(_scalar(item, json))
     return "".join(parts)
@@ -63,6 +71,8 @@ def numbers(value: Value) -> Iterator[str]:
         item = _split(item) if _is_large(item) else plain_value(item)
         if isinstance(item, (list, tuple)):
             todo.extend(reversed(item))
+        elif isinstance(item, dict):
+            todo.extend(reversed(item.values()))
         elif isinstance(item, str):
             yield item
         elif item is not None:

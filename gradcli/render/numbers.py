@@ -43,11 +43,11 @@ def block(value: Value, precision: int, width: int) -> list[str]:
     """The lines that show a value within `width` cells."""
     if value is None:
         return [""]
+    if isinstance(value, dict) and value:
+        return _entries(value, precision, width)
     shape = shape_of(value)
     if not shape:
-        nested = isinstance(value, (list, tuple))
-        text = _items(value, precision) if nested else number(_python(value), precision)
-        return [shorten(text, width)]
+        return [shorten(_text(value, precision, 0), width)]
     if 0 in shape or (len(shape) > 2 and math.prod(shape[:-1]) > _LINES):
         return [shorten(_summary(value, shape, precision), width)]
     if len(shape) > 2:
@@ -69,7 +69,7 @@ def align(texts: Sequence[str]) -> list[str]:
 
 
 def _is_scalar(item: Value) -> bool:
-    return not isinstance(item, (list, tuple)) and not getattr(item, "shape", ())
+    return not isinstance(item, (list, tuple, dict)) and not getattr(item, "shape", ())
 
 
 def _is_row(item: Value) -> bool:
@@ -141,21 +141,37 @@ def _stack(values: Any, precision: int, width: int) -> list[str]:
     return lines
 
 
-def _items(value: Any, precision: int, depth: int = 0) -> str:
-    """A list whose items differ in shape: scalars and short lists as they are, matrices by their
-    shape.
+def _entries(value: dict[str, Any], precision: int, width: int) -> list[str]:
+    """A dictionary, a key under the other."""
+    lines = []
+    for i, (key, item) in enumerate(value.items()):
+        head = f"{'{' if i == 0 else ' '}{visible(repr(key))}: "
+        room = max(width - cells(head) - 1, 1)
+        first, *rest = ["None"] if item is None else block(item, precision, room)
+        lines += [head + first, *(" " * cells(head) + line for line in rest)]
+        lines[-1] += "}" if i == len(value) - 1 else ","
+    return [shorten(line, width) for line in lines]
+
+
+def _text(value: Any, precision: int, depth: int) -> str:
+    """A value on a line: of a list whose items differ in shape, or a dictionary, scalars and short
+    lists as they are, matrices by their shape.
     """
-    texts = []
-    for item in value[:_ROWS]:
-        if _is_scalar(item):
-            texts.append(number(_python(item), precision))
-        elif len(shape_of(item)) > 1:
-            texts.append(f"[{TIMES.join(map(str, shape_of(item)))}]")
-        else:
-            texts.append(_items(item, precision, depth + 1) if depth < _DEPTH else "[…]")
+    if _is_scalar(value):
+        return number(_python(value), precision)
+    if depth and len(shape_of(value)) > 1:
+        return f"[{TIMES.join(map(str, shape_of(value)))}]"
+    opening, closing = "{}" if isinstance(value, dict) else "[]"
+    if depth > _DEPTH:
+        return f"{opening}…{closing}"
+    if isinstance(value, dict):
+        few = list(value.items())[:_ROWS]
+        texts = [f"{visible(repr(k))}: {_text(v, precision, depth + 1)}" for k, v in few]
+    else:
+        texts = [_text(item, precision, depth + 1) for item in value[:_ROWS]]
     if len(value) > _ROWS:
         texts.append(f"… {len(value) - _ROWS:,} more")
-    return f"[{', '.join(texts)}]"
+    return f"{opening}{', '.join(texts)}{closing}"
 
 
 def _summary(value: Any, shape: tuple[int, ...], precision: int) -> str:

@@ -1,6 +1,10 @@
 """What people are shown: digits, dtypes, colours, places."""
 
+import json
+
+import numpy as np
 import pytest
+import schemas
 
 from gradcli.formats.forms import RESULTS, format_names
 
@@ -39,3 +43,42 @@ def test_an_unknown_choice_of_colours_in_the_environment_is_refused(cli, monkeyp
     status, out, err = cli("run", "-e", "x + 1", "x=1")
     assert (status, out) == (2, "")
     assert err.startswith("gradcli: error[usage]: `GRADCLI_COLOR=blue` is no choice of colours\n")
+
+
+DICTIONARY = '{"w": ones(1, 2), "b": 0.5, (1, 2): [None, {3: "a"}]}'
+
+
+@pytest.mark.parametrize(
+    ("form", "shown"),
+    [
+        ("plain", '{"w":[[1.0,1.0]],"b":0.5,"(1, 2)":[null,{"3":"a"}]}\n'),
+        (
+            "csv",
+            'result.w.0.0,result.w.0.1,result.b,"result.(1, 2).0","result.(1, 2).1.3"\n'
+            "1.0,1.0,0.5,,a\n",
+        ),
+        (
+            "human",
+            "result = {'w': [[1, 1]],\n          'b': 0.5,\n"
+            "          '(1, 2)': [None, {'3': 'a'}]}\n",
+        ),
+    ],
+)
+def test_a_dictionary_is_a_result(cli, form, shown):
+    assert cli("run", "-e", DICTIONARY, "-f", form) == (0, shown, "")
+
+
+def test_a_dictionary_is_written_to_files_and_for_rows(cli, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert cli("run", "-e", "{'a': x, 'b': [x, 2 * x]}", "x=1", "-o", "r.npz")[0] == 0
+    with np.load("r.npz") as found:
+        assert {name: found[name].tolist() for name in found} == {
+            "result.a": 1.0,
+            "result.b": [1.0, 2.0],
+        }
+    (tmp_path / "p.csv").write_text("x\n1\n2\n")
+    rows = cli("run", "-e", "{'a': x, 'b': [x, 2 * x]}", "--rows", "p.csv", "-f", "csv")[1]
+    assert rows == "result.a,result.b.0,result.b.1\n1.0,1.0,2.0\n2.0,2.0,4.0\n"
+    fields = json.loads(cli("run", "-e", "d = {1: {}}", "-e", "d", "-f", "json")[1])
+    assert (fields["result"], fields["values"]) == ({"1": {}}, {"d": {"1": {}}})
+    schemas.hold(fields)

@@ -16,6 +16,8 @@ def is_data(value: Any) -> bool:
     """Whether a value is data, not a function or the like."""
     if isinstance(value, (list, tuple, set)):
         return all(map(is_data, value))
+    if isinstance(value, dict):
+        return all(map(is_data, value.values()))
     return value is None or type(value) in NUMBERS or isinstance(value, (Tensor, str, range))
 
 
@@ -43,7 +45,8 @@ def _check_shown(data: Any) -> None:
 def plain_value(value: Any) -> Any:
     """Numbers, text and arrays as they are; tensors as their data, lists and sets item by item.
 
-    A list of numbers only, as a result or a value, stays a list: it reads the same in JSON.
+    A list of numbers only, as a result or a value, stays a list: it reads the same in JSON. A
+    dictionary has texts as its keys.
     """
     if isinstance(value, Tensor):
         data = value.data
@@ -56,7 +59,14 @@ def plain_value(value: Any) -> Any:
         return list(value)
     if isinstance(value, (list, tuple, set)):
         return [plain_value(item) for item in value]
+    if isinstance(value, dict):
+        return {str(_key(key)): plain_value(item) for key, item in value.items()}
     return value
+
+
+def _key(key: Any) -> Any:
+    """A key as Python's own value."""
+    return tuple(map(_key, key)) if type(key) is tuple else data_of(key)
 
 
 def binding(name: str, value: Any) -> Binding:

@@ -16,6 +16,14 @@ GIVEN = {"x": _NUMBERS[0], "b": 0.7}
 ASKED = {"grad": {}, "run": {}} | {
     question: {"tangents": {"x": _NUMBERS[1], "b": 1.5}} for question in ("jvp", "hvp")
 }
+MATRICES = {
+    "jacobian forward": {"mode": "forward"},
+    "jacobian reverse": {"mode": "reverse"},
+    "hessian forward": {"mode": "forward"},
+    "hessian reverse": {"mode": "reverse"},
+    "hessian diagonal": {"mode": "forward", "diagonal": True},
+    "hvp reverse": {"mode": "reverse", **ASKED["hvp"]},
+}
 
 PROGRAMS = {
     "a loop": "y = x\nfor i in range(60):\n    y = y * 0.9 + tanh(y * b)\ny.sum()",

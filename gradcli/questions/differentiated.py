@@ -32,13 +32,13 @@ from gradcli.engine.compile.typed import (
     type_of,
 )
 from gradcli.engine.compile.walk import instructions
-from gradcli.engine.values.data import np
+from gradcli.engine.values.data import NUMBERS, np
 from gradcli.errors import Diagnostic
 from gradcli.ir.visit import everything
 from gradcli.questions.form import Form, Tensors, inputs_of
 from gradcli.questions.loaded import Loaded
 from gradcli.questions.request import Request
-from gradcli.questions.seeds import numbers_of
+from gradcli.questions.seeds import numbers_of, value_of
 from gradcli.questions.wanted import candidates, named
 from gradcli.questions.warnings import unused_input
 
@@ -60,11 +60,14 @@ class Differentiated(Form):
         made = specialize(program, request.shapes, watched, [request.of], asked, tensors)
         self.names = _differentiated(program, made, watched, asked)
         (self._tree,) = made.outputs
-        self.width = len(made.program.block.results)
+        self._results = made.program.block.results
+        self.width = len(self._results)
         leaves = self._tree.items if isinstance(self._tree, Items) else (self._tree,)
         if not all(isinstance(x, Leaf) and is_floating(x.type) for x in leaves):
             raise NotCompilable("the result is no float, nor a list of them that are computed")
-        self._is_whole = any(is_array(type_of(x)) for x in made.program.block.results)
+        self._is_whole = any(is_array(type_of(x)) for x in self._results)
+        if isinstance(self._tree, Items) and self._is_whole:
+            raise NotCompilable("the result is a list of tensors")
         self._shapes = [made.arrays[n].shape if n in made.arrays else () for n in self.names]
         several = [_points(made, name) for name in self.names]
         self._counts = [*map(len, several)]
@@ -118,21 +121,57 @@ class Differentiated(Form):
             for x in numbers_of(request.tangents[n], shapes[n], is_whole=n in self._whole)
         ]
 
-    def hold_single(self) -> None:
-        """Hold the result to be a single number."""
-        if not isinstance(self._tree, Leaf) or dtype_and_shape(self._tree.type)[1]:
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the result; a list of numbers is a vector."""
+        if isinstance(self._tree, Items):
+            return (self.width,)
+        return self.shapes[0]
+
+    @property
+    def shapes(self) -> list[tuple[int, ...]]:
+        """The shapes of the result, of each item of a list."""
+        return [dtype_and_shape(type_of(x))[1] for x in self._results]
+
+    @property
+    def every(self) -> tuple[int, ...]:
+        """The places of the result, of all items of a list, among the results of the program."""
+        return tuple(range(self.width))
+
+    def weights(self, request: Request) -> Sequence[float | None]:
+        """The weight of the result, or one of each item of a list; None of what a request has."""
+        if request.cotangent is not None:
+            return [None] * self.width
+        if self.shape:
             raise NotCompilable("the result is not a single number")
+        return [1.0]
+
+    def given_weights(self, request: Request) -> list[Any]:
+        """Those that a request has; a single number is that of each element."""
+        given = value_of(request.cotangent)
+        if given is None:
+            return []
+        if type(given) in NUMBERS and self.shape:
+            given = np.full(self.shape, float(given))
+        return numbers_of(given, self.shape, is_whole=not isinstance(self._tree, Items))
 
     def hold_elements(self) -> None:
         """Hold the result and the points to be numbers, each by itself."""
         if self._is_whole or any(is_array(v.type) for v in self.points):
             raise NotCompilable("a matrix of derivatives by tensors of many elements")
 
-    def pushed(self, program: Program, directions: Sequence[Sequence[Value]]) -> Program:
-        """A program with tangents of the result along directions that move some of the points."""
+    def pushed(
+        self,
+        program: Program,
+        directions: Sequence[Sequence[Value]],
+        counts: Sequence[int] | None = None,
+    ) -> Program:
+        """A program with tangents of the result along directions that move some of the points, each
+        of which may stand for so many.
+        """
         if len(self.names) > 1:
             program = self._connected(program)
-        found = tangents(program, directions)
+        found = tangents(program, directions, (), counts)
         self.hold_stacked(found.absent)
         if len(self.names) > 1:
             return found.program

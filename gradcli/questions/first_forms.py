@@ -9,11 +9,14 @@ from gradcli.engine.compile.adjoint import adjoint
 from gradcli.engine.compile.typed import (
     Program,
 )
+from gradcli.engine.compile.walk import has_arrays
 from gradcli.engine.values.data import np
+from gradcli.questions import together
 from gradcli.questions.differentiated import Differentiated, output
 from gradcli.questions.loaded import Loaded
 from gradcli.questions.request import Request
-from gradcli.questions.seeds import along, columns, seed, units, weight
+from gradcli.questions.seeds import along, columns, units
+from gradcli.questions.together import by_columns, by_rows, count_of, hold_together
 from gradcli.results import (
     GradResult,
     JacobianResult,
@@ -26,14 +29,14 @@ class Gradient(Differentiated):
     """Value and gradient."""
 
     def derived(self, program: Program, request: Request) -> Program:
-        self.hold_single()
-        return self.first(adjoint(program, self.points, ((0,),)))
+        self.weights(request)
+        return self.first(adjoint(program, self.points, (self.every,)))
 
     def seeds(self, request: Request) -> Sequence[float | None]:
-        return [seed(request)]
+        return self.weights(request)
 
-    def more(self, request: Request) -> list[float]:
-        return weight(request)
+    def more(self, request: Request) -> list[Any]:
+        return self.given_weights(request)
 
     def result(self, numbers: Sequence[Any], printed: tuple[str, ...]) -> GradResult:
         return GradResult(
@@ -93,40 +96,75 @@ class Jacobian(Differentiated):
     """The matrix of first derivatives."""
 
     def derived(self, program: Program, request: Request) -> Program:
-        self.hold_elements()
-        count = len(self.points)
+        shapes = [shape for _, shape in self.axes()]
         self._mode = request.mode
         if self._mode == "auto":
-            self._mode = "forward" if count <= self.width else "reverse"
+            is_forward = count_of(shapes) <= count_of([self.shape])
+            self._mode = "forward" if is_forward else "reverse"
+        self._given: list[Any] = []
+        self._seeds: Sequence[float | None]
+        self._are_together = has_arrays(program)
+        if self._are_together:
+            return self._together(program, shapes)
         if self._mode == "forward":
             by, self._seeds = columns(program, self.points)
             return self.pushed(program, by)
         self._seeds = units(self.width)
-        every = tuple(range(self.width))
-        return self.first(adjoint(program, self.points, [every] * self.width))
+        return self.first(adjoint(program, self.points, [self.every] * self.width))
+
+    def _together(self, program: Program, shapes: Sequence[tuple[int, ...]]) -> Program:
+        """A program whose derivatives have all directions in one array."""
+        axes = shapes if self._mode == "forward" else self.shapes
+        count = count_of(axes)
+        hold_together(program, count)
+        self._given = together.units(axes)
+        self._seeds = [None] * len(axes)
+        if self._mode == "forward":
+            return self.pushed(program, [self.points], [count])
+        return self.first(adjoint(program, self.points, [self.every], counts=[count]))
 
     def seeds(self, request: Request) -> Sequence[float | None]:
         return self._seeds
 
+    def more(self, request: Request) -> list[Any]:
+        return self._given
+
     def result(self, numbers: Sequence[Any], printed: tuple[str, ...]) -> JacobianResult:
-        found, count = numbers[self.before :], len(self.points)
-        if self._mode == "forward":
-            columns = [found[k * self.before :][: self.width] for k in range(count)]
-            parts = [*map(self.stacked, columns)]
-        else:
-            parts = [output(self._tree, iter(found[k::count])) for k in range(count)]
-        blocks = {
-            name: _stacked([parts[k] for k in self.points_of([name])], shape)
-            for name, shape in self.axes()
-        }
+        found = numbers[self.before :]
         return JacobianResult(
             output=self.output,
             value=self.value(numbers),
-            jacobian=blocks,
+            jacobian=self._blocks_together(found)
+            if self._are_together
+            else self._of_numbers(found),
             mode=self._mode,
             printed=printed,
             warnings=self.warnings(),
         )
+
+    def _blocks_together(self, found: Sequence[Any]) -> dict[str, Any]:
+        """The blocks of the matrix, whose directions are in one array."""
+        names, shapes = self.names, [shape for _, shape in self.axes()]
+        if self._mode == "reverse":
+            pairs = zip(found, shapes, strict=False)
+            return dict(zip(names, [by_rows(x, self.shape, s) for x, s in pairs], strict=True))
+        whole = self.stacked(found[: self.width])
+        if len(self.shapes) > 1:  # items of a list, each with its columns
+            whole = np.moveaxis(whole, 0, -1)
+        return dict(zip(names, by_columns(whole, self.shape, shapes), strict=True))
+
+    def _of_numbers(self, found: Sequence[Any]) -> dict[str, Any]:
+        """Likewise where each direction has numbers of its own."""
+        count = len(self.points)
+        if self._mode == "forward":
+            each = [found[k * self.before :][: self.width] for k in range(count)]
+            parts = [*map(self.stacked, each)]
+        else:
+            parts = [output(self._tree, iter(found[k::count])) for k in range(count)]
+        return {
+            name: _stacked([parts[k] for k in self.points_of([name])], shape)
+            for name, shape in self.axes()
+        }
 
 
 def _stacked(parts: Sequence[Any], shape: tuple[int, ...]) -> Any:

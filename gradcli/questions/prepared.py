@@ -206,7 +206,7 @@ class Prepared:
             turns: How many turns of loops each of them may take.
         """
         behind = [*self.form.constants, *self.form.more(request)]
-        more = [np.full(count, x) for x in behind]
+        more = [np.broadcast_to(x, (count, *np.shape(x))) for x in behind]
         control = self._control(turns)
         results, left = self._code.rows([*columns, *more], control)
         for result in results:

@@ -45,11 +45,6 @@ def seed(request: Request) -> float | None:
     return 1.0 if request.cotangent is None else None
 
 
-def weight(request: Request) -> list[float]:
-    """The weight of the result where one is given."""
-    return [] if request.cotangent is None else [number(request.cotangent)]
-
-
 def numbers_of(given: Any, shape: tuple[int, ...], *, is_whole: bool) -> list[Any]:
     """What is given for the direction of a tensor: its numbers, or an array where that is one value
     of the program.
@@ -59,13 +54,18 @@ def numbers_of(given: Any, shape: tuple[int, ...], *, is_whole: bool) -> list[An
     """
     if not shape:
         return [number(given)]
-    value = given.value if isinstance(given, Given) else given
+    value = value_of(given)
     if is_whole:
         return [_array(value, shape)]
     found = elements(value, shape)
     if found is None:
         raise Left("a direction is of another shape")
     return [*map(float, found)]
+
+
+def value_of(given: Any) -> Any:
+    """What is given for a weight or direction, without where it comes from."""
+    return given.value if isinstance(given, Given) else given
 
 
 def _array(value: Any, shape: tuple[int, ...]) -> Any:
@@ -77,7 +77,7 @@ def _array(value: Any, shape: tuple[int, ...]) -> Any:
 
 def number(given: Any) -> float:
     """A number that is given for a weight or direction."""
-    value: Any = given.value if isinstance(given, Given) else given
+    value = value_of(given)
     if type(value) not in NUMBERS:
         raise Left("a weight or direction is no single number")
     return float(value)

@@ -6,7 +6,7 @@ from itertools import islice
 import numpy as np
 import pytest
 from amounts import chunks
-from array_programs import ASKED, GIVEN, HEAD, PROGRAMS, Writer, both, samples
+from array_programs import ASKED, GIVEN, HEAD, MATRICES, PROGRAMS, Writer, both, samples
 
 from gradcli.engine.compile import python
 from gradcli.engine.compile.adjoint import adjoint
@@ -36,6 +36,77 @@ def test_all_answers(question):
     for text in PROGRAMS.values():
         run, code = both(load(HEAD + text), question, **ASKED[question])
         assert run == code or (question == "jvp" and "hangs on the way" in code), text
+
+
+QUICK = ["parts", "a softmax", "a sum of a view", "a branch", "items", "a param", "mixed",
+         "a change in place", "print", "two names"]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_matrices_of_derivatives(name):
+    """All directions go together, as in a run."""
+    at = QUICK.index(name)
+    for asked in ([*MATRICES][at % 2], [*MATRICES][2 + at % 4] if at > 4 else "hvp reverse"):
+        run, code = both(load(HEAD + PROGRAMS[name]), asked.split()[0], **MATRICES[asked])
+        assert run == code, asked
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("asked", MATRICES)
+def test_all_matrices_of_derivatives(asked):
+    for text in PROGRAMS.values():
+        run, code = both(load(HEAD + text), asked.split()[0], **MATRICES[asked])
+        assert run == code, text
+
+
+RESULTS = {
+    "a vector": "tanh(x) * b",
+    "a matrix": "outer(x[:9], x[:8] * b)",
+    "of a loop": "y = x[:70]\nfor i in range(3):\n    if y.sum() > b:\n        y = y * 0.5 * b\n"
+    "    else:\n        y = sin(y)\ny",
+    "one element": "(x * b).sum(0, keepdim=True)",
+    "numbers": "[x.sum(), b * b, x[3] * x[4] * b]",
+    "what is constant": "[x[0] * b, 1.0 * b, x.mean()]",
+}
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_results_of_several_elements(name):
+    program, given = load(HEAD + RESULTS[name]), {"x": GIVEN["x"], "b": 0.7}
+    for question, more in (
+        ("jacobian", {}),
+        ("jacobian", {"mode": "forward"}),
+        ("jacobian", {"wrt": "b"}),
+        ("vjp", {"cotangent": 1.5}),
+        ("hvp", {"cotangent": -0.5, **ASKED["hvp"]}),
+    ):
+        run, code = both(program, question, given, **more)
+        assert run == code, (question, more)
+    assert "not-compilable" not in code
+
+
+def test_weights_of_several_elements():
+    program = load(f"{HEAD}y = (x * b).reshape(10, 10)\ny @ y")
+    for weights in (np.arange(100.0).reshape(10, 10), [[1.0] * 10] * 10, 2.0, [1.0] * 10, None):
+        run, code = both(program, "grad", cotangent=weights)
+        assert run == code or weights is None
+
+
+def test_the_diagonal_of_tensors():
+    """The second derivatives by each element twice, in the shape of the tensor."""
+    for head in ("param x = [0.5, -1.0, 2.0]", "param x = [[0.5, -1.0], [2.0, 1.5]]"):
+        for mode in ("forward", "reverse"):
+            program = load(f"{head}\nparam c = -3.0\n(x ** 3 / c).sum() * x.sum()")
+            run, code = both(program, "hessian", {}, diagonal=True, mode=mode)
+            assert run == code
+
+
+def test_more_directions_than_go_together_are_interpreted():
+    program = load("input x: float[2000]\nx * x")
+    given = {"x": np.ones(2000)}
+    options = Options(compile="always")
+    with pytest.raises(GradError, match="do not go together"):
+        program.jacobian(given, options=options)
 
 
 @pytest.mark.parametrize("first", chunks(few=1, many=120, size=1))

@@ -64,7 +64,7 @@ QUESTIONS = {
     "jacobian reverse": {"mode": "reverse"},
     "hessian": {},
     "hessian forward": {"mode": "forward"},
-    "hessian diagonal": {"diagonal": True},
+    "hessian diagonal": {"diagonal": True, "mode": "forward"},
     "hvp": {"tangents": {"x": 2.0}},
 }
 BACK_ENDS = ["python", *(["machine code"] if find_spec("llvmlite") else [])]
@@ -94,8 +94,8 @@ def answer(text, question, when, **given):
 interpreted = functools.cache(functools.partial(answer, when="never"))
 
 _JACOBIANS = {"jacobian", "jacobian forward", "jacobian reverse"}
-REFUSED = {"several": {*QUESTIONS} - {"run", "jvp", *_JACOBIANS}}
-"""What is not made into code: the gradient of a list."""
+REFUSED = {"several": {*QUESTIONS} - {"run", "jvp", "vjp", *_JACOBIANS}}
+"""What is not made into code: the gradient of a list without weights."""
 
 
 @pytest.mark.parametrize("question", QUESTIONS)

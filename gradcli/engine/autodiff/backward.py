@@ -311,7 +311,7 @@ def _has_nan(c: Any) -> bool:
     """Whether what was found has a nan, of a node with several results one of them."""
     if type(c) is float:
         return isnan(c)
-    from gradcli.engine.autodiff.batch import has_nan
+    from gradcli.engine.values.batch import has_nan
 
     return has_nan(tuple(c) if type(c) is list else c)
 

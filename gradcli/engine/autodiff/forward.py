@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from gradcli.engine.autodiff.batch import has_nan
 from gradcli.engine.autodiff.motion import Motion, Push, under
 from gradcli.engine.autodiff.paths import Paths, between
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.tape.graph import Node
+from gradcli.engine.values.batch import has_nan
 
 
 def tangents(

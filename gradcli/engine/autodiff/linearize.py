@@ -20,7 +20,7 @@ from gradcli.engine.values.limits import check_memory
 Progress: TypeAlias = Callable[[int, int | None], None]
 """Is told how many directions are done, and of how many."""
 
-_ELEMENTS = 2**20
+ELEMENTS = 2**20
 """About how many elements of one recorded value a pass holds, for all of its directions."""
 
 
@@ -128,7 +128,7 @@ class Linearized:
         """The rows of one output by reverse mode, in blocks of bounded size: by point an array of
         shape (rows, *shape of the point). Each block comes with the number of its first row.
         """
-        from gradcli.engine.autodiff.batch import single, together, units
+        from gradcli.engine.values.batch import single, together, units
 
         like = self.outputs[output]
         for start, stop in self._spans(math.prod(like.shape)):
@@ -148,7 +148,7 @@ class Linearized:
         by output an array of shape (columns, *shape of the output). Each block comes with the
         number of its first column.
         """
-        from gradcli.engine.autodiff.batch import together
+        from gradcli.engine.values.batch import together
 
         for start, stop in self._spans(self.directions("forward")):
             pushed = zip(self.push(self._units(start, stop)), self.outputs, strict=True)
@@ -193,7 +193,7 @@ class Linearized:
         """Unit vectors of the space of all points, each point's part of them; a point that has
         zeros only is left out.
         """
-        from gradcli.engine.autodiff.batch import Batch, single, units
+        from gradcli.engine.values.batch import Batch, single, units
 
         parts: dict[Node, Any] = {}
         for node, point in self.points.items():
@@ -217,8 +217,8 @@ class Linearized:
             sizes = (math.prod(like.shape) for like in likes if like is not None)
             largest = max(largest, *sizes, 1)
             if node.hooks is not None or not node.takes_batches:
-                largest = _ELEMENTS
-        step = max(1, _ELEMENTS // largest)
+                largest = ELEMENTS
+        step = max(1, ELEMENTS // largest)
         for start in range(0, count, step):
             yield start, min(start + step, count)
 
@@ -236,7 +236,7 @@ def shaped(found: Any, shape: tuple[int, ...]) -> Any:
     if type(found) in NUMBERS:
         return found
     if found.size == math.prod(shape):
-        from gradcli.engine.autodiff.batch import value
+        from gradcli.engine.values.batch import value
 
         return value(np.reshape(found, shape))
     return np.broadcast_to(found, shape)

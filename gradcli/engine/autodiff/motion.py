@@ -13,11 +13,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from gradcli.engine.autodiff.batch import has_nan
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.rules import plus
 from gradcli.engine.tape.graph import Node
 from gradcli.engine.tape.tensor import Tensor, node_of
+from gradcli.engine.values.batch import has_nan
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import np, shape_of
 

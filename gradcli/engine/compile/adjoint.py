@@ -53,6 +53,7 @@ def adjoint(
     wrt: Sequence[Value],
     directions: Sequence[Sequence[int]] = ((0,),),
     again: Sequence[Value] = (),
+    counts: Sequence[int] | None = None,
 ) -> Derived:
     """A program with the cotangents of what it is differentiated by.
 
@@ -62,21 +63,24 @@ def adjoint(
         directions: For each direction the results that have a cotangent, by their places. These
             cotangents are further inputs, those of the first direction first.
         again: What the cotangents will be differentiated by.
+        counts: For each direction of how many it stands for, which go together; of one if that is
+            left out.
 
     Raises:
         NotCompilable: If a rule asks for what is known only when the code runs, or if it is not
             known before in which order cotangents come together.
     """
+    counts = counts or [1] * len(directions)
     program = tidy(rotated(program), ALL)
     places = [k for each in directions for k in each]
     program = peeled(program, wrt, [program.block.results[k] for k in places])
     try:
-        return _Backward(program, wrt, directions, again, None).derived()
+        return _Backward(program, wrt, directions, again, None, counts).derived()
     except Ambiguous:
         flow = Flow(program)
         leading = flow.leading([program.block.results[k] for k in places])
         told = identified(program, flow.moving(wrt) & leading)
-        return _Backward(told.program, wrt, directions, again, told.earlier).derived()
+        return _Backward(told.program, wrt, directions, again, told.earlier, counts).derived()
 
 
 class _Read(Symbol):
@@ -127,6 +131,7 @@ class _Backward:
         directions: Sequence[Sequence[int]],
         again: Sequence[Value],
         earlier: Earlier | None,
+        counts: Sequence[int],
     ) -> None:
         self.program = program
         self.is_told = earlier is not None
@@ -134,7 +139,7 @@ class _Backward:
         self.order = [v.number for v in wrt]
         self.first = unused(program)
         self.builder = Builder(Span(0, 0), self.first, Placed if again else Do)
-        self.deltas = Deltas(self.builder)
+        self.deltas = Deltas(self.builder, counts)
         self.deltas.types.update((v.number, v.type) for v in values(program))
         flow = Flow(program)
         moving = flow.moving(wrt)
@@ -156,19 +161,21 @@ class _Backward:
             for d, places in enumerate(self.directions):
                 for k in places:
                     x = program.block.results[k]
-                    seeds.append(builder.value(slope_type(x)))
+                    seeds.append(builder.value(self.deltas.type(d, slope_type(x))))
                     builder.plain.add(seeds[-1].number)
                     if isinstance(x, Value) and x in self.active[d]:
                         self.root.add(d, x, present(seeds[-1]))
             self.reverse(program.block, self.root)
             for v in program.inputs:
                 self.take(self.root, v)
-        found = [found.get(number) for found in self.found for number in self.order]
+        order, types = self.order, self.deltas.types
+        found = [found.get(number) for found in self.found for number in order]
         body = (*self.forward(program.block.body), *self.finished(back))
         block = Block(body, program.block.results)
         made = Program((*program.inputs, *seeds), block, program.texts)
-        types = [self.deltas.types[number] for number in self.order] * len(self.found)
-        return derived(made, found, types, self.deltas, self.first)
+        several = range(len(self.found))
+        typed = [self.deltas.type(d, types[number]) for d in several for number in order]
+        return derived(made, found, typed, self.deltas, self.first)
 
     # --- visiting instructions -----------------------------------------------------------
 
@@ -218,6 +225,7 @@ class _Backward:
         for d, gs in enumerate(zip(*taken, strict=True)):
             if all(g is None for g in gs):
                 continue
+            self.deltas.hold_single(d, i.span)
             given, by = self.deltas.together(gs)
             place = Place(self.builder, frame.read, self.new_stack)
             for a, c in pulled(i, given, place):
@@ -249,7 +257,8 @@ class _Backward:
             touched = dict.fromkeys(n for s in sides for n in s.pending[d] if n not in s.defines)
             for number in touched:
                 both = [s.get(d, number) or ABSENT for s in sides]
-                pending[number] = self.joined(made, both, self.deltas.types[number])
+                type_ = self.deltas.type(d, self.deltas.types[number])
+                pending[number] = self.joined(made, both, type_)
         renamed = {n: v for s in sides for n, (v, _) in s.names.items() if n not in s.defines}
         for v in renamed.values():
             for each in sides:
@@ -313,7 +322,8 @@ class _Backward:
                 for d in live:
                     if i.targets[k] not in self.active[d] and i.params[k] not in self.active[d]:
                         continue
-                    delta, carried = turn.carry_delta(given[k][d] or ABSENT, i.targets[k].type)
+                    type_ = self.deltas.type(d, i.targets[k].type)
+                    delta, carried = turn.carry_delta(given[k][d] or ABSENT, type_)
                     going.append((d, k, carried))
                     if x in self.active[d]:
                         self.handed(d, x, delta, turn)
@@ -343,14 +353,15 @@ class _Backward:
         places = [(d, k) for d, active in enumerate(self.active) for k in active.of_stack(i)]
         if places:
             found = [taken[k][d] or ABSENT for d, k in places]
-            values = self.deltas.parts(found, [i.targets[k].type for _, k in places])
+            types = [self.deltas.type(d, i.targets[k].type) for d, k in places]
+            values = self.deltas.parts(found, types)
             self.builder.add(Push(i.span, self.mirror(i.stack), values))
 
     def push(self, i: Push, frame: Frame) -> None:
         made, targets = [], list[Value]()
         for d, active in enumerate(self.active):
             for k in active.of_stack(i):
-                delta, values = self.deltas.new(type_of(i.values[k]))
+                delta, values = self.deltas.new(self.deltas.type(d, type_of(i.values[k])))
                 made.append((d, k, delta))
                 targets += values
         if made:

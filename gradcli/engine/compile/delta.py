@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from gradcli.engine.compile.symbols import Builder, is_whole, operand
+from gradcli.engine.compile.symbols import Builder, operand
 from gradcli.engine.compile.tidy import tidy
 from gradcli.engine.compile.typed import (
     Block,
@@ -13,9 +13,12 @@ from gradcli.engine.compile.typed import (
     If,
     Instruction,
     Leave,
+    NotCompilable,
     Operand,
     Program,
     Value,
+    along,
+    directions,
     dtype_and_shape,
     is_array,
     is_floating,
@@ -64,17 +67,31 @@ def present(value: Operand) -> Delta:
 class Deltas:
     """Writes down what becomes of deltas.
 
+    Args:
+        builder: What writes.
+        counts: How many directions each direction of the pass stands for, which go together.
+
     Fields:
         types: those of the values of the program, by number.
         constants: makes the arrays that stand where there is none, before all else.
     """
 
-    def __init__(self, builder: Builder) -> None:
+    def __init__(self, builder: Builder, counts: Sequence[int] = ()) -> None:
         self.builder = builder
+        self.counts = counts
         self.types: dict[int, str] = {}
         self.constants: list[Instruction] = []
         self._filled: dict[tuple[str, str], Value] = {}
         self._positive: set[int] = set()  # numbers of sums that are never the negative zero
+
+    def type(self, d: int, type: str) -> str:
+        """The type of the deltas of values of a type in a direction."""
+        return along(type, self.counts[d])
+
+    def hold_single(self, d: int, span: Span) -> None:
+        """Hold a direction to be but one, as a rule of the program's own takes them."""
+        if self.counts[d] != 1:
+            raise NotCompilable("several directions go through a rule of the program", span)
 
     def new(self, type: str) -> tuple[Delta, tuple[Value, Value]]:
         """One of a type that something will define, and the values that are its parts."""
@@ -88,10 +105,12 @@ class Deltas:
         key = str(number), type
         if key not in self._filled:
             dtype, shape = dtype_and_shape(type)
+            count = directions(type)
+            one = shape[1:] if count else shape
             with self.builder.block() as body:
-                made = self.builder.held(np.full(shape, number, dtype))
+                made = self.builder.held(np.full(one, number, dtype)).value
+                self._filled[key] = self.builder.repeated(made, count) if count else made
             self.constants += body
-            self._filled[key] = made.value
         return self._filled[key]
 
     def as_type(self, delta: Delta, type: str) -> Delta:
@@ -99,6 +118,8 @@ class Deltas:
         value = delta.value
         if not isinstance(value, Value):
             value = self.filled(value, type)
+        elif directions(type) and not directions(value.type):
+            value = self.builder.repeated(value, directions(type))
         elif is_array(value.type) and not is_array(type):
             value = operand(ops.unboxed(self.builder.known(value)))
         return Delta(value, delta.absent, delta.terms)
@@ -218,10 +239,10 @@ def derived(
             if delta is None:
                 results.append(deltas.filled(0.0, type_))
             else:
-                results.append(deltas.unless(delta.absent, 0.0, delta.value))
-            lost = ops.isnan(builder.known(results[-1]))
-            test = operand(ops.any(lost) if is_whole(lost) else lost)
-            builder.add(Leave(builder.span, test, "a derivative is nan"))
+                typed = deltas.as_type(delta, type_) if directions(type_) else delta
+                results.append(deltas.unless(delta.absent, 0.0, typed.value))
+            lost = ops.isnan(builder.merged(builder.known(results[-1])))
+            builder.add(Leave(builder.span, builder.any(lost), "a derivative is nan"))
     block = Block((*deltas.constants, *program.block.body, *body), (*results, *absent))
     made = tidy(Program(program.inputs, block, program.texts), first)
     block, count = made.block, len(results)

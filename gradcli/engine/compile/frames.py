@@ -252,7 +252,8 @@ class Turn(Inner):
     def _from_outside(self, d: int, number: int) -> Delta | None:
         """What has come so far to a value from outside, which goes through all turns."""
         before = self.outside.get(d, number) or ABSENT
-        delta, made = self.carry_delta(before, self.deltas.types[number])
+        type_ = self.deltas.type(d, self.deltas.types[number])
+        delta, made = self.carry_delta(before, type_)
         self.pending[d][number] = delta
         self.sums.append((d, number, made))
         return delta

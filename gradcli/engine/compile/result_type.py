@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gradcli.engine.compile.typed import DTYPES, NotCompilable, array_type
+from gradcli.engine.compile.typed import DTYPES, NotCompilable, along, array_type
 from gradcli.engine.ops.op import Op
 from gradcli.engine.values.carrier import Carrier, like_of
 from gradcli.engine.values.data import NUMBERS, Quiet, np, plain, shape_of
@@ -22,6 +22,26 @@ def result_type(op: Op, args: Sequence[Any], params: Mapping[str, Any], span: Sp
     Raises:
         NotCompilable: If they do not tell.
     """
+    dtype, shape = _dtype_and_shape(op, args, params, span)
+    if shape or not _is_number(op, args, params, span):
+        return array_type(dtype, shape)
+    return _NUMBER_TYPES[dtype]
+
+
+def type_along(
+    op: Op, args: Sequence[Any], params: Mapping[str, Any], count: int, span: Span | None
+) -> str:
+    """The type of what an op gives along several directions.
+
+    Raises:
+        NotCompilable: If the arguments do not tell.
+    """
+    return along(array_type(*_dtype_and_shape(op, args, params, span)), count)
+
+
+def _dtype_and_shape(
+    op: Op, args: Sequence[Any], params: Mapping[str, Any], span: Span | None
+) -> tuple[str, tuple[int, ...]]:
     if op.array is None or op.host is not None or isinstance(op.dtype, list):
         raise NotCompilable(f"`{op.name}` of a tensor", span)
     try:
@@ -32,9 +52,7 @@ def result_type(op: Op, args: Sequence[Any], params: Mapping[str, Any], span: Sp
         raise NotCompilable(f"`{op.name}` of a tensor gives several", span)
     if shape is None or dtype not in _NUMBER_TYPES:
         raise NotCompilable(f"`{op.name}` gives a tensor of what is known only when it runs", span)
-    if shape or not _is_number(op, args, params, span):
-        return array_type(dtype, shape)
-    return _NUMBER_TYPES[dtype]
+    return dtype, shape
 
 
 def _shape(op: Op, args: Sequence[Any], params: Mapping[str, Any]) -> Any:

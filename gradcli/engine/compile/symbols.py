@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from gradcli.engine.compile.result_type import result_type
+from gradcli.engine.compile.result_type import result_type, type_along
 from gradcli.engine.compile.typed import (
     DTYPES,
     Do,
@@ -17,9 +17,12 @@ from gradcli.engine.compile.typed import (
     NotCompilable,
     Operand,
     Value,
+    along,
     array_type,
+    directions,
     dtype_and_shape,
     is_array,
+    type_of,
 )
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.internal.whole import Constant
@@ -83,6 +86,8 @@ class Builder:
         """What an op makes of numbers and symbols, written down."""
         if op.body is not None:
             return op.body(*args, **params)
+        if any(map(_goes_along, args)):
+            return self._along_directions(op, args, params)
         if any(map(is_whole, args)):
             return self.on_arrays(op, args, params)
         if op.number is None and op.view and op.shape is not None and op.shape((), **params) == ():
@@ -107,6 +112,18 @@ class Builder:
         self.add(do_type(self.span, target, op.name, operands, tuple(params.items())))
         return Symbol(target, self)
 
+    def _along_directions(self, op: Op, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
+        """What an op makes along each of several directions, written down."""
+        params = {**_defaults(op), **params}
+        given = [*map(self.whole, args)]
+        wide = tuple(map(_goes_along, given))
+        (count,) = {directions(x.type) for x in given if _goes_along(x)}
+        target = self.value(type_along(op, given, params, count, self.span))
+        known = (("of", op.name), ("wide", wide), ("known", tuple(params.items())))
+        operands = tuple(map(argument, given))
+        self.add(Do(self.span, target, ops.along_directions.name, operands, known))
+        return Symbol(target, self)
+
     def _noted(self, target: Value, args: Sequence[Any]) -> bool:
         """Whether what is made of arguments is plain data, as these are."""
         if any(isinstance(x, Symbol) and not self._is_plain(x) for x in args):
@@ -122,7 +139,7 @@ class Builder:
 
     def is_in_order(self, x: Any) -> bool:
         """Whether the elements of a value lie in order in memory."""
-        if is_whole(x):
+        if is_whole(x) and not _goes_along(x):
             raise NotCompilable("how a tensor lies in memory is not known", self.span)
         return True
 
@@ -133,6 +150,25 @@ class Builder:
     def whole(self, x: Any) -> Any:
         """A value; of an array that is known the symbol."""
         return self.held(x) if _is_data(x) else x
+
+    def merged(self, x: Symbol) -> Symbol:
+        """Values along several directions as one array; another value as it is."""
+        if not _goes_along(x):
+            return x
+        target = self.value(array_type(*dtype_and_shape(x.type)))
+        self.add(Do(self.span, target, ops.merged.name, (x.value,), ()))
+        return Symbol(target, self)
+
+    def repeated(self, x: Operand, count: int) -> Value:
+        """A value along each of several directions."""
+        target = self.value(along(type_of(x), count))
+        self.add(Do(self.span, target, ops.repeated.name, (x,), (("count", count),)))
+        return target
+
+    def any(self, test: Any) -> Operand:
+        """Whether a test is true anywhere."""
+        test = self.merged(test) if isinstance(test, Symbol) else test
+        return operand(ops.any(test) if is_whole(test) else test)
 
     def held(self, data: Any) -> Symbol:
         """An array that is known."""
@@ -148,8 +184,8 @@ class Builder:
 
 
 class Symbol(Carrier):
-    """A number or array that is known when the code runs. Ops on it go to its builder. Rules see
-    whether it is `recorded`.
+    """A number or array that is known when the code runs, or several along as many directions,
+    which rules take for one. Ops on it go to its builder. Rules see whether it is `recorded`.
     """
 
     __slots__ = ("_builder", "_recorded", "value")
@@ -174,7 +210,8 @@ class Symbol(Carrier):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        return dtype_and_shape(self.type)[1]
+        _, shape = dtype_and_shape(self.type)
+        return shape[1:] if directions(self.type) else shape
 
     @property
     def ndim(self) -> int:
@@ -198,8 +235,7 @@ class Symbol(Carrier):
 
     def avoid(self, number: float) -> None:
         builder = self._builder
-        when = builder.do(ops.eq, (self, number), {})
-        test = operand(ops.any(when) if is_whole(when) else when)
+        test = builder.any(builder.do(ops.eq, (self, number), {}))
         builder.add(Leave(builder.span, test, "a derivative is special at a number"))
 
     def undivided(self) -> None:
@@ -227,6 +263,11 @@ class Symbol(Carrier):
 def is_whole(x: Any) -> bool:
     """Whether it is an array, known or not."""
     return is_array(x.type) if isinstance(x, Symbol) else _is_data(x)
+
+
+def _goes_along(x: Any) -> bool:
+    """Whether it has a value for each of several directions."""
+    return isinstance(x, Symbol) and directions(x.type) > 0
 
 
 def _is_data(x: Any) -> bool:

@@ -62,10 +62,15 @@ def tangent(
 
 
 def tangents(
-    program: Program, directions: Sequence[Sequence[Value]], again: Sequence[Value] = ()
+    program: Program,
+    directions: Sequence[Sequence[Value]],
+    again: Sequence[Value] = (),
+    counts: Sequence[int] | None = None,
 ) -> Derived:
-    """Likewise along directions each of which moves some values alone."""
-    return Forward(program, directions, again).derived()
+    """Likewise along directions each of which moves some values alone, or stands for so many that
+    go together.
+    """
+    return Forward(program, directions, again, counts).derived()
 
 
 def connected(program: Program, wrt: Sequence[Value], width: int) -> Program | None:
@@ -79,19 +84,26 @@ class Forward:
     """Writes a program with its tangents."""
 
     def __init__(
-        self, program: Program, directions: Sequence[Sequence[Value]], again: Sequence[Value]
+        self,
+        program: Program,
+        directions: Sequence[Sequence[Value]],
+        again: Sequence[Value],
+        counts: Sequence[int] | None = None,
     ) -> None:
         self.program = program
         self.first = unused(program)
         self.builder = Builder(Span(0, 0), self.first, Placed if again else Do)
-        self.deltas = Deltas(self.builder)
+        self.deltas = Deltas(self.builder, counts or [1] * len(directions))
         flow = Flow(program)
         self.moving = flow.moving([v for wrt in directions for v in wrt])
         self.recorded = flow.moving(again)
         self.next_stack = unused_stack(program)
         self.directions = range(len(directions))
         value = self.builder.value
-        self.seeds = [{v.number: value(v.type) for v in wrt} for wrt in directions]
+        type_ = self.deltas.type
+        self.seeds = [
+            {v.number: value(type_(d, v.type)) for v in wrt} for d, wrt in enumerate(directions)
+        ]
         self.dots: list[dict[int, Delta]] = [{} for _ in self.directions]
 
     def derived(self) -> Derived:
@@ -109,7 +121,7 @@ class Forward:
         """A program that finds the tangents, with these among its results."""
         results = self.program.block.results
         found = [self.of(d, x) for d in directions for x in results]
-        types = [slope_type(x) for x in results] * len(directions)
+        types = [self.deltas.type(d, slope_type(x)) for d in directions for x in results]
         return derived(made, found, types, self.deltas, self.first)
 
     def connected(self, width: int) -> Program | None:
@@ -202,6 +214,7 @@ class Forward:
             dots = [self.of(d, a) for a in i.args]
             if all(dot is None for dot in dots):
                 continue
+            self.deltas.hold_single(d, i.span)
             given, by = self.deltas.together(dots)
             place = Place(self.builder, self.there, self.stack)
             if i.rule.push is not None:
@@ -263,7 +276,7 @@ class Forward:
         self, values: Sequence[Operand], places: Sequence[int], found: Sequence[Delta]
     ) -> tuple[Operand, ...]:
         """What has to be handed on of tangents of some of the values, in each direction."""
-        types = [type_of(values[k]) for k in places] * len(self.directions)
+        types = [self.deltas.type(d, type_of(values[k])) for d in self.directions for k in places]
         return self.deltas.parts(found, types)
 
     def made(self, values: Sequence[Value]) -> list[Value]:
@@ -271,6 +284,6 @@ class Forward:
         made: list[Value] = []
         for d in self.directions:
             for v in values:
-                self.dots[d][v.number], both = self.deltas.new(v.type)
+                self.dots[d][v.number], both = self.deltas.new(self.deltas.type(d, v.type))
                 made += both
         return made

@@ -23,8 +23,8 @@ from gradcli.source import Span
 
 class Value(Record):
     """What one instruction, or the program's beginning, defines. `type` is "float", "int" (of 64
-    bits) or "bool", or that of an array, such as "float64[2,3]"; `number` is its own in the whole
-    program.
+    bits) or "bool", or that of an array, such as "float64[2,3]", or of what goes along several
+    directions; `number` is its own in the whole program.
     """
 
     __slots__ = ("number", "type")
@@ -206,13 +206,30 @@ def is_array(type: str) -> bool:
     return type[-1] == "]"
 
 
+def along(type: str, count: int) -> str:
+    """The type of as many values of a type as there are directions, in one array: "float64[5;2,3]"
+    of those of 5. What goes along a single one is a value of the type itself.
+    """
+    if count == 1:
+        return type
+    dtype, shape = dtype_and_shape(type)
+    return f"{dtype}[{count};{','.join(map(str, shape))}]"
+
+
+@cache
+def directions(type: str) -> int:
+    """Of how many directions values of a type hold one each; 0 of one value alone."""
+    count, found, _ = type.partition("[")[2].partition(";")
+    return int(count) if found else 0
+
+
 @cache
 def dtype_and_shape(type: str) -> tuple[str, tuple[int, ...]]:
-    """The dtype and shape of values of a type."""
+    """The dtype and shape of values of a type; the axis of directions stands in front."""
     if not is_array(type):
         return DTYPES[type], ()
     dtype, _, sizes = type[:-1].partition("[")
-    return dtype, tuple(map(int, filter(None, sizes.split(","))))
+    return dtype, tuple(map(int, filter(None, sizes.replace(";", ",").split(","))))
 
 
 def bytes_of(type: str) -> int:

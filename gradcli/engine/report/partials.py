@@ -10,12 +10,12 @@ import math
 from collections.abc import Collection, Mapping
 from typing import Any, TypeAlias
 
-from gradcli.engine.autodiff.batch import Batch, units, value
 from gradcli.engine.autodiff.forward import tangents
 from gradcli.engine.autodiff.paths import Paths, age
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.tape.graph import Node
 from gradcli.engine.tape.tensor import AccumulateGrad, OpNode
+from gradcli.engine.values.batch import Batch, units, value
 from gradcli.engine.values.carrier import Like, like_of
 from gradcli.engine.values.data import np
 from gradcli.errors import GradError

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from gradcli.engine.ops.catalog import ops
@@ -128,6 +129,7 @@ row: Op = op(
     array=taken,
     shape=lambda x, at: x[1:],
     dtype=lambda x, at: dtype_of(x),
+    batch=lambda x, at: x[:, at[0]],
     view=True,
     layout=memory.as_made,
     vjp=(lambda g, out, x, at: unrow(g, at, size=x.shape), None),
@@ -135,6 +137,13 @@ row: Op = op(
     saves={"input": ("at",)},
     method=False,
 )
+
+
+def _unrow_batch(g: Data, at: Data, size: Sequence[int]) -> Data:
+    out = np.zeros((len(g), *size), g.dtype)
+    out[:, at[0]] = g
+    return out
+
 
 unrow: Op = op(
     "unrow",
@@ -145,11 +154,20 @@ unrow: Op = op(
     array=lambda g, at, size: ops.unindex.array(g, index=at, size=size),
     shape=lambda g, at, size: size,
     dtype=lambda g, at, size: dtype_of(g),
+    batch=_unrow_batch,
     vjp=(lambda g, out, x, at, size: row(g, at), None),
     jvp=(lambda dot, out, x, at, size: unrow(dot, at, size=size), None),
     saves={"g": ("at",)},
     method=False,
 )
+
+
+def _with_row_batch(x: Data, value: Data, at: Data) -> Data:
+    count = max(len(x), len(value))
+    out = np.array(np.broadcast_to(x, (count, *x.shape[1:])))
+    out[:, at[0]] = value
+    return out
+
 
 with_row: Op = op(
     "with_row",
@@ -159,6 +177,7 @@ with_row: Op = op(
     array=lambda x, value, at: ops.set_at.array(x, value, index=at),
     shape=lambda x, value, at: x,
     dtype=lambda x, value, at: dtype_of(x),
+    batch=_with_row_batch,
     layout=memory.as_first,
     vjp=(
         lambda g, out, x, value, at: with_row(g, 0.0, at),

@@ -96,9 +96,13 @@ class Connections:
 
     def of(self, x: Operand, written: Sequence[list[Instruction]]) -> Links:
         """The links of an operand, in open blocks, the outermost first."""
+        return self._open(self.every(x, written))
+
+    def every(self, x: Operand, written: Sequence[list[Instruction]]) -> Links:
+        """Likewise with the points by which nothing is differentiated any more."""
         self.asked += 1
         self._follow(written)
-        return self._open(self._of(x))
+        return self._of(x)
 
     def _open(self, links: Links) -> Links:
         return Links(links.may - self._closed, links.must - self._closed)

@@ -9,6 +9,7 @@ from itertools import takewhile
 from typing import Any
 
 from gradcli.engine.compile.adjoint import adjoint
+from gradcli.engine.compile.dependence import told
 from gradcli.engine.compile.peel import peeled
 from gradcli.engine.compile.pushforward import pushforward
 from gradcli.engine.compile.rotate import rotated
@@ -29,6 +30,7 @@ from gradcli.engine.compile.typed import (
     Push,
     Value,
     is_floating,
+    type_of,
 )
 from gradcli.engine.compile.values import Cell, Vector, is_number, number_type
 from gradcli.engine.compile.walk import Inliner, defined, has_rules, instructions, read, values
@@ -72,11 +74,10 @@ class Followed:
         copier = _Inlined(trace, {}, ())
         self._block = trace.innermost
         self._body = copier.body(program.block.body)
-        self._results = copier.operands(program.block.results)
         for instruction in self._body:
             trace.put(instruction)
-        numbers = map(trace.known, self._results)
-        self.out: Tree = mapped(lambda value: self._like(numbers, value), out)
+        self.out: Tree = out
+        self._named(copier.operands(program.block.results))
 
     # --- going through the function --------------------------------------------------------
 
@@ -160,6 +161,12 @@ class Followed:
         if self._is_recorded and self._may_be_connected:
             raise self._trace.refused(f"{reason} that may be differentiated again")
 
+    def _named(self, results: tuple[Operand, ...]) -> None:
+        """Let what it gives be known by these names."""
+        self._results = results
+        numbers = map(self._trace.known, results)
+        self.out = mapped(lambda value: self._like(numbers, value), self.out)
+
     # --- derivatives -------------------------------------------------------------------------
 
     def pulled(self, weights: Sequence[Any]) -> list[Tree]:
@@ -210,11 +217,12 @@ class Followed:
         results = copier.operands(made.block.results)
         dots = [*map(trace.known, results[width:])]
         if again:
+            self._named(results[:width])
             outs = [*map(trace.known, self._results)] * len(directions)
             if len(directions) > 1 and not self._is_connected:
                 for dot, out in zip(dots, outs, strict=True):
                     self._hold_nonzero(dot, out)
-            dots = [*map(self._linked, dots, outs)]
+            dots = self._linked(dots, outs)
         return [dots[k * width :][:width] for k in range(len(directions))]
 
     def by_argument(self, found: Sequence[Any]) -> list[Tree]:
@@ -258,15 +266,56 @@ class Followed:
                 "whether a derivative is differentiated again hangs on the way"
             )
 
-    def _linked(self, dot: Any, out: Any) -> Any:
-        """A tangent with a graph where its result has one, though it be a constant."""
+    def _linked(self, dots: Sequence[Any], outs: Sequence[Any]) -> list[Any]:
+        """Tangents with a graph where their results have one, though they be constants."""
+        linked = [*map(self._is_linked, dots, outs)]
+        absent = iter(
+            self._told([dot for dot, test in zip(dots, linked, strict=True) if test is None])
+        )
+        found = []
+        for dot, out, test in zip(dots, outs, linked, strict=True):
+            if test is None:
+                found.append(self._linked_where(next(absent), dot, out))
+            else:
+                found.append(dot if test else ops.where(True, dot, out))
+        return found
+
+    def _is_linked(self, dot: Any, out: Any) -> bool | None:
+        """Whether a tangent has a graph as far as its result has one; None if that hangs on the
+        way.
+        """
         trace = self._trace
-        these, those = trace.links(operand(dot)), trace.links(operand(out))
-        if trace.connections.is_node(these) or those.may <= these.must:
-            return dot
-        if these.may:
+        nodes, links = trace.nodes(operand(dot)), trace.links(operand(dot))
+        if trace.connections.is_node(nodes) or trace.links(operand(out)).may <= links.must:
+            return True
+        return None if nodes.may else False
+
+    def _told(self, dots: Sequence[Any]) -> Sequence[Any]:
+        """Whether tangents are constants, on the way that the code takes."""
+        if not dots:
+            return ()
+        trace = self._trace
+        program = self._program(self._body, (*map(operand, dots), *self._results))
+        nodes = [v for v in program.inputs if trace.nodes(v).may]
+        if not all(trace.connections.is_node(trace.nodes(v)) for v in nodes):
             raise trace.refused("whether a tangent is a constant hangs on the way")
-        return ops.where(True, dot, out)
+        made = told(program, nodes, len(dots))
+        copier = self._copier(made, ())
+        self._replace(copier.body(made.block.body))
+        absent = made.block.results[len(program.block.results) :]
+        return [*map(trace.known, copier.operands(absent))]
+
+    def _linked_where(self, test: Any, dot: Any, out: Any) -> Any:
+        """A tangent that has the graph of its result where a test is true."""
+        if not isinstance(test, Symbol):
+            return ops.where(True, dot, out) if test else dot
+        trace = self._trace
+        with trace.block() as body:
+            linked = operand(ops.where(True, dot, out))
+        target = trace.value(type_of(operand(dot)))
+        sides = Block(tuple(body), (linked,)), Block((), (operand(dot),))
+        trace.add(If(trace.span, (target,), operand(test), *sides))
+        return trace.known(target)
 
     def _held_again(self, program: Program, seeds: Sequence[Operand]) -> list[Value]:
         """What its derivatives may be differentiated by, if they can be."""

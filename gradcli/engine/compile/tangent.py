@@ -77,7 +77,9 @@ def connected(program: Program, wrt: Sequence[Value], width: int) -> Program | N
     """A program that leaves where none of its first results depends on some values, on the way that
     it takes; None if none ever does.
     """
-    return Forward(program, [wrt], ()).connected(width)
+    forward = Forward(program, [wrt], ())
+    forward.seeds = [{v.number: v for v in wrt}]  # as good as any others, and they are there
+    return forward.connected(width)
 
 
 class Forward:

@@ -166,8 +166,12 @@ class Trace(Builder):
         return self._stacks - 1
 
     def links(self, x: Operand) -> Links:
-        """What an operand is made from."""
+        """What an operand is made from, by which something is still differentiated."""
         return self.connections.of(x, self._open)
+
+    def nodes(self, x: Operand) -> Links:
+        """All nodes that an operand is made from."""
+        return self.connections.every(x, self._open)
 
     def leave(self, when: Any, reason: str) -> None:
         """Leave the code where a condition holds."""

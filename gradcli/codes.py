@@ -55,9 +55,9 @@ GROUPS = {
         ),
         (
             "bad-context",
-            "`with` of anything but `no_grad()` and `enable_grad()`",
-            "`with` turns recording off and on and does nothing else. It takes the two calls "
-            "as they are, without `as`.",
+            "`with` of what is no context",
+            "Behind `with` stands `no_grad()` or its like, a call, or an object whose class has "
+            "`__enter__` and `__exit__`.",
         ),
         (
             "bad-declaration",

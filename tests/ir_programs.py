@@ -174,6 +174,26 @@ d = {k: v for k, v in enumerate(l)}
 t = sum(x for x in l)
 u = any(x > 1 for x in l)
 """,
+    "generators": """
+def f(l):
+    x = yield 1
+    y = (yield from l) + x
+    yield
+g = f([2])
+n = next(g)
+g.send(3)
+""",
+    "managed": """
+class M:
+    def __enter__(self): return self
+    def __exit__(self, *how): return True
+    def __iadd__(self, n): return self
+with M() as m, no_grad() as n:
+    m += 1
+c = no_grad()
+with c:
+    m = 2
+""",
     "displays": """
 def f(a, *rest, k=1, **named): return rest
 l = [1, *[2, 3], 4]

@@ -211,6 +211,20 @@ class Lambda(Node):
     body: Expr
 
 
+class Yield(Node):
+    """`yield value`: its function is a generator's. Its own value is what is sent."""
+
+    __slots__ = ("value",)
+    value: Expr | None
+
+
+class YieldFrom(Node):
+    """`yield from value`: each of its items. Its own value is what a generator returns."""
+
+    __slots__ = ("value",)
+    value: Expr
+
+
 Expr: TypeAlias = (
     Literal
     | FString
@@ -231,6 +245,8 @@ Expr: TypeAlias = (
     | Index
     | Attribute
     | Lambda
+    | Yield
+    | YieldFrom
 )
 
 # --- statements ----------------------------------------------------------------------------
@@ -341,20 +357,6 @@ class Outer(Node):
     names: tuple[str, ...]
 
 
-class Yield(Node):
-    """`yield value`: its function is a generator's."""
-
-    __slots__ = ("value",)
-    value: Expr | None
-
-
-class YieldFrom(Node):
-    """`yield from value`: each of its items."""
-
-    __slots__ = ("value",)
-    value: Expr
-
-
 class Param(Node):
     """A parameter of a `def` or `lambda`. `kind` is "" for one given by place or name, "named" for
     one given by name only, "*" and "**" for those that take all other arguments.
@@ -377,10 +379,13 @@ class Def(Node):
 
 
 class With(Node):
-    """`with context: body`, where context says whether steps are recorded (`contexts.py`)."""
+    """`with context as target: body`, where context says whether steps are recorded
+    (`contexts.py`), or is an object that is told of the beginning and the end.
+    """
 
-    __slots__ = ("context", "body")
+    __slots__ = ("context", "target", "body")
     context: Expr
+    target: Expr | None
     body: tuple[Statement, ...]
 
 
@@ -468,8 +473,6 @@ Statement: TypeAlias = (
     | Pass
     | Assert
     | Return
-    | Yield
-    | YieldFrom
     | Outer
     | Def
     | With

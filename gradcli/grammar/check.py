@@ -124,6 +124,14 @@ class _Expressions:
                 case ast.Comprehension():
                     for clause in node.clauses:
                         yield from target_faults(clause.target, scope, self.names)
+                    for part in _yields(node.element):
+                        message = "`yield` stands in a comprehension"
+                        start = part.span.start
+                        yield Fault("misplaced-statement", message, start, start + len("yield"))
+                case ast.Yield() | ast.YieldFrom() if scope is None or scope.kind == "class":
+                    start = node.span.start
+                    message = "`yield` stands outside a function"
+                    yield Fault("misplaced-statement", message, start, start + len("yield"))
                 case ast.Def():
                     yield from parameter_faults(node.params)
                     inner = function_scope(node, scope)
@@ -145,9 +153,6 @@ class _Expressions:
             if module and not modules.is_module(f"{module}.{imported}"):
                 message = f"`{imported}` of `{module}` is not part of the language"
             yield Fault("unknown-name", message, *node.span)
-        elif name in contexts.NAMES:
-            message = f"`{name}` stands only in a `with`"
-            yield Fault("bad-context", message, *node.span, help=f"write `with {name}():`")
         else:
             yield self.unknown(node, role, scope)
 
@@ -244,10 +249,6 @@ class _Expressions:
     def unknown_in_module(self, node: ast.Attribute, path: str) -> Fault:
         start = node.span.end - len(node.name)
         module, _, name = path.rpartition(".")
-        help: str | None
-        if name in contexts.NAMES:
-            message, help = f"`{name}` stands only in a `with`", f"write `with {name}():`"
-            return Fault("bad-context", message, start, node.span.end, help=help)
         message = f"`{name}` of `{module}` is not part of the language"
         help = nearest(name, modules.names(module, self.names.signatures))
         return Fault("unknown-name", message, start, node.span.end, help=help)
@@ -333,6 +334,16 @@ def _functions(module: ast.Module, names: Names) -> Iterator[tuple[str, Callee]]
             if any(contexts.mode(d, names, None) is None for d in statement.decorators):
                 continue  # what a decorator gives is called in its own way
             yield statement.name, of_function(statement)
+
+
+def _yields(element: ast.Expr | ast.Pair) -> Iterator[ast.Expr]:
+    """What an element of a comprehension gives by `yield`, for no function to go on with."""
+    for node, _, scope in walk(element, _HERE):
+        if isinstance(node, (ast.Yield, ast.YieldFrom)) and scope is _HERE:
+            yield node
+
+
+_HERE = Scope(frozenset(), None, "function")
 
 
 def _root(node: ast.Expr) -> str:

@@ -139,7 +139,7 @@ class Displays(Targets):
             return
         value = self.expression(element)
         if made is None:
-            self.emit(ir.Emit(element.span, value))
+            self.emit(ir.Emit(element.span, self.temporary(), value))
         else:
             self.emit(ir.Append(element.span, made, value))
 

@@ -203,9 +203,7 @@ def _unsupported(place: _Place) -> Fault | None:
     what: str | None = None
     help: str | None = None
     start, stop = place.at, place.stop
-    if kind == "AS" and first[0] == "WITH":
-        what = "`as` in a `with`"
-    elif kind == "STRING" and re.fullmatch(r"[bB][rR]?|[rR][bB]", place.last[1]):
+    if kind == "STRING" and re.fullmatch(r"[bB][rR]?|[rR][bB]", place.last[1]):
         what, start = "a bytes string", place.last[2]
     elif first[1] == "match" and last == "NAME" and len(place.line) == 1 and kind in _VALUES:
         what, start, stop = "`match`", first[2], first[3]
@@ -323,7 +321,7 @@ def _in_words(accepted: set[str]) -> list[str]:
     rest = accepted - {"_DEDENT"}
     if "NUMBER" in rest:
         words.append("a value")
-        starts = {"MINUS", "PLUS", "TILDE", "NOT", *OPENERS, "STAR", "INPUT", "PARAM"}
+        starts = {"MINUS", "PLUS", "TILDE", "NOT", *OPENERS, "STAR", "INPUT", "PARAM", "YIELD"}
         rest -= _VALUES | starts | {t for t, text in texts.items() if text in ("...", "**")}
     elif "SLASH" in rest:
         words.append("an operator")

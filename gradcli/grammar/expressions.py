@@ -81,6 +81,8 @@ class Expressions(Displays):
                 return self.build(e.span, "slice", parts, into)
             case ast.FString():
                 return self.text(e.span, e.parts)
+            case ast.Yield() | ast.YieldFrom():
+                return self.emitted(e, into)
             case ast.Lambda():
                 target = self.temporary() if into is None else into
                 made = self.define(e, "<lambda>", "", lambda: self.returned(e.body))
@@ -88,6 +90,15 @@ class Expressions(Displays):
                 return ir.Slot(target, e.span)
             case _:
                 assert_never(e)
+
+    def emitted(self, e: ast.Yield | ast.YieldFrom, into: int | None) -> ir.Operand:
+        """`yield value`, of which the value is what is sent."""
+        busy = self.function.busy
+        value = ir.Const(None, e.span) if e.value is None else self.expression(e.value)
+        target = self.target(busy, into)
+        emit = ir.Emit if isinstance(e, ast.Yield) else ir.EmitAll
+        self.emit(emit(e.span, target, value))
+        return ir.Slot(target, e.span)
 
     def name(self, e: ast.Name) -> ir.Operand:
         slot = self.slot_of(e.id)

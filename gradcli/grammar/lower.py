@@ -10,6 +10,7 @@ from gradcli import ir
 from gradcli.grammar import ast, contexts
 from gradcli.grammar.expressions import Expressions
 from gradcli.grammar.names import (
+    IN_PLACE,
     METHODS_OF_RULES,
     RULE_BASES,
     Names,
@@ -36,6 +37,7 @@ class _Lowering(Expressions):
         self.inputs: list[ir.Input] = []
         self.ended: list[int | None] = []  # for each loop around: whether it has come to its end
         self.inside = ""  # the names of the classes around, each with a point
+        self.changes_in_place = not IN_PLACE.isdisjoint(names.members)
 
     def program(self, module: ast.Module) -> ir.Program:
         body = module.body
@@ -142,17 +144,10 @@ class _Lowering(Expressions):
             case ast.Return():
                 value = ir.Const(None, s.span) if s.value is None else self.expression(s.value)
                 self.emit(ir.Return(s.span, value))
-            case ast.Yield():
-                value = ir.Const(None, s.span) if s.value is None else self.expression(s.value)
-                self.emit(ir.Emit(s.span, value))
-            case ast.YieldFrom():
-                item = ir.Slot(self.temporary(), s.span)
-                value = self.expression(s.value)
-                self.emit(ir.For(s.span, item.index, value, [ir.Emit(s.span, item)]))
             case ast.Def():
                 self.definition(s)
             case ast.With():
-                self.mode(s.context, s.span, lambda: self.block_into(self.out, s.body))
+                self.within(s)
             case ast.Class():
                 if self.names.is_rule(s, self.function.scope):
                     self.rule(s)
@@ -238,18 +233,19 @@ class _Lowering(Expressions):
 
     def update(self, s: ast.Update) -> None:
         target = s.target
+        sign = f"{s.op}=" if self.changes_in_place else s.op
         match target:
             case ast.Name():
                 slot = self.slot_of(target.id)
                 assert slot is not None
                 value = self.expression(s.value)
-                self.emit(ir.Augment(s.span, slot, s.op, ir.Slot(slot, target.span), value))
+                self.emit(ir.Augment(s.span, slot, sign, ir.Slot(slot, target.span), value))
             case ast.Attribute():
                 receiver = self.expression(target.value)
                 old, new = self.temporary(), self.temporary()
                 self.emit(ir.GetAttribute(target.span, old, receiver, target.name))
                 value = self.expression(s.value)
-                self.emit(ir.Augment(s.span, new, s.op, ir.Slot(old, target.span), value))
+                self.emit(ir.Augment(s.span, new, sign, ir.Slot(old, target.span), value))
                 made = ir.Slot(new, s.span)
                 self.emit(ir.SetAttribute(s.span, receiver, target.name, made))
             case ast.Index():
@@ -257,7 +253,7 @@ class _Lowering(Expressions):
                 old, new = self.temporary(), self.temporary()
                 self.emit(ir.Operator(target.span, old, "[]", (receiver, index)))
                 value = self.expression(s.value)
-                self.emit(ir.Augment(s.span, new, s.op, ir.Slot(old, target.span), value))
+                self.emit(ir.Augment(s.span, new, sign, ir.Slot(old, target.span), value))
                 self.emit(ir.SetItem(s.span, receiver, index, ir.Slot(new, s.span)))
             case _:
                 raise AssertionError(f"{type(target).__name__} cannot be updated")
@@ -282,6 +278,47 @@ class _Lowering(Expressions):
         block()
         inside, self.out = self.out, outside
         self.emit(ir.Mode(span, mode, inside))
+
+    def within(self, s: ast.With) -> None:
+        """A `with`: a block in a context, or between the two methods of an object."""
+        if contexts.mode(s.context, self.names, self.function.scope) is None:
+            self.managed(s)
+            return
+        if s.target is not None:
+            self.store(s.target, ir.Const(None, s.span), s.span)
+        self.mode(s.context, s.span, lambda: self.block_into(self.out, s.body))
+
+    def managed(self, s: ast.With) -> None:
+        """A block whose beginning and end an object is told of: it sees how the block ends, and an
+        exception may end there.
+        """
+        span = s.context.span
+        manager = self.kept(self.expression(s.context))
+        nothing = ir.Const(None, span)
+
+        def ask(method: str, *args: ir.Operand) -> ir.Slot:
+            found = self.temporary()
+            self.emit(ir.Method(span, found, manager, method, args, ()))
+            return ir.Slot(found, span)
+
+        entered = ask("__enter__")
+        if s.target is not None:
+            self.store(s.target, entered, s.target.span)
+        ended, error = ir.Slot(self.temporary(), span), ir.Slot(self.temporary(), span)
+        self.emit(ir.Copy(span, ended.index, ir.Const(False, span)))
+        body = self.block(s.body)
+        outside, self.out = self.out, []
+        self.emit(ir.Copy(span, ended.index, ir.Const(True, span)))
+        kind = self.temporary()
+        self.emit(ir.GetAttribute(span, kind, error, "__class__"))
+        taken = ask("__exit__", ir.Slot(kind, span), error, nothing)
+        self.emit(ir.Branch(span, taken, [], [ir.Raise(span, None)]))
+        handler = ir.Handler([], None, error.index, self.out, span)
+        self.out = []
+        ask("__exit__", nothing, nothing, nothing)
+        last: ir.Body = [ir.Branch(span, ended, [], self.out)]
+        self.out = outside
+        self.emit(ir.Try(s.span, body, (handler,), [], last))
 
     def attempt(self, s: ast.Try) -> None:
         handlers = []

@@ -32,6 +32,14 @@ RULE_BASES = frozenset(
 METHODS_OF_RULES = ("forward", "setup_context", "backward", "jvp")
 """The methods of an own differentiable function that a run or a pass calls."""
 
+IN_PLACE = frozenset(
+    f"__i{name}__"
+    for name in (
+        *("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor"),
+    )
+)
+"""Methods of classes that `x += y` and its like call."""
+
 _LIBRARY = {"nn": "torch.nn", "optim": "torch.optim"}
 """Modules of the library that need no import."""
 
@@ -407,9 +415,13 @@ def _parts(node: ast.Node, scope: Scope | None) -> Iterator[Visit]:
             for statement in node.body:
                 yield (statement, "value", inner)
         case ast.With():
-            if isinstance(node.context, ast.Call):
+            if not _is_mark(node.context):
+                yield (node.context, "value", scope)
+            elif isinstance(node.context, ast.Call):
                 for given in (*node.context.args, *node.context.keywords):
                     yield (given, "value", scope)
+            if node.target is not None:
+                yield from _read_in_target(node.target, scope)
             for statement in node.body:
                 yield (statement, "value", scope)
         case ast.Handler(type=ast.Name() as kind):
@@ -476,6 +488,8 @@ def assigned(body: tuple[ast.Statement, ...]) -> Iterator[str]:
             case ast.If() | ast.While():
                 pending.extend(reversed((*statement.body, *statement.orelse)))
             case ast.With():
+                if statement.target is not None:
+                    yield from target_names(statement.target)
                 pending.extend(reversed(statement.body))
             case ast.Try():
                 pending.extend(reversed((*statement.orelse, *statement.last)))
@@ -553,7 +567,7 @@ def assigned_attributes(module: ast.Module) -> Iterator[str]:
         targets: tuple[ast.Expr, ...] = ()
         if isinstance(node, ast.Assign):
             targets = node.targets
-        elif isinstance(node, (ast.Update, ast.For)):
+        elif isinstance(node, (ast.Update, ast.For, ast.With)) and node.target is not None:
             targets = (node.target,)
         pending = list(targets)
         while pending:

@@ -9,6 +9,7 @@ from gradcli.errors import Label, nearest
 from gradcli.grammar import ast, contexts, modules
 from gradcli.grammar.faults import Fault
 from gradcli.grammar.names import (
+    IN_PLACE,
     METHODS_OF_RULES,
     RULE_BASES,
     Names,
@@ -43,7 +44,7 @@ SPECIAL = frozenset(
         *("neg", "pos", "invert", "abs", "and", "rand", "or", "ror", "xor", "rxor"),
         *("eq", "ne", "lt", "le", "gt", "ge", "float", "int", "enter", "exit"),
     )
-)
+).union(IN_PLACE)
 """Methods that Python calls by themselves, which a class may have."""
 
 
@@ -128,11 +129,6 @@ def _statement(
                 yield Fault("misplaced-statement", message, start, start + len("return"), help=help)
         case ast.Outer():
             yield from _outer(statement, where)
-        case ast.Yield() | ast.YieldFrom():
-            if not where.function:
-                start = statement.span.start
-                message = "`yield` stands outside a function"
-                yield Fault("misplaced-statement", message, start, start + len("yield"))
         case ast.Declaration():
             yield from _declaration(statement, where, names)
         case ast.Assign():
@@ -290,11 +286,11 @@ def _kind(expr: ast.Expr) -> str:
 
 def _context(statement: ast.With, where: _Where, names: Names) -> Iterator[Fault]:
     context = statement.context
-    mode = contexts.mode(context, names, where.scope)
-    if mode is None:
-        message = "`with` takes `no_grad()` or `enable_grad()`"
-        yield Fault("bad-context", message, *context.span)
-    elif not isinstance(context, ast.Call):
+    if statement.target is not None:
+        yield from target_faults(statement.target, where.scope, names)
+    if contexts.mode(context, names, where.scope) is None:
+        return
+    if not isinstance(context, ast.Call):
         message = "the context is a call"
         yield Fault("bad-context", message, *context.span, help="put `()` behind it")
     elif (context.args or context.keywords) and not contexts.is_call(context):

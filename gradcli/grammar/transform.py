@@ -56,10 +56,22 @@ class Transform:
     continue_statement = ast.Continue
     assert_statement = ast.Assert
     return_statement = ast.Return
-    yield_statement = ast.Yield
+    yield_value = ast.Yield
     yield_from = ast.YieldFrom
     raise_statement = ast.Raise
-    with_statement = ast.With
+
+    def context(
+        self, span: Span, made: ast.Expr, target: ast.Expr | None
+    ) -> tuple[Span, ast.Expr, ast.Expr | None]:
+        return span, made, target
+
+    def with_statement(self, span: Span, *parts: Any) -> ast.With:
+        """The contexts, each in the one before it."""
+        *contexts, body = parts
+        for part, made, target in reversed(contexts):
+            body = (ast.With(Span(part.start, span.end), made, target, body),)
+        (whole,) = body
+        return ast.With(span, whole.context, whole.target, whole.body)
 
     def assign(self, span: Span, *sides: ast.Expr) -> ast.Assign:
         return ast.Assign(span, sides[:-1], sides[-1])
@@ -130,7 +142,14 @@ class Transform:
         """The parameters; those behind `*` are given by name only."""
         found: list[ast.Param] = []
         star: ast.Param | None = None
+        slashes = 0
         for param in params:
+            if param.kind == "/":
+                slashes += 1
+                if slashes > 1 or star is not None or not found or found[-1].kind:
+                    message = "a `/` stands once, behind parameters that are given by place"
+                    raise Fault("syntax-error", message, *param.span)
+                continue
             if found and found[-1].kind == "**":
                 raise Fault("syntax-error", "nothing stands behind the `**` parameter", *param.span)
             if param.kind == "*" and star is not None:
@@ -159,6 +178,9 @@ class Transform:
         self, span: Span, name: str | None, annotation: ast.Expr | None = None
     ) -> ast.Param:
         return ast.Param(span, identifier(name or "", span), None, "*")
+
+    def end_of_places(self, span: Span) -> ast.Param:
+        return ast.Param(span, "", None, "/")
 
     def named_parameter(
         self, span: Span, name: str, annotation: ast.Expr | None = None

@@ -312,11 +312,20 @@ class Yield(Instruction):
 
 
 class Emit(Instruction):
-    """Give an item to the one who goes through the generator. A function that has an `Emit` makes
-    a generator when it is called.
+    """Give an item to the one who goes through the generator; target = what is sent, None if
+    nothing is. A function that has an `Emit` makes a generator when it is called.
     """
 
-    __slots__ = ("value",)
+    __slots__ = ("target", "value")
+    target: Target
+    value: Operand
+
+
+class EmitAll(Instruction):
+    """Give all items of a value likewise; target = what a generator among such values returns."""
+
+    __slots__ = ("target", "value")
+    target: Target
     value: Operand
 
 

@@ -32,6 +32,7 @@ from gradcli.ir.program import (
     DeleteAttribute,
     DeleteItem,
     Emit,
+    EmitAll,
     Extend,
     For,
     Format,
@@ -198,8 +199,6 @@ class _Printer:
                 return f"delete {self.operand(i.receiver)}.{i.name}"
             case DeleteItem():
                 return f"delete {self.operand(i.receiver)}[{self.operand(i.index)}]"
-            case Emit():
-                return f"emit {self.operand(i.value)}"
             case _:
                 (target,) = writes(i)
                 return f"{self.slot(target)} = {self.value(i)}"
@@ -238,6 +237,10 @@ class _Printer:
                 return f"call {self.operand(i.function)}({self.spread(i)})"
             case SpreadMethod():
                 return f"method {self.operand(i.receiver)}.{i.name}({self.spread(i)})"
+            case Emit():
+                return f"emit {self.operand(i.value)}"
+            case EmitAll():
+                return f"emit all {self.operand(i.value)}"
             case Build():
                 return f"build {i.kind}({self.called(i.items)})"
             case Format():

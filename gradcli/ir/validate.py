@@ -133,7 +133,7 @@ class _Validator:
         match i:
             case Operator() if i.operator not in _SIGNS.get(len(i.args), ()):
                 yield f"{here}: no operator `{i.operator}` of {len(i.args)} operands"
-            case Augment() if i.operator not in _ARITHMETIC:
+            case Augment() if i.operator.removesuffix("=") not in _ARITHMETIC:
                 yield f"{here}: no operator `{i.operator}` of 2 operands"
             case CallBuiltin() if not self.knows(i.name):
                 yield f"{here}: no built-in `{i.name}`"

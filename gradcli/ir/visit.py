@@ -10,7 +10,17 @@ from functools import cache
 from operator import attrgetter
 from typing import Any
 
-from gradcli.ir.program import Body, Emit, Function, Instruction, Operand, Parameter, Program, Slot
+from gradcli.ir.program import (
+    Body,
+    Emit,
+    EmitAll,
+    Function,
+    Instruction,
+    Operand,
+    Parameter,
+    Program,
+    Slot,
+)
 
 
 def operands(i: Instruction) -> Sequence[Operand]:
@@ -50,7 +60,7 @@ def instructions(body: Sequence[Instruction]) -> Iterator[Instruction]:
 
 def is_generator(function: Function) -> bool:
     """Whether a call of a function makes a generator."""
-    return any(isinstance(i, Emit) for i in instructions(function.body))
+    return any(isinstance(i, (Emit, EmitAll)) for i in instructions(function.body))
 
 
 def written_around(function: Function) -> frozenset[int]:

@@ -256,14 +256,19 @@ BAD = [
     ("from elsewhere import x", (1, 1, "bad-import", "there is no module `elsewhere`", None)),
     (
         "with open(x): y",
-        (1, 6, "bad-context", "`with` takes `no_grad()` or `enable_grad()`", None),
+        (1, 6, "unknown-name", "`open` of Python is not part of the language", None),
     ),
+    (
+        "with x as 3: y",
+        (1, 11, "bad-assignment", "a literal cannot be assigned to", None),
+    ),
+    (
+        "def f():\n  return [(yield i) for i in g]\ng = 1",
+        (2, 12, "misplaced-statement", "`yield` stands in a comprehension", None),
+    ),
+    ("x = yield 3", (1, 5, "misplaced-statement", "`yield` stands outside a function", None)),
     ("with no_grad: y", (1, 6, "bad-context", "the context is a call", "put `()` behind it")),
     ("with no_grad(1): y", (1, 6, "wrong-arity", "a context takes no arguments", None)),
-    (
-        "torch.no_grad()",
-        (1, 7, "bad-context", "`no_grad` stands only in a `with`", "write `with no_grad():`"),
-    ),
     (
         "class A(B):\n  def forward(ctx): pass",
         (1, 9, "unknown-name", "there is no class `B`", None),

@@ -409,7 +409,14 @@ BAD = [
         "a block is the indented lines behind a `:`",
     ),
     ("match x:\n  y", "unsupported", 1, 1, "`match` is not part of the language", None),
-    ("with a as b: c", "unsupported", 1, 8, "`as` in a `with` is not part of the language", None),
+    (
+        "def f(a, *, /): a",
+        "syntax-error",
+        1,
+        13,
+        "a `/` stands once, behind parameters that are given by place",
+        None,
+    ),
     ("f(a=1, 2)", "syntax-error", 1, 8, "an argument without a name stands behind `a=`", None),
     ("a b", "syntax-error", 1, 3, "`b` stands behind `a` without an operator between them", None),
     (

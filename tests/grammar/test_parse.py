@@ -157,8 +157,18 @@ STATEMENTS = [
     ("for x, y in z: y", ast.For(AT, ast.Tuple(AT, (X, Y)), Z, (told(Y),), ())),
     ("for x in y: z\nelse: x", ast.For(AT, X, Y, (told(Z),), (told(X),))),
     ("while x: y\nelse: z", ast.While(AT, X, (told(Y),), (told(Z),))),
-    ("def f(): yield from x", ast.Def(AT, "f", (), (ast.YieldFrom(AT, X),), ())),
-    ("with x: y", ast.With(AT, X, (told(Y),))),
+    ("def f(): yield from x", ast.Def(AT, "f", (), (told(ast.YieldFrom(AT, X)),), ())),
+    ("x = yield y, z", ast.Assign(AT, (X,), ast.Yield(AT, ast.Tuple(AT, (Y, Z))))),
+    ("x = (yield)", ast.Assign(AT, (X,), ast.Yield(AT, None))),
+    ("with x: y", ast.With(AT, X, None, (told(Y),))),
+    ("with x as y, z: x", ast.With(AT, X, Y, (ast.With(AT, Z, None, (told(X),)),))),
+    (
+        "def f(x, /, *, y): z",
+        ast.Def(
+            AT, "f", (ast.Param(AT, "x", None, ""), ast.Param(AT, "y", None, "named")),
+            (told(Z),), (),
+        ),
+    ),
     ("def f(): return", ast.Def(AT, "f", (), (ast.Return(AT, None),), ())),
     (
         "@a.b\ndef f(x, y=z,): return x, y",

@@ -8,6 +8,7 @@ from typing import Any
 from gradcli.engine.builtins.create import check_device
 from gradcli.engine.ops.op import Op, constant, host
 from gradcli.engine.ops.statics import Statics
+from gradcli.engine.run.modes import Recording
 from gradcli.engine.run.text import Printing, printing
 from gradcli.engine.values.dtypes import DTYPES, FLOAT64, builtin_name, floating_name
 from gradcli.engine.values.limits import QUESTION
@@ -52,6 +53,30 @@ is_grad_enabled: Op = host(
     source="PyTorch: is_grad_enabled",
     pure=False,
 )
+
+
+def _recording(name: str, on: bool, text: str, aliases: tuple[str, ...] = ()) -> Op:
+    def call(session: Any, function: Any) -> Any:
+        mode = Recording(session, name, on)
+        return mode if function is None else mode(function)
+
+    return host(
+        name,
+        call,
+        args=("orig_func=None",),
+        infer=lambda known, function: known.unknown(function),
+        keeps=True,
+        doc=f"{text} in a block behind `with`, or in a function that it is called with; `@` before "
+        "a `def` does it, too.",
+        sees=False,
+        source=f"PyTorch: {name}",
+        aliases=aliases,
+        pure=False,
+    )
+
+
+no_grad: Op = _recording("no_grad", False, "Nothing is recorded", ("inference_mode",))
+enable_grad: Op = _recording("enable_grad", True, "Steps are recorded")
 
 
 def _set_detect_anomaly(session: Any, mode: Any, check_nan: Any) -> None:

@@ -51,11 +51,13 @@ from gradcli.engine.values import memory
 from gradcli.engine.values.data import NUMBERS
 from gradcli.ir import visit
 
+_GENERATOR = "a generator gives its items one by one"
 _MEANINGLESS = {
     ir.Delete: "a name is deleted",
     ir.DeleteItem: "an item is deleted",
     ir.DeleteAttribute: "an attribute is deleted",
-    ir.Emit: "a generator gives its items one by one",
+    ir.Emit: _GENERATOR,
+    ir.EmitAll: _GENERATOR,
     ir.DefineClass: "a class is defined",
     ir.Super: "`super()` is asked for",
     ir.Try: "an error may be caught",
@@ -268,7 +270,7 @@ class Statements:
                 self._trace.touch(receiver)
                 added = [value] if isinstance(i, ir.Append) else map(taken, self.items(value))
                 receiver.extend(added)
-            case ir.Delete() | ir.DeleteItem() | ir.DeleteAttribute() | ir.Emit():
+            case ir.Delete() | ir.DeleteItem() | ir.DeleteAttribute():
                 raise self._trace.refused(_MEANINGLESS[type(i)])
             case ir.Unpack(starred=int()):
                 raise self._trace.refused("a target with a `*` takes a list")

@@ -239,6 +239,14 @@ def is_sequence(value: Any) -> bool:
 # operators --------------------------------------------------------------------------------------
 
 
+def updated(op: Any, x: Object, y: Any) -> Any:
+    """`x += y` and its like of an object: its own method for that, else the operator."""
+    method = f"__i{_OPERATORS[op.name].__name__.strip('_')}__"
+    if not has(x, method):
+        return operated(op, (x, y), {})
+    return called(x, method, (y,), {})
+
+
 def operated(op: Any, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
     """What an op gives where objects are among its arguments: Python's operator, else the method of
     that name.

@@ -37,6 +37,7 @@ _OF_CODES = {
     "assertion-failed": "AssertionError",
     "unknown-attribute": "AttributeError",
     "index-out-of-range": "IndexError",
+    "no-item": "StopIteration",
     "division-by-zero": "ZeroDivisionError",
     "integer-overflow": "OverflowError",
     "wrong-count": "ValueError",

@@ -1,12 +1,12 @@
-"""Going through objects of the program's classes."""
+"""Going through objects of the program's classes, and going on with generators."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from gradcli.engine.run.classes import called
-from gradcli.engine.run.exceptions import named, seen
+from gradcli.engine.run.exceptions import named, raised, seen
 from gradcli.engine.run.naming import kind_of
 from gradcli.engine.values.objects import Object
 from gradcli.errors import run_error
@@ -51,3 +51,34 @@ def _counted(value: Object) -> Iterator[Any]:
             raise
         yield item
         at += 1
+
+
+# generators -------------------------------------------------------------------------------------
+
+
+def _gone_on(step: Callable[[], Any]) -> Any:
+    """The next item that a generator gives."""
+    try:
+        return step()
+    except StopIteration:
+        raise run_error("no-item", "there is no further item") from None
+
+
+def _send(session: Any, site: Any, it: Any, value: Any) -> Any:
+    if value is not None and it.gi_frame is not None and not it.gi_suspended:
+        message = "a generator that has not begun takes nothing"
+        raise run_error("wrong-type", message, help="`next(it)` goes on to its first `yield`")
+    return _gone_on(lambda: it.send(value))
+
+
+def _throw(session: Any, site: Any, it: Any, error: Any) -> Any:
+    return _gone_on(lambda: it.throw(raised(error)))
+
+
+METHODS: dict[str, Callable[..., Any]] = {
+    "send": _send,
+    "throw": _throw,
+    "close": lambda session, site, it: it.close(),
+    "__next__": lambda session, site, it: _gone_on(lambda: next(it)),
+}
+"""The methods of generators."""

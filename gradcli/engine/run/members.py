@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
+from types import GeneratorType
 from typing import Any
 
 from gradcli.engine.ops.catalog import ops
@@ -114,11 +115,11 @@ METHODS_OF_PYTHON = frozenset(
         *("lower", "lstrip", "partition", "popitem", "remove", "removeprefix", "removesuffix"),
         *("replace", "rfind", "rindex", "rjust", "rpartition", "rsplit", "rstrip", "setdefault"),
         *("split", "splitlines", "startswith", "strip", "swapcase", "symmetric_difference"),
-        *("title", "union", "update", "upper", "values", "zfill"),
+        *("title", "union", "update", "upper", "values", "zfill", "send", "throw", "close"),
     }
 )
-"""The names of methods of lists, strings, tuples, dictionaries and sets: most are in the tables of
-`strings` and `containers`.
+"""The names of methods of lists, strings, tuples, dictionaries, sets and generators: most are in
+the tables of `strings`, `containers` and `iteration`.
 """
 
 UNRECORDED = frozenset(
@@ -127,7 +128,7 @@ UNRECORDED = frozenset(
         *("numel", "nelement", "element_size", "itemsize", "nbytes", "is_cuda", "stride"),
         *("type", "to", "cpu", "double", "float", "half", "long", "int", "short", "char", "byte"),
         "bool",
-        *(METHODS_OF_PYTHON - {"format"}),
+        *(METHODS_OF_PYTHON - {"format", "send", "throw", "close"}),
     }
 )
 """Members that give the same, whether what came before was recorded or not."""
@@ -138,7 +139,7 @@ def attributes() -> frozenset[str]:
     from gradcli.engine.run.pictures import NAMES as DRAWN
 
     names: set[str] = set(_SETTERS) | ops.fields | OWN_NAMES | {*DRAWS, "shuffle"} | NAMES | DRAWN
-    names.update(("__name__", "power", *EDGE, *_SLICE, "primal", "tangent"))
+    names.update(("__name__", "__next__", "power", *EDGE, *_SLICE, "primal", "tangent"))
     for getters, methods in (_TENSOR, _NODE, _LIST, _HANDLE):
         names.update(getters, methods)
     return frozenset(names).union(METHODS_OF_PYTHON)
@@ -178,6 +179,9 @@ def _unknown(value: Any, name: str) -> RunError:
             f"a number has no `{name}`",
             help="`tensor(3.0, requires_grad=True)` makes a tensor that has",
         )
+    if name in ("__enter__", "__exit__"):
+        message = "`with` needs `no_grad()` or an object that has `__enter__` and `__exit__`, got "
+        return run_error("bad-context", f"{message}{kind_of(value)}")
     table = _table(value)
     own = table is not None and name in table[1]
     built_in = name in ops and ops[name].method
@@ -521,12 +525,19 @@ def _of_sets() -> _Table:
     return {}, SETS
 
 
+def _of_generators() -> _Table:
+    from gradcli.engine.run.iteration import METHODS
+
+    return {}, METHODS
+
+
 _OF_PYTHON: dict[type, Callable[[], _Table]] = {
     str: _of_text,
     dict: _of_dictionaries,
     set: _of_sets,
     tuple: lambda: ({}, _SEQUENCE),
     slice: lambda: (_SLICE, {}),
+    GeneratorType: _of_generators,
 }
 
 _SLICE: dict[str, Member] = {

@@ -14,7 +14,7 @@ OF_OBJECTS = frozenset(
 """Attributes of all objects, classes, exceptions and properties."""
 
 
-_MODULES = ("torch.", "collections.", "argparse.", "tqdm.")
+_MODULES = ("torch.", "collections.", "argparse.", "contextlib.", "tqdm.", "warnings.")
 """Modules of which the library has something."""
 
 

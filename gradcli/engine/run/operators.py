@@ -52,6 +52,10 @@ OPS = {
     ("+[]", 2): "add",
     ("*[]", 2): "mul",
 }
+OPS |= {
+    (f"{sign}=", 2): OPS[sign, 2]
+    for sign in ["+", "-", "*", "/", "//", "%", "**", "@", "&", "|", "^"]
+}
 """The op that an operator does on numbers and tensors, by its sign and its number of operands."""
 
 
@@ -65,9 +69,21 @@ def function(sign: str, count: int, site: Site | None) -> Function:
 
 def update(sign: str, site: Site | None) -> Function:
     """What `x += e` and its like do at a place."""
+    if sign.endswith("="):
+        return _of_objects(sign[:-1], site)
     made = _UPDATES.get(sign)
     plain = function(sign, 2, site) if made is None else made(site)
     return augmented(ops[OPS[sign, 2]], plain, site)
+
+
+def _of_objects(sign: str, site: Site | None) -> Function:
+    """The same in a program whose classes say themselves what it does."""
+    plain, op = update(sign, site), ops[OPS[sign, 2]]
+
+    def changed(session: Session, x: Any, y: Any) -> Any:
+        return objects().updated(op, x, y) if isinstance(x, Object) else plain(session, x, y)
+
+    return changed
 
 
 def _lists() -> Any:

@@ -37,6 +37,7 @@ from gradcli.ir import (
     DeleteAttribute,
     DeleteItem,
     Emit,
+    EmitAll,
     Extend,
     For,
     Format,
@@ -429,7 +430,11 @@ class _Translator(Pieces):
                 return [ast.Expr(value, **self.at(span))]
             case Emit():
                 emitted = ast.Yield(self.load(i.value), **self.at(span))
-                return [ast.Expr(emitted, **self.at(span))]
+                return [self.store(self.variable(i.target), emitted, span)]
+            case EmitAll():
+                items = self.ask("@iterate", i.value.span, (i.value,))
+                whole = ast.YieldFrom(items, **self.at(span))
+                return [self.store(self.variable(i.target), whole, span)]
             case Build():
                 return [self.store(self.variable(i.target), self.build(i), span)]
             case Format():

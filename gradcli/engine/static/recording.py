@@ -8,7 +8,16 @@ from gradcli.ir import visit
 
 _SAME = (
     *(ir.Copy, ir.Operator, ir.Call, ir.Build, ir.Unpack, ir.Branch, ir.Choice, ir.Yield),
-    *(ir.Append, ir.Extend, ir.Delete, ir.DeleteItem, ir.DeleteAttribute, ir.SpreadCall, ir.Emit),
+    *(
+        ir.Append,
+        ir.Extend,
+        ir.Delete,
+        ir.DeleteItem,
+        ir.DeleteAttribute,
+        ir.SpreadCall,
+        ir.Emit,
+        ir.EmitAll,
+    ),
     *(ir.While, ir.For, ir.Break, ir.Continue, ir.Return, ir.Define, ir.Input, ir.Watch),
 )
 """Instructions that do the same, whether it is recorded or not."""

@@ -117,6 +117,7 @@ class Transfer:
     ) -> Any:
         """What an operator gives that updates its first operand: a list is changed in place."""
         x, y = args
+        sign = sign.removesuffix("=")
         found = None
         if isinstance(x, List) or isinstance(y, List):
             found = self._on_lists.update(sign, x, y, self.items(y)[0], span)

@@ -66,6 +66,7 @@ INTERPRETED = (
     *("is known only when it runs", "of what is no number", "is made of what is no number"),
     *("with the operations that made them", "what was recorded is looked at"),
     *("a dictionary is made", "a class is defined", "has no meaning in a compiled program"),
+    "names its node",
 )
 """Why transcripts cannot be had by code: tensors, what is recorded, classes and modules."""
 

@@ -11,6 +11,7 @@ from gradcli.engine.compile.specialize import (
     Items,
     Known,
     Leaf,
+    Trained,
     Tree,
     Ways,
     specialize,
@@ -57,7 +58,8 @@ class Run(Form):
         values = [_value(tree, found) for tree in self._trees]
         named = {**dict(zip(self._names, values, strict=False))}
         for name in self._params:
-            named[name] = leaf(data_of(named[name]))
+            if not isinstance(named[name], Tensor) or named[name].node is None:
+                named[name] = leaf(data_of(named[name]))
         bindings = tuple(binding(name, value) for name, value in named.items() if is_data(value))
         last = values[-1] if len(values) > len(self._names) else None
         result = Session().tensor(last) if is_numeric(last) else last
@@ -77,6 +79,10 @@ def _tests(tree: Tree, places: Iterator[int]) -> Iterator[int]:
     match tree:
         case Leaf():
             next(places)
+        case Trained():
+            next(places)
+            if tree.grad is not None:
+                next(places)
         case Elements():
             for _ in range(tree.count):
                 next(places)
@@ -96,6 +102,8 @@ def _has_tensor(tree: Tree) -> bool:
         return _has_tensor(tree.then) or _has_tensor(tree.orelse)
     if isinstance(tree, Elements):
         return True
+    if isinstance(tree, Trained):
+        return not tree.requires_grad
     return isinstance(tree.value, Tensor) if isinstance(tree, Known) else tree.tensor
 
 
@@ -111,5 +119,10 @@ def _value(tree: Tree, numbers: Iterator[Any]) -> Any:
         is_first = next(numbers)
         values = _value(tree.then, numbers), _value(tree.orelse, numbers)
         return values[0] if is_first else values[1]
+    if isinstance(tree, Trained):
+        data = next(numbers)
+        made = leaf(data) if tree.requires_grad else Tensor(data)
+        made.grad = None if tree.grad is None else Tensor(next(numbers))
+        return made
     number = next(numbers)
     return Tensor(number) if tree.tensor else number

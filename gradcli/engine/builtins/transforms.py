@@ -43,10 +43,18 @@ def _alone(code: Tracing, has_aux: Any) -> Any:
 
 
 def _traced(code: Tracing, outputs: Any, inputs: Any, weights: Any, **params: Any) -> Any:
-    """The gradient of a function that is followed."""
+    """The gradient of a function that is followed, or of tensors."""
+    if code.are_tensors(outputs):
+        given = {name: x for name, x in params.items() if name in _OF_TENSORS}
+        if params["materialize_grads"] is not False or params["is_grads_batched"] is not False:
+            raise ValueError
+        return code.graph.gradients_of(outputs, inputs, weights, **given)
     return _alone(code, params["has_aux"]).grad(
         outputs, params["argnums"] if inputs is None else inputs
     )
+
+
+_OF_TENSORS = ("retain_graph", "create_graph", "allow_unused")
 
 
 def _nothing(known: Statics, *args: Any, **params: Any) -> Any:
@@ -98,6 +106,9 @@ autograd_backward: Op = host(
     params={"retain_graph": None, "create_graph": False},
     order=("tensors", "grad_tensors", "retain_graph", "create_graph", "inputs"),
     infer=lambda known, *given, **options: known.constant(None),
+    traced=lambda code, tensors, weights, inputs, **options: code.graph.backward_of(
+        tensors, weights, inputs=inputs, **options
+    ),
     doc="`torch.autograd.backward`: adds the gradients of several tensors to the `grad` of leaves.",
     source="PyTorch: autograd.backward",
     pure=False,

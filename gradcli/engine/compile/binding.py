@@ -96,7 +96,7 @@ class Binding:
         node = node_of(sample)
         made = self._trace.cell(number, visible=node is not None)
         made.leaf = type(node) is AccumulateGrad
-        return self.point(i.name, made)
+        return self.point(i.name, self._led(made))
 
     def size(self, name: str) -> int:
         """The size that a value has bound."""
@@ -115,7 +115,16 @@ class Binding:
             raise NotCompilable(f"the input `{i.name}` is a tensor of {sample.dtype}", i.span)
         types = self._trace.tensors.types(sample.dtype, sample.shape)
         values = [self._entry(i.name, t, sample.shape, at) for at, t in enumerate(types)]
-        return self._trace.tensors.given(values, sample.shape, node_of(sample) is not None)
+        return self._led(
+            self._trace.tensors.given(values, sample.shape, node_of(sample) is not None)
+        )
+
+    def _led(self, made: Any) -> Any:
+        """A tensor, as a leaf of the program's graph if it is one."""
+        graph = self._trace.graph
+        if graph is None or not isinstance(made, Cell) or not made.leaf:
+            return made
+        return graph.leaf(made)
 
     def _type(self, i: ir.Input, sample: Any) -> str:
         data = sample.data if isinstance(sample, Tensor) else sample
@@ -138,10 +147,10 @@ class Binding:
             found = self._trace.tensors.of_known(bound, visible=is_visible)
             if isinstance(found, Cell):
                 found.leaf, found.frozen = is_visible, False
-            return found
+            return self._led(found)
         made = self._trace.cell(bound.data, visible=node_of(bound) is not None)
         made.leaf = made.visible is True
-        return made
+        return self._led(made)
 
     def watched(self, name: str, held: Any) -> Any:
         """The value of a name that is no input."""

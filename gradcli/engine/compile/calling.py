@@ -16,7 +16,7 @@ from gradcli.engine.compile.liveness import Liveness
 from gradcli.engine.compile.symbols import Symbol
 from gradcli.engine.compile.texts import Texts
 from gradcli.engine.compile.trace import Trace
-from gradcli.engine.compile.typed import is_array
+from gradcli.engine.compile.typed import GoesBack, is_array
 from gradcli.engine.compile.values import (
     Cell,
     Closure,
@@ -179,14 +179,18 @@ class Calls:
             return tuple(map(self._adopted, value))
         if not isinstance(value, Tensor):
             return value
-        node = node_of(value)
+        node, trace = node_of(value), self._trace
         if type(value.data) not in NUMBERS:
-            if node is not None:
-                raise self._trace.refused("a tensor with dimensions requires grad")
-            return value
-        made = self._trace.cell(value.data, visible=node is not None)
+            if node is None:
+                return value
+            if trace.graph is None:
+                raise GoesBack("a tensor with dimensions requires grad", trace.span)
+            found = trace.tensors.of_known(value, visible=True)
+            found.frozen = False  # it has just been made
+            return trace.graph.leaf(found)
+        made = trace.cell(value.data, visible=node is not None)
         made.leaf = type(node) is AccumulateGrad
-        return made
+        return trace.graph.leaf(made) if made.leaf and trace.graph is not None else made
 
     def _bound_op(self, op: Op, bound: Callable[[], tuple[Sequence[Any], Any]]) -> Any:
         args, params = bound()
@@ -214,6 +218,17 @@ class Calls:
 
     def refused(self, reason: str) -> Exception:
         return self._trace.refused(reason)
+
+    @property
+    def graph(self) -> Any:
+        if self._trace.graph is None:
+            raise GoesBack("what was recorded is gone back through", self._trace.span)
+        return self._trace.graph
+
+    def are_tensors(self, value: Any) -> bool:
+        if isinstance(value, (list, tuple)):
+            return bool(value) and all(map(self.are_tensors, value))
+        return isinstance(value, (Cell, Vector, Tensor))
 
     # --- what entries ask ------------------------------------------------------------------
 
@@ -296,6 +311,8 @@ class Calls:
             raise self._trace.refused("a tensor that requires grad is of floats")
         made = self._trace.cell(number, visible=leaf)
         made.leaf = leaf
+        if leaf and self._trace.graph is not None:
+            self._trace.graph.leaf(made)
         return made
 
     def _vector(self, value: Any, dtype: Any, leaf: Any) -> Vector:
@@ -318,6 +335,20 @@ class Calls:
             return self.own.method(receiver, name, args, keywords)
         if type(receiver) is list:
             return self._of_list(receiver, name, args, keywords)
+        if isinstance(receiver, Cell):
+            match name, args:
+                case "backward", _:
+                    return self.graph.backward_of(receiver, *args, **keywords)
+                case ("requires_grad_", []) | ("requires_grad_", [True]) if not keywords:
+                    return self.graph.required(receiver)
+                case "zero_grad", []:
+                    return self.graph.set_gradient(receiver, None)
+        if isinstance(receiver, Cell) and not keywords:
+            match name, args:
+                case "zero_", []:
+                    return self._filled(receiver, 0)
+                case (("fill_" | "copy_"), [value]) if is_number(value) or isinstance(value, Cell):
+                    return self._filled(receiver, value)
         if is_whole(receiver):
             match name, args:
                 case (("double" | "float"), []) if receiver.dtype == "float64":
@@ -368,22 +399,40 @@ class Calls:
                     return items.pop(at)
         raise self._trace.refused(f"`.{name}()` of a list with these arguments")
 
+    def _filled(self, x: Cell, value: Any) -> Cell:
+        """A tensor after `x.fill_(value)`."""
+        number = value.number if isinstance(value, Cell) else value
+        is_plain = not (self._trace.recording and x.visible) and is_number(number)
+        if is_plain and number_type(x.number) == "float" and not is_array(number_type(number)):
+            self._trace.put_in(x, self.converted(value, "float64"))
+        else:
+            self._trace.change(ops.fill, x, [value])
+        return x
+
     def _unboxed(self, number: Any) -> Any:
         """The number in an array without dimensions."""
         return self._trace.on_arrays(ops.unboxed, [number], {}) if is_array(number.type) else number
 
     def _detached(self, x: Cell) -> Cell:
         made = self._trace.cell(self._trace.cut(x.number))
-        made.frozen = True  # they lie on the same memory
-        x.let_go()
+        made.frozen = made.whole = True  # they lie on the same memory
+        made.base = x, x.number
         return made
 
     def attribute(self, receiver: Any, name: str) -> Any:
         """`receiver.name`."""
         if isinstance(receiver, (Own, Context)):
             return self.own.attribute(receiver, name)
+        if isinstance(receiver, Cell):
+            match name:
+                case "grad":
+                    return self.graph.gradient(receiver)
+                case "is_leaf" if receiver.visible is not None:
+                    return receiver.leaf or not receiver.visible
         if is_whole(receiver):
             match name:
+                case "requires_grad" if receiver.visible is not None:
+                    return receiver.visible
                 case "T":
                     dims = tuple(reversed(range(receiver.ndim)))
                     return self._trace.do(ops.permute, [receiver], {"dims": dims})

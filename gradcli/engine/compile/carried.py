@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from gradcli.engine.compile.symbols import Symbol, operand
-from gradcli.engine.compile.trace import Trace
+from gradcli.engine.compile.trace import CONTENTS, Trace, content, flags
 from gradcli.engine.compile.typed import Operand, nothing
 from gradcli.engine.compile.values import (
     DEAD,
@@ -158,8 +158,9 @@ class ListForm(TupleForm):
 class CellForm(Form):
     """A 0-d tensor, another one in each turn: who else holds it is not known."""
 
-    def __init__(self, number: Form, visible: bool | None, saved: bool) -> None:
+    def __init__(self, number: Form, leaf: bool, visible: bool | None, saved: bool) -> None:
         self.number = number
+        self.leaf = leaf
         self.visible = visible
         self.saved = saved
 
@@ -169,6 +170,8 @@ class CellForm(Form):
     def flat(self, value: Any) -> list[Operand] | None:
         if not isinstance(value, Cell) or (value.saved and not self.saved):
             return None
+        if value.grad is not None or value.leaf is not self.leaf:
+            return None
         if value.visible is not self.visible and self.visible is not None:
             return None
         value.let_go()
@@ -176,7 +179,9 @@ class CellForm(Form):
 
     def made(self, numbers: Iterator[Any], trace: Trace) -> Any:
         found = trace.cell(self.number.made(numbers, trace), visible=self.visible)
-        found.saved, found.frozen = self.saved, True
+        found.saved, found.frozen, found.leaf = self.saved, True, self.leaf
+        if self.leaf and trace.graph is not None:
+            trace.graph.known(found)
         return found
 
 
@@ -191,7 +196,9 @@ class HeldForm(TupleForm):
 
     def flat(self, value: Any) -> list[Operand] | None:
         count = len(self.items)
-        if len(value) != count + len(self.flags) or _flags(value[count:], self.flags) != self.flags:
+        if len(value) != count + len(self.flags):
+            return None
+        if self.flags and flags(value[count:], self.flags) != self.flags:
             return None
         return _flat(self.items, value[:count])
 
@@ -243,11 +250,6 @@ def _flat(forms: list[Form], values: Any) -> list[Operand] | None:
     return found
 
 
-def _flags(a: tuple[Any, ...], b: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The flags of a tensor that is one or the other: whether it is visible and saved."""
-    return (a[0] if a[0] is b[0] else None, a[1] or b[1]) if a else ()
-
-
 def widened(form: Form, head: Any, end: Any, name: str, is_param: Callable[[Any], bool]) -> Form:
     """A form for what is held at the head and what is held at the end of a turn that begins with
     it.
@@ -283,8 +285,12 @@ def _joined(a: Any, b: Any, name: str, is_param: Callable[[Any], bool]) -> Form:
             raise Changed(f"{name} may have no value")  # before the first turn
         return ConflictForm(f"{name} may have no value")
     if isinstance(a, Cell) and isinstance(b, Cell):
+        if a.grad is not None or b.grad is not None or a.leaf is not b.leaf:
+            raise Changed(f"{name} has another gradient in each turn")
+        if a.visible is not b.visible and a.goes_back:
+            raise Changed(f"{name} requires grad in one turn and not in another")
         inner = _joined(a.number, b.number, name, is_param)
-        return CellForm(inner, a.visible if a.visible is b.visible else None, a.saved or b.saved)
+        return CellForm(inner, *flags(content(a), content(b)))
     if isinstance(a, Vector) and isinstance(b, Vector) and a.shape == b.shape and a.type == b.type:
         numbers: list[Form] = [NumberForm(a.type) for _ in a.numbers]
         like = b if a.dense else a  # which is dense if both are
@@ -317,11 +323,12 @@ def widened_content(
         return form
     if len(head) != len(end):
         return None
-    count = 1 if isinstance(value, Cell) else len(end)
+    is_cell = isinstance(value, Cell)
+    count = CONTENTS if is_cell else len(end)
     items = [
         _joined(x, y, "an item", is_param) for x, y in zip(head[:count], end[:count], strict=True)
     ]
-    return HeldForm(items, _flags(head[count:], end[count:]))
+    return HeldForm(items, flags(head, end) if is_cell else ())
 
 
 def is_dense(value: Any) -> bool:

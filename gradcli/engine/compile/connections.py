@@ -40,6 +40,8 @@ class Links(Record):
 
 
 NONE = Links(frozenset(), frozenset())
+_LEAF = -1
+_OF_LEAVES = Links(frozenset({_LEAF}), frozenset({_LEAF}))  # which leaf it is, nobody asks
 
 
 class Connections:
@@ -55,7 +57,8 @@ class Connections:
         self._links: dict[int, Links] = {}
         self._stacks: dict[tuple[int, int], Links] = {}
         self._nodes: set[int] = set()
-        self._points: set[int] = set()
+        self._points = {_LEAF}
+        self._leaves: set[int] = set()
         self._closed: set[int] = set()
         self._read: list[tuple[list[Instruction], int]] = []
 
@@ -71,6 +74,10 @@ class Connections:
         """Note a value that is a node of its own."""
         self._nodes.add(v.number)
         self._points.add(v.number)
+
+    def leaf(self, v: Value) -> None:
+        """Note a value that is a leaf of the program's own graph."""
+        self._leaves.add(v.number)
 
     def begin(self, params: Iterable[Value], initial: Callable[[], Sequence[Operand]]) -> None:
         """Take the params of a loop that is being gone through for what they are at first."""
@@ -126,6 +133,8 @@ class Connections:
     def _of(self, x: Operand | None) -> Links:
         if not isinstance(x, Value) or not is_floating(x.type):
             return NONE
+        if x.number in self._leaves:
+            return _OF_LEAVES
         found = self._links.get(x.number)
         if found is None and x.number in self._begun:
             initial, k = self._begun[x.number]

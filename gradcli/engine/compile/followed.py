@@ -71,7 +71,7 @@ class Followed:
         results = tuple(map(operand, numbers_in(out)))
         program = self._program(body, results)
         program = peeled(tidy(rotated(program), ALL), self._at, results)
-        copier = _Inlined(trace, {}, ())
+        copier = Inlined(trace, {}, ())
         self._block = trace.innermost
         self._body = copier.body(program.block.body)
         for instruction in self._body:
@@ -334,10 +334,10 @@ class Followed:
         own = {v.number for v in self._at}
         return [v for v in program.inputs if v.number in own or links(v).may]
 
-    def _copier(self, made: Program, seeds: Sequence[Operand]) -> _Inlined:
+    def _copier(self, made: Program, seeds: Sequence[Operand]) -> Inlined:
         inputs = made.inputs[len(made.inputs) - len(seeds) :]
         names = {v.number: seed for v, seed in zip(inputs, seeds, strict=True)}
-        return _Inlined(self._trace, names, self._body)
+        return Inlined(self._trace, names, self._body)
 
     def _end(self, body: tuple[Instruction, ...]) -> None:
         """Write what it does and its last derivative, which need not leave it as it was."""
@@ -362,7 +362,7 @@ class Followed:
         self._body = body
 
 
-class _Inlined(Inliner):
+class Inlined(Inliner):
     """Copies what is derived of a body into the program that is being written: what the body
     defines keeps its names, all else gets new ones.
     """

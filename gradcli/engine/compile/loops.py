@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from gradcli import ir
 from gradcli.engine.compile.carried import (
+    CellForm,
     Changed,
     ConflictForm,
     Form,
@@ -21,6 +22,7 @@ from gradcli.engine.compile.symbols import Symbol, operand
 from gradcli.engine.compile.trace import Trace, content, restore
 from gradcli.engine.compile.typed import Block, Instruction, Loop, Operand, Value
 from gradcli.engine.compile.values import DEAD, MISSING, Each, Frame, Range, taken
+from gradcli.engine.compile.ways import holds
 from gradcli.engine.ops.catalog import ops
 from gradcli.ir import visit
 
@@ -28,6 +30,7 @@ UNROLLED = 200
 """Instructions of the program's that a loop may become when its turns are done one by one."""
 _LONGEST = 2_000
 """The same of a loop over items that no loop of the typed program can take one of."""
+_PASS = 20
 _ROUNDS = 12
 _PEELED = 2
 
@@ -55,7 +58,7 @@ class Loops:
         sources = found.sources if isinstance(found, Each) else []
         if type(found) is list:
             sources = [(found, items)]
-        size = sum(1 for _ in visit.instructions(i.body)) * len(items)
+        size = sum(map(_becomes, visit.instructions(i.body))) * len(items)
         if size > UNROLLED and isinstance(found, range):
             counted = Range(found.start, found.stop, found.step)
             return self._general(_Counted(self._do, i, frame, counted))
@@ -154,6 +157,7 @@ class Loops:
         steps = trace.steps
         links: list[Links] | None = None
         for _ in range(_ROUNDS):
+            self._hold_alone(frame, forms, entry)
             trace.steps = steps
             turn = _Turn(head, forms, objects, since, trace, entry, links)
             try:
@@ -172,6 +176,16 @@ class Loops:
             forms, objects = found, found_objects
             frame.slots = outside
         raise trace.refused("what a loop carries round does not settle")
+
+    def _hold_alone(
+        self, frame: Frame, forms: Mapping[Any, Form], entry: Mapping[Any, Any]
+    ) -> None:
+        """Refuse leaves that go round while another name holds them: it would see a gradient."""
+        for key, form in forms.items():
+            if isinstance(form, CellForm) and form.leaf:
+                others = [v for k, v in entry.items() if k != key]
+                if any(holds(v, entry[key]) for v in (*others, *frame.around())):
+                    raise self._trace.refused("a leaf that goes round in a loop has two names")
 
     def _peeled(self, head: _Head, peeled: int, reason: str) -> Any:
         """The first turn by itself, behind which the names hold what they do in all others. Where
@@ -199,6 +213,11 @@ class Loops:
     def _behind(self, flow: Any) -> Any:
         """How it goes on behind a loop that is left this way."""
         return behind(self._do, flow)
+
+
+def _becomes(i: ir.Instruction) -> int:
+    """How many of its like an instruction may become: a pass back does about as much again."""
+    return _PASS if isinstance(i, ir.Method) and i.name == "backward" else 1
 
 
 def behind(do: Follower, flow: Any) -> Any:
@@ -393,7 +412,12 @@ class _Turn:
         objects = dict(self.objects)
         for key, (value, begun, held) in self.contents.items():
             before = self.objects.get(key, (value, Form(begun)))[1]
-            found = widened_content(before, value, begun, held, self._is_param)
+            try:
+                found = widened_content(before, value, begun, held, self._is_param)
+            except Changed:
+                if forms == self.forms:
+                    raise
+                continue  # the next turn may begin with another one
             if found is None:
                 raise self.trace.refused("a list gets another length in each turn of a loop")
             if found is not before or key in self.objects:

@@ -15,10 +15,19 @@ from gradcli.engine.compile.statements import Statements
 from gradcli.engine.compile.symbols import operand
 from gradcli.engine.compile.texts import Texts
 from gradcli.engine.compile.trace import Trace
-from gradcli.engine.compile.typed import Block, NotCompilable, Operand, Program, Value, type_of
+from gradcli.engine.compile.typed import (
+    Block,
+    GoesBack,
+    NotCompilable,
+    Operand,
+    Program,
+    Value,
+    type_of,
+)
 from gradcli.engine.compile.values import (
     Cell,
     Closure,
+    Conflict,
     Either,
     Frame,
     Own,
@@ -76,7 +85,18 @@ class Elements(Record):
     count: int
 
 
-Tree: TypeAlias = "Leaf | Known | Items | Ways | Elements"
+class Trained(Record):
+    """A result that is a tensor of the program's own graph: its value, whether it is a leaf that
+    requires grad, and what is in its `grad`.
+    """
+
+    __slots__ = ("value", "requires_grad", "grad")
+    value: Leaf
+    requires_grad: bool
+    grad: Leaf | None
+
+
+Tree: TypeAlias = "Leaf | Known | Items | Ways | Elements | Trained"
 
 
 class Specialized(Record):
@@ -123,6 +143,26 @@ def specialize(
     """
     trace = Trace(program.main.span, tensors)
     trace.differentiates = bool(watched)
+    try:
+        return _specialized(program, trace, given, watched, wanted, asked)
+    except GoesBack as found:
+        if watched:
+            raise NotCompilable(found.reason, found.span) from None
+    from gradcli.engine.compile.graph import Graph
+
+    trace = Trace(program.main.span, tensors)
+    trace.graph = Graph(trace)
+    return _specialized(program, trace, given, watched, wanted, asked)
+
+
+def _specialized(
+    program: ir.Program,
+    trace: Trace,
+    given: Mapping[str, tuple[int, ...]],
+    watched: Collection[str],
+    wanted: Sequence[str | None],
+    asked: Collection[str],
+) -> Specialized:
     binding = Binding(program, trace, given, watched, asked)
     texts = Texts(trace)
     statements = Statements(program, trace, binding, texts)
@@ -171,12 +211,23 @@ def _float(value: Any, trace: Trace) -> Any:
     return numbers[floats.index(True)]
 
 
+def _leaf(value: Any, numbers: list[Operand]) -> Leaf:
+    """A number or tensor; its number is added to the others."""
+    is_tensor = isinstance(value, Cell)
+    numbers.append(operand(value.number if is_tensor else value))
+    return Leaf(type_of(numbers[-1]), is_tensor)
+
+
 def _tree(value: Any, numbers: list[Operand]) -> Tree:
     """What a value is made of; its numbers are added to the others."""
-    number = value.number if isinstance(value, Cell) else value
-    if is_number(number):
-        numbers.append(operand(number))
-        return Leaf(type_of(numbers[-1]), isinstance(value, Cell))
+    if isinstance(value, Cell) and (value.leaf or value.grad is not None):
+        if isinstance(value.grad, Conflict) or value.visible is None:
+            raise NotCompilable("whether a tensor has a gradient hangs on the way")
+        found = _leaf(value, numbers)
+        grad = None if value.grad is None else _leaf(value.grad, numbers)
+        return Trained(found, value.leaf, grad)
+    if is_number(value) or (isinstance(value, Cell) and is_number(value.number)):
+        return _leaf(value, numbers)
     if isinstance(value, Vector):
         numbers += map(operand, value.numbers)
         return Elements(value.type, value.shape, len(value.numbers))

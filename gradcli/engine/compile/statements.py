@@ -144,7 +144,8 @@ class Statements:
                 live, is_at_end = frame.live.after[id(body[-1])], True
                 break
         self._trace.span = i.span
-        flow = self._merged(Merge(self._trace, test, (then, orelse), since), frame, [live, live])
+        merge = Merge(self._trace, test, (then, orelse), since, frame.around())
+        flow = self._merged(merge, frame, [live, live])
         return flow, is_at_end
 
     def _guarded(self, flow: Any, body: Sequence[ir.Instruction], index: int, frame: Frame) -> Any:
@@ -193,7 +194,7 @@ class Statements:
             way.go(frame, self._trace, do)
         self._trace.span = span
         behind = [live, live if live_orelse is None else live_orelse]
-        return self._merged(Merge(self._trace, test, ways, since), frame, behind)
+        return self._merged(Merge(self._trace, test, ways, since, frame.around()), frame, behind)
 
     def _merged(self, merge: Merge, frame: Frame, live: Sequence[Collection[Any]]) -> Any:
         flows = [way.flow for way in merge.ways]
@@ -283,10 +284,7 @@ class Statements:
             case ir.SetItem():
                 self._set_item(i, frame)
             case ir.SetAttribute():
-                receiver = self.read(i.receiver, frame)
-                if not isinstance(receiver, Context):
-                    raise self._trace.refused(f"`.{i.name}` is assigned")
-                self._calls.own.set(receiver, i.name, self.read(i.value, frame))
+                self._set_attribute(i, frame)
             case ir.Input():
                 self._input(i, frame)
             case ir.Watch():
@@ -426,6 +424,17 @@ class Statements:
             raise self._trace.refused(f"`{op.name}_` with these arguments")
         self._trace.change(op, receiver, rest)
         return receiver
+
+    def _set_attribute(self, i: ir.SetAttribute, frame: Frame) -> None:
+        receiver, value = self.read(i.receiver, frame), self.read(i.value, frame)
+        if isinstance(receiver, Context):
+            self._calls.own.set(receiver, i.name, value)
+        elif isinstance(receiver, Cell) and i.name == "grad":
+            self._calls.graph.set_gradient(receiver, value)
+        elif isinstance(receiver, Cell) and i.name == "data":
+            self._calls.graph.set_data(receiver, value)
+        else:
+            raise self._trace.refused(f"`.{i.name}` is assigned")
 
     def _set_item(self, i: ir.SetItem, frame: Frame) -> None:
         receiver, value = self.read(i.receiver, frame), self.read(i.value, frame)

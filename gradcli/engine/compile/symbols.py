@@ -42,12 +42,14 @@ class Builder:
         do_type: of the instructions by which ops on arrays are done: as on plain data, or as on
             tensors.
         plain: the values, by number, that are plain data all the same.
+        graph: the graph that the program goes back through itself, if it does.
     """
 
     def __init__(self, span: Span, first: int = 0, do_type: type[Do] = Do) -> None:
         self.span = span
         self.do_type = do_type
         self.plain: set[int] = set()
+        self.graph: Any = None
         self._first = first
         self._next = first
         self._open: list[list[Instruction]] = []
@@ -136,6 +138,10 @@ class Builder:
             return False
         number = x.value.number
         return number in self.plain or (number < self._first and not is_array(x.type))
+
+    def cut(self, number: Any) -> Any:
+        """The same number, which no derivative goes through."""
+        return number
 
     def is_in_order(self, x: Any) -> bool:
         """Whether the elements of a value lie in order in memory."""

@@ -9,7 +9,7 @@ from gradcli.engine.compile.symbols import Symbol, operand
 from gradcli.engine.compile.trace import Trace
 from gradcli.engine.compile.typed import Tell
 from gradcli.engine.compile.values import Cell, Text, Vector
-from gradcli.engine.tape.tensor import Tensor
+from gradcli.engine.tape.tensor import Tensor, leaf
 from gradcli.engine.values.data import NUMBERS, np
 
 
@@ -37,7 +37,7 @@ class Texts:
         if isinstance(value, Symbol):
             return [value]
         if isinstance(value, (Cell, Vector)):
-            if value.visible is not False:
+            if value.visible is not False and not _is_leaf(value):
                 raise self._trace.refused("the text of a tensor that requires grad names its node")
             return self._numbers(value.number if isinstance(value, Cell) else value.numbers)
         if isinstance(value, Text):
@@ -69,18 +69,23 @@ class _Place:
 
 
 class _Wrapped:
-    """A tensor of what is inside, of that shape."""
+    """A tensor of what is inside, of that shape; `leaf` if it requires grad."""
 
-    def __init__(self, inner: Any, shape: Sequence[int] = ()) -> None:
+    def __init__(self, inner: Any, shape: Sequence[int] = (), *, leaf: bool = False) -> None:
         self.inner = inner
         self.shape = shape
+        self.leaf = leaf
+
+
+def _is_leaf(value: Any) -> bool:
+    return isinstance(value, Cell) and value.leaf and value.visible is True
 
 
 def _kept(value: Any) -> Any:
     if isinstance(value, Symbol):
         return _Place()
     if isinstance(value, Cell):
-        return _Wrapped(_kept(value.number))
+        return _Wrapped(_kept(value.number), leaf=_is_leaf(value))
     if isinstance(value, Vector):
         return _Wrapped(_kept(value.numbers), value.shape)
     if isinstance(value, Text):
@@ -95,7 +100,8 @@ def _filled(value: Any, numbers: Iterator[Any]) -> Any:
         return next(numbers)
     if isinstance(value, _Wrapped):
         inner = _filled(value.inner, numbers)
-        return Tensor(np.array(inner).reshape(value.shape) if value.shape else inner)
+        data = np.array(inner).reshape(value.shape) if value.shape else inner
+        return leaf(data) if value.leaf else Tensor(data)
     if isinstance(value, _Kept):
         return value.make([_filled(inner, numbers) for inner in value.values])
     if isinstance(value, (list, tuple)):

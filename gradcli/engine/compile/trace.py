@@ -105,7 +105,8 @@ class Trace(Builder):
             noted = self.objects[-1].items()
             old = {k: entry for k, entry in noted if self.born(entry[0]) <= since}
             for value, held in old.values():
-                if not isinstance(value, Cell) or operand(value.number) is not operand(held[0]):
+                is_same = isinstance(value, Cell) and value.grad is held[1]
+                if not is_same or operand(value.number) is not operand(held[0]):
                     raise self.refused(reason)
         except BaseException:
             for changed in reversed(self.objects[opened:]):
@@ -156,6 +157,7 @@ class Trace(Builder):
             with self.block() as body:
                 found = self._held[id(data)] = super().held(data)
             self.constants += body  # type: ignore[arg-type]  # what holds it
+            self.connections.plain(found.value)
             if data.flags.c_contiguous:
                 self.dense.add(found.value.number)
         return found
@@ -312,17 +314,43 @@ class Trace(Builder):
         self, op: Op, x: Cell, rest: Sequence[Any], params: Mapping[str, Any] | None = None
     ) -> None:
         """Change a tensor in place to what an op makes of it."""
+        if x.whole and x.base is not None and not x.visible:
+            with self.unrecorded():
+                self.change(op, x.base[0], rest, params)
+            return
         self._hold_changeable(x)
         is_saved = x.saved
-        made = self.do(op, [x, *rest], params or {})
+        self._replace(x, self.do(op, [x, *rest], params or {}), is_saved)
+
+    @contextmanager
+    def unrecorded(self) -> Iterator[None]:
+        """Let what is done inside be recorded by nobody."""
+        before, self.recording = self.recording, False
+        try:
+            yield
+        finally:
+            self.recording = before
+
+    def put_in(self, x: Cell, number: Any) -> None:
+        """Let a tensor that nothing is recorded of hold another number."""
+        if x.whole and x.base is not None:
+            with self.unrecorded():
+                return self.put_in(x.base[0], number)
+        self._hold_changeable(x)
+        return self._replace(x, self.cell(number), x.saved)
+
+    def _replace(self, x: Cell, made: Cell, is_saved: bool) -> None:
         if number_type(made.number) != number_type(x.number):
             raise self.refused("a tensor is changed in place to one of another kind")
         self.touch(x)
-        x.number = self.tensors.laid_as(made.number, x.number)
+        before = x.number
+        x.number = self.tensors.laid_as(made.number, before)
         if self.recording:
             x.saved, x.visible = made.saved, x.visible or made.visible
         else:
             x.saved = is_saved and not x.leaf
+        if self.graph is not None:
+            self.graph.changed(x, before, is_saved)
 
     def _hold_changeable(self, x: Cell) -> None:
         reason = ""
@@ -346,14 +374,25 @@ class Trace(Builder):
 def content(value: Any) -> Any:
     """What a list or tensor holds."""
     if isinstance(value, Cell):
-        return value.number, value.visible, value.saved
+        return value.stored, value.grad, value.leaf, value.visible, value.saved
     return tuple(value)
+
+
+CONTENTS = 2
+"""How much of the content of a tensor are values; flags are behind them."""
+
+
+def flags(a: Sequence[Any], b: Sequence[Any]) -> tuple[bool, bool | None, bool]:
+    """The flags of a tensor that has these contents on two ways: it is a leaf, visible, saved."""
+    *_, leaf, visible, saved = a
+    *_, other_leaf, other_visible, other_saved = b
+    return leaf or other_leaf, visible if visible is other_visible else None, saved or other_saved
 
 
 def restore(value: Any, held: Any) -> None:
     """Let a list or tensor hold that again."""
     if isinstance(value, Cell):
-        value.number, value.visible, value.saved = held
+        value.number, value.grad, value.leaf, value.visible, value.saved = held
     else:
         value[:] = held
 

@@ -263,4 +263,8 @@ class NotCompilable(Exception):
 
 
 class TooLarge(NotCompilable):
-    """A tensor has too many elements to be done one by one."""
+    """A tensor cannot be done element by element, but whole: mostly it is too large."""
+
+
+class GoesBack(NotCompilable):
+    """A program does something that is said only of one that goes back through its own graph."""

@@ -33,18 +33,21 @@ class Cell(Carrier):
         frozen: whether it is not known who else holds the same memory.
         birth: when it was made, by the trace's clock.
         base: the tensor of which it is a view, and what that was then.
+        whole: whether as a view it shows all of that.
+        grad: what the program's own passes have left there.
     """
 
     __slots__ = (
-        *("_builder", "_number", "base", "birth", "frozen", "leaf", "saved"),
-        "visible",
+        *("_builder", "_number", "base", "birth", "frozen", "grad", "leaf", "saved"),
+        *("visible", "whole"),
     )
 
     def __init__(self, number: Any, visible: bool | None, birth: int, builder: Builder) -> None:
         self.base: tuple[Cell, Any] | None = None
+        self.grad: Cell | None = None
         self._number = number
         self.visible = visible
-        self.leaf = self.saved = self.frozen = False
+        self.leaf = self.saved = self.frozen = self.whole = False
         self.birth = birth
         self._builder = builder
 
@@ -52,12 +55,24 @@ class Cell(Carrier):
     def number(self) -> Any:
         """The number in it, or the array that it is: a view shows what its base is now."""
         if self.base is not None and self.base[0].number is not self.base[1]:
-            raise NotCompilable("a view is read whose base has changed", self._builder.span)
+            if not self.whole:
+                raise NotCompilable("a view is read whose base has changed", self._builder.span)
+            return self._builder.cut(self.base[0].number)
         return self._number
 
     @number.setter
     def number(self, number: Any) -> None:
         self._number = number
+
+    @property
+    def stored(self) -> Any:
+        """The number that it held when it was made or changed, which a view may show no more."""
+        return self._number
+
+    @property
+    def goes_back(self) -> bool:
+        """Whether the program goes back through the graph that it may be in."""
+        return self._builder.graph is not None
 
     def let_go(self) -> None:
         """Note that it is not known any more who holds its memory."""
@@ -146,6 +161,15 @@ class Frame:
         while slot not in frame.slots and frame.parent is not None:
             frame = frame.parent
         return frame
+
+    def around(self) -> list[Any]:
+        """What the names of the frames around hold."""
+        found: list[Any] = []
+        outer = self.parent
+        while outer is not None:
+            found += outer.slots.values()
+            outer = outer.parent
+        return found
 
 
 class Closure:

@@ -57,6 +57,8 @@ class Vectors:
             raise self._too_large(len(numbers))
         if len({number_type(x) for x in numbers}) > 1:
             raise self.refused("a tensor of numbers of several types")
+        if visible is not False and self._trace.graph is not None:
+            raise TooLarge("a tensor is gone back to whole", self._trace.span)
         self._trace.requires_grad |= visible is True
         return Vector(numbers, shape, visible, self._trace, dense)
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from gradcli.engine.compile.symbols import Symbol, operand
-from gradcli.engine.compile.trace import Trace, content, restore
+from gradcli.engine.compile.trace import CONTENTS, Trace, content, flags, restore
 from gradcli.engine.compile.typed import Block, If, Instruction, Operand, Value, nothing
 from gradcli.engine.compile.values import (
     DEAD,
@@ -64,9 +64,14 @@ class Way:
 
 
 class Merge:
-    """Makes one state of what two ways leave. `since` is when they have parted."""
+    """Makes one state of what two ways leave. `since` is when they have parted, `around` is held by
+    names of the frames around.
+    """
 
-    def __init__(self, trace: Trace, test: Any, ways: tuple[Way, Way], since: int) -> None:
+    def __init__(
+        self, trace: Trace, test: Any, ways: tuple[Way, Way], since: int, around: Sequence[Any]
+    ) -> None:
+        self.around = around
         self.trace = trace
         self.test = test
         self.ways = ways
@@ -75,6 +80,7 @@ class Merge:
         self._results: tuple[list[Operand], list[Operand]] = ([], [])
         self._known: dict[tuple[int, int], Any] = {}
         self._writes: list[tuple[Any, Any]] = []
+        self._leaves: list[tuple[Cell, Cell]] = []
 
     def finish(self, name: Callable[[Any], str], live: Sequence[Collection[Any]]) -> dict[Any, Any]:
         """What the names hold behind both; `live` are those that are read behind each."""
@@ -94,7 +100,22 @@ class Merge:
                 self._writes.append((value, self._contents(value, value)))
         for value, held in self._writes:
             restore(value, held)
+        self._hold_alone(live)
         return slots
+
+    def _hold_alone(self, live: Sequence[Collection[Any]]) -> None:
+        """Refuse a leaf that is one of two by the way while another name holds one of these: it
+        would see a gradient.
+        """
+        for pair in self._leaves:
+            several = []
+            for x, way, read in zip(pair, self.ways, live, strict=True):
+                slots = {k for k, v in way.slots.items() if k in read and holds(v, x)}
+                several.append(slots)
+                if not self._is_new(x) and any(holds(v, x) for v in self.around):
+                    raise self.trace.refused("a leaf is another one on each of two ways")
+            if several[0] != several[1]:
+                raise self.trace.refused("a leaf is another one on each of two ways")
 
     def end(self) -> None:
         """Write the branch down."""
@@ -211,17 +232,26 @@ class Merge:
         """A list or tensor of one way, with what it holds moved behind both."""
         held = self.ways[way].held(a)
         if isinstance(a, Cell):
-            self._writes.append((a, (self._moved(held[0], way), *held[1:])))
+            moved = [self._moved(x, way) for x in held[:CONTENTS]]
+            self._writes.append((a, (*moved, *held[CONTENTS:])))
         else:
             self._writes.append((a, [self._moved(x, way) for x in held]))
         return a
 
     def _cell(self, a: Cell, b: Cell) -> Any:
-        number, visible, saved = self._contents(a, b)
+        (_, grad, leaf, *_), (_, other_grad, is_other_leaf, *_) = (
+            way.held(x) for way, x in zip(self.ways, (a, b), strict=True)
+        )
+        if leaf is not is_other_leaf or grad is not None or other_grad is not None:
+            return Conflict("a tensor has a gradient on one of two ways")
+        number, _, _, visible, saved = self._contents(a, b)
         if not is_number(number):
             return Conflict("a tensor is of another dtype on each of two ways")
         made = self.trace.cell(number, visible=visible)
-        made.saved = saved
+        made.saved, made.leaf = saved, leaf
+        if leaf and self.trace.graph is not None:
+            self.trace.graph.known(made)
+            self._leaves.append((a, b))
         if not (self._is_new(a) and self._is_new(b)):
             made.frozen = True
             a.let_go()
@@ -232,8 +262,8 @@ class Merge:
         """What is held behind both by what `a` is on one way and `b` on the other."""
         x, y = self.ways[0].held(a), self.ways[1].held(b)
         if isinstance(a, Cell):
-            visible = x[1] if x[1] is y[1] else None
-            return self.merged(x[0], y[0], "a tensor"), visible, x[2] or y[2]
+            pairs = zip(x[:CONTENTS], y[:CONTENTS], strict=True)
+            return (*(self.merged(p, q, "a tensor") for p, q in pairs), *flags(x, y))
         if len(x) != len(y):
             raise self.trace.refused("a list gets another length on a way that is taken by values")
         return tuple(self.merged(p, q, "an item") for p, q in zip(x, y, strict=True))
@@ -253,6 +283,13 @@ class Merge:
 
     def _is_new(self, value: Any) -> bool:
         return self.trace.born(value) > self.since
+
+
+def holds(value: Any, x: Any) -> bool:
+    """Whether a value is something, or a list or tuple that holds it."""
+    if isinstance(value, (list, tuple)):
+        return any(holds(item, x) for item in value)
+    return value is x
 
 
 def number_key(x: Operand) -> Any:

@@ -43,6 +43,13 @@ class Tracing(Protocol):
     def transforms(self) -> Any:
         """The derivatives of functions that are followed."""
 
+    @property
+    def graph(self) -> Any:
+        """The graph that the program goes back through itself."""
+
+    def are_tensors(self, value: Any) -> bool:
+        """Whether it is a tensor, or a list or tuple of such."""
+
     def cut(self, number: Any) -> Any:
         """The same number, which no derivative goes through."""
 

@@ -1,0 +1,90 @@
+"""Programs that go back through their own graph, as code: `backward` and `torch.autograd.grad`."""
+
+import re
+
+import pytest
+from amounts import chunks
+from training_programs import Writer
+
+from gradcli.errors import GradError
+from gradcli.program import Options, load
+
+HEAD = "w = tensor([1.0, -2.0, 0.5], requires_grad=True)\nx = tensor([0.1, 0.2, 0.3])\n"
+DOWN = "    with no_grad():\n        w -= 0.1 * w.grad\n"
+
+PROGRAMS = {
+    "a loop that trains": "for i in range(90):\n    loss = ((w * x).sum() - 3.0) ** 2\n"
+    f"    loss.backward()\n{DOWN}        w.grad.zero_()\nw.grad",
+    "gradients that are let go": "for i in range(90):\n    loss = ((w * x).sum() - 3.0) ** 2\n"
+    f"    loss.backward()\n{DOWN}    w.grad = None\nw.grad is None",
+    "gradients that are forgotten": f"for i in range(9):\n    (w * x * w).sum().backward()\n{DOWN}w",
+    "another leaf in each turn": "for i in range(90):\n    loss = ((w * x).sum() - 3.0) ** 2\n"
+    "    loss.backward()\n    w = (w.detach() - 0.1 * w.grad).requires_grad_()\nw",
+    "a graph over turns": "s = tensor(0.0)\nfor i in range(90):\n    s = s + (w * x).sum() ** 2 / (i + 1)\n"
+    "s.backward()\nprint(w.grad)",
+    "turns within a turn": "for i in range(90):\n    h = w * 0\n    for j in range(70):\n"
+    "        h = h * 0.9 + w * x\n    loss = (h - 1.0).pow(2).mean()\n    loss.backward()\n"
+    f"{DOWN}    w.grad.zero_()\nloss.item()",
+    "two passes through one graph": "for i in range(90):\n    a = (w * x).sum()\n"
+    "    (g,) = torch.autograd.grad(a ** 2, [w], retain_graph=True)\n    (a ** 3).backward()\n"
+    "    with no_grad():\n        w -= 0.1 * (g + w.grad)\n    w.grad = None\nw",
+    "several roots": "for i in range(90):\n    torch.autograd.backward([(w * x).sum(), w.pow(2).sum()])\n"
+    f"{DOWN}    w.grad.zero_()\nw",
+    "a gradient that is given": "for i in range(90):\n    (w * w).backward(x)\n"
+    f"{DOWN}    w.grad.zero_()\nw",
+    "two ways": "for i in range(90):\n    loss = (w * x).sum() if i % 3 else (w - x).pow(2).sum()\n"
+    "    loss.backward()\n    with no_grad():\n        if w.grad.norm() > 1:\n"
+    "            w.grad /= w.grad.norm()\n        w.sub_(0.1 * w.grad)\n    w.grad.zero_()\nw",
+    "numbers": "a = tensor(0.5, requires_grad=True)\nfor i in range(90):\n"
+    "    loss = (a * (i * 0.01) - 1.0) ** 2\n    loss.backward()\n    with no_grad():\n"
+    "        a -= 0.1 * a.grad\n        a.grad.zero_()\nprint(a.is_leaf, a.requires_grad, a.item())",
+    "a leaf that a function trains": "def step(p):\n    (p * x).sum().pow(2).backward()\n"
+    "    with no_grad():\n        p -= 0.1 * p.grad\n    p.grad.zero_()\n"
+    "for i in range(90):\n    step(w)\nw",
+    "what it tells": "for i in range(3):\n    (w * x).sum().backward()\n    print(w, w.grad, w.is_leaf)",
+    "inputs": "v = tensor(2.0, requires_grad=True)\nfor i in range(90):\n    y = (w * x).sum() * v\n"
+    f"    y.backward(inputs=[w])\n{DOWN}    w.grad.zero_()\nprint(v.grad)",
+}
+
+REFUSED = {
+    "y = (w * x).sum()\ny.backward()\ny.backward()": "gone back through twice",
+    "y = (w * w).sum()\nwith no_grad():\n    w.zero_()\ny.backward()": "has been changed",
+    "s = (w * x).sum()\nfor i in range(900):\n    s.backward(retain_graph=True)": "over turns",
+    "y = (w * x).sum()\ny.backward(create_graph=True)": "a pass back is recorded",
+    "(w * x).sum().register_hook(print)": "`.register_hook()` of what is known",
+    "y = (w * x).sum()\ny.backward()\nprint(y)": "names its node",
+    "u = w\nfor i in range(90):\n    (w * x).sum().backward()\n"
+    "    w = (w.detach() * 0.9).requires_grad_()\nu.grad": "has two names",
+    "x.requires_grad_()\nx.sum().backward()": "of what is known only",
+}
+
+
+def answered(text, when):
+    """What a run gives and prints, by code or without."""
+    printed = []
+    try:
+        options = Options(compile=when, grad_fn=False, echo=printed.append)
+        found = load(text).run({}, options=options)
+    except GradError as error:
+        return str(error), printed
+    bindings = re.sub(r", grad_fn='\w+'", "", repr(found.bindings))  # at which nobody looks
+    return repr(found.result), bindings, printed
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_code_gives_the_answer_of_a_run(name):
+    text = HEAD + PROGRAMS[name]
+    assert answered(text, "always") == answered(text, "never")
+
+
+@pytest.mark.parametrize("text", REFUSED)
+def test_what_cannot_be_compiled_says_why(text):
+    assert REFUSED[text] in answered(HEAD + text, "always")[0]
+
+
+@pytest.mark.parametrize("first", chunks(few=1, many=50, size=8))
+def test_random_programs(first):
+    for seed in range(first, first + 8):
+        text = Writer(seed).program()
+        code = answered(text, "always")
+        assert "not compiled" in code[0] or code == answered(text, "never"), text

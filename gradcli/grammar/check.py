@@ -90,6 +90,25 @@ class _Expressions:
         )
 
     @cached_property
+    def never_reached(self) -> frozenset[int]:
+        """What stands in methods whose names the program never says again, by `id`."""
+        nodes = [node for node, _, _ in walk(self.module)]
+        methods = [part for node in nodes if isinstance(node, ast.Class) for part in node.body]
+        said = {node.name for node in nodes if isinstance(node, ast.Attribute)}
+        said |= {str(node.value) for node in nodes if isinstance(node, ast.Literal)}  # by `getattr`
+        return frozenset(
+            id(node)
+            for method in methods
+            if isinstance(method, ast.Def) and not method.decorators
+            if method.name not in said and not self.is_asked(method.name)
+            for node, _, _ in walk(method)
+        )
+
+    def is_asked(self, method: str) -> bool:
+        """Whether Python or the library may call a method of that name."""
+        return method.startswith("__") or self.names.signatures.is_member(method)
+
+    @cached_property
     def names_later(self) -> bool:
         """Whether there may be attributes whose names are known only when the program runs."""
         paths = (
@@ -266,7 +285,7 @@ class _Expressions:
             message = f"`{name}` is a function, not an attribute"
             yield Fault("bad-attribute", message, start, node.span.end, help=f"write `{name}(...)`")
             return
-        if self.names_later:
+        if self.names_later or id(node) in self.never_reached:
             return
         others = frozenset((*signatures.attributes, *self.own_attributes))
         known = (*others, *signatures.names())

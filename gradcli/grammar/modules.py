@@ -149,6 +149,7 @@ _RENAMED = {
     "torch.int": "int32",
     "functorch.hessian": "func_hessian",
     "math.degrees": "rad2deg",
+    "math.fabs": "abs",
     "math.radians": "deg2rad",
     "torch.cuda.manual_seed": "manual_seed",
     "torch.cuda.manual_seed_all": "manual_seed",

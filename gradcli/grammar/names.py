@@ -219,9 +219,9 @@ class Names(Record):
 
     def called(self, call: ast.Call, scope: Scope | None = None) -> str | None:
         """Name of the built-in that a call means, or None. A plain name may be Python's own for as
-        many arguments, like `sum(items, start)`.
+        many arguments, like `sum(items, start)`, and so may `math.log(x, base)`.
         """
-        own = f"builtins_{self.path(call.function, scope)}"
+        own = f"builtins_{self.path(call.function, scope)}".replace(".", "_")
         if own in self.signatures:
             if self.signatures[own].variadic:
                 return own

@@ -267,6 +267,10 @@ BAD = [
         (2, 12, "misplaced-statement", "`yield` stands in a comprehension", None),
     ),
     ("x = yield 3", (1, 5, "misplaced-statement", "`yield` stands outside a function", None)),
+    (
+        "class A:\n  def f(self): return self.lengthe\n  def g(self): return 1\nA().f()",
+        (2, 28, "bad-attribute", "no value has `lengthe`", None),
+    ),
     ("with no_grad: y", (1, 6, "bad-context", "the context is a call", "put `()` behind it")),
     ("with no_grad(1): y", (1, 6, "wrong-arity", "a context takes no arguments", None)),
     (

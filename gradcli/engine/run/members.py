@@ -487,6 +487,7 @@ _NODE: tuple[dict[str, Member], dict[str, Member]] = (
         "name": lambda session, site, node: node.name(),
         "register_hook": hooks.register_node_hook,
         "register_prehook": hooks.register_prehook,
+        "apply": lambda session, site, node, *gs: autograd.pulled(session, node, *gs),
     },
 )
 

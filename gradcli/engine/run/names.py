@@ -66,7 +66,7 @@ class Builtins:
         """Names that may stand behind a point without being built-in functions."""
         from gradcli.engine.run import members
 
-        twins = (f"{name}_" for name in ops.families)
+        twins = (f"{name}_" for name in self.names())
         return members.attributes().union(twins)
 
     @property

@@ -9,7 +9,7 @@ from typing import Any
 from gradcli.engine.numerics import ieee
 from gradcli.engine.numerics.ufunc import alike
 from gradcli.engine.ops.catalog import ops
-from gradcli.engine.ops.op import Op, bad, elementwise, known, op, sample
+from gradcli.engine.ops.op import Op, bad, composite, elementwise, known, op, sample
 from gradcli.engine.ops.promotion import boolean, floating, integer
 from gradcli.engine.values.data import Data, np, shape_of
 from gradcli.engine.values.sizes import broadcast, number
@@ -119,4 +119,23 @@ math_isclose: Op = op(
     dtype=boolean,
     method=False,
     samples=lambda: (sample(1.0, 1.0 + 1e-9), sample([1.0, 2.0], [1.1, 2.0], rel_tol=0.2)),
+)
+
+
+log_to_base: Op = composite(
+    "builtins_math_log",
+    lambda x, base: ops.div(ops.log(x), ops.log(base)),
+    args=("x", "base"),
+    doc="The logarithm of x to a base, log(x) / log(base): `math.log(x, base)`.",
+    source="Python: math.log",
+    samples=lambda: (
+        sample(8.0, 2.0),
+        sample([1.0, 2.0, 4.0], 2.0),
+        sample(3.0, [2.0, 10.0]),
+        sample([[1.0], [3.0]], [[2.0, 5.0]]),
+        sample([], 2.0),
+        sample([0.5], [0.25]),
+        sample(1.0, 3.0),
+        sample([0.1, 7.0], [4.0, 0.3]),
+    ),
 )

@@ -40,6 +40,8 @@ def compiled(program, given, wanted=(None,), watched=(), asked=()):
     except NotCompilable as error:
         raise Refused(error.reason) from None
     assert faults(found.program) == []
+    if found.draws:  # which `compile/test_draws.py` has
+        raise Refused("random numbers are drawn")
     return found
 
 

@@ -6,6 +6,7 @@ begins anew: so all messages and warnings are the interpreter's own.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from time import perf_counter
@@ -69,6 +70,9 @@ class Compiling:
                 return answer
         made = self._made(key, question, request)
         if not isinstance(made, Diagnostic):
+            if made.form.draws and request.options.seed is None:
+                seed = int.from_bytes(os.urandom(8))  # of which the interpreter draws the same
+                request = request.asking(request.options.changed(seed=seed))
             return self._by_code(made, question, request)
         if when == "always":
             raise ProgramError(made)
@@ -76,7 +80,7 @@ class Compiling:
 
     def code(self, question: Question, request: Request) -> Prepared | None:
         """The code that answers a question for many rows, if there is any by now: one whose tensors
-        are done element by element, as those of rows.
+        are done element by element, as those of rows, and that draws no random numbers.
         """
         when = request.options.compile
         if when == "never" or _against(request) is not None:
@@ -85,7 +89,9 @@ class Compiling:
         if when == "auto" and key not in self._prepared and not self._pays(key):
             return None
         made = self._made(key, question, request)
-        return None if isinstance(made, Diagnostic) or made.is_whole else made
+        if isinstance(made, Diagnostic) or made.is_whole or made.form.draws:
+            return None
+        return made
 
     def made(self, question: Question, request: Request) -> Prepared:
         """The code that answers a question.

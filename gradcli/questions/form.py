@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
+from gradcli.engine.compile.binding import Draw
 from gradcli.engine.compile.effort import Effort
 from gradcli.engine.compile.specialize import (
     Specialized,
@@ -31,6 +32,7 @@ class Form:
             true.
         constants: what is given for the points at which the program has a number of its own.
         effort: what a run of the program may take.
+        draws: what draws the random numbers among the inputs, by name, in order.
 
     Raises:
         NotCompilable: If the program, or this question about it, cannot be made into code.
@@ -41,6 +43,7 @@ class Form:
     constants: Sequence[float] = ()
     tests: Sequence[int] = ()
     effort: Effort
+    draws: Sequence[tuple[str, Draw]] = ()
 
     def __init__(self, loaded: Loaded, request: Request, tensors: Tensors) -> None:
         raise NotImplementedError

@@ -52,6 +52,7 @@ class Run(Form):
         places = count()
         self.tests = [k for tree in made.outputs for k in _tests(tree, places)]
         self.program, self.inputs, self.effort = made.program, inputs_of(made), made.effort
+        self.draws = made.draws
 
     def result(self, numbers: Sequence[Any], printed: tuple[str, ...]) -> RunResult:
         found = iter(numbers)

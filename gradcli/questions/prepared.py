@@ -27,6 +27,8 @@ from gradcli.engine.compile.typed import (
 from gradcli.engine.compile.vectors import Vectors
 from gradcli.engine.compile.walk import has_arrays, values
 from gradcli.engine.run.inputs import check_complete, check_names
+from gradcli.engine.run.session import Session
+from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.data import NUMBERS, holds_finite, np
 from gradcli.engine.values.limits import Reached, meter
 from gradcli.errors import Diagnostic, LimitError
@@ -125,8 +127,17 @@ class Prepared:
         """The numbers of the inputs and of the points that have one of their own; None if one is
         none that the program can have.
         """
-        found = self._given({name: given.value for name, given in request.given.items()})
+        values = {name: given.value for name, given in request.given.items()}
+        found = self._given(values | self._drawn(request))
         return None if found is None else [*found, *self.form.constants]
+
+    def _drawn(self, request: Request) -> dict[str, Any]:
+        """The random numbers of a run, drawn as it would."""
+        if not self.form.draws:
+            return {}
+        session = Session(seed=request.options.seed, stream=request.options.stream)
+        found = [(name, draw(session)) for name, draw in self.form.draws]
+        return {name: x.data for name, x in found if isinstance(x, Tensor)}
 
     def call(
         self, request: Request, inputs: Sequence[Any], echo: Callable[[str], None] = nowhere

@@ -185,7 +185,7 @@ REFUSED = {
     "changed while a loop goes over it",
     "p = [x, b]\nz = zip(p, p)\np[0] = b\ny = 0\nfor q, r in z:\n    y = y + q * r\ny": "a list is "
     "changed while a loop goes over it",
-    "t = randn(2)\nx": "`randn` draws random numbers",
+    "t = randn(2)\nx": "random numbers are drawn",
     "y = None\nif x > b:\n    y = 1.0\ny": "`y` holds something else on each of two ways",
     "y = 0\nif x > 0:\n    y = x\nif b > 0:\n    y = tensor(2.0)\ny": "`y` is one of more than two "
     "kinds of numbers",

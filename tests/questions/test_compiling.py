@@ -245,7 +245,7 @@ def test_rows_whose_result_is_an_int_or_a_float(back_end):
 @pytest.mark.parametrize(
     ("text", "options", "says"),
     [
-        ("input x = 1.0\nrandn(()) * x", {}, "randn"),
+        ("input x = 1.0\nrandn(()) * x", {}, "random numbers"),
         ("input x: float[3] = [1, 2, 3]\nx[x > 1].sum()", {}, "an item is taken"),
         ("input x = 1.0\nx * 2", {"kinks": True}, "recorded"),
     ],
@@ -433,7 +433,7 @@ def test_a_check_goes_on_as_code(monkeypatch):
     found = load(PROGRAMS["loop"]).gradcheck(options=Options(remark=remarks.append))
     assert [said.code for said in remarks] == ["code-made"]
     assert found == load(PROGRAMS["loop"]).gradcheck(options=Options(compile="never"))
-    with pytest.raises(ProgramError, match="draws random numbers"):
+    with pytest.raises(ProgramError, match="random numbers are drawn"):
         load("input x = 1.0\nrandn(()) * x").gradcheck(options=Options(compile="always"))
     with pytest.raises(ProgramError, match="`y` is computed, and moved"):
         load("input x = 1.0\ny = x * 2\ny * x").gradcheck(

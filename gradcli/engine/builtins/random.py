@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from gradcli.engine.builtins.create import (
@@ -37,10 +38,24 @@ def _drawn(session: Any, size: Any, draw: str, options: dict[str, Any]) -> Tenso
     return made(session, plain(np.asarray(getattr(session.rng, draw)(size))), **options)
 
 
+def _traced(draw: Callable[..., Any]) -> Callable[..., Any]:
+    """What code has of a host that draws numbers: a run draws them before."""
+    return lambda code, *args, **params: code.drawn(draw, args, params)
+
+
+def _traced_like(draw: Callable[..., Any]) -> Callable[..., Any]:
+    """Likewise of one that draws as many as another tensor has."""
+    return lambda code, like, **params: code.drawn(draw, [code.like(like)], params)
+
+
 def _of_size(name: str, draw: str, text: str) -> Op:
+    def drawn(session: Any, size: Any, **options: Any) -> Tensor:
+        return _drawn(session, size, draw, options)
+
     return host(
         name,
-        lambda session, size, **options: _drawn(session, size, draw, options),
+        drawn,
+        traced=_traced(drawn),
         params={"*size": REQUIRED, **OPTIONS},
         infer=of_size,
         doc=f"A new tensor of random numbers, {text}.",
@@ -64,9 +79,13 @@ def _drawn_like(session: Any, like: Any, draw: str, options: dict[str, Any]) -> 
 
 
 def _of_size_like(name: str, draw: str, text: str) -> Op:
+    def drawn(session: Any, input: Any, **options: Any) -> Tensor:
+        return _drawn_like(session, input, draw, options)
+
     return host(
         name,
-        lambda session, input, **options: _drawn_like(session, input, draw, options),
+        drawn,
+        traced=_traced_like(drawn),
         args=("input",),
         params=OPTIONS,
         infer=like_input,
@@ -107,6 +126,7 @@ def _ints_of(known: Statics, *bounds: Any, size: Any, low: Any, high: Any, **opt
 randint: Op = host(
     "randint",
     _randint,
+    traced=_traced(_randint),
     args=("*bounds=None",),
     params={"size": None, "low": None, "high": None, **OPTIONS},
     infer=_ints_of,
@@ -127,6 +147,7 @@ def _randperm(session: Any, n: Any, **options: Any) -> Tensor:
 randperm: Op = host(
     "randperm",
     _randperm,
+    traced=_traced(_randperm),
     args=("n",),
     params=OPTIONS,
     infer=lambda known, n, **options: inferred(known, size_of(known, n), "int64", options),
@@ -273,6 +294,7 @@ def _manual_seed(session: Any, seed: Any) -> None:
 manual_seed: Op = host(
     "manual_seed",
     _manual_seed,
+    traced=_traced(_manual_seed),
     args=("seed",),
     infer=lambda known, seed: known.constant(None),
     doc="Starts the random numbers anew from a seed.",

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from typing import Any, ClassVar
+import math
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, ClassVar, TypeAlias
 
 from gradcli import ir
 from gradcli.engine.compile.symbols import Symbol, operand
@@ -24,6 +25,9 @@ from gradcli.engine.tape.tensor import AccumulateGrad, Tensor, leaf, node_of
 from gradcli.engine.values.data import NUMBERS, np
 from gradcli.errors import GradError
 from gradcli.record import Record
+
+Draw: TypeAlias = Callable[[Session], Any]
+"""Draws random numbers, from the generator of a session."""
 
 
 class Entry(Record):
@@ -56,6 +60,7 @@ class Binding:
         entries: those that are given, in the order of the program.
         points: the values at which names are differentiated.
         arrays: likewise where they are tensors with dimensions.
+        draws: what draws the random numbers among the entries, by name.
     """
 
     def __init__(
@@ -75,6 +80,8 @@ class Binding:
         self.entries: list[Entry] = []
         self.points: dict[str, Value] = {}
         self.arrays: dict[str, Array] = {}
+        self.draws: list[tuple[str, Draw]] = []
+        self._session = Session()
 
     def is_given(self, name: str) -> bool:
         """Whether a value for an input comes from outside."""
@@ -97,6 +104,26 @@ class Binding:
         made = self._trace.cell(number, visible=node is not None)
         made.leaf = type(node) is AccumulateGrad
         return self.point(i.name, self._led(made))
+
+    def drawn(self, draw: Draw) -> Any:
+        """A tensor of random numbers, or None: a run draws them before its code."""
+        name = f"{len(self.draws)} drawn"  # which is no name of a program
+        self.draws.append((name, draw))
+        sample = draw(self._session)
+        if not isinstance(sample, Tensor):
+            return sample
+        if sample.dtype not in DTYPES.values() or not math.prod(sample.shape):
+            raise self._trace.refused(f"random numbers of {sample.dtype}, or none")
+        if sample.shape and not sample.data.flags.c_contiguous:
+            raise self._trace.refused("random numbers that lie in another order")
+        if sample.shape:
+            types = self._trace.tensors.types(sample.dtype, sample.shape)
+            values = [self._entry(name, t, sample.shape, at) for at, t in enumerate(types)]
+            is_leaf = node_of(sample) is not None
+            return self._led(self._trace.tensors.given(values, sample.shape, is_leaf))
+        made = self._trace.cell(self._entry(name, TYPES[type(sample.data)]))
+        made.leaf = made.visible = node_of(sample) is not None
+        return self._led(made)
 
     def size(self, name: str) -> int:
         """The size that a value has bound."""

@@ -61,7 +61,7 @@ _OF_DTYPE = {typed.DTYPES[type_]: one for type_, one in _OF_TYPE.items()}
 
 class Calls:
     """The calls of one program; `session` does what is known. `changes` tells whether a name around
-    a function may be something else after a call.
+    a function may be something else after a call, `drawn` gives what draws random numbers.
     """
 
     def __init__(
@@ -71,7 +71,9 @@ class Calls:
         session: Session,
         texts: Texts,
         changes: Callable[[Closure], bool],
+        drawn: Callable[[Callable[[Session], Any]], Any],
     ) -> None:
+        self._drawn = drawn
         self._do = follower
         self._trace = trace
         self._session = session
@@ -224,6 +226,18 @@ class Calls:
         if self._trace.graph is None:
             raise GoesBack("what was recorded is gone back through", self._trace.span)
         return self._trace.graph
+
+    def drawn(
+        self, draw: Callable[..., Any], args: Sequence[Any], params: Mapping[str, Any]
+    ) -> Any:
+        trace = self._trace
+        if trace.differentiates:
+            raise trace.refused("random numbers are drawn")
+        if trace.depth > 1:
+            raise trace.refused("random numbers are drawn in a branch or a loop")
+        if not all(map(is_known, (*args, *params.values()))):
+            raise trace.refused("random numbers of what is known only when it runs are drawn")
+        return self._drawn(lambda session: draw(session, *args, **params))
 
     def are_tensors(self, value: Any) -> bool:
         if isinstance(value, (list, tuple)):

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from gradcli import ir
-from gradcli.engine.compile.binding import Array, Binding, Entry
+from gradcli.engine.compile.binding import Array, Binding, Draw, Entry
 from gradcli.engine.compile.effort import Effort, nested
 from gradcli.engine.compile.liveness import Liveness
 from gradcli.engine.compile.statements import Statements
@@ -109,15 +109,17 @@ class Specialized(Record):
         points: the values at which names are differentiated, in the order of the program.
         arrays: likewise where they are tensors with dimensions.
         effort: what a run of it may take.
+        draws: what draws the random numbers among the inputs, by name, in order.
     """
 
-    __slots__ = ("program", "inputs", "outputs", "points", "arrays", "effort")
+    __slots__ = ("program", "inputs", "outputs", "points", "arrays", "effort", "draws")
     program: Program
     inputs: tuple[Entry, ...]
     outputs: tuple[Tree, ...]
     points: Mapping[str, Value]
     arrays: Mapping[str, Array]
     effort: Effort
+    draws: Sequence[tuple[str, Draw]]
 
 
 def specialize(
@@ -193,7 +195,8 @@ def _specialized(
     )
     effort = Effort(trace.steps, trace.deepest, nested(body))
     entries = tuple(binding.entries)
-    return Specialized(found, entries, outputs, binding.points, binding.arrays, effort)
+    draws = tuple(binding.draws)
+    return Specialized(found, entries, outputs, binding.points, binding.arrays, effort, draws)
 
 
 def _float(value: Any, trace: Trace) -> Any:

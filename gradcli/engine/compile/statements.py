@@ -76,7 +76,7 @@ class Statements:
         self._binding = binding
         self._session = Session(recording=False)
         self._texts = texts
-        self._calls = Calls(self, trace, self._session, texts, self._changes)
+        self._calls = Calls(self, trace, self._session, texts, self._changes, binding.drawn)
         self._operators = Operators(trace)
         self._loops = Loops(self, trace)
         self._flows: dict[int, frozenset[int]] = {}

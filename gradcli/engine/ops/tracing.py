@@ -47,6 +47,9 @@ class Tracing(Protocol):
     def graph(self) -> Any:
         """The graph that the program goes back through itself."""
 
+    def drawn(self, draw: Callable[..., Any], args: Sequence[Any], params: Any) -> Any:
+        """What draws random numbers, `draw(session, *args, **params)`, gives."""
+
     def are_tensors(self, value: Any) -> bool:
         """Whether it is a tensor, or a list or tuple of such."""
 

@@ -17,7 +17,6 @@ from gradcli.engine.compile.typed import (
     If,
     Loop,
     NotCompilable,
-    Program,
     TooLarge,
     bytes_of,
     dtype_and_shape,
@@ -25,7 +24,7 @@ from gradcli.engine.compile.typed import (
     type_of,
 )
 from gradcli.engine.compile.vectors import Vectors
-from gradcli.engine.compile.walk import has_arrays, values
+from gradcli.engine.compile.walk import values
 from gradcli.engine.run.inputs import check_complete, check_names
 from gradcli.engine.run.session import Session
 from gradcli.engine.tape.tensor import Tensor
@@ -104,10 +103,10 @@ class Prepared:
     def __init__(self, loaded: Loaded, form: type[Form], request: Request) -> None:
         start = perf_counter()
         self._loaded = loaded
-        self.form, self._code = _coded(loaded, form, request)
+        self.form, self.code = _coded(loaded, form, request)
         self._bytes = sum(bytes_of(v.type) for v in values(self.form.program))
         self.is_whole = self._bytes > 0
-        self.remark = remark(perf_counter() - start, self.form.program)
+        self.remark = remark(perf_counter() - start, self.code)
 
     def answer(self, request: Request, echo: Callable[[str], None]) -> Any:
         """The answer to the question; None where the interpreter has it."""
@@ -147,7 +146,7 @@ class Prepared:
         if turns is None or self._is_too_large():
             return None
         try:
-            numbers = self._code.call(inputs, self._control(turns, echo))
+            numbers = self.code.call(inputs, self._control(turns, echo))
         except Left:
             return None
         except Reached:
@@ -219,7 +218,7 @@ class Prepared:
         behind = [*self.form.constants, *self.form.more(request)]
         more = [np.broadcast_to(x, (count, *np.shape(x))) for x in behind]
         control = self._control(turns)
-        results, left = self._code.rows([*columns, *more], control)
+        results, left = self.code.rows([*columns, *more], control)
         for result in results:
             if result.dtype.kind == "f":
                 left |= ~np.isfinite(result).reshape(count, -1).all(axis=1)
@@ -329,16 +328,10 @@ def _float(value: int) -> float | None:
     return float(value) if -_ENDS["int"] <= value < _ENDS["int"] else None
 
 
-def remark(seconds: float, program: Program) -> Diagnostic:
-    """What is said of code that was made of a program in some time."""
-    is_machine_code = backends.makes_machine_code(program)
-    by = "machine code" if is_machine_code else "Python code"
-    if has_arrays(program):
-        by = "Python code with calls of NumPy"
+def remark(seconds: float, code: backends.Code) -> Diagnostic:
+    """What is said of code that was made in some time."""
     more = "" if backends.has_machine_code() else "; the extra `fast` makes machine code"
-    if has_arrays(program):
-        more = ""
-    return Diagnostic("code-made", f"made {by} in {seconds * 1e3:.0f} ms{more}")
+    return Diagnostic("code-made", f"made {code.made} in {seconds * 1e3:.0f} ms{more}")
 
 
 def prepare(loaded: Loaded, name: str, request: Request) -> Prepared | Diagnostic:

@@ -71,7 +71,7 @@ class Shifted:
         self._values = _Coded(loaded, Values, request)
         self._gradients = self._values if order == 1 else _Coded(loaded, Gradients, request)
         self.names = [*self._values.form.names]
-        self.remark = remark(perf_counter() - start, self._values.form.program)
+        self.remark = remark(perf_counter() - start, self._values.code)
 
     def values(self, request: Request, moved: Mapping[str, Any]) -> Any:
         """The result where some names have other values; None where the interpreter has it."""

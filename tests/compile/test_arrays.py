@@ -8,7 +8,7 @@ import pytest
 from amounts import chunks
 from array_programs import ASKED, GIVEN, HEAD, MATRICES, PROGRAMS, Writer, both, samples
 
-from gradcli.engine.compile import python
+from gradcli.engine.compile import backends, python
 from gradcli.engine.compile.adjoint import adjoint
 from gradcli.engine.compile.arrays import Arrays
 from gradcli.engine.compile.control import Control, Left
@@ -255,7 +255,8 @@ def test_values_that_an_input_takes():
         assert run == code or "not-compilable" in code
 
 
-def test_what_is_made_is_said(cli):
+def test_what_is_made_is_said(cli, monkeypatch):
+    monkeypatch.setattr(backends, "has_machine_code", lambda: False)
     found = cli("grad", "-e", f"{HEAD}x.sum() * b", "x=" + str([0.5] * 100), "b=1", "-v",
                 "--compile", "always")  # fmt: skip
     assert "made Python code with calls of NumPy in" in found[2]

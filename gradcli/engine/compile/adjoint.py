@@ -26,7 +26,7 @@ from gradcli.engine.compile.identity import Earlier, identified
 from gradcli.engine.compile.peel import peeled
 from gradcli.engine.compile.rotate import rotated
 from gradcli.engine.compile.rules import Place, pulled
-from gradcli.engine.compile.symbols import Builder, Symbol, operand
+from gradcli.engine.compile.symbols import Builder, Symbol, is_whole, operand
 from gradcli.engine.compile.tidy import ALL, tidy
 from gradcli.engine.compile.typed import (
     Block,
@@ -41,6 +41,7 @@ from gradcli.engine.compile.typed import (
     Push,
     Ruled,
     Value,
+    is_array,
     type_of,
 )
 from gradcli.engine.compile.walk import blocks, instructions, unused, unused_stack, values
@@ -218,7 +219,8 @@ class _Backward:
             for a, c in zip(i.args, pulled, strict=True):
                 if c is not None:
                     assert isinstance(a, Value)
-                    frame.add(d, a, self.deltas.through(c, g))
+                    is_boxed = is_whole(c) and not is_array(a.type)
+                    frame.add(d, a, self.deltas.through(ops.unboxed(c) if is_boxed else c, g))
 
     def ruled(self, i: Ruled, frame: Frame) -> None:
         taken = [self.take(frame, t) for t in i.targets]

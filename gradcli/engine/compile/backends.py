@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from gradcli.engine.compile.typed import Program
+from gradcli.engine.compile.typed import NotCompilable, Program
 from gradcli.engine.compile.walk import has_arrays
 
 if TYPE_CHECKING:
@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from gradcli.engine.compile.control import Control
 
     class Code(Protocol):
-        """Code of a typed program."""
+        """Code of a typed program; `made` says what it is."""
+
+        made: str
 
         def call(self, inputs: Sequence[float], control: Control) -> tuple[Any, ...]:
             """The results for one set of inputs."""
@@ -29,21 +31,20 @@ def has_machine_code() -> bool:
     return find_spec("llvmlite") is not None
 
 
-def makes_machine_code(program: Program) -> bool:
-    """Whether a program becomes machine code: one with arrays calls NumPy, from Python."""
-    return has_machine_code() and not has_arrays(program)
-
-
 def code(program: Program) -> Code:
     """A typed program as code of the best back end that there is.
 
     Raises:
         NotCompilable: If it cannot be.
     """
-    if makes_machine_code(program):
+    if has_machine_code():
         from gradcli.engine.compile.llvm.code import code as machine_code
 
-        return machine_code(program)
+        try:
+            return machine_code(program)
+        except NotCompilable:
+            if not has_arrays(program):
+                raise
     from gradcli.engine.compile.python import code as python_code
 
     return python_code(program)

@@ -78,6 +78,7 @@ class Code:
     def __init__(self, program: Program) -> None:
         self.program = program
         self._has_arrays = has_arrays(program)
+        self.made = "Python code" + " with calls of NumPy" * self._has_arrays
         self._quick = _Writer(program, ieee.RAISING).one()
 
     @cached_property

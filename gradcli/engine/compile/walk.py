@@ -88,7 +88,7 @@ def unused_stack(program: Program) -> int:
 def read(block: Block) -> Iterator[Value]:
     """The values that a block and those inside read, and what it leaves."""
     for i in instructions(block.body):
-        for x in _operands(i):
+        for x in operands_of(i):
             if isinstance(x, Value):
                 yield x
         for inner in blocks(i):
@@ -96,7 +96,8 @@ def read(block: Block) -> Iterator[Value]:
     yield from (x for x in block.results if isinstance(x, Value))
 
 
-def _operands(i: Instruction) -> Iterable[Operand | None]:
+def operands_of(i: Instruction) -> Iterable[Operand | None]:
+    """What an instruction reads itself."""
     match i:
         case Do() | Tell():
             return i.args

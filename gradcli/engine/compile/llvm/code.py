@@ -12,7 +12,7 @@ from gradcli.engine.compile.llvm import state
 from gradcli.engine.compile.llvm.lower import Module
 from gradcli.engine.compile.llvm.machine import Machine
 from gradcli.engine.compile.llvm.run import Run, Shape, Words, wait
-from gradcli.engine.compile.typed import DTYPES, Program, type_of
+from gradcli.engine.compile.typed import Program, dtype_and_shape, is_array, type_of
 from gradcli.engine.values.data import Data, np
 
 _SHORT = 1 << 20
@@ -33,20 +33,25 @@ class Code:
     copied to another process it is made again.
     """
 
+    made = "machine code"
+
     def __init__(self, program: Program) -> None:
         self.program = program
         module = Module(program)
         self._reasons = module.reasons
         self._waits = module.waits
-        self._short = _SHORT // module.length + 1
+        self._short = _SHORT // (module.length + module.work) + 1
         self._last = 0  # turns that the last call took
         self._primitives = module.primitives
         self._machine = Machine(module.text, _effort(module))
         self._given = Words([v.type for v in program.inputs])
         self._gives = Words([type_of(x) for x in program.block.results])
         tells = [(text, Words(types)) for text, types in module.tells]
-        self._shape = Shape(module.stacks, program.texts, tells)
-        self._silent = Shape(module.stacks, (), tells)  # of rows, which print nothing
+        arrays = module.memory, module.entries
+        self._shape = Shape(module.stacks, program.texts, tells, *arrays)
+        self._silent = Shape(module.stacks, (), tells, *arrays)  # of rows, which print nothing
+        self._arrays_in = [k for k, t in enumerate(self._given.types) if is_array(t)]
+        self._arrays_out = [k for k, t in enumerate(self._gives.types) if is_array(t)]
 
     def __reduce__(self) -> tuple[Any, ...]:
         return code, (self.program,)
@@ -57,13 +62,33 @@ class Code:
         Raises:
             Left: If the code has no answer.
         """
+        inputs, kept = self._with_addresses(inputs)
         given = self._given.packed(inputs)
+        results = {k: _empty(self._gives.types[k]) for k in self._arrays_out}
         out = self._gives.room()
+        if results:
+            places = {k: _address(x) for k, x in results.items()}
+            out = self._gives.packed([places.get(k, 0) for k in range(len(self._gives.types))])
         if not self._waits:
             self._run(Run(self._shape, control, control.turns), given, out)
         else:
             self._in_time(given, out, control)
-        return self._gives.unpacked(out)
+        del kept
+        found = self._gives.unpacked(out)
+        return tuple([results.get(k, x) for k, x in enumerate(found)]) if results else found
+
+    def _with_addresses(self, inputs: Sequence[Any]) -> tuple[Sequence[Any], list[Data]]:
+        """The inputs with the addresses of arrays in their places, and these arrays."""
+        if not self._arrays_in:
+            return inputs, []
+        found, kept = [*inputs], []
+        for k in self._arrays_in:
+            dtype, shape = dtype_and_shape(self._given.types[k])
+            kept.append(np.require(inputs[k], dtype, ["C", "A"]))
+            if kept[-1].shape != shape:
+                raise Left(state.NUMBER)
+            found[k] = _address(kept[-1])
+        return found, kept
 
     def _in_time(self, given: Any, out: Any, control: Control) -> None:
         """Run code that may take long: what is short is done before a thread would have begun."""
@@ -120,11 +145,11 @@ class Code:
         """
         types = [v.type for v in self.program.inputs]
         given = [
-            np.ascontiguousarray(column, dtype=DTYPES[type])
+            np.require(column, dtype_and_shape(type)[0], ["C", "A"])
             for column, type in zip(columns, types, strict=True)
         ]
         count = len(given[0]) if given else 0
-        out = [np.zeros(count, DTYPES[t]) for t in self._gives.types]
+        out = [_empty(t, count) for t in self._gives.types]
         left = np.zeros(count, np.uint8)
         run = Run(self._silent, control, control.turns)
         columns_at, results_at, left_at = (_addresses(a) for a in (given, out, [left]))
@@ -159,6 +184,12 @@ def _effort(module: Module) -> int:
     it, not those that go from one function of the C library to the next.
     """
     return 1 if module.waits and module.length <= _LARGE else 0
+
+
+def _empty(type: str, *rows: int) -> Data:
+    """Room for a value, or for those of rows."""
+    dtype, shape = dtype_and_shape(type)
+    return np.zeros((*rows, *shape), dtype)
 
 
 def _addresses(arrays: Sequence[Data]) -> Data:

@@ -5,20 +5,18 @@ it with numbers that write down what is done to them.
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from gradcli.engine.compile.llvm.errors import Untranslatable
+from gradcli.engine.compile.llvm.inner_loops import inner_loop, types_of
 from gradcli.engine.compile.llvm.numbers import compared, intrinsic, to_float
 from gradcli.engine.compile.llvm.writer import TYPES, Number, Writer, constant
 from gradcli.engine.compile.typed import DTYPES
 
-_TYPES = {np.dtype(name): type_ for type_, name in DTYPES.items()}
 _IN_MEMORY = {"float": "double", "int": "i64", "bool": "i8"}
 _BYTES = {"float": 8, "int": 8, "bool": 1}
 
@@ -88,7 +86,7 @@ class Loops:
             return Number(intrinsic(w, _INTRINSICS[ufunc], "double", args[0].text), "float")
         if ufunc is np.negative and types == ["float"]:
             return w.number("float", f"fneg double {args[0].text}")
-        *taken, type_ = _types(ufunc, tuple(types))
+        *taken, type_ = types_of(ufunc, tuple(types))
         given = [to_float(w, a) if t == "float" else a for a, t in zip(args, taken, strict=True)]
         if [a.type for a in given] != taken:
             raise Untranslatable(f"`{ufunc.__name__}` of {types} is that of {taken}")
@@ -101,14 +99,14 @@ class Loops:
         numbers = [_said(x) for x in args]
         key = (np.matmul, len(numbers))
         if key not in self._names:
-            address, data = _loop(np.matmul, ("float", "float", "float"))
+            address, data = inner_loop(np.matmul, ("float", "float", "float"))
             name = self._names[key] = f"@u{len(self._names)}"
             self.lines += _product_text(name, address, data, len(numbers) // 2)
         said = ", ".join(f"double {x.text}" for x in numbers)
         return w.number("float", f"call double {self._names[key]}({said})")
 
     def _function(self, ufunc: Any, types: tuple[str, ...], wide: Sequence[bool]) -> str:
-        address, data = _loop(ufunc, types)
+        address, data = inner_loop(ufunc, types)
         key = (address, data, *wide)
         if key not in self._names:
             name = self._names[key] = f"@u{len(self._names)}"
@@ -192,49 +190,6 @@ def _product_text(name: str, address: int, data: int, count: int) -> list[str]:
         "  ret double %v",
         "}",
     ]
-
-
-class _Struct(ctypes.Structure):
-    """What NumPy's public header says of its functions, behind the head of the object."""
-
-    _fields_ = (
-        ("nin", ctypes.c_int),
-        ("nout", ctypes.c_int),
-        ("nargs", ctypes.c_int),
-        ("identity", ctypes.c_int),
-        ("functions", ctypes.c_void_p),
-        ("data", ctypes.c_void_p),
-        ("ntypes", ctypes.c_int),
-    )
-
-
-@cache
-def _types(ufunc: Any, types: tuple[str, ...]) -> tuple[str, ...]:
-    """The types that a function takes numbers of these types as, and that of its result."""
-    try:
-        found = ufunc.resolve_dtypes((*(np.dtype(DTYPES[t]) for t in types), None))
-        return tuple(_TYPES[dtype] for dtype in found)
-    except (TypeError, KeyError):
-        raise Untranslatable(f"`{ufunc.__name__}` has no value of {types}") from None
-
-
-@cache
-def _loop(ufunc: Any, types: tuple[str, ...]) -> tuple[int, int]:
-    """The address of the loop of a function for numbers of these types, the last those of its
-    results, and that of its data.
-    """
-    struct = _Struct.from_address(id(ufunc) + object.__basicsize__)
-    known = (ufunc.nin, ufunc.nout, ufunc.nargs, ufunc.ntypes)
-    *taken, result = (np.dtype(DTYPES[t]).char for t in types)
-    signature = "".join(taken) + "->" + result
-    if known != (struct.nin, struct.nout, struct.nargs, struct.ntypes) or ufunc.nout != 1:
-        raise Untranslatable(f"`{ufunc.__name__}` is not as NumPy's header says")
-    if signature not in ufunc.types:
-        raise Untranslatable(f"`{ufunc.__name__}` has no loop {signature}")
-    at = 8 * ufunc.types.index(signature)
-    address = ctypes.c_size_t.from_address(struct.functions + at).value
-    data = ctypes.c_size_t.from_address(struct.data + at).value if struct.data else 0
-    return address, data
 
 
 def _said(x: Any) -> Number:

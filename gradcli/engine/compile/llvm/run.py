@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import struct
 from _thread import allocate_lock, start_new_thread
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -18,6 +18,7 @@ _FORMATS = {"float": "d", "int": "q", "bool": "q"}
 _LOOK = 0.05  # seconds between two looks at code that runs in another thread
 _WORDS = 1 << 13  # of texts that are kept before they are told
 _STACK = 1 << 16  # bytes of a stack at first
+_ALIGNED = 64  # bytes that arrays are placed by
 
 _realloc = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)(
     ("PyMem_RawRealloc", ctypes.pythonapi)
@@ -32,11 +33,11 @@ _Kept = ctypes.c_int64 * _WORDS
 
 
 class Words:
-    """Numbers of 8 bytes each, as the code takes and gives them."""
+    """Numbers of 8 bytes each, as the code takes and gives them, and addresses of arrays."""
 
     def __init__(self, types: Sequence[str]) -> None:
         self.types = types
-        self._layout = struct.Struct("=" + "".join(_FORMATS[t] for t in types))
+        self._layout = struct.Struct("=" + "".join(_FORMATS.get(t, "Q") for t in types))
         self._room = ctypes.c_char * max(self._layout.size, 1)
         self._bools = [k for k, t in enumerate(types) if t == "bool"]
 
@@ -68,7 +69,8 @@ class Words:
 
 class Shape:
     """What the runs of one code have in common: how many stacks they have, the texts of the
-    program, and for each place that prints the number of its text and its numbers.
+    program, for each place that prints the number of its text and its numbers, the bytes that they
+    need for arrays, and of each entry of a stack that holds some.
     """
 
     def __init__(
@@ -76,8 +78,12 @@ class Shape:
         stacks: int,
         texts: Sequence[Callable[..., str]] = (),
         tells: Sequence[tuple[int, Words]] = (),
+        size: int = 0,
+        entries: Mapping[int, int] | None = None,
     ) -> None:
         self.stacks = stacks
+        self.size = size
+        self.entries = entries or {}
         self.texts = texts
         self.tells = tells
         self.words = ctypes.c_int64 * state.count(stacks)
@@ -102,6 +108,18 @@ class Memory:
                     self._kept.remove(each)
                     return each
         return 0, 0
+
+    def room(self, size: int, most: int) -> tuple[int, int]:
+        """The beginning of some that has a size, at least, and at most another, and its size: kept,
+        or new from the system; zeros where there is none.
+        """
+        for each in [*self._kept]:
+            if size <= each[1] <= most:
+                with suppress(ValueError):
+                    self._kept.remove(each)
+                    return each
+        base = _realloc(None, size) if size <= most else None
+        return (base, size) if base else (0, 0)
 
     def give(self, base: int, size: int) -> None:
         """Keep some, or give it back to the system."""
@@ -141,6 +159,9 @@ class Run:
         if shape.stacks or shape.tells:
             self._serve = _Serve(self._served)
             self.words[state.SERVE] = address_of(self._serve)
+        self._taken: list[tuple[int, int]] = []
+        if shape.size:
+            self.words[state.ARENA] = self._room(shape.size)
         if shape.texts:
             self._kept = _Kept()
             self.words[state.WORDS] = ctypes.addressof(self._kept)
@@ -154,7 +175,13 @@ class Run:
             at = state.of_stack(k, state.BASE)
             base, end = self.words[at : at + 2]
             self.words[at] = 0
-            self._shape.memory.give(base, end - base)
+            if k in self._shape.entries:
+                _free(base or None)
+            else:
+                self._shape.memory.give(base, end - base)
+        for base, size in self._taken:
+            self._shape.memory.give(base, size)
+        self._taken.clear()
 
     def tell(self) -> None:
         """Print the texts that are kept."""
@@ -171,7 +198,10 @@ class Run:
     def _served(self, _words: int, what: int, amount: int) -> int:
         """Do what the code asks for; other than 0 where it must leave."""
         try:
-            return self._flush(amount) if what == state.FLUSH else self._grow(what, amount)
+            if what == state.FLUSH:
+                return self._flush(amount)
+            entry = self._shape.entries.get(what)
+            return self._grow(what, amount) if entry is None else self._extend(what, entry)
         except BaseException as error:  # of the one who waits for the code
             self.raised = error
             return 1
@@ -189,6 +219,42 @@ class Run:
         with self._telling:
             self._tell(self.words[state.USED])
             self.words[state.USED] = self._told = self._seen = 0
+        return 0
+
+    def _room(self, size: int) -> int:
+        """Memory of that many bytes for arrays, which begins where a vector may.
+
+        Raises:
+            Left: If there is not so much.
+        """
+        if size + _ALIGNED > self._left:
+            self._left = max(self._left, self.control.more())
+        base, size = self._shape.memory.room(size + _ALIGNED, self._left)
+        if not base:
+            raise Left(state.MEMORY)
+        self._left -= size
+        self._taken.append((base, size))
+        return base + -base % _ALIGNED
+
+    def _extend(self, stack: int, entry: int) -> int:
+        """Give a stack whose words are the addresses of its entries room for more of them, as many
+        as it has where that may be. They stay where they are when the stack grows.
+        """
+        at = state.of_stack(stack, 0)
+        base, end, top = self.words[at : at + 3]
+        count = (end - base) // 8
+        for more in {max(count, _STACK // entry, 1), 1}:
+            with suppress(Left):
+                first = self._room(more * entry)
+                break
+        else:
+            return 1
+        made = _realloc(base or None, 8 * (count + more))
+        if not made:
+            return 1
+        places = range(first, first + more * entry, entry)
+        (ctypes.c_int64 * more).from_address(made + 8 * count)[:] = places
+        self.words[at : at + 3] = [made, made + 8 * (count + more), made + top - base]
         return 0
 
     def _grow(self, stack: int, amount: int) -> int:

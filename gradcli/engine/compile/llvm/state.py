@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-STOP, TURNS, WORDS, USED, ROOM, REASON, SERVE, _FIRST = range(8)
+STOP, TURNS, WORDS, USED, ROOM, REASON, SERVE, ARENA, _FIRST = range(9)
 """The words: the address of the byte that stops the code; the turns that it may do; where texts
 are kept, how many words they take and may take; why the code has left; the function that serves
-it. Behind them is what is told of each stack.
+it; memory for arrays. Behind them is what is told of each stack.
 """
 
 BASE, END, TOP, _EACH = range(4)

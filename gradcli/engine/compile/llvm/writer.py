@@ -15,6 +15,11 @@ it may be larger than 64 bits. "mixed" is a float or, held as one, an int or boo
 RARE = ", !prof !0"
 
 
+def llvm_type(type: str) -> str:
+    """LLVM's type of a value: of an array its address."""
+    return TYPES.get(type, "ptr")
+
+
 class Number:
     """A number that is known when the code runs: its LLVM name or constant, and its type."""
 

@@ -12,7 +12,7 @@ from gradcli.engine.ops.families.along import floats
 from gradcli.engine.ops.op import REQUIRED, Op, Sample, bad, composite, elementwise, known, sample
 from gradcli.engine.ops.promotion import counted, floating
 from gradcli.engine.values.carrier import Carrier
-from gradcli.engine.values.data import Data, is_floating, np, shape_of
+from gradcli.engine.values.data import Data, dtype_of, is_floating, np, shape_of
 from gradcli.engine.values.sizes import axis, number
 from gradcli.errors import run_error
 
@@ -41,7 +41,7 @@ relu: Op = elementwise(
     doc="max(x, 0). The derivative at 0 is 0.",
     source="definition",
     number=lambda x: type(x)(0) if x <= 0 else x,
-    array=lambda x: np.maximum(x, np.zeros((), np.asarray(x).dtype)),
+    array=lambda x: np.maximum(x, np.zeros((), dtype_of(x))),
     chooses=True,
     partials=(lambda out, x: _level(_step(x), x),),
     saves=("input",),
@@ -212,7 +212,7 @@ hardshrink: Op = elementwise(
     source="definition",
     number=lambda x, lambd=0.5: x if not -lambd <= x <= lambd else type(x)(0),
     array=lambda x, lambd=0.5: np.where(
-        np.less_equal(np.abs(x), lambd), np.zeros((), np.asarray(x).dtype), x
+        np.less_equal(np.abs(x), lambd), np.zeros((), dtype_of(x)), x
     ),
     chooses=True,
     partials=(lambda out, x, lambd=0.5: _level(ops.where(ops.le(ops.abs(x), lambd), 0.0, 1.0), x),),
@@ -261,7 +261,7 @@ def _threshold_number(x: Any, threshold: Any, value: Any) -> Any:
 
 def _threshold(x: Data, threshold: Any, value: Any) -> Data:
     limit, low = _bounds(threshold, value)
-    return np.where(np.less_equal(x, limit), np.asarray(low, np.asarray(x).dtype), x)
+    return np.where(np.less_equal(x, limit), np.asarray(low, dtype_of(x)), x)
 
 
 threshold: Op = elementwise(

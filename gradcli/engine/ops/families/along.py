@@ -31,7 +31,7 @@ def count_over(shape: Shape, dim: Any) -> int:
 
 def floats(x: Data) -> Any:
     """An array of floats: ints and bools are made float64."""
-    x = np.asarray(x) if type(x) in NUMBERS else x
+    x = shaped(x)
     return x if x.dtype.kind == "f" else x.astype(np.float64)
 
 

@@ -7,6 +7,7 @@ from math import inf
 from typing import Any
 
 from gradcli.engine.ops.catalog import ops
+from gradcli.engine.ops.families.along import shaped
 from gradcli.engine.ops.families.norm import log_total
 from gradcli.engine.ops.internal.share import share_slope
 from gradcli.engine.ops.op import Op, bad, composite, known, op, sample
@@ -22,7 +23,7 @@ FAMILY = 260, "Neural networks"
 
 
 def _floats(x: Data, dtype: Any) -> Any:
-    x = np.asarray(x)
+    x = shaped(x)
     if dtype is not None:
         return x.astype(floating_name(dtype))
     return x if x.dtype.kind == "f" else x.astype(np.float64)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from gradcli.engine.ops.families.along import shaped
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values import memory
 from gradcli.engine.values.carrier import data_of
@@ -258,7 +259,7 @@ def has_repeats(advanced: tuple[Any, ...]) -> bool:
 
 def taken(x: Data, index: Any) -> Data:
     """x[index], a view where it can be."""
-    x = np.asarray(x)
+    x = shaped(x)
     if type(index) is int and x.ndim:
         return x[_checked(index, 0, x.shape[0]), ...]
     view, advanced = region_of(x, index)

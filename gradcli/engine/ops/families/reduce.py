@@ -45,7 +45,7 @@ def _numbered(name: str) -> Any:
 
 
 def _reduce(x: Data, dim: Any, keepdim: Any, dtype: Any, reduction: str) -> Data:
-    x = np.asarray(x)
+    x = shaped(x)
     keep = {"axis": axes(dim, x.ndim), "keepdims": bool(keepdim)}
     name = dtype_name(dtype)
     if name is not None:
@@ -415,7 +415,7 @@ std: Op = op(
 
 
 def _truth(x: Data, dim: Any, keepdim: Any, name: str) -> Data:
-    x = np.asarray(x)
+    x = shaped(x)
     function = np.all if name == "all" else np.any
     return function(x, axis=axes(dim, x.ndim), keepdims=bool(keepdim))
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from gradcli.engine.numerics.ufunc import alike, formula
 from gradcli.engine.ops.catalog import ops
+from gradcli.engine.ops.families.along import shaped
 from gradcli.engine.ops.op import Op, composite, elementwise, op, sample
 from gradcli.engine.ops.promotion import counted, floating
 from gradcli.engine.values import memory
@@ -117,7 +118,7 @@ gate: Op = op(
 
 
 def _sum_to(x: Data, size: tuple[int, ...]) -> Data:
-    x = np.asarray(x)
+    x = shaped(x)
     lead = x.ndim - len(size)
     kept = tuple(i + lead for i, n in enumerate(size) if n == 1 and x.shape[i + lead] != 1)
     x = x.sum(axis=(*range(lead), *kept), keepdims=True)

@@ -6,6 +6,7 @@ from typing import Any
 
 from gradcli.engine.numerics import exact
 from gradcli.engine.ops.catalog import ops
+from gradcli.engine.ops.families.along import shaped
 from gradcli.engine.ops.families.places import (
     by_arrays,
     check_range,
@@ -34,7 +35,7 @@ _ADJOINT = "a linear map; the cotangent goes back by its transpose"
 
 
 def _unindex(g: Data, index: Any, size: Shape) -> Data:
-    out = np.zeros(size, dtype_of(g))
+    out = np.zeros_like(shaped(g), order="C", shape=size)
     region, advanced = region_of(out, index)
     if not advanced:
         region[...] = g
@@ -179,7 +180,7 @@ undiagonal: Op = op(
 
 
 def _set_at(x: Data, value: Data, index: Any) -> Data:
-    out = np.array(x, order="C")
+    out = np.copy(x, order="C")
     region, advanced = region_of(out, index)
     shape = region[advanced].shape if advanced else region.shape
     kept = fitting(shape_of(value), shape)

@@ -1,0 +1,140 @@
+"""Programs of tensors as machine code: to the last bit what the interpreter gives."""
+
+from itertools import islice
+
+import numpy as np
+import pytest
+from amounts import chunks
+from array_programs import ASKED, GIVEN, HEAD, PROGRAMS, Writer, both, samples
+
+from gradcli.engine.compile import python
+from gradcli.engine.compile.adjoint import adjoint
+from gradcli.engine.compile.arrays import Arrays
+from gradcli.engine.compile.control import Control, Left
+from gradcli.engine.compile.specialize import specialize
+from gradcli.errors import GradError
+from gradcli.program import load
+
+pytest.importorskip("llvmlite")
+
+from gradcli.engine.compile.llvm import code as llvm
+
+LOOP = "y = x\nfor i in range(9):\n    y = tanh(y * 0.5 + x) * x - 0.1\n"
+MACHINE_CODE = {
+    "a loop": f"{LOOP}y.sum()",
+    "a network": "w = x.reshape(4, 25)\nk = x[:16].reshape(4, 4)\nfor i in range(5):\n"
+    "    h = tanh(k @ w + x[:25]) * b\n    w = w - 0.1 * (k.T @ h)\n((w @ w.T) ** 2).mean()",
+    "what is read later": "y = exp(x)\ns = y.sum()\nz = y / s\nfor i in range(3):\n    z = z * y\n"
+    "z.sum() + y[3] * b",
+    "variables that change places": "y = x\nz = x * b\nfor i in range(7):\n    y, z = z, y * z\n"
+    "(y - z).sum()",
+    "one that lags behind": "y = x\nz = x * b\nfor i in range(5):\n    z = y\n    y = y * b + z * z\n"
+    "(y * z).sum()",
+    "loops within a loop": "y = x\nfor i in range(3):\n    z = y\n    for j in range(4):\n"
+    "        z = sin(z) * y\n    y = y + z * b\ny.sum()",
+    "branches": "y = x\nfor i in range(6):\n    if y.sum() > b:\n        y = y * 0.5\n    else:\n"
+    "        y = exp(-y * y)\ny.sum()",
+    "choices": "where(x > b, x, b * x).sum() + ((x < 1) * b).sum()",
+    "several dimensions": "w = x.reshape(2, 5, 10)\n(w.sum(1) * b).sum(0)[3] + (w * w).sum() "
+    "+ ((w + x[:5].reshape(5, 1)) ** 2).mean()",
+    "parts": "(x[1:] * x[:-1]).sum() * b + (x[::2] * x[1::2]).sum()",
+    "items that are set": "y = x * 1\ny[0] = b\ny[4:6] = x[:2] * b\n(y.sum() + y[5]) * b",
+    "an inner product": "(x @ x) * b + (x.reshape(10, 10) @ x[:10] * b).sum()",
+}
+
+
+def machine_code(monkeypatch):
+    """The programs that machine code is made of from now on."""
+    made = []
+    monkeypatch.setattr(python, "code", lambda program: pytest.fail("Python code was made"))
+    whole = llvm.code
+    monkeypatch.setattr(llvm, "code", lambda program: made.append(program) or whole(program))
+    return made
+
+
+@pytest.mark.parametrize("name", MACHINE_CODE)
+def test_machine_code_gives_the_answer_of_a_run(name, monkeypatch):
+    made = machine_code(monkeypatch)
+    run, code = both(load(HEAD + MACHINE_CODE[name]), "grad")
+    assert run == code
+    assert made
+
+
+@pytest.mark.parametrize("first", chunks(few=1, many=8, size=1))
+def test_programs_that_have_code_of_any_kind(first):
+    for name, text in islice(PROGRAMS.items(), first, None, 8):
+        for question in ASKED if first else ["grad", "hvp"]:
+            run, code = both(load(HEAD + text), question, **ASKED[question])
+            assert run == code or "hangs on the way" in code, (name, question)
+
+
+@pytest.mark.parametrize("size", [1, 7, 9, 512, 513, 70_001])
+def test_sizes(size):
+    """Around what is done at a time, and in one chunk: what Python code gives by NumPy."""
+    text = f"input x: float[{size}]\ninput b\n{LOOP}(where(y > b, exp(y), abs(y) * x) * b).sum()"
+    typed = derivative(text, {"x": (size,), "b": ()})
+    given = [np.linspace(-2.0, 2.0, size), 0.3, 1.0]
+    expected, found = (made.code(typed).call(given, Control()) for made in (python, llvm))
+    assert all(map(np.array_equal, expected, found))
+
+
+@pytest.mark.parametrize("first", chunks(few=1, many=200, size=2))
+def test_random_programs(first):
+    for seed in range(10_000 + first, 10_000 + first + 2):
+        writer = Writer(seed)
+        program, given = load(writer.program()), writer.given()
+        dots = {"tangents": {"x": given["x"][::-1], "b": 1.0}}
+        question = [*ASKED][seed % 4]
+        run, code = both(program, question, given, **(dots if "vp" in question else {}))
+        assert run == code or "not-compilable" in code, writer.lines
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("question", ["grad", "jvp", "hvp"])
+def test_samples_of_the_operations(question):
+    for name, text, given, dots in samples():
+        try:
+            program = load(text)
+        except GradError:  # of an op that no program names so
+            continue
+        more = {} if question == "grad" else {"tangents": dots}
+        run, code = both(program, question, given, **more)
+        assert run == code or "not-compilable" in code, name
+
+
+def derivative(text, shapes):
+    """The typed program of a gradient by x."""
+    program = load(text)._loaded.program
+    made = specialize(program, shapes, tuple(shapes), [None], (), Arrays)
+    return adjoint(made.program, made.arrays["x"].values).program
+
+
+def of_a_loop():
+    text = f"{HEAD}y = x\nfor i in range(300):\n    y = sin(y) * b\ny.sum()"
+    return llvm.code(derivative(text, {"x": (100,), "b": ()}))
+
+
+def test_memory_that_stacks_take_is_limited():
+    code, needed = of_a_loop(), 300 * 100 * 8
+    for memory, left, goes in ((8 * needed, 0, True), (needed, 0, False), (99, 8 * needed, True)):
+        control = Control(memory=memory, more=lambda left=left: left)
+        if goes:
+            code.call([GIVEN["x"], 0.7, 1.0], control)
+        else:
+            with pytest.raises(Left, match="memory"):
+                code.call([GIVEN["x"], 0.7, 1.0], control)
+
+
+def test_each_call_has_results_of_its_own():
+    code = of_a_loop()
+    first = code.call([GIVEN["x"], 0.7, 1.0], Control())
+    before = [np.copy(r) for r in first]
+    code.call([GIVEN["x"][::-1], 0.3, 1.0], Control())
+    assert all(map(np.array_equal, before, first))
+
+
+def test_code_stops_in_a_turn_that_is_asked_to():
+    control = Control()
+    control.stop.value = 1
+    with pytest.raises(Left, match="stopped"):
+        of_a_loop().call([GIVEN["x"], 0.7, 1.0], control)

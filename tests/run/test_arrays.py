@@ -4,14 +4,14 @@ import itertools
 
 import numpy as np
 from oracles import table
+from taken_down import kept, told
 
 from gradcli.engine.ops.binding import needs_no_binding
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.inplace import apply_inplace
 from gradcli.engine.run import arrays, call
 from gradcli.engine.run.session import Session
-from gradcli.engine.tape.tensor import Number, OpNode, Tensor, leaf
-from gradcli.engine.values.carrier import Like
+from gradcli.engine.tape.tensor import Number, Tensor, leaf
 from gradcli.engine.values.data import Quiet
 
 OPS = [
@@ -59,37 +59,6 @@ class Long(Exception):
 
 def refused(session, site, *args):
     raise Long
-
-
-def plain(x):
-    """Something comparable that tells all of a value."""
-    if isinstance(x, Like):
-        return "like", x.shape, x.dtype
-    if isinstance(x, np.ndarray):
-        return x.shape, x.strides, x.dtype, x.tobytes()
-    return x if isinstance(x, Tensor) or x is None else (type(x), repr(x))
-
-
-def told(result, args, before):
-    """What an op has made, and all that was taken down for it."""
-    node = result.node
-    made = [type(result), plain(result.data), result.view, kept(result)]
-    made.append([kept(x) - count for x, count in zip(args, before, strict=True)])
-    if node is None:
-        return made
-    assert isinstance(node, OpNode)
-    made += [node.op, node.edges, node.outputs, [*map(plain, node.args)], [*map(plain, node.data)]]
-    made += [node.params, node.visible, plain(node.like), plain(node.out), node.site, node.saves]
-    made += [node.guards, node.versions, len(node.cells), node.name()]
-    wanted = [under is not None for under in node.edges]
-    for g in (np.ones(result.shape), np.full(result.shape, -0.0), np.full(result.shape, np.nan)):
-        made.append([*map(plain, node.pull(g, wanted))])
-    return made
-
-
-def kept(x):
-    """How many nodes have saved what lies on a tensor's memory."""
-    return len(x.version.keepers) if isinstance(x, Tensor) and x.version is not None else 0
 
 
 def test_the_short_way_takes_down_what_the_long_one_does():

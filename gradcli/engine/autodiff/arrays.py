@@ -1,4 +1,4 @@
-"""The short way of a pass through element-wise ops on arrays of one shape.
+"""The short way of a pass through ops on arrays of float64 whose shapes are known.
 
 What a pass does at a node of any kind is done here without looking at what cannot be, and on the
 memory that the pass has taken: a cotangent that nobody else holds is added to and written over.
@@ -13,9 +13,9 @@ from gradcli.engine.autodiff.paths import Paths
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.direct import one_call
 from gradcli.engine.tape.graph import Node
-from gradcli.engine.tape.tensor import AlikeNode
+from gradcli.engine.tape.tensor import AlikeNode, PlannedNode
 
-Visit: TypeAlias = Callable[[AlikeNode, Any, bool], None]
+Visit: TypeAlias = Callable[[AlikeNode | PlannedNode, Any, bool], None]
 """Goes through a node with its cotangent, which is kept or not."""
 
 
@@ -34,22 +34,25 @@ def visitor(
     ours: set[Node] = set()  # whose pending cotangent nobody else holds
     whole, is_live = paths.whole, paths.live.__contains__
 
-    def visit(node: AlikeNode, g: Any, kept: bool) -> None:
+    def visit(node: AlikeNode | PlannedNode, g: Any, kept: bool) -> None:
         own = not kept and node in ours
         if whole:
             pulled = node.pull_all(g, own)
         else:
             own = False
             pulled = node.pull(g, [*map(is_live, node.edges)])
-        passes_on = own and not (len(pulled) == 2 and pulled[0] is pulled[1])
+        alike = type(node) is AlikeNode  # of others what they pull may lie on what they hold
+        passes_on = own and alike and not (len(pulled) == 2 and pulled[0] is pulled[1])
         edges: Any = node.edges  # of which those that are None pull None
         for under, index, c in zip(edges, node.outputs, pulled):  # noqa: B905  # a hot loop
             if c is None:
                 continue
-            fresh = passes_on or c is not g
+            fresh = passes_on or (alike and c is not g)
             before = pending.get(under)
             if type(under.like) is tuple:
                 add(pending, under, index, c)
+            elif type(c) is float:
+                pending[under] = c if before is None else before + c
             elif before is None:
                 pending[under] = c
                 if fresh:

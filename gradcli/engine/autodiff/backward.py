@@ -29,7 +29,14 @@ from gradcli.engine.tape.graph import (
     Whole,
     settle,
 )
-from gradcli.engine.tape.tensor import AccumulateGrad, AlikeNode, OpNode, Tensor, node_of
+from gradcli.engine.tape.tensor import (
+    AccumulateGrad,
+    AlikeNode,
+    OpNode,
+    PlannedNode,
+    Tensor,
+    node_of,
+)
 from gradcli.engine.values.carrier import Carrier, Like, data_of, like_of
 from gradcli.engine.values.data import NUMBERS, np
 from gradcli.engine.values.sizes import describe
@@ -352,10 +359,11 @@ def _sweep(
         if is_end:
             found[node] = g
         if (
-            type(node) is AlikeNode
+            type(node) is not OpNode
+            and (type(node) is PlannedNode or (type(node) is AlikeNode and type(g) is not float))
             and not (closely or recorded or reach)
-            and type(g) is not float
             and not isinstance(g, Carrier)
+            and (type(g) is not float or (g and g - g == 0.0))
             and not (is_end and not any(map(is_live, node.edges)))
         ):
             if node.freed > passes and node.saves:

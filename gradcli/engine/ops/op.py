@@ -148,6 +148,9 @@ class Op(Entry):
             params, site)`; it gives None where the tensor is meant that they become.
         by_elements: what code does to the elements of tensors of known shape,
             `by_elements(code, *args, **params)` with the `Vectors` of a compiled program.
+        of_shapes: `of_shapes(*shapes, **params)`, what gives the value on arrays of float64 of
+            these shapes without looking at them, NumPy's own function where that is all; None where
+            there is none. A float has the shape ().
         exact: element by element its value and slopes on arrays are those on numbers to the last
             bit, as NumPy's basic arithmetic is; or `exact(*args, **params)` where that hangs on
             them.
@@ -201,6 +204,7 @@ class Op(Entry):
         "jvp",
         "gathers",
         "keeps",
+        "of_shapes",
         "on_items",
         "known",
         "layouts",
@@ -270,6 +274,7 @@ class Op(Entry):
         infer: Callable[..., Any] | None = None,
         traced: Callable[..., Any] | None = None,
         by_elements: Callable[..., Any] | None = None,
+        of_shapes: Callable[..., Any] | None = None,
         exact: bool | Callable[..., bool] = False,
         keeps: bool = False,
         gathers: bool = False,
@@ -341,6 +346,7 @@ class Op(Entry):
         self.infer = infer
         self.traced = traced
         self.by_elements = by_elements
+        self.of_shapes = of_shapes
         self.exact = exact
         self.keeps = keeps
         self.gathers = gathers

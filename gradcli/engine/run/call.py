@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from typing import Any, TypeAlias
 
 from gradcli.engine.ops.binding import (
@@ -51,11 +51,21 @@ def bound(op: Op, arguments: Named, site: Site | None) -> Function:
 
         return _placed(on_values, site) if op.by and site is not None else on_values
 
-    def on_tensors(session: Session, *values: Any) -> Any:
-        params = parameters(values)
-        return _done(op, session, gather(values), params, site)
+    fixed = _fixed(op, arguments)
+    if fixed is None:
 
-    return on_tensors
+        def on_tensors(session: Session, *values: Any) -> Any:
+            return _done(op, session, gather(values), parameters(values), site)
+
+        return on_tensors
+    with_these = _with(op, fixed)
+    if names == op.args:
+        return partial(_at, with_these, site)
+
+    def gathered(session: Session, *values: Any) -> Any:
+        return with_these(session, site, *gather(values))
+
+    return gathered
 
 
 def twin(op: Op, arguments: Named, site: Site | None) -> Function:
@@ -104,30 +114,45 @@ def _parameters(op: Op, arguments: Named) -> Callable[[Sequence[Any]], dict[str,
     """How the op's parameters are taken from the values. Those that the program writes as constants
     are looked at once.
     """
-    fixed = dict(op.params)
-    varying = []
-    for at, (name, operand) in enumerate(arguments):
-        if name not in fixed:
-            continue
-        if isinstance(operand, Const):
-            fixed[name] = operand.value
-        else:
-            varying.append((name, at))
+    fixed = _fixed(op, arguments)
+    if fixed is not None:
+        return lambda values: fixed
+    written, varying = _written(op, arguments)
 
     def parameters(values: Sequence[Any]) -> dict[str, Any]:
-        params = dict(fixed)
+        params = dict(written)
         for name, at in varying:
             params[name] = static(values[at])
         check_params(op, params)
         return params
 
+    return parameters
+
+
+def _fixed(op: Op, arguments: Named) -> dict[str, Any] | None:
+    """The op's parameters where the program writes them as constants that are right."""
+    written, varying = _written(op, arguments)
     if varying:
-        return parameters
+        return None
     try:
-        parameters(())
+        check_params(op, written)
     except RunError:
-        return parameters  # which refuses them when it comes to it
-    return lambda values: fixed
+        return None  # which are refused when it comes to it
+    return written
+
+
+def _written(op: Op, arguments: Named) -> tuple[dict[str, Any], list[tuple[str, int]]]:
+    """The parameters that stand in the program or are left out, and the places of the others."""
+    written = dict(op.params)
+    varying = []
+    for at, (name, operand) in enumerate(arguments):
+        if name not in written:
+            continue
+        if isinstance(operand, Const):
+            written[name] = operand.value
+        else:
+            varying.append((name, at))
+    return written, varying
 
 
 # with arguments as they come ----------------------------------------------------------------------
@@ -174,12 +199,53 @@ def of_tensors(op: Op) -> Function:
 
 def _unbound(op: Op) -> Function:
     """The op called likewise, which needs no more than its arguments."""
-    params = op.params  # their defaults
+    return _with(op, op.params)  # their defaults
+
+
+def _with(op: Op, params: Mapping[str, Any]) -> Function:
+    """The op called likewise with these parameters."""
+    planned: Function | None = None
 
     def general(session: Session, site: Site | None, *args: Any) -> Any:
         return _done(op, session, args, params, site)
 
-    return general
+    def call(session: Session, site: Site | None, *args: Any) -> Any:
+        nonlocal planned
+        if not args or type(args[0]) is not Tensor:
+            return general(session, site, *args)
+        if planned is None:
+            from gradcli.engine.run.plans import by_plan
+
+            planned = by_plan(op, params, general, _part)
+        return planned(session, site, *args)
+
+    return call
+
+
+def _part(op: Op, params: Mapping[str, Any]) -> Function:
+    """What does an op that another is made of."""
+    return lambda session, site, *args: done(op, session, args, params, site)
+
+
+def done(
+    op: Op, session: Session, args: Sequence[Any], params: Mapping[str, Any], site: Site | None
+) -> Any:
+    """What the op makes of its arguments, with parameters as they come."""
+    if args and type(args[0]) is Tensor:
+        from gradcli.engine.run.plans import key_of
+
+        key = key_of(params)
+        if key is not None:
+            return _keyed(op, key)(session, site, *args)
+    return _done(op, session, args, params, site)
+
+
+@lru_cache(maxsize=4096)
+def _keyed(op: Op, key: Any) -> Function:
+    """The op with the parameters of such a key."""
+    from gradcli.engine.run.plans import params_of
+
+    return _with(op, params_of(key))
 
 
 def _has_short_way(op: Op) -> bool:
@@ -199,7 +265,7 @@ def by_name(op: Op, site: Site | None) -> Function:
 
     def on_tensors(session: Session, /, *args: Any, **keywords: Any) -> Any:
         bound, params = bind(op, args, keywords)
-        return _done(op, session, bound, params, site)
+        return done(op, session, bound, params, site)
 
     return on_tensors
 

@@ -10,7 +10,7 @@ from typing import Any
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.inplace import apply_inplace
 from gradcli.engine.run import autograd, hooks, told
-from gradcli.engine.run.call import by_name
+from gradcli.engine.run.call import by_name, done
 from gradcli.engine.run.edges import NAMES as EDGE
 from gradcli.engine.run.hooks import Handle
 from gradcli.engine.run.naming import kind_of
@@ -384,7 +384,7 @@ def _dtype(session: Session, x: Tensor) -> Any:
 
 def _transposed(session: Session, x: Tensor) -> Any:
     dims = tuple(reversed(range(x.ndim)))
-    return session.do(ops.permute, [x], {"dims": dims})
+    return done(ops.permute, session, [x], {"dims": dims}, None)
 
 
 def _places(session: Session, x: Tensor) -> Any:

@@ -11,7 +11,7 @@ from typing import Any
 from gradcli.engine.ops.binding import static
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.run import scalars
-from gradcli.engine.run.call import Function, augmented, by_place, in_order, of_tensors
+from gradcli.engine.run.call import Function, augmented, by_place, done, in_order, of_tensors
 from gradcli.engine.run.naming import kind_of
 from gradcli.engine.run.session import Session
 from gradcli.engine.tape.graph import Site
@@ -387,7 +387,7 @@ def _out_of_range(index: int | slice, value: Any) -> RunError:
 def item(session: Session, value: Any, index: Any, site: Site | None) -> Any:
     """`value[index]`."""
     if type(value) is Tensor:
-        return session.do(ops.getitem, [value], {"index": _place(index)}, site)
+        return done(ops.getitem, session, [value], {"index": _place(index)}, site)
     if type(value) is list or isinstance(value, _SEQUENCES):
         where = _position(index)
         if type(where) is list or type(where) is tuple:

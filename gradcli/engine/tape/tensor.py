@@ -427,7 +427,57 @@ class AlikeNode(OpNode):
         return pulled if self.sums is None else self.op.summed(pulled, self.sums)
 
 
+class PlannedNode(OpNode):
+    """An op on tensors of float64 of shapes that were met before at its place; `pulling` makes the
+    cotangents of all its edges, from that of the result and the node.
+    """
+
+    __slots__ = ("pulling",)
+    pulling: Callable[[Any, OpNode], Sequence[Any]]
+
+    def pull_all(self, g: Any, own: bool) -> Sequence[Any]:
+        """The cotangents of all edges from that array or number, which stays as it is."""
+        if self.versions is not None:
+            self._check()
+        return self.pulling(g, self)
+
+
 _make = object.__new__
+
+
+def planned(
+    op: Recordable,
+    edges: tuple[Node | None, ...],
+    outputs: tuple[int, ...],
+    args: tuple[Any, ...],
+    data: tuple[Any, ...],
+    params: Mapping[str, Any],
+    visible: bool,
+    site: Site | None,
+    like: Like,
+    pulling: Callable[[Any, OpNode], Sequence[Any]],
+) -> PlannedNode:
+    """Such a node, made by a call less than by its class."""
+    node = _make(PlannedNode)
+    node.op = op
+    node.edges = edges
+    node.outputs = outputs
+    node.args = args
+    node.data = data
+    node.params = params
+    node.visible = visible
+    node.site = site
+    node.seq = clock()
+    node.out = None
+    node.guards = node.cells = node.held = ()
+    node.versions = None
+    node.whole = None
+    node.like = like
+    node.hooks = None
+    node.freed = LIVE
+    node.keeps = False
+    node.pulling = pulling
+    return node
 
 
 def alike(
@@ -632,7 +682,7 @@ def apply(op: Recordable, args: Sequence[Any], params: Mapping[str, Any], site: 
             keep_result(node, op, result)
             result.node = node
     if op.view:
-        _share(result, args[0], op, params, None)
+        share(result, args[0], op, params, None)
     return result
 
 
@@ -652,7 +702,7 @@ def composed(op: Recordable, args: Sequence[Any], params: Mapping[str, Any]) -> 
     made = [_made(r, given) for r in results]
     if op.guards is not None:
         for node in {node for node, _ in made if isinstance(node, OpNode)}:
-            _guard(node, args, _asked(op, op.guards, op.guarded, [n for n, _ in under]))
+            _guard(node, args, asked(op, op.guards, op.guarded, [n for n, _ in under]))
             if op.guards_out:
                 _guard_results(node, results)
     if op.folds and any(node is not None for node, _ in made):
@@ -697,11 +747,11 @@ def unrecorded(op: Recordable, args: Sequence[Any], params: Mapping[str, Any]) -
     if type(out) is tuple:
         results = tuple(map(Tensor, out))
         for i, result in enumerate(results):
-            _share(result, args[0], op, params, i)
+            share(result, args[0], op, params, i)
             cut(result)
         return named(op, results)
     result = kind(out)
-    _share(result, args[0] if args else None, op, params, None)
+    share(result, args[0] if args else None, op, params, None)
     cut(result)
     return result
 
@@ -739,7 +789,7 @@ def record(
     if not connected:
         return None
     saved, data, kept = [*args], [*args], []
-    for i, wanted in enumerate(_asked(op, op.reads, op.saves, edges)):
+    for i, wanted in enumerate(asked(op, op.reads, op.saves, edges)):
         a = args[i]
         if isinstance(a, Tensor):
             if wanted:
@@ -759,7 +809,7 @@ def record(
         if type(a) is Tensor:
             guarded.append(a)
     if op.guards is not None:
-        _guard(node, args, _asked(op, op.guards, op.guarded, edges))
+        _guard(node, args, asked(op, op.guards, op.guarded, edges))
     elif guarded:
         node.guards = tuple(guarded)
         node.versions = tuple(map(version_of, guarded))
@@ -781,7 +831,7 @@ def _guard_results(node: OpNode, results: Sequence[Any]) -> None:
     node.versions = (*(node.versions or ()), *(cell.count for cell in cells))
 
 
-def _asked(
+def asked(
     op: Recordable,
     by_rule: Sequence[tuple[bool, ...]],
     by_all: Sequence[bool],
@@ -877,11 +927,11 @@ def _record_many(
                 result.index = i
     if op.view:
         for i, result in enumerate(results):
-            _share(result, args[0], op, params, i)
+            share(result, args[0], op, params, i)
     return named(op, results)
 
 
-def _share(
+def share(
     result: Tensor, base: Any, op: Recordable, params: Mapping[str, Any], index: int | None
 ) -> None:
     """Make a view of a result that lies on the memory of the op's first argument."""

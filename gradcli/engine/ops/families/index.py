@@ -15,6 +15,7 @@ from gradcli.engine.ops.families.places import (
     places_of,
     static_index,
     taken,
+    taken_directly,
     taken_each,
     taken_shape,
 )
@@ -65,6 +66,7 @@ getitem: Op = op(
     "gradients.",
     source=_ADJOINT,
     array=taken,
+    of_shapes=taken_directly,
     shape=taken_shape,
     batch=taken_each,
     vjp=(lambda g, out, x, index: ops.unindex(g, index=index, size=x.shape),),

@@ -53,6 +53,12 @@ def _cat(*tensors: Data, dim: Any) -> Data:
     return np.concatenate(joined, axis(dim, len(shape)), dtype=dtype)
 
 
+def _cat_directly(*shapes: Shape, dim: Any) -> Any:
+    shape = _cat_shape(*shapes, dim=dim)
+    at = axis(dim, len(shape))
+    return None if (0,) in shapes else lambda *tensors: np.concatenate(tensors, at)
+
+
 def _cat_part(c: Any, i: int, tensors: Any, dim: Any) -> Any:
     """The part of c that lies where the i-th of the joined tensors lies."""
     mine = shape_of(tensors[i])
@@ -88,6 +94,7 @@ cat: Op = op(
     doc="The tensors one after the other along the dimension `dim`; the other sizes are equal.",
     source=_ADJOINT,
     array=_cat,
+    of_shapes=_cat_directly,
     shape=_cat_shape,
     dtype=common,
     batch=_cat_each,
@@ -138,6 +145,15 @@ def _stack(*tensors: Data, dim: Any) -> Data:
     return np.stack(tensors, _stack_at(len(shape) - 1, dim), dtype=dtype)
 
 
+def _stack_directly(*shapes: Shape, dim: Any) -> Any:
+    first = shapes[0]
+    if not first:
+        double = np.dtype(np.float64)
+        return lambda *tensors: np.array(tensors, double)
+    part, at = unsqueezed(first, dim), _stack_at(len(first), dim)
+    return lambda *tensors: np.concatenate([x.reshape(part) for x in tensors], at)
+
+
 def _stack_tangent(dot: Any, i: int, tensors: Any, dim: Any) -> Any:
     """The tangent of the whole from that of the i-th: zeros elsewhere."""
     return stack(*(dot if k == i else ops.zeros_of(like=x) for k, x in enumerate(tensors)), dim=dim)
@@ -155,6 +171,7 @@ stack: Op = op(
     doc="Tensors of one shape side by side along a new dimension `dim`.",
     source=_ADJOINT,
     array=_stack,
+    of_shapes=_stack_directly,
     shape=_stack_shape,
     dtype=common,
     batch=_stack_each,

@@ -143,6 +143,7 @@ matmul: Op = op(
     dtype=counted,
     batch=_matmul_each,
     by_elements=lambda code, a, b: code.product(a, b),
+    of_shapes=lambda a, b: np.matmul,
     vjp=(
         lambda g, out, a, b: matmul(_matrices(g, a, b), _transposed(_columns(b))),
         lambda g, out, a, b: _right(g, a, b),

@@ -7,6 +7,7 @@ static: tensors in it become arrays of their own, so that later changes do not r
 
 from __future__ import annotations
 
+from operator import itemgetter
 from typing import Any
 
 from gradcli.engine.ops.families.along import shaped
@@ -264,6 +265,12 @@ def taken(x: Data, index: Any) -> Data:
         return x[_checked(index, 0, x.shape[0]), ...]
     view, advanced = region_of(x, index)
     return _laid(view[advanced], view, advanced) if advanced else view
+
+
+def taken_directly(x: Shape, index: Any) -> Any:
+    """What gives x[index] of this shape, where that is a view."""
+    basic, advanced = parts(index, x)
+    return itemgetter(basic) if x and not advanced else None
 
 
 def _laid(out: Data, view: Data, advanced: tuple[Any, ...]) -> Data:

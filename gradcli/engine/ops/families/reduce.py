@@ -56,6 +56,14 @@ def _reduce(x: Data, dim: Any, keepdim: Any, dtype: Any, reduction: str) -> Data
     return getattr(np, reduction)(x, **keep)
 
 
+def _sum_directly(x: Shape, dim: Any = None, keepdim: Any = False, dtype: Any = None) -> Any:
+    if dtype is not None:
+        return None
+    add: Any = np.add.reduce
+    dims, keeps = axes(dim, len(x)), bool(keepdim)
+    return lambda x: add(x, dims, None, None, keeps)
+
+
 def _one(x: Any, dim: Any = None, keepdim: Any = False, dtype: Any = None) -> Any:
     """A number as its own sum or product."""
     axes(dim, 0)
@@ -120,6 +128,7 @@ sum_: Op = op(
     source="definition",
     number=_one,
     by_elements=_total,
+    of_shapes=_sum_directly,
     array=lambda x, dim=None, keepdim=False, dtype=None: _reduce(x, dim, keepdim, dtype, "sum"),
     shape=lambda x, dim=None, keepdim=False, dtype=None: reduced(x, dim, keepdim),
     dtype=lambda x, dim=None, keepdim=False, dtype=None: dtype_name(dtype) or summed(x),
@@ -183,6 +192,11 @@ def _mean(x: Data, dim: Any = None, keepdim: Any = False, dtype: Any = None) -> 
     return np.divide(total, total.dtype.type(count_over(x.shape, dim)))
 
 
+def _mean_directly(x: Shape, dim: Any = None, keepdim: Any = False, dtype: Any = None) -> Any:
+    add, count = _sum_directly(x, dim, keepdim, dtype), float(count_over(x, dim))
+    return None if add is None else lambda x: np.divide(add(x), count)
+
+
 mean: Op = op(
     "mean",
     args=("input",),
@@ -191,6 +205,7 @@ mean: Op = op(
     source="definition",
     number=lambda x, dim=None, keepdim=False, dtype=None: float(_one(x, dim)),
     by_elements=_average,
+    of_shapes=_mean_directly,
     array=_mean,
     shape=lambda x, dim=None, keepdim=False, dtype=None: reduced(x, dim, keepdim),
     dtype=lambda x, dim=None, keepdim=False, dtype=None: floating_name(dtype) or floating(x),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import methodcaller
 from typing import Any
 
 from gradcli.engine.ops.catalog import ops
@@ -49,6 +50,12 @@ def _reshaped(old: Shape, shape: Any) -> Shape:
     return tuple(count // rest if n < 0 else n for n in asked)
 
 
+def _by_method(x: Shape, name: str, *args: Any) -> Any:
+    """The method of arrays of that shape; a number is made one."""
+    method = methodcaller(name, *args)
+    return method if x else lambda x: method(np.asarray(x))
+
+
 def _each_in_shape(rule: Callable[..., Shape]) -> Callable[..., Data]:
     """Several values, each in the shape that the rule makes of its own."""
     return lambda x, **params: np.reshape(x, (len(x), *rule(x.shape[1:], **params)))
@@ -69,6 +76,7 @@ reshape: Op = op(
     "worked out from the others.",
     source=_VIEW,
     array=_reshape,
+    of_shapes=lambda x, shape: _by_method(x, "reshape", _reshaped(x, shape)),
     shape=_reshaped,
     batch=_each_in_shape(_reshaped),
     vjp=(lambda g, out, x, shape: reshape(g, shape=x.shape),),
@@ -198,6 +206,7 @@ squeeze: Op = op(
     doc="The input without its dimensions of size 1, or without those of them that `dim` names.",
     source=_VIEW,
     array=lambda x, dim: np.reshape(x, _squeezed(np.shape(x), dim)),
+    of_shapes=lambda x, dim: _by_method(x, "reshape", _squeezed(x, dim)),
     shape=_squeezed,
     batch=_each_in_shape(_squeezed),
     vjp=(lambda g, out, x, dim: reshape(g, shape=x.shape),),
@@ -226,6 +235,7 @@ unsqueeze: Op = op(
     doc="The input with a new dimension of size 1 at `dim`.",
     source=_VIEW,
     array=lambda x, dim: np.reshape(x, unsqueezed(np.shape(x), dim)),
+    of_shapes=lambda x, dim: _by_method(x, "reshape", unsqueezed(x, dim)),
     shape=unsqueezed,
     batch=_each_in_shape(unsqueezed),
     vjp=(lambda g, out, x, dim: reshape(g, shape=x.shape),),
@@ -275,6 +285,7 @@ permute: Op = op(
     doc="The dimensions of the input in the order `dims`.",
     source=_VIEW,
     array=lambda x, dims: np.transpose(x, _order(np.ndim(x), dims)),
+    of_shapes=lambda x, dims: _by_method(x, "transpose", _order(len(x), dims)),
     shape=lambda x, dims: tuple(x[d] for d in _order(len(x), dims)),
     batch=lambda x, dims: np.transpose(x, _behind(_order(x.ndim - 1, dims))),
     vjp=(lambda g, out, x, dims: permute(g, dims=_inverse(_order(x.ndim, dims))),),
@@ -314,6 +325,7 @@ transpose: Op = op(
     doc="The input with the dimensions `dim0` and `dim1` swapped.",
     source=_VIEW,
     array=lambda x, dim0, dim1: np.transpose(x, _swap(np.ndim(x), dim0, dim1)),
+    of_shapes=lambda x, dim0, dim1: _by_method(x, "transpose", _swap(len(x), dim0, dim1)),
     shape=lambda x, dim0, dim1: tuple(x[d] for d in _swap(len(x), dim0, dim1)),
     batch=lambda x, dim0, dim1: np.transpose(x, _behind(_swap(x.ndim - 1, dim0, dim1))),
     vjp=(lambda g, out, x, dim0, dim1: transpose(g, dim0=dim0, dim1=dim1),),
@@ -373,6 +385,7 @@ t: Op = op(
     doc="Transpose of a matrix; a vector or a 0-d tensor stays as it is.",
     source=_VIEW,
     array=lambda x: np.transpose(x, _backwards(np.ndim(x))),
+    of_shapes=lambda x: _by_method(x, "transpose"),
     shape=lambda x: tuple(x[d] for d in _backwards(len(x))),
     batch=lambda x: np.transpose(x, _behind(_backwards(x.ndim - 1))),
     vjp=(lambda g, out, x: t(g),),
@@ -424,6 +437,18 @@ def _expand(x: Data, size: Any) -> Data:
     return out
 
 
+def _expand_directly(x: Shape, size: Any) -> Callable[[Data], Data]:
+    size, double = _expanded(x, size), np.dtype(np.float64)
+    strides = np.broadcast_to(np.empty(x), size).strides
+
+    def expand(x: Data) -> Data:
+        if type(x) is float or not (x.flags.c_contiguous and x.flags.writeable):
+            return _expand(x, size)
+        return np.ndarray(size, double, x, 0, strides)
+
+    return expand
+
+
 def _expand_each(x: Data, size: Any) -> Data:
     size = _expanded(x.shape[1:], size)
     lead = (1,) * (len(size) + 1 - x.ndim)
@@ -439,6 +464,7 @@ expand: Op = op(
     source=_VIEW,
     said=lambda x, size: x if shape_of(x) == _expanded(shape_of(x), size) else None,
     array=_expand,
+    of_shapes=_expand_directly,
     shape=_expanded,
     batch=_expand_each,
     vjp=(lambda g, out, x, size: g,),  # fitted to x by the caller: summed over the copies

@@ -13,6 +13,7 @@ from gradcli.engine.ops.promotion import counted, floating
 from gradcli.engine.values import memory
 from gradcli.engine.values.conversion import converted
 from gradcli.engine.values.data import Data, dtype_of, np, shape_of
+from gradcli.engine.values.sizes import Shape
 from gradcli.errors import run_error
 
 Chain = tuple[tuple[Op, dict[str, Any], int | None], ...]
@@ -125,6 +126,16 @@ def _sum_to(x: Data, size: tuple[int, ...]) -> Data:
     return x.reshape(size)
 
 
+def _sum_directly_to(x: Shape, size: Shape) -> Any:
+    if not x:
+        return None
+    lead = len(x) - len(size)
+    kept = tuple(i + lead for i, n in enumerate(size) if n == 1 and x[i + lead] != 1)
+    add: Any = np.add.reduce
+    dims, size = (*range(lead), *kept), tuple(size)
+    return lambda x: add(x, dims, None, None, True).reshape(size)
+
+
 def _sum_each_to(x: Data, size: tuple[int, ...]) -> Data:
     shape = x.shape[1:]
     lead = len(shape) - len(size)
@@ -141,6 +152,7 @@ sum_to: Op = op(
     source="transpose of broadcasting",
     said=lambda x, size: x if shape_of(x) == size else None,
     array=_sum_to,
+    of_shapes=_sum_directly_to,
     shape=lambda x, size: size,
     dtype=counted,
     batch=_sum_each_to,

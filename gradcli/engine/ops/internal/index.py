@@ -46,6 +46,20 @@ def _unindex(g: Data, index: Any, size: Shape) -> Data:
     return out
 
 
+def _unindex_directly(g: Shape, index: Any, size: Shape) -> Any:
+    basic, advanced = parts(index, size)
+    if advanced:
+        return None
+    zeros = np.zeros
+
+    def unindex(g: Data) -> Data:
+        out = zeros(size)
+        out[basic] = g
+        return out
+
+    return unindex
+
+
 def _unindex_each(g: Data, index: Any, size: Shape) -> Data | None:
     found = parts_behind(index, size)
     if found is None:
@@ -69,6 +83,7 @@ unindex: Op = op(
     doc="Zeros of the shape `size`, to which g is added at the index: the transpose of x[index].",
     source=_ADJOINT,
     array=_unindex,
+    of_shapes=_unindex_directly,
     shape=lambda g, index, size: size,
     batch=_unindex_each,
     vjp=(lambda g, out, x, index, size: ops.getitem(g, index=index),),

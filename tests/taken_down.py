@@ -1,0 +1,53 @@
+"""All that is taken down of an op, in a form that can be compared."""
+
+import numpy as np
+
+from gradcli.engine.tape.tensor import AlikeNode, OpNode, PlannedNode, Tensor
+from gradcli.engine.values.carrier import Like
+
+
+def plain(x):
+    """Something comparable that tells all of a value."""
+    if isinstance(x, Like):
+        return "like", x.shape, x.dtype
+    if isinstance(x, np.ndarray):
+        return x.shape, x.strides, x.dtype, x.tobytes()
+    return x if isinstance(x, Tensor) or x is None else (type(x), repr(x))
+
+
+def told(result, args, before):
+    """What an op has made, and all that was taken down for it."""
+    node = result.node
+    made = [type(result), plain(result.data), shown(result.view), kept(result)]
+    made.append([kept(x) - count for x, count in zip(args, before, strict=True)])
+    if node is None:
+        return made
+    assert isinstance(node, OpNode)
+    made += [node.op, node.edges, node.outputs, [*map(plain, node.args)], [*map(plain, node.data)]]
+    made += [node.params, node.visible, plain(node.like), plain(node.out), node.site, node.saves]
+    made += [node.guards, node.versions, len(node.cells), node.name()]
+    wanted = [under is not None for under in node.edges]
+    for g in cotangents(result.data):
+        pulled = node.pull(g, wanted)
+        made.append([*map(plain, pulled)])
+        if isinstance(node, AlikeNode | PlannedNode):
+            assert [*map(plain, node.pull_all(g, False))] == made[-1]
+    return made
+
+
+def cotangents(x):
+    """Some of a result, those of numbers such as a short way takes."""
+    if type(x) is float:
+        return 1.0, -2.5, 0.1
+    some = np.linspace(-1.7, 2.3, x.size).reshape(x.shape)
+    return np.ones(x.shape), some, np.full(x.shape, -0.0), np.full(x.shape, np.nan)
+
+
+def shown(view):
+    """What is known of a view."""
+    return view and (view.parent, view.op, view.params, view.index, view.recorded, view.seen)
+
+
+def kept(x):
+    """How many nodes have saved what lies on a tensor's memory."""
+    return len(x.version.keepers) if isinstance(x, Tensor) and x.version is not None else 0

@@ -18,6 +18,7 @@ from gradcli.engine.tape.graph import Site
 from gradcli.engine.tape.tensor import Number, Tensor
 from gradcli.engine.values import memory
 from gradcli.engine.values.data import NUMBERS
+from gradcli.engine.values.dtypes import is_same
 from gradcli.engine.values.fields import VIEWS, Fields
 from gradcli.engine.values.limits import check_items, check_memory, check_text
 from gradcli.engine.values.objects import Object
@@ -261,7 +262,7 @@ def identity(left: Any, right: Any) -> bool:
     left, right = _seen(left), _seen(right)
     if type(left) in NUMBERS or type(left) is str:
         return type(left) is type(right) and bool(left == right)
-    return left is right
+    return left is right or is_same(left, right)
 
 
 def membership(session: Session, value: Any, container: Any) -> bool:
@@ -306,6 +307,8 @@ def equality(session: Session, left: Any, right: Any, site: Site | None = None) 
         )
     if isinstance(left, Object) or isinstance(right, Object):
         return objects().operated(ops.eq, (left, right), {})
+    if is_same(left, right):
+        return True
     return bool(left is right or (type(left) is type(right) and left == right))
 
 

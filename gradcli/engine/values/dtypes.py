@@ -78,6 +78,16 @@ def floating_name(dtype: Any) -> str | None:
     return name
 
 
+def is_same(left: Any, right: Any) -> bool:
+    """Whether two values are one dtype, of which one may be named by a built-in function."""
+    if type(left) is not DType:
+        left, right = right, left
+    if type(left) is not DType or not (type(right) is DType or callable(right)):
+        return False
+    named = builtin_name(right)
+    return left.name == (dtype_name(named) if named in ("bool", *_OF_DEFAULT) else named)
+
+
 def builtin_name(value: Any) -> str:
     """Name of a dtype, a dtype's name, or a built-in function; "" of anything else."""
     if isinstance(value, str):

@@ -5,7 +5,7 @@ from gradcli.source import Source, Span
 
 S = Span(0, 0)
 PROGRAM = Program(Source('exponential.grad', ''), Function('<program>', (), [Define(S, 3, Function('Exponential.__init__', (Parameter('self', 13, None, S, ''), Parameter('rate', 14, None, S, ''), Parameter('validate_args', 15, Const(None, S), S, ''), ), [Apply(S, 16, 'as_tensor', (('data', Slot(14, S), ), )),
-Method(S, 16, Slot(16, S), 'double', (), ()),
+Method(S, 16, Slot(16, S), 'float', (), ()),
 SetAttribute(S, Slot(13, S), 'rate', Slot(16, S)),
 ], (13, 14, 15, 16, ), (), S)),
 Define(S, 4, Function('Exponential.mean', (Parameter('self', 17, None, S, ''), ), [GetAttribute(S, 18, Slot(17, S), 'rate'),

@@ -5,9 +5,9 @@ from gradcli.source import Source, Span
 
 S = Span(0, 0)
 PROGRAM = Program(Source('normal.grad', ''), Function('<program>', (), [Define(S, 3, Function('Normal.__init__', (Parameter('self', 15, None, S, ''), Parameter('loc', 16, None, S, ''), Parameter('scale', 17, None, S, ''), Parameter('validate_args', 18, Const(None, S), S, ''), ), [Apply(S, 20, 'as_tensor', (('data', Slot(16, S), ), )),
-Method(S, 20, Slot(20, S), 'double', (), ()),
+Method(S, 20, Slot(20, S), 'float', (), ()),
 Apply(S, 21, 'as_tensor', (('data', Slot(17, S), ), )),
-Method(S, 21, Slot(21, S), 'double', (), ()),
+Method(S, 21, Slot(21, S), 'float', (), ()),
 Build(S, 20, 'tuple', (Slot(20, S), Slot(21, S), )),
 Unpack(S, (16, 17, ), Slot(20, S), None),
 GetAttribute(S, 20, Slot(16, S), 'shape'),

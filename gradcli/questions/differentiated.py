@@ -220,8 +220,7 @@ class Differentiated(Form):
         found, at = {}, start
         for (name, shape), count in zip(self.axes(), self._counts, strict=True):
             if name in self._whole:
-                whole = np.array(numbers[at])
-                found[name] = np.moveaxis(whole, 0, -1) if whole.ndim > len(shape) else whole
+                found[name] = np.array(numbers[at])
             else:
                 found[name] = shaped(numbers[at : at + count], shape)
             at += count

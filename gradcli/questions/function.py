@@ -73,8 +73,8 @@ class Function:
             **inputs: Values of other inputs, or arrays with one for each point.
 
         Returns:
-            The value, a float, or an array with one for each point; of a result that is a list with
-            its items along the last axis. The derivative, which has one more axis behind, for the
+            The value, a float, or an array with one for each point; of a result that is a list or a
+            tensor with its items or axes behind. The derivative, which has one more axis behind, for the
             names.
 
         Raises:
@@ -85,10 +85,14 @@ class Function:
         asked, code = self._code(given.keys())
         columns, fit = code.columns(given)
         numbers, left = code.arrays(asked, columns, len(fit))
-        value, slopes = self._parts(code.result(numbers))
+        if code.is_whole:
+            each = [self._point(code.result([x[i] for x in numbers])) for i in range(len(fit))]
+            value, slopes = (np.stack(parts) for parts in zip(*each, strict=True))
+        else:
+            value, slopes = self._parts(code.result(numbers))
         for i in np.flatnonzero(left | ~fit).tolist():
             point = {name: column[i].tolist() for name, column in given.items()}
-            value[i], slopes[i] = self._parts(self._interpreted(point))
+            value[i], slopes[i] = self._point(self._interpreted(point))
         if count is None:
             return (value[0] if value.ndim > 1 else value[0].item()), slopes[0]
         return value, slopes
@@ -138,7 +142,9 @@ class Function:
         return columns, count
 
     def _parts(self, found: Any) -> tuple[Any, Any]:
-        """Value and derivative with the axis of points in front, the names behind."""
+        """Values and derivatives of many points, of which each number is an array, with the axis of
+        points in front and the names behind.
+        """
         by_name = found.grad if isinstance(found, GradResult) else found.jacobian
         value = np.asarray(found.value)
         behind = by_name is not getattr(found, "grad", None)  # the axes of a tensor
@@ -148,6 +154,14 @@ class Function:
         if value.ndim == 2:
             return value.T.copy(), np.moveaxis(slopes, 0, 1).copy()
         return value.copy(), slopes
+
+    def _point(self, found: Any) -> tuple[Any, Any]:
+        """Value and derivative of one point, which has the names behind."""
+        by_name = found.grad if isinstance(found, GradResult) else found.jacobian
+        value = np.asarray(found.value)
+        sizes = zip(self.names, self._sizes, strict=True)
+        parts = [np.reshape(by_name[n], (*value.shape, size)) for n, size in sizes]
+        return value, np.concatenate(parts, -1)
 
     def _interpreted(self, point: Mapping[str, float]) -> GradResult | JacobianResult:
         ask = self._program.grad if self._question is gradient else self._program.jacobian

@@ -319,6 +319,26 @@ def test_a_function_of_arrays():
     assert np.isinf(function(x)[0][2])
 
 
+@pytest.mark.parametrize(
+    "text", ["tanh(x) * b", "outer(x[:7], x[7:10] * b)", "[x.sum(), b * x[3]]"]
+)
+def test_a_function_of_several_values(text):
+    """Its derivative has the names behind the axes of the value."""
+    program = load(f"input x: float[70]\ninput b\n{text}")
+    function, points = program.compile("x,b"), np.random.default_rng(3).normal(size=(2, 71))
+    points[1, 0] = np.inf  # a point that the interpreter has
+    values, slopes = function(points)
+    for point, value, slope in zip(points, values, slopes, strict=True):
+        given = {"x": point[:70], "b": point[70]}
+        found = program.jacobian(given, options=Options(compile="never"))
+        by_x, by_b = found.jacobian["x"], np.asarray(found.jacobian["b"])[..., None]
+        assert np.array_equal(value, found.value)
+        assert np.array_equal(slope, np.concatenate([by_x, by_b], -1), equal_nan=True)
+    alone, by = function(points[0])
+    assert np.array_equal(alone, values[0])
+    assert np.array_equal(by, slopes[0])
+
+
 def test_questions_that_many_values_are_asked_of(cli):
     """A check of derivatives and a plot are interpreted, or answered one by one."""
     text = MODEL.replace("100", "70").replace("input b", "input b = 0.5")

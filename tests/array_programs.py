@@ -81,6 +81,31 @@ PROGRAMS = {
     "mixed": "(x > 0).sum() * b + (x * 0.5).sum().item() * b",
 }
 
+INSIDE = {
+    "a Jacobian": "J = jacobian(lambda t: tanh(t) * 2)(x[:9])\n(J * J).sum() * b",
+    "by columns": "J = jacfwd(lambda t: tanh(t[:7]) * t[3])(x[:9] * 1.5)\n"
+    "J.sum(0)[3] * b + J.T.sum(0)[2]",
+    "by rows": "J = jacrev(lambda t: tanh(t[:7]) * t[3])(x[:70])\n(J @ x[:70]).sum() * b",
+    "of two arguments": "J, K = jacrev(lambda t, k: t[:4] * k, (0, 1))(x, 0.5)\n(J.T @ K) @ x * b",
+    "as PyTorch's": "J = torch.autograd.functional.jacobian(lambda t: t * t * t[0], x[:9])\n"
+    "(J @ J)[3].sum() * b",
+    "a Hessian as PyTorch's": "H = torch.autograd.functional.hessian(lambda t: (t ** 3).sum() * "
+    "t[1], x[:9])\n(H @ x[:9]).sum() * b",
+    "a Hessian": "H = hessian(lambda t: (t[:3] ** 3).sum() * t[1])(x[:9])\n(H @ x[:9]).sum() * b",
+    "of one number": "J = jacobian(lambda t: (t * t).sum())(x)\nJ.sum() * b",
+    "of several": "J = jacrev(lambda t: ((t * t).sum(), t[3]))(x)\nJ[0].sum() * b + J[1][3]",
+    "by a number": "J = jacobian(lambda k: x[:9] * k * k)(0.5)\nJ.sum() * b",
+    "of a matrix": "J = jacobian(lambda t: t.reshape(3, 3).T @ t[:3])(x[:9])\n(J * J).sum() * b",
+    "of what is differentiated": "J = jacobian(lambda t: tanh(t) * b)(x[:5])\n(J * J).sum() * b",
+    "in a loop": "y = x[:3] * 0.5\nfor i in range(3):\n    with torch.no_grad():\n"
+    "        J = jacobian(lambda t: (t - b) ** 3 * x[:3])(y)\n    y = y - 0.1 * J.sum(1)\n"
+    "y.sum() * b",
+    "a direction that is kept": "v, d = jvp(lambda t: t * 2.0 + b, (x,), (ones(100),))\n"
+    "(v * d).sum() * d[3]",
+    "a constant": "J = jacfwd(lambda t: t * 2.0 + b)(x[:4])\nJ.sum() * b",
+}
+"""Matrices of derivatives that programs take."""
+
 
 def both(program, question, given=GIVEN, **more):
     """What the interpreter and code answer."""

@@ -74,8 +74,8 @@ class Function:
 
         Returns:
             The value, a float, or an array with one for each point; of a result that is a list or a
-            tensor with its items or axes behind. The derivative, which has one more axis behind, for the
-            names.
+            tensor with its items or axes behind. The derivative, which has one more axis behind,
+            for the names.
 
         Raises:
             InputError: If the arguments do not fit.

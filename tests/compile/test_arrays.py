@@ -6,7 +6,7 @@ from itertools import islice
 import numpy as np
 import pytest
 from amounts import chunks
-from array_programs import ASKED, GIVEN, HEAD, MATRICES, PROGRAMS, Writer, both, samples
+from array_programs import ASKED, GIVEN, HEAD, INSIDE, MATRICES, PROGRAMS, Writer, both, samples
 
 from gradcli.engine.compile import backends, python
 from gradcli.engine.compile.adjoint import adjoint
@@ -56,6 +56,21 @@ def test_matrices_of_derivatives(name):
 def test_all_matrices_of_derivatives(asked):
     for text in PROGRAMS.values():
         run, code = both(load(HEAD + text), asked.split()[0], **MATRICES[asked])
+        assert run == code, text
+
+
+@pytest.mark.parametrize("name", INSIDE)
+def test_matrices_of_derivatives_inside_programs(name):
+    question = ["grad", "jvp", "run"][[*INSIDE].index(name) % 3]
+    run, code = both(load(HEAD + INSIDE[name]), question, **ASKED[question])
+    assert run == code
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("question", ASKED)
+def test_all_matrices_of_derivatives_inside_programs(question):
+    for text in INSIDE.values():
+        run, code = both(load(HEAD + text), question, **ASKED[question])
         assert run == code, text
 
 

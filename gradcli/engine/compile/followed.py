@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import takewhile
+from math import prod
 from typing import Any
 
 from gradcli.engine.compile.adjoint import adjoint
@@ -14,7 +15,7 @@ from gradcli.engine.compile.peel import peeled
 from gradcli.engine.compile.pushforward import pushforward
 from gradcli.engine.compile.rotate import rotated
 from gradcli.engine.compile.spreading import REASON, is_read_again
-from gradcli.engine.compile.symbols import Symbol, operand
+from gradcli.engine.compile.symbols import Symbol, is_whole, operand
 from gradcli.engine.compile.tangent import tangent, tangents
 from gradcli.engine.compile.tidy import ALL, tidy
 from gradcli.engine.compile.trace import Trace
@@ -29,11 +30,20 @@ from gradcli.engine.compile.typed import (
     Program,
     Push,
     Value,
+    dtype_and_shape,
     is_floating,
     type_of,
 )
 from gradcli.engine.compile.values import Cell, Vector, is_number, number_type
-from gradcli.engine.compile.walk import Inliner, defined, has_rules, instructions, read, values
+from gradcli.engine.compile.walk import (
+    Inliner,
+    defined,
+    has_arrays,
+    has_rules,
+    instructions,
+    read,
+    values,
+)
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.run.transforms import Tree, mapped, values_in
 from gradcli.engine.tape.tensor import Tensor
@@ -61,7 +71,7 @@ class Followed:
     ) -> None:
         self._trace = trace
         self._is_recorded = trace.recording
-        self._is_derived = False
+        self._is_derived = self._is_pushed_again = False
         arguments = list(given)
         for i in argnums:
             arguments[i] = self._points(arguments[i])
@@ -181,6 +191,11 @@ class Followed:
         program = self._program(self._body, self._results)
         again = self._held_again(program, seeds)
         made = adjoint(program, self._at, (places,), again).program
+        slopes = self._pulled(made, seeds)
+        return self.by_argument([*map(trace.known, slopes)])
+
+    def _pulled(self, made: Program, seeds: Sequence[Operand]) -> Sequence[Operand]:
+        """Write a derivative by reverse mode, with others that there may be: the cotangents."""
         copier = self._copier(made, seeds)
         body = copier.body(made.block.body)
         own = tuple(takewhile(copier.is_kept, body))
@@ -188,16 +203,29 @@ class Followed:
         if _without_pushes(own, old) == self._body:
             self._replace(own)
             for i in body[len(own) :]:
-                trace.add(i)
+                self._trace.add(i)
         else:
             self._end(body)
-        slopes = copier.operands(made.block.results[len(self._results) :])
-        return self.by_argument([*map(trace.known, slopes)])
+        return copier.operands(made.block.results[len(self._results) :])
 
     def pushed(self, directions: Sequence[Mapping[int, Any]]) -> list[list[Any]]:
         """Tangents of the results, in each direction, from those of points by the place of the
-        point.
+        point; connected to what the results are.
         """
+        found = self.columns(directions)
+        if not self._is_pushed_again:
+            return found
+        width = len(self._results)
+        outs = [*map(self._trace.known, self._results)] * len(directions)
+        dots = [dot for along in found for dot in along]
+        if len(directions) > 1 and not self._is_connected:
+            for dot, out in zip(dots, outs, strict=True):
+                self._hold_nonzero(dot, out)
+        dots = self.linked(dots, outs)
+        return [dots[k * width :][:width] for k in range(len(directions))]
+
+    def columns(self, directions: Sequence[Mapping[int, Any]]) -> list[list[Any]]:
+        """Likewise, as they are."""
         trace = self._trace
         program = self._program(self._body, self._results)
         seeds = [operand(number_in(dot)) for along in directions for dot in along.values()]
@@ -216,14 +244,63 @@ class Followed:
         width = len(self._results)
         results = copier.operands(made.block.results)
         dots = [*map(trace.known, results[width:])]
+        self._is_pushed_again = bool(again)
         if again:
             self._named(results[:width])
-            outs = [*map(trace.known, self._results)] * len(directions)
-            if len(directions) > 1 and not self._is_connected:
-                for dot, out in zip(dots, outs, strict=True):
-                    self._hold_nonzero(dot, out)
-            dots = self._linked(dots, outs)
         return [dots[k * width :][:width] for k in range(len(directions))]
+
+    def pulled_together(self, k: int, units: Any, count: int) -> list[Any]:
+        """The cotangents of the points, from those of a result along so many directions, as arrays
+        with the directions in front; of a single one without that axis.
+        """
+        program = self._program(self._body, self._results)
+        made = adjoint(program, self._at, ((k,),), counts=[count]).program
+        slopes = self._pulled(made, [self._seed(units, count)])
+        return [*map(self._merged, slopes)]
+
+    def pushed_together(self, units: Sequence[Any], count: int) -> list[Any]:
+        """Likewise the tangents of the results from those of the points."""
+        program = self._program(self._body, self._results)
+        made = tangents(program, [self._at], (), [count]).program
+        copier = self._copier(made, [self._seed(x, count) for x in units])
+        self._end(copier.body(made.block.body))
+        return [*map(self._merged, copier.operands(made.block.results[len(self._results) :]))]
+
+    def _seed(self, units: Any, count: int) -> Operand:
+        """What is known along so many directions, among the constants of the program."""
+        if isinstance(units, float):
+            return units
+        trace = self._trace
+        found = trace.held(units)
+        if count > 1:
+            with trace.block() as body:
+                found = trace.divided(found)
+            trace.constants += body
+            trace.connections.plain(found.value)
+        return operand(found)
+
+    def _merged(self, x: Operand) -> Any:
+        return self._trace.merged(self._trace.known(x)) if isinstance(x, Value) else x
+
+    @property
+    def has_arrays(self) -> bool:
+        """Whether anything in it is an array."""
+        return has_arrays(self._program(self._body, self._results))
+
+    @property
+    def largest(self) -> int:
+        """The most elements that a value in it has."""
+        own = values(self._program(self._body, self._results))
+        return max(prod(dtype_and_shape(v.type)[1]) for v in own)
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether its derivatives may be differentiated again."""
+        if self._may_be_connected and not self._is_connected:
+            raise self._trace.refused(
+                "whether a derivative is differentiated again hangs on the way"
+            )
+        return self._is_connected
 
     def by_argument(self, found: Sequence[Any]) -> list[Tree]:
         """What was found of each point, in the form of the arguments."""
@@ -266,7 +343,7 @@ class Followed:
                 "whether a derivative is differentiated again hangs on the way"
             )
 
-    def _linked(self, dots: Sequence[Any], outs: Sequence[Any]) -> list[Any]:
+    def linked(self, dots: Sequence[Any], outs: Sequence[Any]) -> list[Any]:
         """Tangents with a graph where their results have one, though they be constants."""
         linked = [*map(self._is_linked, dots, outs)]
         absent = iter(
@@ -277,7 +354,7 @@ class Followed:
             if test is None:
                 found.append(self._linked_where(next(absent), dot, out))
             else:
-                found.append(dot if test else ops.where(True, dot, out))
+                found.append(dot if test else self._with_graph(dot, out))
         return found
 
     def _is_linked(self, dot: Any, out: Any) -> bool | None:
@@ -308,14 +385,20 @@ class Followed:
     def _linked_where(self, test: Any, dot: Any, out: Any) -> Any:
         """A tangent that has the graph of its result where a test is true."""
         if not isinstance(test, Symbol):
-            return ops.where(True, dot, out) if test else dot
+            return self._with_graph(dot, out) if test else dot
         trace = self._trace
         with trace.block() as body:
-            linked = operand(ops.where(True, dot, out))
+            linked = operand(self._with_graph(dot, out))
         target = trace.value(type_of(operand(dot)))
         sides = Block(tuple(body), (linked,)), Block((), (operand(dot),))
         trace.add(If(trace.span, (target,), operand(test), *sides))
         return trace.known(target)
+
+    def _with_graph(self, dot: Any, out: Any) -> Any:
+        """A tangent that has the graph of its result."""
+        if is_whole(dot) or is_whole(out):
+            return self._trace.on_arrays(ops.where, [True, dot, out], {})
+        return ops.where(True, dot, out)
 
     def _held_again(self, program: Program, seeds: Sequence[Operand]) -> list[Value]:
         """What its derivatives may be differentiated by, if they can be."""

@@ -114,7 +114,7 @@ class Graph:
         else:
             with trace.block() as body:
                 made = trace.point(number)
-            trace.constants += body  # type: ignore[arg-type]  # what copies it
+            trace.constants += body
         trace.connections.leaf(made.value)
         return made
 
@@ -346,7 +346,7 @@ class Graph:
         at = whole.index(before[0]) if before and before[0] in whole else 0
         trace, body = self._trace, self._trace.innermost
         if whole[at : at + len(before)] == before:
-            trace.constants += copier.body(whole[:at])  # type: ignore[arg-type]  # `held`
+            trace.constants += copier.body(whole[:at])
             for i in copier.body(whole[at + len(before) :]):
                 trace.add(i)
             return

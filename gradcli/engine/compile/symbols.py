@@ -159,10 +159,16 @@ class Builder:
 
     def merged(self, x: Symbol) -> Symbol:
         """Values along several directions as one array; another value as it is."""
-        if not _goes_along(x):
-            return x
-        target = self.value(array_type(*dtype_and_shape(x.type)))
-        self.add(Do(self.span, target, ops.merged.name, (x.value,), ()))
+        return self._regarded(x, array_type(*dtype_and_shape(x.type))) if _goes_along(x) else x
+
+    def divided(self, x: Symbol) -> Symbol:
+        """An array as values along as many directions as its first axis has."""
+        dtype, (count, *shape) = dtype_and_shape(x.type)
+        return self._regarded(x, along(array_type(dtype, shape), count))
+
+    def _regarded(self, x: Symbol, type: str) -> Symbol:
+        target = self.value(type)
+        self.add(Do(self.span, target, ops.regarded.name, (x.value,), ()))
         return Symbol(target, self)
 
     def repeated(self, x: Operand, count: int) -> Value:

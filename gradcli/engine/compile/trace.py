@@ -56,7 +56,7 @@ class Trace(Builder):
         self.connections = Connections()
         self.recording = True
         self.tensors = tensors(self)
-        self.constants: list[Do] = []
+        self.constants: list[Instruction] = []
         self.dense: set[int] = set()
         self._held: dict[int, Symbol] = {}
         self.requires_grad = False
@@ -156,7 +156,7 @@ class Trace(Builder):
         if found is None:
             with self.block() as body:
                 found = self._held[id(data)] = super().held(data)
-            self.constants += body  # type: ignore[arg-type]  # what holds it
+            self.constants += body
             self.connections.plain(found.value)
             if data.flags.c_contiguous:
                 self.dense.add(found.value.number)

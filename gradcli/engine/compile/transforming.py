@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 from gradcli import ir
 from gradcli.engine.compile.followed import Call, Followed, number_in, numbers_in
+from gradcli.engine.compile.matrices import Matrices
 from gradcli.engine.compile.symbols import Symbol, operand
 from gradcli.engine.compile.trace import Trace
 from gradcli.engine.compile.values import (
@@ -22,7 +23,7 @@ from gradcli.engine.compile.values import (
     number_type,
 )
 from gradcli.engine.ops.catalog import ops
-from gradcli.engine.run.transforms import Tree, argument_numbers, mapped, paired, several, values_in
+from gradcli.engine.run.transforms import Tree, argument_numbers, mapped, paired, several
 from gradcli.engine.tape.tensor import Tensor
 
 OfFunction: TypeAlias = Callable[[Sequence[Any], Mapping[str, Any]], Any]
@@ -97,8 +98,8 @@ class Transforms:
 
     def _matrix(self, run: Followed, mode: str, by_tuple: bool) -> Tree:
         """The Jacobian of a run, in the form of its result, then of the arguments."""
-        if any(map(is_whole, values_in([run.arguments, run.out]))):
-            raise self._trace.refused("a matrix of derivatives by tensors of many elements")
+        if run.has_arrays:
+            return Matrices(self._trace, run).matrix(mode, by_tuple)
         count, width = len(numbers_in(run.arguments)), len(numbers_in(run.out))
         if mode == "forward":
             columns = run.pushed([{k: 1.0} for k in range(count)])

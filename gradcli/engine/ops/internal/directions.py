@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import REQUIRED, Op, op
+from gradcli.engine.values import memory
 from gradcli.engine.values.batch import Batch
 from gradcli.engine.values.data import Data, np, shape_of
 
@@ -41,11 +42,46 @@ repeated: Op = op(
     method=False,
 )
 
-merged: Op = op(
-    "merged",
+regarded: Op = op(
+    "regarded",
     args=("input",),
-    doc="The values along all directions as one array.",
-    source="definition",
+    doc="The same array: what goes along several directions as one value, or such a value as that.",
+    source="identity",
     array=lambda x: x,
+    method=False,
+)
+
+
+def _rows(x: Any, rows: int, point: Sequence[int], value: Sequence[int]) -> Data:
+    return np.concatenate([np.broadcast_to(x, (rows, *point))]).reshape((*value, *point))
+
+
+rows_block: Op = op(
+    "rows_block",
+    args=("input",),
+    params={"rows": REQUIRED, "point": REQUIRED, "value": REQUIRED},
+    doc="The derivatives of a value of the shape `value` by one of the shape `point`, by rows.",
+    source="definition",
+    array=_rows,
+    shape=lambda x, rows, point, value: (*value, *point),
+    layout=memory.as_made,
+    method=False,
+)
+
+
+def _columns(x: Data, start: int, stop: int, point: Sequence[int]) -> Data:
+    part = np.moveaxis(np.concatenate([x])[start:stop], 0, -1)
+    return part.reshape((*x.shape[1:], *point))
+
+
+columns_block: Op = op(
+    "columns_block",
+    args=("input",),
+    params={"start": REQUIRED, "stop": REQUIRED, "point": REQUIRED},
+    doc="The derivatives of a value by one of the shape `point`, from some of all columns.",
+    source="definition",
+    array=_columns,
+    shape=lambda x, start, stop, point: (*x[1:], *point),
+    layout=memory.as_made,
     method=False,
 )

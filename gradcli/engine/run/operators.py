@@ -18,7 +18,6 @@ from gradcli.engine.tape.graph import Site
 from gradcli.engine.tape.tensor import Number, Tensor
 from gradcli.engine.values import memory
 from gradcli.engine.values.data import NUMBERS
-from gradcli.engine.values.dtypes import is_same
 from gradcli.engine.values.fields import VIEWS, Fields
 from gradcli.engine.values.limits import check_items, check_memory, check_text
 from gradcli.engine.values.objects import Object
@@ -52,10 +51,17 @@ OPS = {
     ("[]", 2): "getitem",
     ("+[]", 2): "add",
     ("*[]", 2): "mul",
-}
-OPS |= {
-    (f"{sign}=", 2): OPS[sign, 2]
-    for sign in ["+", "-", "*", "/", "//", "%", "**", "@", "&", "|", "^"]
+    ("+=", 2): "add",
+    ("-=", 2): "sub",
+    ("*=", 2): "mul",
+    ("/=", 2): "div",
+    ("@=", 2): "matmul",
+    ("//=", 2): "floor_divide",
+    ("%=", 2): "remainder",
+    ("**=", 2): "pow",
+    ("&=", 2): "bitwise_and",
+    ("|=", 2): "bitwise_or",
+    ("^=", 2): "bitwise_xor",
 }
 """The op that an operator does on numbers and tensors, by its sign and its number of operands."""
 
@@ -262,7 +268,7 @@ def identity(left: Any, right: Any) -> bool:
     left, right = _seen(left), _seen(right)
     if type(left) in NUMBERS or type(left) is str:
         return type(left) is type(right) and bool(left == right)
-    return left is right or is_same(left, right)
+    return left is right or _one_dtype(left, right)
 
 
 def membership(session: Session, value: Any, container: Any) -> bool:
@@ -307,9 +313,18 @@ def equality(session: Session, left: Any, right: Any, site: Site | None = None) 
         )
     if isinstance(left, Object) or isinstance(right, Object):
         return objects().operated(ops.eq, (left, right), {})
-    if is_same(left, right):
+    if left is right or (type(left) is type(right) and left == right):
         return True
-    return bool(left is right or (type(left) is type(right) and left == right))
+    return _one_dtype(left, right)
+
+
+def _one_dtype(left: Any, right: Any) -> bool:
+    """Whether two values that are not alike are one dtype by two names."""
+    if not (callable(left) or callable(right)):
+        return False
+    from gradcli.engine.values.dtypes import is_same
+
+    return is_same(left, right)
 
 
 def inequality(session: Session, left: Any, right: Any, site: Site | None = None) -> Any:

@@ -361,6 +361,7 @@ def test_nothing_is_written_beside_what_is_given(monkeypatch):
 
 
 def test_memory_of_stacks_is_kept_for_the_next_run(monkeypatch):
+    monkeypatch.setattr(run, "_KEPT", 1 << 23)
     taken, freed = [], []
     realloc, free = run._realloc, run._free
     monkeypatch.setattr(run, "_realloc", lambda at, size: taken.append(size) or realloc(at, size))

@@ -27,7 +27,9 @@ class Machine:
         _prepare()
         module = llvm.parse_assembly(text)
         target = llvm.Target.from_default_triple().create_target_machine(
-            cpu=llvm.get_host_cpu_name(), opt=effort
+            cpu=llvm.get_host_cpu_name(),
+            features=llvm.get_host_cpu_features().flatten(),  # of a virtual machine, maybe fewer
+            opt=effort,
         )
         module.triple = target.triple
         module.data_layout = str(target.target_data)

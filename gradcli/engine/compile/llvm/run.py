@@ -25,7 +25,7 @@ _realloc = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)(
 )
 _free: Any = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)(("PyMem_RawFree", ctypes.pythonapi))
 
-_KEPT = 1 << 23  # bytes of stacks that are kept for the next run
+_KEPT = 1 << 26  # bytes of stacks and arrays that are kept for the next run
 
 _Serve = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
 
@@ -113,7 +113,7 @@ class Memory:
         """The beginning of some that has a size, at least, and at most another, and its size: kept,
         or new from the system; zeros where there is none.
         """
-        for each in [*self._kept]:
+        for each in sorted(self._kept, key=lambda each: each[1]):
             if size <= each[1] <= most:
                 with suppress(ValueError):
                     self._kept.remove(each)
@@ -161,7 +161,7 @@ class Run:
             self.words[state.SERVE] = address_of(self._serve)
         self._taken: list[tuple[int, int]] = []
         if shape.size:
-            self.words[state.ARENA] = self._room(shape.size)
+            self.words[state.ARENA], _ = self._room(shape.size)
         if shape.texts:
             self._kept = _Kept()
             self.words[state.WORDS] = ctypes.addressof(self._kept)
@@ -221,8 +221,8 @@ class Run:
             self.words[state.USED] = self._told = self._seen = 0
         return 0
 
-    def _room(self, size: int) -> int:
-        """Memory of that many bytes for arrays, which begins where a vector may.
+    def _room(self, size: int) -> tuple[int, int]:
+        """Memory of that many bytes, at least, for arrays: where it begins, and its size.
 
         Raises:
             Left: If there is not so much.
@@ -234,7 +234,7 @@ class Run:
             raise Left(state.MEMORY)
         self._left -= size
         self._taken.append((base, size))
-        return base + -base % _ALIGNED
+        return base + -base % _ALIGNED, size - _ALIGNED
 
     def _extend(self, stack: int, entry: int) -> int:
         """Give a stack whose words are the addresses of its entries room for more of them, as many
@@ -243,17 +243,18 @@ class Run:
         at = state.of_stack(stack, 0)
         base, end, top = self.words[at : at + 3]
         count = (end - base) // 8
-        for more in {max(count, _STACK // entry, 1), 1}:
+        for wanted in (max(count, _STACK // entry, 1), 1):
             with suppress(Left):
-                first = self._room(more * entry)
+                first, size = self._room(wanted * entry)
                 break
         else:
             return 1
+        more = size // entry
         made = _realloc(base or None, 8 * (count + more))
         if not made:
             return 1
         places = range(first, first + more * entry, entry)
-        (ctypes.c_int64 * more).from_address(made + 8 * count)[:] = places
+        (ctypes.c_int64 * more).from_address(made + 8 * count)[:] = [*places]
         self.words[at : at + 3] = [made, made + 8 * (count + more), made + top - base]
         return 0
 

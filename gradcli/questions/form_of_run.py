@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import count
 from typing import Any
 
+from gradcli.engine.compile.final import final
 from gradcli.engine.compile.specialize import (
     Elements,
     Items,
@@ -51,7 +52,8 @@ class Run(Form):
         self._trees = made.outputs
         places = count()
         self.tests = [k for tree in made.outputs for k in _tests(tree, places)]
-        self.program, self.inputs, self.effort = made.program, inputs_of(made), made.effort
+        self.program, self.inputs = final(made.program, []), inputs_of(made)
+        self.effort = made.effort
         self.draws = made.draws
 
     def result(self, numbers: Sequence[Any], printed: tuple[str, ...]) -> RunResult:

@@ -41,6 +41,10 @@ PROGRAMS = {
     "a leaf that a function trains": "def step(p):\n    (p * x).sum().pow(2).backward()\n"
     "    with no_grad():\n        p -= 0.1 * p.grad\n    p.grad.zero_()\n"
     "for i in range(90):\n    step(w)\nw",
+    "the memory of a leaf": "d = w.detach()\nq = x\nfor i in range(90):\n    (w * w).sum().backward()\n"
+    f"{DOWN}    w.grad.zero_()\n    q = d\nprint(q, d)",
+    "data": "for i in range(90):\n    (w * w * x).sum().backward()\n    w.data -= 0.1 * w.grad\n"
+    "    w.grad.data.zero_()\n    w.data = w.data * 0.99\nw.data",
     "what it tells": "for i in range(3):\n    (w * x).sum().backward()\n    print(w, w.grad, w.is_leaf)",
     "inputs": "v = tensor(2.0, requires_grad=True)\nfor i in range(90):\n    y = (w * x).sum() * v\n"
     f"    y.backward(inputs=[w])\n{DOWN}    w.grad.zero_()\nprint(v.grad)",
@@ -55,6 +59,8 @@ REFUSED = {
     "y = (w * x).sum()\ny.backward()\nprint(y)": "names its node",
     "u = w\nfor i in range(90):\n    (w * x).sum().backward()\n"
     "    w = (w.detach() * 0.9).requires_grad_()\nu.grad": "has two names",
+    "for i in range(90):\n    h = w.detach()\n    (w * h).sum().backward()\n"
+    f"{DOWN}    w.grad = None\nh": "a view is read whose base has changed",
     "x.requires_grad_()\nx.sum().backward()": "of what is known only",
 }
 

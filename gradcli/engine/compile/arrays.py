@@ -143,7 +143,8 @@ class Arrays:
         if not op.view:
             (layout,) = op.layouts
             is_dense = all(map(self.is_dense, whole))
-            return layout is memory.in_order or (layout is memory.as_arguments and is_dense)
+            as_these = layout in (memory.as_arguments, memory.as_first)
+            return layout is memory.in_order or (as_these and is_dense)
         if not self.is_dense(args[0]) or op.array is None:
             return False
         dtype, shape = dtype_and_shape(args[0].type)

@@ -175,7 +175,7 @@ class CellForm(Form):
         if value.visible is not self.visible and self.visible is not None:
             return None
         value.let_go()
-        return self.number.flat(value.number)
+        return self.number.flat(value.stored)
 
     def made(self, numbers: Iterator[Any], trace: Trace) -> Any:
         found = trace.cell(self.number.made(numbers, trace), visible=self.visible)
@@ -289,7 +289,7 @@ def _joined(a: Any, b: Any, name: str, is_param: Callable[[Any], bool]) -> Form:
             raise Changed(f"{name} has another gradient in each turn")
         if a.visible is not b.visible and a.goes_back:
             raise Changed(f"{name} requires grad in one turn and not in another")
-        inner = _joined(a.number, b.number, name, is_param)
+        inner = _joined(a.stored, b.stored, name, is_param)
         return CellForm(inner, *flags(content(a), content(b)))
     if isinstance(a, Vector) and isinstance(b, Vector) and a.shape == b.shape and a.type == b.type:
         numbers: list[Form] = [NumberForm(a.type) for _ in a.numbers]

@@ -79,6 +79,10 @@ def _is_dense(i: Do, found: frozenset[int]) -> bool:
     op = ops[i.op]
     if op in (ops.copied, ops.detached):
         return not _is_lost(i.args[0], found)
+    if op is ops.laid_as:
+        return not _is_lost(i.args[1], found)
+    if op is ops.ordered:
+        return True
     if op is ops.held:
         (constant,) = (value for _, value in i.params)
         return isinstance(constant, Constant) and bool(constant.data.flags.c_contiguous)
@@ -88,4 +92,6 @@ def _is_dense(i: Do, found: frozenset[int]) -> bool:
     if not isinstance(i, Placed) or op.view or len(op.layouts) != 1:
         return False
     (layout,) = op.layouts
-    return layout is memory.in_order or (all_dense and layout is memory.as_arguments)
+    return layout is memory.in_order or (
+        all_dense and layout in (memory.as_arguments, memory.as_first)
+    )

@@ -1,8 +1,8 @@
 """What is done to a typed program last: derivatives would add up in another order from then on.
 
-Inputs that are known, such as unit directions, are put in their places; a product with one and a
-sum with negative zero are what they were made of. Where a result is not finite the interpreter has
-the answer in any case, so nothing looks whether one is nan.
+Inputs that are known, such as unit directions, are put in their places; a product with one, a sum
+with negative zero and a copy are what they were made of. Where a result is not finite the
+interpreter has the answer in any case, so nothing looks whether one is nan.
 """
 
 from __future__ import annotations
@@ -43,11 +43,15 @@ def final(program: Program, seeds: Sequence[float | None]) -> Program:
 
 class _Simple(Simple):
     def instruction(self, i: Instruction) -> Sequence[Instruction]:
-        if not isinstance(i, Ruled):
-            return super().instruction(i)
-        for target, x in zip(i.targets, i.values, strict=True):
-            self.note(target, x)
-        return ()
+        match i:
+            case Ruled():
+                for target, x in zip(i.targets, i.values, strict=True):
+                    self.note(target, x)
+                return ()
+            case Do(args=(Value() as x,)) if _is_same(i, x):
+                self.note(i.target, self._operand(x))
+                return ()
+        return super().instruction(i)
 
     def evaluated(self, i: Do, args: Sequence[Operand | None]) -> None:
         super().evaluated(i, args)
@@ -57,6 +61,11 @@ class _Simple(Simple):
                 is_neutral = type(one) is float and repr(one) == neutral
                 if is_neutral and isinstance(other, Value) and other.type == "float":
                     self.note(i.target, other)
+
+
+def _is_same(i: Do, x: Value) -> bool:
+    """Whether an op gives the value itself."""
+    return ops[i.op] in (ops.detached, ops.copied) and i.target.type == x.type
 
 
 def _unasked(block: Block) -> Block:

@@ -220,16 +220,20 @@ class Graph:
         trace = self._trace
         if x.grad is None:
             trace.touch(x)
-            x.grad = trace.cell(self._in_order(slope))
+            x.grad = trace.cell(self._in_order(slope, x.number))
             return
         with trace.unrecorded():
-            trace.change(ops.add, x.grad, [trace.cell(slope)])
+            trace.change(ops.add, x.grad, [trace.cell(self._in_order(slope, x.grad.number))])
 
-    def _in_order(self, slope: Any) -> Any:
-        """A cotangent as `grad` holds it, whose elements lie in order in memory."""
+    def _in_order(self, slope: Any, other: Any) -> Any:
+        """A cotangent as `grad` holds it, whose elements lie in order in memory; so do those of the
+        other, mostly.
+        """
         trace = self._trace
         if not is_whole(slope) or trace.is_dense(slope):
             return slope
+        if trace.is_dense(other):
+            return trace.tensors.laid_as(slope, other)
         made = trace.on_arrays(ops.ordered, [slope], {})
         trace.dense.add(made.value.number)
         return made

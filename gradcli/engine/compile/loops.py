@@ -21,8 +21,8 @@ from gradcli.engine.compile.flow import AGAIN, BREAK, FLOW, NEXT, RESULT, RETURN
 from gradcli.engine.compile.symbols import Symbol, operand
 from gradcli.engine.compile.trace import Trace, content, restore
 from gradcli.engine.compile.typed import Block, Instruction, Loop, Operand, Value
-from gradcli.engine.compile.values import DEAD, MISSING, Each, Frame, Range, taken
-from gradcli.engine.compile.ways import holds
+from gradcli.engine.compile.values import DEAD, MISSING, Cell, Conflict, Each, Frame, Range, taken
+from gradcli.engine.compile.ways import STALE, holds
 from gradcli.engine.ops.catalog import ops
 from gradcli.ir import visit
 
@@ -215,6 +215,14 @@ class Loops:
         return behind(self._do, flow)
 
 
+def _is_stale(value: Any) -> bool:
+    """Whether a view in a value shows something else than it has shown."""
+    if isinstance(value, (list, tuple)):
+        return any(map(_is_stale, value))
+    is_view = isinstance(value, Cell) and value.base is not None
+    return is_view and value.base[0].number is not value.base[1]
+
+
 def _becomes(i: ir.Instruction) -> int:
     """How many of its like an instruction may become: a pass back does about as much again."""
     return _PASS if isinstance(i, ir.Method) and i.name == "backward" else 1
@@ -346,7 +354,10 @@ class _Turn:
             for key, entry in trace.objects.pop().items()
             if trace.born(entry[0]) <= since
         }
-        self.last = frame.slots
+        self.last = {
+            key: Conflict(STALE) if _is_stale(value) and value is not self.first.get(key) else value
+            for key, value in frame.slots.items()
+        }
         self.contents = {
             key: (value, contents[key][1] if key in contents else held, content(value))
             for key, (value, held) in self.before.items()

@@ -414,6 +414,8 @@ class _Writer:
             return self.bind(i.op, constant.data)  # type: ignore[attr-defined]  # it is one
         if op in (ops.detached, ops.copied) and type_of(i.args[0]) == i.target.type:
             return args[0]
+        if op is ops.laid_as and self.is_dense(i.args[0]) and self.is_dense(i.args[1]):
+            return args[0]
         found = function(i, self.dense)
         if isinstance(found, np.ufunc):
             args = [self.unboxed(x, arg) for x, arg in zip(i.args, args, strict=True)]
@@ -422,6 +424,10 @@ class _Writer:
                 out = ast.keyword("out", _load(f"scratch{place}"))
                 return ast.Call(self.bind(i.op, found), args, [out])
         return ast.Call(self.bind(i.op, found), args, [])
+
+    def is_dense(self, x: Operand | None) -> bool:
+        """Whether the elements of an operand lie in order in memory."""
+        return isinstance(x, Value) and x.number in self.dense
 
     def unboxed(self, x: Operand | None, arg: ast.expr) -> ast.expr:
         """An argument of one of NumPy's functions: a number that is known is an array already."""

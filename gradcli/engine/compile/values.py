@@ -66,7 +66,9 @@ class Cell(Carrier):
 
     @property
     def stored(self) -> Any:
-        """The number that it held when it was made or changed, which a view may show no more."""
+        """Likewise behind a branch or turn, where it is too late to read a view anew."""
+        if self.base is not None and self.base[0].number is not self.base[1]:
+            raise NotCompilable("a view is read whose base has changed", self._builder.span)
         return self._number
 
     @property

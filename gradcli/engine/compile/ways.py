@@ -29,6 +29,8 @@ from gradcli.engine.compile.values import (
     number_type,
 )
 
+STALE = "a view is read whose base has changed"
+
 
 class Way:
     """One way through a branch: its instructions, what the names hold at its end, and what lists
@@ -143,6 +145,8 @@ class Merge:
         if isinstance(a, Conflict) or isinstance(b, Conflict):
             return a if isinstance(a, Conflict) else b
         if isinstance(a, Cell) and isinstance(b, Cell):
+            if self._is_stale(a, 0) or self._is_stale(b, 1):
+                return Conflict(STALE)
             return self._pair(a, b, lambda: self._cell(a, b))
         if (
             isinstance(a, Vector)
@@ -218,11 +222,17 @@ class Merge:
             return Text(a.make, [self._moved(x, way) for x in a.values])
         if isinstance(a, Range):
             return Range(self._moved(a.start, way), self._moved(a.stop, way), a.step)
+        if isinstance(a, Cell) and self._is_stale(a, way):
+            return Conflict(STALE)
         if isinstance(a, (Cell, list)) and self._is_new(a):
             return self._pair(a, DEAD, lambda: self._kept(a, way))
         if isinstance(a, Transform) or (isinstance(a, Closure) and self._is_inner(a)):
             return Conflict("a function is made on one of two ways")
         return a
+
+    def _is_stale(self, x: Cell, way: int) -> bool:
+        """Whether a view does not show at the end of a way what it has shown."""
+        return x.base is not None and self.ways[way].held(x.base[0])[0] is not x.base[1]
 
     def _is_inner(self, a: Closure) -> bool:
         """Whether a function may read what is there on one way only."""

@@ -25,6 +25,8 @@ MACHINE_CODE = {
     "a loop": f"{LOOP}y.sum()",
     "a network": "w = x.reshape(4, 25)\nk = x[:16].reshape(4, 4)\nfor i in range(5):\n"
     "    h = tanh(k @ w + x[:25]) * b\n    w = w - 0.1 * (k.T @ h)\n((w @ w.T) ** 2).mean()",
+    "products in a loop": "k = x.reshape(10, 10) * 0.3\ny = x[:10] * b\nfor i in range(90):\n"
+    "    y = k @ y\n(y * y).sum() * 1e9",
     "what is read later": "y = exp(x)\ns = y.sum()\nz = y / s\nfor i in range(3):\n    z = z * y\n"
     "z.sum() + y[3] * b",
     "variables that change places": "y = x\nz = x * b\nfor i in range(7):\n    y, z = z, y * z\n"

@@ -180,6 +180,27 @@ def test_functions_of_vectors_differentiated_in_programs(first, monkeypatch):
     assert compiled or first  # of some four none can be
 
 
+PUSHED = {  # what of a tangent inside a function is a node of its own
+    "a product with a cotangent of 1.0": ("(t * t * t).sum()", "ones(9)"),
+    "an element": ("t[0] * t[8:].sum() + (t * t * t).sum()", "x"),
+    "the sum of one": ("t[8:].sum() * t[0]", "x"),
+    "a mean": ("t.mean() * 0.5 * t.sum()", "x * 2"),
+    "a mean and an element": ("t[-7] * t.mean()", "x + 1"),
+}
+
+
+@pytest.mark.parametrize("how", ["hvp", "jvp"])
+@pytest.mark.parametrize(("body", "point"), PUSHED.values(), ids=PUSHED)
+def test_tangents_in_programs_are_differentiated_as_those_of_tensors(body, point, how):
+    result = {"hvp": "(d[0] * x).sum()", "jvp": "d * v"}[how]
+    lines = ["input x: float[9]", f"v, d = {how}(lambda t: {body}, ({point},), (x,))", result]
+    random = np.random.default_rng(3)
+    for _ in range(4):
+        given = {"x": random.standard_normal(9).tolist()}
+        run, code = (answer(load("\n".join(lines)), "grad", w, given) for w in ("never", "always"))
+        assert run == code, lines
+
+
 PRINTED = {
     "a gradient": "print(grad(lambda t: (t * t * w).sum())(x))",
     "a value and a slope": "v, d = jvp(lambda t: t * t, (x,), (x * w,))\nprint(v, d, f'{v}')",

@@ -27,7 +27,7 @@ def _as_python(name: str, given: list[Any]) -> Any:
     """What Python's function gives; a refusal in its words."""
     try:
         found = getattr(math, name)(*given)
-    except (ValueError, OverflowError) as error:
+    except (ValueError, OverflowError, TypeError) as error:
         raise run_error("bad-argument", f"`math.{name}`: {error}") from None
     return ieee.whole(found) if type(found) is int else found
 
@@ -46,8 +46,10 @@ def _math(name: str, call: Callable[..., Any], args: tuple[str, ...], doc: str, 
 
 
 def _of_ints(name: str, args: tuple[str, ...], doc: str) -> Op:
+    least = sum("=" not in arg for arg in args)
+
     def call(session: Any, *values: Any) -> Any:
-        given = [whole(v, "n") for v in values if v is not None]
+        given = [whole(v, "n") for k, v in enumerate(values) if k < least or v is not None]
         most = max(map(abs, given), default=0)
         if name in ("comb", "factorial", "perm") and most > _MOST:
             raise run_error("integer-overflow", f"`math.{name}` of {most} is outside 64 bits")

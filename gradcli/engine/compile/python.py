@@ -412,7 +412,7 @@ class _Writer:
         if op is ops.held:
             (constant,) = (value for _, value in i.params)
             return self.bind(i.op, constant.data)  # type: ignore[attr-defined]  # it is one
-        if op in (ops.detached, ops.copied) and type_of(i.args[0]) == i.target.type:
+        if op in (ops.detached, ops.copied, ops.passed) and type_of(i.args[0]) == i.target.type:
             return args[0]
         if op is ops.laid_as and self.is_dense(i.args[0]) and self.is_dense(i.args[1]):
             return args[0]

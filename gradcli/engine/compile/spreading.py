@@ -27,7 +27,7 @@ def is_read_again(program: Program, again: Sequence[Value]) -> bool:
                 spread.add(i.target.number)
         elif spread.isdisjoint(numbers):
             continue
-        elif i.op == ops.copied.name:
+        elif i.op == ops.passed.name:
             spread.add(i.target.number)
         elif _reads(i, [number in spread for number in numbers]):
             return True

@@ -118,6 +118,8 @@ class Simple:
                 self.note(i.target, b)  # type: ignore[arg-type]  # it takes two
             elif b is nothing:
                 self.note(i.target, a)  # type: ignore[arg-type]
+        elif i.op == ops.passed.name:
+            return  # a product with an element that is 1.0 is a node, one with the number is none
         elif not any(isinstance(a, Value) for a in args):
             number = ops[i.op].number
             found: Any = None

@@ -133,7 +133,7 @@ class Vectors:
 
     def _part(self, chosen: Sequence[Any], others: Sequence[Any]) -> list[Any]:
         """Numbers that stand in a tensor with others, taken from it."""
-        found = [ops.copied(x) if _is_symbol(x) else x for x in chosen]
+        found = [ops.passed(x) if _is_symbol(x) else x for x in chosen]
         for other in others if found and _is_symbol(found[0]) else ():
             if _is_symbol(other):
                 found[0] = ops.beside(found[0], other)
@@ -192,7 +192,7 @@ class Vectors:
                 found[tree] = node
                 return
             for part in tree:
-                share(node if isinstance(part, int) else ops.copied(node), part)
+                share(node if isinstance(part, int) else ops.passed(node), part)
 
         share(ops.spread(number), sum_order(count))
         return found
@@ -209,7 +209,9 @@ class Vectors:
                 return x.numbers[tree]
             return ops.passed(ops.add(gather(tree[0]), gather(tree[1])))
 
-        number = ops.from_zero(gather(sum_order(len(x.numbers))))
+        order = sum_order(len(x.numbers))
+        only = isinstance(order, int) and _is_symbol(x.numbers[0])
+        number = ops.from_zero(ops.passed(x.numbers[0]) if only else gather(order))
         return self._trace.cell(number, visible=x.visible)
 
     def product(self, a: Any, b: Any) -> Any:

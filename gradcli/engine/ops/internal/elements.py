@@ -65,7 +65,7 @@ averaged: Op = op(
     array=lambda total, count=1: total / count,
     shape=lambda total, count=1: total,
     vjp=(lambda g, out, total, count=1: ops.div(g, float(count)),),
-    jvp=(lambda dot, out, total, count=1: ops.div(dot, float(count)),),
+    jvp=(lambda dot, out, total, count=1: averaged(dot, count=count),),
     method=False,
     samples=lambda: (sample(2.0, count=4),),
 )
@@ -95,7 +95,7 @@ shared: Op = op(
     array=lambda x: np.array(x),  # noqa: PLW0108 - np is imported where it is used
     shape=lambda x: x,
     vjp=(lambda g, out, x: from_zero(g),),
-    jvp=(lambda dot, out, x: dot,),
+    jvp=(lambda dot, out, x: shared(dot),),
     method=False,
     samples=lambda: (sample(2.0),),
 )
@@ -110,7 +110,7 @@ spread: Op = op(
     array=lambda x: np.array(x),  # noqa: PLW0108 - np is imported where it is used
     shape=lambda x: x,
     vjp=(lambda g, out, x: from_zero(g),),
-    jvp=(lambda dot, out, x: dot,),
+    jvp=(lambda dot, out, x: spread(dot),),
     method=False,
     samples=lambda: (sample(2.0),),
 )
@@ -118,13 +118,14 @@ spread: Op = op(
 passed: Op = op(
     "passed",
     args=("input",),
-    doc="The number input, a part of the sum of a tensor: its cotangent goes on as one.",
+    doc="The number input, taken from a tensor or a part of the sum of one: its cotangents go on "
+    "as one number, which is an element of a tensor though it be known.",
     source="the adjoint of a sum",
     number=lambda x: x,
     array=lambda x: np.array(x),  # noqa: PLW0108 - np is imported where it is used
     shape=lambda x: x,
-    vjp=(lambda g, out, x: ops.copied(g),),
-    jvp=(lambda dot, out, x: dot,),
+    vjp=(lambda g, out, x: passed(g),),
+    jvp=(lambda dot, out, x: passed(dot),),
     method=False,
     samples=lambda: (sample(2.0),),
 )

@@ -26,6 +26,8 @@ MATRICES = {
 }
 
 PROGRAMS = {
+    "a cotangent that lies the other way round": "u = x[:72]\nv = u.reshape(8, 9)\n"
+    "for i in range(5):\n    v = v * 0.5 + (v * u[41:50]) * 0.1\n(v.T * u.view(9, 8)).sum() * b",
     "a loop": "y = x\nfor i in range(60):\n    y = y * 0.9 + tanh(y * b)\ny.sum()",
     "element by element": "y = exp(x * b) / (1 + x * x)\n(y * y).mean() + y.max()",
     "matrices": "A = x.reshape(10, 10)\n(A @ A).sum() + (A * b).sum(0).prod()",

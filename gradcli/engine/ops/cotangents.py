@@ -76,8 +76,10 @@ def _product(op: Any, partial: Any) -> Product:
     def times(g: Any, p: Any, own: bool) -> Any:
         if type(p) is float and p == 1.0:
             return g
-        if type(p) is array or type(p) is float:
+        if type(p) is float:
             return multiply(g, p, g) if own else multiply(g, p)
+        if type(p) is array:
+            return multiply(g, p, g) if own and _lie_alike(g, p) else multiply(g, p)
         return ops.mul(g, p)
 
     if op.params:
@@ -86,10 +88,15 @@ def _product(op: Any, partial: Any) -> Product:
     def of_array(g: Any, out: Any, args: Any, params: Any, own: bool) -> Any:
         p = partial(out, *args)
         if type(p) is array:
-            return multiply(g, p, g) if own else multiply(g, p)
+            return multiply(g, p, g) if own and _lie_alike(g, p) else multiply(g, p)
         return times(g, p, own)
 
     return of_array
+
+
+def _lie_alike(g: Any, p: Any) -> bool:
+    """Whether the product would lie in memory as g does: what is added up later hangs on that."""
+    return g.ndim < 2 or g.strides == p.strides or g.flags.c_contiguous  # type: ignore[no-any-return]
 
 
 def _scaled(number: float) -> Product:

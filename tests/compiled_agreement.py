@@ -5,11 +5,11 @@ from math import isnan
 
 import numpy as np
 
-from gradcli.engine.compile import python
-from gradcli.engine.compile.adjoint import adjoint
 from gradcli.engine.compile.control import Control, Left
-from gradcli.engine.compile.delta import certain
-from gradcli.engine.compile.specialize import Elements, Items, Known, Leaf, Ways, specialize
+from gradcli.engine.compile.differentiate.adjoint import adjoint
+from gradcli.engine.compile.differentiate.delta import certain
+from gradcli.engine.compile.python import code as python
+from gradcli.engine.compile.specialize.program import Elements, Items, Known, Leaf, Ways, specialize
 from gradcli.engine.compile.typed import TYPES, NotCompilable
 from gradcli.engine.compile.validate import faults
 from gradcli.engine.run.inputs import Given

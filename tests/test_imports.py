@@ -135,6 +135,38 @@ def test_a_wrong_import_is_seen(home, text, count):
     assert len(list(wrong_imports(home, text))) == count, f"{home}: {text}"
 
 
+COMPILE = {  # the rooms of the compiler, and which of the others each may know
+    "": set(),
+    "passes": {""},
+    "differentiate": {"", "passes"},
+    "specialize": {"", "passes", "differentiate"},
+    "python": {"", "passes"},
+    "llvm": {"", "passes"},
+}
+
+
+def room_of_compiler(name):
+    """The room of a module of the compiler by its full name; "" of those outside of all."""
+    parts = name.removeprefix("gradcli.engine.compile").strip(".").split(".")
+    return parts[0] if parts[0] in COMPILE else ""
+
+
+def test_the_rooms_of_the_compiler_point_one_way():
+    start = "gradcli.engine.compile"
+    chooses = f"{start}.backends"
+    wrong = [
+        f"{name} imports {target}"
+        for name, targets in arrows().items()
+        if name.startswith(start) and name != chooses
+        for target in targets
+        if target.startswith(f"{start}.")
+        and room_of_compiler(target)
+        not in COMPILE[room_of_compiler(name)] | {room_of_compiler(name)}
+    ]
+    assert not wrong, f"a room of the compiler knows another above it: {wrong}"
+    assert {room_of_compiler(name) for name in modules() if name.startswith(start)} == set(COMPILE)
+
+
 def modules():
     """The modules of the house by their full names."""
     paths = {m.relative_to(HOUSE.parent).with_suffix(""): m for m in HOUSE.rglob("*.py")}

@@ -6,17 +6,17 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from gradcli import ir
-from gradcli.engine.compile.activity import Flow
-from gradcli.engine.compile.delta import Derived, certain
-from gradcli.engine.compile.final import final
-from gradcli.engine.compile.specialize import (
+from gradcli.engine.compile.differentiate.delta import Derived, certain
+from gradcli.engine.compile.differentiate.tangent import connected, tangents
+from gradcli.engine.compile.passes.activity import Flow
+from gradcli.engine.compile.passes.final import final
+from gradcli.engine.compile.specialize.program import (
     Items,
     Leaf,
     Specialized,
     Tree,
     specialize,
 )
-from gradcli.engine.compile.tangent import connected, tangents
 from gradcli.engine.compile.typed import (
     Block,
     Do,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from gradcli.engine.compile.adjoint import adjoint
+from gradcli.engine.compile.differentiate.adjoint import adjoint
 from gradcli.engine.compile.typed import (
     Program,
 )

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
-from gradcli.engine.compile.binding import Draw
 from gradcli.engine.compile.effort import Effort
-from gradcli.engine.compile.specialize import (
+from gradcli.engine.compile.specialize.binding import Draw
+from gradcli.engine.compile.specialize.program import (
     Specialized,
 )
-from gradcli.engine.compile.trace import Trace
+from gradcli.engine.compile.specialize.trace import Trace
 from gradcli.engine.compile.typed import (
     Program,
 )

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from itertools import count
 from typing import Any
 
-from gradcli.engine.compile.final import final
-from gradcli.engine.compile.specialize import (
+from gradcli.engine.compile.passes.final import final
+from gradcli.engine.compile.specialize.program import (
     Elements,
     Items,
     Known,

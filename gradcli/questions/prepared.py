@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from gradcli.engine.compile import backends
 from gradcli.engine.compile.control import MOST, Control, Left, nowhere
+from gradcli.engine.compile.specialize.vectors import Vectors
 from gradcli.engine.compile.typed import (
     DTYPES,
     TYPES,
@@ -23,7 +24,6 @@ from gradcli.engine.compile.typed import (
     is_array,
     type_of,
 )
-from gradcli.engine.compile.vectors import Vectors
 from gradcli.engine.compile.walk import values
 from gradcli.engine.run.inputs import check_complete, check_names
 from gradcli.engine.run.session import Session
@@ -382,7 +382,7 @@ def _coded(loaded: Loaded, form: type[Form], request: Request) -> tuple[Form, ba
         pass
     except NotCompilable as error:
         first = error
-    from gradcli.engine.compile.arrays import Arrays
+    from gradcli.engine.compile.specialize.arrays import Arrays
 
     try:
         made = form(loaded, request, Arrays)

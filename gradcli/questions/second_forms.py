@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any
 
-from gradcli.engine.compile.adjoint import adjoint
-from gradcli.engine.compile.delta import without_zeros
-from gradcli.engine.compile.spreading import REASON, is_read_again
-from gradcli.engine.compile.tangent import tangent, tangents
+from gradcli.engine.compile.differentiate.adjoint import adjoint
+from gradcli.engine.compile.differentiate.delta import without_zeros
+from gradcli.engine.compile.differentiate.spreading import REASON, is_read_again
+from gradcli.engine.compile.differentiate.tangent import tangent, tangents
 from gradcli.engine.compile.typed import (
     Do,
     NotCompilable,

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from time import perf_counter
 from typing import Any
 
-from gradcli.engine.compile.adjoint import adjoint
+from gradcli.engine.compile.differentiate.adjoint import adjoint
 from gradcli.engine.compile.typed import NotCompilable, Program
 from gradcli.engine.values.data import np
 from gradcli.errors import Diagnostic

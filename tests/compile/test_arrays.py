@@ -8,13 +8,14 @@ import pytest
 from amounts import chunks
 from array_programs import ASKED, GIVEN, HEAD, INSIDE, MATRICES, PROGRAMS, Writer, both, samples
 
-from gradcli.engine.compile import backends, python
-from gradcli.engine.compile.adjoint import adjoint
-from gradcli.engine.compile.arrays import Arrays
+from gradcli.engine.compile import backends
 from gradcli.engine.compile.control import Control, Left
-from gradcli.engine.compile.density import dense
-from gradcli.engine.compile.scratch import Scratch
-from gradcli.engine.compile.specialize import specialize
+from gradcli.engine.compile.differentiate.adjoint import adjoint
+from gradcli.engine.compile.python import code as python
+from gradcli.engine.compile.python.density import dense
+from gradcli.engine.compile.python.scratch import Scratch
+from gradcli.engine.compile.specialize.arrays import Arrays
+from gradcli.engine.compile.specialize.program import specialize
 from gradcli.engine.compile.typed import Push, Value
 from gradcli.engine.compile.validate import faults
 from gradcli.engine.compile.walk import has_arrays, instructions

@@ -10,10 +10,10 @@ from amounts import chunks
 from evaluate_typed import evaluate
 from typed_statements import Writer, typed, whole_text
 
-from gradcli.engine.compile.adjoint import adjoint
 from gradcli.engine.compile.control import Left
-from gradcli.engine.compile.delta import certain
-from gradcli.engine.compile.tangent import tangent
+from gradcli.engine.compile.differentiate.adjoint import adjoint
+from gradcli.engine.compile.differentiate.delta import certain
+from gradcli.engine.compile.differentiate.tangent import tangent
 from gradcli.engine.compile.typed import NotCompilable, Push, Value
 from gradcli.engine.compile.validate import faults
 from gradcli.engine.compile.walk import instructions

@@ -26,11 +26,11 @@ from typed_programs import (
     turns,
 )
 
-from gradcli.engine.compile import python
 from gradcli.engine.compile.control import Control, Left
 from gradcli.engine.compile.llvm import run
 from gradcli.engine.compile.llvm.code import code
 from gradcli.engine.compile.llvm.lower import Module
+from gradcli.engine.compile.python import code as python
 from gradcli.engine.compile.validate import faults
 from gradcli.engine.values.data import np
 

@@ -8,11 +8,12 @@ import pytest
 from amounts import chunks
 from array_programs import ASKED, GIVEN, HEAD, PROGRAMS, both, samples
 
-from gradcli.engine.compile import python, vectors
-from gradcli.engine.compile.adjoint import adjoint
-from gradcli.engine.compile.arrays import Arrays
 from gradcli.engine.compile.control import Control, Left
-from gradcli.engine.compile.specialize import specialize
+from gradcli.engine.compile.differentiate.adjoint import adjoint
+from gradcli.engine.compile.python import code as python
+from gradcli.engine.compile.specialize import vectors
+from gradcli.engine.compile.specialize.arrays import Arrays
+from gradcli.engine.compile.specialize.program import specialize
 from gradcli.errors import GradError
 from gradcli.program import load
 

@@ -11,12 +11,12 @@ from compiled_agreement import Refused, compiled
 from number_cases import bits
 from scalar_programs import Writer
 
-from gradcli.engine.compile import python
-from gradcli.engine.compile.adjoint import adjoint
 from gradcli.engine.compile.control import Control, Left
-from gradcli.engine.compile.delta import certain
+from gradcli.engine.compile.differentiate.adjoint import adjoint
+from gradcli.engine.compile.differentiate.delta import certain
+from gradcli.engine.compile.differentiate.tangent import tangent
 from gradcli.engine.compile.llvm.code import code
-from gradcli.engine.compile.tangent import tangent
+from gradcli.engine.compile.python import code as python
 from gradcli.engine.compile.typed import NotCompilable
 from gradcli.errors import ProgramError
 from gradcli.program import load

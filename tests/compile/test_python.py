@@ -8,8 +8,8 @@ import pytest
 from by_family import by_family
 from number_cases import OF_MACHINE_CODE
 
-from gradcli.engine.compile import python
 from gradcli.engine.compile.control import Control, Left
+from gradcli.engine.compile.python import code as python
 from gradcli.engine.compile.typed import (
     TYPES,
     Block,

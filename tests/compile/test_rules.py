@@ -11,11 +11,11 @@ from evaluate_typed import evaluate
 
 from gradcli.engine.autodiff.linearize import Linearized
 from gradcli.engine.autodiff.second_order import Slopes
-from gradcli.engine.compile.adjoint import adjoint
 from gradcli.engine.compile.control import Left
-from gradcli.engine.compile.delta import certain
+from gradcli.engine.compile.differentiate.adjoint import adjoint
+from gradcli.engine.compile.differentiate.delta import certain
+from gradcli.engine.compile.differentiate.tangent import tangent
 from gradcli.engine.compile.symbols import Builder, operand
-from gradcli.engine.compile.tangent import tangent
 from gradcli.engine.compile.typed import Block, Program
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.tape.graph import Watchpoint

@@ -2,8 +2,8 @@
 
 import pytest
 
+from gradcli.engine.compile.passes.tidy import tidy
 from gradcli.engine.compile.text import text
-from gradcli.engine.compile.tidy import tidy
 from gradcli.engine.compile.typed import Block, Do, If, Loop, Pop, Program, Push, Value
 from gradcli.engine.compile.validate import faults
 from gradcli.source import Span

@@ -1,1 +1,1 @@
-"""Programs of numbers made into code: specialized, differentiated, generated."""
+"""Programs made into code: specialized, differentiated, generated."""

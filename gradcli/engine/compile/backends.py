@@ -45,6 +45,6 @@ def code(program: Program) -> Code:
         except NotCompilable:
             if not has_arrays(program):
                 raise
-    from gradcli.engine.compile.python import code as python_code
+    from gradcli.engine.compile.python.code import code as python_code
 
     return python_code(program)

@@ -1,0 +1,1 @@
+"""Derivatives of typed programs, which are typed programs, too."""

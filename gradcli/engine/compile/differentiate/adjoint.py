@@ -1,0 +1,459 @@
+"""Reverse mode: a typed program that gives the cotangents of what a program is made of, too.
+
+The cotangents of a value come together in the order in which the interpreter visits what reads it,
+the newest first; a value that gets none is not visited.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+from gradcli.engine.compile.differentiate.delta import (
+    ABSENT,
+    MANY,
+    Delta,
+    Deltas,
+    Derived,
+    derived,
+    present,
+    slope_type,
+)
+from gradcli.engine.compile.differentiate.frames import Ambiguous, Frame, Going, Inner, Side, Turn
+from gradcli.engine.compile.differentiate.rules import Place, pulled
+from gradcli.engine.compile.passes.activity import Flow
+from gradcli.engine.compile.passes.identity import Earlier, identified
+from gradcli.engine.compile.passes.peel import peeled
+from gradcli.engine.compile.passes.rotate import rotated
+from gradcli.engine.compile.passes.tidy import ALL, tidy
+from gradcli.engine.compile.symbols import Builder, Symbol, is_whole, operand
+from gradcli.engine.compile.typed import (
+    Block,
+    Do,
+    If,
+    Instruction,
+    Loop,
+    Operand,
+    Placed,
+    Pop,
+    Program,
+    Push,
+    Ruled,
+    Value,
+    is_array,
+    type_of,
+)
+from gradcli.engine.compile.walk import blocks, instructions, unused, unused_stack, values
+from gradcli.engine.ops.catalog import ops
+from gradcli.source import Span
+
+
+def adjoint(
+    program: Program,
+    wrt: Sequence[Value],
+    directions: Sequence[Sequence[int]] = ((0,),),
+    again: Sequence[Value] = (),
+    counts: Sequence[int] | None = None,
+) -> Derived:
+    """A program with the cotangents of what it is differentiated by.
+
+    Args:
+        program: The program.
+        wrt: What is differentiated by, values of its outermost block.
+        directions: For each direction the results that have a cotangent, by their places. These
+            cotangents are further inputs, those of the first direction first.
+        again: What the cotangents will be differentiated by.
+        counts: For each direction of how many it stands for, which go together; of one if that is
+            left out.
+
+    Raises:
+        NotCompilable: If a rule asks for what is known only when the code runs, or if it is not
+            known before in which order cotangents come together.
+    """
+    counts = counts or [1] * len(directions)
+    program = tidy(rotated(program), ALL)
+    places = [k for each in directions for k in each]
+    program = peeled(program, wrt, [program.block.results[k] for k in places])
+    try:
+        return _Backward(program, wrt, directions, again, None, counts).derived()
+    except Ambiguous:
+        flow = Flow(program)
+        leading = flow.leading([program.block.results[k] for k in places])
+        told = identified(program, flow.moving(wrt) & leading)
+        return _Backward(told.program, wrt, directions, again, told.earlier, counts).derived()
+
+
+class _Read(Symbol):
+    """A value of the program in a rule. What it is in the pass back is asked where it is read."""
+
+    __slots__ = ("_frame", "_of")
+
+    def __init__(self, v: Value, frame: Frame, builder: Builder) -> None:
+        self._builder = builder
+        self._recorded = v in frame.recorded
+        self._of = v
+        self._frame = frame
+
+    @property
+    def value(self) -> Operand:  # type: ignore[override]  # of a constant that is one
+        return self._frame.read(self._of)
+
+    @property
+    def type(self) -> str:
+        return self._of.type
+
+
+class _Branch(Instruction):
+    """The reverse of a branch, while it is being made."""
+
+    __slots__ = ("test", "sides", "targets", "results")
+    test: Operand
+    sides: list[tuple[Inner, list[Instruction]]]
+    targets: list[Value]
+    results: list[tuple[Operand, Operand]]
+
+
+class _Turns(Instruction):
+    """The reverse of a loop, while it is being made."""
+
+    __slots__ = ("turn", "body", "again", "turns")
+    turn: Turn
+    body: list[Instruction]
+    again: Operand
+    turns: Value
+
+
+class _Backward:
+    def __init__(
+        self,
+        program: Program,
+        wrt: Sequence[Value],
+        directions: Sequence[Sequence[int]],
+        again: Sequence[Value],
+        earlier: Earlier | None,
+        counts: Sequence[int],
+    ) -> None:
+        self.program = program
+        self.is_told = earlier is not None
+        self.wrt = {v.number for v in wrt}
+        self.order = [v.number for v in wrt]
+        self.first = unused(program)
+        self.builder = Builder(Span(0, 0), self.first, Placed if again else Do)
+        self.deltas = Deltas(self.builder, counts)
+        self.deltas.types.update((v.number, v.type) for v in values(program))
+        flow = Flow(program)
+        moving = flow.moving(wrt)
+        self.active = [
+            moving & flow.leading([program.block.results[k] for k in places])
+            for places in directions
+        ]
+        self.directions = directions
+        self.root = Frame(self.deltas, self.active, flow.moving(again), earlier or {})
+        self.frames: dict[int, Inner] = {}
+        self.found: list[dict[int, Delta]] = [{} for _ in directions]
+        self.next_stack = unused_stack(program)
+        self.stacks: dict[int, int] = {}
+
+    def derived(self) -> Derived:
+        program, builder = self.program, self.builder
+        seeds = []
+        with builder.block() as back:
+            for d, places in enumerate(self.directions):
+                for k in places:
+                    x = program.block.results[k]
+                    seeds.append(builder.value(self.deltas.type(d, slope_type(x))))
+                    builder.plain.add(seeds[-1].number)
+                    if isinstance(x, Value) and x in self.active[d]:
+                        self.root.add(d, x, present(seeds[-1]))
+            self.reverse(program.block, self.root)
+            for v in program.inputs:
+                self.take(self.root, v)
+        order, types = self.order, self.deltas.types
+        found = [found.get(number) for found in self.found for number in order]
+        body = (*self.forward(program.block.body), *self.finished(back))
+        block = Block(body, program.block.results)
+        made = Program((*program.inputs, *seeds), block, program.texts)
+        several = range(len(self.found))
+        typed = [self.deltas.type(d, types[number]) for d in several for number in order]
+        return derived(made, found, typed, self.deltas, self.first)
+
+    # --- visiting instructions -----------------------------------------------------------
+
+    def take(self, frame: Frame, v: Value) -> list[Delta | None]:
+        """The cotangents that have come to a value, one a direction."""
+        taken = [frame.take(d, v) for d in range(len(self.directions))]
+        if v.number in self.wrt:
+            for found, delta in zip(self.found, taken, strict=True):
+                if delta is not None:
+                    found[v.number] = delta
+        return taken
+
+    def reverse(self, block: Block, frame: Frame) -> None:
+        """Visit the instructions of a block, the last first."""
+        for i in reversed(block.body):
+            self.builder.span = i.span
+            match i:
+                case Do():
+                    self.do(i, frame)
+                case Ruled():
+                    self.ruled(i, frame)
+                case If():
+                    self.branch(i, frame)
+                case Loop():
+                    self.loop(i, frame)
+                case Push():
+                    self.push(i, frame)
+                case Pop():
+                    self.pop(i, frame)
+
+    def do(self, i: Do, frame: Frame) -> None:
+        read = [self.read(a, frame) for a in i.args]
+        out = self.read(i.target, frame)
+        for d, g in enumerate(self.take(frame, i.target)):
+            if g is None:
+                continue
+            wanted = [a in self.active[d] for a in i.args]
+            given = self.builder.known(g.value)
+            pulled = ops[i.op].pull(given, out, read, dict(i.params), wanted)
+            for a, c in zip(i.args, pulled, strict=True):
+                if c is not None:
+                    assert isinstance(a, Value)
+                    is_boxed = is_whole(c) and not is_array(a.type)
+                    frame.add(d, a, self.deltas.through(ops.unboxed(c) if is_boxed else c, g))
+
+    def ruled(self, i: Ruled, frame: Frame) -> None:
+        taken = [self.take(frame, t) for t in i.targets]
+        for d, gs in enumerate(zip(*taken, strict=True)):
+            if all(g is None for g in gs):
+                continue
+            self.deltas.hold_single(d, i.span)
+            given, by = self.deltas.together(gs)
+            place = Place(self.builder, frame.read, self.new_stack)
+            for a, c in pulled(i, given, place):
+                if a in self.active[d]:
+                    assert isinstance(a, Value)
+                    frame.add(d, a, self.deltas.through(self.builder.known(c), by))
+
+    def read(self, x: Operand | None, frame: Frame) -> Any:
+        return _Read(x, frame, self.builder) if isinstance(x, Value) else x
+
+    def branch(self, i: If, frame: Frame) -> None:
+        given = [self.take(frame, t) for t in i.targets]
+        if not self.live(i, given):
+            return
+        made = _Branch(i.span, frame.read(i.test), [], [], [])
+        for block in (i.then, i.orelse):
+            side = Side(frame, i, block)
+            self.frames[id(block)] = side
+            with self.builder.block() as body:
+                for x, deltas in zip(block.results, given, strict=True):
+                    for d, delta in enumerate(deltas):
+                        if delta is not None and x in self.active[d]:
+                            self.handed(d, x, delta, side)
+                self.reverse(block, side)
+            made.sides.append((side, body))
+        self.builder.add(made)
+        sides = [side for side, _ in made.sides]
+        for d, pending in enumerate(frame.pending):
+            touched = dict.fromkeys(n for s in sides for n in s.pending[d] if n not in s.defines)
+            for number in touched:
+                both = [s.get(d, number) or ABSENT for s in sides]
+                type_ = self.deltas.type(d, self.deltas.types[number])
+                pending[number] = self.joined(made, both, type_)
+        renamed = {n: v for s in sides for n, (v, _) in s.names.items() if n not in s.defines}
+        for v in renamed.values():
+            for each in sides:
+                if v.number not in each.names:
+                    each.rename(v, frame.name(v))
+            frame.rename(v, partial(self.named, made, v))
+
+    def live(self, i: If | Loop, given: Sequence[Sequence[Delta | None]]) -> list[int]:
+        """The directions in which anything comes to an instruction: to its targets, or to what it
+        puts on stacks.
+        """
+        inside = [j for block in blocks(i) for j in instructions(block.body)]
+        pushes = [j for j in inside if isinstance(j, Push)]
+        return [
+            d
+            for d, active in enumerate(self.active)
+            if any(deltas[d] is not None for deltas in given)
+            or any(active.of_stack(j) for j in pushes)
+        ]
+
+    def handed(self, d: int, x: Operand, delta: Delta, inner: Inner) -> None:
+        """Let what has come to a name come to what that is at the end of a block. Where it is told
+        which names are one, all that comes to a value from outside has come to it at once.
+        """
+        assert isinstance(x, Value)
+        if not self.is_told:
+            inner.merge(d, x, delta)
+        elif x.number in inner.defines:
+            inner.add(d, x, delta)
+
+    def joined(self, made: _Branch, both: Sequence[Delta], type: str) -> Delta:
+        """What is one delta on one side of a branch and one on the other."""
+        then, orelse = (self.deltas.as_type(x, type) for x in both)
+        value = self.target(made, type, then.value, orelse.value)
+        absent = then.absent
+        if isinstance(absent, Value) or absent is not orelse.absent:
+            absent = self.target(made, "bool", absent, orelse.absent)
+        return Delta(value, absent, max(then.terms, orelse.terms))
+
+    def named(self, made: _Branch, v: Value) -> Operand:
+        """A value that has other names on the sides of a branch, behind it."""
+        then, orelse = (side.read(v) for side, _ in made.sides)
+        return self.target(made, v.type, then, orelse)
+
+    def target(self, made: _Branch, type: str, then: Operand, orelse: Operand) -> Value:
+        """Something more that a branch gives."""
+        made.targets.append(self.builder.value(type))
+        made.results.append((then, orelse))
+        return made.targets[-1]
+
+    def loop(self, i: Loop, frame: Frame) -> None:
+        given = [self.take(frame, t) for t in i.targets]
+        live = self.live(i, given)
+        if not live:
+            return
+        turn = Turn(frame, i)
+        self.frames[id(i.body)] = turn
+        going: list[tuple[int, int, Going]] = []
+        with self.builder.block() as body:
+            for k, x in enumerate(i.body.results[1:]):
+                for d in live:
+                    if i.targets[k] not in self.active[d] and i.params[k] not in self.active[d]:
+                        continue
+                    type_ = self.deltas.type(d, i.targets[k].type)
+                    delta, carried = turn.carry_delta(given[k][d] or ABSENT, type_)
+                    going.append((d, k, carried))
+                    if x in self.active[d]:
+                        self.handed(d, x, delta, turn)
+            self.reverse(i.body, turn)
+            for d, k, carried in going:
+                _then(carried, turn.take(d, i.params[k]) or ABSENT)
+            for d, number, carried in turn.sums:
+                _then(carried, turn.pending[d][number])
+            left = turn.carry(frame.read(i.turns), "int")
+            before = ops.sub(self.builder.known(left.param), 1)
+            left.then = operand(before)
+            again = operand(ops.gt(before, 0))
+        self.builder.span = i.span
+        self.builder.add(_Turns(i.span, turn, body, again, self.builder.value("int")))
+        for d, number, carried in turn.sums:
+            frame.pending[d][number] = _final(carried)
+        for d, k, carried in going:
+            x = i.initial[k]
+            if x in self.active[d] and not self.is_told:
+                frame.merge(d, x, _final(carried))
+        for k, x in enumerate(i.initial):
+            if isinstance(x, Value) and x in frame.recorded:
+                frame.rename(x, partial(_first, turn, k))
+
+    def pop(self, i: Pop, frame: Frame) -> None:
+        taken = [self.take(frame, t) for t in i.targets]
+        places = [(d, k) for d, active in enumerate(self.active) for k in active.of_stack(i)]
+        if places:
+            found = [taken[k][d] or ABSENT for d, k in places]
+            types = [self.deltas.type(d, i.targets[k].type) for d, k in places]
+            values = self.deltas.parts(found, types)
+            self.builder.add(Push(i.span, self.mirror(i.stack), values))
+
+    def push(self, i: Push, frame: Frame) -> None:
+        made, targets = [], list[Value]()
+        for d, active in enumerate(self.active):
+            for k in active.of_stack(i):
+                delta, values = self.deltas.new(self.deltas.type(d, type_of(i.values[k])))
+                made.append((d, k, delta))
+                targets += values
+        if made:
+            self.builder.add(Pop(i.span, self.mirror(i.stack), tuple(targets)))
+        for d, k, delta in made:
+            if i.values[k] in self.active[d]:
+                frame.merge(d, i.values[k], delta)
+
+    def mirror(self, stack: int) -> int:
+        """The stack on which the cotangents of what was on another go back."""
+        if stack not in self.stacks:
+            self.stacks[stack] = self.new_stack()
+        return self.stacks[stack]
+
+    def new_stack(self) -> int:
+        self.next_stack += 1
+        return self.next_stack - 1
+
+    # --- putting the program together ----------------------------------------------------
+
+    def forward(self, body: Sequence[Instruction]) -> tuple[Instruction, ...]:
+        """The program's instructions, which leave for the pass back what it reads."""
+        return tuple([self.kept(i) for i in body])
+
+    def kept(self, i: Instruction) -> Instruction:
+        match i:
+            case If():
+                return If(i.span, i.targets, i.test, self.ended(i.then), self.ended(i.orelse))
+            case Loop():
+                body = self.ended(i.body)
+                return Loop(i.span, i.targets, i.turns, i.params, i.initial, body)
+        return i
+
+    def ended(self, block: Block) -> Block:
+        body = self.forward(block.body)
+        frame = self.frames.get(id(block))
+        if frame is not None and frame.kept:
+            span = self.builder.span
+            values = tuple([v for v, _ in frame.kept.values()])
+            body = (*body, Push(span, self.of_frame(frame), values))
+        return Block(body, block.results)
+
+    def finished(self, body: Sequence[Instruction]) -> tuple[Instruction, ...]:
+        """Instructions of the pass back when all of it has been made."""
+        return tuple([self.made(i) for i in body])
+
+    def made(self, i: Instruction) -> Instruction:
+        match i:
+            case _Branch():
+                sides = [
+                    Block(self.begun(frame, body), tuple([pair[k] for pair in i.results]))
+                    for k, (frame, body) in enumerate(i.sides)
+                ]
+                return If(i.span, tuple(i.targets), i.test, *sides)
+            case _Turns():
+                carried = i.turn.carried
+                return Loop(
+                    i.span,
+                    tuple([c.target for c in carried]),
+                    i.turns,
+                    tuple([c.param for c in carried]),
+                    tuple([c.initial for c in carried]),
+                    Block(self.begun(i.turn, i.body), (i.again, *[c.then for c in carried])),
+                )
+        return i
+
+    def begun(self, frame: Inner, body: Sequence[Instruction]) -> tuple[Instruction, ...]:
+        made = self.finished(body)
+        if not frame.kept:
+            return made
+        targets = tuple([popped for _, popped in frame.kept.values()])
+        return (Pop(self.builder.span, self.of_frame(frame), targets), *made)
+
+    def of_frame(self, frame: Inner) -> int:
+        if frame.stack is None:
+            frame.stack = self.new_stack()
+        return frame.stack
+
+
+def _then(carried: Going, delta: Delta) -> None:
+    """Let a cotangent be what goes on to the next turn."""
+    for each, part in zip(carried, delta.parts, strict=True):
+        each.then = part
+
+
+def _final(carried: Going) -> Delta:
+    value, absent = carried
+    return Delta(value.target, absent.target, MANY)
+
+
+def _first(turn: Turn, k: int) -> Value:
+    """The first value of a param, behind the reverse of its loop."""
+    return turn.last(k).target

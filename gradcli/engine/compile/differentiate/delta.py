@@ -1,0 +1,281 @@
+"""Tangents and cotangents as typed programs hold them, and what a derivative of one is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from gradcli.engine.compile.passes.tidy import tidy
+from gradcli.engine.compile.symbols import Builder, operand
+from gradcli.engine.compile.typed import (
+    Block,
+    Do,
+    If,
+    Instruction,
+    Leave,
+    NotCompilable,
+    Operand,
+    Program,
+    Value,
+    along,
+    directions,
+    dtype_and_shape,
+    is_array,
+    is_floating,
+    type_of,
+)
+from gradcli.engine.compile.walk import unused
+from gradcli.engine.ops.catalog import ops
+from gradcli.engine.values.data import np
+from gradcli.record import Record
+from gradcli.source import Span
+
+NOTHING = -0.0
+"""What stands for no tangent or cotangent at all: added to any number it gives that number."""
+
+MANY = 1 << 30
+
+
+class Delta(Record):
+    """A tangent or cotangent.
+
+    Fields:
+        value: the number.
+        absent: whether there is none at all; then the value is `NOTHING`.
+        terms: of how many terms it is the sum; `MANY` where that hangs on the way.
+    """
+
+    __slots__ = ("value", "absent", "terms")
+    value: Operand
+    absent: Operand
+    terms: int
+
+    @property
+    def parts(self) -> tuple[Operand, Operand]:
+        """What has to be handed on of it."""
+        return self.value, self.absent
+
+
+ABSENT = Delta(NOTHING, True, 0)
+
+
+def present(value: Operand) -> Delta:
+    """A tangent or cotangent that is there."""
+    return Delta(value, False, 1)
+
+
+class Deltas:
+    """Writes down what becomes of deltas.
+
+    Args:
+        builder: What writes.
+        counts: How many directions each direction of the pass stands for, which go together.
+
+    Fields:
+        types: those of the values of the program, by number.
+        constants: makes the arrays that stand where there is none, before all else.
+    """
+
+    def __init__(self, builder: Builder, counts: Sequence[int] = ()) -> None:
+        self.builder = builder
+        self.counts = counts
+        self.types: dict[int, str] = {}
+        self.constants: list[Instruction] = []
+        self._filled: dict[tuple[str, str], Value] = {}
+        self._positive: set[int] = set()  # numbers of sums that are never the negative zero
+
+    def type(self, d: int, type: str) -> str:
+        """The type of the deltas of values of a type in a direction."""
+        return along(type, self.counts[d])
+
+    def hold_single(self, d: int, span: Span) -> None:
+        """Hold a direction to be but one, as a rule of the program's own takes them."""
+        if self.counts[d] != 1:
+            raise NotCompilable("several directions go through a rule of the program", span)
+
+    def new(self, type: str) -> tuple[Delta, tuple[Value, Value]]:
+        """One of a type that something will define, and the values that are its parts."""
+        value, absent = self.builder.value(type), self.builder.value("bool")
+        return Delta(value, absent, MANY), (value, absent)
+
+    def filled(self, number: Operand, type: str) -> Operand:
+        """A number as a value of a type."""
+        if not is_array(type):
+            return number
+        key = str(number), type
+        if key not in self._filled:
+            dtype, shape = dtype_and_shape(type)
+            count = directions(type)
+            one = shape[1:] if count else shape
+            with self.builder.block() as body:
+                made = self.builder.held(np.full(one, number, dtype)).value
+                self._filled[key] = self.builder.repeated(made, count) if count else made
+            self.constants += body
+        return self._filled[key]
+
+    def as_type(self, delta: Delta, type: str) -> Delta:
+        """One whose value is of a type, though there is none."""
+        value = delta.value
+        if not isinstance(value, Value):
+            value = self.filled(value, type)
+        elif directions(type) and not directions(value.type):
+            value = self.builder.repeated(value, directions(type))
+        elif is_array(value.type) and not is_array(type):
+            value = operand(ops.unboxed(self.builder.known(value)))
+        return Delta(value, delta.absent, delta.terms)
+
+    def parts(self, deltas: Sequence[Delta], types: Sequence[str]) -> tuple[Operand, ...]:
+        """What has to be handed on of several, of these types."""
+        typed = map(self.as_type, deltas, types)
+        return tuple([part for delta in typed for part in delta.parts])
+
+    def through(self, found: Any, by: Delta) -> Delta:
+        """What a rule has made of one."""
+        value = operand(self.builder.whole(found))
+        if not _same(value, by.value):
+            value = self.unless(by.absent, NOTHING, value)
+        return Delta(value, by.absent, 1)
+
+    def together(self, deltas: Sequence[Delta | None]) -> tuple[list[Operand], Delta]:
+        """Several that a rule reads at once, zeros where there is none, and one that is there where
+        any of them is.
+        """
+        absent: Operand = True
+        for delta in deltas:
+            absent = self._both(absent, True if delta is None else delta.absent)
+        found = [
+            0.0 if delta is None else self.unless(delta.absent, 0.0, delta.value)
+            for delta in deltas
+        ]
+        return found, Delta(NOTHING, absent, 1)
+
+    def sum(self, a: Delta, b: Delta) -> Delta:
+        """Two that come together."""
+        value = self._sum(a.value, b.value)
+        return Delta(value, self._both(a.absent, b.absent), min(MANY, a.terms + b.terms))
+
+    def _sum(self, a: Operand, b: Operand) -> Operand:
+        has_zero = any(type(x) is float and str(x) == "0.0" for x in (a, b))
+        if has_zero and isinstance(a, Value) and a.number in self._positive:
+            return a
+        value = operand(ops.add(self.builder.known(a), self.builder.known(b)))
+        sums = {x.number for x in (a, b) if isinstance(x, Value)} & self._positive
+        if isinstance(value, Value) and (has_zero or sums):
+            self._positive.add(value.number)
+        return value
+
+    def where(self, test: Operand, delta: Delta) -> tuple[Delta, Delta]:
+        """One where a test is true, and where it is false: elsewhere it is none."""
+        if not isinstance(test, Value):
+            return (delta, ABSENT) if test else (ABSENT, delta)
+        type_ = type_of(delta.value)
+        (then, these), (orelse, those) = self.new(type_), self.new(type_)
+        none = self.as_type(ABSENT, type_).parts
+        sides = (*delta.parts, *none), (*none, *delta.parts)
+        blocks = (Block((), side) for side in sides)
+        self.builder.add(If(self.builder.span, (*these, *those), test, *blocks))
+        then = Delta(then.value, then.absent, delta.terms)
+        return then, Delta(orelse.value, orelse.absent, delta.terms)
+
+    def unless(self, test: Operand, then: float, value: Operand) -> Operand:
+        """A value, or another where a test is true."""
+        if not isinstance(test, Value):
+            return then if test else value
+        target = self.builder.value(type_of(value))
+        sides = Block((), (self.filled(then, target.type),)), Block((), (value,))
+        self.builder.add(If(self.builder.span, (target,), test, *sides))
+        return target
+
+    def _both(self, a: Operand, b: Operand) -> Operand:
+        """Whether two are true."""
+        if not isinstance(a, Value):
+            return b if a else False
+        if not isinstance(b, Value) or _same(a, b):
+            return a if b is not False else False
+        target = self.builder.value("bool")
+        self.builder.add(Do(self.builder.span, target, ops.logical_and.name, (a, b), ()))
+        return target
+
+
+def _same(a: Operand, b: Operand) -> bool:
+    return isinstance(a, Value) and isinstance(b, Value) and a.number == b.number
+
+
+class Derived(Record):
+    """A derivative of a program.
+
+    Fields:
+        program: gives what the original gives, then the derivatives, direction after direction. It
+            leaves where one of them is nan.
+        absent: for each derivative whether there is none at all: it is 0.0.
+    """
+
+    __slots__ = ("program", "absent")
+    program: Program
+    absent: tuple[Operand, ...]
+
+
+def derived(
+    program: Program,
+    found: Sequence[Delta | None],
+    types: Sequence[str],
+    deltas: Deltas,
+    first: int,
+) -> Derived:
+    """A program whose derivatives have been found, with these among its results.
+
+    Args:
+        program: What finds them.
+        found: The derivatives.
+        types: Of which types they are.
+        deltas: What has written them down.
+        first: The number of the first value that has come to those of the original.
+    """
+    builder, absent, results = deltas.builder, [], [*program.block.results]
+    builder.span = Span(0, 0)
+    with builder.block() as body:
+        for delta, type_ in zip(found, types, strict=True):
+            absent.append(True if delta is None else delta.absent)
+            if delta is None:
+                results.append(deltas.filled(0.0, type_))
+            else:
+                typed = deltas.as_type(delta, type_) if directions(type_) else delta
+                results.append(deltas.unless(delta.absent, 0.0, typed.value))
+            lost = ops.isnan(builder.merged(builder.known(results[-1])))
+            builder.add(Leave(builder.span, builder.any(lost), "a derivative is nan"))
+    block = Block((*deltas.constants, *program.block.body, *body), (*results, *absent))
+    made = tidy(Program(program.inputs, block, program.texts), first)
+    block, count = made.block, len(results)
+    made = Program(made.inputs, Block(block.body, block.results[:count]), made.texts)
+    return Derived(made, block.results[count:])
+
+
+def slope_type(x: Operand) -> str:
+    """The type of the derivatives of a value; of one that has none it is that of a number."""
+    type_ = type_of(x)
+    return type_ if is_floating(type_) else "float"
+
+
+def certain(found: Derived) -> Program:
+    """A derivative that leaves where it does not depend on what it is taken by, on the way that
+    the program takes.
+    """
+    block, span = found.program.block, Span(0, 0)
+    why = "the result may not depend on what it is differentiated by"
+    leaves = [Leave(span, absent, why) for absent in found.absent if isinstance(absent, Value)]
+    body = (*block.body, *leaves)
+    return Program(found.program.inputs, Block(body, block.results), found.program.texts)
+
+
+def without_zeros(program: Program, start: int) -> Program:
+    """A program that leaves where one of its results from a place on is zero, whose sign hangs on
+    terms that it does not have.
+    """
+    first, body = unused(program), [*program.block.body]
+    for k, x in enumerate(program.block.results[start:]):
+        if isinstance(x, Value):
+            is_zero = Value(first + k, "bool")
+            body.append(Do(Span(0, 0), is_zero, ops.eq.name, (x, 0.0), ()))
+            body.append(Leave(Span(0, 0), is_zero, "a derivative is zero"))
+    block = Block(tuple(body), program.block.results)
+    return Program(program.inputs, block, program.texts)

@@ -1,0 +1,291 @@
+"""Forward mode: a typed program that gives the tangents of what a program gives, too."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from gradcli.engine.compile.differentiate.delta import (
+    ABSENT,
+    Delta,
+    Deltas,
+    Derived,
+    derived,
+    present,
+    slope_type,
+)
+from gradcli.engine.compile.differentiate.rules import Place, pushed
+from gradcli.engine.compile.differentiate.transposition import transposed
+from gradcli.engine.compile.passes.activity import Flow
+from gradcli.engine.compile.passes.tidy import tidy
+from gradcli.engine.compile.symbols import Builder, Symbol
+from gradcli.engine.compile.typed import (
+    Block,
+    Do,
+    If,
+    Instruction,
+    Leave,
+    Loop,
+    Operand,
+    Placed,
+    Pop,
+    Program,
+    Push,
+    Ruled,
+    Value,
+    type_of,
+)
+from gradcli.engine.compile.walk import defined, unused, unused_stack
+from gradcli.engine.ops.catalog import ops
+from gradcli.source import Span
+
+
+def tangent(
+    program: Program,
+    wrt: Sequence[Value],
+    directions: int = 1,
+    again: Sequence[Value] = (),
+) -> Derived:
+    """A program with the tangents of its results.
+
+    Args:
+        program: The program.
+        wrt: What is differentiated by, values of its outermost block. Their tangents are further
+            inputs, those of the first direction first.
+        directions: How many directions there are.
+        again: What the tangents will be differentiated by.
+
+    Raises:
+        NotCompilable: If a rule asks for what is known only when the code runs.
+    """
+    return tangents(program, [wrt] * directions, again)
+
+
+def tangents(
+    program: Program,
+    directions: Sequence[Sequence[Value]],
+    again: Sequence[Value] = (),
+    counts: Sequence[int] | None = None,
+) -> Derived:
+    """Likewise along directions each of which moves some values alone, or stands for so many that
+    go together.
+    """
+    return Forward(program, directions, again, counts).derived()
+
+
+def connected(program: Program, wrt: Sequence[Value], width: int) -> Program | None:
+    """A program that leaves where none of its first results depends on some values, on the way that
+    it takes; None if none ever does.
+    """
+    forward = Forward(program, [wrt], ())
+    forward.seeds = [{v.number: v for v in wrt}]  # as good as any others, and they are there
+    return forward.connected(width)
+
+
+class Forward:
+    """Writes a program with its tangents."""
+
+    def __init__(
+        self,
+        program: Program,
+        directions: Sequence[Sequence[Value]],
+        again: Sequence[Value],
+        counts: Sequence[int] | None = None,
+    ) -> None:
+        self.program = program
+        self.first = unused(program)
+        self.builder = Builder(Span(0, 0), self.first, Placed if again else Do)
+        self.deltas = Deltas(self.builder, counts or [1] * len(directions))
+        flow = Flow(program)
+        self.moving = flow.moving([v for wrt in directions for v in wrt])
+        self.recorded = flow.moving(again)
+        self.next_stack = unused_stack(program)
+        self.directions = range(len(directions))
+        value = self.builder.value
+        type_ = self.deltas.type
+        self.seeds = [
+            {v.number: value(type_(d, v.type)) for v in wrt} for d, wrt in enumerate(directions)
+        ]
+        self.dots: list[dict[int, Delta]] = [{} for _ in self.directions]
+
+    def derived(self) -> Derived:
+        """The program, and which of the tangents there are."""
+        program = self.program
+        with self.builder.block() as body:
+            for v in program.inputs:
+                self.seeded(v)
+            self.body(program.block.body)
+        inputs = (*program.inputs, *(v for seeds in self.seeds for v in seeds.values()))
+        made = Program(inputs, Block(tuple(body), program.block.results), program.texts)
+        return self.with_tangents(made, self.directions)
+
+    def with_tangents(self, made: Program, directions: range) -> Derived:
+        """A program that finds the tangents, with these among its results."""
+        results = self.program.block.results
+        found = [self.of(d, x) for d in directions for x in results]
+        types = [self.deltas.type(d, slope_type(x)) for d in directions for x in results]
+        return derived(made, found, types, self.deltas, self.first)
+
+    def connected(self, width: int) -> Program | None:
+        """The program alone, which leaves where there is no tangent."""
+        program = self.program
+        with self.builder.block() as body:
+            for v in program.inputs:
+                self.seeded(v)
+            self.body(program.block.body)
+            results = program.block.results
+            _, by = self.deltas.together([self.of(0, x) for x in results[:width]])
+        block = Block(tuple(body), (*results, by.absent))
+        block = tidy(Program(program.inputs, block, program.texts), self.first).block
+        absent = block.results[-1]
+        if not isinstance(absent, Value):
+            return None if absent else program
+        why = "the result may not depend on what it is differentiated by"
+        block = Block((*block.body, Leave(Span(0, 0), absent, why)), results)
+        return Program(program.inputs, block, program.texts)
+
+    def of(self, d: int, x: Operand | None) -> Delta | None:
+        """The tangent of an operand in a direction."""
+        return self.dots[d].get(x.number) if isinstance(x, Value) else None
+
+    def seeded(self, v: Value) -> None:
+        """Let a value that is differentiated by have its tangent beside what it has."""
+        for d in self.directions:
+            dots, seed = self.dots[d], self.seeds[d].get(v.number)
+            if seed is not None:
+                before = dots.get(v.number)
+                own = present(seed)
+                dots[v.number] = own if before is None else self.deltas.sum(own, before)
+
+    def body(self, body: Sequence[Instruction]) -> None:
+        """Write the instructions of a block, each with its tangents."""
+        for i in body:
+            self.builder.span = i.span
+            match i:
+                case Do():
+                    self.builder.add(i)
+                    self.do(i)
+                case Ruled():
+                    self.builder.add(i)
+                    self.ruled(i)
+                case If():
+                    self.branch(i)
+                case Loop():
+                    self.loop(i)
+                case Push():
+                    places = self.moving.of_stack(i)
+                    found = self.found([i.values[k] for k in places])
+                    parts = self.parts(i.values, places, found)
+                    self.builder.add(Push(i.span, i.stack, (*i.values, *parts)))
+                case Pop():
+                    places = self.moving.of_stack(i)
+                    targets = self.made([i.targets[k] for k in places])
+                    self.builder.add(Pop(i.span, i.stack, (*i.targets, *targets)))
+                case _:
+                    self.builder.add(i)
+            for v in defined(i):
+                self.seeded(v)
+
+    def read(self, x: Operand | None) -> Any:
+        """An operand as a rule reads it."""
+        return Symbol(x, self.builder, x in self.recorded) if isinstance(x, Value) else x
+
+    def do(self, i: Do) -> None:
+        """Write the tangents of an op."""
+        if i.target not in self.moving:
+            return
+        op, args, out, params = ops[i.op], [*map(self.read, i.args)], self.read(i.target), i.params
+        for d in self.directions:
+            total: Delta | None = None
+            for k, a in enumerate(i.args):
+                dot = self.of(d, a)
+                if dot is None:
+                    continue
+                only: list[Any] = [None] * len(args)
+                only[k] = self.builder.known(dot.value)
+                found = op.push(only, out, args, dict(params))
+                if found is not None:
+                    part = self.deltas.through(found, dot)
+                    total = part if total is None else self.deltas.sum(total, part)
+            if total is not None:
+                self.dots[d][i.target.number] = total
+
+    def ruled(self, i: Ruled) -> None:
+        """Write the tangents of what depends on others by a rule of the program."""
+        for d in self.directions:
+            dots = [self.of(d, a) for a in i.args]
+            if all(dot is None for dot in dots):
+                continue
+            self.deltas.hold_single(d, i.span)
+            given, by = self.deltas.together(dots)
+            place = Place(self.builder, self.there, self.stack)
+            if i.rule.push is not None:
+                for t, dot in pushed(i, given, place):
+                    self.dots[d][t.number] = self.deltas.through(self.builder.known(dot), by)
+                continue
+            for delta in dots:
+                if delta is not None and isinstance(delta.absent, Value):
+                    self.builder.add(Leave(i.span, delta.absent, "a tangent may be none"))
+            along = [None if dot is None else dot.value for dot in dots]
+            for t, made in transposed(i, along, place):
+                self.dots[d][t.number] = made
+
+    def there(self, x: Operand) -> Operand:
+        """What an operand of the program is where tangents are found."""
+        return x
+
+    def stack(self) -> int:
+        """A new stack."""
+        self.next_stack += 1
+        return self.next_stack - 1
+
+    def branch(self, i: If) -> None:
+        moved = [k for k, t in enumerate(i.targets) if t in self.moving]
+        sides = []
+        for side in (i.then, i.orelse):
+            with self.builder.block() as body:
+                self.body(side.body)
+            found = self.parts(i.targets, moved, self.found([side.results[k] for k in moved]))
+            sides.append(Block(tuple(body), (*side.results, *found)))
+        targets = self.made([i.targets[k] for k in moved])
+        self.builder.add(If(i.span, (*i.targets, *targets), i.test, *sides))
+
+    def loop(self, i: Loop) -> None:
+        moved = [k for k, p in enumerate(i.params) if p in self.moving]
+        initial = self.parts(i.params, moved, self.found([i.initial[k] for k in moved]))
+        params = self.made([i.params[k] for k in moved])
+        with self.builder.block() as body:
+            self.body(i.body.body)
+        nexts = i.body.results[1:]
+        found = self.parts(i.params, moved, self.found([nexts[k] for k in moved]))
+        targets = self.made([i.targets[k] for k in moved])
+        self.builder.add(
+            Loop(
+                i.span,
+                (*i.targets, *targets),
+                i.turns,
+                (*i.params, *params),
+                (*i.initial, *initial),
+                Block(tuple(body), (*i.body.results, *found)),
+            )
+        )
+
+    def found(self, operands: Sequence[Operand]) -> list[Delta]:
+        """The tangents of operands, in each direction."""
+        return [self.of(d, x) or ABSENT for d in self.directions for x in operands]
+
+    def parts(
+        self, values: Sequence[Operand], places: Sequence[int], found: Sequence[Delta]
+    ) -> tuple[Operand, ...]:
+        """What has to be handed on of tangents of some of the values, in each direction."""
+        types = [self.deltas.type(d, type_of(values[k])) for d in self.directions for k in places]
+        return self.deltas.parts(found, types)
+
+    def made(self, values: Sequence[Value]) -> list[Value]:
+        """New tangents of values, in each direction, as values that something will define."""
+        made: list[Value] = []
+        for d in self.directions:
+            for v in values:
+                self.dots[d][v.number], both = self.deltas.new(self.deltas.type(d, v.type))
+                made += both
+        return made

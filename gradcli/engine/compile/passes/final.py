@@ -1,0 +1,92 @@
+"""What is done to a typed program last: derivatives would add up in another order from then on.
+
+Inputs that are known, such as unit directions, are put in their places; a product with one, a sum
+with negative zero and a copy are what they were made of. Where a result is not finite the
+interpreter has the answer in any case, so nothing looks whether one is nan.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from gradcli.engine.compile.passes.tidy import Simple
+from gradcli.engine.compile.typed import (
+    Block,
+    Do,
+    Instruction,
+    Leave,
+    Operand,
+    Program,
+    Ruled,
+    Value,
+)
+from gradcli.engine.compile.walk import read
+from gradcli.engine.ops.catalog import ops
+from gradcli.engine.run.operators import OPS
+
+_NEUTRAL = {OPS["*", 2]: repr(1.0), OPS["+", 2]: repr(-0.0)}
+"""The float that leaves each float as it is, to the sign of zero, by op."""
+
+
+def final(program: Program, seeds: Sequence[float | None]) -> Program:
+    """The program as it is to be made code of, with these values of its last inputs; None stays an
+    input.
+    """
+    start = len(program.inputs) - len(seeds)
+    values = zip(program.inputs[start:], seeds, strict=True)
+    simple = _Simple({v.number: x for v, x in values if x is not None})
+    inputs = tuple([v for v in program.inputs if v.number not in simple.known])
+    found = simple.last(program)
+    return Program(inputs, _unasked(found.block), found.texts)
+
+
+class _Simple(Simple):
+    def instruction(self, i: Instruction) -> Sequence[Instruction]:
+        match i:
+            case Ruled():
+                for target, x in zip(i.targets, i.values, strict=True):
+                    self.note(target, x)
+                return ()
+            case Do(args=(Value() as x,)) if _is_same(i, x):
+                self.note(i.target, self._operand(x))
+                return ()
+        return super().instruction(i)
+
+    def evaluated(self, i: Do, args: Sequence[Operand | None]) -> None:
+        super().evaluated(i, args)
+        neutral = _NEUTRAL.get(i.op)
+        if neutral is not None and not i.params:
+            for one, other in (args, args[::-1]):
+                is_neutral = type(one) is float and repr(one) == neutral
+                if is_neutral and isinstance(other, Value) and other.type == "float":
+                    self.note(i.target, other)
+
+
+def _is_same(i: Do, x: Value) -> bool:
+    """Whether an op gives the value itself."""
+    return ops[i.op] in (ops.detached, ops.copied) and i.target.type == x.type
+
+
+def _unasked(block: Block) -> Block:
+    """A block that does not ask whether its results are nan."""
+    reads = Counter(v.number for v in read(block))
+    results = {x.number for x in block.results if isinstance(x, Value)}
+    left = {i.when.number for i in block.body if isinstance(i, Leave) and isinstance(i.when, Value)}
+    asked = set()
+    for i in block.body:
+        match i:
+            case Do(target=Value(number=test), op=op, args=(Value(number=number),)):
+                alone = test in left and reads[test] == 1
+                if op == ops.isnan.name and number in results and alone:
+                    asked.add(test)
+
+    def stays(i: Instruction) -> bool:
+        match i:
+            case Do():
+                return i.target.number not in asked
+            case Leave(when=Value(number=number)):
+                return number not in asked
+        return True
+
+    return Block(tuple([i for i in block.body if stays(i)]), block.results)

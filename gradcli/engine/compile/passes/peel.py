@@ -1,0 +1,162 @@
+"""Loops with their first turn before them.
+
+A param of a loop is at first a value from outside. If that is used elsewhere, too, its cotangents
+come from both names by turns; in a turn by itself the two are one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gradcli.engine.compile.passes.activity import Activity, Flow
+from gradcli.engine.compile.passes.tidy import ALL, tidy
+from gradcli.engine.compile.typed import (
+    Block,
+    Do,
+    If,
+    Instruction,
+    Loop,
+    Operand,
+    Program,
+    Push,
+    Ruled,
+    Value,
+)
+from gradcli.engine.compile.walk import Copier, defined, unused
+from gradcli.engine.ops.catalog import ops
+
+
+def peeled(program: Program, wrt: Sequence[Value], results: Sequence[Operand]) -> Program:
+    """The program with a first turn before each loop that needs one for its cotangents, of those
+    that are in no other.
+
+    Args:
+        program: The program.
+        wrt: What it is differentiated by.
+        results: What is differentiated.
+    """
+    flow = Flow(program)
+    shared = _Uses(program, flow.moving(wrt) & flow.leading(results), results).shared
+    return tidy(_Peeler(program, shared).program(), ALL) if shared else program
+
+
+class _Found:
+    """A loop, the time at which it begins, and the times of what is done instead of it."""
+
+    def __init__(self, loop: Loop, at: int) -> None:
+        self.loop = loop
+        self.at = at
+        self.instead: list[range] = []
+
+
+class _Uses:
+    """Where the values are used that a derivative goes through.
+
+    Fields:
+        shared: the loops, by their `turns`, of which a first value is used inside or behind.
+    """
+
+    def __init__(self, program: Program, active: Activity, results: Sequence[Operand]) -> None:
+        self._active = active
+        self._time = 0
+        self._uses: dict[int, list[int]] = {}
+        self._loops: list[_Found] = []
+        self._block(program.block, outermost=True)
+        self._used(results, results)
+        self.shared = {found.loop.turns.number for found in self._loops if self._is(found)}
+
+    def _used(self, sources: Sequence[Operand | None], targets: Sequence[Operand]) -> None:
+        """Note the uses of what goes on to something that a derivative goes through."""
+        self._time += 1
+        for x, target in zip(sources, targets, strict=True):
+            if isinstance(x, Value) and x in self._active and target in self._active:
+                self._uses.setdefault(x.number, []).append(self._time)
+
+    def _block(self, block: Block, outermost: bool) -> None:
+        for i in block.body:
+            match i:
+                case Do():
+                    self._used(i.args, [i.target] * len(i.args))
+                case Ruled():
+                    for target in i.targets:
+                        self._used(i.args, [target] * len(i.args))
+                case If():
+                    before = len(self._loops)
+                    self._side(i, i.then, outermost)
+                    inside, began = self._loops[before:], self._time
+                    self._side(i, i.orelse, outermost)
+                    for found in inside:
+                        found.instead.append(range(began + 1, self._time + 1))
+                case Loop():
+                    self._used(i.initial, i.params)
+                    if outermost:
+                        self._loops.append(_Found(i, self._time))
+                    self._block(i.body, outermost=False)
+                    self._used(i.body.results[1:], i.params)
+                case Push():
+                    self._used(i.values, i.values)
+
+    def _side(self, i: If, side: Block, outermost: bool) -> None:
+        self._block(side, outermost)
+        self._used(side.results, i.targets)
+
+    def _is(self, found: _Found) -> bool:
+        """Whether one of a loop's first values is used otherwise, inside or behind, and it is
+        another in the next turn.
+        """
+        loop, at = found.loop, found.at
+        inside = {v.number for i in loop.body.body for v in defined(i)}
+        for x, param, then in zip(loop.initial, loop.params, loop.body.results[1:], strict=True):
+            uses = self._uses.get(x.number, []) if isinstance(x, Value) else []
+            if at not in uses or param not in self._active:
+                continue
+            changes = isinstance(then, Value) and then.number in inside
+            later = [t for t in uses if t > at and not any(t in span for span in found.instead)]
+            if changes and (uses.count(at) > 1 or later):
+                return True
+        return False
+
+
+class _Peeler:
+    """Writes the first turns of loops."""
+
+    def __init__(self, program: Program, loops: set[int]) -> None:
+        self._program = program
+        self._loops = loops
+        self._next = unused(program)
+
+    def program(self) -> Program:
+        program = self._program
+        return Program(program.inputs, self._block(program.block), program.texts)
+
+    def _fresh(self, type: str) -> Value:
+        self._next += 1
+        return Value(self._next - 1, type)
+
+    def _block(self, block: Block) -> Block:
+        return Block(
+            tuple([made for i in block.body for made in self._instruction(i)]), block.results
+        )
+
+    def _instruction(self, i: Instruction) -> Sequence[Instruction]:
+        match i:
+            case If():
+                return (If(i.span, i.targets, i.test, self._block(i.then), self._block(i.orelse)),)
+            case Loop():
+                body = self._block(i.body)
+                whole = Loop(i.span, i.targets, i.turns, i.params, i.initial, body)
+                return self._peeled(whole) if i.turns.number in self._loops else (whole,)
+        return (i,)
+
+    def _peeled(self, i: Loop) -> Sequence[Instruction]:
+        names: dict[int, Operand] = {p.number: x for p, x in zip(i.params, i.initial, strict=True)}
+        copier = Copier(names, self._fresh)
+        first = copier.block(i.body)
+        again, *nexts = first.results
+        targets = tuple([self._fresh(t.type) for t in i.targets])
+        turns, more = self._fresh("int"), self._fresh("int")
+        rest = Loop(i.span, targets, turns, i.params, tuple(nexts), i.body)
+        count = Do(i.span, more, ops.add.name, (turns, 1), ())
+        then = Block((rest, count), (*targets, more))
+        orelse = Block((), (*nexts, 1))
+        return (*first.body, If(i.span, (*i.targets, i.turns), again, then, orelse))

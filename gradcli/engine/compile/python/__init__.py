@@ -1,0 +1,1 @@
+"""Python code of typed programs."""

@@ -1,0 +1,1 @@
+"""From the ops program to a typed program."""

@@ -1,0 +1,189 @@
+"""Tensors with dimensions, of known shape, as arrays: what is done to one is one instruction."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from gradcli.engine.compile.result_type import result_type
+from gradcli.engine.compile.specialize.values import Cell, is_number
+from gradcli.engine.compile.specialize.values import is_whole as is_tensor
+from gradcli.engine.compile.symbols import Symbol, argument, is_whole
+from gradcli.engine.compile.typed import (
+    DTYPES,
+    Placed,
+    array_type,
+    dtype_and_shape,
+    is_array,
+    is_floating,
+)
+from gradcli.engine.ops.catalog import ops
+from gradcli.engine.ops.op import REQUIRED, Op
+from gradcli.engine.tape.tensor import Tensor
+from gradcli.engine.values import memory
+from gradcli.engine.values.data import Quiet, np
+from gradcli.errors import GradError
+
+
+class Arrays:
+    """The tensors with dimensions: what is done to them goes to a trace."""
+
+    def __init__(self, trace: Any) -> None:
+        self._trace = trace
+
+    def takes(self, op: Op, args: Sequence[Any]) -> bool:
+        """Whether an op on these is one on arrays."""
+        if any(map(_is_tensor, args)):
+            return True
+        return op.number is None and op.body is None and not op.view and op.array is not None
+
+    def types(self, dtype: str, shape: Sequence[int]) -> list[str]:
+        """Of which types the values are that a tensor is made of."""
+        if 0 in shape:
+            raise self._trace.refused("a tensor of no elements")
+        return [array_type(dtype, shape)]
+
+    def given(self, values: Sequence[Symbol], shape: Sequence[int], visible: bool | None) -> Cell:
+        """A tensor that comes from outside, whose elements lie in order in memory."""
+        (number,) = values
+        self._trace.dense.add(number.value.number)
+        found: Cell = self._trace.cell(number, visible=visible)
+        found.leaf = visible is True
+        return found
+
+    def of_known(self, x: Tensor, *, visible: bool | None = False) -> Cell:
+        """A tensor whose elements are known."""
+        if x.dtype not in DTYPES.values() or not x.data.size:
+            raise self._trace.refused(f"a tensor of {x.data.size} elements of {x.dtype}")
+        found: Cell = self._trace.cell(self._trace.held(x.data), visible=visible)
+        found.frozen = True  # it may lie on the memory of others
+        return found
+
+    def is_dense(self, x: Symbol) -> bool:
+        """Whether it is known that the elements lie in order in memory."""
+        return x.value.number in self._trace.dense
+
+    def do(self, op: Op, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
+        """What an op makes of tensors and numbers."""
+        args = [self.of_known(x) if isinstance(x, Tensor) and x.shape else x for x in args]
+        given = ((name.removeprefix("*"), value) for name, value in op.params.items())
+        params = {n: value for n, value in given if value is not REQUIRED} | dict(params)
+        return self._composed(op, args, params) if op.body else self._one(op, args, params)
+
+    def _composed(self, op: Op, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
+        assert op.body is not None
+        try:
+            found = op.body(*args, **params)
+        except (TypeError, AttributeError, ValueError):
+            raise self._trace.refused(f"`{op.name}` of a tensor with dimensions") from None
+        if isinstance(found, tuple):
+            raise self._trace.refused(f"`{op.name}` of a tensor gives several")
+        if not op.folds or not isinstance(found, Cell) or any(found is a for a in args):
+            return found
+        number = found.number
+        if not isinstance(number, Symbol) or not is_floating(number.type):
+            return found
+        return self._cell(self._trace.point(number), found.visible, found.frozen)
+
+    def laid_as(self, number: Any, other: Any) -> Any:
+        """A number or array that takes the place of another, as that lies in memory."""
+        if not is_whole(number) or number.ndim < 2:  # of own memory those have but one order
+            return number
+        if self.is_dense(number) and self.is_dense(other):
+            return number
+        found = self._trace.on_arrays(ops.laid_as, [number, other], {})
+        if self.is_dense(other):
+            self._trace.dense.add(found.value.number)
+        return found
+
+    def owned(self, op: Op, found: Any, args: Sequence[Any]) -> Any:
+        """What an op made of others gives a program: a tensor on memory of its own."""
+        if op.body is None or op.view or not is_tensor(found):
+            return found
+        if any(found is a for a in args):
+            found = self._one(ops.clone, [found], {})
+        is_dense = self.is_dense(found.number)
+        if op.layouts and op.layouts[0] is memory.in_order and not is_dense:
+            return self._one(ops.ordered, [found], {})
+        if found.frozen or (op.layouts and not is_dense):
+            args = [self.of_known(x) if isinstance(x, Tensor) and x.shape else x for x in args]
+            given = [x for x in args if x is not None]
+            return self._one(ops.owned, [found, *given], {"by": op.name})
+        return found
+
+    def _one(self, op: Op, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
+        trace = self._trace
+        inside = [x.number if isinstance(x, Cell) else x for x in args]
+        if op.view and not is_whole(inside[0]):
+            raise trace.refused(f"`{op.name}` of a tensor shares its memory")
+        made = trace.symbol(result_type(op, inside, params, trace.span))
+        operands = tuple(map(argument, inside))
+        trace.add(Placed(trace.span, made.value, op.name, operands, tuple(params.items())))
+        if is_array(made.type) and self._lies_dense(op, inside, params):
+            self._trace.dense.add(made.value.number)
+        seen = [x.visible for x in args if isinstance(x, Cell)]
+        visible = None if None in seen else any(seen)
+        floating = is_floating(made.type)
+        self._save(op, args, made)
+        if not trace.recording and floating:
+            made = trace.cut(made)
+        found = self._cell(made, floating and trace.recording and visible, op.view)
+        found.saved = op.guards_out and trace.recording and floating
+        if op.view:
+            found.base = args[0], args[0].number
+        return found
+
+    def _cell(self, number: Symbol, visible: bool | None, frozen: bool) -> Cell:
+        found: Cell = self._trace.cell(number, visible=visible)
+        found.frozen = frozen
+        return found
+
+    def _lies_dense(self, op: Op, args: Sequence[Any], params: Mapping[str, Any]) -> bool:
+        whole = [x for x in args if is_whole(x)]
+        if not op.view:
+            (layout,) = op.layouts
+            is_dense = all(map(self.is_dense, whole))
+            as_these = layout in (memory.as_arguments, memory.as_first)
+            return layout is memory.in_order or (as_these and is_dense)
+        if not self.is_dense(args[0]) or op.array is None:
+            return False
+        dtype, shape = dtype_and_shape(args[0].type)
+        rest = [0 if isinstance(x, Symbol) else x for x in args[1:]]  # it is a place
+        try:
+            with Quiet():
+                found = op.array(np.empty(shape, dtype), *rest, **params)
+        except (GradError, TypeError, ValueError):
+            return False
+        return bool(found.flags.c_contiguous)
+
+    def _save(self, op: Op, args: Sequence[Any], made: Symbol) -> None:
+        """Note which tensors the rules of an op read, which must not be changed any more."""
+        if not self._trace.recording or not is_floating(made.type):
+            return
+        guards = op.reads if op.guards is None else op.guards
+        if op.variadic:
+            for x in args if any(map(any, guards)) else ():
+                self._keep(x)
+            return
+        moves = [isinstance(getattr(x, "number", x), Symbol) for x in args]
+        for k, x in enumerate(args):
+            if any(row[k] for row, is_moving in zip(guards, moves, strict=False) if is_moving):
+                self._keep(x)
+
+    def _keep(self, x: Any) -> None:
+        """Note that a tensor is read by a rule, and what it is a view of is, too."""
+        if isinstance(x, Cell) and not x.saved:
+            self._trace.touch(x)
+            x.saved = True
+            self._keep(None if x.base is None else x.base[0])
+
+    def made(self, numbers: Sequence[Any], shape: Sequence[int], visible: bool | None) -> Cell:
+        """A tensor of these numbers."""
+        found = self._one(ops.assembled, numbers, {"size": tuple(shape)})
+        found.visible = visible
+        return found  # type: ignore[no-any-return]  # an op with one result
+
+
+def _is_tensor(x: Any) -> bool:
+    """Whether it is a tensor that is no number in the typed program."""
+    return is_tensor(x) or (not is_number(x) and isinstance(x, Tensor) and bool(x.shape))

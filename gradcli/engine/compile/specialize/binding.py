@@ -1,0 +1,247 @@
+"""The inputs of a program that is specialized, and the points at which it is differentiated."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, ClassVar, TypeAlias
+
+from gradcli import ir
+from gradcli.engine.compile.specialize.trace import Trace
+from gradcli.engine.compile.specialize.values import Cell, Vector, is_known, is_number, number_type
+from gradcli.engine.compile.symbols import Symbol, operand
+from gradcli.engine.compile.typed import (
+    DTYPES,
+    TYPES,
+    NotCompilable,
+    Value,
+    is_array,
+    is_floating,
+)
+from gradcli.engine.ops.catalog import ops
+from gradcli.engine.run.inputs import Given, Inputs
+from gradcli.engine.run.session import Session
+from gradcli.engine.tape.tensor import AccumulateGrad, Tensor, leaf, node_of
+from gradcli.engine.values.data import NUMBERS, np
+from gradcli.errors import GradError
+from gradcli.record import Record
+
+Draw: TypeAlias = Callable[[Session], Any]
+"""Draws random numbers, from the generator of a session."""
+
+
+class Entry(Record):
+    """An input of a typed program: the name that a number, or a tensor of that shape, is given
+    under; one of the values that this is made of has the place `at`.
+    """
+
+    __slots__ = ("name", "value", "shape", "at")
+    _defaults: ClassVar[dict[str, Any]] = {"shape": (), "at": 0}
+    name: str
+    value: Value
+    shape: tuple[int, ...]
+    at: int
+
+
+class Array(Record):
+    """A tensor with dimensions that is differentiated: its shape, and its elements in order, or
+    the tensor as one value.
+    """
+
+    __slots__ = ("shape", "values")
+    shape: tuple[int, ...]
+    values: tuple[Value, ...]
+
+
+class Binding:
+    """The inputs of one program, bound as a run binds them.
+
+    Fields:
+        entries: those that are given, in the order of the program.
+        points: the values at which names are differentiated.
+        arrays: likewise where they are tensors with dimensions.
+        draws: what draws the random numbers among the entries, by name.
+    """
+
+    def __init__(
+        self,
+        program: ir.Program,
+        trace: Trace,
+        given: Mapping[str, tuple[int, ...]],
+        watched: Collection[str],
+        asked: Collection[str],
+    ) -> None:
+        self._trace = trace
+        self._given = given
+        self._watched = watched
+        self._asked = asked
+        samples = {n: Given(np.ones(shape) if shape else 1.0, n) for n, shape in given.items()}
+        self._inputs = Inputs(samples, program.source, Session(recording=True))
+        self.entries: list[Entry] = []
+        self.points: dict[str, Value] = {}
+        self.arrays: dict[str, Array] = {}
+        self.draws: list[tuple[str, Draw]] = []
+        self._session = Session()
+
+    def is_given(self, name: str) -> bool:
+        """Whether a value for an input comes from outside."""
+        return name in self._given
+
+    def bound(self, i: ir.Input, default: Any) -> Any:
+        """The value of an input."""
+        if not self.is_given(i.name):
+            return self.point(i.name, self._of_default(i, default))
+        try:
+            sample = self._inputs.bind(i, _sample(default))
+        except GradError:
+            raise NotCompilable(f"the input `{i.name}` is of another kind", i.span) from None
+        if isinstance(sample, Tensor) and sample.shape:
+            return self.point(i.name, self._tensor(i, sample))
+        number = self._entry(i.name, self._type(i, sample))
+        if not isinstance(sample, Tensor):
+            return self.point(i.name, number)
+        node = node_of(sample)
+        made = self._trace.cell(number, visible=node is not None)
+        made.leaf = type(node) is AccumulateGrad
+        return self.point(i.name, self._led(made))
+
+    def drawn(self, draw: Draw) -> Any:
+        """A tensor of random numbers, or None: a run draws them before its code."""
+        name = f"{len(self.draws)} drawn"  # which is no name of a program
+        self.draws.append((name, draw))
+        sample = draw(self._session)
+        if not isinstance(sample, Tensor):
+            return sample
+        if sample.dtype not in DTYPES.values() or not math.prod(sample.shape):
+            raise self._trace.refused(f"random numbers of {sample.dtype}, or none")
+        if sample.shape and not sample.data.flags.c_contiguous:
+            raise self._trace.refused("random numbers that lie in another order")
+        if sample.shape:
+            types = self._trace.tensors.types(sample.dtype, sample.shape)
+            values = [self._entry(name, t, sample.shape, at) for at, t in enumerate(types)]
+            is_leaf = node_of(sample) is not None
+            return self._led(self._trace.tensors.given(values, sample.shape, is_leaf))
+        made = self._trace.cell(self._entry(name, TYPES[type(sample.data)]))
+        made.leaf = made.visible = node_of(sample) is not None
+        return self._led(made)
+
+    def size(self, name: str) -> int:
+        """The size that a value has bound."""
+        return self._inputs.size(name)
+
+    def _entry(self, name: str, type_: str, shape: tuple[int, ...] = (), at: int = 0) -> Symbol:
+        """A number that is given."""
+        value = self._trace.value(type_)
+        self.entries.append(Entry(name, value, shape, at))
+        self._trace.connections.plain(value)
+        return Symbol(value, self._trace)
+
+    def _tensor(self, i: ir.Input, sample: Tensor) -> Any:
+        """A tensor with dimensions that is given."""
+        if sample.dtype not in DTYPES.values():
+            raise NotCompilable(f"the input `{i.name}` is a tensor of {sample.dtype}", i.span)
+        types = self._trace.tensors.types(sample.dtype, sample.shape)
+        values = [self._entry(i.name, t, sample.shape, at) for at, t in enumerate(types)]
+        return self._led(
+            self._trace.tensors.given(values, sample.shape, node_of(sample) is not None)
+        )
+
+    def _led(self, made: Any) -> Any:
+        """A tensor, as a leaf of the program's graph if it is one."""
+        graph = self._trace.graph
+        if graph is None or not isinstance(made, Cell) or not made.leaf:
+            return made
+        return graph.leaf(made)
+
+    def _type(self, i: ir.Input, sample: Any) -> str:
+        data = sample.data if isinstance(sample, Tensor) else sample
+        if type(data) not in NUMBERS:
+            raise NotCompilable(f"the input `{i.name}` is no single number", i.span)
+        return TYPES[type(data)]
+
+    def _of_default(self, i: ir.Input, default: Any) -> Any:
+        if not is_known(default):
+            if i.type is None and i.kind != "param" and isinstance(default, (Cell, Symbol)):
+                return default
+            raise self._trace.refused(f"the default of `{i.name}` hangs on other inputs")
+        bound = self._inputs.bind(i, default)
+        if not isinstance(bound, Tensor):
+            return bound
+        if bound.shape:
+            is_visible = node_of(bound) is not None
+            if not is_visible and i.name not in self._watched:
+                return bound
+            found = self._trace.tensors.of_known(bound, visible=is_visible)
+            if isinstance(found, Cell):
+                found.leaf, found.frozen = is_visible, False
+            return self._led(found)
+        made = self._trace.cell(bound.data, visible=node_of(bound) is not None)
+        made.leaf = made.visible is True
+        return self._led(made)
+
+    def watched(self, name: str, held: Any) -> Any:
+        """The value of a name that is no input."""
+        if name in self._asked or (isinstance(held, Cell) and held.leaf):
+            return self.point(name, held)
+        return held
+
+    def point(self, name: str, held: Any) -> Any:
+        """A value as one that is differentiated, if it is watched and can be."""
+        if name not in self._watched:
+            return held
+        if isinstance(held, Vector):
+            return self._array(name, held)
+        cell = held if isinstance(held, Cell) else None
+        number = held if cell is None else cell.number
+        if isinstance(held, (list, tuple)) or (isinstance(held, Tensor) and held.shape):
+            raise self._trace.refused(f"`{name}`, which is differentiated, is no number")
+        if is_number(number) and number_type(number) == "int" and name in self._asked:
+            number = ops.mul(number, 1.0)
+        if not is_number(number) or not is_floating(number_type(number)):
+            return held
+        if self._trace.depth > 1:
+            raise self._trace.refused(f"`{name}` is differentiated inside a branch or loop")
+        is_input = (
+            self.entries
+            and operand(number) is self.entries[-1].value
+            and self.entries[-1].name == name
+        )
+        at = number if is_input else self._trace.point(number)
+        if is_array(at.type):
+            self.arrays[name] = Array(at.shape, (at.value,))
+        else:
+            self.points[name] = at.value
+        self._trace.connections.point(at.value)
+        if cell is None:
+            return at
+        cell.number = at
+        return cell
+
+    def _array(self, name: str, held: Vector) -> Vector:
+        """A tensor with dimensions as one that is differentiated, if it is of floats."""
+        if held.type != "float":
+            return held
+        if self._trace.depth > 1:
+            raise self._trace.refused(f"`{name}` is differentiated inside a branch or loop")
+        last = self.entries[-len(held.numbers) :]
+        given = [entry.value for entry in last if entry.name == name]
+        at = held.numbers
+        if [operand(x) for x in at] != given:
+            at = tuple(map(self._trace.point, at))
+        for x in at:
+            self._trace.connections.point(x.value)
+        self.arrays[name] = Array(held.shape, tuple(x.value for x in at))
+        return Vector(at, held.shape, held.visible, self._trace, held.dense)
+
+
+def _sample(default: Any) -> Any:
+    """A value of the kind of a default, which tells the kind of what is given instead."""
+    if isinstance(default, Symbol):
+        return _OF_TYPE[number_type(default)]
+    if isinstance(default, Cell):
+        number = _OF_TYPE[number_type(default.number)]
+        return leaf(1.0) if default.leaf else Tensor(number)
+    return default
+
+
+_OF_TYPE = {"float": 1.0, "int": 1, "bool": True}

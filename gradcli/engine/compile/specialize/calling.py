@@ -1,0 +1,480 @@
+"""Calls while a program is specialized: its own functions are followed, built-ins do what their
+entries say.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from gradcli import ir
+from gradcli.engine.compile import typed
+from gradcli.engine.compile.specialize.flow import NEXT, RESULT, Follower
+from gradcli.engine.compile.specialize.liveness import Liveness
+from gradcli.engine.compile.specialize.texts import Texts
+from gradcli.engine.compile.specialize.trace import Trace
+from gradcli.engine.compile.specialize.values import (
+    Cell,
+    Closure,
+    Conflict,
+    Context,
+    Each,
+    Frame,
+    Own,
+    Range,
+    Text,
+    Transform,
+    Vector,
+    is_known,
+    is_number,
+    is_whole,
+    number_type,
+    taken,
+)
+from gradcli.engine.compile.symbols import Symbol
+from gradcli.engine.compile.typed import GoesBack, is_array
+from gradcli.engine.ops.binding import bind, bind_host
+from gradcli.engine.ops.catalog import ops
+from gradcli.engine.ops.op import Op
+from gradcli.engine.run import attributes, call
+from gradcli.engine.run.members import UNRECORDED
+from gradcli.engine.run.session import Session
+from gradcli.engine.tape.graph import Site
+from gradcli.engine.tape.tensor import AccumulateGrad, Tensor, node_of
+from gradcli.engine.values.conversion import whole
+from gradcli.engine.values.data import NUMBERS, np
+from gradcli.engine.values.dtypes import DTYPES, dtype_name
+from gradcli.ir import visit
+
+if TYPE_CHECKING:
+    from gradcli.engine.compile.specialize.own import OwnFunctions
+    from gradcli.engine.compile.specialize.transforming import Transforms
+
+DEEPEST = 100
+"""Calls within each other that are followed."""
+
+_OF_TYPE = {"float": 1.0, "int": 1, "bool": True}
+_OF_DTYPE = {typed.DTYPES[type_]: one for type_, one in _OF_TYPE.items()}
+
+
+class Calls:
+    """The calls of one program; `session` does what is known. `changes` tells whether a name around
+    a function may be something else after a call, `drawn` gives what draws random numbers.
+    """
+
+    def __init__(
+        self,
+        follower: Follower,
+        trace: Trace,
+        session: Session,
+        texts: Texts,
+        changes: Callable[[Closure], bool],
+        drawn: Callable[[Callable[[Session], Any]], Any],
+    ) -> None:
+        self._drawn = drawn
+        self._do = follower
+        self._trace = trace
+        self._session = session
+        self._texts = texts
+        self._changes = changes
+        self._depth = 0
+
+    @cached_property
+    def transforms(self) -> Transforms:
+        """What differentiates functions."""
+        from gradcli.engine.compile.specialize.transforming import Transforms
+
+        return Transforms(self._trace, self.call)
+
+    @cached_property
+    def own(self) -> OwnFunctions:
+        """The functions with rules of their own."""
+        from gradcli.engine.compile.specialize.own import OwnFunctions
+
+        return OwnFunctions(self._trace, self.call, self._changes)
+
+    # --- functions of the program ----------------------------------------------------------
+
+    def call(self, function: Any, args: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
+        """What a function gives."""
+        if isinstance(function, ir.Builtin):
+            return self.by_name(ops[function.name], args, keywords)
+        if isinstance(function, Transform):
+            return function.call(args, keywords)
+        if not isinstance(function, Closure):
+            raise self._trace.refused("a function is called that is no function of the program")
+        given = self._bound(function, args, keywords)
+        code = function.function
+        frame = Frame(function.frame, Liveness(code, frozenset()), self._trace.tick())
+        frame.slots.update(given)
+        self._trace.steps += 1
+        self._depth += 1
+        self._trace.deepest = max(self._trace.deepest, self._depth)
+        if self._depth > DEEPEST:
+            raise self._trace.refused(f"`{code.name}` calls itself as often as values tell")
+        span = self._trace.span
+        try:
+            flow = self._do.block(code.body, frame)
+        finally:
+            self._depth -= 1
+        self._trace.span = span
+        if isinstance(flow, Symbol):
+            return Conflict(f"`{code.name}` ends without `return` on one of two ways")
+        return None if flow == NEXT else frame.slots[RESULT]
+
+    def _bound(
+        self, function: Closure, args: Sequence[Any], keywords: Mapping[str, Any]
+    ) -> dict[int, Any]:
+        parameters = function.function.parameters
+        if any(p.kind for p in parameters) or visit.is_generator(function.function):
+            raise self._trace.refused(f"`{function.function.name}` takes any number of arguments")
+        given = dict(zip((p.name for p in parameters), args, strict=False))
+        if len(args) > len(parameters) or not given.keys().isdisjoint(keywords):
+            raise self._trace.refused(f"`{function.function.name}` takes other arguments")
+        given = {**function.defaults, **given, **keywords}
+        if given.keys() != {p.name for p in parameters}:
+            raise self._trace.refused(f"`{function.function.name}` takes other arguments")
+        return {p.slot: given[p.name] for p in parameters}
+
+    # --- built-ins -------------------------------------------------------------------------
+
+    def apply(self, op: Op, named: Mapping[str, Any], arguments: ir.Named) -> Any:
+        """A built-in whose arguments are bound to their names."""
+        if op.pure and op.transform is None and all(map(is_known, named.values())):
+            function = call.bound(op, arguments, Site(self._trace.span, ""))
+            found = self._known(function, *named.values())
+            if not isinstance(found, Iterator):
+                return found
+        return self._bound_op(op, lambda: bind(op, (), named))
+
+    def by_name(self, op: Op, args: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
+        """A built-in called with any arguments."""
+        if op.pure and op.transform is None and all(map(is_known, (*args, *keywords.values()))):
+            function = call.by_name(op, Site(self._trace.span, ""))
+            found = self._known(function, *args, **keywords)
+            if not isinstance(found, Iterator):
+                return found
+        return self._bound_op(
+            op, lambda: (bind_host if op.host is not None else bind)(op, args, keywords)
+        )
+
+    def _known(self, function: Callable[..., Any], *args: Any, **keywords: Any) -> Any:
+        """What the interpreter makes of what is known."""
+        given = [self._spoken(a) for a in args]
+        named = {name: self._spoken(a) for name, a in keywords.items()}
+        return self._adopted(function(self._session, *given, **named))
+
+    def _spoken(self, value: Any) -> Any:
+        """A built-in as the interpreter has it."""
+        if not isinstance(value, ir.Builtin):
+            return value
+        functions = self._session.functions
+        if value.name not in functions:
+            functions[value.name] = call.value(ops[value.name], self._session)
+        return functions[value.name]
+
+    def _adopted(self, value: Any) -> Any:
+        """A value of the interpreter's as one that is specialized."""
+        if isinstance(value, tuple) and type(value) is tuple:
+            return tuple(map(self._adopted, value))
+        if not isinstance(value, Tensor):
+            return value
+        node, trace = node_of(value), self._trace
+        if type(value.data) not in NUMBERS:
+            if node is None:
+                return value
+            if trace.graph is None:
+                raise GoesBack("a tensor with dimensions requires grad", trace.span)
+            found = trace.tensors.of_known(value, visible=True)
+            found.frozen = False  # it has just been made
+            return trace.graph.leaf(found)
+        made = trace.cell(value.data, visible=node is not None)
+        made.leaf = type(node) is AccumulateGrad
+        return trace.graph.leaf(made) if made.leaf and trace.graph is not None else made
+
+    def _bound_op(self, op: Op, bound: Callable[[], tuple[Sequence[Any], Any]]) -> Any:
+        args, params = bound()
+        if op.host is not None:
+            return self._hosted(op, args, params)
+        if op.on_items is not None and isinstance(args[0], (list, tuple)):
+            found = op.on_items(self, args[0], params, None)
+            if found is not None:
+                return found
+        for a in args:
+            if not is_number(a) and not isinstance(a, (Cell, Vector, Tensor)) and a is not None:
+                raise self._trace.refused(f"`{op.name}` of what is no number")
+        return self._trace.tensors.owned(op, self._trace.do(op, args, params), args)
+
+    def _hosted(self, op: Op, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
+        if op.traced is None:
+            reason = f"`{op.name}`" + (
+                " draws random numbers" if not op.pure else " of what is known only when it runs"
+            )
+            raise self._trace.refused(reason)
+        try:
+            return op.traced(self, *args, **params)
+        except (TypeError, ValueError):
+            raise self._trace.refused(f"`{op.name}` of these arguments") from None
+
+    def refused(self, reason: str) -> Exception:
+        return self._trace.refused(reason)
+
+    @property
+    def graph(self) -> Any:
+        if self._trace.graph is None:
+            raise GoesBack("what was recorded is gone back through", self._trace.span)
+        return self._trace.graph
+
+    def drawn(
+        self, draw: Callable[..., Any], args: Sequence[Any], params: Mapping[str, Any]
+    ) -> Any:
+        trace = self._trace
+        if trace.differentiates:
+            raise trace.refused("random numbers are drawn")
+        if trace.depth > 1:
+            raise trace.refused("random numbers are drawn in a branch or a loop")
+        if not all(map(is_known, (*args, *params.values()))):
+            raise trace.refused("random numbers of what is known only when it runs are drawn")
+        return self._drawn(lambda session: draw(session, *args, **params))
+
+    def are_tensors(self, value: Any) -> bool:
+        if isinstance(value, (list, tuple)):
+            return bool(value) and all(map(self.are_tensors, value))
+        return isinstance(value, (Cell, Vector, Tensor))
+
+    # --- what entries ask ------------------------------------------------------------------
+
+    def do(self, op: Op, args: Sequence[Any], params: Mapping[str, Any], site: Any = None) -> Any:
+        """An op on numbers and tensors."""
+        return self._trace.do(op, args, params)
+
+    def operands(self, op: Op, args: Sequence[Any], site: Any = None) -> Sequence[Any]:
+        """The arguments of an op, all numbers and tensors."""
+        for a in args:
+            if not is_number(a) and not isinstance(a, (Cell, Vector, Tensor)):
+                raise self._trace.refused(f"`{op.name}` of what is no number")
+        return args
+
+    def text(self, make: Callable[[Sequence[Any]], str], values: Sequence[Any]) -> Text:
+        return self._texts.text(make, values)
+
+    def tell(self, make: Callable[[Sequence[Any]], str], values: Sequence[Any]) -> None:
+        self._texts.tell(make, values)
+
+    def items(self, value: Any) -> Sequence[Any]:
+        return self._do.items(value)
+
+    def each(self, items: Iterable[Any], of: Sequence[Any]) -> Each:
+        lists = [value for value in of if type(value) is list]
+        inner = [source for value in of if isinstance(value, Each) for source in value.sources]
+        return Each(list(items), [*inner, *((value, tuple(value)) for value in lists)])
+
+    def range(self, bounds: Sequence[Any]) -> Range:
+        start, stop, step = (0, *bounds, 1) if len(bounds) == 1 else (*bounds, 1)[:3]
+        whole = all(is_number(x) and number_type(x) == "int" for x in (start, stop))
+        if not whole or type(step) is not int or step == 0 or not 1 <= len(bounds) <= 3:
+            raise self._trace.refused("a range of a step that is known only when it runs")
+        return Range(start, stop, step)
+
+    def like(self, value: Any) -> Any:
+        if isinstance(value, Symbol):
+            return _OF_TYPE[number_type(value)]
+        if isinstance(value, (Cell, Vector)):
+            one = _OF_DTYPE[value.dtype]
+            return Tensor(np.full(value.shape, one) if value.shape else one)
+        if is_known(value):
+            return self._spoken(value)
+        raise self._trace.refused("the kind of what is known only when it runs")
+
+    def number(self, value: Any) -> Any:
+        if is_number(value) or is_whole(value):
+            return value
+        raise self._trace.refused("numbers are mixed with something else")
+
+    def cut(self, number: Any) -> Any:
+        return self._trace.cut(number)
+
+    def converted(self, value: Any, dtype: str) -> Any:
+        number = value.number if isinstance(value, Cell) else value
+        if dtype == "bool":
+            return self._trace.truth(number)
+        if not is_number(number):
+            raise self._trace.refused("a number is made of what is none")
+        if type(number) in NUMBERS:
+            return self._known(_CONVERTED[dtype], number)
+        type_ = number_type(number)
+        if dtype == "int64":
+            return number if type_ == "int" else (
+                ops.add(number, 0) if type_ == "bool" else ops.math_trunc(number)
+            )  # fmt: skip
+        if type_ != "float":
+            return ops.mul(number, 1.0)
+        return self._trace.cut(number) if isinstance(value, Cell) else number
+
+    def cell(self, value: Any, dtype: Any, leaf: Any) -> Any:
+        if isinstance(value, (list, Vector)):
+            return self._vector(value, dtype, leaf)
+        number = self._trace.cut(value.number if isinstance(value, Cell) else value)
+        if not is_number(number) or type(leaf) is not bool:
+            raise self._trace.refused("a tensor is made of what is no number")
+        if dtype is not None and dtype_name(dtype) != typed.DTYPES[number_type(number)]:
+            raise self._trace.refused("a tensor is made of another dtype")
+        if leaf and number_type(number) != "float":
+            raise self._trace.refused("a tensor that requires grad is of floats")
+        made = self._trace.cell(number, visible=leaf)
+        made.leaf = leaf
+        if leaf and self._trace.graph is not None:
+            self._trace.graph.leaf(made)
+        return made
+
+    def _vector(self, value: Any, dtype: Any, leaf: Any) -> Vector:
+        """A new tensor of a list of numbers and 0-d tensors, or of another."""
+        numbers = value.numbers if isinstance(value, Vector) else value
+        cut = [self._trace.cut(x.number if isinstance(x, Cell) else x) for x in numbers]
+        if dtype is not None or leaf or not all(map(is_number, cut)):
+            raise self._trace.refused("a tensor is made of what is no number")
+        if len({number_type(x) for x in cut}) > 1:  # the others become floats
+            cut = [x if number_type(x) == "float" else ops.mul(x, 1.0) for x in cut]
+        shape = value.shape if isinstance(value, Vector) else (len(cut),)
+        made: Vector = self._trace.tensors.made(cut, shape, visible=False)
+        return made
+
+    # --- what stands behind a point ----------------------------------------------------------
+
+    def method(self, receiver: Any, name: str, args: Sequence[Any], keywords: Any) -> Any:
+        """`receiver.name(args)`."""
+        if isinstance(receiver, (Own, Context)):
+            return self.own.method(receiver, name, args, keywords)
+        if type(receiver) is list:
+            return self._of_list(receiver, name, args, keywords)
+        if isinstance(receiver, Cell):
+            match name, args:
+                case "backward", _:
+                    return self.graph.backward_of(receiver, *args, **keywords)
+                case ("requires_grad_", []) | ("requires_grad_", [True]) if not keywords:
+                    return self.graph.required(receiver)
+                case "zero_grad", []:
+                    return self.graph.set_gradient(receiver, None)
+        if isinstance(receiver, Cell) and not keywords:
+            match name, args:
+                case "zero_", []:
+                    return self._filled(receiver, 0)
+                case (("fill_" | "copy_"), [value]) if is_number(value) or isinstance(value, Cell):
+                    return self._filled(receiver, value)
+        if is_whole(receiver):
+            match name, args:
+                case (("double" | "float"), []) if receiver.dtype == "float64":
+                    return receiver
+                case "detach", []:
+                    return self._detached(receiver)
+                case "copy", []:
+                    return self._trace.do(ops.clone, [receiver], {})
+                case "item", [] if math.prod(receiver.shape) == 1:
+                    number = receiver.number
+                    if receiver.shape:
+                        number = ops.reshape(receiver, shape=()).number
+                    return self._trace.cut(self._unboxed(number))
+                case (("size" | "dim" | "numel" | "nelement"), _):
+                    like = self.like(receiver)
+                    site = Site(self._trace.span, "")
+                    return self._known(attributes.method, site, like, name, args, keywords)
+        elif isinstance(receiver, Cell):
+            match name, args:
+                case (("item" | "tolist"), []):
+                    return self._trace.cut(receiver.number)
+                case (("double" | "float"), []) if number_type(receiver.number) == "float":
+                    return receiver
+                case "detach", []:
+                    return self._detached(receiver)
+                case (("dim" | "numel"), []):
+                    return int(name == "numel")
+        if isinstance(receiver, (Cell, Vector)) and name in ops and ops[name].method:
+            return self.by_name(ops[name], [receiver, *args], keywords)
+        if is_known([receiver, *args, *keywords.values()]) and name in UNRECORDED:
+            return self._known(
+                attributes.method, Site(self._trace.span, ""), receiver, name, args, keywords
+            )
+        raise self._trace.refused(f"`.{name}()` of what is known only when it runs")
+
+    def _of_list(self, items: list[Any], name: str, args: Sequence[Any], keywords: Any) -> Any:
+        self._trace.touch(items)
+        match name, args:
+            case "append", [item] if not keywords:
+                items.append(item)
+                return None
+            case "extend", [more] if not keywords:
+                items.extend(map(taken, self._do.items(more)))
+                return None
+            case "pop", [] | [_] if not keywords:
+                at = args[0] if args else -1
+                if type(at) is int and -len(items) <= at < len(items):
+                    return items.pop(at)
+        raise self._trace.refused(f"`.{name}()` of a list with these arguments")
+
+    def _filled(self, x: Cell, value: Any) -> Cell:
+        """A tensor after `x.fill_(value)`."""
+        number = value.number if isinstance(value, Cell) else value
+        is_plain = not (self._trace.recording and x.visible) and is_number(number)
+        if is_plain and number_type(x.number) == "float" and not is_array(number_type(number)):
+            self._trace.put_in(x, self.converted(value, "float64"))
+        else:
+            self._trace.change(ops.fill, x, [value])
+        return x
+
+    def _unboxed(self, number: Any) -> Any:
+        """The number in an array without dimensions."""
+        return self._trace.on_arrays(ops.unboxed, [number], {}) if is_array(number.type) else number
+
+    def _detached(self, x: Cell) -> Cell:
+        made = self._trace.cell(self._trace.cut(x.number))
+        made.frozen = made.whole = True  # they lie on the same memory
+        made.base = x, x.number
+        return made
+
+    def attribute(self, receiver: Any, name: str) -> Any:
+        """`receiver.name`."""
+        if isinstance(receiver, (Own, Context)):
+            return self.own.attribute(receiver, name)
+        if isinstance(receiver, Cell):
+            match name:
+                case "grad":
+                    return self.graph.gradient(receiver)
+                case "is_leaf" if receiver.visible is not None:
+                    return receiver.leaf or not receiver.visible
+        if is_whole(receiver):
+            match name:
+                case "requires_grad" if receiver.visible is not None:
+                    return receiver.visible
+                case "T":
+                    dims = tuple(reversed(range(receiver.ndim)))
+                    return self._trace.do(ops.permute, [receiver], {"dims": dims})
+                case "mT" if receiver.ndim > 1:
+                    return self._trace.do(ops.transpose, [receiver], {"dim0": -2, "dim1": -1})
+        if (isinstance(receiver, Vector) or is_whole(receiver)) and name in _OF_LIKE:
+            return self._known(attributes.get, self.like(receiver), name)
+        if isinstance(receiver, Cell):
+            match name:
+                case "data":
+                    return self._detached(receiver)
+                case "requires_grad" if receiver.visible is not None:
+                    return receiver.visible
+                case "is_leaf" if not receiver.visible and receiver.visible is not None:
+                    return True
+                case "ndim":
+                    return 0
+                case "dtype":
+                    return DTYPES[receiver.dtype]
+        elif is_known(receiver) and (name in UNRECORDED or not isinstance(receiver, Tensor)):
+            return self._known(attributes.get, receiver, name)
+        raise self._trace.refused(f"`.{name}` of what is known only when it runs")
+
+
+_OF_LIKE = {"shape", "ndim", "dtype"}
+"""Attributes of a tensor that its shape and dtype tell."""
+
+_CONVERTED: dict[str, Callable[..., Any]] = {
+    "int64": lambda session, number: whole(number),
+    "float64": lambda session, number: float(number),
+}

@@ -1,0 +1,244 @@
+"""From the ops program to a typed program: an abstract run in which all that is known of it
+before a run is done, and what is not is written down.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from gradcli import ir
+from gradcli.engine.compile.effort import Effort, nested
+from gradcli.engine.compile.specialize.binding import Array, Binding, Draw, Entry
+from gradcli.engine.compile.specialize.liveness import Liveness
+from gradcli.engine.compile.specialize.statements import Statements
+from gradcli.engine.compile.specialize.texts import Texts
+from gradcli.engine.compile.specialize.trace import Trace
+from gradcli.engine.compile.specialize.values import (
+    Cell,
+    Closure,
+    Conflict,
+    Either,
+    Frame,
+    Own,
+    Transform,
+    Vector,
+    is_known,
+    is_number,
+    number_type,
+)
+from gradcli.engine.compile.specialize.vectors import Vectors
+from gradcli.engine.compile.specialize.ways import chosen
+from gradcli.engine.compile.symbols import operand
+from gradcli.engine.compile.typed import (
+    Block,
+    GoesBack,
+    NotCompilable,
+    Operand,
+    Program,
+    Value,
+    type_of,
+)
+from gradcli.engine.ops.catalog import ops
+from gradcli.errors import GradError
+from gradcli.record import Record
+from gradcli.recursion import NESTED, Room
+
+
+class Leaf(Record):
+    """A number among the results of a program: its type, and whether it stands in a 0-d tensor."""
+
+    __slots__ = ("type", "tensor")
+    type: str
+    tensor: bool
+
+
+class Known(Record):
+    """A result that is the same in every run."""
+
+    __slots__ = ("value",)
+    value: Any
+
+
+class Items(Record):
+    """A result that is a list or tuple: which, and what is in it."""
+
+    __slots__ = ("kind", "items")
+    kind: type
+    items: tuple[Any, ...]
+
+
+class Ways(Record):
+    """A result that is one thing or another, by the bool that stands before its numbers."""
+
+    __slots__ = ("then", "orelse")
+    then: Any
+    orelse: Any
+
+
+class Elements(Record):
+    """A result that is a tensor with dimensions, of that many numbers."""
+
+    __slots__ = ("type", "shape", "count")
+    type: str
+    shape: tuple[int, ...]
+    count: int
+
+
+class Trained(Record):
+    """A result that is a tensor of the program's own graph: its value, whether it is a leaf that
+    requires grad, and what is in its `grad`.
+    """
+
+    __slots__ = ("value", "requires_grad", "grad")
+    value: Leaf
+    requires_grad: bool
+    grad: Leaf | None
+
+
+Tree: TypeAlias = "Leaf | Known | Items | Ways | Elements | Trained"
+
+
+class Specialized(Record):
+    """A program specialized for the kinds of its inputs.
+
+    Fields:
+        program: the typed program; its results are the numbers in the wanted values, in order.
+        inputs: for each input of it the name that its number is given under, and its value.
+        outputs: what each of the wanted values is made of.
+        points: the values at which names are differentiated, in the order of the program.
+        arrays: likewise where they are tensors with dimensions.
+        effort: what a run of it may take.
+        draws: what draws the random numbers among the inputs, by name, in order.
+    """
+
+    __slots__ = ("program", "inputs", "outputs", "points", "arrays", "effort", "draws")
+    program: Program
+    inputs: tuple[Entry, ...]
+    outputs: tuple[Tree, ...]
+    points: Mapping[str, Value]
+    arrays: Mapping[str, Array]
+    effort: Effort
+    draws: Sequence[tuple[str, Draw]]
+
+
+def specialize(
+    program: ir.Program,
+    given: Mapping[str, tuple[int, ...]],
+    watched: Collection[str],
+    wanted: Sequence[str | None],
+    asked: Collection[str] = (),
+    tensors: Callable[[Trace], Any] = Vectors,
+) -> Specialized:
+    """Specialize a program.
+
+    Args:
+        program: The program.
+        given: The inputs that a value is given for, and its shape; others have their defaults.
+        watched: The names that are differentiated, if they hold floats.
+        wanted: The top-level names whose values are wanted; None for the program's result.
+        asked: Those of the watched names that the user has named, whose ints are made floats.
+        tensors: What becomes of tensors with dimensions: `Vectors` or `Arrays`.
+
+    Raises:
+        NotCompilable: If that cannot be said by a typed program.
+    """
+    trace = Trace(program.main.span, tensors)
+    trace.differentiates = bool(watched)
+    try:
+        return _specialized(program, trace, given, watched, wanted, asked)
+    except GoesBack as found:
+        if watched:
+            raise NotCompilable(found.reason, found.span) from None
+    from gradcli.engine.compile.specialize.graph import Graph
+
+    trace = Trace(program.main.span, tensors)
+    trace.graph = Graph(trace)
+    return _specialized(program, trace, given, watched, wanted, asked)
+
+
+def _specialized(
+    program: ir.Program,
+    trace: Trace,
+    given: Mapping[str, tuple[int, ...]],
+    watched: Collection[str],
+    wanted: Sequence[str | None],
+    asked: Collection[str],
+) -> Specialized:
+    binding = Binding(program, trace, given, watched, asked)
+    texts = Texts(trace)
+    statements = Statements(program, trace, binding, texts)
+    operands = [
+        program.result if name is None else ir.Slot(program.names[name], program.main.span)
+        for name in wanted
+    ]
+    read = frozenset(x.index for x in operands if isinstance(x, ir.Slot))
+    frame = Frame(None, Liveness(program.main, read), trace.tick())
+    numbers: list[Operand] = []
+    try:
+        with Room(NESTED), trace.block() as body:
+            statements.block(program.main.body, frame)
+            results = [statements.read(x, frame) for x in operands]
+            if binding.points or binding.arrays:
+                results = [_float(x, trace) for x in results]
+            outputs = tuple(_tree(x, numbers) for x in results)
+    except GradError as error:  # what is known is refused, if the program gets there
+        raise NotCompilable(str(error), trace.span) from None
+    except RecursionError:
+        raise NotCompilable("it is nested too deeply", trace.span) from None
+    if statements.warned:
+        raise NotCompilable("a run of it is warned of")
+    found = Program(
+        tuple(entry.value for entry in binding.entries),
+        Block((*trace.constants, *body), tuple(numbers)),
+        tuple(texts.made),
+    )
+    effort = Effort(trace.steps, trace.deepest, nested(body))
+    entries = tuple(binding.entries)
+    draws = tuple(binding.draws)
+    return Specialized(found, entries, outputs, binding.points, binding.arrays, effort, draws)
+
+
+def _float(value: Any, trace: Trace) -> Any:
+    """A result that is differentiated, which is a float: what is none is left."""
+    if not isinstance(value, Either):
+        return value
+    numbers = [part.number if isinstance(part, Cell) else part for part in value.kinds().values()]
+    floats = [number_type(x) == "float" for x in numbers]
+    if all(floats):
+        return chosen(trace, value.test, *numbers)
+    if not any(floats):
+        return value
+    test = ops.logical_not(value.test) if floats[0] else value.test
+    trace.leave(test, "what is differentiated is no float")
+    return numbers[floats.index(True)]
+
+
+def _leaf(value: Any, numbers: list[Operand]) -> Leaf:
+    """A number or tensor; its number is added to the others."""
+    is_tensor = isinstance(value, Cell)
+    numbers.append(operand(value.number if is_tensor else value))
+    return Leaf(type_of(numbers[-1]), is_tensor)
+
+
+def _tree(value: Any, numbers: list[Operand]) -> Tree:
+    """What a value is made of; its numbers are added to the others."""
+    if isinstance(value, Cell) and (value.leaf or value.grad is not None):
+        if isinstance(value.grad, Conflict) or value.visible is None:
+            raise NotCompilable("whether a tensor has a gradient hangs on the way")
+        found = _leaf(value, numbers)
+        grad = None if value.grad is None else _leaf(value.grad, numbers)
+        return Trained(found, value.leaf, grad)
+    if is_number(value) or (isinstance(value, Cell) and is_number(value.number)):
+        return _leaf(value, numbers)
+    if isinstance(value, Vector):
+        numbers += map(operand, value.numbers)
+        return Elements(value.type, value.shape, len(value.numbers))
+    if isinstance(value, Either):
+        numbers.append(operand(value.test))
+        return Ways(_tree(value.then, numbers), _tree(value.orelse, numbers))
+    if isinstance(value, (list, tuple)) and not is_known(value):
+        return Items(type(value), tuple(_tree(item, numbers) for item in value))
+    if is_known(value) or isinstance(value, (Closure, Transform, Own)):
+        return Known(value)
+    raise NotCompilable("its result is no number")

@@ -1,0 +1,617 @@
+"""The instructions of the ops program, one after the other, on values that are not all known."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import cached_property, partial
+from typing import Any
+
+from gradcli import ir
+from gradcli.engine.compile.specialize.binding import Binding
+from gradcli.engine.compile.specialize.calling import Calls
+from gradcli.engine.compile.specialize.flow import BREAK, CONTINUE, NEXT, RESULT, RETURN
+from gradcli.engine.compile.specialize.loops import Loops
+from gradcli.engine.compile.specialize.operating import Operators
+from gradcli.engine.compile.specialize.picking import put
+from gradcli.engine.compile.specialize.texts import Texts
+from gradcli.engine.compile.specialize.trace import Trace
+from gradcli.engine.compile.specialize.values import (
+    MISSING,
+    Cell,
+    Closure,
+    Conflict,
+    Context,
+    Each,
+    Either,
+    Frame,
+    Maybe,
+    Own,
+    Range,
+    Row,
+    Text,
+    Transform,
+    Vector,
+    is_known,
+    is_number,
+    is_whole,
+    taken,
+)
+from gradcli.engine.compile.specialize.ways import Merge, Way, chosen
+from gradcli.engine.compile.symbols import Symbol
+from gradcli.engine.compile.typed import DTYPES
+from gradcli.engine.ops.catalog import ops
+from gradcli.engine.ops.op import REQUIRED
+from gradcli.engine.run import operators
+from gradcli.engine.run.session import Session
+from gradcli.engine.run.text import format_value, text
+from gradcli.engine.tape.graph import Site
+from gradcli.engine.tape.tensor import Tensor, node_of
+from gradcli.engine.values import memory
+from gradcli.engine.values.data import NUMBERS
+from gradcli.ir import visit
+
+_GENERATOR = "a generator gives its items one by one"
+_MEANINGLESS = {
+    ir.Delete: "a name is deleted",
+    ir.DeleteItem: "an item is deleted",
+    ir.DeleteAttribute: "an attribute is deleted",
+    ir.Emit: _GENERATOR,
+    ir.EmitAll: _GENERATOR,
+    ir.DefineClass: "a class is defined",
+    ir.Super: "`super()` is asked for",
+    ir.Try: "an error may be caught",
+    ir.Raise: "an error is raised",
+}
+_HANDED_ON = (ir.Copy, ir.Build, ir.Format, ir.Define, ir.Watch, ir.Input)
+"""Instructions that read what they do not look at."""
+
+
+class Statements:
+    """The instructions of one program, which go to a trace."""
+
+    def __init__(self, program: ir.Program, trace: Trace, binding: Binding, texts: Texts) -> None:
+        self._program = program
+        self._trace = trace
+        self._binding = binding
+        self._session = Session(recording=False)
+        self._texts = texts
+        self._calls = Calls(self, trace, self._session, texts, self._changes, binding.drawn)
+        self._operators = Operators(trace)
+        self._loops = Loops(self, trace)
+        self._flows: dict[int, frozenset[int]] = {}
+        self._exits: dict[int, frozenset[int]] = {BREAK: frozenset(), CONTINUE: frozenset()}
+
+    @property
+    def warned(self) -> bool:
+        """Whether something known would be warned of in a run."""
+        return bool(self._session.warnings)
+
+    # --- blocks ----------------------------------------------------------------------------
+
+    def block(self, body: Sequence[ir.Instruction], frame: Frame, at: int = 0) -> Any:
+        """Go through a block from an instruction on; how it goes on behind it."""
+        for index in range(at, len(body)):
+            i = body[index]
+            self._trace.span = i.span
+            flow: Any = NEXT
+            match i:
+                case ir.Branch():
+                    flow, is_at_end = self._branch(i, body, index, frame)
+                    if is_at_end:
+                        return flow
+                case ir.Choice():
+                    self._choice(i, frame)
+                case ir.While():
+                    flow = self._loops.loop_while(i, frame)
+                case ir.For():
+                    flow = self._loops.loop_for(i, frame)
+                case ir.Mode():
+                    flow = self._mode(i, frame)
+                case ir.Break() | ir.Continue():
+                    flow = BREAK if isinstance(i, ir.Break) else CONTINUE
+                    self._exits[flow] |= frame.live.after[id(i)]
+                case ir.Return():
+                    frame.slots[RESULT] = self.read(i.value, frame)
+                    flow = RETURN
+                case _:
+                    self._split(i, frame)
+            if isinstance(flow, Symbol):
+                return self._guarded(flow, body, index + 1, frame)
+            if flow != NEXT:
+                return flow
+        return NEXT
+
+    def _branch(
+        self, i: ir.Branch, body: Sequence[ir.Instruction], index: int, frame: Frame
+    ) -> tuple[Any, bool]:
+        """A branch. Where one of its sides leaves the block the rest of it goes into the other
+        side; whether it has.
+        """
+        test = self.truth(i.test, frame)
+        if not isinstance(test, Symbol):
+            return self.block(i.then if test else i.orelse, frame), False
+        since = self._trace.tick()
+        then, orelse = Way(dict(frame.slots)), Way(dict(frame.slots))
+        then.go(frame, self._trace, lambda: self.block(i.then, frame))
+        orelse.go(frame, self._trace, lambda: self.block(i.orelse, frame))
+        live = frame.live.after[id(i)]
+        is_at_end = False
+        for way, other in ((then, orelse), (orelse, then)):
+            leaves = not isinstance(other.flow, Symbol) and other.flow != NEXT
+            if leaves and not isinstance(way.flow, Symbol) and way.flow == NEXT:
+                way.go(frame, self._trace, lambda: self.block(body, frame, index + 1))
+                live, is_at_end = frame.live.after[id(body[-1])], True
+                break
+        self._trace.span = i.span
+        merge = Merge(self._trace, test, (then, orelse), since, frame.around())
+        flow = self._merged(merge, frame, [live, live])
+        return flow, is_at_end
+
+    def _guarded(self, flow: Any, body: Sequence[ir.Instruction], index: int, frame: Frame) -> Any:
+        """The rest of a block, where the flow leads on to it."""
+        if index == len(body):
+            return flow
+        others = self._flows[flow.value.number] - {NEXT}
+        other = flow if len(others) > 1 else next(iter(others))
+        return self.where(
+            ops.eq(flow, NEXT),
+            frame,
+            lambda: self.block(body, frame, index),
+            lambda: other,
+            frame.live.after[id(body[-1])],
+        )
+
+    def flows(self, flow: Any) -> frozenset[int]:
+        """How it may go on."""
+        return self._flows[flow.value.number] if isinstance(flow, Symbol) else frozenset({flow})
+
+    def may_be(self, flow: Any, flows: frozenset[int]) -> Any:
+        """A flow that is known to be one of some."""
+        if isinstance(flow, Symbol):
+            self._flows[flow.value.number] = flows
+        return flow
+
+    def where(
+        self,
+        test: Any,
+        frame: Frame,
+        then: Callable[[], Any],
+        orelse: Callable[[], Any],
+        live: Collection[Any],
+        live_orelse: Collection[Any] | None = None,
+    ) -> Any:
+        """Go one of two ways by a test; how it goes on behind them. `live` are the slots that are
+        read behind them, behind the second if that differs.
+        """
+        if not isinstance(test, Symbol):
+            return then() if test else orelse()
+        since = self._trace.tick()
+        span = self._trace.span
+        ways = Way(dict(frame.slots)), Way(dict(frame.slots))
+        for way, do in zip(ways, (then, orelse), strict=True):
+            self._trace.span = span
+            way.go(frame, self._trace, do)
+        self._trace.span = span
+        behind = [live, live if live_orelse is None else live_orelse]
+        return self._merged(Merge(self._trace, test, ways, since, frame.around()), frame, behind)
+
+    def _merged(self, merge: Merge, frame: Frame, live: Sequence[Collection[Any]]) -> Any:
+        flows = [way.flow for way in merge.ways]
+        read = [self._live(flow, behind) for flow, behind in zip(flows, live, strict=True)]
+        frame.slots = merge.finish(self.name, read)
+        flow = merge.merged(flows[0], flows[1], "the way")
+        merge.end()
+        return self.may_be(flow, self.flows(flows[0]) | self.flows(flows[1]))
+
+    def _live(self, flow: Any, behind: Collection[Any]) -> Collection[Any]:
+        """The slots that are read behind a block that it leaves this way."""
+        read = {NEXT: behind, RETURN: {RESULT}, **self._exits}
+        return {slot for one in self.flows(flow) for slot in read[one]}
+
+    def _choice(self, i: ir.Choice, frame: Frame) -> None:
+        def side(body: ir.Body) -> Any:
+            *steps, last = body
+            assert isinstance(last, ir.Yield)
+            self.block(steps, frame)
+            frame.slots[i.target] = self.read(last.value, frame)
+            return NEXT
+
+        live = {*frame.live.after[id(i)], i.target}
+        self.where(
+            self.truth(i.test, frame), frame, lambda: side(i.then), lambda: side(i.orelse), live
+        )
+
+    def _mode(self, i: ir.Mode, frame: Frame) -> Any:
+        before = self._trace.recording
+        if i.mode != "kept":
+            self._trace.recording = i.mode == "enable_grad"
+        flow = self.block(i.body, frame)
+        self._trace.recording = before
+        return flow
+
+    # --- single steps ------------------------------------------------------------------------
+
+    def _split(self, i: ir.Instruction, frame: Frame) -> Any:
+        """A step, on each of two ways where it reads what is one thing or another."""
+        for slot in visit.reads(i) if self._trace.splits and not isinstance(i, _HANDED_ON) else ():
+            value = self._held(slot.index, frame)
+            if isinstance(value, Maybe) and isinstance(value.value, Either):
+                value = self._slot(slot.index, frame)
+            if isinstance(value, Either):
+                then, orelse = (
+                    partial(self._as, slot.index, part, i, frame)
+                    for part in (value.then, value.orelse)
+                )
+                live = {*frame.live.after[id(i)], *visit.writes(i)}
+                return self.where(value.test, frame, then, orelse, live)
+        self._step(i, frame)
+        return NEXT
+
+    def _as(self, slot: int, part: Any, i: ir.Instruction, frame: Frame) -> Any:
+        """A step on one of the ways: the slot holds that part of it."""
+        held = frame.slots.get(slot, MISSING)
+        frame.slots[slot] = part
+        flow = self._split(i, frame)
+        if frame.slots.get(slot) is part:
+            frame.slots[slot] = held
+            if held is MISSING:  # it is a name of a frame around
+                del frame.slots[slot]
+        return flow
+
+    def _step(self, i: ir.Instruction, frame: Frame) -> None:
+        match i:
+            case ir.Assert():
+                test = self.truth(i.test, frame)
+                self._trace.leave(self._operators.negation(test), "an assertion is false")
+            case ir.Append() | ir.Extend():
+                receiver, value = self.read(i.receiver, frame), self.read(i.value, frame)
+                if type(receiver) is not list:
+                    raise self._trace.refused("a list is known only when it runs")
+                self._trace.touch(receiver)
+                added = [value] if isinstance(i, ir.Append) else map(taken, self.items(value))
+                receiver.extend(added)
+            case ir.Delete() | ir.DeleteItem() | ir.DeleteAttribute():
+                raise self._trace.refused(_MEANINGLESS[type(i)])
+            case ir.Unpack(starred=int()):
+                raise self._trace.refused("a target with a `*` takes a list")
+            case ir.Unpack():
+                items = [taken(item) for item in self.items(self.read(i.value, frame))]
+                if len(items) != len(i.targets):
+                    raise self._trace.refused("another number of items than names")
+                for target, item in zip(i.targets, items, strict=True):
+                    self._store(target, item, frame)
+            case ir.SetItem():
+                self._set_item(i, frame)
+            case ir.SetAttribute():
+                self._set_attribute(i, frame)
+            case ir.Input():
+                self._input(i, frame)
+            case ir.Watch():
+                held = frame.slots.get(i.slot, MISSING)
+                frame.slots[i.slot] = self._binding.watched(i.name, held)
+            case ir.DefineRule():
+                more = [m for m in i.methods if m.name not in ("forward", "backward", "jvp")]
+                if i.once or more or i.bases or i.attributes:
+                    raise self._trace.refused(f"`{i.name}` is more than forward, backward and jvp")
+                methods = {m.name: self._closure(m, frame) for m in i.methods}
+                self._store(i.target, Own(i.name, methods), frame)
+            case _:
+                value = self._value(i, frame)
+                (place,) = visit.writes(i)
+                self._store(place, value, frame)
+
+    def _store(self, target: int, value: Any, frame: Frame) -> None:
+        self._seen(value)
+        frame.slots[target] = value
+
+    def _seen(self, value: Any) -> None:
+        """Note since when there are the lists in a value."""
+        if isinstance(value, (list, tuple)):
+            if type(value) is list:
+                self._trace.born(value)
+            for item in value:
+                self._seen(item)
+
+    def _value(self, i: ir.Instruction, frame: Frame) -> Any:
+        """What an instruction puts into its target."""
+        match i:
+            case ir.Copy():
+                return self.read(i.value, frame)
+            case ir.Operator():
+                return self._operated(i.operator, [self.read(a, frame) for a in i.args])
+            case ir.Augment():
+                return self._augmented(i, frame)
+            case ir.Apply():
+                named = {name: self.read(a, frame) for name, a in i.arguments}
+                return self._calls.apply(ops[i.op], named, i.arguments)
+            case ir.Inplace():
+                return self._inplace(i, frame)
+            case ir.CallBuiltin():
+                if i.name not in ops:
+                    raise self._trace.refused(f"`{i.name}` with these arguments")
+                args = [self.read(a, frame) for a in i.args]
+                return self._calls.by_name(ops[i.name], args, self._named(i.keywords, frame))
+            case ir.Call():
+                function = self.read(i.function, frame)
+                args = [self.read(a, frame) for a in i.args]
+                return self._calls.call(function, args, self._named(i.keywords, frame))
+            case ir.SpreadCall(keywords=None):
+                function, given = self.read(i.function, frame), self.read(i.args, frame)
+                return self._calls.call(function, [*self.items(given)], {})
+            case ir.SpreadMethod(keywords=None):
+                receiver, given = self.read(i.receiver, frame), self.read(i.args, frame)
+                return self._calls.method(receiver, i.name, [*self.items(given)], {})
+            case ir.Method():
+                receiver = self.read(i.receiver, frame)
+                args = [self.read(a, frame) for a in i.args]
+                return self._calls.method(receiver, i.name, args, self._named(i.keywords, frame))
+            case ir.GetAttribute():
+                return self._calls.attribute(self.read(i.receiver, frame), i.name)
+            case ir.Build():
+                return self._built(i.kind, [self.read(item, frame) for item in i.items])
+            case ir.Format():
+                return self._formatted(i, frame)
+            case ir.Define():
+                return self._closure(i.function, frame)
+        raise self._trace.refused(_MEANINGLESS.get(type(i), "a call hands names on"))
+
+    def _closure(self, function: ir.Function, frame: Frame) -> Closure:
+        if visit.written_around(function):
+            raise self._trace.refused(f"`{function.name}` assigns to a name around it")
+        given = [p for p in function.parameters if p.default is not None]
+        return Closure(function, frame, {p.name: self.read(p.default, frame) for p in given})
+
+    @cached_property
+    def _written(self) -> Counter[int]:
+        """How often each slot is written to, more than once in a loop."""
+        return Counter(_writes(self._program.main.body, 1))
+
+    def _changes(self, function: Closure) -> bool:
+        """Whether a name around a function may be something else after a call."""
+        return any(self._written[slot] > 1 for slot in function.function.captures)
+
+    def _named(self, keywords: ir.Named, frame: Frame) -> Mapping[str, Any]:
+        return {name: self.read(value, frame) for name, value in keywords}
+
+    def _operated(self, sign: str, args: Sequence[Any]) -> Any:
+        if all(map(is_known, args)):
+            function = operators.function(sign, len(args), Site(self._trace.span, ""))
+            return self._tensor(function(self._session, *args))
+        return self._operators(sign, args)
+
+    def _tensor(self, value: Any) -> Any:
+        """A tensor without dimensions as one that is specialized."""
+        if not isinstance(value, Tensor) or value.shape:
+            return value
+        if value.dtype not in DTYPES.values():
+            raise self._trace.refused(f"a tensor of {value.dtype}")
+        data = value.data  # which is an array where it lies on that of another
+        made = self._trace.cell(data if type(data) in NUMBERS else data.item())
+        made.frozen = True  # it may be an item of another, on the memory of that
+        return made
+
+    def _augmented(self, i: ir.Augment, frame: Frame) -> Any:
+        receiver, value = self.read(i.receiver, frame), self.read(i.value, frame)
+        if isinstance(receiver, Cell):
+            self._trace.change(ops[operators.OPS[i.operator, 2]], receiver, [value])
+            return receiver
+        if type(receiver) is list:
+            if i.operator != "+" or type(value) not in (list, tuple):
+                raise self._trace.refused(f"`{i.operator}=` of a list and what is none")
+            self._trace.touch(receiver)
+            receiver.extend(value)
+            return receiver
+        if isinstance(receiver, Tensor):
+            cell = self._changeable(i.receiver, receiver, frame)
+            self._trace.change(ops[operators.OPS[i.operator, 2]], cell, [value])
+            return cell
+        if isinstance(receiver, Vector):
+            raise self._trace.refused("a tensor with dimensions is changed in place")
+        return self._operated(i.operator, [receiver, value])
+
+    def _inplace(self, i: ir.Inplace, frame: Frame) -> Any:
+        named = {name: self.read(a, frame) for name, a in i.arguments}
+        op = ops[i.op]
+        receiver = named.get(op.args[0]) if op.args else None
+        if isinstance(receiver, (Tensor, Vector)):
+            raise self._trace.refused("a tensor with dimensions is changed in place")
+        if not isinstance(receiver, Cell):
+            return self._calls.apply(op, named, i.arguments)
+        rest = [named.get(name) for name in op.args[1:]]
+        several = len(named) > 1 + sum(x is not None for x in rest)
+        if not op.inplace or op.turned is not None or several or op.body:
+            raise self._trace.refused(f"`{op.name}_` with these arguments")
+        self._trace.change(op, receiver, rest)
+        return receiver
+
+    def _set_attribute(self, i: ir.SetAttribute, frame: Frame) -> None:
+        receiver, value = self.read(i.receiver, frame), self.read(i.value, frame)
+        if isinstance(receiver, Context):
+            self._calls.own.set(receiver, i.name, value)
+        elif isinstance(receiver, Cell) and i.name == "grad":
+            self._calls.graph.set_gradient(receiver, value)
+        elif isinstance(receiver, Cell) and i.name == "data":
+            self._calls.graph.set_data(receiver, value)
+        else:
+            raise self._trace.refused(f"`.{i.name}` is assigned")
+
+    def _set_item(self, i: ir.SetItem, frame: Frame) -> None:
+        receiver, value = self.read(i.receiver, frame), self.read(i.value, frame)
+        at = self.read(i.index, frame)
+        if isinstance(receiver, Tensor):
+            receiver = self._changeable(i.receiver, receiver, frame)
+        if is_whole(receiver):
+            self._put(receiver, at, value)
+            return
+        if type(receiver) is not list:
+            raise self._trace.refused("an item of a tensor is set")
+        if isinstance(at, Symbol):
+            changed = put(self._trace, receiver, at, value)
+            self._trace.touch(receiver)
+            receiver[:] = changed
+            return
+        if type(at) is not int or not -len(receiver) <= at < len(receiver):
+            raise self._trace.refused("an item is set where there is none")
+        self._trace.touch(receiver)
+        receiver[at] = value
+
+    def _put(self, receiver: Cell, at: Any, value: Any) -> None:
+        """Set a part of a tensor."""
+        if not is_number(value) and not isinstance(value, (Cell, Tensor)):
+            raise self._trace.refused("a part of a tensor is set to what is none")
+        if isinstance(at, Symbol) and at.type == "int":
+            self._trace.change(ops.with_row, receiver, [value, at])
+        elif is_known(at):
+            where = operators.as_tuple(at)
+            self._trace.change(ops.set_at, receiver, [value], {"index": where})
+        else:
+            raise self._trace.refused("a part is set at a place that is known only when it runs")
+
+    def _changeable(self, operand: ir.Operand | None, known: Tensor, frame: Frame) -> Cell:
+        """A tensor that has been known so far, which is to be changed: all names that hold it hold
+        the new one from then on.
+        """
+        found = self._trace.tensors.of_known(known)
+        if not isinstance(found, Cell) or not isinstance(operand, ir.Slot):
+            raise self._trace.refused("a tensor with dimensions is changed in place")
+        outer: Frame | None = frame
+        while outer is not None:
+            for slot, value in outer.slots.items():
+                if value is known:
+                    outer.slots[slot] = found
+                elif isinstance(value, (list, tuple, Tensor)) and not is_apart(value, known):
+                    raise self._trace.refused("a tensor is changed in place that others may hold")
+            outer = outer.parent
+        if node_of(known) is not None or known.version is not None:
+            raise self._trace.refused("a tensor is changed in place that others may hold")
+        found.frozen = False
+        return found
+
+    def _built(self, kind: str, items: list[Any]) -> Any:
+        if kind == "text":
+            if all(isinstance(item, str) for item in items):
+                return "".join(items)
+            return self._texts.text(lambda given: "".join(map(text, given)), items)
+        if kind == "slice":
+            return slice(*items)
+        if kind == "dict":
+            raise self._trace.refused("a dictionary is made")
+        return items if kind == "list" else tuple(items)
+
+    def _formatted(self, i: ir.Format, frame: Frame) -> Any:
+        value, spec = self.read(i.value, frame), self.read(i.spec, frame)
+        if not isinstance(value, Either):
+            return self._format(i, value, spec)
+        parts = [self._format(i, part, spec) for part in (value.then, value.orelse)]
+        return self._texts.text(
+            lambda given: given[1] if given[0] else given[2], [value.test, *parts]
+        )
+
+    def _format(self, i: ir.Format, value: Any, spec: Any) -> Any:
+        if is_known(value) and is_known(spec) and not isinstance(value, Tensor):
+            return format_value(value, i.conversion, spec)
+        if isinstance(value, Cell) and not i.conversion:
+            value = value.number  # whose format it takes, be there a node or not
+        return self._texts.text(
+            lambda given: format_value(given[0], i.conversion, given[1]), [value, spec]
+        )
+
+    def _input(self, i: ir.Input, frame: Frame) -> None:
+        default = None
+        if i.type is None or not self._binding.is_given(i.name):
+            self.block(i.body, frame)
+            default = None if i.default is None else self.read(i.default, frame)
+        self._store(i.target, self._binding.bound(i, default), frame)
+        for name, slot in i.sizes:
+            frame.slots[slot] = self._binding.size(name)
+
+    # --- values ------------------------------------------------------------------------------
+
+    def read(self, operand: ir.Operand | None, frame: Frame) -> Any:
+        """What an operand holds."""
+        match operand:
+            case ir.Const():
+                return operand.value
+            case ir.Builtin():
+                value = ops[operand.name].constant
+                return operand if value is REQUIRED else value
+            case ir.Slot():
+                return self._slot(operand.index, frame)
+            case ir.Imported():
+                raise self._trace.refused(f"`{operand.path}` has no meaning in a compiled program")
+        return None
+
+    def _held(self, slot: int, frame: Frame) -> Any:
+        return frame.holder(slot).slots.get(slot, MISSING)
+
+    def _slot(self, slot: int, frame: Frame) -> Any:
+        holder, value = frame.holder(slot), self._held(slot, frame)
+        if isinstance(value, Maybe):
+            missing = self._operators.negation(value.assigned)
+            self._trace.leave(missing, f"{self.name(slot)} may have no value")
+            value = value.value
+            if holder is frame:  # a name around it may be read on another way, too
+                frame.slots[slot] = value
+        if value is MISSING:
+            raise self._trace.refused(f"{self.name(slot)} has no value")
+        if isinstance(value, Conflict):
+            raise self._trace.refused(value.reason)
+        return value
+
+    def truth(self, operand: ir.Operand, frame: Frame) -> Any:
+        """A condition's value, a bool or a symbol of one."""
+        value = self.read(operand, frame)
+        if isinstance(value, (Range, Each, Text, Closure, Transform, Vector)):
+            raise self._trace.refused("a condition of what is no number")
+        if isinstance(value, Tensor):
+            return self._session.truth(value)
+        if isinstance(value, Either):
+            truths = [self._trace.truth(part) for part in (value.then, value.orelse)]
+            return chosen(self._trace, value.test, *truths)
+        return self._trace.truth(value)
+
+    def items(self, value: Any) -> Sequence[Any]:
+        """What a `for` over the value goes through."""
+        if isinstance(value, Each):
+            found, value.items = value.items, None
+            if found is None:
+                raise self._trace.refused("pairs are gone through twice")
+            self.check_unchanged(value.sources)
+            return found
+        if type(value) in (list, tuple, str, range):
+            return list(value)
+        if (isinstance(value, Vector) or is_whole(value)) and value.shape:
+            return [Row(value, at) for at in range(value.shape[0])]
+        raise self._trace.refused("a loop over what is known only when it runs")
+
+    def check_unchanged(self, sources: Sequence[tuple[list[Any], Sequence[Any]]]) -> None:
+        """Refuse lists that hold something else than they did."""
+        for items, before in sources:
+            if len(items) != len(before) or any(
+                x is not y for x, y in zip(items, before, strict=True)
+            ):
+                raise self._trace.refused("a list is changed while a loop goes over it")
+
+    def name(self, key: Any) -> str:
+        """What a slot is called in a reason."""
+        found = self._program.variables.get(key) if type(key) is int else None
+        return "a value" if found is None else f"`{found}`"
+
+
+def is_apart(value: Any, tensor: Tensor) -> bool:
+    """Whether nothing in a value lies on the memory of a tensor."""
+    if isinstance(value, (list, tuple)):
+        return all(is_apart(item, tensor) for item in value)
+    return not isinstance(value, Tensor) or not memory.shares(value.data, tensor.data)
+
+
+def _writes(body: Sequence[ir.Instruction], times: int) -> Iterator[int]:
+    """The slots that are written to, those in loops several times."""
+    for i in body:
+        again = 2 if isinstance(i, (ir.While, ir.For)) else times
+        if not isinstance(i, ir.Watch):
+            for slot in visit.writes(i):
+                yield from [slot] * again
+        for inner in (*visit.blocks(i), *(f.body for f in visit.functions(i))):
+            yield from _writes(inner, again)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import cache
 
+from gradcli.errors import slips
 from gradcli.ir import Signatures
 
 TORCH = frozenset(
@@ -59,6 +60,15 @@ def is_known(path: str) -> bool:
     )
 
 
+def misspelt(path: str) -> str | None:
+    """The module that is known and meant where a path is one slip away from it."""
+    if is_module(path) or path in _PACKAGES:
+        return None
+    root = path.partition(".")[0]
+    known = (m for m in (*TORCH, *_PACKAGES, *_others()) if m.partition(".")[0] == root)
+    return next((m for m in sorted(known) if slips(path, m) == 1), None)
+
+
 def has(module: str, name: str, signatures: Signatures) -> bool:
     """Whether a name may be imported from a module: where it is known, only what it has."""
     path = f"{module}.{name}"
@@ -84,6 +94,9 @@ _PARTS = frozenset(
     }
 )
 """Modules of PyTorch that are no built-ins'."""
+
+_PACKAGES = frozenset({"torch.utils.data", *(f"torch.{part}" for part in _PARTS)})
+"""Their paths."""
 
 
 def of_library(path: str) -> str:

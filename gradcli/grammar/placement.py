@@ -159,6 +159,10 @@ def _statement(
                 message = f"there is no module `{statement.module}`"
                 note = "imports name the built-ins only: those of `torch`, `math`, `numpy`, `jax`"
                 yield Fault("bad-import", message, *statement.span, notes=(note,))
+            elif meant := modules.misspelt(statement.module):
+                message = f"there is no module `{statement.module}`"
+                help = f"did you mean `{meant}`?"
+                yield Fault("bad-import", message, *statement.span, help=help)
             else:
                 yield from _imported(statement, names)
         case _:

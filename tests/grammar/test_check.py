@@ -491,3 +491,20 @@ def test_a_line_that_cannot_be_read_is_not_offered():
 )
 def test_what_is_part_of_the_language_is_not_assigned_to(text):
     assert [d.code for d in findings(text)] == ["bad-assignment"], text
+
+
+@pytest.mark.parametrize(
+    ("path", "meant"),
+    [
+        ("torch.nn.functionl", "torch.nn.functional"),
+        ("torch.optm", "torch.optim"),
+        ("jax.nump", "jax.numpy"),
+        ("matplotlib.pyplt", "matplotlib.pyplot"),
+        ("torch.distributed", None),
+        ("torch.backends.cudnn", None),
+        ("torch.nn.init", None),
+    ],
+)
+def test_a_module_that_is_one_slip_away_from_a_known_one_is_refused(path, meant):
+    found = [(d.code, d.help) for d in findings(f"import {path} as m\n1")]
+    assert found == ([("bad-import", f"did you mean `{meant}`?")] if meant else [])

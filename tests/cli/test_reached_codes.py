@@ -41,7 +41,7 @@ REACHED = {
     "nested-too-deep": ["run", "-e", f"print({'-' * 300}1)"],
     "no-leaf": ["run", "-e", LEAF],
     "not-a-leaf": ["run", "-e", SWITCHED],
-    "not-compilable": ["run", "-e", "randn(2)", "--compile", "always"],
+    "not-compilable": ["run", "-e", "gradcheck(sin, (x,))", "x=1.0", "--compile", "always"],
     "nothing-recorded": ["graph", "-e", "input x = 1.0\nx.detach()"],
     "overlapping-memory": ["run", "-e", "x = ones(1).expand(3)\nx += 1"],
     "plots-left-out": ["run", "-e", "import matplotlib.pyplot as plt", "-e", "plt.plot([1])"],

@@ -124,3 +124,12 @@ def test_a_guard_holds_at_every_order(inside, modes):
         f = once(MODES["reverse" if mode == "r" else "forward"], f)
         got = float(np.asarray(data_of(f(leaf(0.0)))))
         assert got == 0.0, f"derivative {order} ({modes[:order]}) of guarded {inside.name}: {got}"
+
+
+@pytest.mark.parametrize("beside", [1.0, math.nan])
+def test_a_gated_product_has_no_negative_zero(beside):
+    """A zero is positive, be it one by underflow, on numbers and whatever stands beside it."""
+    x, y = [-1e-200, -2.0, 0.0, beside], [1e-200, 0.0, math.nan, 1.0]
+    numbers = [ops.gate.number(a, b) for a, b in zip(x, y, strict=True)]
+    array = ops.gate.array(np.array(x), np.array(y)).tolist()
+    assert str(numbers) == str(array) == str([0.0, 0.0, 0.0, beside])

@@ -94,9 +94,9 @@ level: Op = elementwise(
 
 def _gate(x: Data, y: Data) -> Data:
     r = np.multiply(*alike((x, y)))
-    if not _has_nan(r):
-        return r + 0.0  # of a zero it is the positive one, as of numbers
-    return np.where(np.equal(x, 0) | np.equal(y, 0), np.zeros((), r.dtype), r)
+    if not isinstance(r, np.ndarray) or _has_nan(r):  # or nobody knows it yet
+        r = np.where(np.equal(x, 0) | np.equal(y, 0), np.zeros((), r.dtype), r)
+    return r + 0.0  # of a zero it is the positive one, as of numbers
 
 
 gate: Op = op(
@@ -106,7 +106,7 @@ gate: Op = op(
     doc="Product x y that is exactly zero where either is: how `weigh` changes with p.",
     source="a cotangent that is zero must not turn into nan at a guarded singularity",
     infix=("*", 7),
-    number=lambda x, y: 0.0 if x == 0 or y == 0 else float(x * y),
+    number=lambda x, y: 0.0 if x == 0 or y == 0 else float(x * y) + 0.0,
     array=_gate,
     dtype=floating,
     vjp=(lambda c, out, x, y: gate(c, y), lambda c, out, x, y: gate(c, x)),

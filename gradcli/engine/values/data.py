@@ -25,7 +25,10 @@ else:
 
             if fresh:
                 numpy.seterr(**_SILENT)
-                numpy.empty(_FREED)  # and let go
+                from contextlib import suppress
+
+                with suppress(MemoryError):  # where there is room for less, less may do
+                    numpy.empty(_FREED)  # and let go
             value = getattr(numpy, name)
             setattr(self, name, value)
             return value

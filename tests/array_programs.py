@@ -59,6 +59,10 @@ PROGRAMS = {
     "a determinant": "det(x.reshape(10, 10)) * b",
     "an outer product": "outer(x, x * b).sum()",
     "a gradient": "g = grad(lambda t, k: (t * t * k).sum(), (0, 1))(x, b)\n(g[0] * g[1]).sum()",
+    "a view of a gradient": "g = grad(lambda t: (t * t * x).sum() * b)(x * 2)\n"
+    "(g.view(10, 10).T @ g.view(10, 10)).sum() + g.view(4, 25).contiguous().sum(0)[3]",
+    "a view of the gradient of a matrix": "A = x.view(10, 10)\n"
+    "g = grad(lambda t: (t * A.sum() + t / (2 + t * t)).sum() * b)(A * 2)\ng.view(4, 25).sum(0)[3]",
     "steps down": "y = x\nfor i in range(60):\n"
     "    y = y - 0.1 * grad(lambda t: ((t - b) ** 2).sum() + (t ** 4).mean())(y)\ny.sum()",
     "a product with a Jacobian": "v, d = jvp(lambda t: t * t * b, (x,), (x * 2,))\n(v * d).sum()",

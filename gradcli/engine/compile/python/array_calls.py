@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Mapping, Sequence
+from typing import Any
 
+from gradcli.engine.compile.density import Function, direct
 from gradcli.engine.compile.typed import Do, Placed, dtype_and_shape, is_array, type_of
-from gradcli.engine.numerics.ufunc import one_call_of
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.extent import FEW
 from gradcli.engine.ops.op import Op
 from gradcli.engine.tape.tensor import placed
 from gradcli.engine.values.data import np, plain
-
-Function: TypeAlias = Callable[..., Any]
 
 
 def function(i: Do, dense: frozenset[int]) -> Function:
@@ -27,25 +25,6 @@ def function(i: Do, dense: frozenset[int]) -> Function:
         return found
     value = _value(op, params, [type_of(x) for x in (*i.args, i.target)])
     return _placed(op, value) if isinstance(i, Placed) and is_array(i.target.type) else value
-
-
-def direct(i: Do, dense: frozenset[int]) -> Function | None:
-    """NumPy's function, where the value of an op is one call of it whose result lies in order."""
-    op = ops[i.op]
-    found = one_call_of(op.array)
-    if found is None or len(op.args) > 2 or any(v != op.params[n] for n, v in i.params):
-        return None
-    _, shape = dtype_and_shape(i.target.type)
-    types = [type_of(x) for x in i.args]
-    arrays = [t for t in types if is_array(t)]
-    if not shape or {dtype_and_shape(t) for t in arrays} != {("float64", shape)}:
-        return None
-    if any(t != "float" for t in types if not is_array(t)):
-        return None
-    whole = [x.number for x in i.args if is_array(type_of(x))]  # type: ignore[union-attr]
-    if isinstance(i, Placed) and len(shape) > 1 and not dense.issuperset(whole):
-        return None
-    return found()
 
 
 def _value(op: Op, params: Mapping[str, Any], types: Sequence[str]) -> Function:

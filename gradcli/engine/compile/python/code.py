@@ -15,8 +15,8 @@ from types import CodeType, FunctionType
 from typing import Any, TypeAlias
 
 from gradcli.engine.compile.control import Control, Left
+from gradcli.engine.compile.density import dense
 from gradcli.engine.compile.python.array_calls import function
-from gradcli.engine.compile.python.density import dense
 from gradcli.engine.compile.python.scratch import Scratch
 from gradcli.engine.compile.typed import (
     Block,

@@ -13,16 +13,12 @@ from gradcli.engine.compile.typed import (
     DTYPES,
     Placed,
     array_type,
-    dtype_and_shape,
-    is_array,
     is_floating,
 )
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import REQUIRED, Op
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values import memory
-from gradcli.engine.values.data import Quiet, np
-from gradcli.errors import GradError
 
 
 class Arrays:
@@ -119,8 +115,6 @@ class Arrays:
         made = trace.symbol(result_type(op, inside, params, trace.span))
         operands = tuple(map(argument, inside))
         trace.add(Placed(trace.span, made.value, op.name, operands, tuple(params.items())))
-        if is_array(made.type) and self._lies_dense(op, inside, params):
-            self._trace.dense.add(made.value.number)
         seen = [x.visible for x in args if isinstance(x, Cell)]
         visible = None if None in seen else any(seen)
         floating = is_floating(made.type)
@@ -137,24 +131,6 @@ class Arrays:
         found: Cell = self._trace.cell(number, visible=visible)
         found.frozen = frozen
         return found
-
-    def _lies_dense(self, op: Op, args: Sequence[Any], params: Mapping[str, Any]) -> bool:
-        whole = [x for x in args if is_whole(x)]
-        if not op.view:
-            (layout,) = op.layouts
-            is_dense = all(map(self.is_dense, whole))
-            as_these = layout in (memory.as_arguments, memory.as_first)
-            return layout is memory.in_order or (as_these and is_dense)
-        if not self.is_dense(args[0]) or op.array is None:
-            return False
-        dtype, shape = dtype_and_shape(args[0].type)
-        rest = [0 if isinstance(x, Symbol) else x for x in args[1:]]  # it is a place
-        try:
-            with Quiet():
-                found = op.array(np.empty(shape, dtype), *rest, **params)
-        except (GradError, TypeError, ValueError):
-            return False
-        return bool(found.flags.c_contiguous)
 
     def _save(self, op: Op, args: Sequence[Any], made: Symbol) -> None:
         """Note which tensors the rules of an op read, which must not be changed any more."""

@@ -442,6 +442,8 @@ class Followed:
             start = next(k for k, i in enumerate(self._block) if i is self._body[0])
         self._block[start : start + len(self._body)] = body
         trace.connections.forget(self._block, start)
+        for i in body:
+            trace.look_at(i)
         self._body = body
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from gradcli.engine.compile.density import is_spread, lies_in_order
 from gradcli.engine.compile.specialize.connections import Connections, Links
 from gradcli.engine.compile.specialize.values import Cell, is_known, is_number, number_type
 from gradcli.engine.compile.symbols import Builder, Symbol, argument, operand
@@ -20,6 +21,7 @@ from gradcli.engine.compile.typed import (
     Operand,
     Placed,
     Value,
+    is_array,
     is_floating,
     type_of,
 )
@@ -42,6 +44,7 @@ class Trace(Builder):
         tensors: does what is done to tensors with dimensions.
         constants: makes the arrays that are known, before all else.
         dense: the arrays, by number, whose elements are known to lie in order in memory.
+        spread: those that show one number at all places.
         requires_grad: whether a tensor does, as the program sees it.
         differentiates: whether derivatives are asked of the program.
         splits: whether a value is one thing or another by the way that has been taken.
@@ -58,6 +61,7 @@ class Trace(Builder):
         self.tensors = tensors(self)
         self.constants: list[Instruction] = []
         self.dense: set[int] = set()
+        self.spread: set[int] = set()
         self._held: dict[int, Symbol] = {}
         self.requires_grad = False
         self.differentiates = False
@@ -129,11 +133,21 @@ class Trace(Builder):
         self._left -= 1
         if self._left < 0:
             raise NotCompilable("it becomes too large a program", self.span)
-        super().add(instruction)
+        self.put(instruction)
+
+    def look_at(self, i: Instruction) -> None:
+        """Take down how the array lies that an op gives."""
+        if not isinstance(i, Do) or not is_array(i.target.type):
+            return
+        if is_spread(i):
+            self.spread.add(i.target.number)
+        elif lies_in_order(i, self.dense, self.spread):
+            self.dense.add(i.target.number)
 
     def put(self, instruction: Instruction) -> None:
         """Put an instruction at the end that has been counted."""
         super().add(instruction)
+        self.look_at(instruction)
 
     @property
     def depth(self) -> int:

@@ -11,13 +11,15 @@ ENGINE = [  # its floors from the ground up; rooms of one floor do not know each
     "engine.compile",
 ]
 _LIMITS = {"limits", "machine"}
-_PLAIN = {"source", "signatures", "errors", "record", "recursion"}  # which know none of the others
+# which know none of the others
+_PLAIN = {"source", "signatures", "errors", "record", "recursion", "collecting"}
 
 MAY_IMPORT = {
     "__init__": {"program", "errors", "results"},
     "__main__": {"cli", "errors", "recursion"},
     "record": set(),
     "recursion": set(),
+    "collecting": set(),
     "source": set(),
     "signatures": {"record"},
     "codes": {"record"},

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Concatenate, ParamSpec, TypeVar
 
+from gradcli.collecting import Uncollected
 from gradcli.engine.run.watchdog import WATCHDOG, Guard
 from gradcli.engine.values.limits import QUESTION, Meter, Reached
 from gradcli.errors import GradError, LimitError
@@ -52,7 +53,8 @@ class Limited:
         try:
             try:
                 WATCHDOG.watch(guard)
-                return work()
+                with Uncollected():  # until the graph is gone: looking through it takes long
+                    return work()
             finally:
                 WATCHDOG.leave(guard)
         except LimitError as error:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import gc
 import math
 from collections.abc import Callable, Mapping, Sequence
 from time import perf_counter
 from typing import Any, TypeVar
 
+from gradcli.collecting import Uncollected
 from gradcli.engine.compile import backends
 from gradcli.engine.compile.control import MOST, Control, Left, nowhere
 from gradcli.engine.compile.specialize.vectors import Vectors
@@ -347,17 +347,13 @@ def tried(loaded: Loaded, request: Request, make: Callable[[], Code]) -> Code | 
     """
     check_names(request.given, loaded.program)
     check_complete(request.given, loaded.program)
-    collecting = gc.isenabled()
-    gc.disable()  # what is made in between is soon gone, and has few cycles
     try:
-        return make()
+        with Uncollected():
+            return make()
     except NotCompilable as error:
         source = None if error.span is None else loaded.source
         help = "`--compile auto` interprets what cannot be compiled"
         return refusal(error.reason, help, source, error.span)
-    finally:
-        if collecting:
-            gc.enable()
 
 
 def _first_loop(block: Block) -> Loop | None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Callable, Mapping, Sized
 from functools import cache, cached_property, partial
 from types import FrameType, FunctionType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from gradcli.collecting import Uncollected
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.run import call, operators
 from gradcli.engine.run.call import Function
@@ -97,10 +97,9 @@ class Executable:
 
             code = self._stepping_code if counters.exact else self._code
             main = _linked(code, *observed(observer, _PROVIDED, _bound))
-        collecting = gc.isenabled()
-        gc.disable()  # recording makes many objects and no cycles: collecting would triple its time
         try:
-            with Quiet(), Room(counters.limits.depth + 100):
+            # looking through the graph while it grows would triple the time
+            with Uncollected(), Quiet(), Room(counters.limits.depth + 100):
                 values, result = main(session, inputs, counters)
         except Reached as stop:
             raise self.stopped(stop) from None
@@ -108,8 +107,6 @@ class Executable:
             raise self.placed(error) from None
         finally:
             QUESTION.printing, QUESTION.default_dtype = None, "float64"
-            if collecting:
-                gc.enable()
         named = {name: values[name] for name in self.program.names if name in values}
         return named, result
 

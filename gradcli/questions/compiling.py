@@ -7,17 +7,18 @@ begins anew: so all messages and warnings are the interpreter's own.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cached_property
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from gradcli.engine.values.limits import QUESTION
 from gradcli.errors import Diagnostic, LimitError, ProgramError
 from gradcli.ir import For, While
-from gradcli.ir.visit import all_functions, instructions
-from gradcli.limits import Limits
+from gradcli.ir.visit import everything
 from gradcli.questions.loaded import Loaded
 from gradcli.questions.request import Options, Request
+from gradcli.questions.trial import Trial
 
 if TYPE_CHECKING:
     from gradcli.questions.prepared import Prepared
@@ -26,10 +27,12 @@ if TYPE_CHECKING:
 Question: TypeAlias = Callable[[Loaded, Request], Any]
 Key: TypeAlias = tuple[Any, ...]
 
-_WORTH = 0.1  # seconds of interpreting after which code is made: about what making it takes
-_ROWS = 20  # questions that are interpreted in any case
+_WORTH = 0.06  # seconds that making code takes, whatever the program
+_EACH = 0.001  # and for each of its instructions
+_ROWS = 3  # questions that are interpreted in any case, of which the first finds nothing at hand
+_RUNS = 20  # runs of a check that are
 _SOON = 1.0  # seconds to a limit on time within which nothing is compiled
-_FEW = 2_000  # turns of loops and calls after which a run is held to take long
+_FEW = 2_000  # turns of loops and calls for which nothing is compiled if there may be no more
 
 
 class Compiling:
@@ -44,8 +47,12 @@ class Compiling:
     @cached_property
     def _has_loops(self) -> bool:
         """Whether nobody knows before how long a run takes."""
-        functions = all_functions(self._loaded.program.main)
-        return any(isinstance(i, (For, While)) for f in functions for i in instructions(f.body))
+        return any(isinstance(i, (For, While)) for i in everything(self._loaded.program))
+
+    @cached_property
+    def _worth(self) -> float:
+        """The seconds that making code is held to take, after which of interpreting it is made."""
+        return _WORTH + _EACH * sum(1 for _ in everything(self._loaded.program))
 
     def answer(self, question: Question, request: Request) -> Any:
         """The answer to a question, by code or by interpreting the program.
@@ -115,7 +122,7 @@ class Compiling:
         if when == "never":
             return None
         key = (*_key("gradcheck", request), order)
-        is_early = count < _ROWS or seconds < _WORTH or _ends_soon(request)
+        is_early = count < _RUNS or seconds < self._worth or _ends_soon(request)
         if against is None and when == "auto" and key not in self._shifted and is_early:
             return None
         found = against or self._shifted.get(key)
@@ -132,36 +139,47 @@ class Compiling:
 
     def _pays(self, key: Key) -> bool:
         count, seconds = self._spent.get(key, (0, 0.0))
-        return count >= _ROWS and seconds > _WORTH
+        return count >= _ROWS and seconds > self._worth
 
     def _timed(self, key: Key, question: Question, request: Request) -> Any:
         """The answer by interpreting, whose time is taken."""
         start = perf_counter()
         found = question(self._loaded, request)
         count, seconds = self._spent.get(key, (0, 0.0))
-        self._spent[key] = count + 1, seconds + perf_counter() - start
+        self._spent[key] = count + 1, seconds + (perf_counter() - start if count else 0.0)
         return found
 
     def _begun(self, key: Key, question: Question, request: Request) -> tuple[bool, Any]:
-        """Whether interpreting has come to an end within a few steps, and the answer if it has.
+        """Whether interpreting has come to an end before there was code, and the answer if it has.
         Until then nothing is printed.
         """
-        options, limits = request.options, request.options.limits
-        printed: list[str] = []
-        few = Limits(_FEW, limits.seconds, limits.memory, limits.depth)
-        short = request.asking(options.changed(limits=few, echo=printed.append))
+        from gradcli.engine.static.turns import known_steps
+
+        options = request.options
+        given = {name: given.value for name, given in request.given.items()}
+        known = known_steps(self._loaded.program, given)
+        trial = Trial(
+            known, self._worth, lambda: self._can_be_made(key, question, request), options.echo
+        )
+        tried = request.asking(options.changed(patience=trial.patience, echo=trial.echo))
         try:
-            answer = self._timed(key, question, short)
-        except LimitError as error:
-            if error.diagnostics[0].code == "step-limit":
+            return True, self._timed(key, question, tried)
+        except LimitError:
+            if trial.is_over:
                 return False, None
-            _tell(printed, options)
             raise
-        except Exception:
-            _tell(printed, options)
-            raise
-        _tell(printed, options)
-        return True, answer
+        finally:
+            if not trial.is_over:
+                trial.settle()
+
+    def _can_be_made(self, key: Key, question: Question, request: Request) -> bool:
+        """Whether there is code for a question, asked in the middle of a run."""
+        outer = QUESTION.printing, QUESTION.default_dtype
+        QUESTION.printing, QUESTION.default_dtype = None, "float64"
+        try:
+            return not isinstance(self._made(key, question, request), Diagnostic)
+        finally:
+            QUESTION.printing, QUESTION.default_dtype = outer
 
     def _made(self, key: Key, question: Question, request: Request) -> Prepared | Diagnostic:
         """The code for a question, or why there is none."""
@@ -200,11 +218,6 @@ class _Echo:
             self._printed -= 1
         else:
             self._print(text)
-
-
-def _tell(printed: Sequence[str], options: Options) -> None:
-    for text in printed:
-        options.echo(text)
 
 
 def _key(question: str, request: Request) -> Key:

@@ -103,6 +103,7 @@ class Loaded:
             stream=options.stream,
             echo=echo,
             limits=options.limits,
+            patience=options.patience,
             **more,
         )
         values, result = self._executable.run(session, given, observer)

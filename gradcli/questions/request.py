@@ -23,7 +23,8 @@ class Options:
     and `stuck` is told of one that is reached in a call which cannot be stopped; it does not
     return. `verbose` tells the last values at one. `compile` says when code is made of the program:
     "auto", "always" or "never", and `remark` is told what came of it. `plots` draws what
-    the program plots (`engine.run.pictures`), in `run` alone.
+    the program plots (`engine.run.pictures`), in `run` alone. `patience` tells, wherever
+    steps begin, how many further ones are interpreted.
     """
 
     __slots__ = (
@@ -36,6 +37,7 @@ class Options:
             "graph",
             "kinks",
             "limits",
+            "patience",
             "plots",
             "progress",
             "remark",
@@ -61,6 +63,7 @@ class Options:
         compile: str = "auto",
         remark: Callable[[Diagnostic], None] = lambda said: None,
         plots: Any = None,
+        patience: Callable[[], int] | None = None,
     ) -> None:
         self.seed = seed
         self.echo = echo
@@ -77,6 +80,7 @@ class Options:
         self.compile = compile
         self.remark = remark
         self.plots = plots
+        self.patience = patience
 
     def changed(self, **fields: Any) -> Options:
         """The same but for some fields."""

@@ -1,6 +1,7 @@
 """Questions answered by code: the same answers, the same texts, the same warnings."""
 
 import functools
+import math
 import pickle
 import re
 from concurrent.futures import ThreadPoolExecutor
@@ -13,8 +14,10 @@ from gradcli.engine.compile import backends
 from gradcli.errors import GradError, InputError, LimitError, ProgramError
 from gradcli.program import Limits, Options, Program, load
 from gradcli.questions import compiling, shifted
+from gradcli.questions.compiling import Compiling
 from gradcli.questions.prepared import prepare
 from gradcli.questions.request import request
+from gradcli.questions.trial import Trial
 
 PROGRAMS = {
     "straight": "input x = 0.7\ninput k = 2\nsin(x) * k + x ** 3 / k",
@@ -116,12 +119,40 @@ def test_what_is_made_of_a_param_with_dimensions_requires_grad(shown, back_end):
     assert run == code or "not-compilable" in code[0]
 
 
-@pytest.mark.parametrize("few", [1, 10, 1000])
+@pytest.mark.parametrize("few", [1, 4, 16, math.inf])
 def test_nobody_sees_when_code_is_made(few, monkeypatch):
-    monkeypatch.setattr(compiling, "_FEW", few)
+    asked = []
+
+    def is_long(self, now, pace):
+        asked.append(self._taken)
+        return self._taken >= few
+
+    monkeypatch.setattr(Trial, "_is_long", is_long)
     for text in PROGRAMS.values():
         for question in ("run", "grad"):
             assert answer(text, question, "auto") == interpreted(text, question), text
+    assert max(asked) >= min(few, 16)
+
+
+def test_a_run_whose_loop_is_long_is_code_from_its_beginning():
+    """Where there can be none, it goes on where it is."""
+    for code, text in {
+        "code-made": "x = 1.0\nprint('once')\nfor i in range(5_000_000): x = x * 0.5 + 1\nx",
+        "not-compilable": "x = 0\nprint('once')\nfor i in range(200_000): x = x + rand(())\nx",
+    }.items():
+        remarks, printed = [], []
+        load(text).run(options=Options(seed=1, echo=printed.append, remark=remarks.append))
+        assert [said.code for said in remarks] == [code]
+        assert printed == ["once\n"]
+
+
+def test_what_a_program_has_set_is_as_before_when_no_code_can_be_made(monkeypatch):
+    monkeypatch.setattr(Trial, "_is_long", lambda self, now, pace: self._taken >= 2)
+    text = (
+        "torch.set_default_dtype(torch.float32)\ntorch.set_printoptions(precision=2)\n"
+        "for i in range(9): print(tensor([i / 3]), tensor(0.1).dtype)\n"
+    )
+    assert answer(text, "run", "auto") == interpreted(text, "run")
 
 
 COUNTED = {
@@ -217,8 +248,8 @@ def test_limits_that_are_far_do_not_keep_code_from_answering(back_end):
 
 
 def test_rows_go_on_as_code(monkeypatch):
-    monkeypatch.setattr(compiling, "_WORTH", 0.0)
-    monkeypatch.setattr(compiling, "_ROWS", 1)
+    monkeypatch.setattr(Compiling, "_worth", 0.0)
+    monkeypatch.setattr(compiling, "_ROWS", 2)
     program = load(PROGRAMS["two"])
     remarks = []
     options = Options(remark=remarks.append)
@@ -427,8 +458,8 @@ def _noted(found, ran):
 
 
 def test_a_check_goes_on_as_code(monkeypatch):
-    monkeypatch.setattr(compiling, "_ROWS", 2)
-    monkeypatch.setattr(compiling, "_WORTH", 0.0)
+    monkeypatch.setattr(compiling, "_RUNS", 2)
+    monkeypatch.setattr(Compiling, "_worth", 0.0)
     remarks = []
     found = load(PROGRAMS["loop"]).gradcheck(options=Options(remark=remarks.append))
     assert [said.code for said in remarks] == ["code-made"]

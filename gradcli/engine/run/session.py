@@ -89,8 +89,9 @@ class Session:
         own_calls: Callable[[Any, Sequence[Any], Site | None], None] | None = None,
         limits: Limits = DEFAULT,
         plots: Any = None,
+        patience: Callable[[], int] | None = None,
     ) -> None:
-        self.counters = Counters(limits)
+        self.counters = Counters(limits, patience)
         self.moved = moved
         self.transparent = transparent
         self.plots = plots

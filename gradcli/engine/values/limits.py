@@ -5,7 +5,7 @@ program, memory is measured and looked at before much of it is taken.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from threading import local
 from typing import Any, NoReturn
 
@@ -24,22 +24,39 @@ _ENDLESS = 2**62
 class Counters:
     """What a run has left of turns of loops and calls (`steps`) and of calls within each other
     (`depth`): numbers that code of any kind can keep.
+
+    Args:
+        limits: What it may take.
+        patience: Is asked, wherever steps begin, for how many further ones; None: nobody is.
     """
 
-    __slots__ = ("depth", "limits", "steps")
+    __slots__ = ("_behind", "_patience", "depth", "limits", "steps")
 
     @property
     def exact(self) -> bool:
         """Whether anybody wants all steps and calls counted."""
-        return self.limits.steps is not None or self.limits.depth != MOST_CALLS
+        limits = self.limits
+        wanted = limits.steps is not None or self._patience is not None
+        return wanted or limits.depth != MOST_CALLS
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: Limits, patience: Callable[[], int] | None = None) -> None:
         self.limits = limits
         self.depth = limits.depth
-        self.steps = _ENDLESS if limits.steps is None else limits.steps
+        most = _ENDLESS if limits.steps is None else limits.steps
+        self._patience = patience
+        self.steps, self._behind = (most, 0) if patience is None else (0, most)
 
-    def out_of_steps(self) -> NoReturn:
-        """The end of a run that takes more steps than it may."""
+    def out_of_steps(self) -> None:
+        """Steps begin: those that come next, if there may be any.
+
+        Raises:
+            LimitError: If the run takes more steps than it may.
+        """
+        if self._patience is not None and self._behind:
+            further = min(self._patience(), self._behind)
+            self._behind -= further
+            self.steps += further
+            return
         message = f"the run takes more than {self.limits.steps:,} steps, turns of loops and calls"
         raise limit_error("step-limit", message, "steps")
 

@@ -1,0 +1,151 @@
+"""How many steps a run takes in any case: turns of loops over `range`s, and calls, that are known
+before it runs. It is an estimate, on which no answer may hang.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from gradcli.ir import (
+    Break,
+    Call,
+    CallBuiltin,
+    Const,
+    Copy,
+    Define,
+    For,
+    Function,
+    Input,
+    Instruction,
+    Mode,
+    Operator,
+    Program,
+    Return,
+    Slot,
+    While,
+)
+from gradcli.ir.visit import blocks, instructions, writes
+
+_MOST = 10_000  # instructions that are looked at
+_LARGEST = 2**62  # ints beyond it are not followed: ranges have no lengths there
+_OPERATORS: Mapping[str, Callable[[int, int], int]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+}
+
+
+def known_steps(program: Program, given: Mapping[str, Any]) -> int:
+    """The steps that are known of a run with these values of its inputs: 0 if none are."""
+    return _Known(given).of(program.main.body)
+
+
+class _Known:
+    """What is known where a run has come to: ints, ranges of them by their length, functions."""
+
+    def __init__(self, given: Mapping[str, Any]) -> None:
+        self._given = given
+        self._values: dict[int, int | range | Function] = {}
+        self._inside: list[Function] = []
+        self._left = _MOST
+
+    def of(self, body: Sequence[Instruction]) -> int:
+        """The steps of a block, none of what it may leave out."""
+        found = 0
+        for i in body:
+            self._left -= 1
+            if self._left < 0:
+                break
+            found += self._steps(i)
+        return found
+
+    def _steps(self, i: Instruction) -> int:
+        match i:
+            case For():
+                turns = self._value(i.iterable)
+                self._forget(i)
+                each = 1 + self.of(i.body)
+                return len(turns) * each if isinstance(turns, range) and not _is_left(i) else 0
+            case Call():
+                function = self._value(i.function)
+                self._forget(i)
+                return 1 + (self._called(i, function) if isinstance(function, Function) else 0)
+            case Mode():
+                return self.of(i.body)
+        found = self.of(i.body) if isinstance(i, Input) else 0
+        value = self._made(i)
+        self._forget(i)
+        if value is not None:
+            self._values[writes(i)[0]] = value
+        return found
+
+    def _called(self, call: Call, function: Function) -> int:
+        """The steps of a function, with the ints that it is given by place."""
+        if function in self._inside:
+            return 0
+        kept = dict(self._values)
+        for n, parameter in enumerate(function.parameters):
+            given = call.args[n] if n < len(call.args) else parameter.default
+            by_name = [x for name, x in call.keywords if name == parameter.name]
+            value = self._value(by_name[0] if by_name else given)
+            self._values.pop(parameter.slot, None)
+            if value is not None:
+                self._values[parameter.slot] = value
+        self._inside.append(function)
+        found = self.of(function.body)
+        self._inside.pop()
+        self._values = kept
+        return found
+
+    def _made(self, i: Instruction) -> int | range | Function | None:
+        """What an instruction gives, if that is known."""
+        match i:
+            case Define():
+                return i.function
+            case Input():
+                given = i.name in self._given
+                return _counted(self._given[i.name]) if given else self._value(i.default)
+            case Copy():
+                return self._value(i.value)
+            case Operator(args=(_, _)) if i.operator in _OPERATORS:
+                a, b = map(self._value, i.args)
+                if isinstance(a, int) and isinstance(b, int):
+                    return _counted(_OPERATORS[i.operator](a, b))
+            case CallBuiltin(name="range") if not i.keywords:
+                bounds = [x for x in map(self._value, i.args) if isinstance(x, int)]
+                if len(bounds) == len(i.args) in (1, 2, 3) and 0 not in bounds[2:]:
+                    return range(*bounds)
+        return None
+
+    def _value(self, operand: Any) -> int | range | Function | None:
+        if isinstance(operand, Slot):
+            return self._values.get(operand.index)
+        return _counted(operand.value) if isinstance(operand, Const) else None
+
+    def _forget(self, i: Instruction) -> None:
+        """Know nothing more of what an instruction, or one inside it, sets."""
+        for inside in instructions([i]):
+            for slot in writes(inside):
+                self._values.pop(slot, None)
+
+
+def _counted(value: object) -> int | None:
+    """A value that is an int of which ranges may be made."""
+    return value if type(value) is int and abs(value) < _LARGEST else None
+
+
+def _is_left(loop: For) -> bool:
+    """Whether a loop may end before its last turn."""
+    return any(map(_leaves, loop.body))
+
+
+def _leaves(i: Instruction) -> bool:
+    """Whether an instruction may end the turn that it is in, and the loop."""
+    if isinstance(i, (Break, Return)):
+        return True
+    inside = (x for block in blocks(i) for x in block)
+    if isinstance(i, (For, While)):
+        return any(isinstance(x, Return) for x in instructions([i]))
+    return any(map(_leaves, inside))

@@ -1,0 +1,102 @@
+"""A run that is interpreted until it is known to take longer than making code of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from time import perf_counter
+
+from gradcli.engine.values.limits import limit_error
+
+_GAIN = 2.0  # times what making code takes, that interpreting is to take from here on
+_SAMPLE = 0.002  # seconds, and
+_STEPS = 4  # steps, after which the time of a step is held to be known
+_ONWARDS = 1_000  # steps until the clock is looked at again, at most
+_ENDLESS = 2**62
+
+
+class Trial:
+    """Decides, as steps are taken, whether code is made: where the number of steps is known, by the
+    time that those left will take, else when interpreting has taken as long as making code does.
+    If there can be no code, nothing is lost: the run goes on. Nothing is printed before that is
+    decided.
+
+    Args:
+        steps: How many steps the run takes in any case.
+        worth: The seconds that making code is held to take.
+        make: Makes code, and tells whether there is any.
+        echo: Prints a text.
+        clock: The time in seconds.
+
+    Fields:
+        is_over: whether there is code, with which the run begins anew.
+    """
+
+    def __init__(
+        self,
+        steps: int,
+        worth: float,
+        make: Callable[[], bool],
+        echo: Callable[[str], None],
+        clock: Callable[[], float] = perf_counter,
+    ) -> None:
+        self._known = steps
+        self._worth = worth
+        self._make = make
+        self._print = echo
+        self._clock = clock
+        self._held: list[str] = []
+        self._is_settled = False
+        self.is_over = False
+        self._begin = self._last = clock()
+        self._taken = 0
+        self._further = 0
+        self._pace = 0.0  # seconds of a step
+
+    def patience(self) -> int:
+        """How many further steps are interpreted.
+
+        Raises:
+            LimitError: If there is code for the run.
+        """
+        if self._is_settled:
+            return _ENDLESS
+        now = self._clock()
+        if not self._further:
+            self._begin = now
+        else:
+            self._taken += self._further
+            pace = (now - self._last) / self._further
+            if self._is_long(now, min(pace, self._pace)):
+                self.is_over = self._make()
+                if self.is_over:
+                    raise limit_error("step-limit", "the run goes on as code", "steps")
+                self.settle()
+                return _ENDLESS
+            self._pace = pace
+        self._last = now
+        self._further = min(max(self._taken, 1), _ONWARDS)
+        return self._further
+
+    def echo(self, text: str) -> None:
+        """Print a text, as soon as it is decided that it is not printed again."""
+        if self._is_settled:
+            self._print(text)
+            return
+        self._held.append(text)
+        if self._clock() - self._begin > _GAIN * self._worth:
+            self.settle()
+
+    def settle(self) -> None:
+        """Go on interpreting, whatever comes."""
+        self._is_settled = True
+        for text in self._held:
+            self._print(text)
+        self._held.clear()
+
+    def _is_long(self, now: float, pace: float) -> bool:
+        """Whether code is worth its while."""
+        spent, left = now - self._begin, self._known - self._taken
+        if left > 0:
+            is_known = spent > _SAMPLE and self._taken >= _STEPS
+            return is_known and left * pace > _GAIN * self._worth
+        return spent > self._worth

@@ -9,6 +9,7 @@ import numpy as np
 from vector_programs import answer
 
 from gradcli.engine.ops.catalog import ops
+from gradcli.engine.values.data import Quiet, plain
 
 HEAD = "input x: float[100]\ninput b\n"
 _NUMBERS = np.random.default_rng(0).normal(size=(2, 100))
@@ -81,6 +82,29 @@ PROGRAMS = {
     "a view of what a loop leaves": "y = x\nfor i in range(70):\n    y = y * 0.9 + x.view(10, 10)"
     ".sum() * b * y\nif b > 0:\n    z = y * 2\nelse:\n    z = y\n"
     "(y.view(10, 10).T.reshape(4, 25) @ z.view(25, 4)).sum()",
+    "the largest along a dimension": "m = x.view(10, 10).max(1)\nk = min(x.view(10, 10), dim=0)\n"
+    "(m.values * k[0]).sum() * b + m.indices[2] + x.max(0)[0]",
+    "what is sorted": "s = (x * b).sort(descending=True)\n(s.values * x).sum() + s.indices[0]",
+    "sorted in a loop": "y = x\nfor i in range(60):\n    v, k = (y * b).sort()\n"
+    "    y = y * 0.9 + v * 0.1\n(y * x).sum()",
+    "the largest few": "v, i = (x * b).topk(5)\n(v * v).sum() + i.sum()",
+    "halves": "a, c = x.split(50)\nu, w = x.view(10, 10).chunk(2, 1)\n"
+    "(a * c).sum() * b + (u @ w.T).sum()",
+    "halves in a loop": "y = x\nfor i in range(60):\n    u, w = (y * b).chunk(2)\n"
+    "    y = cat([w, u * 0.5])\n(y * x).sum()",
+    "rows one by one": "s = 0.0\nfor row in x.view(10, 10).unbind():\n"
+    "    s = s + (row * row[0]).sum() * b\ns",
+    "singular values": "u, s, v = svd(x.view(10, 10))\n(s * s).sum() * b + u.sum() * v[0].sum()",
+    "an orthogonal matrix": "q, r = torch.linalg.qr(x.view(10, 10) * b)\nr.sum() + q[0, 3]",
+    "eigenvalues": "w = x.view(10, 10)\ne, v = torch.linalg.eigh(w @ w.T + w.sum() * b)\n"
+    "(e * e).sum() + v[0, 1] ** 2",
+    "a determinant's logarithm": "s, l = slogdet(x.view(10, 10) * b)\nl * s",
+    "a mean beside": "v, m = var_mean(x * b)\nv * m",
+    "one of several alone": "m = x.cummax(0)\n(m.indices * x).sum() * b",
+    "several in a branch": "if b > 0:\n    v, i = x.sort()\nelse:\n    v, i = (x * b).topk(100)\n"
+    "(v * x).sum() * b",
+    "a gradient of what is sorted": "g = grad(lambda t: (t.sort()[0] * x).sum() * b)(x * 2)\n"
+    "(g * x).sum()",
     "two names": "y = zeros(3)\nz = y\ny[0] = b\nz.sum() * x[0]",
     "a change in a branch": "y = x * 1\nif b > 0:\n    y[1] = b * b\nelse:\n    y[2] = 1.0\n"
     "(y * x).sum()",
@@ -147,10 +171,15 @@ def _of_sample(op, s):
     if not any(map(np.ndim, given.values())) or any(0 in np.shape(a) for a in given.values()):
         return None
     params = "".join(f", {k.removeprefix('*')}={_said(v)}" for k, v in s.params.items())
-    call = f"r = {op.name}({', '.join(names)}{params})"
+    listed = ", ".join(names)
+    call = f"r = {op.name}({f'[{listed}]' if op.variadic else listed}{params})"
     rng = random.Random(op.name)
     dots = {k: (np.asarray(a) + rng.gauss(0, 1)).tolist() for k, a in given.items()}
-    return "\n".join([*head, call, "(r * 1.5).sum()"]), given, dots
+    with Quiet():
+        found = op(*[a if a is None else plain(np.asarray(a)) for a in s.args], **s.params)
+    parts = [f"r[{k}]" for k in range(len(found))] if isinstance(found, tuple) else ["r"]
+    ends = " + ".join(f"({part} * {k + 1.5}).sum()" for k, part in enumerate(parts))
+    return "\n".join([*head, call, ends]), given, dots
 
 
 def _said(value):

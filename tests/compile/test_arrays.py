@@ -229,7 +229,8 @@ class F(Function):
 """
 REFUSED = {
     "x[x > 0].sum() * b": "an item is taken by what is known only when it runs",
-    "x.sort()[0][3] * b": "`sort` of a tensor",
+    "y = x * b\na, c = y.split(50)\na += 1\ny.sum()": "that others may hold",
+    "torch.unique(x).sum() * b": "`unique` gives a tensor of what is known only when it runs",
     "y = x.reshape(5, 20).T\ny.contiguous().sum() * b": "how a tensor lies in memory",
     "y = x * b\nz = y[:3]\nw = z * 2\ny *= 2.0\n(z * w).sum()": "a view is read whose base",
     "y = x * b\nz = y * y\ny += 1\nz.sum()": "that a derivative reads",

@@ -7,11 +7,13 @@ from typing import Any, TypeAlias
 
 from gradcli.engine.compile.typed import (
     Do,
+    DoSeveral,
     If,
     Instruction,
     Loop,
     Operand,
     Placed,
+    PlacedSeveral,
     Pop,
     Program,
     Push,
@@ -83,6 +85,11 @@ def _others(program: Program, found: frozenset[int], spread: Collection[int]) ->
             if is_array(i.target.type) and not lies_in_order(i, found, spread):
                 yield i.target
             continue
+        if isinstance(i, DoSeveral):
+            yield from (
+                t for k, t in enumerate(i.targets) if is_array(t.type) and not result_in_order(i, k)
+            )
+            continue
         for v, x in _names(i):
             if _is_lost(x, found):
                 yield v
@@ -136,6 +143,13 @@ def lies_in_order(i: Do, found: Collection[int], spread: Collection[int]) -> boo
     return layout is memory.in_order or (
         all_dense and layout in (memory.as_arguments, memory.as_first)
     )
+
+
+def result_in_order(i: DoSeveral, k: int) -> bool:
+    """Whether one of the values that an op gives lies in order, however its arguments do."""
+    op = ops[i.op]
+    layout = op.layouts[min(k, len(op.layouts) - 1)]
+    return isinstance(i, PlacedSeveral) and not op.view and layout is memory.in_order
 
 
 def _shows_in_order(i: Do) -> bool:

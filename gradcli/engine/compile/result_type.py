@@ -28,6 +28,28 @@ def result_type(op: Op, args: Sequence[Any], params: Mapping[str, Any], span: Sp
     return _NUMBER_TYPES[dtype]
 
 
+def result_types(
+    op: Op, args: Sequence[Any], params: Mapping[str, Any], span: Span | None
+) -> list[str]:
+    """Likewise of an op of several results.
+
+    Raises:
+        NotCompilable: If they do not tell.
+    """
+    found = _told(op, args, params, span)
+    if not isinstance(op.dtype, list) or not isinstance(found, list):
+        raise NotCompilable(f"`{op.name}` of these tensors", span)
+    rules = op.dtype * len(found) if len(op.dtype) == 1 else op.dtype
+    dtypes = [rule(*args, **params) for rule in rules]
+    if not _NUMBER_TYPES.keys() >= set(dtypes) or None in found:
+        raise _unknown(op, span)
+    numbers = [False] * len(found) if all(found) else _are_numbers(op, args, params, span)
+    return [
+        _NUMBER_TYPES[dtype] if is_number and not shape else array_type(dtype, shape)
+        for dtype, shape, is_number in zip(dtypes, found, numbers, strict=True)
+    ]
+
+
 def type_along(
     op: Op, args: Sequence[Any], params: Mapping[str, Any], count: int, span: Span | None
 ) -> str:
@@ -42,17 +64,29 @@ def type_along(
 def _dtype_and_shape(
     op: Op, args: Sequence[Any], params: Mapping[str, Any], span: Span | None
 ) -> tuple[str, tuple[int, ...]]:
-    if op.array is None or op.host is not None or isinstance(op.dtype, list):
+    if isinstance(op.dtype, list):
+        raise NotCompilable(f"`{op.name}` of a tensor gives several", span)
+    shape = _told(op, args, params, span)
+    dtype = op.dtype(*args, **params)
+    if shape is None or dtype not in _NUMBER_TYPES:
+        raise _unknown(op, span)
+    return dtype, shape
+
+
+def _told(op: Op, args: Sequence[Any], params: Mapping[str, Any], span: Span | None) -> Any:
+    """The shape of what an op gives, or those of several."""
+    if op.array is None or op.host is not None:
         raise NotCompilable(f"`{op.name}` of a tensor", span)
     try:
-        shape, dtype = _shape(op, args, params), op.dtype(*args, **params)
+        for rule in op.dtype if isinstance(op.dtype, list) else [op.dtype]:
+            rule(*args, **params)
+        return _shape(op, args, params)
     except (GradError, TypeError, AttributeError) as error:
         raise NotCompilable(f"`{op.name}` of these tensors: {error}", span) from None
-    if isinstance(shape, list):
-        raise NotCompilable(f"`{op.name}` of a tensor gives several", span)
-    if shape is None or dtype not in _NUMBER_TYPES:
-        raise NotCompilable(f"`{op.name}` gives a tensor of what is known only when it runs", span)
-    return dtype, shape
+
+
+def _unknown(op: Op, span: Span | None) -> NotCompilable:
+    return NotCompilable(f"`{op.name}` gives a tensor of what is known only when it runs", span)
 
 
 def _shape(op: Op, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
@@ -63,7 +97,14 @@ def _shape(op: Op, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
 
 
 def _is_number(op: Op, args: Sequence[Any], params: Mapping[str, Any], span: Span | None) -> bool:
-    """Whether a result without dimensions is a number, and no array that shows a part of another:
+    (found,) = _are_numbers(op, args, params, span)
+    return found
+
+
+def _are_numbers(
+    op: Op, args: Sequence[Any], params: Mapping[str, Any], span: Span | None
+) -> list[bool]:
+    """Whether results without dimensions are numbers, and no arrays that show a part of another:
     tried on ones.
     """
     ones = [_ones(a) for a in args]
@@ -72,7 +113,7 @@ def _is_number(op: Op, args: Sequence[Any], params: Mapping[str, Any], span: Spa
             found = op.array(*ones, **params)  # type: ignore[misc]  # it has one
     except (GradError, TypeError, ValueError, ArithmeticError):
         raise NotCompilable(f"`{op.name}` of a tensor", span) from None
-    return type(plain(found)) in NUMBERS
+    return [type(plain(x)) in NUMBERS for x in (found if isinstance(found, tuple) else (found,))]
 
 
 def _ones(x: Any) -> Any:

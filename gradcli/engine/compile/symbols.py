@@ -8,14 +8,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from gradcli.engine.compile.result_type import result_type, type_along
+from gradcli.engine.compile.result_type import result_type, result_types, type_along
 from gradcli.engine.compile.typed import (
     DTYPES,
     Do,
+    DoSeveral,
     Instruction,
     Leave,
     NotCompilable,
     Operand,
+    Placed,
+    PlacedSeveral,
     Value,
     along,
     array_type,
@@ -108,11 +111,22 @@ class Builder:
         """What an op makes of arrays and numbers, written down."""
         params = {**_defaults(op), **params}
         given = [*map(self.whole, args)]
+        if isinstance(op.dtype, list):
+            return self._several(op, given, params)
         target = self.value(result_type(op, given, params, self.span))
         operands = tuple(map(argument, given))
         do_type = Do if self._noted(target, given) else self.do_type
         self.add(do_type(self.span, target, op.name, operands, tuple(params.items())))
         return Symbol(target, self)
+
+    def _several(self, op: Op, args: Sequence[Any], params: Mapping[str, Any]) -> tuple[Any, ...]:
+        targets = tuple(map(self.value, result_types(op, args, params, self.span)))
+        are_plain = [self._noted(target, args) for target in targets]
+        is_placed = self.do_type is Placed and not all(are_plain)
+        do_type = PlacedSeveral if is_placed else DoSeveral
+        operands = tuple(map(argument, args))
+        self.add(do_type(self.span, targets, op.name, operands, tuple(params.items())))
+        return tuple([Symbol(target, self) for target in targets])
 
     def _along_directions(self, op: Op, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
         """What an op makes along each of several directions, written down."""

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from gradcli.engine.compile.typed import (
     Block,
     Do,
+    DoSeveral,
     If,
     Instruction,
     Leave,
@@ -42,8 +43,9 @@ def _lines(block: Block, depth: int, word: str) -> Iterator[str]:
 def _instruction(i: Instruction) -> Iterator[tuple[int, str | Block]]:
     match i:
         case Do():
-            words = [*map(_operand, i.args), *(f"{name}={value!r}" for name, value in i.params)]
-            yield 0, f"{_typed((i.target,))} = {i.op}({', '.join(words)})"
+            yield 0, f"{_typed((i.target,))} = {_called(i)}"
+        case DoSeveral():
+            yield 0, f"{_typed(i.targets)} = {_called(i)}"
         case If():
             yield 0, f"{_typed(i.targets)} = if {_operand(i.test)}:".removeprefix(" = ")
             yield 1, i.then
@@ -66,6 +68,11 @@ def _instruction(i: Instruction) -> Iterator[tuple[int, str | Block]]:
             yield 0, f"tell {i.text}: {_said(i.args)}"
         case _:
             raise AssertionError(f"no text of {type(i).__name__}")
+
+
+def _called(i: Do | DoSeveral) -> str:
+    words = [*map(_operand, i.args), *(f"{name}={value!r}" for name, value in i.params)]
+    return f"{i.op}({', '.join(words)})"
 
 
 def _operand(x: Operand | None) -> str:

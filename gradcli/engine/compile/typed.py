@@ -72,6 +72,22 @@ class Placed(Do):
     __slots__ = ()
 
 
+class DoSeveral(Instruction):
+    """targets = the several values on arrays of the op with the name `op`, as of `Do`."""
+
+    __slots__ = ("targets", "op", "args", "params")
+    targets: tuple[Value, ...]
+    op: str
+    args: tuple[Operand | None, ...]
+    params: tuple[tuple[str, object], ...]
+
+
+class PlacedSeveral(DoSeveral):
+    """Likewise, and arrays lie in memory as the results of an op on tensors do."""
+
+    __slots__ = ()
+
+
 class If(Instruction):
     """targets = the results of `then` if the test is true, else those of `orelse`."""
 

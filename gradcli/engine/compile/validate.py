@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from gradcli.engine.compile.typed import (
     Block,
     Do,
+    DoSeveral,
     If,
     Instruction,
     Leave,
@@ -55,6 +56,11 @@ class _Walk:
                 if i.op not in ops.families or not _has_value(i):
                     yield f"`{i.op}` has no value on these"
                 yield from self.define((i.target,), seen)
+            case DoSeveral():
+                yield from self.read(i.args, seen, i.op)
+                if i.op not in ops.families or ops[i.op].array is None:
+                    yield f"`{i.op}` has no value on these"
+                yield from self.define(i.targets, seen)
             case If():
                 yield from self.read((i.test,), seen, "if")
                 yield from self.fit(("bool",), (i.test,), "the test of an if")

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from gradcli.engine.compile.typed import (
     Block,
     Do,
+    DoSeveral,
     If,
     Instruction,
     Leave,
@@ -28,7 +29,7 @@ def defined(i: Instruction) -> tuple[Value, ...]:
     match i:
         case Do():
             return (i.target,)
-        case If() | Pop() | Ruled():
+        case DoSeveral() | If() | Pop() | Ruled():
             return i.targets
         case Loop():
             return (*i.targets, i.turns)
@@ -99,7 +100,7 @@ def read(block: Block) -> Iterator[Value]:
 def operands_of(i: Instruction) -> Iterable[Operand | None]:
     """What an instruction reads itself."""
     match i:
-        case Do() | Tell():
+        case Do() | DoSeveral() | Tell():
             return i.args
         case If():
             return (i.test,)
@@ -157,6 +158,9 @@ class Copier:
             case Do():
                 args = tuple([None if a is None else self.operand(a) for a in i.args])
                 return type(i)(i.span, self._new(i.target), i.op, args, i.params)
+            case DoSeveral():
+                args = tuple([None if a is None else self.operand(a) for a in i.args])
+                return type(i)(i.span, self._all_new(i.targets), i.op, args, i.params)
             case If():
                 then, orelse = self.block(i.then), self.block(i.orelse)
                 test = self.operand(i.test)

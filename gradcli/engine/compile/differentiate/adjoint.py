@@ -31,6 +31,7 @@ from gradcli.engine.compile.symbols import Builder, Symbol, is_whole, operand
 from gradcli.engine.compile.typed import (
     Block,
     Do,
+    DoSeveral,
     If,
     Instruction,
     Loop,
@@ -42,6 +43,7 @@ from gradcli.engine.compile.typed import (
     Ruled,
     Value,
     is_array,
+    is_floating,
     type_of,
 )
 from gradcli.engine.compile.walk import blocks, instructions, unused, unused_stack, values
@@ -196,6 +198,8 @@ class _Backward:
             match i:
                 case Do():
                     self.do(i, frame)
+                case DoSeveral():
+                    self.several(i, frame)
                 case Ruled():
                     self.ruled(i, frame)
                 case If():
@@ -218,9 +222,35 @@ class _Backward:
             pulled = ops[i.op].pull(given, out, read, dict(i.params), wanted)
             for a, c in zip(i.args, pulled, strict=True):
                 if c is not None:
-                    assert isinstance(a, Value)
-                    is_boxed = is_whole(c) and not is_array(a.type)
-                    frame.add(d, a, self.deltas.through(ops.unboxed(c) if is_boxed else c, g))
+                    self.arrived(d, a, c, g, frame)
+
+    def several(self, i: DoSeveral, frame: Frame) -> None:
+        taken = [self.take(frame, t) for t in i.targets]
+        read = [self.read(a, frame) for a in i.args]
+        out = tuple([self.read(t, frame) for t in i.targets])
+        for d, gs in enumerate(zip(*taken, strict=True)):
+            if all(g is None for g in gs):
+                continue
+            found, by = self.deltas.together(gs)
+            given = tuple(map(self.cotangent, i.targets, found))
+            wanted = [a in self.active[d] for a in i.args]
+            pulled = ops[i.op].pull(given, out, read, dict(i.params), wanted)
+            for a, c in zip(i.args, pulled, strict=True):
+                if c is not None:
+                    self.arrived(d, a, c, by, frame)
+
+    def arrived(self, d: int, a: Operand | None, c: Any, by: Delta, frame: Frame) -> None:
+        """Note what a rule has made of a cotangent for an argument."""
+        assert isinstance(a, Value)
+        is_boxed = is_whole(c) and not is_array(a.type)
+        frame.add(d, a, self.deltas.through(ops.unboxed(c) if is_boxed else c, by))
+
+    def cotangent(self, target: Value, found: Operand) -> Any:
+        """The cotangent of one of several values as rules read it; of ints there is none."""
+        if not is_floating(target.type):
+            return None
+        whole = found if isinstance(found, Value) else self.deltas.filled(found, target.type)
+        return self.builder.known(whole)
 
     def ruled(self, i: Ruled, frame: Frame) -> None:
         taken = [self.take(frame, t) for t in i.targets]

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from gradcli.engine.compile.differentiate.delta import ABSENT, NOTHING, Delta
 from gradcli.engine.compile.differentiate.tangent import Forward
 from gradcli.engine.compile.passes.tidy import tidy
-from gradcli.engine.compile.typed import Block, Do, Program, Ruled, Value
+from gradcli.engine.compile.typed import Block, Do, DoSeveral, Program, Ruled, Value
 
 
 def told(program: Program, sources: Sequence[Value], width: int) -> Program:
@@ -41,6 +41,10 @@ class _Told(Forward):
     def do(self, i: Do) -> None:
         if i.target in self.moving:
             _, self.dots[0][i.target.number] = self.deltas.together([self.of(0, a) for a in i.args])
+
+    def several(self, i: DoSeveral) -> None:
+        _, by = self.deltas.together([self.of(0, a) for a in i.args])
+        self.dots[0].update((t.number, by) for t in i.targets if t in self.moving)
 
     def ruled(self, i: Ruled) -> None:
         _, by = self.deltas.together([self.of(0, a) for a in i.args])

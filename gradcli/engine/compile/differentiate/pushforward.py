@@ -20,6 +20,7 @@ from gradcli.engine.compile.symbols import Symbol, operand
 from gradcli.engine.compile.typed import (
     Block,
     Do,
+    DoSeveral,
     If,
     Instruction,
     Loop,
@@ -198,6 +199,8 @@ class _Behind(Forward):
             match i:
                 case Do():
                     self.do(i)
+                case DoSeveral():
+                    self.several(i)
                 case Ruled():
                     self.ruled(i)
                 case If():

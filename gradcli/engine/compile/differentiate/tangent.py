@@ -22,6 +22,7 @@ from gradcli.engine.compile.symbols import Builder, Symbol
 from gradcli.engine.compile.typed import (
     Block,
     Do,
+    DoSeveral,
     If,
     Instruction,
     Leave,
@@ -165,6 +166,9 @@ class Forward:
                 case Do():
                     self.builder.add(i)
                     self.do(i)
+                case DoSeveral():
+                    self.builder.add(i)
+                    self.several(i)
                 case Ruled():
                     self.builder.add(i)
                     self.ruled(i)
@@ -209,6 +213,27 @@ class Forward:
                     total = part if total is None else self.deltas.sum(total, part)
             if total is not None:
                 self.dots[d][i.target.number] = total
+
+    def several(self, i: DoSeveral) -> None:
+        """Write the tangents of an op of several values."""
+        if not any(t in self.moving for t in i.targets):
+            return
+        op, args = ops[i.op], [*map(self.read, i.args)]
+        out = tuple(map(self.read, i.targets))
+        for d in self.directions:
+            totals: dict[int, Delta] = {}
+            for k, a in enumerate(i.args):
+                dot = self.of(d, a)
+                if dot is None:
+                    continue
+                only: list[Any] = [None] * len(args)
+                only[k] = self.builder.known(dot.value)
+                found = op.push(only, out, args, dict(i.params)) or ()
+                for t, each in zip(i.targets, found, strict=bool(found)):
+                    if each is not None:
+                        part, total = self.deltas.through(each, dot), totals.get(t.number)
+                        totals[t.number] = part if total is None else self.deltas.sum(total, part)
+            self.dots[d].update(totals)
 
     def ruled(self, i: Ruled) -> None:
         """Write the tangents of what depends on others by a rule of the program."""

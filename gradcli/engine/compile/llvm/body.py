@@ -8,6 +8,7 @@ from gradcli.engine.compile.llvm.writer import RARE, Number, Writer, constant, l
 from gradcli.engine.compile.typed import (
     Block,
     Do,
+    DoSeveral,
     If,
     Instruction,
     Leave,
@@ -86,6 +87,8 @@ class Body:
         match i:
             case Do():
                 self.do(i)
+            case DoSeveral():
+                raise NotCompilable(f"`{i.op}` gives several", i.span)
             case If():
                 self.choose(i)
             case Loop():

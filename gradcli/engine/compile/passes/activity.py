@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 from gradcli.engine.compile.typed import (
     Do,
+    DoSeveral,
     If,
     Instruction,
     Loop,
@@ -83,7 +84,9 @@ def _edges(i: Instruction) -> Iterator[tuple[Place, Place]]:
             if ops[i.op].differentiable:
                 for a in i.args:
                     yield from _edge(a, i.target)
-        case Ruled():
+        case DoSeveral() if not ops[i.op].differentiable:
+            return
+        case DoSeveral() | Ruled():
             for target in i.targets:
                 for a in i.args:
                     yield from _edge(a, target)

@@ -13,6 +13,7 @@ from gradcli.engine.compile.passes.tidy import ALL, tidy
 from gradcli.engine.compile.typed import (
     Block,
     Do,
+    DoSeveral,
     If,
     Instruction,
     Loop,
@@ -77,7 +78,7 @@ class _Uses:
             match i:
                 case Do():
                     self._used(i.args, [i.target] * len(i.args))
-                case Ruled():
+                case DoSeveral() | Ruled():
                     for target in i.targets:
                         self._used(i.args, [target] * len(i.args))
                 case If():

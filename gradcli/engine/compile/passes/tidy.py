@@ -13,6 +13,7 @@ from gradcli.engine.compile.typed import (
     TYPES,
     Block,
     Do,
+    DoSeveral,
     If,
     Instruction,
     Leave,
@@ -91,6 +92,9 @@ class Simple:
                 args = tuple([None if a is None else self._operand(a) for a in i.args])
                 self.evaluated(i, args)
                 return (type(i)(i.span, i.target, i.op, args, i.params),)
+            case DoSeveral():
+                args = tuple([None if a is None else self._operand(a) for a in i.args])
+                return (type(i)(i.span, i.targets, i.op, args, i.params),)
             case If():
                 return self._branch(i)
             case Loop():
@@ -227,6 +231,11 @@ class _Needed:
                     self._reads[i.target.number] = [*i.args, *around]
                     if i.target.number < self._first:
                         self._waiting += (i.target,)
+                case DoSeveral():
+                    for t in i.targets:
+                        self._reads[t.number] = [*i.args, *around]
+                    if i.targets[0].number < self._first:
+                        self._waiting += i.targets
                 case If():
                     inside = (*around, i.test)
                     for k, t in enumerate(i.targets):
@@ -281,7 +290,7 @@ class _Needed:
         match i:
             case Do():
                 return i if self._has(i.target) else None
-            case Ruled():
+            case DoSeveral() | Ruled():
                 return i if any(map(self._has, i.targets)) else None
             case If():
                 places = [k for k, t in enumerate(i.targets) if self._has(t)]

@@ -7,7 +7,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gradcli.engine.compile.density import Function, direct
-from gradcli.engine.compile.typed import Do, Placed, dtype_and_shape, is_array, type_of
+from gradcli.engine.compile.typed import (
+    Do,
+    DoSeveral,
+    Placed,
+    PlacedSeveral,
+    dtype_and_shape,
+    is_array,
+    type_of,
+)
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.extent import FEW
 from gradcli.engine.ops.op import Op
@@ -25,6 +33,22 @@ def function(i: Do, dense: frozenset[int]) -> Function:
         return found
     value = _value(op, params, [type_of(x) for x in (*i.args, i.target)])
     return _placed(op, value) if isinstance(i, Placed) and is_array(i.target.type) else value
+
+
+def several(i: DoSeveral) -> Function:
+    """The function of the arguments that gives the several values of an op on arrays."""
+    op, params = ops[i.op], dict(i.params)
+
+    def values(*args: Any) -> Any:
+        return op.on_arrays(args, params)
+
+    if not isinstance(i, PlacedSeveral):
+        return values
+
+    def on_tensors(*args: Any) -> Any:
+        return [placed(op, out, args, k) for k, out in enumerate(values(*args))]
+
+    return on_tensors
 
 
 def _value(op: Op, params: Mapping[str, Any], types: Sequence[str]) -> Function:

@@ -16,11 +16,12 @@ from typing import Any, TypeAlias
 
 from gradcli.engine.compile.control import Control, Left
 from gradcli.engine.compile.density import dense
-from gradcli.engine.compile.python.array_calls import function
+from gradcli.engine.compile.python.array_calls import function, several
 from gradcli.engine.compile.python.scratch import Scratch
 from gradcli.engine.compile.typed import (
     Block,
     Do,
+    DoSeveral,
     If,
     Instruction,
     Leave,
@@ -298,6 +299,10 @@ class _Writer:
         match i:
             case Do():
                 return [_store(self.name(i.target), self.done(i)), *self.checked(i)]
+            case DoSeveral():
+                found = ast.Call(self.bind(i.op, several(i)), [self.operand(x) for x in i.args], [])
+                made: list[ast.expr] = [ast.Name(self.name(t), ast.Store()) for t in i.targets]
+                return [ast.Assign([ast.Tuple(made, ast.Store())], found)]
             case If():
                 targets = [self.name(target) for target in i.targets]
                 return self.branch(i, lambda found: self.moves(targets, found))
@@ -521,7 +526,7 @@ def _operands(block: Block) -> set[int]:
     read(block.results)
     for i in _instructions(block):
         match i:
-            case Do() | Tell():
+            case Do() | DoSeveral() | Tell():
                 read(i.args)
             case If():
                 read((i.test,))

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
-from gradcli.engine.compile.result_type import result_type
+from gradcli.engine.compile.result_type import result_type, result_types
 from gradcli.engine.compile.specialize.values import Cell, is_number
 from gradcli.engine.compile.specialize.values import is_whole as is_tensor
 from gradcli.engine.compile.symbols import Symbol, argument, is_whole
 from gradcli.engine.compile.typed import (
     DTYPES,
     Placed,
+    PlacedSeveral,
     array_type,
     is_floating,
 )
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import REQUIRED, Op
-from gradcli.engine.tape.tensor import Tensor
+from gradcli.engine.tape.tensor import Tensor, named
 from gradcli.engine.values import memory
+from gradcli.engine.values.data import np
+from gradcli.engine.values.fields import Fields
 
 
 class Arrays:
@@ -61,10 +65,15 @@ class Arrays:
 
     def do(self, op: Op, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
         """What an op makes of tensors and numbers."""
-        args = [self.of_known(x) if isinstance(x, Tensor) and x.shape else x for x in args]
         given = ((name.removeprefix("*"), value) for name, value in op.params.items())
         params = {n: value for n, value in given if value is not REQUIRED} | dict(params)
-        return self._composed(op, args, params) if op.body else self._one(op, args, params)
+        if op.body is not None:
+            return self._composed(op, [_data(x) for x in args], params)
+        return self._one(op, [*map(self._cell_of, args)], params)
+
+    def _cell_of(self, x: Any) -> Any:
+        """An argument of an op: of an array that is known the tensor."""
+        return self.of_known(Tensor(_data(x))) if isinstance(_data(x), np.ndarray) else x
 
     def _composed(self, op: Op, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
         assert op.body is not None
@@ -72,8 +81,12 @@ class Arrays:
             found = op.body(*args, **params)
         except (TypeError, AttributeError, ValueError):
             raise self._trace.refused(f"`{op.name}` of a tensor with dimensions") from None
-        if isinstance(found, tuple):
-            raise self._trace.refused(f"`{op.name}` of a tensor gives several")
+        if any(isinstance(x, np.ndarray) for x in (found if isinstance(found, tuple) else ())):
+            raise self._trace.refused(f"`{op.name}` gives what is known beside what is not")
+        return each_of(found, lambda x, _: self._folded(op, x, args))
+
+    def _folded(self, op: Op, found: Any, args: Sequence[Any]) -> Any:
+        """What an op gives that is one node above those of its parts."""
         if not op.folds or not isinstance(found, Cell) or any(found is a for a in args):
             return found
         number = found.number
@@ -94,17 +107,28 @@ class Arrays:
 
     def owned(self, op: Op, found: Any, args: Sequence[Any]) -> Any:
         """What an op made of others gives a program: a tensor on memory of its own."""
-        if op.body is None or op.view or not is_tensor(found):
+        if op.body is None or op.view:
             return found
+        made = each_of(found, lambda x, k: self._owned(op, x, args, k))
+        if isinstance(found, tuple):
+            for x, own in zip(found, made, strict=True):
+                if isinstance(own, Cell) and x.frozen:  # it may lie on the memory of another
+                    own.frozen = True
+        return made
+
+    def _owned(self, op: Op, found: Any, args: Sequence[Any], k: int) -> Any:
+        if not is_tensor(found):
+            return found
+        layout = op.layouts[min(k, len(op.layouts) - 1)] if op.layouts else None
         if any(found is a for a in args):
             found = self._one(ops.clone, [found], {})
         is_dense = self.is_dense(found.number)
-        if op.layouts and op.layouts[0] is memory.in_order and not is_dense:
+        if layout is memory.in_order and not is_dense:
             return self._one(ops.ordered, [found], {})
-        if found.frozen or (op.layouts and not is_dense):
-            args = [self.of_known(x) if isinstance(x, Tensor) and x.shape else x for x in args]
-            given = [x for x in args if x is not None]
-            return self._one(ops.owned, [found, *given], {"by": op.name})
+        lies_so = is_dense and layout is not memory.in_columns
+        if found.frozen or not (lies_so or layout is None):
+            given = [self._cell_of(x) for x in args if x is not None]
+            return self._one(ops.owned, [found, *given], {"by": op.name, "index": k})
         return found
 
     def _one(self, op: Op, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
@@ -112,9 +136,22 @@ class Arrays:
         inside = [x.number if isinstance(x, Cell) else x for x in args]
         if op.view and not is_whole(inside[0]):
             raise trace.refused(f"`{op.name}` of a tensor shares its memory")
+        operands, known = tuple(map(argument, inside)), tuple(params.items())
+        if isinstance(op.dtype, list):
+            types = result_types(op, inside, params, trace.span)
+            several = [*map(trace.symbol, types)]
+            targets = tuple([x.value for x in several])
+            trace.add(PlacedSeveral(trace.span, targets, op.name, operands, known))
+            kept = op.guarded_fields or range(len(several))
+            guards = [op.guards_out and k in kept for k in range(len(several))]
+            return named(op, map(partial(self._result, op, args), several, guards))
         made = trace.symbol(result_type(op, inside, params, trace.span))
-        operands = tuple(map(argument, inside))
-        trace.add(Placed(trace.span, made.value, op.name, operands, tuple(params.items())))
+        trace.add(Placed(trace.span, made.value, op.name, operands, known))
+        return self._result(op, args, made, op.guards_out)
+
+    def _result(self, op: Op, args: Sequence[Any], made: Symbol, is_guarded: bool) -> Cell:
+        """A result of an op on tensors as a tensor."""
+        trace = self._trace
         seen = [x.visible for x in args if isinstance(x, Cell)]
         visible = None if None in seen else any(seen)
         floating = is_floating(made.type)
@@ -122,7 +159,7 @@ class Arrays:
         if not trace.recording and floating:
             made = trace.cut(made)
         found = self._cell(made, floating and trace.recording and visible, op.view)
-        found.saved = op.guards_out and trace.recording and floating
+        found.saved = is_guarded and trace.recording and floating
         if op.view:
             found.base = args[0], args[0].number
         return found
@@ -158,6 +195,19 @@ class Arrays:
         found = self._one(ops.assembled, numbers, {"size": tuple(shape)})
         found.visible = visible
         return found  # type: ignore[no-any-return]  # an op with one result
+
+
+def _data(x: Any) -> Any:
+    """An argument of an op, of a tensor that is known the array: of it ops may know all."""
+    return x.data if isinstance(x, Tensor) and x.shape else x
+
+
+def each_of(found: Any, do: Callable[[Any, int], Any]) -> Any:
+    """What is done with each result of an op, of which there may be several, with names or not."""
+    if not isinstance(found, tuple):
+        return do(found, 0)
+    made = [do(x, k) for k, x in enumerate(found)]
+    return Fields(found.name, found.names, made) if isinstance(found, Fields) else tuple(made)
 
 
 def _is_tensor(x: Any) -> bool:

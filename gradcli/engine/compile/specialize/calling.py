@@ -46,6 +46,7 @@ from gradcli.engine.tape.tensor import AccumulateGrad, Tensor, node_of
 from gradcli.engine.values.conversion import whole
 from gradcli.engine.values.data import NUMBERS, np
 from gradcli.engine.values.dtypes import DTYPES, dtype_name
+from gradcli.engine.values.fields import Fields
 from gradcli.ir import visit
 
 if TYPE_CHECKING:
@@ -437,6 +438,8 @@ class Calls:
         """`receiver.name`."""
         if isinstance(receiver, (Own, Context)):
             return self.own.attribute(receiver, name)
+        if isinstance(receiver, Fields) and name in receiver.names:
+            return receiver[receiver.names.index(name)]
         if isinstance(receiver, Cell):
             match name:
                 case "grad":

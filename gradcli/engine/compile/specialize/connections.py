@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from gradcli.engine.compile.typed import (
     Do,
+    DoSeveral,
     If,
     Instruction,
     Loop,
@@ -150,6 +151,9 @@ class Connections:
             match i:
                 case Do():
                     self._links[i.target.number] = self._made(i)
+                case DoSeveral():
+                    for target in i.targets:
+                        self._links[target.number] = self._made(i)
                 case Ruled():
                     for target in i.targets:
                         self._links[target.number] = self._from(i.args)
@@ -170,7 +174,7 @@ class Connections:
                     for k, target in enumerate(i.targets):
                         self._links[target.number] = self._stacks.get((i.stack, k), NONE)
 
-    def _made(self, i: Do) -> Links:
+    def _made(self, i: Do | DoSeveral) -> Links:
         return self._from(i.args) if ops[i.op].differentiable else NONE
 
     def _from(self, args: Iterable[Operand | None]) -> Links:

@@ -17,6 +17,7 @@ from gradcli.engine.compile.symbols import Symbol, is_whole, operand
 from gradcli.engine.compile.typed import (
     Block,
     Do,
+    DoSeveral,
     Instruction,
     Operand,
     Program,
@@ -24,7 +25,7 @@ from gradcli.engine.compile.typed import (
     is_array,
     is_floating,
 )
-from gradcli.engine.compile.walk import defined, instructions, values
+from gradcli.engine.compile.walk import defined, instructions, operands_of, values
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.data import np
@@ -334,7 +335,8 @@ class Graph:
             if v in leading and marked(self._changed, v):
                 raise trace.refused("a leaf has been changed since it was used")
         for i in instructions(program.block.body):
-            read = (*i.args, i.target) if isinstance(i, Do) and i.target in active else ()
+            is_visited = isinstance(i, Do | DoSeveral) and any(v in active for v in defined(i))
+            read = (*operands_of(i), *defined(i)) if is_visited else ()
             if any(marked(self._changed, x) for x in read):
                 raise trace.refused("a tensor that a derivative reads has been changed")
 
@@ -380,4 +382,5 @@ def _part(
     ]
     start = places[0] if places else len(body)
     visited = [body[k] for k in places]
-    return start, visited if all(isinstance(i, Do) for i in visited) else [*body[start:]]
+    is_straight = all(isinstance(i, Do | DoSeveral) for i in visited)
+    return start, visited if is_straight else [*body[start:]]

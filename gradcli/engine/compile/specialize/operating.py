@@ -21,6 +21,7 @@ from gradcli.engine.ops.catalog import ops
 from gradcli.engine.run.operators import OPS, as_tuple
 from gradcli.engine.run.text import text
 from gradcli.engine.tape.tensor import Tensor
+from gradcli.engine.values.fields import Fields
 
 
 class Operators:
@@ -111,7 +112,7 @@ class Operators:
             x = self._trace.tensors.of_known(x)
         if isinstance(index, Symbol) and (isinstance(x, (Vector, list, tuple)) or is_whole(x)):
             return picked(self._trace, x, index)
-        if type(x) not in (list, tuple) or not is_known(index):
+        if type(x) not in (list, tuple, Fields) or not is_known(index):
             raise self._trace.refused("an item is taken by what is known only when it runs")
         if type(index) not in (int, slice):
             raise self._trace.refused("an item of a list is taken by an int or a slice")

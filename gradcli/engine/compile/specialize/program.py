@@ -4,7 +4,8 @@ before a run is done, and what is not is written down.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, TypeAlias
 
 from gradcli import ir
@@ -40,6 +41,7 @@ from gradcli.engine.compile.typed import (
     type_of,
 )
 from gradcli.engine.ops.catalog import ops
+from gradcli.engine.values.fields import Fields
 from gradcli.errors import GradError
 from gradcli.record import Record
 from gradcli.recursion import NESTED, Room
@@ -61,10 +63,10 @@ class Known(Record):
 
 
 class Items(Record):
-    """A result that is a list or tuple: which, and what is in it."""
+    """A result that is a list or tuple: what makes it, and what is in it."""
 
     __slots__ = ("kind", "items")
-    kind: type
+    kind: Callable[[Iterable[Any]], Any]
     items: tuple[Any, ...]
 
 
@@ -238,7 +240,10 @@ def _tree(value: Any, numbers: list[Operand]) -> Tree:
         numbers.append(operand(value.test))
         return Ways(_tree(value.then, numbers), _tree(value.orelse, numbers))
     if isinstance(value, (list, tuple)) and not is_known(value):
-        return Items(type(value), tuple(_tree(item, numbers) for item in value))
+        made: Callable[[Iterable[Any]], Any] = type(value)
+        if isinstance(value, Fields):
+            made = partial(Fields, value.name, value.names)
+        return Items(made, tuple(_tree(item, numbers) for item in value))
     if is_known(value) or isinstance(value, (Closure, Transform, Own)):
         return Known(value)
     raise NotCompilable("its result is no number")

@@ -49,6 +49,7 @@ from gradcli.engine.tape.graph import Site
 from gradcli.engine.tape.tensor import Tensor, node_of
 from gradcli.engine.values import memory
 from gradcli.engine.values.data import NUMBERS
+from gradcli.engine.values.fields import Fields
 from gradcli.ir import visit
 
 _GENERATOR = "a generator gives its items one by one"
@@ -579,7 +580,7 @@ class Statements:
                 raise self._trace.refused("pairs are gone through twice")
             self.check_unchanged(value.sources)
             return found
-        if type(value) in (list, tuple, str, range):
+        if type(value) in (list, tuple, Fields, str, range):
             return list(value)
         if (isinstance(value, Vector) or is_whole(value)) and value.shape:
             return [Row(value, at) for at in range(value.shape[0])]

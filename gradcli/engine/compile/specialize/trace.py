@@ -8,13 +8,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from gradcli.engine.compile.density import is_spread, lies_in_order
+from gradcli.engine.compile.density import is_spread, lies_in_order, result_in_order
 from gradcli.engine.compile.specialize.connections import Connections, Links
 from gradcli.engine.compile.specialize.values import Cell, is_known, is_number, number_type
 from gradcli.engine.compile.symbols import Builder, Symbol, argument, operand
 from gradcli.engine.compile.typed import (
     DTYPES,
     Do,
+    DoSeveral,
     Instruction,
     Leave,
     NotCompilable,
@@ -137,6 +138,9 @@ class Trace(Builder):
 
     def look_at(self, i: Instruction) -> None:
         """Take down how the array lies that an op gives."""
+        if isinstance(i, DoSeveral):
+            places = (k for k in range(len(i.targets)) if result_in_order(i, k))
+            self.dense.update(i.targets[k].number for k in places)
         if not isinstance(i, Do) or not is_array(i.target.type):
             return
         if is_spread(i):

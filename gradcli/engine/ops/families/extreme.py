@@ -116,10 +116,17 @@ def _choice(name: str, word: str) -> Op:
         return reduce(ops[f"{name}imum"], given)
 
     def traced(code: Tracing, *values: Any, dim: Any, keepdim: Any) -> Any:
-        numbers = [code.number(v) for v in values]
-        if len(numbers) == 1:
-            return ops[f"{name}_all"](numbers[0], dim=dim, keepdim=keepdim)
-        return reduce(ops[f"{name}imum"], numbers)
+        first, *others = (code.number(v) for v in values)
+        if code.are_tensors(first) and others and type(others[0]) is int:
+            dim, *rest = others
+            others, keepdim = [], rest[0] if rest else keepdim
+        if others:
+            return reduce(ops[f"{name}imum"], [first, *others])
+        if dim is None:
+            return ops[f"{name}_all"](first, dim=None, keepdim=keepdim)
+        if type(dim) is not int or type(keepdim) is not bool:
+            raise code.refused(f"along which dimension is the `{name}` is known only when it runs")
+        return code.do(ops[f"{name}_along"], [first], {"dim": dim, "keepdim": keepdim})
 
     return host(
         name,

@@ -61,26 +61,28 @@ assembled: Op = op(
 )
 
 
-def _owned(out: Data, *args: Data, by: str) -> Data:
+def _owned(out: Data, *args: Data, by: str, index: int) -> Data:
     if any(memory.shares(out, a) for a in args):
         out = out.copy(order="K")
     layouts = ops[by].layouts
-    return layouts[0](out, args) if layouts and out.ndim else out
+    if not layouts or not out.ndim:
+        return out
+    return layouts[min(index, len(layouts) - 1)](out, args)
 
 
 owned: Op = op(
     "owned",
     args=("*tensors",),
-    params={"by": REQUIRED},
-    doc="The first tensor, which the op `by`, made of others, gives for the others, on memory of "
-    "its own.",
+    params={"by": REQUIRED, "index": 0},
+    doc="The first tensor, which the op `by`, made of others, gives for the others as its result "
+    "`index`, on memory of its own.",
     source="identity",
     array=_owned,
-    shape=lambda out, *args, by: out,
-    dtype=lambda out, *args, by: dtype_of(out),
+    shape=lambda out, *args, by, index: out,
+    dtype=lambda out, *args, by, index: dtype_of(out),
     layout=memory.as_made,
-    vjp=(lambda g, out, i, *tensors, by: None if i else g,),
-    jvp=(lambda dot, out, i, *tensors, by: None if i else dot,),
+    vjp=(lambda g, out, i, *tensors, by, index: None if i else g,),
+    jvp=(lambda dot, out, i, *tensors, by, index: None if i else dot,),
     method=False,
 )
 

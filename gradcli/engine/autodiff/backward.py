@@ -13,6 +13,7 @@ from contextlib import suppress
 from math import isnan
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from gradcli.engine.autodiff.numbers import visitor as visitor_of_numbers
 from gradcli.engine.autodiff.paths import Paths, age, between, reachable, visible
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.tape.graph import (
@@ -341,6 +342,8 @@ def _sweep(
     reach: Reach | None = None
     visited: list[Node] = []
     visit: Visit | None = None
+    visit_number = visitor_of_numbers(pending, paths)
+    plain = not (recorded or way.checks)  # what nodes pull goes on as it is
     for node, index, g in roots:
         _add(pending, node, index, g)
     for node in reversed(paths.order):
@@ -358,9 +361,22 @@ def _sweep(
             continue
         if is_end:
             found[node] = g
-        if (
-            type(node) is not OpNode
-            and (type(node) is PlannedNode or (type(node) is AlikeNode and type(g) is not float))
+        if type(node) is OpNode:
+            if (
+                type(g) is float
+                and g
+                and g - g == 0.0
+                and plain
+                and hooks is None
+                and node.freed <= passes
+                and reach is None
+                and visit_number(node, g)
+            ):
+                if leaves != LIVE:
+                    visited.append(node)
+                continue
+        elif (
+            (type(node) is PlannedNode or (type(node) is AlikeNode and type(g) is not float))
             and not (closely or recorded or reach)
             and not isinstance(g, Carrier)
             and (type(g) is not float or (g and g - g == 0.0))

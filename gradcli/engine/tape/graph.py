@@ -35,6 +35,7 @@ if TYPE_CHECKING:  # making a protocol takes as long as importing a room
         guards: tuple[tuple[bool, ...], ...] | None
         guarded: tuple[bool, ...]
         scales: bool
+        chooses: bool
         batch: Callable[..., Any] | None
         partials: tuple[Any, ...] | None
         guards_out: bool

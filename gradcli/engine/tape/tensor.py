@@ -269,7 +269,7 @@ class OpNode(NodeOfOp):
     ) -> Sequence[Any]:
         """Likewise; `still` as in `rules.pull`."""
         if self.versions is not None:
-            self._check()
+            self.check_unchanged()
         if type(self.like) is tuple:
             g = whole(g, self.like)
         return self.op.pull(g, self.out, self.data, self.params, wanted, still)
@@ -278,7 +278,7 @@ class OpNode(NodeOfOp):
         self, g: Any, wanted: Sequence[bool], still: Sequence[Any] | None = None
     ) -> Sequence[Any]:
         if self.versions is not None:
-            self._check()
+            self.check_unchanged()
         if type(self.like) is tuple:
             g = whole(g, self.like)
         return self.op.pull(g, self._result(), self._arguments(), self.params, wanted, still)
@@ -361,7 +361,7 @@ class OpNode(NodeOfOp):
             )
         ]
 
-    def _check(self) -> None:
+    def check_unchanged(self) -> None:
         """Refuse to go on where a value that was to stay has been changed in place since."""
         versions: Any = self.versions
         for x, before in zip(self.guards, versions):  # noqa: B905  # those of the cells come behind
@@ -412,7 +412,7 @@ class AlikeNode(OpNode):
         if still is not None or isinstance(g, Carrier):
             return super().pull(g, wanted, still)
         if self.versions is not None:
-            self._check()
+            self.check_unchanged()
         cotangents = self.op.cotangents(tuple(wanted))
         pulled = cotangents(g, self.out, self.data, self.params, False)
         return pulled if self.sums is None else self.op.summed(pulled, self.sums)
@@ -422,7 +422,7 @@ class AlikeNode(OpNode):
         caller's own.
         """
         if self.versions is not None:
-            self._check()
+            self.check_unchanged()
         pulled = self.cotangents(g, self.out, self.data, self.params, own)
         return pulled if self.sums is None else self.op.summed(pulled, self.sums)
 
@@ -438,7 +438,7 @@ class PlannedNode(OpNode):
     def pull_all(self, g: Any, own: bool) -> Sequence[Any]:
         """The cotangents of all edges from that array or number, which stays as it is."""
         if self.versions is not None:
-            self._check()
+            self.check_unchanged()
         return self.pulling(g, self)
 
 

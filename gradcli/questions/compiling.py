@@ -86,8 +86,8 @@ class Compiling:
         return question(self._loaded, request)
 
     def code(self, question: Question, request: Request) -> Prepared | None:
-        """The code that answers a question for many rows, if there is any by now: one whose tensors
-        are done element by element, as those of rows, and that draws no random numbers.
+        """The code that answers a question for many rows, if there is any by now: one that draws no
+        random numbers.
         """
         when = request.options.compile
         if when == "never" or _against(request) is not None:
@@ -96,9 +96,7 @@ class Compiling:
         if when == "auto" and key not in self._prepared and not self._pays(key):
             return None
         made = self._made(key, question, request)
-        if isinstance(made, Diagnostic) or made.is_whole or made.form.draws:
-            return None
-        return made
+        return None if isinstance(made, Diagnostic) or made.form.draws else made
 
     def made(self, question: Question, request: Request) -> Prepared:
         """The code that answers a question.

@@ -13,7 +13,6 @@ from gradcli.engine.compile.control import MOST, Control, Left, nowhere
 from gradcli.engine.compile.specialize.vectors import Vectors
 from gradcli.engine.compile.typed import (
     DTYPES,
-    TYPES,
     Block,
     If,
     Loop,
@@ -41,8 +40,10 @@ from gradcli.questions.request import Request
 
 Code = TypeVar("Code")
 
+_ELEMENT = 32  # bytes of a number in an array, and of its text or object
 _EXACT = 2.0**53  # below which a float is one int alone
 _ENDS = {"int": 2.0**63, "bool": 2.0}
+_NUMBERS = {"f": float, "i": int, "b": bool}  # by the kind of a dtype
 
 
 class Many:
@@ -88,7 +89,7 @@ class Many:
 
     def result(self, numbers: Sequence[Any]) -> Any:
         """The answer that numbers are."""
-        return self._prepared.result(numbers)
+        return self._prepared.result(self._prepared.grouped(numbers))
 
 
 class Prepared:
@@ -106,6 +107,8 @@ class Prepared:
         self.form, self.code = _coded(loaded, form, request)
         self._bytes = sum(bytes_of(v.type) for v in values(self.form.program))
         self.is_whole = self._bytes > 0
+        self._results = [dtype_and_shape(type_of(x)) for x in self.form.program.block.results]
+        self._of_row = _ELEMENT * sum(math.prod(shape) for _, shape in self._results)
         self.remark = remark(perf_counter() - start, self.code)
 
     def answer(self, request: Request, echo: Callable[[str], None]) -> Any:
@@ -158,6 +161,12 @@ class Prepared:
         found = meter()
         return self._bytes > found.large and self._bytes > found.left
 
+    def _are_too_many(self, count: int) -> bool:
+        """Whether so many answers together may take more memory than there is."""
+        needed = self._bytes + count * self._of_row
+        found = meter()
+        return needed > found.large and needed > found.left
+
     def _more(self, request: Request) -> list[Any] | None:
         """The numbers of what is asked; None if they are not of the program's shapes."""
         try:
@@ -191,13 +200,14 @@ class Prepared:
             return [None] * len(values)
         rows = [self._given(value) for value in values]
         there = [row for row in rows if row is not None]
-        if not there:
+        if not there or self._are_too_many(len(there)):
             return [None] * len(values)
         columns = [np.array(column) for column in zip(*there, strict=True)]
         results, left = self.arrays(request, columns, len(there), turns)
         for k in self.form.tests:
             left |= ~results[k]
-        found = zip(zip(*(r.tolist() for r in results), strict=True), left.tolist(), strict=True)
+        elements = (column.tolist() for column in _flat(results))
+        found = zip(zip(*elements, strict=True), left.tolist(), strict=True)
         answers: list[tuple[Any, ...] | None] = []
         for row in rows:
             numbers, gone = ((), True) if row is None else next(found)
@@ -232,7 +242,7 @@ class Prepared:
         """
         turns = self.form.effort.turns(request.options.limits)
         count = len(next(iter(columns.values())))
-        if self.form.program.texts or turns is None:
+        if self.form.program.texts or turns is None or self._are_too_many(count):
             return None
         given, odd = {}, np.zeros(count, np.bool_)
         for name, type_, shape in self.form.inputs:
@@ -254,7 +264,7 @@ class Prepared:
         results, left = self.arrays(request, inputs, count, turns)
         for k in self.form.tests:
             left |= ~results[k]
-        return results, np.flatnonzero(left | odd | ~fit).tolist()
+        return _flat(results), np.flatnonzero(left | odd | ~fit).tolist()
 
     def columns(self, given: Mapping[str, Any]) -> tuple[list[Any], Any]:
         """The arrays of the inputs as the program has them, and where they can be so."""
@@ -264,7 +274,7 @@ class Prepared:
             if is_array(type_):
                 dtype, _ = dtype_and_shape(type_)
                 whole = np.ascontiguousarray(given[name])
-                fit &= np.array([_is_of(x, dtype) for x in whole])
+                fit &= _is_of(whole, dtype)
                 found.append(whole.astype(dtype))
                 continue
             for column in given[name].reshape(len(fit), -1).T:
@@ -275,13 +285,26 @@ class Prepared:
 
     @property
     def types(self) -> list[type]:
-        """The types of the numbers that an answer is made of."""
-        found = {name: type_ for type_, name in TYPES.items()}
-        return [found[type_of(x)] for x in self.form.program.block.results]
+        """The types of the numbers that an answer is made of, those of an array one by one."""
+        return [
+            type_
+            for dtype, shape in self._results
+            for type_ in [_NUMBERS[np.dtype(dtype).kind]] * math.prod(shape)
+        ]
 
-    def result(self, numbers: Sequence[Any]) -> Any:
-        """The answer that numbers are, or arrays of them."""
-        return self.form.result(numbers, ())
+    def grouped(self, numbers: Sequence[Any]) -> list[Any]:
+        """Numbers of whatever types as numbers and arrays of them."""
+        found, start = [], 0
+        for _, shape in self._results:
+            end = start + math.prod(shape)
+            part = numbers[start:end]
+            found.append(np.array(part).reshape(shape) if shape else part[0])
+            start = end
+        return found
+
+    def result(self, found: Sequence[Any]) -> Any:
+        """The answer that numbers and arrays are."""
+        return self.form.result(found, ())
 
     def _given(self, values: Mapping[str, Any]) -> list[Any] | None:
         """The numbers of the inputs as the program has them; None if one is no such number."""
@@ -296,6 +319,11 @@ class Prepared:
                 return None
             found += [_typed(x, type_) for x in several]
         return None if any(x is None for x in found) else found
+
+
+def _flat(results: Sequence[Any]) -> list[Any]:
+    """The columns of the elements of results, each of which has its rows first."""
+    return [column for r in results for column in r.reshape(len(r), -1).T]
 
 
 def _is_of(x: Any, dtype: str) -> bool:

@@ -1,5 +1,6 @@
 """Rows that are answered together are answered as those that are asked one by one."""
 
+from importlib.util import find_spec
 from unittest.mock import Mock
 
 import numpy as np
@@ -7,6 +8,9 @@ import pytest
 
 from gradcli.cli import many_rows, rows
 from gradcli.cli.workers import workers
+from gradcli.engine.compile import backends
+from gradcli.questions import prepared
+from gradcli.questions.prepared import Prepared
 
 
 def table(count, odd, end="\n"):
@@ -87,7 +91,7 @@ def test_rows_together_are_as_one_by_one(cli, tmp_path, monkeypatch, name):
                 at_once.setattr(many_rows, "_FIRST", 4)
                 at_once.setattr(many_rows, "_LEAST_BYTES", 100)
                 assert answers(source, "always", *form, "--jobs", "2") == expected, form
-            assert share.called or name == "arrays"  # of which code does one at a time
+            assert share.called
 
 
 @pytest.mark.parametrize(
@@ -101,6 +105,61 @@ def test_a_number_is_written_as_what_the_result_makes_of_it(cli, result, form):
     assert cli(*command, "--compile", "always", stdin=rows) == expected
     objects = '{"a": 1, "b": 2}\n{"b": 0, "a": 3}\n{"a": -5, "b": 4}\n'
     assert cli(*command, "--compile", "always", stdin=objects) == expected
+
+
+ARRAYS = {
+    "an inner product": ("grad", "(v * 0.3) @ v.roll(1)"),
+    "a product with a matrix": ("grad", "(v.reshape(1, 69) @ ones(69, 3)).tanh().sum()"),
+    "functions of vectors": ("grad", "exp(v - 2).sum() + v.logsumexp(0) + softmax(v, 0)[3]"),
+    "a branch on an element": ("grad", "y = v.sum() if v[0] > 1 else (v * v).mean()\ny"),
+    "a loop": ("grad", "y = v\nfor i in range(5): y = y * 0.5 + v\ny.sum()"),
+    "a vector": ("run", "v * 2"),
+    "truths": ("run", "v > 1.5"),
+    "truths and a number": ("run", "[v[0] > 1, v.sum(), 3]"),
+    "two names": ("run", "m = v.max()\nk = v.argmax()\nm"),
+    "a Jacobian": ("jacobian", "stack([v.sum(), (v * v).sum()])"),
+    "along a direction": ("jvp", "(v * v).sum()", "--tangent", f"v={[*range(69)]}"),
+    "no finite number": ("grad", "log(v).sum()"),
+}
+
+
+@pytest.mark.parametrize("back_end", ["python", "machine code"])
+@pytest.mark.parametrize("name", ARRAYS)
+def test_rows_of_long_vectors_are_as_one_by_one(cli, monkeypatch, name, back_end):
+    monkeypatch.setattr(many_rows, "_FIRST", 4)
+    monkeypatch.setattr(many_rows, "_LEAST_BYTES", 4000)
+    is_there = find_spec("llvmlite") is not None and back_end == "machine code"
+    monkeypatch.setattr(backends, "has_machine_code", lambda: is_there)
+    question, text, *more = ARRAYS[name]
+    command = [question, "-e", "input v: float[69]", "-e", text, *more, "--rows", "-"]
+    numbers = np.random.default_rng(0).normal(1.5, 0.4, (30, 69))
+    lines = [",".join(map(repr, map(float, row))) for row in numbers]
+    rows = "\n".join([",".join(f"v.{k}" for k in range(69)), *lines, ""])
+    for form in ("csv", "ndjson"):
+        asked = [*command, "-f", form, "--on-error", "skip"]
+        expected = cli(*asked, "--compile", "never", stdin=rows)
+        assert cli(*asked, "--compile", "always", stdin=rows) == expected
+    found, together = [], Prepared.together
+
+    def noted(self, *given):
+        found.append(together(self, *given))
+        return found[-1]
+
+    monkeypatch.setattr(Prepared, "together", noted)
+    cli(*command, "--compile", "always", "--on-error", "skip", stdin=rows)
+    assert any(found)
+
+
+def test_rows_whose_answers_need_much_memory_are_asked_by_themselves(cli, monkeypatch):
+    arrays = Mock(return_value=None)
+    rows = "\n".join([",".join(f"v.{k}" for k in range(100)), *[",".join(["1.5"] * 100)] * 40, ""])
+    asked = ["jacobian", "-e", "input v: float[100]", "-e", "v * v.sum()", "--rows", "-"]
+    expected = cli(*asked, "--compile", "never", stdin=rows)
+    with monkeypatch.context() as little:
+        little.setattr(prepared, "_ELEMENT", 10**12)  # bytes
+        little.setattr(Prepared, "arrays", arrays)
+        assert cli(*asked, "--compile", "always", stdin=rows) == expected
+    assert not arrays.called
 
 
 @pytest.mark.parametrize("bad", [[0], [16], [0, 16, 17]])

@@ -226,6 +226,8 @@ class Writer:
             f"exp(-{a} * {a})", f"relu({a})", f"({a}) / (2 + {b} * {b})", f"maximum({a}, {b})",
             f"where({a} > {c}, {a}, {b})", f"({a}) ** 2", f"softmax({a}, -1)", f"sigmoid({b})",
             f"({a}).cumsum(0)", f"sqrt({a} ** 2 + 1)", f"({a}).clamp(-1, {c})", f"erf({b})",
+            f"({a}).sort(-1)[0]", f"({a}).cummax(0).values", f"cat([*({a}).chunk(3), {b}])[:{shape[0]}]",
+            f"({a}).flip(0).sort(0, descending=True).values", f"stack(({a}).unbind(-1), -1)",
         ]  # fmt: skip
         if len(shape) == 1:
             n = shape[0]
@@ -260,7 +262,7 @@ class Writer:
         a = self.of(shape, 1)
         at = ", ".join(str(rng.randrange(-n, n)) for n in shape)
         return rng.choice(
-            [f"({a}).sum()", f"({a}).mean()", f"({a})[{at}]", f"({a}).max()", f"({a}).norm()",
+            [f"({a}).sum()", f"({a}).mean()", f"({a}).max(0).values.sum()", f"min({a}, -1)[0].norm()", f"({a})[{at}]", f"({a}).max()", f"({a}).norm()",
              f"sin({self.number(0)})", f"({a}).std()", f"{self.number(0)} * b",
              f"{self.of((72,), 0)}[k]"]
         )  # fmt: skip

@@ -391,3 +391,11 @@ def test_random_programs(first):
         compiled += "not-compilable" not in code
         assert run == code or "not-compilable" in code, writer.lines
     assert compiled or first
+
+
+@pytest.mark.parametrize("question", MATRICES)
+def test_several_results_along_several_directions(question):
+    """As a matrix of derivatives asks for them."""
+    for name in ("halves", "rows one by one", "the largest along a dimension"):
+        run, code = both(load(HEAD + PROGRAMS[name]), question.split()[0], **MATRICES[question])
+        assert run == code

@@ -134,9 +134,15 @@ class Builder:
         given = [*map(self.whole, args)]
         wide = tuple(map(_goes_along, given))
         (count,) = {directions(x.type) for x in given if _goes_along(x)}
-        target = self.value(type_along(op, given, params, count, self.span))
         known = (("of", op.name), ("wide", wide), ("known", tuple(params.items())))
         operands = tuple(map(argument, given))
+        if isinstance(op.dtype, list):
+            types = result_types(op, given, params, self.span)
+            several = [along(array_type(*dtype_and_shape(t)), count) for t in types]
+            targets = tuple(map(self.value, several))
+            self.add(DoSeveral(self.span, targets, ops.along_directions.name, operands, known))
+            return tuple([Symbol(target, self) for target in targets])
+        target = self.value(type_along(op, given, params, count, self.span))
         self.add(Do(self.span, target, ops.along_directions.name, operands, known))
         return Symbol(target, self)
 

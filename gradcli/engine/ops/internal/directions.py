@@ -16,9 +16,10 @@ from gradcli.engine.values.data import Data, np, shape_of
 Known: TypeAlias = Sequence[tuple[str, Any]]
 
 
-def _along(*args: Any, of: str, wide: Sequence[bool], known: Known = ()) -> Data:
+def _along(*args: Any, of: str, wide: Sequence[bool], known: Known = ()) -> Any:
     given = [Batch(a) if w else a for a, w in zip(args, wide, strict=True)]
-    return given[wide.index(True)].apply(ops[of], given, dict(known)).data
+    found = given[wide.index(True)].apply(ops[of], given, dict(known))
+    return tuple([x.data for x in found]) if isinstance(found, tuple) else found.data
 
 
 along_directions: Op = op(

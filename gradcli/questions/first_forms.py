@@ -107,7 +107,8 @@ class Jacobian(Differentiated):
         if self._are_together:
             return self._together(program, shapes)
         if self._mode == "forward":
-            by, self._seeds = columns(program, self.points)
+            results = program.block.results[: self.width]
+            by, self._seeds = columns(program, self.points, results)
             return self.pushed(program, by)
         self._seeds = units(self.width)
         return self.first(adjoint(program, self.points, [self.every] * self.width))

@@ -60,7 +60,8 @@ class Hessian(Twice):
         if self._are_together:
             return self._together(program)
         if self._mode == "forward":
-            found = [columns(program, own) for own in self.moved()]
+            slopes = program.block.results[self.slopes :][: len(self.points)]
+            found = [columns(program, own, slopes) for own in self.moved()]
             self._seeds = [seed for _, seeds in found for seed in seeds]
             return tangents(program, [moved for by, _ in found for moved in by]).program
         if is_read_again(program, self.points):

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from gradcli.engine.compile.control import Left
+from gradcli.engine.compile.passes.activity import go_through_rules
 from gradcli.engine.compile.typed import (
+    Operand,
     Program,
     Value,
 )
-from gradcli.engine.compile.walk import has_rules
 from gradcli.engine.run.inputs import Given
 from gradcli.engine.values.data import NUMBERS
 from gradcli.questions.given_elements import elements, whole
@@ -30,12 +31,12 @@ def units(count: int) -> list[float]:
 
 
 def columns(
-    program: Program, points: Sequence[Value]
+    program: Program, points: Sequence[Value], results: Sequence[Operand]
 ) -> tuple[Sequence[Sequence[Value]], list[float]]:
-    """The directions of a matrix by columns: what each of them moves, and how. Those through a rule
-    of the program's own go one at a time.
+    """The directions of the matrix of some results by columns: what each of them moves, and how.
+    Those through a rule of the program's own go one at a time.
     """
-    if has_rules(program):
+    if go_through_rules(program, points, results):
         return [[point] for point in points], [1.0] * len(points)
     return [points] * len(points), units(len(points))
 

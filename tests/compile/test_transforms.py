@@ -214,6 +214,10 @@ OWN = {
         "class Round(Function):\n    def forward(ctx, t):\n        return round(t)\n"
         "    def backward(ctx, g):\n        return g\nRound.apply(x * 3) * b"
     ),
+    "that no derivative goes through": (
+        EXP + "v, pull = vjp(lambda t, s: cos(Exp.apply(s * t)) * t - s * 1.5, 0, 0)\n"
+        "g = pull(x)\ng[0] * g[1] + v"
+    ),
     "with a loop": (
         "class F(Function):\n    def forward(ctx, t):\n        y = t\n"
         "        for i in range(n + 20):\n            y = (y + t / y) * 0.5\n"
@@ -261,6 +265,8 @@ def answer(text, question, when):
 
 
 LEFT = {
+    "jvp through a loop",
+    "jvp through loops that share a start",
     "vjp through a loop",
     "jacobian through a loop",
     "in a loop",

@@ -54,11 +54,6 @@ def instructions(body: Sequence[Instruction]) -> Iterator[Instruction]:
             yield from instructions(block.body)
 
 
-def has_rules(program: Program) -> bool:
-    """Whether anything in a program depends on others by a rule of its own."""
-    return any(isinstance(i, Ruled) for i in instructions(program.block.body))
-
-
 def has_arrays(program: Program) -> bool:
     """Whether any value of a program is an array, or made by what has a value on arrays alone."""
     return any(is_array(v.type) for v in values(program)) or any(

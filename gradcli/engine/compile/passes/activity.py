@@ -67,6 +67,17 @@ class Flow:
         return _reached(self._before, floats)
 
 
+def go_through_rules(program: Program, points: Iterable[Value], results: Iterable[Operand]) -> bool:
+    """Whether any way from some values to others goes through a rule of the program's own."""
+    flow = Flow(program)
+    between = flow.moving(points) & flow.leading(results)
+    return any(
+        any(a in between for a in i.args) and any(t in between for t in i.targets)
+        for i in instructions(program.block.body)
+        if isinstance(i, Ruled)
+    )
+
+
 def _reached(edges: Mapping[Place, Sequence[Place]], start: Sequence[Place]) -> Activity:
     found, waiting = set(start), [*start]
     while waiting:

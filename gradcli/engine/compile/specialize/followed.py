@@ -14,6 +14,7 @@ from gradcli.engine.compile.differentiate.dependence import told
 from gradcli.engine.compile.differentiate.pushforward import pushforward
 from gradcli.engine.compile.differentiate.spreading import REASON, is_read_again
 from gradcli.engine.compile.differentiate.tangent import tangent, tangents
+from gradcli.engine.compile.passes.activity import go_through_rules
 from gradcli.engine.compile.passes.peel import peeled
 from gradcli.engine.compile.passes.rotate import rotated
 from gradcli.engine.compile.passes.tidy import ALL, tidy
@@ -39,7 +40,6 @@ from gradcli.engine.compile.walk import (
     Inliner,
     defined,
     has_arrays,
-    has_rules,
     instructions,
     read,
     values,
@@ -233,7 +233,7 @@ class Followed:
         by = [[self._at[k] for k in along] for along in directions]
         if again:
             made = pushforward(program, by, again).program
-        elif has_rules(program):
+        elif go_through_rules(program, self._at, self._results):
             made = tangents(program, by).program
         else:  # the directions go together, each with all of the points
             moved = sorted({k for along in directions for k in along})

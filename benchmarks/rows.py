@@ -1,5 +1,5 @@
-"""A program of five operations on every row of a CSV, beside gawk, Miller, jq, DuckDB and PyTorch:
-processor time of whole processes.
+"""A program of five operations on every row of a CSV, beside gawk, Miller, jq, DuckDB and PyTorch,
+and one of vectors, beside a batch of PyTorch's: processor time of whole processes.
 """
 
 from __future__ import annotations
@@ -14,11 +14,14 @@ from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 
+import numpy as np
+
 from benchmarks.clock import of_children, race, table
 from benchmarks.peers import torch
 
 COUNT = 1_000_000
 FEW = 20_000  # for what takes long
+VECTORS, SIZE = 5_000, 100  # rows of vectors, and their elements
 
 TEXT = "sin(a) * b + a * b - 3.0"
 LOOP = """
@@ -33,6 +36,21 @@ with open(sys.argv[1], newline="") as file:
         y = torch.sin(a) * b + a * b - 3.0
         y.backward()
         print(y.item(), a.grad.item(), b.grad.item(), sep=",")
+"""
+VECTOR = "(tanh(x) * x + 1.0).mean()"
+BATCH = """
+import sys
+import numpy as np
+import torch
+torch.set_num_threads(1)
+x = torch.from_numpy(np.loadtxt(sys.argv[1], delimiter=",", skiprows=1)).requires_grad_()
+y = (torch.tanh(x) * x + 1.0).mean(1)
+y.sum().backward()
+rows = np.column_stack([y.detach().numpy(), x.grad.numpy()]).tolist()
+names = [f"grad.x.{i}" for i in range(x.shape[1])]
+print("row,result", *names, sep=",")
+for i, row in enumerate(rows):
+    print(i, *row, sep=",")
 """
 VALUE = "sin({0}) * {1} + {0} * {1} - 3.0"
 AWK = f'NR > 1 {{printf "%.17g\\n", {VALUE.format("$1", "$2")}}}'
@@ -63,7 +81,10 @@ def main(repeats: int = 3) -> None:
         print(table(f"{COUNT:,} {title}", many, "seconds", 1.0, base))
         slow = race(_slow(few, Path(folder)), repeats, of_children)
         print(table(f"{FEW:,} {title}", slow, "seconds", 1.0, base))
-        for found, count in ((many, COUNT), (slow, FEW)):
+        vectors = race(_vectors(Path(folder)), repeats, of_children)
+        title = f"rows of a CSV with {SIZE} elements, value and gradient, seconds of processor time"
+        print(table(f"{VECTORS:,} {title}", vectors, "seconds", 1.0, base))
+        for found, count in ((many, COUNT), (slow, FEW), (vectors, VECTORS)):
             for name, timing in found.items():
                 print(f"  {name:40}{count / timing.least:11,.0f} rows a second")
         print()
@@ -106,6 +127,24 @@ def _slow(data: str, folder: Path) -> dict[str, Callable[[], object]]:
     found = {"gradcli grad --rows": grad, "gradcli, interpreted": [*grad, "--compile", "never"]}
     if torch() is not None:
         found["a PyTorch loop, gradient"] = [sys.executable, str(loop), data]
+    return {name: partial(_done, command) for name, command in found.items()}
+
+
+def _vectors(folder: Path) -> dict[str, Callable[[], object]]:
+    """What is asked of rows that hold a vector each."""
+    data, batch = folder / "vectors.csv", folder / "batch.py"
+    names = ",".join(f"x.{i}" for i in range(SIZE))
+    numbers = np.random.default_rng(0).standard_normal((VECTORS, SIZE)).tolist()
+    lines = (",".join(map(repr, row)) for row in numbers)
+    data.write_text("\n".join([names, *lines, ""]), "utf-8")
+    batch.write_text(BATCH, "utf-8")
+    grad = [sys.executable, "-m", "gradcli", "grad", "-e", f"input x: float[{SIZE}]", "-e", VECTOR]
+    found = {
+        "gradcli grad --rows": [*grad, "--rows", str(data)],
+        "gradcli, interpreted": [*grad, "--rows", str(data), "--compile", "never"],
+    }
+    if torch() is not None:
+        found["PyTorch, one batch, gradient"] = [sys.executable, str(batch), str(data)]
     return {name: partial(_done, command) for name, command in found.items()}
 
 

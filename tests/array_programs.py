@@ -6,8 +6,10 @@ import math
 import random
 
 import numpy as np
+import pytest
 from vector_programs import answer
 
+from gradcli.engine.compile.python import code as python
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.values.data import Quiet, plain
 
@@ -140,6 +142,16 @@ INSIDE = {
 def both(program, question, given=GIVEN, **more):
     """What the interpreter and code answer."""
     return tuple(answer(program, question, when, given, **more) for when in ("never", "always"))
+
+
+def machine_code(monkeypatch):
+    """The programs that machine code is made of from now on; Python code may not be made."""
+    llvm = pytest.importorskip("gradcli.engine.compile.llvm.code")
+    made = []
+    monkeypatch.setattr(python, "code", lambda program: pytest.fail("Python code was made"))
+    whole = llvm.code
+    monkeypatch.setattr(llvm, "code", lambda program: made.append(program) or whole(program))
+    return made
 
 
 def samples():

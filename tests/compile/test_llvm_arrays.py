@@ -6,7 +6,7 @@ from itertools import islice
 import numpy as np
 import pytest
 from amounts import chunks
-from array_programs import ASKED, GIVEN, HEAD, PROGRAMS, both, samples
+from array_programs import ASKED, GIVEN, HEAD, PROGRAMS, both, machine_code, samples
 
 from gradcli.engine.compile.control import Control, Left
 from gradcli.engine.compile.differentiate.adjoint import adjoint
@@ -45,15 +45,6 @@ MACHINE_CODE = {
     "items that are set": "y = x * 1\ny[0] = b\ny[4:6] = x[:2] * b\n(y.sum() + y[5]) * b",
     "an inner product": "(x @ x) * b + (x.reshape(10, 10) @ x[:10] * b).sum()",
 }
-
-
-def machine_code(monkeypatch):
-    """The programs that machine code is made of from now on."""
-    made = []
-    monkeypatch.setattr(python, "code", lambda program: pytest.fail("Python code was made"))
-    whole = llvm.code
-    monkeypatch.setattr(llvm, "code", lambda program: made.append(program) or whole(program))
-    return made
 
 
 @pytest.mark.parametrize("name", MACHINE_CODE)

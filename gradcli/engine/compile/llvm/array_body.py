@@ -12,9 +12,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from gradcli.engine.compile.llvm import array_moves, state
+from gradcli.engine.compile.llvm.array_callbacks import Callback, callback
 from gradcli.engine.compile.llvm.array_maps import Maps
 from gradcli.engine.compile.llvm.array_plan import Memory, Unit, units
 from gradcli.engine.compile.llvm.array_steps import (
+    Call,
     Copy,
     Fold,
     Map,
@@ -56,6 +58,8 @@ from gradcli.engine.values import memory
 from gradcli.engine.values.data import Quiet, np
 
 _KINDS = {dtype: type_ for type_, dtype in DTYPES.items()}
+_WORD = 8
+_LEAST = 2  # steps of machine code that save what it costs to have another done in Python
 _LINE = 64  # bytes that arrays in the entry of a stack are placed by
 
 
@@ -67,6 +71,7 @@ class ArrayBody(Body):
         memory: the memory of a call.
         entries: the bytes of each entry of a stack with arrays, by its place.
         work: about how many elements are gone through.
+        callbacks: the steps that are done in Python.
     """
 
     def __init__(self, primitives: Primitives, stacks: dict[int, int], program: Program) -> None:
@@ -75,6 +80,8 @@ class ArrayBody(Body):
         self.memory = Memory()
         self.entries: dict[int, int] = {}
         self.work = 0
+        self.callbacks: list[Callback] = []
+        self._done_here = 0
         self._room = self._hole = 0
         self._names: dict[str, str] = {}
         self._offsets: set[int] = set()
@@ -99,6 +106,8 @@ class ArrayBody(Body):
         self._hole = len(self.w.lines)
 
     def complete(self) -> None:
+        if _LEAST * len(self.callbacks) > self._done_here:
+            raise Untranslatable("a program of which most is done in Python")
         room = self.memory.lasting(self._room)
         self.w.lines[self._hole : self._hole] = [
             f"  %{name} = getelementptr i8, ptr %memory, i64 {at}"
@@ -282,10 +291,25 @@ class ArrayBody(Body):
 
     def _on_arrays(self, i: Do) -> None:
         """What an op on arrays gives, as its function on arrays does it to symbols."""
-        op = ops[i.op]
         if any(isinstance(x, Value) and self._is_known_later(x) for x in i.args):
             self._flush()
         args = [self._argument(x) for x in i.args]
+        before = len(self._steps.steps)
+        try:
+            symbol = self._done(i, args)
+        except Untranslatable:
+            del self._steps.steps[before:]
+            symbol = self._called(i, args)
+        if is_array(i.target.type) or isinstance(symbol.source, Node):
+            self._symbols[i.target.number] = symbol
+            if not is_array(i.target.type):
+                self._unknown.add(i.target.number)
+        else:
+            super().define(i.target, symbol.source)
+
+    def _done(self, i: Do, args: Sequence[Any]) -> Symbolic:
+        """An op step by step."""
+        op = ops[i.op]
         try:
             with Quiet():
                 found = self._value(i, args)
@@ -297,12 +321,18 @@ class ArrayBody(Body):
             raise Untranslatable(f"`{i.op}` gives another type than is known")
         if isinstance(i, Placed) and shape and not op.view:
             _check_layout(op, symbol, args)
-        if is_array(i.target.type) or isinstance(symbol.source, Node):
-            self._symbols[i.target.number] = symbol
-            if not is_array(i.target.type):
-                self._unknown.add(i.target.number)
-        else:
-            super().define(i.target, symbol.source)
+        return symbol
+
+    def _called(self, i: Do, args: Sequence[Any]) -> Symbolic:
+        """An op by its function in Python."""
+        dtype, shape = dtype_and_shape(i.target.type)
+        if ops[i.op].view or ops[i.op].array is None or dtype not in _KINDS:
+            raise Untranslatable(f"`{i.op}` of arrays")
+        made, operands = callback(i, args, _KINDS[dtype])
+        target = Node(_KINDS[dtype], shape)
+        self._steps.steps.append(Call(target, len(self.callbacks), operands))
+        self.callbacks.append(made)
+        return self._steps.whole(target)
 
     def _is_known_later(self, x: Value) -> bool:
         return x.number in self._unknown and x.number not in self._symbols
@@ -404,8 +434,12 @@ class ArrayBody(Body):
 
     def _unit(self, unit: Unit) -> None:
         first = unit.steps[0]
+        self._done_here += 0 if isinstance(first, Call) else len(unit.steps)
         if isinstance(first, Map):
             self._maps([s for s in unit.steps if isinstance(s, Map)], unit)
+            return
+        if isinstance(first, Call):
+            self._call_back(first)
             return
         text, given = self._text(first)
         self.work += first.target.count
@@ -417,6 +451,21 @@ class ArrayBody(Body):
         ]
         name = self._function("void", ", ".join(takes), text)
         self.w.do(f"call void {name}({', '.join([f'ptr {first.target.at}', *said])})")
+
+    def _call_back(self, step: Call) -> None:
+        """Let Python do a step."""
+        w, count = self.w, 1 + len(step.operands)
+        self.waits = True
+        words = self._lasting(self.memory.lasting(2 * _WORD * count))
+        write_word(w, Number(step.target.at, "ptr"), slot(w, words, 0))
+        for k, x in enumerate(step.operands, 1):
+            at = x.node.at if isinstance(x, Part) else slot(w, words, count + k)
+            if isinstance(x, Number):
+                write_word(w, x, at)
+            write_word(w, Number(at, "ptr"), slot(w, words, k))
+        address = w.put(f"ptrtoint ptr {words} to i64")
+        failed = self._serve(state.of_callback(step.number), address)
+        w.rare(failed, self.leave(state.NUMBER))
 
     def _text(self, step: Step) -> tuple[str, list[Part | Number]]:
         """What does one step, and what is given to it."""

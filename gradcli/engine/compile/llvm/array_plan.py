@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
-from gradcli.engine.compile.llvm.array_steps import Copy, Fold, Map, Node, Part, Product, Step
+from gradcli.engine.compile.llvm.array_steps import Call, Copy, Fold, Map, Node, Part, Product, Step
 
 _MOST = 40  # steps that are done together
 
@@ -37,7 +37,7 @@ class Unit:
 def parts(step: Step) -> Iterator[Part]:
     """The arrays that a step reads."""
     match step:
-        case Map():
+        case Map() | Call():
             found: Sequence[object] = step.operands
         case Fold():
             found = (step.operand,)

@@ -108,7 +108,16 @@ class Copy(Record):
     source: Operand
 
 
-Step: TypeAlias = Map | Fold | Product | Copy
+class Call(Record):
+    """target = what a function in Python gives, the step `number` of those that are called."""
+
+    __slots__ = ("target", "number", "operands")
+    target: Node
+    number: int
+    operands: tuple[Operand, ...]
+
+
+Step: TypeAlias = Map | Fold | Product | Copy | Call
 
 _LARGE = 1 << 27  # multiplications of a product that the interpreter does in pieces
 _FOLDS: dict[Any, tuple[str, float | bool]] = {

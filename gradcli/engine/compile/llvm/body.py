@@ -258,7 +258,7 @@ class Body:
         address = slot(w, "%state", state.USED)
         w.do(f"store atomic i64 {now}, ptr {address} release, align 8")
 
-    def _serve(self, what: int, amount: int) -> str:
+    def _serve(self, what: int, amount: int | str) -> str:
         """Ask Python for something; whether it refuses."""
         serve = self.load("ptr", state.SERVE)
         said = f"ptr %state, i64 {what}, i64 {amount}"

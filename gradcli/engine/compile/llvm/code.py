@@ -47,7 +47,7 @@ class Code:
         self._given = Words([v.type for v in program.inputs])
         self._gives = Words([type_of(x) for x in program.block.results])
         tells = [(text, Words(types)) for text, types in module.tells]
-        arrays = module.memory, module.entries
+        arrays = module.memory, module.entries, module.callbacks
         self._shape = Shape(module.stacks, program.texts, tells, *arrays)
         self._silent = Shape(module.stacks, (), tells, *arrays)  # of rows, which print nothing
         self._arrays_in = [k for k, t in enumerate(self._given.types) if is_array(t)]

@@ -61,6 +61,7 @@ class Module:
         work: of how many lines the steps on arrays take the time.
         memory: bytes that a call needs for arrays.
         entries: the bytes of an entry of each stack that holds arrays.
+        callbacks: the steps on arrays in Python.
     """
 
     def __init__(self, program: Program) -> None:
@@ -83,6 +84,7 @@ class Module:
         self.work = arrays.work // _EACH if arrays else 0
         self.memory = arrays.memory.size if arrays else 0
         self.entries = arrays.entries if arrays else {}
+        self.callbacks = arrays.callbacks if arrays else []
         self.text = "\n".join(
             [
                 *(f"declare {intrinsic}" for intrinsic in _INTRINSICS),

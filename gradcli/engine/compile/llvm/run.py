@@ -70,7 +70,7 @@ class Words:
 class Shape:
     """What the runs of one code have in common: how many stacks they have, the texts of the
     program, for each place that prints the number of its text and its numbers, the bytes that they
-    need for arrays, and of each entry of a stack that holds some.
+    need for arrays, and of each entry of a stack that holds some, and the steps in Python.
     """
 
     def __init__(
@@ -80,8 +80,10 @@ class Shape:
         tells: Sequence[tuple[int, Words]] = (),
         size: int = 0,
         entries: Mapping[int, int] | None = None,
+        callbacks: Sequence[Callable[[int], bool]] = (),
     ) -> None:
         self.stacks = stacks
+        self.callbacks = callbacks
         self.size = size
         self.entries = entries or {}
         self.texts = texts
@@ -156,7 +158,7 @@ class Run:
         self.words[state.STOP] = ctypes.addressof(control.stop)
         self.words[state.TURNS] = turns
         self._serve: Any = None
-        if shape.stacks or shape.tells:
+        if shape.stacks or shape.tells or shape.callbacks:
             self._serve = _Serve(self._served)
             self.words[state.SERVE] = address_of(self._serve)
         self._taken: list[tuple[int, int]] = []
@@ -200,6 +202,8 @@ class Run:
         try:
             if what == state.FLUSH:
                 return self._flush(amount)
+            if what < state.FLUSH:
+                return not self._shape.callbacks[state.of_callback(what)](amount)
             entry = self._shape.entries.get(what)
             return self._grow(what, amount) if entry is None else self._extend(what, entry)
         except BaseException as error:  # of the one who waits for the code

@@ -24,8 +24,14 @@ def count(stacks: int) -> int:
 
 FLUSH = -1
 """What the code asks for where it needs so many words more for texts; by the number of a stack it
-asks for so many bytes more there.
+asks for so many bytes more there, by `of_callback` for a step in Python, of addresses in memory.
 """
+
+
+def of_callback(k: int) -> int:
+    """What the code asks for to have step k in Python done, and for what it asks the step."""
+    return FLUSH - 1 - k
+
 
 NUMBER, STOPPED, STEPS, MEMORY, TEXTS = "number", "stopped", "steps", "memory", "texts"
 REASONS = (NUMBER, STOPPED, STEPS, MEMORY, TEXTS)

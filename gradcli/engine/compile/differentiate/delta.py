@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from gradcli.engine.compile.passes.tidy import tidy
@@ -15,6 +15,7 @@ from gradcli.engine.compile.typed import (
     Leave,
     NotCompilable,
     Operand,
+    Placed,
     Program,
     Value,
     along,
@@ -82,6 +83,7 @@ class Deltas:
         self.types: dict[int, str] = {}
         self.constants: list[Instruction] = []
         self._filled: dict[tuple[str, str], Value] = {}
+        self._held: set[int] = set()  # numbers of what has come to several values as it is
         self._positive: set[int] = set()  # numbers of sums that are never the negative zero
 
     def type(self, d: int, type: str) -> str:
@@ -132,7 +134,9 @@ class Deltas:
     def through(self, found: Any, by: Delta) -> Delta:
         """What a rule has made of one."""
         value = operand(self.builder.whole(found))
-        if not _same(value, by.value):
+        if isinstance(value, Value) and _same(value, by.value):
+            self._held.add(value.number)
+        else:
             value = self.unless(by.absent, NOTHING, value)
         return Delta(value, by.absent, 1)
 
@@ -150,8 +154,10 @@ class Deltas:
         return found, Delta(NOTHING, absent, 1)
 
     def sum(self, a: Delta, b: Delta) -> Delta:
-        """Two that come together."""
-        value = self._sum(a.value, b.value)
+        """Two that come together. Where the pass is differentiated again, what others hold, too,
+        stays itself where the other is absent, as in a run: a sum would gather what comes to it.
+        """
+        value = self._kept(a, b) if self.builder.do_type is Placed else self._sum(a.value, b.value)
         return Delta(value, self._both(a.absent, b.absent), min(MANY, a.terms + b.terms))
 
     def _sum(self, a: Operand, b: Operand) -> Operand:
@@ -174,8 +180,44 @@ class Deltas:
         sides = (*delta.parts, *none), (*none, *delta.parts)
         blocks = (Block((), side) for side in sides)
         self.builder.add(If(self.builder.span, (*these, *those), test, *blocks))
+        if self._is_held(delta):
+            self._held |= {these[0].number, those[0].number}
         then = Delta(then.value, then.absent, delta.terms)
         return then, Delta(orelse.value, orelse.absent, delta.terms)
+
+    def _kept(self, a: Delta, b: Delta) -> Operand:
+        """The sum of two, or that of them which others hold where the other is absent."""
+
+        def added() -> Operand:
+            return self._sum(a.value, b.value)
+
+        def unless_second() -> Operand:
+            return self._chosen(b.absent, lambda: a.value, added) if self._is_held(a) else added()
+
+        if _same(a.absent, b.absent):
+            return added()
+        if self._is_held(b):
+            return self._chosen(a.absent, lambda: b.value, unless_second)
+        return unless_second()
+
+    def _is_held(self, delta: Delta) -> bool:
+        return isinstance(delta.value, Value) and delta.value.number in self._held
+
+    def _chosen(
+        self, test: Operand, then: Callable[[], Operand], orelse: Callable[[], Operand]
+    ) -> Operand:
+        """What is made where a test is true, or what is made where it is false."""
+        if not isinstance(test, Value):
+            return then() if test else orelse()
+        sides = []
+        for make in (then, orelse):
+            with self.builder.block() as body:
+                result = make()
+            sides.append(Block(tuple(body), (result,)))
+        target = self.builder.value(type_of(result))
+        self.builder.add(If(self.builder.span, (target,), test, *sides))
+        self._held.add(target.number)  # it is a name of what is chosen
+        return target
 
     def unless(self, test: Operand, then: float, value: Operand) -> Operand:
         """A value, or another where a test is true."""

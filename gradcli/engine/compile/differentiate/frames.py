@@ -107,15 +107,17 @@ class Frame:
             Ambiguous: If that may not be its latest terms: their sum would be another.
         """
         assert isinstance(v, Value)
-        for name in (v, *(w for _, w in self._names(d, v))):
+        for same, name in ((True, v), *self._names(d, v)):
             before = self.get(d, name.number)
             if before is not None and before.terms + delta.terms > 2:
-                self._separate(before, delta)
+                self._separate(self.read(same), before, delta)
         self.add(d, v, delta)
 
-    def _separate(self, a: Delta, b: Delta) -> None:
+    def _separate(self, same: Operand, a: Delta, b: Delta) -> None:
+        """Leave where two come to one value."""
         builder = self.deltas.builder
-        both = ops.logical_not(ops.logical_or(builder.known(a.absent), builder.known(b.absent)))
+        absent = ops.logical_or(builder.known(a.absent), builder.known(b.absent))
+        both = ops.logical_and(builder.known(same), ops.logical_not(absent))
         if not self.earlier or not isinstance(both, Symbol):
             raise Ambiguous(builder.span)
         builder.add(Leave(builder.span, operand(both), "two variables hold one value"))

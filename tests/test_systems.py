@@ -1,0 +1,65 @@
+"""What not every system has is used only where it has been asked for: each use stands in a table,
+with what asks.
+"""
+
+import ast
+
+from house import HOUSE
+
+UNIX = {  # what Python's documentation says is there on Unix alone, of what a command might use
+    "os": {
+        *("fork", "forkpty", "register_at_fork", "getuid", "geteuid", "getgid", "getpgid"),
+        *("setsid", "setpgid", "killpg", "wait", "wait3", "wait4", "nice", "sysconf", "statvfs"),
+        *("sched_getaffinity", "sched_setaffinity", "pipe2", "mkfifo", "chown", "pread", "pwrite"),
+        *("O_NONBLOCK", "O_CLOEXEC", "O_DIRECTORY", "O_NOFOLLOW", "memfd_create", "sendfile"),
+        *("ttyname", "openpty", "WIFEXITED", "WEXITSTATUS", "WIFSIGNALED", "WTERMSIG", "uname"),
+    },
+    "signal": {
+        *("SIGALRM", "SIGHUP", "SIGPIPE", "SIGKILL", "SIGCHLD", "SIGUSR1", "SIGUSR2", "SIGXCPU"),
+        *("SIGTSTP", "SIGCONT", "SIGWINCH", "SIGQUIT", "alarm", "setitimer", "getitimer", "pause"),
+        *("pthread_kill", "pthread_sigmask", "sigwait", "sigtimedwait", "siginterrupt"),
+        *("SIG_BLOCK", "SIG_UNBLOCK", "SIG_SETMASK", "ITIMER_REAL", "sigpending"),
+    },
+    "select": {"poll", "epoll", "kqueue"},
+    "time": {"tzset", "clock_gettime"},
+}
+MODULES = {"resource", "fcntl", "termios", "tty", "pty", "pwd", "grp", "syslog", "readline"}
+USES = {  # file, what it uses, what asks whether it is there
+    ("cli/signals.py", "signal.SIGPIPE"): "hasattr(signal",
+    ("cli/workers.py", "signal.SIGPIPE"): "if not can_fork():",
+    ("cli/workers.py", "signal.SIG_BLOCK"): "if not can_fork():",
+    ("cli/workers.py", "signal.SIG_SETMASK"): "if not can_fork():",
+    ("cli/workers.py", "signal.SIG_UNBLOCK"): "if not can_fork():",
+    ("cli/workers.py", "signal.pthread_sigmask"): "if not can_fork():",
+    ("machine.py", "os.sched_getaffinity"): 'hasattr(os, "sched_getaffinity")',
+    ("machine.py", "os.sysconf"): "except (AttributeError, OSError, ValueError)",
+    ("recursion.py", "resource"): "except ImportError",
+}
+
+
+def uses(text):
+    """What a text uses that not every system has."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            if node.attr in UNIX.get(node.value.id, ()):
+                yield f"{node.value.id}.{node.attr}"
+        elif isinstance(node, ast.Import):
+            yield from {alias.name for alias in node.names} & MODULES
+        elif isinstance(node, ast.ImportFrom):
+            yield from {node.module} & MODULES
+            named = {alias.name for alias in node.names} & UNIX.get(node.module, set())
+            yield from {f"{node.module}.{name}" for name in named}
+
+
+def test_each_use_of_what_only_some_systems_have_is_asked_for():
+    texts = {p.relative_to(HOUSE).as_posix(): p.read_text("utf-8") for p in HOUSE.rglob("*.py")}
+    assert {(file, use) for file, text in texts.items() for use in uses(text)} == set(USES)
+    unasked = {place: asks for place, asks in USES.items() if asks not in texts[place[0]]}
+    assert not unasked
+
+
+def test_uses_are_seen():
+    assert [*uses("import os\nos.fork()")] == ["os.fork"]
+    assert [*uses("def f():\n    import resource")] == ["resource"]
+    assert [*uses("from signal import SIGALRM")] == ["signal.SIGALRM"]
+    assert [*uses("from os import path, kill")] == []

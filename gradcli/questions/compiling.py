@@ -99,7 +99,7 @@ class Compiling:
         return None if isinstance(made, Diagnostic) or made.form.draws else made
 
     def made(self, question: Question, request: Request) -> Prepared:
-        """The code that answers a question.
+        """The code that answers a question for any numbers: one that draws no random numbers.
 
         Raises:
             ProgramError: If there can be none.
@@ -107,6 +107,10 @@ class Compiling:
         found = self._made(_key(question.__name__, request), question, request)
         if isinstance(found, Diagnostic):
             raise ProgramError(found)
+        if found.form.draws:
+            from gradcli.questions.not_compilable import refusal
+
+            raise ProgramError(refusal("random numbers are drawn", None))
         return found
 
     def shifted(self, request: Request, order: int, count: int, seconds: float) -> Shifted | None:

@@ -59,6 +59,7 @@ class Differentiated(Form):
         watched, asked = self.names_of(loaded, request)
         made = specialize(program, request.shapes, watched, [request.of], asked, tensors)
         self.names = _differentiated(program, made, watched, asked)
+        self.draws = made.draws
         (self._tree,) = made.outputs
         self._results = made.program.block.results
         self.width = len(self._results)

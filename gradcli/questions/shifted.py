@@ -25,6 +25,8 @@ class Values(Differentiated):
 
     def derived(self, program: Program, request: Request) -> Program:
         self.hold_elements()
+        if self.draws:
+            raise NotCompilable("random numbers are drawn")
         numbers = [v.number for v in program.inputs]
         if any(shape for _, shape in self.axes()):
             raise NotCompilable("a tensor with dimensions is moved")

@@ -1,8 +1,11 @@
 """Random numbers in compiled programs: a run draws them before its code, the same of a seed."""
 
+import re
+
+import numpy as np
 import pytest
 
-from gradcli.errors import GradError
+from gradcli.errors import GradError, ProgramError
 from gradcli.program import Options, load
 
 PROGRAMS = {
@@ -22,6 +25,20 @@ REFUSED = {
 }
 
 
+DIFFERENTIATED = {  # with the shape of x
+    "a number": ("x = 2.0\ny = x * randn(())\nwhile y.abs() < 1000:\n    y = y * 2\ny", ()),
+    "arrays": ("x: float[90]\n(randn(90) * x * x).sum()", (90,)),
+    "elements": ("x: float[3]\n(randn(3) * x * x).sum() * rand(())", (3,)),
+    "what is not finite": ("x = 2.0\nprint(rand(()))\nx * rand(()) * 1e308 * 1e10", ()),
+    "changed in place": ("x: float[80]\ny = randn(80)\ny.mul_(x)\ny.sum()", (80,)),
+    "added in place": ("x: float[80]\ny = x * 1.0\ny += randn(80)\n(y * y).sum()", (80,)),
+}
+LEAVES = {"a leaf": "x = randn(3, requires_grad=True)\n(x * x).sum()"} | {
+    "a leaf that is a number": "x = randn((), requires_grad=True)\nsin(x)",
+    "a leaf that is an array": "x = randn(90, requires_grad=True)\n(x * x).sum()",
+}
+
+
 def answered(text, when, seed=5):
     printed = []
     try:
@@ -35,6 +52,38 @@ def answered(text, when, seed=5):
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_code_draws_what_a_run_draws(name):
     assert answered(PROGRAMS[name], "always") == answered(PROGRAMS[name], "never")
+
+
+def derivative(text, question, given, dot, when):
+    more = {"tangents": {"x": dot}} if question in ("jvp", "hvp") else {"wrt": "x"}
+    try:
+        found = getattr(load(text), question)(given, options=Options(5, compile=when), **more)
+    except GradError as error:
+        return str(error)
+    return re.sub(r"Source object at \w+", "Source", repr(found))
+
+
+@pytest.mark.parametrize("question", ["grad", "jvp", "vjp", "jacobian", "hessian", "hvp"])
+@pytest.mark.parametrize("name", [*DIFFERENTIATED, *LEAVES])
+def test_derivatives_are_those_of_what_a_run_draws(name, question):
+    if name in LEAVES:
+        text, given = LEAVES[name], {}
+        shape = {"a leaf": (3,), "a leaf that is an array": (90,)}.get(name, ())
+    else:
+        head, shape = DIFFERENTIATED[name]
+        text, given = (
+            f"input {head}",
+            {"x": np.linspace(0.1, 2.0, 90)[: shape[0]] if shape else 2.0},
+        )
+    dot = np.ones(shape) if shape else 1.0
+    code = derivative(text, question, given, dot, "always")
+    assert "not compiled" not in code
+    assert code == derivative(text, question, given, dot, "never")
+
+
+def test_a_function_of_arrays_draws_nothing():
+    with pytest.raises(ProgramError, match="random numbers are drawn"):
+        load("input x = 2.0\nx * rand(())").compile("x")
 
 
 @pytest.mark.parametrize("text", REFUSED)

@@ -232,8 +232,6 @@ class Calls:
         self, draw: Callable[..., Any], args: Sequence[Any], params: Mapping[str, Any]
     ) -> Any:
         trace = self._trace
-        if trace.differentiates:
-            raise trace.refused("random numbers are drawn")
         if trace.depth > 1:
             raise trace.refused("random numbers are drawn in a branch or a loop")
         if not all(map(is_known, (*args, *params.values()))):

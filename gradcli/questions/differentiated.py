@@ -156,11 +156,6 @@ class Differentiated(Form):
             given = np.full(self.shape, float(given))
         return numbers_of(given, self.shape, is_whole=not isinstance(self._tree, Items))
 
-    def hold_elements(self) -> None:
-        """Hold the result and the points to be numbers, each by itself."""
-        if self._is_whole or any(is_array(v.type) for v in self.points):
-            raise NotCompilable("a matrix of derivatives by tensors of many elements")
-
     def pushed(
         self,
         program: Program,

@@ -53,7 +53,7 @@ def gradcheck(
         if found is None:
             return None
         begin()
-        return Coded(found, lambda weights: made.gradients(request, values, weights))
+        return Coded(found, made.shapes, lambda weights: made.gradients(request, values, weights))
 
     with loaded.passing():
         checks = check_program(run, names, order, _lines(loaded), code)

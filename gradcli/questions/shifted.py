@@ -20,21 +20,27 @@ class Values(Differentiated):
     """The values of the result.
 
     Fields:
-        places: where the points are among the inputs of the program, those of names in order.
+        places: where the points of each name are among the inputs of the program.
     """
 
     def derived(self, program: Program, request: Request) -> Program:
-        self.hold_elements()
         if self.draws:
             raise NotCompilable("random numbers are drawn")
         numbers = [v.number for v in program.inputs]
-        if any(shape for _, shape in self.axes()):
-            raise NotCompilable("a tensor with dimensions is moved")
-        for name, point in zip(self.names, self.points, strict=True):
-            if point.number not in numbers:
+        several = [[self.points[k].number for k in self.points_of([n])] for n in self.names]
+        for name, own in zip(self.names, several, strict=True):
+            if not set(own) <= set(numbers):
                 raise NotCompilable(f"`{name}` is computed, and moved")
-        self.places = [numbers.index(point.number) for point in self.points]
+        self.places = [[numbers.index(number) for number in own] for own in several]
         return program
+
+    def moved(self, name: str, data: Any) -> list[Any]:
+        """What is given for the points of a name whose value is this."""
+        return [np.array(data, np.float64)] if name in self._whole else np.ravel(data).tolist()
+
+    def weighed(self, weights: Any) -> list[Any]:
+        """What is given for the weights of the items of the result, an array."""
+        return [weights.reshape(self.shape)] if self._is_whole else weights.tolist()
 
     def found(self, numbers: Sequence[Any]) -> Any:
         """The values as an array of the shape of the result."""
@@ -45,7 +51,6 @@ class Gradients(Values):
     """The gradients by the points of the result, each item of which has a weight."""
 
     def derived(self, program: Program, request: Request) -> Program:
-        self.hold_elements()
         program = super().derived(program, request)
         every = tuple(range(self.width))
         return self.first(adjoint(program, self.points, (every,)))
@@ -54,7 +59,8 @@ class Gradients(Values):
         return [None] * self.width
 
     def found(self, numbers: Sequence[Any]) -> Any:
-        return np.array(numbers[self.before :][: len(self.names)], np.float64)
+        several = self.by_name(numbers, self.before).values()
+        return np.concatenate([np.ravel(x) for x in several]).astype(np.float64)
 
 
 class Shifted:
@@ -79,9 +85,14 @@ class Shifted:
         """The result where some names have other values; None where the interpreter has it."""
         return self._values.at(request, moved, [])
 
+    @property
+    def shapes(self) -> list[tuple[int, ...]]:
+        """Those of the points."""
+        return [shape for _, shape in self._values.form.axes()]
+
     def gradients(self, request: Request, moved: Mapping[str, Any], weights: Any) -> Any:
         """The gradients there of the result, each item of which has a weight."""
-        return self._gradients.at(request, moved, weights.tolist())
+        return self._gradients.at(request, moved, self._gradients.form.weighed(weights))
 
 
 def shifted(loaded: Loaded, request: Request, order: int) -> Shifted | Diagnostic:
@@ -92,13 +103,14 @@ def shifted(loaded: Loaded, request: Request, order: int) -> Shifted | Diagnosti
 class _Coded(Prepared):
     form: Values
 
-    def at(self, request: Request, moved: Mapping[str, Any], more: Sequence[float]) -> Any:
+    def at(self, request: Request, moved: Mapping[str, Any], more: Sequence[Any]) -> Any:
         """What is found where some names have other values; None where the interpreter has it."""
         inputs = self.inputs(request)
         if inputs is None:
             return None
-        for name, place in zip(self.form.names, self.form.places, strict=True):
+        for name, places in zip(self.form.names, self.form.places, strict=True):
             if name in moved:
-                inputs[place] = float(moved[name])
+                for place, x in zip(places, self.form.moved(name, moved[name]), strict=True):
+                    inputs[place] = x
         numbers = self.call(request, [*inputs, *more])
         return None if numbers is None else self.form.found(numbers)

@@ -452,6 +452,37 @@ def test_a_check_of_derivatives_says_the_same(order, back_end, monkeypatch):
     )
 
 
+MOVED = {  # inputs with dimensions, of elements that code has one by one and of more
+    "elements": ("input x: float[3]\n(sin(x) * x).sum()", {"x": [0.1, 0.7, 2.0]}),
+    "a vector result": ("input x: float[3]\nsin(x) * x", {"x": [0.1, 0.7, 2.0]}),
+    "an array": (
+        "input x: float[70]\ninput b\nsin(x) * b",
+        {"x": np.linspace(0.1, 2, 70), "b": 0.7},
+    ),
+    "a matrix": (
+        "input w: float[9,8]\ninput x: float[8]\ntanh(w @ x)",
+        {"w": np.linspace(-1, 1, 72).reshape(9, 8), "x": np.linspace(0.1, 2, 8)},
+    ),
+    "a kink": ("input x: float[3]\nrelu(x - 0.7).sum()", {"x": [0.1, 0.7, 2.0]}),
+    "a list": ("input x: float[3]\n[x.sum(), (x * x).sum()]", {"x": [0.1, 0.7, 2.0]}),
+}
+
+
+@pytest.mark.parametrize("order", [1, 2])
+@pytest.mark.parametrize("name", MOVED)
+def test_a_check_by_tensors_says_the_same(name, order, back_end, monkeypatch):
+    text, given = MOVED[name]
+    ran = []
+    monkeypatch.setattr(shifted.Values, "found", _noted(shifted.Values.found, ran))
+    monkeypatch.setattr(shifted.Gradients, "found", _noted(shifted.Gradients.found, ran))
+    run, code = (
+        load(text).gradcheck(given, order=order, options=Options(5, compile=when))
+        for when in ("never", "always")
+    )
+    assert repr(run) == repr(code)
+    assert {type(form).__name__ for form in ran} == {"Values", *["Gradients"][: order - 1]}
+
+
 def _noted(found, ran):
     """A method that notes what it is called of."""
     return lambda form, numbers: ran.append(form) or found(form, numbers)

@@ -25,7 +25,7 @@ def run(taking, known, *, code=True, printing=()):
 
     trial = Trial(known, WORTH, make, lambda text: shown.append((text, step)), lambda: now.time)
     left, end = 0, None
-    for step, seconds in enumerate(taking):  # noqa: B007: `make` reads it
+    for step, seconds in enumerate(taking):  # `make` reads it
         if not left:
             try:
                 left = trial.patience()

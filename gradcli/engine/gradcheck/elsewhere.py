@@ -15,29 +15,27 @@ class Coded(Record):
 
     Fields:
         values: of the result, in its shape.
-        gradients: by all points, numbers, of the result whose items have weights; None where the
-            interpreter has them.
+        shapes: those of the points.
+        gradients: by all elements of the points, of the result whose items have weights; None where
+            the interpreter has them.
     """
 
-    __slots__ = ("values", "gradients")
+    __slots__ = ("values", "shapes", "gradients")
     values: Any
+    shapes: list[tuple[int, ...]]
     gradients: Callable[[Any], Any]
 
 
 class Elsewhere(Trace):
-    """Values of results, with what makes a whole evaluation; `gradients` as of `Coded`."""
+    """Values of results of some shapes, with what makes a whole evaluation."""
 
     def __init__(
-        self,
-        values: Any,
-        shapes: list[tuple[int, ...]],
-        whole: Callable[[], Trace],
-        gradients: Callable[[Any], Any],
+        self, coded: Coded, shapes: list[tuple[int, ...]], whole: Callable[[], Trace]
     ) -> None:
-        self.values = values.ravel()
+        self.values = coded.values.ravel()
         self.shapes = shapes
         self._make = whole
-        self._gradients = gradients
+        self._coded = coded
 
     @cached_property
     def _whole(self) -> Trace:
@@ -53,11 +51,11 @@ class Elsewhere(Trace):
         return self._whole.pushed(i, direction)
 
     def slope(self, weights: Any) -> Trace:
-        found = self._gradients(weights)
+        found = self._coded.gradients(weights)
         if found is None:
             return self._whole.slope(weights)
-        shapes: list[tuple[int, ...]] = [()] * found.size
-        return Elsewhere(found, shapes, lambda: self._whole.slope(weights), _none)
+        shapes = self._coded.shapes
+        return Elsewhere(Coded(found, shapes, _none), shapes, lambda: self._whole.slope(weights))
 
 
 def _none(weights: Any) -> Any:

@@ -45,9 +45,7 @@ def check_program(
         found = code({names[i]: data for i, data in moved.items()}) if moved else None
         if found is None:
             return traced(moved, False)
-        return Elsewhere(
-            found.values, [found.values.shape], lambda: traced(moved, False), found.gradients
-        )
+        return Elsewhere(found, [found.values.shape], lambda: traced(moved, False))
 
     def traced(moved: Mapping[int, Any], transparent: bool) -> Trace:
         session, output = run({names[i]: data for i, data in moved.items()}, transparent)

@@ -104,14 +104,16 @@ def test_each_run_draws_anew():
     assert len(found) == 3
 
 
-def test_rows_draw_their_own(cli):
+@pytest.mark.parametrize("question", ["run", "grad"])
+def test_rows_draw_their_own(question, cli):
     given = "".join(f'{{"x": {k}}}\n' for k in range(6))
     lines = [
         cli(
-            "run",
+            question,
             "-e",
             "randn(3).sum() * x",
             "--rows",
+            "-",
             "--seed",
             "3",
             "--compile",
@@ -120,4 +122,5 @@ def test_rows_draw_their_own(cli):
         )
         for when in ("never", "auto", "always")
     ]
+    assert lines[0][0] == 0, lines[0]
     assert lines[0] == lines[1] == lines[2]

@@ -18,7 +18,6 @@ from gradcli.ir import For, While
 from gradcli.ir.visit import everything
 from gradcli.questions.loaded import Loaded
 from gradcli.questions.request import Options, Request
-from gradcli.questions.trial import Trial
 
 if TYPE_CHECKING:
     from gradcli.questions.prepared import Prepared
@@ -156,6 +155,7 @@ class Compiling:
         Until then nothing is printed.
         """
         from gradcli.engine.static.turns import known_steps
+        from gradcli.questions.trial import Trial
 
         options = request.options
         given = {name: given.value for name, given in request.given.items()}

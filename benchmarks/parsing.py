@@ -8,13 +8,13 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
-from gradcli.engine.run.counting import Counting
-from gradcli.engine.run.names import Builtins
-from gradcli.engine.run.translate import translate
-from gradcli.grammar.check import check
-from gradcli.grammar.lower import lower
-from gradcli.grammar.names import analyse
-from gradcli.grammar.parser import parse
+from gradcli.engine.run.code.counting import Counting
+from gradcli.engine.run.code.translate import translate
+from gradcli.engine.run.language.names import Builtins
+from gradcli.grammar.meaning.check import check
+from gradcli.grammar.meaning.lower import lower
+from gradcli.grammar.meaning.names import analyse
+from gradcli.grammar.syntax.parser import parse
 from gradcli.source import Source
 
 LINE = "y = y * 0.5 + sin(x) * (x - 3.5) ** 2 / 3.0\n"

@@ -31,7 +31,7 @@ def main() -> None:
         os.environ.setdefault("GRADCLI_NUM_THREADS", "all")
     signals = None
     try:
-        from gradcli.cli.signals import Signals
+        from gradcli.cli.terminal.signals import Signals
         from gradcli.recursion import make_room
 
         signals = Signals()
@@ -64,9 +64,9 @@ def _run(arguments: Sequence[str]) -> int:
 
     import typer
 
-    from gradcli.cli.failures import bug, lacks_memory, out_of_memory
-    from gradcli.cli.messages import option_value, report_failure
-    from gradcli.cli.terminal import check_colour, output_failure, prepare_streams
+    from gradcli.cli.terminal.failures import bug, lacks_memory, out_of_memory
+    from gradcli.cli.terminal.messages import option_value, report_failure
+    from gradcli.cli.terminal.terminal import check_colour, output_failure, prepare_streams
     from gradcli.errors import GradError
 
     prepare_streams()

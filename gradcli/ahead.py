@@ -10,12 +10,12 @@ from functools import cache
 from pathlib import Path
 
 from gradcli import ir
-from gradcli.engine.run.names import Builtins
-from gradcli.grammar import ast
-from gradcli.grammar.check import check
-from gradcli.grammar.lower import lower
-from gradcli.grammar.names import Names, analyse, sets_by_key, walk
-from gradcli.grammar.parser import parse
+from gradcli.engine.run.language.names import Builtins
+from gradcli.grammar.meaning.check import check
+from gradcli.grammar.meaning.lower import lower
+from gradcli.grammar.meaning.names import Names, analyse, sets_by_key, walk
+from gradcli.grammar.syntax import ast
+from gradcli.grammar.syntax.parser import parse
 from gradcli.ir import visit
 from gradcli.record import Record
 from gradcli.source import Source, Span

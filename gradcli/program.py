@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gradcli import ir
-from gradcli.engine.run.execute import Executable
-from gradcli.engine.run.inputs import Given
-from gradcli.engine.run.names import Builtins
-from gradcli.engine.run.session import Session
+from gradcli.engine.run.execution.execute import Executable
+from gradcli.engine.run.execution.inputs import Given
+from gradcli.engine.run.language.names import Builtins
+from gradcli.engine.run.session.state import Session
 from gradcli.errors import (
     Diagnostic,
     InputError,
@@ -19,15 +19,15 @@ from gradcli.errors import (
     UsageError,
     nearest,
 )
-from gradcli.grammar import ast
-from gradcli.grammar.check import check
-from gradcli.grammar.lower import lower
-from gradcli.grammar.names import Names, analyse, is_constant, walk
-from gradcli.grammar.parser import parse, parse_expression
-from gradcli.grammar.text import decode
+from gradcli.grammar.meaning.check import check
+from gradcli.grammar.meaning.lower import lower
+from gradcli.grammar.meaning.names import Names, analyse, is_constant, walk
+from gradcli.grammar.syntax import ast
+from gradcli.grammar.syntax.parser import parse, parse_expression
+from gradcli.grammar.syntax.text import decode
 from gradcli.limits import Limits
+from gradcli.questions.asked.request import Options
 from gradcli.questions.program import Program
-from gradcli.questions.request import Options
 from gradcli.recursion import NESTED, Room
 from gradcli.results import (
     CheckResult,
@@ -37,7 +37,7 @@ from gradcli.results import (
 from gradcli.source import Source
 
 if TYPE_CHECKING:
-    from gradcli.questions.prepared import Many
+    from gradcli.questions.coded.prepared import Many
 
 __all__ = [
     "Given",
@@ -142,7 +142,7 @@ def ops_text(
 
 
 def _declarations(module: ast.Module, source: Source) -> Iterator[Declared]:
-    from gradcli.questions.declared import declared
+    from gradcli.questions.asked.declared import declared
 
     for s in module.body:
         if isinstance(s, ast.Declaration):
@@ -177,7 +177,7 @@ def search(text: str) -> tuple[Operation, ...]:
     Raises:
         UsageError: If there is none.
     """
-    from gradcli.engine.run.operators import OPS
+    from gradcli.engine.run.language.operators import OPS
 
     exact = _named(text)
     if exact is not None:

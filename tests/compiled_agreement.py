@@ -12,14 +12,14 @@ from gradcli.engine.compile.python import code as python
 from gradcli.engine.compile.specialize.program import Elements, Items, Known, Leaf, Ways, specialize
 from gradcli.engine.compile.typed import TYPES, NotCompilable
 from gradcli.engine.compile.validate import faults
-from gradcli.engine.run.inputs import Given
-from gradcli.engine.run.text import repr_text
+from gradcli.engine.run.execution.inputs import Given
+from gradcli.engine.run.session.text import repr_text
 from gradcli.engine.tape.tensor import Number, Tensor
 from gradcli.errors import GradError, LimitError
 from gradcli.limits import Limits
 from gradcli.program import load
-from gradcli.questions.request import Options
-from gradcli.questions.wanted import Watch
+from gradcli.questions.asked.request import Options
+from gradcli.questions.asked.wanted import Watch
 
 LIMITS = Limits(steps=20_000)
 

@@ -20,7 +20,7 @@ from array_programs import samples
 from vector_programs import answer
 
 from gradcli.engine.compile import backends
-from gradcli.engine.compile.specialize import vectors
+from gradcli.engine.compile.specialize.tracing import vectors
 from gradcli.errors import GradError
 from gradcli.program import load
 from gradcli.record import Record

@@ -10,7 +10,7 @@ from forked import Server
 from hypothesis import HealthCheck, settings
 from in_process import command
 
-from gradcli.engine.run.execute import Executable
+from gradcli.engine.run.execution.execute import Executable
 
 # before NumPy is imported: the matrices here are small, and its threads wait for each other badly
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

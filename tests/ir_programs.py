@@ -5,10 +5,10 @@
 
 from pathlib import Path
 
-from gradcli.engine.run.names import Builtins
-from gradcli.grammar.lower import lower
-from gradcli.grammar.names import analyse
-from gradcli.grammar.parser import parse
+from gradcli.engine.run.language.names import Builtins
+from gradcli.grammar.meaning.lower import lower
+from gradcli.grammar.meaning.names import analyse
+from gradcli.grammar.syntax.parser import parse
 from gradcli.ir.text import text
 from gradcli.source import Source
 

@@ -25,8 +25,8 @@ sys.path.insert(0, str(HERE.parent))
 from gradcli.engine.autodiff.backward import cotangents  # noqa: E402  # of this project
 from gradcli.engine.ops.catalog import ops  # noqa: E402
 from gradcli.engine.ops.op import REQUIRED  # noqa: E402
-from gradcli.engine.run.call import by_name  # noqa: E402
-from gradcli.engine.run.session import Session  # noqa: E402
+from gradcli.engine.run.fast.call import by_name  # noqa: E402
+from gradcli.engine.run.session.state import Session  # noqa: E402
 from gradcli.engine.tape.tensor import Tensor, leaf, node_of  # noqa: E402
 from gradcli.engine.values.carrier import data_of  # noqa: E402
 from gradcli.engine.values.data import Quiet  # noqa: E402

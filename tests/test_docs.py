@@ -10,7 +10,7 @@ import typer
 
 from gradcli.cli.app import app
 from gradcli.engine.ops.pages import docs
-from gradcli.engine.run.names import Builtins
+from gradcli.engine.run.language.names import Builtins
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]

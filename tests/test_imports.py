@@ -130,7 +130,7 @@ def test_imports_point_one_way():
         ("engine.run", "from gradcli.engine.tape.tensor import Tensor\nimport math", 0),
         ("engine.tape", "from gradcli.engine.ops import rules", 1),
         ("engine.ops", "from gradcli.engine import autodiff", 1),
-        ("program", "from gradcli.grammar.parser import parse", 0),
+        ("program", "from gradcli.grammar.syntax.parser import parse", 0),
     ],
 )
 def test_a_wrong_import_is_seen(home, text, count):

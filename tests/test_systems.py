@@ -25,12 +25,12 @@ UNIX = {  # what Python's documentation says is there on Unix alone, of what a c
 }
 MODULES = {"resource", "fcntl", "termios", "tty", "pty", "pwd", "grp", "syslog", "readline"}
 USES = {  # file, what it uses, what asks whether it is there
-    ("cli/signals.py", "signal.SIGPIPE"): "hasattr(signal",
-    ("cli/workers.py", "signal.SIGPIPE"): "if not can_fork():",
-    ("cli/workers.py", "signal.SIG_BLOCK"): "if not can_fork():",
-    ("cli/workers.py", "signal.SIG_SETMASK"): "if not can_fork():",
-    ("cli/workers.py", "signal.SIG_UNBLOCK"): "if not can_fork():",
-    ("cli/workers.py", "signal.pthread_sigmask"): "if not can_fork():",
+    ("cli/terminal/signals.py", "signal.SIGPIPE"): "hasattr(signal",
+    ("cli/rows/workers.py", "signal.SIGPIPE"): "if not can_fork():",
+    ("cli/rows/workers.py", "signal.SIG_BLOCK"): "if not can_fork():",
+    ("cli/rows/workers.py", "signal.SIG_SETMASK"): "if not can_fork():",
+    ("cli/rows/workers.py", "signal.SIG_UNBLOCK"): "if not can_fork():",
+    ("cli/rows/workers.py", "signal.pthread_sigmask"): "if not can_fork():",
     ("machine.py", "os.sched_getaffinity"): 'hasattr(os, "sched_getaffinity")',
     ("machine.py", "os.sysconf"): "except (AttributeError, OSError, ValueError)",
     ("recursion.py", "resource"): "except ImportError",

@@ -8,25 +8,25 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from gradcli import __version__
-from gradcli.cli.command import SETTINGS, Command, help_text
-from gradcli.cli.terminal import write_message, write_output
+from gradcli.cli.line.command import SETTINGS, Command, help_text
+from gradcli.cli.terminal.terminal import write_message, write_output
 
 _MODULES = {
-    "run": "gradcli.cli.run",
-    "grad": "gradcli.cli.grad",
-    "jvp": "gradcli.cli.products",
-    "vjp": "gradcli.cli.products",
-    "jacobian": "gradcli.cli.matrices",
-    "hessian": "gradcli.cli.matrices",
-    "hvp": "gradcli.cli.products",
-    "gradcheck": "gradcli.cli.gradcheck",
-    "check": "gradcli.cli.check",
-    "graph": "gradcli.cli.graph",
-    "trace": "gradcli.cli.trace",
-    "plot": "gradcli.cli.plot",
-    "ops": "gradcli.cli.ops",
-    "explain": "gradcli.cli.explain",
-    "samples": "gradcli.cli.samples",
+    "run": "gradcli.cli.commands.run",
+    "grad": "gradcli.cli.commands.grad",
+    "jvp": "gradcli.cli.commands.products",
+    "vjp": "gradcli.cli.commands.products",
+    "jacobian": "gradcli.cli.commands.matrices",
+    "hessian": "gradcli.cli.commands.matrices",
+    "hvp": "gradcli.cli.commands.products",
+    "gradcheck": "gradcli.cli.commands.gradcheck",
+    "check": "gradcli.cli.commands.check",
+    "graph": "gradcli.cli.commands.graph",
+    "trace": "gradcli.cli.commands.trace",
+    "plot": "gradcli.cli.commands.plot",
+    "ops": "gradcli.cli.commands.ops",
+    "explain": "gradcli.cli.commands.explain",
+    "samples": "gradcli.cli.commands.samples",
     "completion": "gradcli.cli.shells",
     "help": "gradcli.cli.help",
 }

@@ -1,10 +1,10 @@
 """`gradcli help`."""
 
-from gradcli.cli.command import command
-from gradcli.cli.failures import usage
-from gradcli.cli.options import MESSAGES, Line
-from gradcli.cli.shipped import TOPICS, page, show
-from gradcli.cli.terminal import write_output
+from gradcli.cli.line.command import command
+from gradcli.cli.line.options import MESSAGES, Line
+from gradcli.cli.terminal.failures import usage
+from gradcli.cli.terminal.shipped import TOPICS, page, show
+from gradcli.cli.terminal.terminal import write_output
 from gradcli.errors import nearest
 
 

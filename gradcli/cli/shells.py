@@ -3,8 +3,8 @@
 import os
 from contextlib import suppress
 
-from gradcli.cli.command import command
-from gradcli.cli.options import MESSAGES, Line
+from gradcli.cli.line.command import command
+from gradcli.cli.line.options import MESSAGES, Line
 
 
 @command("shell", *MESSAGES, forms=())

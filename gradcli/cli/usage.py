@@ -8,7 +8,7 @@ import shlex
 from collections.abc import Sequence
 from typing import Any
 
-from gradcli.cli.reading import is_expression
+from gradcli.cli.line.reading import is_expression
 from gradcli.errors import Diagnostic, nearest
 
 _MEANT = {

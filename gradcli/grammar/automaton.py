@@ -1,4 +1,4 @@
-"""The parser's tables: `python -m gradcli.grammar.build` writes them from grad.lark."""
+"""The parser's tables: `python -m gradcli.grammar.syntax.build` writes them from grad.lark."""
 
 from typing import Any
 

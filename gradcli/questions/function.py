@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Any
 from gradcli.engine.values.data import np
 from gradcli.errors import Diagnostic, InputError, ProgramError
 from gradcli.ir import Build, Input, Instruction, Operand, Slot
-from gradcli.questions.gradient import gradient
-from gradcli.questions.matrix import jacobian
-from gradcli.questions.not_compilable import refusal
-from gradcli.questions.prepared import Prepared
-from gradcli.questions.request import Options, Request, request
-from gradcli.questions.wanted import candidates, named
+from gradcli.questions.answers.gradient import gradient
+from gradcli.questions.answers.matrix import jacobian
+from gradcli.questions.asked.not_compilable import refusal
+from gradcli.questions.asked.request import Options, Request, request
+from gradcli.questions.asked.wanted import candidates, named
+from gradcli.questions.coded.prepared import Prepared
 from gradcli.results import GradResult, JacobianResult
 
 if TYPE_CHECKING:
-    from gradcli.questions.compiling import Compiling
-    from gradcli.questions.loaded import Loaded
+    from gradcli.questions.asked.loaded import Loaded
+    from gradcli.questions.coded.compiling import Compiling
 
 
 class Function:

@@ -6,12 +6,12 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from gradcli import ir
-from gradcli.engine.run.inputs import Given, check_names
-from gradcli.questions.compiling import Compiling
-from gradcli.questions.limited import Limited
-from gradcli.questions.loaded import Loaded
-from gradcli.questions.request import Options, Request, given_values, request
-from gradcli.questions.wanted import watchable
+from gradcli.engine.run.execution.inputs import Given, check_names
+from gradcli.questions.asked.loaded import Loaded
+from gradcli.questions.asked.request import Options, Request, given_values, request
+from gradcli.questions.asked.wanted import watchable
+from gradcli.questions.coded.compiling import Compiling
+from gradcli.questions.coded.limited import Limited
 from gradcli.results import (
     CheckResult,
     GradcheckResult,
@@ -29,8 +29,8 @@ from gradcli.results import (
 from gradcli.source import Source
 
 if TYPE_CHECKING:
+    from gradcli.questions.coded.prepared import Many
     from gradcli.questions.function import Function
-    from gradcli.questions.prepared import Many
     from gradcli.views import PlotResult, TraceResult
 
 Answer = TypeVar("Answer")
@@ -113,7 +113,7 @@ class Program:
         Raises:
             GradError: Of the kind of what went wrong.
         """
-        from gradcli.questions.run import run
+        from gradcli.questions.answers.run import run
 
         return self._ask(run, request(inputs, named, options))
 
@@ -141,7 +141,7 @@ class Program:
         Raises:
             GradError: Of the kind of what went wrong.
         """
-        from gradcli.questions.gradient import gradient
+        from gradcli.questions.answers.gradient import gradient
 
         asked = request(inputs, named, options, wrt=wrt, of=of, cotangent=cotangent)
         return self._ask(gradient, asked)
@@ -159,7 +159,7 @@ class Program:
         """Product of a cotangent with the Jacobian: the gradient of the result weighed by it.
         Arguments as of `grad`.
         """
-        from gradcli.questions.product import vjp
+        from gradcli.questions.answers.product import vjp
 
         asked = request(inputs, named, options, wrt=wrt, of=of, cotangent=cotangent)
         return self._ask(vjp, asked)
@@ -185,7 +185,7 @@ class Program:
         Raises:
             GradError: Of the kind of what went wrong.
         """
-        from gradcli.questions.product import jvp
+        from gradcli.questions.answers.product import jvp
 
         return self._ask(jvp, request(inputs, named, options, of=of, tangents=tangents))
 
@@ -202,7 +202,7 @@ class Program:
         """Value of the result and its Jacobian. Arguments as of `grad`; `mode` is "forward",
         "reverse", or "auto" for the one of fewer directions.
         """
-        from gradcli.questions.matrix import jacobian
+        from gradcli.questions.answers.matrix import jacobian
 
         asked = request(inputs, named, options, wrt=wrt, of=of, mode=mode)
         return self._ask(jacobian, asked)
@@ -223,7 +223,7 @@ class Program:
         `diagonal` only the second derivatives by one element twice. `mode` tells how the gradient
         is differentiated: "forward", "reverse", or "auto" for the one that costs less.
         """
-        from gradcli.questions import matrix
+        from gradcli.questions.answers import matrix
 
         question = matrix.hessian_diagonal if diagonal else matrix.hessian
         asked = request(inputs, named, options, wrt=wrt, of=of, cotangent=cotangent, mode=mode)
@@ -245,7 +245,7 @@ class Program:
         `hessian` and, for the direction, of `jvp`; `wrt` names the rows of the product that are
         wanted, without it those that `grad` gives and those of the direction.
         """
-        from gradcli.questions.product import hvp
+        from gradcli.questions.answers.product import hvp
 
         weighed = {"wrt": wrt, "of": of, "cotangent": cotangent}
         asked = request(inputs, named, options, tangents=tangents, mode=mode, **weighed)
@@ -273,7 +273,7 @@ class Program:
         Raises:
             GradError: Of the kind of what went wrong.
         """
-        from gradcli.questions.several import several
+        from gradcli.questions.answers.several import several
 
         found = _question(question, asked.pop("diagonal", False))
         assert found is not None, f"`{question}` is about no result"
@@ -295,7 +295,7 @@ class Program:
         without a result it is that of what `backward` was called on last. `detailed` says, of a
         graph, of which nodes more is wanted.
         """
-        from gradcli.questions.graph import graph
+        from gradcli.questions.answers.graph import graph
 
         asked = request(inputs, named, options, wrt=wrt, of=of, cotangent=cotangent)
         return self._limited.ask(graph, asked, detailed)
@@ -318,7 +318,7 @@ class Program:
         "forward" tells these alone, along the only input where no direction is given. Without
         `every` one, the middle turns of long loops are left out.
         """
-        from gradcli.questions.trace import trace
+        from gradcli.questions.answers.trace import trace
 
         direction = tangents or {}
         asked = {"wrt": wrt, "of": of, "cotangent": cotangent, "tangents": direction, "mode": mode}
@@ -347,7 +347,7 @@ class Program:
         Raises:
             GradError: Of the kind of what went wrong.
         """
-        from gradcli.questions.plot import plot
+        from gradcli.questions.answers.plot import plot
 
         names = [of] if of is None or isinstance(of, str) else of
         given = given_values(inputs, named)
@@ -368,7 +368,7 @@ class Program:
         """Compare derivatives with central differences and both modes with each other, and each
         own rule by itself. Arguments as of `grad`; `order` 2 checks second derivatives, too.
         """
-        from gradcli.questions.gradcheck import gradcheck
+        from gradcli.questions.answers.gradcheck import gradcheck
 
         asked = request(inputs, named, options, wrt=wrt, of=of)
         return self._limited.ask(gradcheck, asked, order, self._compiling)
@@ -382,7 +382,7 @@ class Program:
         **named: Any,
     ) -> CheckResult:
         """Findings of a walk on shapes and dtypes alone. Arguments as of `grad`."""
-        from gradcli.questions.check import check
+        from gradcli.questions.answers.check import check
 
         return check(self._loaded, request(inputs, named, wrt=wrt, of=of))
 
@@ -396,7 +396,7 @@ class Program:
         """The program of ops as text, a line an instruction, with what is known of its result
         before a run. Arguments as of `check`.
         """
-        from gradcli.questions.check import listing
+        from gradcli.questions.answers.check import listing
 
         return listing(self._loaded, request(inputs, named, wrt=wrt))
 
@@ -441,7 +441,7 @@ class Program:
         code = self._compiling.code(question, about)
         if code is None:
             return None
-        from gradcli.questions.prepared import Many
+        from gradcli.questions.coded.prepared import Many
 
         return Many(code, about, self._limited)
 
@@ -457,7 +457,7 @@ class Program:
 
 def _question(name: str, diagonal: bool) -> Callable[[Loaded, Request], Any] | None:
     """The question that a method asks, if code can answer it."""
-    from gradcli.questions import gradient, matrix, product, run
+    from gradcli.questions.answers import gradient, matrix, product, run
 
     return {
         "run": run.run,

@@ -9,8 +9,8 @@ from gradcli.engine.autodiff.backward import all_cotangents, cotangents
 from gradcli.engine.autodiff.paths import reachable
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.extent import FEW
-from gradcli.engine.run.call import by_place
-from gradcli.engine.run.session import Session
+from gradcli.engine.run.fast.call import by_place
+from gradcli.engine.run.session.state import Session
 from gradcli.engine.tape.tensor import AlikeNode, Tensor, leaf, node_of
 from gradcli.engine.values.data import Quiet
 from gradcli.program import load

@@ -17,7 +17,7 @@ from gradcli.engine.values.batch import Batch
 from gradcli.engine.values.carrier import like_of
 from gradcli.engine.values.data import Quiet
 from gradcli.program import load
-from gradcli.questions.request import Options
+from gradcli.questions.asked.request import Options
 
 OPS = [
     pytest.param(op, id=op.name)

@@ -10,8 +10,8 @@ from gradcli.engine.autodiff.backward import cotangents
 from gradcli.engine.autodiff.numbers import visitor
 from gradcli.engine.autodiff.paths import Paths, age, between, reachable
 from gradcli.engine.ops.catalog import ops
-from gradcli.engine.run.call import by_place
-from gradcli.engine.run.session import Session
+from gradcli.engine.run.fast.call import by_place
+from gradcli.engine.run.session.state import Session
 from gradcli.engine.tape.tensor import Number, OpNode, Tensor, leaf, node_of
 from gradcli.engine.values.data import Quiet
 from gradcli.errors import RunError

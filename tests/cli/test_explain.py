@@ -2,8 +2,8 @@
 
 import pytest
 
-from gradcli.cli import messages
-from gradcli.cli.messages import report
+from gradcli.cli.terminal import messages
+from gradcli.cli.terminal.messages import report
 from gradcli.codes import CODES
 from gradcli.errors import Diagnostic
 

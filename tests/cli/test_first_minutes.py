@@ -8,8 +8,8 @@ import pytest
 import typer
 
 from gradcli.cli.app import app, commands
-from gradcli.cli.reading import is_expression
-from gradcli.cli.shipped import TOPICS, page, samples
+from gradcli.cli.line.reading import is_expression
+from gradcli.cli.terminal.shipped import TOPICS, page, samples
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from gradcli.cli import messages
+from gradcli.cli.terminal import messages
 
 SEVEN = "\n".join(f"x{n} = = {n}" for n in range(7))
 SEVEN_NAMES = "\n".join(f"sinn{n}(1)" for n in range(7))

@@ -12,17 +12,17 @@ import typer
 from typer.core import TyperOption
 
 from gradcli.cli import app as app_module
-from gradcli.cli import options
 from gradcli.cli.app import app
-from gradcli.cli.command import command
-from gradcli.cli.options import Line
-from gradcli.cli.output import Target, choose
-from gradcli.cli.records import Batch, row_form
+from gradcli.cli.line import options
+from gradcli.cli.line.command import command
+from gradcli.cli.line.options import Line
+from gradcli.cli.line.output import Target, choose
+from gradcli.cli.line.records import Batch, row_form
 from gradcli.errors import UsageError, nearest
-from gradcli.formats import forms
-from gradcli.formats.forms import FORMS, Form
+from gradcli.formats.writers import forms
+from gradcli.formats.writers.forms import FORMS, Form
 
-CLI = Path(options.__file__).parent
+CLI = Path(__file__).parents[2] / "gradcli" / "cli"
 NAMES = typer.main.get_command(app).list_commands(None)
 
 
@@ -38,7 +38,7 @@ def test_every_option_of_the_table_is_taken_by_a_command():
 def test_options_are_declared_in_the_table_alone():
     declaring = {
         path.name
-        for path in CLI.glob("*.py")
+        for path in CLI.rglob("*.py")
         if re.search(r"(Option|Argument)\(|\b(option|flag|argument)\(", path.read_text("utf-8"))
     }
     assert declaring == {"options.py", "app.py"}  # --version
@@ -46,7 +46,7 @@ def test_options_are_declared_in_the_table_alone():
 
 def test_the_function_of_a_command_takes_the_line_alone():
     seen = []
-    for path in CLI.glob("*.py"):
+    for path in CLI.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.FunctionDef) and node.decorator_list and node.name in NAMES:
                 seen.append(node.name)

@@ -15,13 +15,13 @@ from pathlib import Path
 
 import pytest
 
-from gradcli.cli import rows
-from gradcli.cli.progress import told
+from gradcli.cli.rows import rows
+from gradcli.cli.terminal.progress import told
 from gradcli.engine.ops.catalog import ops
-from gradcli.engine.run import scalars
+from gradcli.engine.run.fast import scalars
 from gradcli.errors import Diagnostic, LimitError
-from gradcli.formats.dialect import USUAL
-from gradcli.formats.rows import open_rows
+from gradcli.formats.readers.rows import open_rows
+from gradcli.formats.texts.dialect import USUAL
 
 ROOT = Path(__file__).parents[2]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}

@@ -6,11 +6,11 @@ from unittest.mock import Mock
 import numpy as np
 import pytest
 
-from gradcli.cli import many_rows, rows
-from gradcli.cli.workers import workers
+from gradcli.cli.rows import many_rows, rows
+from gradcli.cli.rows.workers import workers
 from gradcli.engine.compile import backends
-from gradcli.questions import prepared
-from gradcli.questions.prepared import Prepared
+from gradcli.questions.coded import prepared
+from gradcli.questions.coded.prepared import Prepared
 
 
 def table(count, odd, end="\n"):
@@ -198,7 +198,7 @@ def test_short_work_starts_no_process(cli, tmp_path, monkeypatch):
     asked = ["grad", *PRODUCT, "--rows", "rows.csv", "--on-error", "skip", "--keep", "site"]
     expected = cli(*asked, "--compile", "never")
     assert expected[1].count("\n") == 400
-    monkeypatch.setattr("gradcli.cli.workers._started", None)
+    monkeypatch.setattr("gradcli.cli.rows.workers._started", None)
     assert cli(*asked, "--jobs", "3") == expected
 
 

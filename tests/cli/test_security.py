@@ -14,9 +14,9 @@ from generated_programs import aliased, listed, written
 from grammar_programs import text as grammar_text
 from sample_programs import ROOT
 
-from gradcli.engine.run.counting import Counting, Stepping
-from gradcli.engine.run.session import Session
-from gradcli.engine.run.translate import _Translator
+from gradcli.engine.run.code.counting import Counting, Stepping
+from gradcli.engine.run.code.translate import _Translator
+from gradcli.engine.run.session.state import Session
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.errors import GradError
 from gradcli.program import load_source

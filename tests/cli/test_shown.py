@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import schemas
 
-from gradcli.formats.forms import RESULTS, format_names
+from gradcli.formats.writers.forms import RESULTS, format_names
 
 MACHINE = [["-f", form] for form in format_names(RESULTS)[2:]]
 

@@ -133,7 +133,7 @@ def test_a_family_of_ops_is_loaded_when_it_is_named(imported):
 def test_no_command_imports_lark(imported):
     """Not to explain a syntax error either: the tables say what could have stood there."""
     assert not {"lark", "numpy"} & imported("a wrong text")
-    assert "gradcli.grammar.acceptable" in imported("a wrong text")
+    assert "gradcli.grammar.syntax.acceptable" in imported("a wrong text")
 
 
 def test_help_does_not_load_the_engine(imported):

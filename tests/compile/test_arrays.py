@@ -14,8 +14,8 @@ from gradcli.engine.compile.density import dense
 from gradcli.engine.compile.differentiate.adjoint import adjoint
 from gradcli.engine.compile.python import code as python
 from gradcli.engine.compile.python.scratch import Scratch
-from gradcli.engine.compile.specialize.arrays import Arrays
 from gradcli.engine.compile.specialize.program import specialize
+from gradcli.engine.compile.specialize.tracing.arrays import Arrays
 from gradcli.engine.compile.typed import Push, Value
 from gradcli.engine.compile.validate import faults
 from gradcli.engine.compile.walk import has_arrays, instructions

@@ -323,7 +323,7 @@ def test_no_multiplication_and_addition_are_one():
         pytest.skip("this LLVM writes no code for other processors")
     module = llvm.parse_assembly(text)
     module.triple = target.triple
-    from gradcli.engine.compile.llvm.machine import shorten
+    from gradcli.engine.compile.llvm.emit.machine import shorten
 
     shorten(module, target, 1)
     assembly = target.emit_assembly(module)

@@ -11,9 +11,9 @@ from array_programs import ASKED, GIVEN, HEAD, PROGRAMS, both, machine_code, sam
 from gradcli.engine.compile.control import Control, Left
 from gradcli.engine.compile.differentiate.adjoint import adjoint
 from gradcli.engine.compile.python import code as python
-from gradcli.engine.compile.specialize import vectors
-from gradcli.engine.compile.specialize.arrays import Arrays
 from gradcli.engine.compile.specialize.program import specialize
+from gradcli.engine.compile.specialize.tracing import vectors
+from gradcli.engine.compile.specialize.tracing.arrays import Arrays
 from gradcli.errors import GradError
 from gradcli.program import load
 

@@ -12,7 +12,7 @@ from array_programs import GIVEN, HEAD, PROGRAMS  # noqa: E402  # what stands be
 from scalar_programs import Writer  # noqa: E402
 
 from gradcli.engine.compile import backends  # noqa: E402
-from gradcli.engine.compile.llvm import machine  # noqa: E402
+from gradcli.engine.compile.llvm.emit import machine  # noqa: E402
 from gradcli.errors import GradError  # noqa: E402
 from gradcli.program import Options, load  # noqa: E402
 

@@ -10,7 +10,7 @@ from amounts import chunks
 from vector_programs import GIVEN, HEAD, QUESTIONS, Writer, answer, bits, transformed
 
 from gradcli.engine.compile import backends
-from gradcli.engine.compile.specialize.vectors import sum_order
+from gradcli.engine.compile.specialize.tracing.vectors import sum_order
 from gradcli.engine.ops.catalog import ops
 from gradcli.errors import GradError
 from gradcli.program import Options, load

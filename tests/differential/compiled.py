@@ -15,7 +15,7 @@ import numpy as np
 from gradcli.engine.compile import backends
 from gradcli.errors import GradError
 from gradcli.program import load
-from gradcli.questions.request import Options
+from gradcli.questions.asked.request import Options
 from gradcli.record import Record
 from gradcli.source import Source
 

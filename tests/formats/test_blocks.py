@@ -7,11 +7,12 @@ from io import BytesIO
 import numpy as np
 import pytest
 
-from gradcli.formats import float_columns, float_texts
-from gradcli.formats.dialect import USUAL, Dialect
-from gradcli.formats.line_blocks import LineBlocks, TooLong
-from gradcli.formats.number import number
-from gradcli.formats.shortest import delimited
+from gradcli.formats.readers import float_columns
+from gradcli.formats.readers.line_blocks import LineBlocks, TooLong
+from gradcli.formats.texts import float_texts
+from gradcli.formats.texts.dialect import USUAL, Dialect
+from gradcli.formats.texts.number import number
+from gradcli.formats.texts.shortest import delimited
 
 # texts of numbers ---------------------------------------------------------------------------------
 
@@ -180,7 +181,7 @@ def test_pyarrow_reads_other_ways_of_writing():
 
 @pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r"])
 def test_lines_come_one_by_one_and_as_blocks(end, monkeypatch):
-    monkeypatch.setattr("gradcli.formats.line_blocks._BLOCK", 7)
+    monkeypatch.setattr("gradcli.formats.readers.line_blocks._BLOCK", 7)
     texts = [b"%d" % i * (i % 11) for i in range(60)]
     data = b"\xef\xbb\xbf" + end.join(texts)
     whole = LineBlocks(BytesIO(data), 1000)

@@ -3,7 +3,7 @@ import stat
 
 import pytest
 
-from gradcli.formats.file import write_atomically
+from gradcli.formats.texts.file import write_atomically
 
 
 def test_a_new_file_has_the_usual_mode(tmp_path):

@@ -4,10 +4,10 @@ import math
 import numpy as np
 
 from gradcli.errors import Diagnostic, Label
-from gradcli.formats.fields import fields
-from gradcli.formats.json_text import diagnostic_json, graph_json, json_text
-from gradcli.formats.plain import fields_plain, run_plain
-from gradcli.formats.raw import raw
+from gradcli.formats.texts.fields import fields
+from gradcli.formats.texts.json_text import diagnostic_json, graph_json, json_text
+from gradcli.formats.writers.plain import fields_plain, run_plain
+from gradcli.formats.writers.raw import raw
 from gradcli.results import (
     Binding,
     GradResult,

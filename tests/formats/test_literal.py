@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gradcli.formats.literal import literal, numbers, quote
+from gradcli.formats.texts.literal import literal, numbers, quote
 
 TEXTS = [
     (None, "null"),
@@ -49,7 +49,7 @@ def test_literal_is_one_line_without_spaces(value, text):
 def test_a_large_array_is_written_part_by_part(shape, most, monkeypatch):
     array = np.arange(math.prod(shape)).reshape(shape) / 3
     whole = literal(array), [*numbers(array)]
-    monkeypatch.setattr("gradcli.formats.literal._MOST_TOGETHER", most)
+    monkeypatch.setattr("gradcli.formats.texts.literal._MOST_TOGETHER", most)
     assert (literal(array), [*numbers(array)]) == whole
     assert literal(np.array(0.5)) == "0.5"
 

@@ -5,8 +5,8 @@ from typing import Any, ClassVar
 
 import pytest
 
-from gradcli.formats.fields import derivative, fields
-from gradcli.formats.json_text import json_text
+from gradcli.formats.texts.fields import derivative, fields
+from gradcli.formats.texts.json_text import json_text
 from gradcli.render.derivatives import derivative_view
 from gradcli.results import Derivative
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gradcli.formats.spelling import is_near
+from gradcli.formats.texts.spelling import is_near
 
 NEAR = ["t T", "Rate rate", "temp tempo", "temp tamp", "tepm temp"]
 NEAR += ["flow_rate flowrate", "k k", "ROOT root", "time times", "mass masss"]

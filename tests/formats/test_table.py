@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gradcli.formats.delimited import record
-from gradcli.formats.number import TooLarge, number
-from gradcli.formats.table import Header, Lines
+from gradcli.formats.readers.table import Header, Lines
+from gradcli.formats.texts.delimited import record
+from gradcli.formats.texts.number import TooLarge, number
 
 TEXTS = st.lists(st.text('a",;\t\n\r \u2028', max_size=6), min_size=1, max_size=5)
 

@@ -4,9 +4,9 @@ import pytest
 from grammar_programs import FakeSignatures, source
 
 from gradcli.codes import CODES
-from gradcli.grammar.check import check
-from gradcli.grammar.names import analyse, is_constant
-from gradcli.grammar.parser import parse
+from gradcli.grammar.meaning.check import check
+from gradcli.grammar.meaning.names import analyse, is_constant
+from gradcli.grammar.syntax.parser import parse
 
 SIGNATURES = FakeSignatures()
 

@@ -5,7 +5,7 @@ from grammar_programs import source
 
 from gradcli.codes import CODES
 from gradcli.errors import ProgramError
-from gradcli.grammar.parser import parse, parse_expression
+from gradcli.grammar.syntax.parser import parse, parse_expression
 
 BAD = [
     ("x = 1..2", "bad-number", 1, 5, "`1..2` is not a number", None),

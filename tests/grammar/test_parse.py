@@ -4,9 +4,9 @@ import pytest
 from grammar_programs import AT, source
 
 from gradcli.errors import ProgramError
-from gradcli.grammar import ast
-from gradcli.grammar.parser import parse, parse_expression
-from gradcli.grammar.text import decode
+from gradcli.grammar.syntax import ast
+from gradcli.grammar.syntax.parser import parse, parse_expression
+from gradcli.grammar.syntax.text import decode
 
 
 def name(text):

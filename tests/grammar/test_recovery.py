@@ -6,7 +6,7 @@ import pytest
 from grammar_programs import source
 
 from gradcli.errors import ProgramError
-from gradcli.grammar.parser import parse
+from gradcli.grammar.syntax.parser import parse
 
 
 def places(text):

@@ -11,13 +11,13 @@ import pytest
 from amounts import chunks
 from grammar_programs import source, text
 
-from gradcli.grammar import build
-from gradcli.grammar.acceptable import acceptable
-from gradcli.grammar.layout import layout
-from gradcli.grammar.lexer import tokens
-from gradcli.grammar.parser import parse, parse_expression
-from gradcli.grammar.tables import load
-from gradcli.grammar.transform import Transform
+from gradcli.grammar.syntax import build
+from gradcli.grammar.syntax.acceptable import acceptable
+from gradcli.grammar.syntax.layout import layout
+from gradcli.grammar.syntax.lexer import tokens
+from gradcli.grammar.syntax.parser import parse, parse_expression
+from gradcli.grammar.syntax.tables import load
+from gradcli.grammar.syntax.transform import Transform
 from gradcli.source import Span
 
 SAMPLES = sorted(Path(__file__).parents[2].joinpath("samples").rglob("*.grad"))
@@ -116,7 +116,7 @@ def test_what_is_acceptable_is_what_lark_accepts(text):
 def test_tables_are_fresh():
     """They do not depend on the hash seed, which is another in each run of the tests."""
     committed = build.TABLES.read_text("utf-8")
-    assert build.tables() == committed, "run `python -m gradcli.grammar.build`"
+    assert build.tables() == committed, "run `python -m gradcli.grammar.syntax.build`"
 
 
 @pytest.mark.long
@@ -149,7 +149,7 @@ def test_each_rule_has_its_maker_and_each_maker_its_rule():
 
 def test_parsing_imports_neither_lark_nor_what_starts_slowly():
     code = (
-        "import sys; from gradcli.grammar.parser import parse; from gradcli.source import Source\n"
+        "import sys; from gradcli.grammar.syntax.parser import parse; from gradcli.source import Source\n"
         "parse(Source('t', 'x = 3; f\"{x}\"'))\n"
         "print(*sorted(set(sys.modules) & {'lark', 'dataclasses', 'inspect', 'difflib', 'numpy',"
         " 'unicodedata', 'pathlib'}))"

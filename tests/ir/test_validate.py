@@ -7,10 +7,10 @@ from grammar_programs import FakeSignatures, text
 from ir_programs import BUILTINS, lowered, sources
 
 from gradcli import ir
-from gradcli.grammar.check import check
-from gradcli.grammar.lower import lower
-from gradcli.grammar.names import analyse
-from gradcli.grammar.parser import parse
+from gradcli.grammar.meaning.check import check
+from gradcli.grammar.meaning.lower import lower
+from gradcli.grammar.meaning.names import analyse
+from gradcli.grammar.syntax.parser import parse
 from gradcli.ir.validate import faults
 from gradcli.source import Source, Span
 

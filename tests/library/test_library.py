@@ -3,9 +3,9 @@
 import pytest
 
 from gradcli import ahead
-from gradcli.engine.run import library
-from gradcli.engine.run.execute import imported
-from gradcli.engine.run.session import Session
+from gradcli.engine.run.execution.execute import imported
+from gradcli.engine.run.session import library
+from gradcli.engine.run.session.state import Session
 from gradcli.errors import GradError
 from gradcli.ir import visit
 from gradcli.library.index import FILES

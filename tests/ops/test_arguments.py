@@ -13,8 +13,8 @@ from oracles import samples, table, values
 
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import REQUIRED
-from gradcli.engine.run.call import by_name
-from gradcli.engine.run.session import Session
+from gradcli.engine.run.fast.call import by_name
+from gradcli.engine.run.session.state import Session
 from gradcli.engine.tape.tensor import Number, Tensor, leaf
 from gradcli.engine.values.data import Quiet
 from gradcli.engine.values.dtypes import FLOAT32

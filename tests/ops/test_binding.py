@@ -8,10 +8,10 @@ from by_family import by_family
 from gradcli.engine.ops.binding import bind
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import REQUIRED
-from gradcli.engine.run.names import Builtins
+from gradcli.engine.run.language.names import Builtins
 from gradcli.errors import RunError
-from gradcli.grammar.arity import bind as bind_early
-from gradcli.grammar.arity import of_builtin
+from gradcli.grammar.meaning.arity import bind as bind_early
+from gradcli.grammar.meaning.arity import of_builtin
 from gradcli.program import load
 
 BUILTINS = Builtins()

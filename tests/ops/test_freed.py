@@ -11,7 +11,7 @@ from oracles import floating, samples, table, values
 
 from gradcli.engine.autodiff.backward import gradients
 from gradcli.engine.ops.catalog import ops
-from gradcli.engine.run.session import Session
+from gradcli.engine.run.session.state import Session
 from gradcli.engine.tape.graph import GONE
 from gradcli.engine.tape.tensor import Tensor, leaf
 from gradcli.engine.values.data import NUMBERS, Quiet, np

@@ -14,9 +14,9 @@ from by_family import by_family
 from oracles import floating, samples, table, values
 
 from gradcli.engine.ops.catalog import ops
-from gradcli.engine.run.call import changed
-from gradcli.engine.run.execute import Executable
-from gradcli.engine.run.session import Session
+from gradcli.engine.run.execution.execute import Executable
+from gradcli.engine.run.fast.call import changed
+from gradcli.engine.run.session.state import Session
 from gradcli.engine.tape.tensor import AccumulateGrad, Tensor, leaf, node_of
 from gradcli.engine.values.data import Quiet, np
 from gradcli.program import load

@@ -15,7 +15,7 @@ from oracles import samples, table, values
 
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.inplace import apply_inplace
-from gradcli.engine.run.session import Session
+from gradcli.engine.run.session.state import Session
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values import memory
 from gradcli.engine.values.data import NUMBERS, Quiet

@@ -13,7 +13,7 @@ from by_family import by_family
 from dtype_calls import EXPRESSIONS, NARROW, narrow_calls
 from result_dtypes import ARRAYS_FIRST, INPUTS, OPS, known, letters
 
-from gradcli.engine.run.session import Session
+from gradcli.engine.run.session.state import Session
 from gradcli.engine.static.value import inferred
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.data import Quiet, plain

@@ -12,7 +12,7 @@ from gradcli.engine.ops.catalog import ops
 from gradcli.engine.values import dtypes
 
 ENGINE = Path(__file__).parents[2] / "gradcli/engine"
-ENTRIES = {ENGINE / "ops/families", ENGINE / "ops/internal", ENGINE / "builtins"}
+ENTRIES = {ENGINE / "ops/families", ENGINE / "ops/internal", ENGINE / "builtins", ENGINE / "builtins/names"}
 MODULES = [m for m in sorted(ENGINE.rglob("*.py")) if m.parent not in ENTRIES]
 DTYPES = {"float", "int", "long", "short", "double", "half", *dtypes.DTYPES}
 TYPES = {name for name in ops if name.endswith("Tensor")}
@@ -20,9 +20,9 @@ NAMES = {*ops} - DTYPES - TYPES  # dtypes are named after the ops that make them
 
 ELSEWHERE = {
     "ops/index.py": "in which family an op is, written from the entries",
-    "run/operators.py": "which op a sign of the language stands for, or for tensors only",
-    "run/updates.py": "which op a method of JAX's `x.at[i]` does",
-    "run/classes.py": "which of Python's operators an object of the program has for one of those",
+    "run/language/operators.py": "which op a sign of the language stands for, or for tensors only",
+    "run/language/updates.py": "which op a method of JAX's `x.at[i]` does",
+    "run/session/classes.py": "which of Python's operators an object of the program has for one of those",
 }
 
 

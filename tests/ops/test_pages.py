@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from gradcli.engine.run.names import Builtins
+from gradcli.engine.run.language.names import Builtins
 from gradcli.program import operation, operations
 
 ROOT = Path(__file__).parents[2]

@@ -14,7 +14,7 @@ from dtype_calls import LETTERS, calls
 from oracles import forward, reverse, samples
 from result_dtypes import ARRAYS_FIRST, INPUTS, OPS, known, letters
 
-from gradcli.engine.run.session import Session
+from gradcli.engine.run.session.state import Session
 from gradcli.engine.static.value import inferred
 from gradcli.engine.tape.tensor import Tensor, leaf
 from gradcli.engine.values.carrier import data_of

@@ -16,7 +16,7 @@ from gradcli.engine.autodiff.backward import cotangents, recorded_cotangents
 from gradcli.engine.autodiff.forward import tangents
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.inplace import apply_inplace
-from gradcli.engine.run.session import Session
+from gradcli.engine.run.session.state import Session
 from gradcli.engine.tape.tensor import Tensor, leaf, node_of, shared
 from gradcli.engine.values.data import Quiet
 from gradcli.errors import RunError

@@ -13,8 +13,8 @@ from gradcli.engine.autodiff.backward import cotangents, recorded_cotangents
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.families.places import static_index
 from gradcli.engine.ops.inplace import apply_inplace
-from gradcli.engine.run.session import Session
-from gradcli.engine.run.text import text
+from gradcli.engine.run.session.state import Session
+from gradcli.engine.run.session.text import text
 from gradcli.engine.tape.tensor import Number, Tensor, apply, leaf
 from gradcli.engine.values import dtypes, limits
 from gradcli.engine.values.carrier import data_of
@@ -650,7 +650,7 @@ def test_dtypes_print_and_compare():
 
 
 def test_a_built_in_function_stands_for_its_dtype():
-    from gradcli.engine.run.call import value
+    from gradcli.engine.run.fast.call import value
 
     for name, dtype in (("float", "float64"), ("int", "int64"), ("bool", "bool")):
         made = value(ops[name], Session())

@@ -13,11 +13,11 @@ import pytest
 from gradcli.engine.compile import backends
 from gradcli.errors import GradError, InputError, LimitError, ProgramError
 from gradcli.program import Limits, Options, Program, load
-from gradcli.questions import compiling, shifted
-from gradcli.questions.compiling import Compiling
-from gradcli.questions.prepared import prepare
-from gradcli.questions.request import request
-from gradcli.questions.trial import Trial
+from gradcli.questions.asked.request import request
+from gradcli.questions.coded import compiling, shifted
+from gradcli.questions.coded.compiling import Compiling
+from gradcli.questions.coded.prepared import prepare
+from gradcli.questions.coded.trial import Trial
 
 PROGRAMS = {
     "straight": "input x = 0.7\ninput k = 2\nsin(x) * k + x ** 3 / k",

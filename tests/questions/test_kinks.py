@@ -7,7 +7,7 @@ import pytest
 from generated_programs import Writer
 
 from gradcli import load
-from gradcli.questions.request import Options
+from gradcli.questions.asked.request import Options
 
 ASKED = Options(kinks=True)
 

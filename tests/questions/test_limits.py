@@ -10,7 +10,7 @@ from time import monotonic, sleep
 import pytest
 
 from gradcli import load
-from gradcli.engine.run.watchdog import Guard, Watchdog
+from gradcli.engine.run.session.watchdog import Guard, Watchdog
 from gradcli.engine.values.limits import QUESTION, Meter, Reached, check_memory, meter
 from gradcli.errors import LimitError
 from gradcli.limits import Limits
@@ -78,7 +78,7 @@ def test_limits_hold_for_a_call_and_no_longer(limits, code):
 
 def test_nothing_is_stopped_that_has_ended(monkeypatch):
     """The end of a question and its limit come at about the same time, in all ways."""
-    monkeypatch.setattr("gradcli.engine.run.watchdog._INTERVAL", 0.0005)
+    monkeypatch.setattr("gradcli.engine.run.session.watchdog._INTERVAL", 0.0005)
     program = load("input n = 1\nfor i in range(n): i\nn")
     outcomes = set()
     for n in range(0, 240_000, 3_000):  # the longest takes several of Python's turns of threads
@@ -97,8 +97,8 @@ class Stopped(Exception):
 
 def test_a_call_that_cannot_be_stopped_is_told_with_its_place(monkeypatch):
     """The thread is where no Python code runs: here one that takes no notice."""
-    monkeypatch.setattr("gradcli.engine.run.watchdog._PATIENCE", 0.0)
-    monkeypatch.setattr("gradcli.engine.run.watchdog._raise_in", lambda thread, kind: None)
+    monkeypatch.setattr("gradcli.engine.run.session.watchdog._PATIENCE", 0.0)
+    monkeypatch.setattr("gradcli.engine.run.session.watchdog._raise_in", lambda thread, kind: None)
     told = []
     options = Options(limits=Limits(seconds=0.01, steps=10**6), stuck=told.append, verbose=True)
 
@@ -117,7 +117,7 @@ def test_a_call_that_cannot_be_stopped_is_told_with_its_place(monkeypatch):
 
 
 def test_the_thread_ends_when_there_is_nothing_to_look_after(monkeypatch):
-    monkeypatch.setattr("gradcli.engine.run.watchdog._INTERVAL", 0.001)
+    monkeypatch.setattr("gradcli.engine.run.session.watchdog._INTERVAL", 0.001)
     dog = Watchdog()
     guard = Guard(Meter(Limits()), None)
     dog.watch(guard)

@@ -7,10 +7,10 @@ from generated_programs import Writer
 
 from gradcli import load
 from gradcli.engine.report.values import is_data, plain_value
-from gradcli.engine.run.origins import Origins
+from gradcli.engine.run.execution.origins import Origins
 from gradcli.errors import RunError
-from gradcli.questions.request import Options, given_values
-from gradcli.questions.wanted import Watch
+from gradcli.questions.asked.request import Options, given_values
+from gradcli.questions.asked.wanted import Watch
 
 LESSON = "x = tensor(0.0, requires_grad=True)\ny = sqrt(x)\ny.backward()\n"
 
@@ -156,7 +156,7 @@ def test_check_nan_tells_as_much():
 
 
 def test_of_many_rows_the_first_is_explained(cli, monkeypatch):
-    from gradcli.engine.run.execute import Executable
+    from gradcli.engine.run.execution.execute import Executable
 
     runs = []
     plain = Executable.run

@@ -9,7 +9,7 @@ from generated_programs import aliased, written
 from sample_programs import SAMPLES, shortened
 
 from gradcli.engine.ops.catalog import ops
-from gradcli.engine.run.session import Session
+from gradcli.engine.run.session.state import Session
 from gradcli.errors import GradError
 from gradcli.program import Options, load
 

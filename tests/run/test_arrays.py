@@ -9,8 +9,8 @@ from taken_down import kept, told
 from gradcli.engine.ops.binding import needs_no_binding
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.inplace import apply_inplace
-from gradcli.engine.run import arrays, call
-from gradcli.engine.run.session import Session
+from gradcli.engine.run.fast import arrays, call
+from gradcli.engine.run.session.state import Session
 from gradcli.engine.tape.tensor import Number, Tensor, leaf
 from gradcli.engine.values.data import Quiet
 

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from gradcli.errors import GradError, InputError
-from gradcli.formats.compressed import Opened
-from gradcli.formats.json_values import json_value
-from gradcli.formats.read import value_of
-from gradcli.formats.rows import Rows, Wanted
+from gradcli.formats.files.compressed import Opened
+from gradcli.formats.readers.json_values import json_value
+from gradcli.formats.readers.read import value_of
+from gradcli.formats.readers.rows import Rows, Wanted
 from gradcli.program import Given, constant, load
 from gradcli.source import Source
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gradcli.engine.run.inputs import KINDS
+from gradcli.engine.run.execution.inputs import KINDS
 from gradcli.errors import InputError
 from gradcli.program import load
 

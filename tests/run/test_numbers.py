@@ -11,8 +11,8 @@ import pytest
 
 from gradcli.engine.numerics import ieee
 from gradcli.engine.ops.catalog import ops
-from gradcli.engine.run.call import by_place
-from gradcli.engine.run.session import Session
+from gradcli.engine.run.fast.call import by_place
+from gradcli.engine.run.session.state import Session
 from gradcli.engine.tape.tensor import Number, Tensor
 from gradcli.engine.values.data import Quiet
 from gradcli.errors import RunError

@@ -4,7 +4,7 @@ import pytest
 
 from gradcli.engine.ops.catalog import ops
 from gradcli.errors import GradError
-from gradcli.grammar import modules
+from gradcli.grammar.meaning import modules
 from gradcli.program import Options, load
 
 SMOOTH = [

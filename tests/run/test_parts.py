@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from gradcli.engine.run import translate
+from gradcli.engine.run.code import translate
 from gradcli.errors import GradError
 from gradcli.program import load
 

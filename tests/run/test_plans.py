@@ -11,14 +11,14 @@ from oracles import samples, table, values
 from taken_down import cotangents, kept, plain, told
 
 from gradcli.engine.autodiff import backward
-from gradcli.engine.run import call, plans
-from gradcli.engine.run.session import Session
+from gradcli.engine.run.fast import call, plans
+from gradcli.engine.run.session.state import Session
 from gradcli.engine.tape.graph import Site
 from gradcli.engine.tape.tensor import PlannedNode, Tensor, leaf
 from gradcli.engine.values.data import Quiet
 from gradcli.errors import GradError
 from gradcli.program import load
-from gradcli.questions.request import Options
+from gradcli.questions.asked.request import Options
 from gradcli.source import Span
 
 OPS = [op for op in {id(op): op for op in table().values()}.values() if op.host is None]

@@ -5,10 +5,10 @@ from contextlib import redirect_stdout
 
 import pytest
 
-from gradcli.engine.run import translate
+from gradcli.engine.run.code import translate
 from gradcli.errors import ProgramError
 from gradcli.program import load
-from gradcli.questions.request import Options
+from gradcli.questions.asked.request import Options
 
 CASES = {
     "list comprehensions": """

@@ -2,9 +2,9 @@
 
 import threading
 
-from gradcli.engine.run.execute import Executable
-from gradcli.engine.run.inputs import Given
-from gradcli.engine.run.session import Session
+from gradcli.engine.run.execution.execute import Executable
+from gradcli.engine.run.execution.inputs import Given
+from gradcli.engine.run.session.state import Session
 from gradcli.program import load
 
 PROGRAM = """

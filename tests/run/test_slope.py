@@ -4,13 +4,13 @@ import sys
 
 import pytest
 
-from gradcli.engine.run.execute import Executable
-from gradcli.engine.run.names import Builtins
-from gradcli.engine.run.session import Session
-from gradcli.grammar.check import check
-from gradcli.grammar.lower import lower
-from gradcli.grammar.names import analyse
-from gradcli.grammar.parser import parse
+from gradcli.engine.run.execution.execute import Executable
+from gradcli.engine.run.language.names import Builtins
+from gradcli.engine.run.session.state import Session
+from gradcli.grammar.meaning.check import check
+from gradcli.grammar.meaning.lower import lower
+from gradcli.grammar.meaning.names import analyse
+from gradcli.grammar.syntax.parser import parse
 from gradcli.program import Program
 from gradcli.source import Source
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from gradcli.engine.ops.catalog import ops
-from gradcli.engine.run.text import format_value, repr_text, text
+from gradcli.engine.run.session.text import format_value, repr_text, text
 from gradcli.engine.tape.graph import Watchpoint
 from gradcli.engine.tape.tensor import Number, Tensor, leaf
 from gradcli.engine.values.data import plain
@@ -309,7 +309,7 @@ def test_formats_that_do_not_fit_are_refused(value, spec):
 
 def test_numbers_are_printed_without_numpy():
     program = (
-        "import sys; from gradcli.engine.run.text import text; "
+        "import sys; from gradcli.engine.run.session.text import text; "
         "from gradcli.engine.tape.tensor import leaf; "
         "print(text(leaf(2.5)), text([1.0, True])); assert 'numpy' not in sys.modules"
     )

@@ -14,10 +14,10 @@ from lesson_cases import read
 from sample_programs import SAMPLES, shortened
 
 from gradcli import ir
-from gradcli.engine.run import execute
-from gradcli.engine.run.execute import Executable
-from gradcli.engine.run.inputs import Given
-from gradcli.engine.run.session import Session
+from gradcli.engine.run.execution import execute
+from gradcli.engine.run.execution.execute import Executable
+from gradcli.engine.run.execution.inputs import Given
+from gradcli.engine.run.session.state import Session
 from gradcli.engine.static.elaborate import elaborate
 from gradcli.engine.static.value import UNSURE
 from gradcli.engine.tape.tensor import Number, Tensor

@@ -12,8 +12,8 @@ from oracles import table
 from gradcli import ir
 from gradcli.engine.ops.binding import bind_host
 from gradcli.engine.ops.catalog import ops
-from gradcli.engine.run.names import Builtins
-from gradcli.engine.run.session import Session
+from gradcli.engine.run.language.names import Builtins
+from gradcli.engine.run.session.state import Session
 from gradcli.engine.static.hosts import hosted
 from gradcli.engine.static.kinds import Each
 from gradcli.engine.static.lists import Lists

@@ -12,7 +12,7 @@ from by_family import by_family
 from oracles import cast, samples, table, values
 
 from gradcli.engine.ops.catalog import ops
-from gradcli.engine.run.session import Session
+from gradcli.engine.run.session.state import Session
 from gradcli.engine.static.inference import result
 from gradcli.engine.static.value import UNLINKED, Value, constant, inferred, of_data
 from gradcli.engine.tape.tensor import Tensor

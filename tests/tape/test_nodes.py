@@ -157,8 +157,8 @@ Twice.apply(x)
 
 
 def own_node():
-    from gradcli.engine.run.execute import Executable
-    from gradcli.engine.run.session import Session
+    from gradcli.engine.run.execution.execute import Executable
+    from gradcli.engine.run.session.state import Session
 
     text = OWN.replace("x = [1.0, 2.0]", "x = tensor([1.0, 2.0])")
     _, out = Executable(load(text)._loaded.program).run(Session(), {})

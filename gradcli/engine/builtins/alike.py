@@ -14,7 +14,7 @@ from gradcli.engine.builtins.create import (
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import REQUIRED, Op, host
 from gradcli.engine.ops.statics import Statics
-from gradcli.engine.run import members
+from gradcli.engine.run.language import members
 from gradcli.engine.tape.tensor import Number, Tensor
 from gradcli.engine.values.conversion import converted, fitting
 from gradcli.engine.values.data import NUMBERS, dtype_of, np, plain, shape_of

@@ -7,10 +7,10 @@ from math import cos
 from typing import Any
 
 from gradcli.engine.ops.op import Op, host
-from gradcli.engine.run import transforms
-from gradcli.engine.run.functions import called, wrong_function
-from gradcli.engine.run.session import Session
-from gradcli.engine.run.transforms import Function, Traced, several, values_in
+from gradcli.engine.run.code.functions import called, wrong_function
+from gradcli.engine.run.derivatives import transforms
+from gradcli.engine.run.derivatives.transforms import Function, Traced, several, values_in
+from gradcli.engine.run.session.state import Session
 from gradcli.engine.tape.tensor import Tensor, leaf
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import dtype_of, np, shape_of

@@ -9,8 +9,8 @@ from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import Op, host
 from gradcli.engine.ops.statics import Statics
 from gradcli.engine.ops.tracing import Tracing
-from gradcli.engine.run.functions import called
-from gradcli.engine.run.ordering import extreme, ordered
+from gradcli.engine.run.code.functions import called
+from gradcli.engine.run.language.ordering import extreme, ordered
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.data import NUMBERS
 from gradcli.engine.values.objects import Object
@@ -30,13 +30,13 @@ def _unknown(known: Statics, *values: Any, **params: Any) -> Any:
 
 
 def _set(session: Any, iterable: Any) -> set[Any]:
-    from gradcli.engine.run.containers import of_items
+    from gradcli.engine.run.language.containers import of_items
 
     return set() if iterable is None else of_items(session, iterable)
 
 
 def _dict(session: Any, *values: Any, named: Any) -> dict[Any, Any]:
-    from gradcli.engine.run.containers import pairs
+    from gradcli.engine.run.language.containers import pairs
 
     if len(values) > 1:
         raise run_error("wrong-arity", f"`dict` takes one value, got {len(values)}")
@@ -193,7 +193,7 @@ def _next(session: Any, *values: Any) -> Any:
     if not 1 <= len(values) <= 2:
         raise run_error("wrong-arity", f"`next` takes 1 or 2 arguments, got {len(values)}")
     if isinstance(values[0], Object):
-        from gradcli.engine.run.iteration import following
+        from gradcli.engine.run.session.iteration import following
 
         return _next(session, following(values[0]), *values[1:])
     if not isinstance(values[0], Iterator):
@@ -331,7 +331,7 @@ callable_: Op = host(
 
 
 def _hash(session: Any, value: Any) -> int:
-    from gradcli.engine.run.containers import hashed
+    from gradcli.engine.run.language.containers import hashed
 
     return hash(hashed(value))
 
@@ -350,7 +350,8 @@ hash_: Op = host(
 
 def _attribute(session: Any, value: Any, name: Any) -> tuple[bool, Any]:
     """Whether a value has an attribute, and the attribute."""
-    from gradcli.engine.run import attributes, exceptions
+    from gradcli.engine.run.language import attributes
+    from gradcli.engine.run.session import exceptions
     from gradcli.errors import RunError
 
     if type(name) is not str:
@@ -436,7 +437,7 @@ divmod_: Op = host(
 
 
 def _repr(session: Any, value: Any) -> str:
-    from gradcli.engine.run.text import repr_text
+    from gradcli.engine.run.session.text import repr_text
 
     return repr_text(value)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from gradcli.engine.ops.op import Op, host
 from gradcli.engine.ops.statics import Statics
-from gradcli.engine.run.naming import kind_of
+from gradcli.engine.run.code.naming import kind_of
 from gradcli.engine.values.objects import Object
 from gradcli.errors import run_error
 

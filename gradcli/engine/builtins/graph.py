@@ -8,10 +8,10 @@ from typing import Any
 
 from gradcli.engine.ops.op import Op, host
 from gradcli.engine.ops.statics import Statics
-from gradcli.engine.run import duals
-from gradcli.engine.run.edges import gradient_edge, gradient_edge_of
-from gradcli.engine.run.hooks import register_multi_grad_hook
-from gradcli.engine.run.naming import kind_of
+from gradcli.engine.run.code.naming import kind_of
+from gradcli.engine.run.derivatives import duals
+from gradcli.engine.run.derivatives.edges import gradient_edge, gradient_edge_of
+from gradcli.engine.run.derivatives.hooks import register_multi_grad_hook
 from gradcli.engine.tape.tensor import Tensor, shared
 from gradcli.errors import run_error
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gradcli.engine.ops.op import Op, constant
-from gradcli.engine.run.hints import Hint
+from gradcli.engine.run.language.hints import Hint
 
 FAMILY = 346, "Types"
 

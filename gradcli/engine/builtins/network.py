@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from gradcli.engine.ops.op import Op, host
-from gradcli.engine.run import autograd
-from gradcli.engine.run.attributes import put
-from gradcli.engine.run.naming import kind_of
+from gradcli.engine.run.code.naming import kind_of
+from gradcli.engine.run.derivatives import autograd
+from gradcli.engine.run.language.attributes import put
 from gradcli.engine.tape.tensor import Tensor, array_of, shared
 from gradcli.errors import run_error
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from gradcli.engine.ops.op import Op, host
 from gradcli.engine.ops.statics import Statics
-from gradcli.engine.run.custom import Custom, give_jvps, give_vjps
+from gradcli.engine.run.derivatives.custom import Custom, give_jvps, give_vjps
 from gradcli.engine.values.sizes import describe, whole
 from gradcli.errors import run_error
 

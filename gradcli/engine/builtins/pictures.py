@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gradcli.engine.ops.op import Op, constant
-from gradcli.engine.run.pictures import Canvas
+from gradcli.engine.run.language.pictures import Canvas
 
 FAMILY = 360, "Plots"
 

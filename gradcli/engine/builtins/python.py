@@ -10,8 +10,8 @@ from typing import Any
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import Op, constant, host
 from gradcli.engine.ops.statics import UNSURE, Statics
-from gradcli.engine.run.session import as_numbers
-from gradcli.engine.run.text import text
+from gradcli.engine.run.session.state import as_numbers
+from gradcli.engine.run.session.text import text
 from gradcli.engine.tape.graph import Node
 from gradcli.engine.tape.tensor import Number, Tensor, node_of
 from gradcli.engine.values import dtypes
@@ -439,7 +439,7 @@ def _dir(session: Any, value: Any) -> list[str]:
 
 def names_in(value: Any) -> set[str]:
     """The names of a value's attributes and methods."""
-    from gradcli.engine.run.members import names_of
+    from gradcli.engine.run.language.members import names_of
 
     names = set(names_of(value))
     if isinstance(value, Tensor):

@@ -7,8 +7,8 @@ from typing import Any
 from gradcli.engine.ops.op import Op, host
 from gradcli.engine.ops.statics import Statics
 from gradcli.engine.ops.tracing import Tracing
-from gradcli.engine.run import functional, transforms
-from gradcli.engine.run.autograd import backward_of_several, gradients
+from gradcli.engine.run.derivatives import functional, transforms
+from gradcli.engine.run.derivatives.autograd import backward_of_several, gradients
 from gradcli.errors import run_error
 
 FAMILY = 340, "Transforms of functions"

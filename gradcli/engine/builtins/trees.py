@@ -8,11 +8,11 @@ from typing import Any
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import Op, host
 from gradcli.engine.ops.statics import Statics
-from gradcli.engine.run import transforms
-from gradcli.engine.run.custom import Custom
-from gradcli.engine.run.functions import called
-from gradcli.engine.run.naming import kind_of
-from gradcli.engine.run.transforms import Tree
+from gradcli.engine.run.code.functions import called
+from gradcli.engine.run.code.naming import kind_of
+from gradcli.engine.run.derivatives import transforms
+from gradcli.engine.run.derivatives.custom import Custom
+from gradcli.engine.run.derivatives.transforms import Tree
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.data import shape_of
 from gradcli.engine.values.sizes import number, whole

@@ -8,8 +8,8 @@ from typing import Any
 from gradcli.engine.gradcheck.compare import Check, Function, gradcheck
 from gradcli.engine.gradcheck.elsewhere import Coded, Elsewhere
 from gradcli.engine.gradcheck.trace import Trace
-from gradcli.engine.run.own import OwnFunction
-from gradcli.engine.run.session import Session
+from gradcli.engine.run.derivatives.own import OwnFunction
+from gradcli.engine.run.session.state import Session
 from gradcli.engine.tape.graph import Site, Watchpoint
 from gradcli.engine.tape.tensor import Number, Tensor, node_of
 from gradcli.engine.values.carrier import data_of

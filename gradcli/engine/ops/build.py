@@ -14,7 +14,7 @@ from typing import Any
 from gradcli.engine.ops.catalog import entries
 
 ENGINE = Path(__file__).parent.parent
-ROOMS = ("ops.families", "builtins", "ops.internal")
+ROOMS = ("ops.families", "builtins", "builtins.names", "ops.internal")
 _HEAD = '''"""Where the ops are: `python -m gradcli.engine.ops.build` writes it from the entries."""
 
 from typing import Any

@@ -8,9 +8,9 @@ from typing import Any
 from gradcli import ir
 from gradcli.engine.autodiff.backward import seed_of_one
 from gradcli.engine.ops.catalog import ops
-from gradcli.engine.run.members import CHANGES_A_LIST
-from gradcli.engine.run.messages import call_note
-from gradcli.engine.run.naming import kind_of
+from gradcli.engine.run.code.naming import kind_of
+from gradcli.engine.run.language.members import CHANGES_A_LIST
+from gradcli.engine.run.session.messages import call_note
 from gradcli.engine.static.inference import stacked, stand_in
 from gradcli.engine.static.kinds import (
     FUNCTIONS,

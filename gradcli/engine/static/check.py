@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from gradcli import ir
-from gradcli.engine.run.inputs import Given
+from gradcli.engine.run.execution.inputs import Given
 from gradcli.engine.static.elaborate import elaborate
 from gradcli.engine.static.liveness import unread
 from gradcli.engine.static.rehearsal import rehearsed

@@ -14,8 +14,8 @@ from enum import Flag
 from typing import Any, NamedTuple
 
 from gradcli import ir
-from gradcli.engine.run.inputs import Given, Inputs, misfit
-from gradcli.engine.run.messages import turn_note
+from gradcli.engine.run.execution.inputs import Given, Inputs, misfit
+from gradcli.engine.run.session.messages import turn_note
 from gradcli.engine.static.calls import Calls
 from gradcli.engine.static.facts import Facts, fact
 from gradcli.engine.static.findings import Findings

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from gradcli import ir
-from gradcli.engine.run.inputs import Given
-from gradcli.engine.run.messages import shortened
-from gradcli.engine.run.remarks import Remarks, remarks
+from gradcli.engine.run.execution.inputs import Given
+from gradcli.engine.run.execution.remarks import Remarks, remarks
+from gradcli.engine.run.session.messages import shortened
 from gradcli.engine.static.kinds import example
 from gradcli.engine.static.value import Link
 from gradcli.errors import Diagnostic, GradError, Label

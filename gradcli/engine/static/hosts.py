@@ -8,7 +8,7 @@ from typing import Any
 from gradcli import ir
 from gradcli.engine.ops.binding import bind_host
 from gradcli.engine.ops.op import Op
-from gradcli.engine.run.session import Session
+from gradcli.engine.run.session.state import Session
 from gradcli.engine.static.inference import stacked, stand_in, static
 from gradcli.engine.static.kinds import Each, parts
 from gradcli.engine.static.lists import linked, plain

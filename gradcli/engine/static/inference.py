@@ -9,7 +9,7 @@ from gradcli.engine.ops.binding import bind, check_params, needs_no_binding, sig
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import REQUIRED, Op
 from gradcli.engine.ops.promotion import common
-from gradcli.engine.run.operators import LONGEST_AS_TUPLE
+from gradcli.engine.run.language.operators import LONGEST_AS_TUPLE
 from gradcli.engine.static.lists import linked
 from gradcli.engine.static.value import UNSURE, Value, constant, inferred, tensor, unknown
 from gradcli.engine.tape.tensor import Tensor

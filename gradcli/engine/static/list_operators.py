@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from gradcli.engine.run.lists import ADDED, MULTIPLIED, SCALED
+from gradcli.engine.run.language.lists import ADDED, MULTIPLIED, SCALED
 from gradcli.engine.static.findings import Findings
 from gradcli.engine.static.kinds import parts
 from gradcli.engine.static.lists import LARGEST, List, Lists, linked

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from typing import Any
 
 from gradcli import ir
-from gradcli.engine.run.inputs import KINDS, Inputs
+from gradcli.engine.run.execution.inputs import KINDS, Inputs
 from gradcli.engine.static.inference import stacked
 from gradcli.engine.static.kinds import example
 from gradcli.engine.static.lists import List, plain

@@ -78,7 +78,7 @@ def _sees(i: ir.Instruction, own: frozenset[int]) -> bool:
         case ir.Apply(op=name) | ir.CallBuiltin(name=name):
             return ops[name].sees and not all(isinstance(o, ir.Const) for o in operands)
         case ir.Method(name=name) | ir.GetAttribute(name=name):
-            from gradcli.engine.run.members import UNRECORDED
+            from gradcli.engine.run.language.members import UNRECORDED
 
             return name not in UNRECORDED and name not in ops.fields
         case ir.Augment(receiver=ir.Slot(index=index)):

@@ -13,10 +13,10 @@ from typing import Any
 
 from gradcli import ir
 from gradcli.engine.autodiff.linearize import Linearized
-from gradcli.engine.run.execute import Executable
-from gradcli.engine.run.inputs import Given
-from gradcli.engine.run.observe import Event, Observer
-from gradcli.engine.run.session import Session
+from gradcli.engine.run.execution.execute import Executable
+from gradcli.engine.run.execution.inputs import Given
+from gradcli.engine.run.execution.observe import Event, Observer
+from gradcli.engine.run.session.state import Session
 from gradcli.engine.static.facts import Facts
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.carrier import Like

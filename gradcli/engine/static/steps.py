@@ -8,8 +8,8 @@ from typing import Any
 from gradcli import ir
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import REQUIRED
-from gradcli.engine.run import operators
-from gradcli.engine.run.wrong_calls import wrong_call
+from gradcli.engine.run.language import operators
+from gradcli.engine.run.session.wrong_calls import wrong_call
 from gradcli.engine.static.calls import Calls
 from gradcli.engine.static.inference import static, unbound
 from gradcli.engine.static.kinds import FUNCTIONS, Applied, Closure, Rule, Slots

@@ -8,8 +8,8 @@ from typing import Any
 from gradcli import ir
 from gradcli.engine.autodiff.backward import seed
 from gradcli.engine.ops.catalog import ops
-from gradcli.engine.run import members, operators
-from gradcli.engine.run.session import Session
+from gradcli.engine.run.language import members, operators
+from gradcli.engine.run.session.state import Session
 from gradcli.engine.static.findings import Findings
 from gradcli.engine.static.hosts import hosted
 from gradcli.engine.static.inference import (

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from gradcli.engine.compile.control import Control, Left
-from gradcli.engine.compile.llvm import state
+from gradcli.engine.compile.llvm.emit import state
+from gradcli.engine.compile.llvm.emit.machine import Machine
 from gradcli.engine.compile.llvm.lower import Module
-from gradcli.engine.compile.llvm.machine import Machine
 from gradcli.engine.compile.llvm.run import Run, Shape, Words, wait
 from gradcli.engine.compile.typed import Program, dtype_and_shape, is_array, type_of
 from gradcli.engine.values.data import Data, np

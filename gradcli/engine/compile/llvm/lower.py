@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gradcli.engine.compile.llvm import state
-from gradcli.engine.compile.llvm.body import Body, read_word, slot, write_word
-from gradcli.engine.compile.llvm.errors import Untranslatable
-from gradcli.engine.compile.llvm.primitives import Primitives
-from gradcli.engine.compile.llvm.writer import RARE, Number, Writer
+from gradcli.engine.compile.llvm.emit import state
+from gradcli.engine.compile.llvm.emit.body import Body, read_word, slot, write_word
+from gradcli.engine.compile.llvm.emit.errors import Untranslatable
+from gradcli.engine.compile.llvm.emit.primitives import Primitives
+from gradcli.engine.compile.llvm.emit.writer import RARE, Number, Writer
 from gradcli.engine.compile.typed import (
     Block,
     If,
@@ -29,7 +29,7 @@ from gradcli.engine.compile.walk import has_arrays
 from gradcli.recursion import Room
 
 if TYPE_CHECKING:
-    from gradcli.engine.compile.llvm.array_body import ArrayBody
+    from gradcli.engine.compile.llvm.arrays.body import ArrayBody
 
 _FRAMES = 8  # of Python, for each block within a block
 _EACH = 8  # elements of an array that take the time of a line
@@ -101,7 +101,7 @@ class Module:
 
 
 def _with_arrays(primitives: Primitives, stacks: dict[int, int], program: Program) -> ArrayBody:
-    from gradcli.engine.compile.llvm.array_body import ArrayBody
+    from gradcli.engine.compile.llvm.arrays.body import ArrayBody
 
     return ArrayBody(primitives, stacks, program)
 

@@ -10,8 +10,8 @@ from contextlib import suppress
 from typing import Any
 
 from gradcli.engine.compile.control import Control, Left
-from gradcli.engine.compile.llvm import state
-from gradcli.engine.compile.llvm.libm import address_of
+from gradcli.engine.compile.llvm.emit import state
+from gradcli.engine.compile.llvm.emit.libm import address_of
 
 _FORMATS = {"float": "d", "int": "q", "bool": "q"}
 

@@ -23,7 +23,7 @@ from gradcli.engine.compile.typed import (
 )
 from gradcli.engine.compile.walk import read
 from gradcli.engine.ops.catalog import ops
-from gradcli.engine.run.operators import OPS
+from gradcli.engine.run.language.operators import OPS
 
 _NEUTRAL = {OPS["*", 2]: repr(1.0), OPS["+", 2]: repr(-0.0)}
 """The float that leaves each float as it is, to the sign of zero, by op."""

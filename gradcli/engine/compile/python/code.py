@@ -43,7 +43,7 @@ from gradcli.engine.compile.typed import (
 from gradcli.engine.compile.walk import has_arrays
 from gradcli.engine.numerics import ieee
 from gradcli.engine.ops.catalog import ops
-from gradcli.engine.run.operators import OPS
+from gradcli.engine.run.language.operators import OPS
 from gradcli.engine.values.data import INT64_MAX, INT64_MIN, Quiet, np
 
 Function: TypeAlias = Callable[..., Any]

@@ -7,8 +7,14 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any, ClassVar, TypeAlias
 
 from gradcli import ir
-from gradcli.engine.compile.specialize.trace import Trace
-from gradcli.engine.compile.specialize.values import Cell, Vector, is_known, is_number, number_type
+from gradcli.engine.compile.specialize.tracing.trace import Trace
+from gradcli.engine.compile.specialize.tracing.values import (
+    Cell,
+    Vector,
+    is_known,
+    is_number,
+    number_type,
+)
 from gradcli.engine.compile.symbols import Symbol, operand
 from gradcli.engine.compile.typed import (
     DTYPES,
@@ -19,8 +25,8 @@ from gradcli.engine.compile.typed import (
     is_floating,
 )
 from gradcli.engine.ops.catalog import ops
-from gradcli.engine.run.inputs import Given, Inputs
-from gradcli.engine.run.session import Session
+from gradcli.engine.run.execution.inputs import Given, Inputs
+from gradcli.engine.run.session.state import Session
 from gradcli.engine.tape.tensor import AccumulateGrad, Tensor, leaf, node_of
 from gradcli.engine.values.data import NUMBERS, np
 from gradcli.errors import GradError

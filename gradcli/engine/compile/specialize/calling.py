@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from gradcli import ir
 from gradcli.engine.compile import typed
-from gradcli.engine.compile.specialize.flow import NEXT, RESULT, Follower
-from gradcli.engine.compile.specialize.liveness import Liveness
-from gradcli.engine.compile.specialize.texts import Texts
-from gradcli.engine.compile.specialize.trace import Trace
-from gradcli.engine.compile.specialize.values import (
+from gradcli.engine.compile.specialize.tracing.flow import NEXT, RESULT, Follower
+from gradcli.engine.compile.specialize.tracing.liveness import Liveness
+from gradcli.engine.compile.specialize.tracing.texts import Texts
+from gradcli.engine.compile.specialize.tracing.trace import Trace
+from gradcli.engine.compile.specialize.tracing.values import (
     Cell,
     Closure,
     Conflict,
@@ -38,9 +38,10 @@ from gradcli.engine.compile.typed import GoesBack, is_array
 from gradcli.engine.ops.binding import bind, bind_host
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import Op
-from gradcli.engine.run import attributes, call
-from gradcli.engine.run.members import UNRECORDED
-from gradcli.engine.run.session import Session
+from gradcli.engine.run.fast import call
+from gradcli.engine.run.language import attributes
+from gradcli.engine.run.language.members import UNRECORDED
+from gradcli.engine.run.session.state import Session
 from gradcli.engine.tape.graph import Site
 from gradcli.engine.tape.tensor import AccumulateGrad, Tensor, node_of
 from gradcli.engine.values.conversion import whole

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from gradcli import ir
-from gradcli.engine.compile.specialize.carried import (
+from gradcli.engine.compile.specialize.tracing.carried import (
     CellForm,
     Changed,
     ConflictForm,
@@ -16,8 +16,8 @@ from gradcli.engine.compile.specialize.carried import (
     widened,
     widened_content,
 )
-from gradcli.engine.compile.specialize.connections import Links
-from gradcli.engine.compile.specialize.flow import (
+from gradcli.engine.compile.specialize.tracing.connections import Links
+from gradcli.engine.compile.specialize.tracing.flow import (
     AGAIN,
     BREAK,
     FLOW,
@@ -26,8 +26,8 @@ from gradcli.engine.compile.specialize.flow import (
     RETURN,
     Follower,
 )
-from gradcli.engine.compile.specialize.trace import Trace, content, restore
-from gradcli.engine.compile.specialize.values import (
+from gradcli.engine.compile.specialize.tracing.trace import Trace, content, restore
+from gradcli.engine.compile.specialize.tracing.values import (
     DEAD,
     MISSING,
     Cell,
@@ -37,7 +37,7 @@ from gradcli.engine.compile.specialize.values import (
     Range,
     taken,
 )
-from gradcli.engine.compile.specialize.ways import STALE, holds
+from gradcli.engine.compile.specialize.tracing.ways import STALE, holds
 from gradcli.engine.compile.symbols import Symbol, operand
 from gradcli.engine.compile.typed import Block, Instruction, Loop, Operand, Value
 from gradcli.engine.ops.catalog import ops

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from gradcli.engine.compile.specialize.picking import picked
-from gradcli.engine.compile.specialize.trace import Trace
-from gradcli.engine.compile.specialize.values import (
+from gradcli.engine.compile.specialize.tracing.picking import picked
+from gradcli.engine.compile.specialize.tracing.trace import Trace
+from gradcli.engine.compile.specialize.tracing.values import (
     Cell,
     Text,
     Vector,
@@ -18,8 +18,8 @@ from gradcli.engine.compile.specialize.values import (
 )
 from gradcli.engine.compile.symbols import Symbol
 from gradcli.engine.ops.catalog import ops
-from gradcli.engine.run.operators import OPS, as_tuple
-from gradcli.engine.run.text import text
+from gradcli.engine.run.language.operators import OPS, as_tuple
+from gradcli.engine.run.session.text import text
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.fields import Fields
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from gradcli.engine.compile.specialize.followed import Call, free, number_in
-from gradcli.engine.compile.specialize.trace import Trace
-from gradcli.engine.compile.specialize.values import (
+from gradcli.engine.compile.specialize.tracing.followed import Call, free, number_in
+from gradcli.engine.compile.specialize.tracing.trace import Trace
+from gradcli.engine.compile.specialize.tracing.values import (
     Cell,
     Closure,
     Conflict,

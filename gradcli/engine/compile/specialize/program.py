@@ -11,11 +11,11 @@ from typing import Any, TypeAlias
 from gradcli import ir
 from gradcli.engine.compile.effort import Effort, nested
 from gradcli.engine.compile.specialize.binding import Array, Binding, Draw, Entry
-from gradcli.engine.compile.specialize.liveness import Liveness
 from gradcli.engine.compile.specialize.statements import Statements
-from gradcli.engine.compile.specialize.texts import Texts
-from gradcli.engine.compile.specialize.trace import Trace
-from gradcli.engine.compile.specialize.values import (
+from gradcli.engine.compile.specialize.tracing.liveness import Liveness
+from gradcli.engine.compile.specialize.tracing.texts import Texts
+from gradcli.engine.compile.specialize.tracing.trace import Trace
+from gradcli.engine.compile.specialize.tracing.values import (
     Cell,
     Closure,
     Conflict,
@@ -28,8 +28,8 @@ from gradcli.engine.compile.specialize.values import (
     is_number,
     number_type,
 )
-from gradcli.engine.compile.specialize.vectors import Vectors
-from gradcli.engine.compile.specialize.ways import chosen
+from gradcli.engine.compile.specialize.tracing.vectors import Vectors
+from gradcli.engine.compile.specialize.tracing.ways import chosen
 from gradcli.engine.compile.symbols import operand
 from gradcli.engine.compile.typed import (
     Block,
@@ -152,7 +152,7 @@ def specialize(
     except GoesBack as found:
         if watched:
             raise NotCompilable(found.reason, found.span) from None
-    from gradcli.engine.compile.specialize.graph import Graph
+    from gradcli.engine.compile.specialize.tracing.graph import Graph
 
     trace = Trace(program.main.span, tensors)
     trace.graph = Graph(trace)

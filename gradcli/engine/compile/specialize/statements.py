@@ -10,13 +10,13 @@ from typing import Any
 from gradcli import ir
 from gradcli.engine.compile.specialize.binding import Binding
 from gradcli.engine.compile.specialize.calling import Calls
-from gradcli.engine.compile.specialize.flow import BREAK, CONTINUE, NEXT, RESULT, RETURN
 from gradcli.engine.compile.specialize.loops import Loops
 from gradcli.engine.compile.specialize.operating import Operators
-from gradcli.engine.compile.specialize.picking import put
-from gradcli.engine.compile.specialize.texts import Texts
-from gradcli.engine.compile.specialize.trace import Trace
-from gradcli.engine.compile.specialize.values import (
+from gradcli.engine.compile.specialize.tracing.flow import BREAK, CONTINUE, NEXT, RESULT, RETURN
+from gradcli.engine.compile.specialize.tracing.picking import put
+from gradcli.engine.compile.specialize.tracing.texts import Texts
+from gradcli.engine.compile.specialize.tracing.trace import Trace
+from gradcli.engine.compile.specialize.tracing.values import (
     MISSING,
     Cell,
     Closure,
@@ -37,14 +37,14 @@ from gradcli.engine.compile.specialize.values import (
     is_whole,
     taken,
 )
-from gradcli.engine.compile.specialize.ways import Merge, Way, chosen
+from gradcli.engine.compile.specialize.tracing.ways import Merge, Way, chosen
 from gradcli.engine.compile.symbols import Symbol
 from gradcli.engine.compile.typed import DTYPES
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import REQUIRED
-from gradcli.engine.run import operators
-from gradcli.engine.run.session import Session
-from gradcli.engine.run.text import format_value, text
+from gradcli.engine.run.language import operators
+from gradcli.engine.run.session.state import Session
+from gradcli.engine.run.session.text import format_value, text
 from gradcli.engine.tape.graph import Site
 from gradcli.engine.tape.tensor import Tensor, node_of
 from gradcli.engine.values import memory

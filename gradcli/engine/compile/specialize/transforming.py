@@ -8,10 +8,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from gradcli import ir
-from gradcli.engine.compile.specialize.followed import Call, Followed, number_in, numbers_in
-from gradcli.engine.compile.specialize.matrices import Matrices
-from gradcli.engine.compile.specialize.trace import Trace
-from gradcli.engine.compile.specialize.values import (
+from gradcli.engine.compile.specialize.tracing.followed import Call, Followed, number_in, numbers_in
+from gradcli.engine.compile.specialize.tracing.matrices import Matrices
+from gradcli.engine.compile.specialize.tracing.trace import Trace
+from gradcli.engine.compile.specialize.tracing.values import (
     Cell,
     Closure,
     Transform,
@@ -23,7 +23,13 @@ from gradcli.engine.compile.specialize.values import (
 )
 from gradcli.engine.compile.symbols import Symbol, operand
 from gradcli.engine.ops.catalog import ops
-from gradcli.engine.run.transforms import Tree, argument_numbers, mapped, paired, several
+from gradcli.engine.run.derivatives.transforms import (
+    Tree,
+    argument_numbers,
+    mapped,
+    paired,
+    several,
+)
 from gradcli.engine.tape.tensor import Tensor
 
 OfFunction: TypeAlias = Callable[[Sequence[Any], Mapping[str, Any]], Any]

@@ -1,0 +1,119 @@
+"""`gradcli check`."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from gradcli.cli.line.arguments import split_files, split_names
+from gradcli.cli.line.command import command
+from gradcli.cli.line.inputs import load_source
+from gradcli.cli.line.options import MESSAGES, PROGRAM, Line
+from gradcli.cli.line.output import Target, choose, resolve_auto
+from gradcli.cli.terminal.failures import usage
+from gradcli.cli.terminal.messages import report
+from gradcli.formats.writers.forms import FINDINGS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from gradcli.errors import Diagnostic
+    from gradcli.program import Given
+    from gradcli.results import CheckResult
+
+
+@command(
+    *(*PROGRAM, "wrt", "of", "ignore", "ir", "form", "json", "output", "quiet", *MESSAGES),
+    forms=FINDINGS,
+)
+def check(line: Line) -> None:
+    """What is wrong with programs, found without running them.
+
+    The status is 1 for warnings, 3 for errors.
+
+    Examples:
+      gradcli samples -o .
+      gradcli check *.grad --ignore branch-on-input --diagnostics concise
+      gradcli check logistic.grad -i exam.csv -f github
+      gradcli check cooling.grad --ir
+    """
+    from gradcli.program import check_source, ops_text
+
+    target = resolve_auto(choose(line, FINDINGS))
+    names = split_names(line.wrt, "--wrt")
+    ignored = _ignored(line)
+    if line.ir and target.form in ("json", "github"):
+        raise usage(f"`--ir` prints text, not {target.form}")
+    programs = list(_programs(line))
+    results = {s: check_source(s, given, wrt=names, of=line.of) for s, given in programs}
+    findings = {source: _left(result, ignored) for source, result in results.items()}
+    every = [f for found in findings.values() for f in found]
+    shown = [f for f in every if f.severity == "error" or not line.quiet]
+    if line.ir:
+        report(shown, form=line.diagnostics, color=line.color)
+        target.write("".join(ops_text(source, given, names) for source, given in programs))
+    else:
+        target.write(_text(results, findings, shown, target, line.diagnostics))
+    if every:
+        raise typer.Exit(3 if any(f.severity == "error" for f in every) else 1)
+
+
+def _programs(line: Line) -> "Iterator[tuple[Any, Mapping[str, Given]]]":
+    """The programs, each with the values that it is given: several are given none."""
+    files, texts = split_files(line.arguments or ())
+    if len(files) > 1 and (texts or line.values_file is not None):
+        raise usage("values go with one program", f"check `{files[0]}` by itself")
+    if len(files) > 1 and line.ir:
+        raise usage("`--ir` goes with one program")
+    if len(files) < 2:
+        yield load_source(line)
+        return
+    for file in files:
+        yield load_source(Line(**{**vars(line), "arguments": [file]}))
+
+
+def _ignored(line: Line) -> frozenset[str]:
+    """The codes whose warnings are left out."""
+    codes = frozenset(split_names(line.ignore, "--ignore") or ())
+    if codes:
+        from gradcli.codes import CODES
+        from gradcli.errors import nearest
+
+        for code in sorted(codes):
+            if code not in CODES:
+                raise usage(f"there is no code `{code}` to ignore", nearest(code, CODES))
+    return codes
+
+
+def _left(result: "CheckResult", ignored: frozenset[str]) -> "list[Diagnostic]":
+    return [f for f in result.findings if f.severity == "error" or f.code not in ignored]
+
+
+def _text(
+    results: "Mapping[Any, CheckResult]",
+    findings: "Mapping[Any, Sequence[Diagnostic]]",
+    shown: "Sequence[Diagnostic]",
+    target: Target,
+    form: str,
+) -> str:
+    if target.form == "json":
+        from gradcli.formats.writers.checks import findings_json
+
+        inputs = [(source.name, i) for source, found in results.items() for i in found.inputs]
+        return f"{findings_json([f for found in findings.values() for f in found], inputs)}\n"
+    if target.form == "github":
+        from gradcli.formats.writers.checks import findings_github
+
+        return findings_github(shown)
+    if form == "json":
+        from gradcli.formats.texts.json_text import diagnostic_json
+
+        return "".join(f"{diagnostic_json(d)}\n" for d in shown)
+
+    from gradcli.render.diagnostic import concise, full
+
+    lines = []
+    for number, finding in enumerate(shown):
+        text = concise(finding) if form == "concise" else full(finding, target.terminal)
+        lines += [[], *text] if number and form == "full" else text
+    return target.draw(lines)

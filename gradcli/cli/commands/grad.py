@@ -1,0 +1,37 @@
+"""`gradcli grad`."""
+
+from gradcli.cli.line.command import command
+from gradcli.cli.line.inputs import constant
+from gradcli.cli.line.options import LIMITS, MESSAGES, PROGRAM, RESULT, ROWS, Line
+from gradcli.cli.rows.inquiry import Inquiry
+from gradcli.formats.writers.forms import RESULTS
+
+
+@command(
+    *PROGRAM,
+    *ROWS,
+    "wrt",
+    "cotangent",
+    "several",
+    "kinks",
+    *RESULT,
+    *LIMITS,
+    *MESSAGES,
+    forms=RESULTS,
+)
+def grad(line: Line) -> None:
+    r"""Value and gradient of a program's result.
+
+    Examples:
+      gradcli grad 'x ** 2 + 3 * x' x=2
+      echo 'sin(x) * exp(y)' | gradcli grad x=1 y=2 --wrt y -r
+      gradcli grad 'y = w * x; y' 'w=[1, 2]' x=3 --cotangent '[1, 0]' -o gradient.npz
+      gradcli samples cooling -o .
+      gradcli grad cooling.grad --wrt k,T0 k=0.2 --json
+      printf 'x\n1\n2\n' | gradcli grad 'x ** 2' --rows -
+    """
+    inquiry = Inquiry(line, RESULTS)
+    inquiry.load()
+    weights = constant(line.cotangent, "--cotangent")
+    settings = inquiry.settings()
+    inquiry.answer(settings, "grad", wrt=inquiry.names, cotangent=weights)

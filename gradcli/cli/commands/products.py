@@ -1,0 +1,77 @@
+"""`gradcli jvp`, `vjp` and `hvp`: derivatives times a direction or weights."""
+
+from gradcli.cli.line.command import command
+from gradcli.cli.line.inputs import constant, directions
+from gradcli.cli.line.options import LIMITS, MESSAGES, PROGRAM, RESULT, ROWS, Line
+from gradcli.cli.rows.inquiry import Inquiry
+from gradcli.formats.writers.forms import RESULTS
+
+
+@command(*PROGRAM, *ROWS, "tangent", "several", *RESULT, *LIMITS, *MESSAGES, forms=RESULTS)
+def jvp(line: Line) -> None:
+    """Jacobian-vector product: derivative along a direction.
+
+    Examples:
+      gradcli jvp 'sin(x) * k' 'x=[1, 2]' k=3 --tangent 'x=[1, 0]' --tangent k=0.5
+      gradcli samples cooling -o .
+      gradcli jvp cooling.grad --tangent k=1
+    """
+    inquiry = Inquiry(line, RESULTS)
+    inquiry.load()
+    direction = directions(line.tangent)
+    settings = inquiry.settings()
+    inquiry.answer(settings, "jvp", tangents=direction)
+
+
+@command(*PROGRAM, *ROWS, "wrt", "cotangent", "several", *RESULT, *LIMITS, *MESSAGES, forms=RESULTS)
+def vjp(line: Line) -> None:
+    """Vector-Jacobian product: weights of a result carried back.
+
+    Examples:
+      gradcli vjp 'sin(x) * k' 'x=[1, 2]' k=3 --cotangent '[1, 10]'
+      gradcli run 'ones(2)' -o weights.npy
+      gradcli vjp 'w @ x' 'w=[[1, 2], [3, 4]]' 'x=[1, 0]' --cotangent @weights.npy --wrt x
+    """
+    inquiry = Inquiry(line, RESULTS)
+    inquiry.load()
+    weights = constant(line.cotangent, "--cotangent")
+    settings = inquiry.settings()
+    inquiry.answer(settings, "vjp", wrt=inquiry.names, cotangent=weights)
+
+
+@command(
+    *(
+        *PROGRAM,
+        *ROWS,
+        "tangent",
+        "wrt",
+        "cotangent",
+        "mode",
+        "several",
+        *RESULT,
+        *LIMITS,
+        *MESSAGES,
+    ),
+    forms=RESULTS,
+)
+def hvp(line: Line) -> None:
+    """Hessian-vector product: second derivatives times a direction.
+
+    Examples:
+      gradcli hvp 'sum(x ** 3)' 'x=[1, 2]' --tangent 'x=[1, 0]'
+      gradcli samples rosenbrock -o .
+      gradcli hvp rosenbrock.grad --tangent 'x=[1, 0]' --mode reverse
+    """
+    inquiry = Inquiry(line, RESULTS)
+    inquiry.load()
+    direction = directions(line.tangent)
+    weights = constant(line.cotangent, "--cotangent")
+    settings = inquiry.settings()
+    inquiry.answer(
+        settings,
+        "hvp",
+        tangents=direction,
+        wrt=inquiry.names,
+        cotangent=weights,
+        mode=line.mode,
+    )

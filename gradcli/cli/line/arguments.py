@@ -1,0 +1,41 @@
+"""How arguments and options write names and values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gradcli.cli.terminal.failures import usage
+
+
+def split(arguments: Sequence[str]) -> tuple[str | None, dict[str, str]]:
+    """FILE, if there is one, and the texts of the inputs by name; the last of a name counts."""
+    files, texts = split_files(arguments)
+    if len(files) > 1:
+        help = "an input is written NAME=VALUE"
+        if "=" in arguments or any(text[:1] == "=" or text[-1:] == "=" for text in arguments):
+            help += ", without blanks"
+        raise usage(f"two programs, `{files[0]}` and `{files[1]}`", help)
+    return files[0] if files else None, texts
+
+
+def split_files(arguments: Sequence[str]) -> tuple[list[str], dict[str, str]]:
+    """The FILEs, and the texts of the inputs by name; the last of a name counts."""
+    files = []
+    texts = {}
+    for argument in arguments:
+        name, equals, text = argument.partition("=")
+        if equals and name.isidentifier():
+            texts[name] = text
+        else:
+            files.append(argument)
+    return files, texts
+
+
+def split_names(options: Sequence[str] | None, flag: str) -> list[str] | None:
+    """The names of a repeatable option that takes `NAME,..`, each once; None without one."""
+    if not options:
+        return None
+    names = [name.strip() for option in options for name in option.split(",")]
+    if not all(names):
+        raise usage(f"an empty name in {flag}", f"names are written {flag} a,b")
+    return list(dict.fromkeys(names))

@@ -1,0 +1,80 @@
+"""Commands made of a row of the table of options and a function of the line that was given."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, get_origin
+
+from typer.core import TyperArgument, TyperCommand, TyperOption
+from typer.main import get_click_type
+from typer.models import OptionInfo
+
+from gradcli.cli.line.options import FIELDS, Line
+from gradcli.formats.writers.forms import alternatives, format_names
+
+_STATUSES = (
+    "Exit status: 0 done, 1 the answer is no, 2 usage, 3 the program, 4 the inputs, "
+    "5 while running, 6 a limit; `gradcli help exit-status`."
+)
+
+
+SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+
+
+class Command:
+    """What a command is, of which typer's object is made when it is named.
+
+    typer would find out the parameters from a function's annotations, which takes it five times
+    as long as making them, and longer than all that a short command then does.
+    """
+
+    def __init__(self, body: Callable[[Line], None], options: Sequence[str], forms: Sequence[str]):
+        self.name, self.body, self.options, self.forms = body.__name__, body, options, forms
+
+    def build(self) -> TyperCommand:
+        """The command of typer."""
+        return TyperCommand(
+            self.name,
+            params=[*map(self._parameter, self.options)],
+            callback=self._run,
+            help=help_text(self.body),
+            epilog=_STATUSES,
+            rich_markup_mode=None,
+            context_settings=SETTINGS,
+        )
+
+    def _run(self, **given: Any) -> None:
+        self.body(Line(**{name: _as_list(value) for name, value in given.items()}))
+
+    def _parameter(self, name: str) -> TyperArgument | TyperOption:
+        field = FIELDS[name]
+        kind: Any = Line.__annotations__[name]
+        settings = {"show_default": False, **field.settings}
+        if name == "form" and self.forms:
+            choices = format_names(self.forms)
+            kind, settings["help"] = Literal[choices], f"{alternatives(choices)}."
+        if kind == _SEVERAL:
+            settings |= {"multiple": True} if field.make is TyperOption else {"nargs": -1}
+        elif kind in _WHOLE or get_origin(kind) is Literal:
+            limits = OptionInfo(min=settings.pop("min", None), max=settings.pop("max", None))
+            plain = int if kind in _WHOLE else kind
+            settings["type"] = get_click_type(annotation=plain, parameter_info=limits)
+        names = field.names if field.names is not None else (f"--{name.replace('_', '-')}",)
+        return field.make(param_decls=[name, *names], default=field.default, **settings)
+
+
+_SEVERAL = list[str] | None
+_WHOLE = (int, int | None)
+
+
+def command(*options: str, forms: Sequence[str]) -> Callable[[Callable[[Line], None]], Command]:
+    """A command that takes these options, in this order, and whose --format has these forms."""
+    return lambda body: Command(body, options, forms)
+
+
+def help_text(function: Callable[..., None]) -> str:
+    """The function's docstring, marked so that typer leaves the lines of its examples alone."""
+    return (function.__doc__ or "").replace("    Examples:", "    \b\n    Examples:")
+
+
+def _as_list(value: Any) -> Any:
+    """What an option that repeats was given, None for nothing; other values as they are."""
+    return (list(value) or None) if isinstance(value, tuple) else value

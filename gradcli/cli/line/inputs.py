@@ -1,0 +1,179 @@
+"""The program and the values that the command line gives."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from gradcli.cli.line.arguments import split
+from gradcli.cli.line.reading import read_program
+from gradcli.cli.terminal.failures import usage
+from gradcli.errors import InputError, ProgramError
+
+if TYPE_CHECKING:
+    from gradcli.cli.line.options import Line
+    from gradcli.cli.line.records import Batch
+    from gradcli.formats.readers.read import Values
+    from gradcli.program import Given, Program
+
+
+def load(line: Line, records: Batch | None) -> tuple[Program, dict[str, Given]]:
+    """The program that a command line names and the values that it gives.
+
+    Args:
+        line: The command line; what its arguments give counts more than the file of -i.
+        records: The rows that give values later.
+    """
+    from gradcli import program
+
+    source, texts, values = _asked(line, records)
+    names = {*texts, *(() if values is None else values.declared)}
+    names.update(() if records is None else records.rows.names)
+    loaded = program.load_source(source, frozenset(names))
+    elsewhere = {*texts, *(() if records is None else records.rows.names)}
+    return loaded, _given(values, loaded, elsewhere) | constants(texts)
+
+
+def load_source(line: Line) -> tuple[Any, dict[str, Given]]:
+    """The text of the program, for a command that looks at it alone, and the values given."""
+    from gradcli import program
+
+    source, texts, values = _asked(line, None)
+    if values is None:
+        return source, constants(texts)
+    try:
+        loaded = program.load_source(source, frozenset({*texts, *values.declared}))
+    except ProgramError:  # which the command tells
+        return source, constants(texts)
+    return source, _given(values, loaded, texts) | constants(texts)
+
+
+def _given(values: Values | None, loaded: Program, elsewhere: Collection[str]) -> dict[str, Given]:
+    """The values of -i that are inputs of the program; others are given elsewhere."""
+    from gradcli import program
+
+    if values is None:
+        return {}
+    from gradcli.formats.texts.refusal import first_names
+
+    left = [name for name in loaded.optional if name not in elsewhere]
+    found = {
+        name: program.Given(value, f"{first_names([name])} in {values.name}")
+        for name, value in values.of(loaded.inputs, left).items()
+    }
+    try:
+        loaded.check_given(found)
+    except InputError as error:
+        for extra in error.diagnostics:
+            extra.notes = (*extra.notes, "`--ignore-extra` passes over it")
+        raise
+    return found
+
+
+def _asked(line: Line, records: Batch | None) -> tuple[Any, dict[str, str], Values | None]:
+    """The program's text, the texts of NAME=VALUE, and what -i gives."""
+    from gradcli import program
+
+    file, texts = split(line.arguments or ())
+    takers = [f"{name}=@-" for name, text in texts.items() if text == "@-"]
+    takers += ["-i -"] if line.values_file == "-" else []
+    takers += ["--rows -"] if "-" in (line.rows or ()) else []
+    beside = [
+        f"--cotangent {line.cotangent}",
+        *(f"--tangent {text}" for text in line.tangent or ()),
+    ]
+    takers += [option for option in beside if option.endswith(("=@-", " @-"))]
+    if len(takers) > 1:
+        raise usage(f"`{takers[0]}` and `{takers[1]}` both read standard input")
+    if takers and not line.expression and file in (None, "-"):
+        raise usage(f"the program and `{takers[0]}` both read standard input", "name a FILE")
+    source = program.decode(*read_program(file, line.expression))
+    if line.values_file is None and line.ignore_extra:
+        raise usage("`--ignore-extra` goes with `-i`")
+    return source, texts, None if line.values_file is None else _values(line, line.values_file)
+
+
+def _values(line: Line, name: str) -> Values:
+    from gradcli.formats.readers.read import read_bytes, values_of
+
+    data = _stdin() if name == "-" else read_bytes(name)
+    found = values_of("<stdin>" if name == "-" else name, data)
+    return found.passing() if line.ignore_extra else found
+
+
+def _stdin() -> bytes:
+    from gradcli.formats.readers.read import read_stream
+    from gradcli.formats.texts.refusal import refused
+
+    if sys.stdin is None:
+        raise refused("standard input is closed")
+    return read_stream("<stdin>", sys.stdin.buffer)
+
+
+def constants(texts: Mapping[str, str]) -> dict[str, Given]:
+    """The values of NAME=VALUE texts, by name: constant expressions, and files behind `@`."""
+    return {name: _constant(text, name, f"{name}=") for name, text in texts.items()}
+
+
+def _constant(text: str, name: str, before: str) -> Given:
+    from gradcli import program
+
+    if text.startswith("@"):
+        return program.Given(_from_file(text[1:]), before + text)
+    try:
+        return program.constant(text, name, before)
+    except InputError as error:
+        if os.path.isfile(text):
+            error.diagnostics[0].help = f"`{before}@{text}` reads the file `{text}`"
+        raise
+
+
+def _from_file(reference: str) -> Any:
+    from gradcli.formats.readers.read import read_bytes, split_key, value_of
+
+    file, key = split_key(reference)
+    if file == "-":
+        return value_of("<stdin>", _stdin(), None)
+    return value_of(file, read_bytes(file), key)
+
+
+def constant(text: str | None, name: str) -> Given | None:
+    """The value of an option that takes a constant; None without it."""
+    return None if text is None else _constant(text, name, f"{name} ")
+
+
+def constant_of(text: str, name: str, before: str) -> float:
+    """The finite number that a part of an option is: a constant expression.
+
+    Raises:
+        UsageError: If it is none.
+    """
+    import math
+
+    value = _constant(text, name, before).value
+    option, _, _ = before.partition(" ")
+    if type(value) not in (int, float) or not math.isfinite(value):
+        raise usage(f"`{text}` in {option} is no finite number")
+    return float(value)
+
+
+def directions(options: Sequence[str] | None) -> dict[str, Given]:
+    """The values of --tangent options, by name.
+
+    Raises:
+        UsageError: If there is none, or one is not written NAME=VALUE.
+    """
+    texts = {}
+    for option in options or ():
+        name, equals, text = option.partition("=")
+        if not (equals and name.isidentifier()):
+            raise usage(f"`{option}` in --tangent has no name", "a direction is NAME=VALUE")
+        texts[name] = text
+    if not texts:
+        raise usage("no direction", "give --tangent NAME=VALUE")
+    return {
+        name: _constant(text, f"the tangent of `{name}`", f"--tangent {name}=")
+        for name, text in texts.items()
+    }

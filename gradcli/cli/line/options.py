@@ -1,0 +1,231 @@
+"""The options of all commands: one table, from which each command takes its own."""
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+from typer.core import TyperArgument, TyperOption
+
+from gradcli.cli.line import completion
+
+
+class Field:
+    """How a field of the line is given: by `make`, an option or argument of typer, of these names
+    (None: its own) and settings; as `default` where it is not given.
+    """
+
+    def __init__(
+        self,
+        make: Callable[..., TyperArgument | TyperOption],
+        names: tuple[str, ...] | None,
+        default: Any,
+        settings: dict[str, Any],
+    ) -> None:
+        self.make, self.names, self.default, self.settings = make, names, default, settings
+
+
+def option(*names: str, default: Any = None, **settings: Any) -> Any:
+    """A field that an option gives."""
+    return Field(TyperOption, names or None, default, settings)
+
+
+def flag(*names: str, **settings: Any) -> Any:
+    """A field that an option without a value makes true."""
+    return Field(TyperOption, names or None, False, {"is_flag": True, **settings})
+
+
+def argument(*, default: Any = None, **settings: Any) -> Any:
+    """A field that an argument gives."""
+    return Field(TyperArgument, (), default, settings)
+
+
+PRECISION = 6
+"""Significant digits for people, where nothing else is asked."""
+
+
+class Line:
+    """What a command line asks for, a field an option; what a command does not take is as if it
+    were not asked for. `form` gets its values and help from the forms of the command.
+    """
+
+    arguments: list[str] | None = argument(
+        metavar="[FILE] [NAME=VALUE]...",
+        help="The program: a file, its text, - or nothing for standard input. NAME=VALUE gives "
+        "an input, NAME=@FILE reads it: .json, .npy, .npz:KEY, .csv:COLUMN, .txt.",
+        autocompletion=completion.inputs,
+    )
+    name: str | None = argument(
+        metavar="[NAME]",
+        help="An operation, its sign, or words to search for; all without it.",
+        autocompletion=completion.operations,
+    )
+    topic: str | None = argument(
+        metavar="[COMMAND|PAGE]",
+        help="A command, or a page of the documentation; the list of both without it.",
+        autocompletion=completion.topics,
+    )
+    shell: Literal["bash", "zsh", "fish", "powershell"] = argument(
+        default="bash", metavar="SHELL", help="bash, zsh, fish or powershell."
+    )
+    code: str | None = argument(
+        metavar="[CODE]",
+        help="The code in the brackets of a message; all of them without it.",
+        autocompletion=completion.codes,
+    )
+    sample: str | None = argument(
+        metavar="[NAME]", help="A sample; all without it.", autocompletion=completion.samples
+    )
+    folder: str | None = option(
+        "-o", "--output", metavar="FOLDER", help="Write files into this folder."
+    )
+    expression: list[str] | None = option(
+        "-e", "--expression", metavar="TEXT", help="A line of program; repeatable."
+    )
+    values_file: str | None = option(
+        "-i",
+        "--input",
+        metavar="FILE",
+        help="Values by name: a JSON object, an .npz, a CSV of columns, what gradcli printed; "
+        "- reads them.",
+    )
+    ignore_extra: bool = flag("--ignore-extra", help="Pass over names of -i that are no inputs.")
+    rows: list[str] | None = option(
+        "--rows",
+        metavar="FILE",
+        help="One run for each record of a CSV, TSV or JSON lines; - reads them; repeatable.",
+    )
+    columns: list[str] | None = option(
+        metavar="NAME,..", help="Names of the columns of a CSV without a header."
+    )
+    keep: list[str] | None = option(
+        metavar="NAME,..", help="Columns that go into the results; all for all."
+    )
+    renamed: list[str] | None = option(
+        "--map", metavar="INPUT=COLUMN", help="The column that gives an input; repeatable."
+    )
+    missing: list[str] | None = option(
+        "--na", metavar="TEXT,..", help="Cells that stand for nan, as in NA,null."
+    )
+    separator: str | None = option(
+        metavar="SIGN", help="What stands between cells, `tab` for one (a comma)."
+    )
+    decimal: Literal[".", ","] = option(
+        default=".", metavar="SIGN", help="What stands before decimals in cells (.)."
+    )
+    on_error: Literal["stop", "skip", "record", "ignore"] = option(
+        "--on-error",
+        default="stop",
+        metavar="WHAT",
+        help="A bad row: stop, skip, record; ignore is skip with status 0.",
+    )
+    jobs: int = option(
+        default=1, min=1, max=256, metavar="N", help="Processes or threads for --rows (1)."
+    )
+    show: list[str] | None = option(
+        metavar="NAME,..", help="Print these names; repeatable.", autocompletion=completion.names
+    )
+    ignore: list[str] | None = option(
+        metavar="CODE,..", help="Leave out these warnings; repeatable."
+    )
+    ir: bool = flag("--ir", help="Print the program of ops that the text becomes.")
+    kinks: bool = flag("--kinks", help="Also list operations evaluated at a corner, jump or tie.")
+    plots: str | None = option(
+        metavar="FOLDER", help="Draw what the program plots into files of this folder."
+    )
+    graph: bool = flag("--graph", help="Also draw the recorded graph.")
+    nodes: int = option(
+        default=500, min=1, metavar="N", help="Draw at most so many nodes, from the result (500)."
+    )
+    depth: int | None = option(
+        min=0, metavar="N", help="Draw at most so many steps from the result."
+    )
+    unfold: int = option(
+        default=0, min=0, metavar="N", help="Draw so many turns of each loop as they are (0)."
+    )
+    values: Literal["none", "summary", "full"] = option(
+        default="full", metavar="WHAT", help="Values in JSON: none, summary or full."
+    )
+    tangent: list[str] | None = option(
+        metavar="NAME=VALUE",
+        help="Direction by this name; repeatable, zero by the others.",
+        autocompletion=completion.tangents,
+    )
+    wrt: list[str] | None = option(
+        metavar="NAME,..",
+        help="Differentiate by these names; repeatable. Without it by the params, else by the "
+        "floats among the inputs and names given.",
+        autocompletion=completion.watchable,
+    )
+    cotangent: str | None = option(metavar="VALUE", help="Weights of a result that is not scalar.")
+    diagonal: bool = flag("--diagonal", help="Only the Hessian's diagonal.")
+    mode: Literal["auto", "forward", "reverse"] = option(
+        default="auto", metavar="MODE", help="auto (the cheaper), forward or reverse."
+    )
+    every: bool = flag("--all", help="Show all turns of long loops to a person, too.")
+    of: str | None = option(
+        metavar="NAME",
+        help="Take this top-level name as the result.",
+        autocompletion=completion.names,
+    )
+    over: str | None = option(
+        metavar="NAME=FROM:TO[:POINTS]",
+        help="The input to go over, its first and last value, and how many points (200).",
+        autocompletion=completion.inputs,
+    )
+    several: list[str] | None = option(
+        "--of",
+        metavar="NAME,..",
+        help="Take these top-level names as results; repeatable.",
+        autocompletion=completion.names,
+    )
+    order: int = option(
+        default=1, min=1, max=2, metavar="N", help="Highest derivatives to check (1)."
+    )
+    form: str = option("-f", "--format", default="auto", metavar="FORM")
+    json: bool = flag("--json", help="Short for --format json.")
+    raw: bool = flag("-r", "--raw", help="Print numbers only, one a line.")
+    output: str | None = option(
+        "-o", "--output", metavar="FILE", help="Write a file, its form by its suffix."
+    )
+    precision: int = option(
+        default=PRECISION, min=1, max=17, metavar="N", help="Significant digits for people (6)."
+    )
+    check_nan: bool = flag("--check-nan", help="Make a result that is not finite an error.")
+    seed: int | None = option(
+        min=0, max=2**128 - 1, metavar="N", help="Make random numbers repeatable."
+    )
+    compile: Literal["auto", "always", "never"] = option(
+        default="auto",
+        metavar="WHEN",
+        help="Make code of the program: auto (where it pays), always or never.",
+    )
+    max_steps: str | None = option(metavar="N", help="At most so many turns of loops and calls.")
+    time_limit: str | None = option(metavar="S", help="At most so many seconds: 10, 500ms, 2min.")
+    max_memory: str | None = option(
+        metavar="SIZE", help="At most so much memory: 512MiB, 2G; of what is free: 80%."
+    )
+    max_depth: str | None = option(metavar="N", help="At most so many calls in each other (1000).")
+    safe: bool = flag("--safe", help="Limits for the programs of strangers: all of these.")
+    quiet: bool = flag("-q", "--quiet", help="No warnings.")
+    verbose: bool = flag("-v", "--verbose", help="Say more at a limit and of gradcli's own faults.")
+    color: Literal["auto", "always", "never"] = option(
+        default="auto", metavar="WHEN", help="auto, always or never."
+    )
+    diagnostics: Literal["full", "concise", "json"] = option(
+        default="full", metavar="FORM", help="Form of messages: full, concise or json."
+    )
+
+    def __init__(self, **given: Any) -> None:
+        self.__dict__.update(_NOT_ASKED)
+        self.__dict__.update(given)
+
+
+FIELDS: dict[str, Field] = {name: getattr(Line, name) for name in Line.__annotations__}
+_NOT_ASKED = {name: field.default for name, field in FIELDS.items()}
+
+PROGRAM = ("arguments", "expression", "values_file", "ignore_extra")
+ROWS = (
+    *("rows", "columns", "keep", "renamed", "missing", "separator", "decimal", "on_error", "jobs"),
+)
+RESULT = (*("form", "json", "raw", "output", "precision", "check_nan", "seed", "compile", "quiet"),)
+LIMITS = ("max_steps", "time_limit", "max_memory", "max_depth", "safe")
+MESSAGES = ("verbose", "color", "diagnostics")

@@ -1,0 +1,147 @@
+"""The records that `--rows` and its companions name."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from gradcli.cli.line.arguments import split_names
+from gradcli.cli.line.options import Line
+from gradcli.cli.line.output import Target
+from gradcli.cli.terminal.failures import usage
+from gradcli.cli.terminal.terminal import is_terminal
+from gradcli.formats.writers.forms import FORMS, alternatives, row_names
+from gradcli.record import Record
+
+if TYPE_CHECKING:
+    from gradcli.formats.readers.kept import Kept
+    from gradcli.formats.readers.rows import Block, Row, Rows
+    from gradcli.formats.texts.dialect import Dialect
+
+
+class Batch(Record):
+    """The records to go through, what of them is kept, what to do with a bad one (stop, skip,
+    record or ignore), and how many digits people are shown.
+    """
+
+    __slots__ = ("rows", "kept", "on_error", "jobs", "precision")
+    rows: Rows
+    kept: Kept | None
+    on_error: str
+    jobs: int
+    precision: int
+
+    def kept_of(self, row: Row, kind: str) -> list[str] | dict[str, str]:
+        """What is kept of a row: its cells, or JSON by name."""
+        if self.kept is None:
+            return []
+        return self.kept.json(row) if kind == "ndjson" else self.kept.cells(row)
+
+    def kept_together(self, block: Block, kind: str) -> Sequence[Any]:
+        """What is kept of the rows of a block: a list for each column, or JSON by name for each
+        row; nothing where nothing is.
+        """
+        if self.kept is None:
+            return []
+        if kind == "ndjson":
+            return [self.kept.json(block.row(place)) for place in range(block.count)]
+        return self.kept.columns(block)
+
+
+def batch(line: Line, files: Sequence[str]) -> Batch:
+    """The records of some files.
+
+    Raises:
+        UsageError: If the options of records contradict each other or the file.
+        InputError: If the file cannot be read or has no header.
+    """
+    from gradcli.formats.readers.read import is_arrow
+    from gradcli.formats.readers.rows import open_rows
+
+    dialect = _dialect(line)
+    stdin = None if sys.stdin is None else sys.stdin.buffer
+    names = _expanded(files)
+
+    def opened(name: str) -> Rows:
+        if not is_arrow(name):
+            return open_rows(name, stdin, dialect)
+        from gradcli.formats.readers.arrow_rows import ArrowRows
+
+        return ArrowRows(name, dialect)
+
+    if len(names) == 1:
+        found = opened(names[0])
+    else:
+        from gradcli.formats.readers.many_files import ManyFiles
+
+        found = ManyFiles(names, opened)
+    if dialect.columns and found.form == "ndjson":
+        raise usage("`--columns` names the columns of a CSV; JSON objects have names")
+    kept = None
+    if line.keep:
+        from gradcli.formats.readers.kept import Kept
+
+        kept = Kept(found, split_names(line.keep, "--keep") or [])
+    return Batch(found, kept, line.on_error, line.jobs, line.precision)
+
+
+def _expanded(files: Sequence[str]) -> list[str]:
+    """The files that names stand for: of a pattern, such as `*.csv`, all in their order."""
+    found: list[str] = []
+    for name in files:
+        if not any(sign in name for sign in "*?[") or os.path.exists(name):
+            found.append(name)
+            continue
+        import glob
+
+        matching = sorted(glob.glob(name, recursive=True))
+        found += matching or [name]
+    if found.count("-") > 1:
+        raise usage("two `--rows -` read standard input")
+    return found
+
+
+def _dialect(line: Line) -> Dialect:
+    """How the options say that the rows are written."""
+    from gradcli.formats.texts.dialect import Dialect
+
+    names = split_names(line.columns, "--columns")
+    if names and len(names) < sum(option.count(",") + 1 for option in line.columns or ()):
+        raise usage("two columns of `--columns` have the same name")
+    renamed = {}
+    for option in line.renamed or ():
+        name, equals, column = option.partition("=")
+        if not (equals and column and name.isidentifier()):
+            raise usage(f"`{option}` in --map is no INPUT=COLUMN", "as in --map T='Temp (C)'")
+        renamed[column] = name
+    missing = frozenset(text.strip() for option in line.missing or () for text in option.split(","))
+    separator = _SEPARATORS.get(line.separator or "", line.separator)
+    if separator is not None and (len(separator) != 1 or separator in '"\r\n'):
+        raise usage(f"`{line.separator}` cannot separate cells", "take one sign, or `tab`")
+    return Dialect(names, renamed, missing, separator, line.decimal)
+
+
+_SEPARATORS = {"tab": "\t", "\\t": "\t", "space": " "}
+
+
+def row_form(target: Target, asked: Batch) -> str:
+    """How rows are written: where nothing else is asked as a table on a terminal, as they are read
+    elsewhere.
+
+    Raises:
+        UsageError: If they cannot be written as the target asks.
+    """
+    if target.form == "auto":
+        seen = target.path is None and is_terminal(sys.stdout)
+        return "human" if seen else asked.rows.form
+    form = FORMS[target.form].rows
+    if not form:
+        what = f"`{target.path}`" if target.path else f"`--format {target.form}`"
+        help = f"rows are {alternatives(row_names())}"
+        raise usage(f"{what} does not go with `--rows`", help)
+    if form in ("raw", "npy", "npz") and asked.on_error == "record":
+        what = "`--raw`" if form == "raw" else f"`{target.path}`"
+        raise usage(f"{what} has no place for an error", "take `--on-error skip`, or another form")
+    return form

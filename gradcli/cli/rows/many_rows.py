@@ -1,0 +1,136 @@
+"""The answers to many rows at once, where code has them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from itertools import chain
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from gradcli.cli.line.records import Batch
+from gradcli.cli.rows.query import Question
+from gradcli.cli.rows.row_layout import RowLayout
+from gradcli.cli.rows.row_writer import Answer, Text, Together
+from gradcli.cli.rows.workers import can_fork
+from gradcli.errors import GradError
+from gradcli.formats.readers.rows import Block, Row, Rows, Wanted
+
+if TYPE_CHECKING:
+    pass
+
+_FIRST, _MOST = 16, 4096  # rows that are asked together
+_LEAST_BYTES, _MOST_BYTES = 2**10, 2**20  # of a block of rows
+_LONG = 0.2  # seconds after which people want to see something
+_WORTH = 0.05  # seconds of work on blocks, after which it is shared
+
+
+def takes_code(question: Question, wanted: Wanted, row: Row) -> bool:
+    """Whether code can answer rows such as this one; it is made."""
+    values = _values(wanted, row)
+    if question.options.compile == "never" or not values:
+        return False
+    given = {name: given.value for name, given in question.inputs.items()} | values
+    now = question.options.changed(compile="always")
+    return question.query.many(given, now) is not None
+
+
+Piece: TypeAlias = "Together | Text | Row"
+"""What a block of rows gives: answers to some together, and a row to be asked by itself."""
+
+_Pieces: TypeAlias = "Callable[[Block], list[Piece]]"
+Sharing: TypeAlias = "Callable[[_Pieces], Callable[[Iterable[Block]], Iterator[list[Piece]]]]"
+"""Starts processes that do what a function does of blocks, in their order."""
+
+
+def many_rows(
+    question: Question,
+    asked: Batch,
+    rows: Iterator[Row],
+    wanted: Wanted,
+    kind: str,
+    ask: Callable[[Row], Answer],
+    share: Sharing,
+) -> Iterator[Answer | Together | Text]:
+    """The answers to all rows, by code as soon as there is any, shared by several processes if so
+    many jobs are asked for and it takes long; else `ask` gives them. No row that is there waits for
+    one that is not.
+    """
+    same = {name: given.value for name, given in question.inputs.items()}
+    count, size, layout, failed = _FIRST, _LEAST_BYTES, None, None
+    spent, shared = 0.0, None
+    while failed is None:
+        if layout is not None and kind != "human":  # for whom each row is written by itself
+            pieces = partial(_pieces, layout, asked, kind)
+            blocks = partial(asked.rows.block, wanted.names, size)
+            if shared is None and asked.jobs > 1 and spent > _WORTH and can_fork():
+                shared = share(pieces)
+            if shared is not None:
+                for piece in chain.from_iterable(shared(iter(blocks, None))):
+                    yield ask(piece) if isinstance(piece, Row) else piece
+            elif (block := blocks()) is not None:
+                start = perf_counter()
+                for piece in pieces(block):
+                    yield ask(piece) if isinstance(piece, Row) else piece
+                took = perf_counter() - start
+                spent += took
+                size = min(2 * size, _MOST_BYTES) if took < _LONG else max(size // 2, _LEAST_BYTES)
+                continue
+        together, failed = _taken(asked.rows, rows, count)
+        if not together:
+            break
+        sample = next(filter(None, (_values(wanted, row) for row in together)), None)
+        many = None if sample is None else question.query.many(same | sample, question.options)
+        if many is None:
+            yield from map(ask, together)
+            continue
+        layout = layout or RowLayout(question, many, kind)
+        values = [_values(wanted, row) for row in together]
+        found = many.numbers([{**same, **own} for own in values])
+        for row, made in zip(together, found, strict=True):
+            if made is None or (row.header is None and wanted.left) or wanted.quoted(row):
+                yield ask(row)
+            else:
+                yield layout.answer(row, asked.kept_of(row, kind), made)
+        count = min(2 * count, _MOST)
+    if failed is not None:
+        raise failed
+
+
+def _pieces(layout: RowLayout, asked: Batch, kind: str, block: Block) -> list[Piece]:
+    """The answers to the rows of a block, and those that have to be asked by themselves."""
+    found = layout.many.arrays(block.columns)
+    if found is None:
+        return [block.row(place) for place in range(block.count)]
+    results, left = found
+    kept = asked.kept_together(block, kind)
+    pieces: list[Piece] = []
+    start = 0
+    for place in (*left, block.count):
+        if start < place:
+            pieces.append(layout.together(block, kept, results, slice(start, place)))
+        if place < block.count:
+            pieces.append(block.row(place))
+        start = place + 1
+    return pieces
+
+
+def _taken(source: Rows, rows: Iterator[Row], count: int) -> tuple[list[Row], Exception | None]:
+    """The next rows: one, and as many more as are there, up to so many; and what has ended them."""
+    found: list[Row] = []
+    try:
+        for row in rows:
+            found.append(row)
+            if len(found) == count or not source.at_hand:
+                break
+    except (GradError, OSError) as error:
+        return found, error
+    return found, None
+
+
+def _values(wanted: Wanted, row: Row) -> dict[str, Any]:
+    """The values of the inputs in a row; none of a broken one."""
+    try:
+        return wanted.of(row)
+    except GradError:
+        return {}

@@ -1,0 +1,112 @@
+"""Where the numbers of an answer stand in what is written of it, so that the text of an answer by
+code is made of its numbers alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from gradcli.cli.rows.query import Question
+from gradcli.cli.rows.row_writer import Answer, Kept, Said, Text, Together, json_line
+from gradcli.formats.readers.rows import Block, Row
+from gradcli.formats.texts.float_texts import repeated
+from gradcli.formats.texts.json_text import json_object
+from gradcli.formats.texts.layouts import texts_of
+from gradcli.formats.texts.literal import numbers
+
+if TYPE_CHECKING:
+    from gradcli.program import Many
+
+_NUMBER = re.compile(r"(-?\d+(?:\.\d+)?(?:e[+-]?\d+)?|\btrue\b|\bfalse\b)")  # in JSON
+_SAMPLES = ({float: 0.5, int: 3, bool: True}, {float: -7.25e-9, int: -(2**40), bool: True})
+
+
+class RowLayout:
+    """What is written of the answers to one question: texts, and numbers in their places.
+
+    Args:
+        question: Asked of every row.
+        many: Its code.
+        kind: The form, as of `RowWriter`.
+    """
+
+    def __init__(self, question: Question, many: Many, kind: str) -> None:
+        self.many = many
+        self._question, self._kind = question, kind
+        # two answers that differ in each of their numbers, and in nothing else
+        one, other = ([i + part for i in range(len(many.types))] for part in (0.25, 0.75))
+        self._columns = self._said(one).columns
+        self._warnings = many.result(one).warnings
+        both = zip(self._texts(one), self._texts(other), strict=True)
+        self._places: list[Any] = [a if a == b else int(float(a)) for a, b in both]
+        sample = [_SAMPLES[0][type_] for type_ in many.types]
+        self._types = [
+            str if type(at) is str else _written_as(sample[at], text)
+            for at, text in zip(self._places, self._texts(sample), strict=True)
+        ]
+        self._is_sure = all(
+            self._filled(made) == self._texts(made)
+            for made in ([by_type[type_] for type_ in many.types] for by_type in _SAMPLES)
+        )
+
+    def answer(self, row: Row, kept: Kept, made: Sequence[Any]) -> Answer | Text:
+        """What is written of an answer that is made of these numbers."""
+        texts = self._filled(made) if self._is_sure else self._texts(made)
+        if self._kind == "ndjson":
+            line = json_line(row.number, kept, "".join(texts))
+            return Text(row.number, row.line, 1, line, self._warnings)
+        return Answer(
+            *(row.number, row.line, kept, self._columns, texts, {}, self._warnings, True, (), 0)
+        )
+
+    def together(
+        self, block: Block, kept: Sequence[Any], results: Sequence[Any], part: slice
+    ) -> Together | Text:
+        """What is written of the answers to a part of a block that are made of these numbers; what
+        is kept of the block is a list for each column, or of JSON by name for each row.
+        """
+        count = part.stop - part.start
+        first, line = block.number + part.start, block.line + part.start
+        made = [result[part] for result in results]
+        if self._is_sure:
+            cells = [
+                repeated(at, count) if type(at) is str else made[at].astype(type_, copy=False)
+                for at, type_ in zip(self._places, self._types, strict=True)
+            ]
+        else:
+            rows = zip(*(column.tolist() for column in made), strict=True)
+            cells = [[*texts] for texts in zip(*map(self._texts, rows), strict=True)]
+        if self._kind != "ndjson":
+            own = [column[part] for column in kept]
+            return Together(first, line, count, own, self._columns, cells, self._warnings)
+        texts = map("".join, zip(*map(texts_of, cells), strict=True))
+        numbered = zip(range(first, first + count), kept[part] or [{}] * count, texts, strict=True)
+        return Text(
+            first, line, count, "".join([json_line(*it) for it in numbered]), self._warnings
+        )
+
+    def _said(self, made: Sequence[Any]) -> Said:
+        return Said.of(self._question.parts(self.many.result(made)), self._kind)
+
+    def _texts(self, made: Sequence[Any]) -> list[str]:
+        """The cells of an answer, or the pieces of its JSON, numbers by themselves."""
+        said = self._said(made)
+        return _NUMBER.split(json_object(said.json)) if self._kind == "ndjson" else said.cells
+
+    def _filled(self, made: Sequence[Any]) -> list[str]:
+        """The same, made of the texts of numbers."""
+        return [
+            at if type(at) is str else _text(type_(made[at]))
+            for at, type_ in zip(self._places, self._types, strict=True)
+        ]
+
+
+def _written_as(x: Any, text: str) -> type:
+    """The type as which a number is written so: of a list with a float ints are floats."""
+    return next((type_ for type_ in (type(x), int, float) if _text(type_(x)) == text), type(x))
+
+
+def _text(x: Any) -> str:
+    return float.__repr__(x) if type(x) is float else "".join(numbers(x))

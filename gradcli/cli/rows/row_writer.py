@@ -1,0 +1,267 @@
+"""The answers of `--rows` as lines: of a table, JSON lines or bare numbers, each as it comes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+from gradcli.cli.terminal.failures import usage
+from gradcli.errors import Diagnostic, GradError, InputError
+from gradcli.formats.texts.delimited import cells, header
+from gradcli.formats.texts.json_text import diagnostic_json, json_object
+from gradcli.formats.texts.layouts import LAYOUTS, Layout, texts_of
+from gradcli.formats.texts.literal import numbers
+from gradcli.formats.writers.forms import Parts
+
+if TYPE_CHECKING:
+    from gradcli.render.records import Padded
+
+_SHOWN = 4  # columns named in a message
+
+
+Written: TypeAlias = "Layout | Padded"
+"""How a table is written."""
+
+Kept: TypeAlias = list[str] | dict[str, str]
+"""What is kept of a row: its cells, or JSON by name."""
+
+
+class Said(NamedTuple):
+    """The columns, cells and JSON of an answer, as far as its form has them."""
+
+    columns: list[str]
+    cells: list[str]
+    json: dict[str, str]
+
+    @classmethod
+    def of(cls, parts: Parts, kind: str) -> Said:
+        """What is written of an answer with these parts."""
+        if kind == "ndjson":
+            return cls([], [], parts.json())
+        if kind == "raw":
+            return cls([], [text for v in parts.found().values() for text in numbers(v)], {})
+        found = parts.found() if kind == "npy" else parts.fields()
+        return cls(header(found), cells(found), {})
+
+
+class Answer(NamedTuple):
+    """What came of a row: what is kept of it, the texts of its columns and cells or its JSON
+    fields, its warnings, and whether it is right; or the diagnostics and the status of its error.
+    """
+
+    number: int
+    line: int
+    kept: Kept
+    columns: list[str]
+    cells: list[str]
+    json: dict[str, str]
+    warnings: tuple[Diagnostic, ...]
+    right: bool
+    diagnostics: tuple[Diagnostic, ...]
+    status: int
+
+
+class Together(NamedTuple):
+    """What came of rows that stand behind each other, all of them right: the number and the line of
+    the first, how many there are; what is kept of them, a list for each column; the names of the
+    columns of their cells, and these as arrays of numbers or lists of texts; their warnings.
+    """
+
+    number: int
+    line: int
+    size: int
+    kept: list[list[str]]
+    columns: list[str]
+    cells: list[Any]
+    warnings: tuple[Diagnostic, ...]
+
+    def apart(self) -> Iterator[Answer]:
+        """The answers one by one."""
+        texts = [[*zip(*map(texts_of, part), strict=True)] for part in (self.kept, self.cells)]
+        for i in range(self.size):
+            kept, cells = ([*rows[i]] if rows else [] for rows in texts)
+            number, line = self.number + i, self.line + i
+            yield Answer(*(number, line, kept, self.columns, cells, {}, self.warnings, True, (), 0))
+
+
+class Text(NamedTuple):
+    """What is written of rows that stand behind each other, all of them right: the number and the
+    line of the first, how many there are; their lines; their warnings.
+    """
+
+    number: int
+    line: int
+    size: int
+    text: str
+    warnings: tuple[Diagnostic, ...]
+
+
+def refused(number: int, line: int, kept: Kept, error: GradError) -> Answer:
+    """What came of a bad row: its error, which says where the row is."""
+    for diagnostic in error.diagnostics:
+        diagnostic.notes = (*diagnostic.notes, f"in row {number}, line {line}")
+    told = tuple(error.diagnostics)
+    return Answer(number, line, kept, [], [], {}, (), True, told, error.status)
+
+
+class RowWriter:
+    """Writes answers as they come: a header when the first good one tells the columns.
+
+    Args:
+        write: Takes the texts.
+        kind: "csv", "tsv", "md", "human", "npy", "npz", "ndjson" or "raw".
+        on_error: "stop", "skip", "record" or "ignore".
+        kept: The names of what is kept of the rows.
+        precision: Significant digits for people.
+    """
+
+    def __init__(
+        self,
+        write: Callable[[str | bytes], None],
+        kind: str,
+        on_error: str,
+        kept: Sequence[str],
+        precision: int,
+    ) -> None:
+        self._write = write
+        self._kind = kind
+        self._layout = _layout(kind, precision)
+        self._kept = list(kept)
+        self._numbered = on_error != "stop"
+        self._recorded = on_error == "record"
+        self._columns: list[str] | None = None
+        self._waiting: list[Answer] = []
+
+    def fitted(self, found: Answer | Together | Text) -> Iterator[Answer | Together | Text]:
+        """Answers whose columns are those of the header, which the first good one makes; in the
+        place of others the error that they are not.
+        """
+        if isinstance(found, Answer):
+            yield self._fitted(found)
+        elif isinstance(found, Text) or self._layout is None or found.columns == self._columns:
+            yield found
+        else:
+            yield from map(self._fitted, found.apart())
+
+    def _fitted(self, answer: Answer) -> Answer:
+        if answer.status or self._layout is None:
+            return answer
+        if self._columns is None:
+            self._head(answer.columns, self._layout)
+        if answer.columns == self._columns:
+            return answer
+        diagnostic = Diagnostic(
+            "bad-input",
+            f"the result has the columns {_listed(answer.columns)}, and the first one "
+            f"{_listed(self._columns or [])}",
+            help="write JSON lines with `-f ndjson`, where rows may differ",
+        )
+        return refused(answer.number, answer.line, answer.kept, InputError(diagnostic))
+
+    def write_together(self, found: Together | Text) -> None:
+        """Write answers that have been fitted."""
+        self._write(found.text if isinstance(found, Text) else self._lines(found))
+
+    def text_of(self, found: Together) -> Together | Text:
+        """Answers as the lines that are written of them, if they are and their header stands."""
+        is_text = self._kind == "raw" or (self._kind in LAYOUTS and found.columns == self._columns)
+        if not is_text:
+            return found
+        return Text(found.number, found.line, found.size, self._lines(found), found.warnings)
+
+    def _lines(self, found: Together) -> str:
+        if self._layout is None:
+            from gradcli.formats.texts.float_texts import records
+
+            return records(found.cells, "\n")
+        assert isinstance(self._layout, Layout), "people see rows one by one"
+        numbers = range(found.number, found.number + found.size)
+        lead = [[*map(str, numbers)]] if self._numbered else []
+        last = [[""] * found.size] if self._recorded else []
+        return self._layout.records([*lead, *found.kept, *found.cells, *last])
+
+    def write(self, answer: Answer) -> None:
+        """Write one answer that has been fitted."""
+        if answer.status and not self._recorded:
+            return
+        if self._kind == "ndjson":
+            self._write(_json_line(answer))
+        elif self._layout is None:
+            self._write("".join(f"{text}\n" for text in answer.cells))
+        elif answer.status and self._columns is None:
+            self._waiting.append(answer)  # its empty fields are not known yet
+        else:
+            self._record(answer, self._layout)
+
+    def end(self) -> None:
+        """Write what waited for a header, and what stands behind the last record."""
+        if self._layout is None:
+            return
+        if self._waiting:
+            self._head([], self._layout)
+        last = self._layout.end()
+        if last:
+            self._write(last)
+
+    def _head(self, columns: list[str], layout: Written) -> None:
+        self._columns = columns
+        lead = ["row"] if self._numbered else []
+        last = ["error"] if self._recorded else []
+        added = dict.fromkeys((*lead, *last), "--on-error adds")
+        added |= dict.fromkeys(self._kept, "--keep takes")
+        for own, why in added.items():
+            if own in columns:
+                message = f"the result is called `{own}`, as the column that {why}"
+                raise usage(message, "write JSON lines with `-f ndjson`, or rename it")
+        self._write(layout.head([*lead, *self._kept, *columns, *last]))
+        for answer in self._waiting:
+            self._record(answer, layout)
+        self._waiting = []
+
+    def _record(self, answer: Answer, layout: Written) -> None:
+        lead = [str(answer.number)] if self._numbered else []
+        cells = [""] * len(self._columns or []) if answer.status else answer.cells
+        error = [_told(answer.diagnostics[0]) if answer.status else ""]
+        texts = [*lead, *answer.kept, *cells, *(error if self._recorded else [])]
+        self._write(layout.record(texts))
+
+
+def _layout(kind: str, precision: int) -> Written | None:
+    """How a table is written; None of what is none."""
+    if kind == "human":
+        from gradcli.render.records import Padded
+
+        return Padded(precision)
+    if kind in ("npy", "npz"):
+        from gradcli.formats.files.columns import Columns, Matrix
+
+        return Columns() if kind == "npz" else Matrix()
+    if kind in ("parquet", "arrow"):
+        from gradcli.formats.files.arrow import ArrowColumns
+
+        return ArrowColumns(kind)
+    return LAYOUTS[kind]() if kind in LAYOUTS else None
+
+
+def _told(error: Diagnostic) -> str:
+    """An error on one line, with its place, as in the form `concise`."""
+    place = "" if error.place is None else f"{':'.join(map(str, error.place))}: "
+    return f"{place}{error.message}"
+
+
+def json_line(number: int, kept: Kept, told: str) -> str:
+    """The JSON line of a row, with an object that tells its answer or its error."""
+    lead = {"row": str(number)}
+    if isinstance(kept, dict) and kept:
+        lead["kept"] = json_object(kept)
+    return f"{json_object(lead)[:-1]},{told[1:]}\n"
+
+
+def _json_line(answer: Answer) -> str:
+    told = {"error": diagnostic_json(answer.diagnostics[0])} if answer.status else answer.json
+    return json_line(answer.number, answer.kept, json_object(told))
+
+
+def _listed(columns: list[str]) -> str:
+    names = ", ".join(columns[:_SHOWN])
+    return f"{names}, ... ({len(columns)})" if len(columns) > _SHOWN else names or "none"

@@ -1,0 +1,276 @@
+"""`--rows`: one question for each record, each answer out as soon as it is made."""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from functools import partial
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from gradcli.cli.line.output import Target
+from gradcli.cli.line.records import Batch, row_form
+from gradcli.cli.rows.many_rows import Piece, many_rows, takes_code
+from gradcli.cli.rows.query import Question
+from gradcli.cli.rows.row_writer import Answer, Kept, RowWriter, Said, Text, Together, refused
+from gradcli.cli.rows.workers import can_fork, workers
+from gradcli.cli.terminal.failures import bug, out_of_memory
+from gradcli.cli.terminal.messages import Telling
+from gradcli.cli.terminal.progress import progress
+from gradcli.cli.terminal.terminal import is_terminal
+from gradcli.errors import (
+    Diagnostic,
+    GradError,
+    InputError,
+    LimitError,
+    UsageError,
+    counted,
+    listed,
+)
+from gradcli.formats.readers.rows import Block, Row, Rows, Wanted
+from gradcli.formats.texts.refusal import first_names
+from gradcli.formats.texts.spelling import check_spelling
+from gradcli.program import Given, Limits
+
+if TYPE_CHECKING:
+    from gradcli.program import Options
+
+
+def answer_rows(question: Question, asked: Batch, target: Target, telling: Telling) -> None:
+    """Ask the question of every row, and write each answer.
+
+    Raises:
+        typer.Exit: With the status of the first bad row, its error told.
+    """
+    question.program.check_given(question.inputs)
+    wanted = _wanted(question, asked.rows)
+    kind = row_form(target, asked)
+    met: set[str] = set()  # the codes of warnings, by this process: only the first is told
+
+    def ask(row: Row, leave: Callable[[Answer], None]) -> Answer:
+        kept = asked.kept_of(row, kind)
+        explain = kind == "ndjson" or "non-finite" not in met or question.options.check_nan
+        options = question.options.streaming(
+            row.number,
+            explain=explain,
+            stuck=lambda error: leave(refused(row.number, row.line, kept, error)),
+        )
+        try:
+            found = _asked(question, options, wanted, row, kept, kind)
+            met.update(w.code for w in found.warnings)
+            return found
+        except (UsageError, OSError):
+            raise  # whatever the row
+        except GradError as error:
+            return refused(row.number, row.line, kept, error)
+        except MemoryError:
+            return refused(row.number, row.line, kept, LimitError(out_of_memory()))
+        except Exception as error:
+            if asked.on_error == "stop":
+                raise
+            return refused(row.number, row.line, kept, GradError(bug(error)))
+
+    gc.enable()  # many rows make many cycles
+    told: set[str] = set()
+    if wanted.left and asked.rows.form != "ndjson":
+        telling.warn([_at_default(f"`{asked.rows.name}`", wanted.left)])
+    rows = iter(asked.rows)
+    beside = _may_get_stuck(question.options.limits) and can_fork()
+    if asked.jobs > 1 and not beside:
+        first = [*islice(rows, 1)]
+        rows = chain(first, rows)
+        beside = not (first and takes_code(question, wanted, first[0]))
+    status = count = left_out = first_left = 0
+    wrong: list[int] = []
+    # a bar among rows that scroll by would be no help
+    scrolling = target.path is None and is_terminal(sys.stdout)
+    with (
+        target.stream() as write,
+        progress("rows", telling, silent=scrolling) as bar,
+        ExitStack() as processes,
+    ):
+        kept = asked.kept.names if asked.kept else ()
+        writer = RowWriter(write, kind, asked.on_error, kept, asked.precision)
+        answers: Iterator[Answer | Together | Text]
+        if beside:
+            answers = processes.enter_context(workers(ask, asked.jobs))(rows)
+        else:
+            alone = partial(ask, leave=_end(telling))
+            share = partial(_shared, processes, writer, asked.jobs)
+            answers = many_rows(question, asked, rows, wanted, kind, alone, share)
+        for found in chain.from_iterable(map(writer.fitted, answers)):
+            fresh = [w for w in found.warnings if w.code not in told]
+            for warning in fresh:
+                told.add(warning.code)
+                notes = f"first in row {found.number}, line {found.line}; later ones are not told"
+                warning.notes = (*warning.notes, notes)
+                bar.clear()
+            if fresh:
+                telling.warn(fresh)
+            if not isinstance(found, Answer):
+                bar.advance(found.number + found.size, None, asked.rows.share)
+                count += found.size
+                writer.write_together(found)
+                continue
+            bar.advance(found.number + 1, None, asked.rows.share)
+            count += 1
+            if found.status:
+                status = status or found.status
+                if asked.on_error in ("skip", "ignore"):
+                    left_out += 1
+                    first_left = first_left or found.line
+                if asked.on_error != "record":
+                    bar.clear()
+                    telling.report(_not_told(found.diagnostics, told))
+                if asked.on_error == "stop":
+                    raise typer.Exit(status)
+            if not found.right:
+                wrong.append(found.number)
+                status = status or 1
+            writer.write(found)
+        writer.end()
+    if left_out:
+        telling.warn([_left_out(left_out, count, first_left)])
+    if asked.on_error == "ignore":
+        status = 0
+    if wrong:
+        status = status or 1
+    if wrong and not telling.quiet:
+        telling.report([_not_right(wrong)])
+    if status:
+        raise typer.Exit(status)
+
+
+def _shared(
+    processes: ExitStack, writer: RowWriter, jobs: int, work: Callable[[Block], list[Piece]]
+) -> Callable[[Iterable[Block]], Iterator[list[Piece]]]:
+    """Processes that end with a stack, and write down what they make of blocks."""
+
+    def written(block: Block, leave: Callable[[list[Piece]], None]) -> list[Piece]:
+        return [writer.text_of(p) if isinstance(p, Together) else p for p in work(block)]
+
+    return processes.enter_context(workers(written, jobs, 1))
+
+
+def _may_get_stuck(limits: Limits) -> bool:
+    """Whether a row may reach a limit in a call that nothing can stop: it is asked for in a process
+    of its own then, so that the others go on.
+    """
+    return limits.seconds is not None or type(limits.memory) is int
+
+
+def _end(telling: Telling) -> Callable[[Answer], None]:
+    """Ends the process with the answer to a row that cannot be stopped."""
+
+    def end(found: Answer) -> None:
+        telling.report(found.diagnostics)
+        os._exit(found.status)
+
+    return end
+
+
+def _left_out(left_out: int, count: int, line: int) -> Diagnostic:
+    """How many rows have no answer."""
+    rows = f"{left_out:,} of {count:,} rows left out, the first at line {line}"
+    return Diagnostic("rows-left-out", rows, severity="warning")
+
+
+def _not_right(rows: Sequence[int]) -> Diagnostic:
+    """That the answers to some rows are not right."""
+    numbers = ", ".join(map(str, rows[:_LISTED])) + (", ..." if len(rows) > _LISTED else "")
+    return Diagnostic("wrong-derivative", f"checks fail in {counted(len(rows), 'row')}: {numbers}")
+
+
+_LISTED = 20
+
+
+def _not_told(errors: Sequence[Diagnostic], told: set[str]) -> list[Diagnostic]:
+    """The errors of a row but those of an own rule that an earlier row has had: they are the
+    rule's.
+    """
+    left = []
+    for error in errors:
+        of_rule = error.code == "wrong-rule"
+        if not (of_rule and error.message in told):
+            left.append(error)
+        if of_rule:
+            told.add(error.message)
+    return left
+
+
+def _wanted(question: Question, rows: Rows) -> Wanted:
+    """What is wanted of the rows. Of JSON lines any input may be: each object has its own keys.
+
+    Raises:
+        InputError: If no column is an input, one is near the name of an input that stays at its
+            default, or an input that must be given is missing.
+    """
+    program, inputs = question.program, question.inputs
+    left = [name for name in program.optional if name not in inputs]
+    if rows.form == "ndjson":
+        return Wanted(frozenset(program.inputs), tuple(left))
+    names = frozenset(rows.names) & frozenset(program.inputs)
+    rows.check(names)
+    have = first_names(rows.names) or "none"
+    if not names:
+        wanted = first_names(program.inputs) or "no inputs"
+        message = f"no column of `{rows.name}` is an input of the program"
+        notes = (f"the columns are {have}", f"the program has {wanted}")
+        alike = [(n, c) for n in program.inputs for c in rows.names if n.lower() == c.lower()]
+        pair = "{}={}".format(*alike[0]) if alike else "NAME=COLUMN"
+        help = f"`--map {pair}` takes a column of another name" if program.inputs else None
+        raise InputError(Diagnostic("unknown-input", message, notes=notes, help=help))
+    missing = [n for n in program.required if n not in names and n not in inputs]
+    if missing:
+        noun = "column" if len(missing) == 1 else "columns"
+        message = f"`{rows.name}` has no {noun} {listed(missing)}, which the program needs"
+        help = f"add {' '.join(f'{name}=VALUE' for name in missing)} for all rows"
+        raise InputError(
+            Diagnostic("missing-input", message, notes=(f"the columns are {have}",), help=help)
+        )
+    left = [name for name in left if name not in names]
+    check_spelling(f"`{rows.name}`", rows.names, program.inputs, left)
+    return Wanted(names, tuple(left))
+
+
+def _in_quotes(names: Sequence[str]) -> Diagnostic:
+    """The note that numbers stand in quotes."""
+    message = f"numbers of {listed(list(dict.fromkeys(names)))} stand in quotes: they are taken"
+    return Diagnostic("numbers-in-quotes", message, severity="note")
+
+
+def _at_default(what: str, names: Sequence[str]) -> Diagnostic:
+    """The warning that rows leave inputs at their defaults."""
+    listed = ", ".join(f"`{name}`" for name in names)
+    rest = "it keeps its default" if len(names) == 1 else "they keep their defaults"
+    help = f"{names[0]}=VALUE gives what is the same for all rows"
+    message = f"{what} has no {listed}: {rest}"
+    return Diagnostic("input-at-default", message, help=help, severity="warning")
+
+
+def _asked(
+    question: Question, options: Options, wanted: Wanted, row: Row, kept: Kept, kind: str
+) -> Answer:
+    origin = f"in row {row.number}"
+    values = wanted.of(row)
+    given = {name: Given(value, f"{name} {origin}") for name, value in values.items()}
+
+    def answer() -> tuple[Any, Said]:
+        result = question.query({**question.inputs, **given}, options)
+        return result, Said.of(question.parts(result), kind)
+
+    result, said = question.program.within(options, answer)
+    left = [name for name in wanted.left if name not in values] if row.header is None else []
+    warnings = (_at_default("this row", left), *result.warnings) if left else result.warnings
+    if quoted := wanted.quoted(row):
+        wanted.noted = True
+        warnings = (_in_quotes(quoted), *warnings)
+    right = question.right(result)
+    return Answer(
+        row.number, row.line, kept, said.columns, said.cells, said.json, warnings, right, (), 0
+    )

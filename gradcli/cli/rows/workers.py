@@ -1,0 +1,265 @@
+"""Work shared among forked processes; what they make and say comes in the order of the items."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, redirect_stderr
+from io import StringIO
+from queue import Empty, Queue
+from threading import Thread
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
+
+from gradcli.cli.terminal.failures import usage
+from gradcli.cli.terminal.terminal import print_message
+from gradcli.errors import Diagnostic, LimitError
+from gradcli.machine import THREADS
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+    from multiprocessing.process import BaseProcess
+
+Item = TypeVar("Item")
+Made = TypeVar("Made")
+Work: TypeAlias = "Callable[[Item, Callable[[Made], None]], Made]"
+"""Makes something of an item; or hands it to the function that it gets, from another thread where
+its own is stuck, which ends the process.
+"""
+
+_HELD = [getattr(signal, n) for n in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, n)]
+_TOGETHER = 64
+
+
+class _Failed(NamedTuple):
+    """What a worker, or the reading of items, ended with."""
+
+    error: BaseException
+
+
+class _Worker(NamedTuple):
+    process: BaseProcess
+    connection: Connection
+
+
+@contextmanager
+def workers(
+    work: Work[Item, Made], count: int, together: int = _TOGETHER
+) -> Iterator[Callable[[Iterable[Item]], Iterator[Made]]]:
+    """A function that gives what `count` processes make of items, each as soon as those before it
+    are there. The processes end with the block, and with this process; another takes the place of
+    one that was left by its work. The items are read by a thread of this process, as far ahead as
+    the workers can take.
+
+    Args:
+        work: Is called in a process forked from this one.
+        count: How many processes.
+        together: How many items a worker gets at a time, if so many have been read.
+
+    Raises:
+        UsageError: If this system cannot fork.
+        LimitError: If a worker is lost, or cannot be started.
+    """
+    if not can_fork():
+        raise usage("`--jobs` needs a system that can fork processes")
+    started: list[_Worker] = []
+
+    def start() -> _Worker:
+        with _signals_held():  # which in the child find a parent's handlers
+            started.append(_started(work, started))
+        return started[-1]
+
+    leaves = signal.getsignal(signal.SIGPIPE)
+    try:
+        for _ in range(count):
+            start()
+        signal.signal(signal.SIGPIPE, signal.SIG_IGN)  # a reader that leaves ends the workers, too
+
+        def shared(items: Iterable[Item]) -> Iterator[Made]:
+            ahead = _read_ahead(items, 2 * count * together)
+            return _results(started, ahead, start, together)
+
+        yield shared
+    except BrokenPipeError:
+        _end(started)
+        signal.signal(signal.SIGPIPE, leaves)
+        os.kill(os.getpid(), signal.SIGPIPE)
+        raise
+    finally:
+        _end(started)
+        signal.signal(signal.SIGPIPE, leaves)
+
+
+def can_fork() -> bool:
+    """Whether this system can."""
+    return hasattr(os, "fork")
+
+
+@contextmanager
+def _signals_held() -> Iterator[None]:
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _HELD)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _started(work: Work[Item, Made], before: Sequence[_Worker]) -> _Worker:
+    from multiprocessing import get_context
+
+    context = get_context("fork")
+    try:
+        here, there = context.Pipe()
+        ours = [*(worker.connection for worker in before), here]
+        process = context.Process(target=_work, args=(work, there, ours), daemon=True)
+        process.start()
+    except OSError as error:  # no room for a process more, or for its pipe
+        reason = error.strerror or str(error)
+        message = f"cannot start a process of `--jobs`: {reason[:1].lower()}{reason[1:]}"
+        raise LimitError(Diagnostic("worker-lost", message, help="take fewer jobs")) from None
+    there.close()
+    return _Worker(process, here)
+
+
+def _work(work: Work[Item, Made], connection: Connection, parents: Sequence[Connection]) -> None:
+    """A worker's life: until its parent, who alone holds the other end, lets go of it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # interrupts are the parent's
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # with which it ends us
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, _HELD)
+    for end in parents:
+        end.close()
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)  # the rows are the parent's
+    os.environ[THREADS] = "1"  # the processors are the jobs'
+    try:
+        while True:
+            made: list[tuple[str, Made | _Failed]] = []
+            for item in connection.recv():
+                made.append(_done(work, item, made, connection))
+            connection.send((made, True))
+    except (EOFError, OSError):
+        os._exit(0)
+
+
+def _done(
+    work: Work[Item, Made],
+    item: Item,
+    before: Sequence[tuple[str, Made | _Failed]],
+    connection: Connection,
+) -> tuple[str, Made | _Failed]:
+    """What was written to standard error meanwhile, and what was made."""
+
+    def leave(made: Made) -> None:
+        connection.send(([*before, (said.getvalue(), made)], False))
+        os._exit(0)
+
+    with redirect_stderr(StringIO()) as said:
+        try:
+            found: Made | _Failed = work(item, leave)
+        except Exception as error:
+            found = _Failed(error)
+    return said.getvalue(), found
+
+
+def _end(started: Sequence[_Worker]) -> None:
+    for worker in started:
+        worker.connection.close()
+        worker.process.terminate()
+    for worker in started:
+        worker.process.join()
+
+
+_ENDED = object()
+
+
+def _read_ahead(items: Iterable[Any], most: int) -> Queue[Any]:
+    """The items, so many at most, and then `_ENDED`, or what ended them."""
+    queue: Queue[Any] = Queue(most)
+
+    def read() -> None:
+        try:
+            for item in items:
+                queue.put(item)
+        except Exception as error:
+            queue.put(_Failed(error))
+        else:
+            queue.put(_ENDED)
+
+    Thread(target=read, daemon=True).start()
+    return queue
+
+
+def _results(
+    started: list[_Worker], queue: Queue[Any], start: Callable[[], _Worker], together: int
+) -> Iterator[Any]:
+    """The results in order. A worker has one chunk at a time, so that neither side waits for the
+    other to take what it sends.
+    """
+    idle, busy = deque(started), deque[tuple[_Worker, list[Any]]]()
+    made: list[Any] = []
+    end: Any = None
+    while end is None or busy or made:
+        while idle and end is None:
+            chunk, end = _chunk(queue, together, wait=not busy and not made)
+            if not chunk:
+                break
+            _send(idle[0], chunk)
+            busy.append((idle.popleft(), chunk))
+        for said, outcome in made:
+            print_message(said)
+            if isinstance(outcome, _Failed):
+                raise outcome.error
+            yield outcome
+        made = []
+        if busy:
+            worker, chunk = busy.popleft()
+            made, stays = _received(worker)
+            if not stays:  # it was left by its work
+                started.remove(worker)
+                _end([worker])
+                worker = start()
+            if rest := chunk[len(made) :]:
+                _send(worker, rest)
+                busy.appendleft((worker, rest))
+            else:
+                idle.append(worker)
+    if isinstance(end, _Failed):
+        raise end.error
+
+
+def _chunk(queue: Queue[Any], most: int, *, wait: bool) -> tuple[list[Any], Any]:
+    """Items that have been read, and how they ended if they have. `wait` for a first one."""
+    chunk: list[Any] = []
+    while len(chunk) < most:
+        try:
+            item = queue.get(block=wait and not chunk)
+        except Empty:
+            break
+        if item is _ENDED or isinstance(item, _Failed):
+            return chunk, item
+        chunk.append(item)
+    return chunk, None
+
+
+def _send(worker: _Worker, chunk: list[Any]) -> None:
+    try:
+        worker.connection.send(chunk)
+    except OSError:
+        raise _lost() from None
+
+
+def _received(worker: _Worker) -> tuple[list[Any], bool]:
+    """What a worker made of its items, or of the first of them, and whether it goes on."""
+    try:
+        found: tuple[list[Any], bool] = worker.connection.recv()
+    except (EOFError, OSError):
+        raise _lost() from None
+    return found
+
+
+def _lost() -> LimitError:
+    message = "a process of `--jobs` ended before its work"
+    return LimitError(
+        Diagnostic("worker-lost", message, help="memory may have run out: take fewer jobs")
+    )

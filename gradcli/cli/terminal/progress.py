@@ -1,0 +1,105 @@
+"""A progress bar on standard error, for a person who waits."""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeAlias
+
+from gradcli.cli.terminal.messages import Telling
+from gradcli.cli.terminal.terminal import is_terminal, wants_colour
+
+_PATIENCE = 0.5  # seconds before a bar is shown: short work needs none
+_BETWEEN = 0.1  # seconds between two changes of it
+
+
+Share: TypeAlias = Callable[[], "float | None"]
+
+
+def nobody_knows() -> None:
+    """How much of work is done that may have no end."""
+
+
+def told(done: int, total: int | None, share: float | None, seconds: float) -> str:
+    """How far work has come after some seconds: how much, at what rate, how long it will take."""
+    said = f"{done:,}" if total is None else f"{done:,} of {total:,}"
+    if share is not None:
+        said += f", {math.floor(100 * share)} %"
+    if done and seconds > 0:
+        said += f", {done / seconds:,.0f} a second"
+    if share and seconds > 0:
+        minutes, rest = divmod(round(seconds / share - seconds), 60)
+        said += f", {minutes}:{rest:02d} left"
+    return said
+
+
+@contextmanager
+def progress(title: str, telling: Telling, *, silent: bool = False) -> Iterator[Bar]:
+    """A bar for the work inside, gone when it is done; one that shows nothing where nobody would
+    see it, or where it is unwelcome.
+    """
+    shown = not silent and not telling.quiet and is_terminal(sys.stderr)
+    bar = _Shown(title, wants_colour(sys.stderr, telling.color)) if shown else Bar()
+    try:
+        yield bar
+    finally:
+        bar.clear()
+
+
+class Bar:
+    """A bar that shows nothing."""
+
+    def advance(self, done: int, total: int | None, share: Share = nobody_knows) -> None:
+        """Take note of how much is done, and of how much there is; None where nobody knows, though
+        `share` may tell which part is done.
+        """
+
+    def clear(self) -> None:
+        """Leave the line to what is written next."""
+
+
+class _Shown(Bar):
+    def __init__(self, title: str, colour: bool) -> None:
+        self._title = title
+        self._colour = colour
+        self._begun = time.monotonic()
+        self._next = self._begun + _PATIENCE
+        self._bar: Any = None
+        self._task: Any = None
+
+    def advance(self, done: int, total: int | None, share: Share = nobody_knows) -> None:
+        now = time.monotonic()
+        if now < self._next:
+            return
+        self._next = now + _BETWEEN
+        if self._bar is None:
+            self._start()
+        part = done / total if total else share()
+        said = told(done, total, part, now - self._begun)
+        whole = None if part is None else 1.0
+        self._bar.update(self._task, completed=part or 0.0, total=whole, said=said)
+
+    def clear(self) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+            self._bar = None
+
+    def _start(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+        self._bar = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TextColumn("{task.fields[said]}"),
+            TimeElapsedColumn(),
+            console=Console(stderr=True, no_color=not self._colour, highlight=False),
+            transient=True,
+            redirect_stdout=False,  # results go where they go
+            redirect_stderr=False,
+        )
+        self._task = self._bar.add_task(self._title, total=None, said="")
+        self._bar.start()

@@ -1,0 +1,471 @@
+"""What programs written for JAX, autograd and `torch.func` call beside the transforms."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradcli.engine.builtins.create import made
+from gradcli.engine.builtins.names.numpy import of_tensors
+from gradcli.engine.ops.catalog import ops
+from gradcli.engine.ops.op import Op, host
+from gradcli.engine.ops.statics import Statics
+from gradcli.engine.run.code.functions import called
+from gradcli.engine.run.derivatives import transforms
+from gradcli.engine.run.derivatives.batched import vmap as batched
+from gradcli.engine.tape.tensor import Tensor
+from gradcli.engine.values.carrier import data_of
+from gradcli.engine.values.data import np, plain
+from gradcli.engine.values.limits import check_memory
+from gradcli.engine.values.sizes import number, sizes, whole
+from gradcli.errors import run_error
+
+FAMILY = 341, "Functions of functions"
+
+
+def _unknown(known: Statics, *args: Any, **params: Any) -> Any:
+    return known.unknown(*args)
+
+
+vmap: Op = host(
+    "vmap",
+    lambda session, function, in_dims, out_dims, randomness, chunk_size: batched(
+        session, function, in_dims, out_dims
+    ),
+    args=("function",),
+    params={"in_dims": 0, "out_dims": 0, "randomness": "error", "chunk_size": None},
+    infer=_unknown,
+    doc="The function of batches: it goes through its arguments along `in_dims`, part by part, and "
+    "puts the results together along `out_dims`. Random numbers differ from part to part.",
+    source="PyTorch: func.vmap",
+    keeps=True,
+)
+
+jax_vmap: Op = host(
+    "jax_vmap",
+    batched,
+    args=("fun",),
+    params={"in_dims": 0, "out_dims": 0},
+    infer=_unknown,
+    doc="`jax.vmap`: `vmap` by JAX's names.",
+    source="JAX: vmap",
+    keeps=True,
+)
+
+jit: Op = host(
+    "jit",
+    lambda session, function, **options: function,
+    args=("fun",),
+    params={
+        "static_argnums": None,
+        "static_argnames": None,
+        "donate_argnums": None,
+        "backend": None,
+        "inline": False,
+    },
+    infer=_unknown,
+    doc="The function itself: `jax.jit`, `torch.compile`. Programs are compiled where that pays.",
+    source="JAX: jit",
+    keeps=True,
+)
+
+
+checkpoint: Op = host(
+    "checkpoint",
+    lambda session, *given, **options: (
+        called(given[0], given[1:], "checkpoint") if given else _no_function()
+    ),
+    args=("*function",),
+    params={"use_reentrant": None, "preserve_rng_state": True},
+    infer=_unknown,
+    doc="`torch.utils.checkpoint.checkpoint`: what a function returns. Nothing is done "
+    "twice, and no memory saved.",
+    source="PyTorch: utils.checkpoint",
+    keeps=True,
+)
+
+
+def _no_function() -> Any:
+    raise run_error("wrong-arity", "`checkpoint` needs a function")
+
+
+def _elementwise_grad(session: Any, function: Any, argnum: Any) -> Any:
+    def total(*args: Any, **keywords: Any) -> Any:
+        found = session.tensor(called(function, args, "elementwise_grad", keywords))
+        return session.do(ops.sum, [found], {"dim": None, "keepdim": False, "dtype": None})
+
+    return transforms.grad(session, total, argnum, by="elementwise_grad")
+
+
+elementwise_grad: Op = host(
+    "elementwise_grad",
+    _elementwise_grad,
+    args=("fun",),
+    params={"argnum": 0},
+    infer=_unknown,
+    doc="autograd's: the gradient of the sum of the results, which of a function of each element "
+    "is its derivative.",
+    source="autograd: elementwise_grad",
+    keeps=True,
+)
+
+
+def _grad_of(session: Any, fun: Any, argnum: Any) -> Any:
+    return transforms.grad(session, fun, argnum)
+
+
+grad_by_argnum: Op = host(
+    "grad_by_argnum",
+    _grad_of,
+    args=("fun",),
+    params={"argnum": 0},
+    infer=_unknown,
+    doc="autograd's `grad`: the function that gives the gradient by argument `argnum`.",
+    source="autograd: grad",
+    keeps=True,
+)
+
+
+def _hvp_of(session: Any, fun: Any, argnum: Any) -> Any:
+    slopes = transforms.grad(session, fun, argnum, by="hessian_vector_product")
+
+    def product(*given: Any) -> Any:
+        *args, v = given
+        at = whole(argnum, "argnum")
+
+        def along(x: Any) -> Any:
+            return slopes(*args[:at], x, *args[at + 1 :])
+
+        return transforms.jvp(session, along, args[at], v)[1]
+
+    return product
+
+
+hessian_vector_product: Op = host(
+    "hessian_vector_product",
+    _hvp_of,
+    args=("fun",),
+    params={"argnum": 0},
+    infer=_unknown,
+    doc="autograd's: the function of the arguments and a vector behind them that gives the "
+    "product of the Hessian with it.",
+    source="autograd: hessian_vector_product",
+    keeps=True,
+)
+
+
+def _make_vjp(session: Any, fun: Any, argnum: Any) -> Any:
+    def at(*args: Any) -> Any:
+        i = whole(argnum, "argnum")
+        value, pull = transforms.vjp(
+            session, lambda x: called(fun, [*args[:i], x, *args[i + 1 :]], "make_vjp"), [args[i]]
+        )
+        return lambda g: pull(g)[0], value
+
+    return at
+
+
+make_vjp: Op = host(
+    "make_vjp",
+    _make_vjp,
+    args=("fun",),
+    params={"argnum": 0},
+    infer=_unknown,
+    doc="autograd's: at a point the function from a cotangent to the gradient, and the value.",
+    source="autograd: make_vjp",
+    keeps=True,
+)
+
+make_jvp: Op = host(
+    "make_jvp",
+    lambda session, fun, argnum: lambda x: lambda v: transforms.jvp(session, fun, x, v),
+    args=("fun",),
+    params={"argnum": 0},
+    infer=_unknown,
+    doc="autograd's: at a point the function from a tangent to value and derivative.",
+    source="autograd: make_jvp",
+    keeps=True,
+)
+
+
+def _nothing(session: Any, *values: Any, **options: Any) -> None:
+    return None
+
+
+jax_config_update: Op = host(
+    "jax_config_update",
+    _nothing,
+    args=("name", "value"),
+    infer=lambda known, *given: known.constant(None),
+    doc="Has no effect: floats are float64 and code is made where it pays.",
+    sees=False,
+    source="JAX: config.update",
+    pure=False,
+)
+
+block_until_ready: Op = host(
+    "block_until_ready",
+    lambda session, x: x,
+    args=("x",),
+    infer=_unknown,
+    doc="The value itself.",
+    source="JAX: block_until_ready",
+)
+
+
+def _weights(op: str) -> Any:
+    return lambda do, x, dim: do(ops[op], x, dim=dim)
+
+
+softmax: Op = of_tensors(
+    "softmax",
+    _weights("softmax"),
+    library="jax",
+    args=("x",),
+    params={"dim": -1},
+    doc="`jax.nn.softmax`: `softmax` along the last dimension if none is said.",
+)
+log_softmax: Op = of_tensors(
+    "log_softmax",
+    _weights("log_softmax"),
+    library="jax",
+    args=("x",),
+    params={"dim": -1},
+    doc="`jax.nn.log_softmax`: `log_softmax` along the last dimension if none is said.",
+)
+
+
+# control flow -----------------------------------------------------------------------------------
+
+
+def _fori_loop(session: Any, lower: Any, upper: Any, body: Any, init: Any) -> Any:
+    value = init
+    for i in range(whole(lower, "lower"), whole(upper, "upper")):
+        value = called(body, [i, value], "fori_loop")
+    return value
+
+
+fori_loop: Op = host(
+    "fori_loop",
+    _fori_loop,
+    args=("lower", "upper", "body_fun", "init_val"),
+    infer=_unknown,
+    doc="`jax.lax.fori_loop`: the value after `value = body(i, value)` for each i.",
+    source="JAX: lax.fori_loop",
+    keeps=True,
+)
+
+
+def _while_loop(session: Any, test: Any, body: Any, init: Any) -> Any:
+    value = init
+    while session.truth(called(test, [value], "while_loop")):
+        value = called(body, [value], "while_loop")
+    return value
+
+
+while_loop: Op = host(
+    "while_loop",
+    _while_loop,
+    args=("cond_fun", "body_fun", "init_val"),
+    infer=_unknown,
+    doc="`jax.lax.while_loop`: the value when `cond(value)` is false, after `value = body(value)`.",
+    source="JAX: lax.while_loop",
+    keeps=True,
+)
+
+
+def _cond(session: Any, pred: Any, true_fun: Any, false_fun: Any, *operands: Any) -> Any:
+    return called(true_fun if session.truth(pred) else false_fun, operands, "cond")
+
+
+lax_cond: Op = host(
+    "lax_cond",
+    lambda session, *given: _cond(session, *given) if len(given) > 2 else _too_few(),
+    args=("*pred",),
+    infer=_unknown,
+    doc="`jax.lax.cond(pred, f, g, *operands)`: what f gives if pred is true, else what g gives.",
+    source="JAX: lax.cond",
+    keeps=True,
+)
+
+
+def _too_few() -> Any:
+    raise run_error("wrong-arity", "`cond` takes a condition, two functions and their arguments")
+
+
+def _scan(session: Any, f: Any, init: Any, xs: Any, length: Any, reverse: Any, unroll: Any) -> Any:
+    carry, found = init, []
+    steps = [None] * whole(length, "length") if xs is None else _rows(session, xs)
+    for x in reversed(steps) if reverse else steps:
+        pair = called(f, [carry, x], "scan")
+        if not isinstance(pair, tuple) or len(pair) != 2:
+            raise run_error(
+                "wrong-count", "a function of `scan` returns what it carries and a value"
+            )
+        carry, value = pair
+        found.append(value)
+    return carry, _together(session, found[::-1] if reverse else found)
+
+
+def _rows(session: Any, xs: Any) -> list[Any]:
+    """The rows of an array, or of several in a tuple or dictionary, side by side."""
+    if isinstance(xs, tuple):
+        return _beside([_rows(session, part) for part in xs])
+    if type(xs) is dict:
+        rows = _beside([_rows(session, part) for part in xs.values()])
+        return [dict(zip(xs, row, strict=True)) for row in rows]
+    return session.items(xs)  # type: ignore[no-any-return]  # a list of them
+
+
+def _beside(parts: list[Any]) -> list[Any]:
+    """What stands at one place of each, together."""
+    counts = sorted({len(part) for part in parts})
+    if len(counts) > 1:
+        message = f"`scan` goes through as many rows of each, got {counts[0]} and {counts[-1]}"
+        raise run_error("wrong-count", message)
+    return [*zip(*parts, strict=True)]
+
+
+def _together(session: Any, found: Any) -> Any:
+    """Values of all rows as arrays, in the form of one."""
+    if not found or found[0] is None:
+        return None
+    if isinstance(found[0], tuple):
+        return tuple(_together(session, part) for part in _beside(found))
+    if type(found[0]) is dict:
+        return {key: _together(session, [value[key] for value in found]) for key in found[0]}
+    return session.tensor([*found])
+
+
+scan: Op = host(
+    "scan",
+    _scan,
+    args=("f", "init", "xs=None", "length=None"),
+    params={"reverse": False, "unroll": 1},
+    infer=_unknown,
+    doc="`jax.lax.scan`: goes through rows with a value that is carried on, and gives it and what "
+    "came of each row.",
+    source="JAX: lax.scan",
+    keeps=True,
+)
+
+
+# random numbers ---------------------------------------------------------------------------------
+
+
+def _key(session: Any, seed: Any) -> Tensor:
+    return Tensor(np.array([0, whole(seed, "seed")], np.int64))
+
+
+prng_key: Op = host(
+    "jax_random_key",
+    _key,
+    args=("seed",),
+    infer=_unknown,
+    doc="`jax.random.PRNGKey`: a key from which random numbers are drawn. They are not JAX's own.",
+    sees=False,
+    source="JAX: random.PRNGKey",
+)
+
+
+def _words(key: Any) -> Any:
+    data = np.asarray(data_of(key))
+    if data.shape != (2,) or data.dtype.kind != "i":
+        raise run_error("wrong-type", "a key is what `jax.random.PRNGKey` or `split` gives")
+    return np.random.SeedSequence([int(n) % 2**64 for n in data])
+
+
+def _split(session: Any, key: Any, num: Any) -> Tensor:
+    (count,) = sizes((whole(num, "num"),), "num")
+    check_memory((count, 2))
+    words = _words(key).generate_state(2 * count, np.uint64) >> 1
+    return Tensor(words.astype(np.int64).reshape(count, 2))
+
+
+random_split: Op = host(
+    "jax_random_split",
+    _split,
+    args=("key",),
+    params={"num": 2},
+    infer=_unknown,
+    doc="`jax.random.split`: new keys from one.",
+    sees=False,
+    source="JAX: random.split",
+)
+
+
+def _drawn(draw: str) -> Any:
+    def call(
+        session: Any, key: Any, shape: Any, dtype: Any, minval: Any = 0.0, maxval: Any = 1.0
+    ) -> Any:
+        size = sizes(shape)
+        check_memory(size)
+        found = getattr(np.random.Generator(np.random.PCG64(_words(key))), draw)(size)
+        if draw == "random":
+            first, last = number(minval, "minval"), number(maxval, "maxval")
+            found = first + (last - first) * found
+        return made(session, plain(np.asarray(found)), dtype, None, False)
+
+    return call
+
+
+random_normal: Op = host(
+    "jax_random_normal",
+    _drawn("standard_normal"),
+    args=("key",),
+    params={"shape": (), "dtype": None},
+    infer=_unknown,
+    doc="`jax.random.normal`: standard normal numbers of a key.",
+    sees=False,
+    source="JAX: random.normal",
+)
+
+random_uniform: Op = host(
+    "jax_random_uniform",
+    _drawn("random"),
+    args=("key",),
+    params={"shape": (), "dtype": None, "minval": 0.0, "maxval": 1.0},
+    infer=_unknown,
+    doc="`jax.random.uniform`: uniform numbers of a key.",
+    sees=False,
+    source="JAX: random.uniform",
+)
+
+
+def _randint(session: Any, key: Any, shape: Any, minval: Any, maxval: Any) -> Tensor:
+    size, first, last = sizes(shape), whole(minval, "minval"), whole(maxval, "maxval")
+    check_memory(size)
+    if first >= last:
+        raise run_error("bad-argument", f"there is no int from {first} to below {last}")
+    rng = np.random.Generator(np.random.PCG64(_words(key)))
+    return Tensor(plain(np.asarray(rng.integers(first, last, size))))
+
+
+random_randint: Op = host(
+    "jax_random_randint",
+    _randint,
+    args=("key", "shape", "minval", "maxval"),
+    infer=_unknown,
+    doc="`jax.random.randint`: ints of a key.",
+    sees=False,
+    source="JAX: random.randint",
+)
+
+
+def _permutation(session: Any, key: Any, x: Any) -> Any:
+    rng = np.random.Generator(np.random.PCG64(_words(key)))
+    data = data_of(session.tensor(x))
+    check_memory(sizes((data,), "x") if type(data) is int else ())
+    if type(data) is not int and not getattr(data, "ndim", 0):
+        raise run_error("wrong-type", "`permutation` takes a count or an array")
+    return Tensor(plain(rng.permutation(data)))
+
+
+random_permutation: Op = host(
+    "jax_random_permutation",
+    _permutation,
+    args=("key", "x"),
+    infer=_unknown,
+    doc="`jax.random.permutation`: the rows of an array, or the ints below a count, in some order.",
+    sees=False,
+    source="JAX: random.permutation",
+)

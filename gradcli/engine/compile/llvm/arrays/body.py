@@ -1,0 +1,541 @@
+"""Typed programs with arrays in LLVM's language.
+
+What is done to arrays is written down step by step (`array_steps`) until something else comes, and
+then written together (`array_plan`). An array is the address of its elements, which lie in order;
+what a loop hands on from turn to turn has two places, of which each turn writes over the older.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from gradcli.engine.compile.llvm.arrays import moves as array_moves
+from gradcli.engine.compile.llvm.arrays.callbacks import Callback, callback
+from gradcli.engine.compile.llvm.arrays.maps import Maps
+from gradcli.engine.compile.llvm.arrays.plan import Memory, Unit, units
+from gradcli.engine.compile.llvm.arrays.steps import (
+    Call,
+    Copy,
+    Fold,
+    Map,
+    Node,
+    Part,
+    Product,
+    Step,
+    Steps,
+    Symbolic,
+)
+from gradcli.engine.compile.llvm.emit import state
+from gradcli.engine.compile.llvm.emit.body import Body, read_word, slot, write_word
+from gradcli.engine.compile.llvm.emit.errors import Untranslatable
+from gradcli.engine.compile.llvm.emit.primitives import Primitives
+from gradcli.engine.compile.llvm.emit.writer import Number, llvm_type
+from gradcli.engine.compile.typed import (
+    DTYPES,
+    Block,
+    Do,
+    If,
+    Instruction,
+    Leave,
+    Loop,
+    Operand,
+    Placed,
+    Pop,
+    Program,
+    Push,
+    Ruled,
+    Tell,
+    Value,
+    bytes_of,
+    dtype_and_shape,
+    is_array,
+    type_of,
+)
+from gradcli.engine.compile.walk import instructions, operands_of, read
+from gradcli.engine.ops.catalog import ops
+from gradcli.engine.values import memory
+from gradcli.engine.values.data import Quiet, np
+
+_KINDS = {dtype: type_ for type_, dtype in DTYPES.items()}
+_WORD = 8
+_LEAST = 2  # steps of machine code that save what it costs to have another done in Python
+_LINE = 64  # bytes that arrays in the entry of a stack are placed by
+
+
+class ArrayBody(Body):
+    """Writes the function `call` of a program with arrays.
+
+    Fields:
+        lines: the functions that do the steps.
+        memory: the memory of a call.
+        entries: the bytes of each entry of a stack with arrays, by its place.
+        work: about how many elements are gone through.
+        callbacks: the steps that are done in Python.
+    """
+
+    def __init__(self, primitives: Primitives, stacks: dict[int, int], program: Program) -> None:
+        super().__init__(primitives, stacks)
+        self.lines: list[str] = []
+        self.memory = Memory()
+        self.entries: dict[int, int] = {}
+        self.work = 0
+        self.callbacks: list[Callback] = []
+        self._done_here = 0
+        self._room = self._hole = 0
+        self._names: dict[str, str] = {}
+        self._offsets: set[int] = set()
+        self._steps = Steps(primitives.kept)
+        self._symbols: dict[int, Symbolic] = {}
+        self._waiting: list[Instruction] = []
+        self._unknown: set[int] = set()
+        self._reads = Counter(v.number for v in read(program.block))
+        self._outer: list[set[Node]] = []
+        self._doubtful: set[int] = set()
+        self._ends: dict[int, tuple[Value, ...]] = {}
+        every = [*instructions(program.block.body)]
+        self._sites = Counter(i.stack for i in every if isinstance(i, Push))
+        self._pushed: set[int] = set()
+        self._popped: set[int] = set()
+        self._doubtful_places: set[tuple[int, int]] = set()
+
+    # --- the whole ---------------------------------------------------------------------
+
+    def enter(self) -> None:
+        self.w.do(f"%memory = load ptr, ptr {slot(self.w, '%state', state.ARENA)}")
+        self._hole = len(self.w.lines)
+
+    def complete(self) -> None:
+        if _LEAST * len(self.callbacks) > self._done_here:
+            raise Untranslatable("a program of which most is done in Python")
+        room = self.memory.lasting(self._room)
+        self.w.lines[self._hole : self._hole] = [
+            f"  %{name} = getelementptr i8, ptr %memory, i64 {at}"
+            for name, at in (("room", room), *((f"m{at}", at) for at in sorted(self._offsets)))
+        ]
+
+    def whole(self, block: Block) -> None:
+        w = self.w
+        self.body(block)
+        for k, x in enumerate(block.results):
+            if is_array(type_of(x)):
+                symbol = self._symbol(x)
+                if symbol.ndim > 1 and not (symbol.ghost.flags.c_contiguous and symbol.is_certain):
+                    raise Untranslatable("a result that does not lie in order")
+                self._put(symbol, w.put(f"load ptr, ptr {slot(w, '%out', k)}"))
+        self._flush()
+        for k, x in enumerate(block.results):
+            if not is_array(type_of(x)):
+                write_word(w, self.operand(x), slot(w, "%out", k))
+
+    def body(self, block: Block) -> None:
+        """Write what a block does."""
+        for i in block.body:
+            self.instruction(i)
+
+    def block(self, block: Block) -> list[Number]:
+        self.body(block)
+        kept: dict[int, Node] = {}
+        for k, x in enumerate(block.results):
+            if is_array(type_of(x)):
+                kept[k], is_certain = self._node(self._symbol(x))
+                if not is_certain:
+                    self._doubtful.add(self._ends[id(block)][k].number)
+        self._flush([*kept.values()])
+        return [
+            Number(kept[k].at, type_of(x)) if k in kept else self.operand(x)
+            for k, x in enumerate(block.results)
+        ]
+
+    def define(self, value: Value, number: Number) -> None:
+        if not is_array(value.type):
+            super().define(value, number)
+            return
+        dtype, shape = dtype_and_shape(value.type)
+        node = Node(_KINDS[dtype], shape, number.text)
+        node.certain = value.number not in self._doubtful
+        self._symbols[value.number] = self._steps.whole(node)
+
+    # --- instructions ------------------------------------------------------------------
+
+    def instruction(self, i: Instruction) -> None:
+        if isinstance(i, Do) and _is_on_arrays(i):
+            self._on_arrays(i)
+        elif isinstance(i, Do | Leave) and self._is_waiting(i):
+            self._waiting.append(i)
+            if isinstance(i, Do):
+                self._unknown.add(i.target.number)
+            return
+        elif isinstance(i, Ruled):
+            self._named(i)
+        elif isinstance(i, Tell) and any(is_array(type_of(x)) for x in i.args):
+            raise Untranslatable("an array is printed")
+        else:
+            if not isinstance(i, Do | Leave | Pop):
+                self._flush()
+            super().instruction(i)
+        self._done_with(i)
+
+    def _done_with(self, i: Instruction) -> None:
+        for x in operands_of(i):
+            if isinstance(x, Value):
+                self._reads[x.number] -= 1
+
+    def _is_waiting(self, i: Instruction) -> bool:
+        """Whether it reads what is not yet written."""
+        return any(isinstance(x, Value) and x.number in self._unknown for x in operands_of(i))
+
+    def _named(self, i: Ruled) -> None:
+        for target, x in zip(i.targets, i.values, strict=True):
+            if is_array(target.type):
+                self._symbols[target.number] = self._symbol(x)
+            else:
+                self._flush()
+                self.define(target, self.operand(x))
+
+    def choose(self, i: If) -> None:
+        self._ends[id(i.then)] = self._ends[id(i.orelse)] = i.targets
+        super().choose(i)
+
+    def first(self, i: Loop) -> list[Number]:
+        kept: dict[int, Node] = {}
+        for k, (param, x) in enumerate(zip(i.params, i.initial, strict=True)):
+            if is_array(param.type):
+                kept[k], is_certain = self._node(self._symbol(x))
+                if not is_certain:
+                    self._doubtful |= {param.number, i.targets[k].number}
+        self._flush([*kept.values()])
+        self._outer.append({s.source for s in self._symbols.values() if isinstance(s.source, Node)})
+        return [
+            Number(kept[k].at, param.type) if k in kept else self.operand(x)
+            for k, (param, x) in enumerate(zip(i.params, i.initial, strict=True))
+        ]
+
+    def turn(self, i: Loop) -> tuple[Number, list[Number], list[tuple[str, str, str, str]]]:
+        w = self.w
+        self.body(i.body)
+        outer = self._outer.pop()
+        again, *following = i.body.results
+        places: dict[int, str] = {}
+        spare: list[tuple[str, str, str]] = []
+        for k, (param, x) in enumerate(zip(i.params, following, strict=True)):
+            if not is_array(param.type):
+                continue
+            symbol = self._symbol(x)
+            is_same = isinstance(x, Value) and x.number == param.number
+            if not is_same and param.number not in self._doubtful and not symbol.is_in_order:
+                raise Untranslatable("a variable that lies in one way or another")
+            node = symbol.source
+            stays = isinstance(node, Node) and node in outer and node.lasts and symbol.is_whole
+            if is_same or stays:
+                assert isinstance(node, Node)
+                places[k] = node.at
+                continue
+            name = places[k] = w.name()
+            size = bytes_of(param.type)
+            one, other = (self._lasting(self.memory.lasting(size)) for _ in range(2))
+            spare.append((name, one, other))
+            self._put(symbol, name)
+        self._flush()
+        more = []
+        for name, one, other in spare:
+            is_one = w.put(f"icmp eq ptr {name}, {one}")
+            more.append(("ptr", name, one, w.put(f"select i1 {is_one}, ptr {other}, ptr {one}")))
+        numbers = [
+            Number(places[k], param.type) if k in places else self.operand(x)
+            for k, (param, x) in enumerate(zip(i.params, following, strict=True))
+        ]
+        return self.operand(again), numbers, more
+
+    def push(self, i: Push) -> None:
+        if not any(is_array(type_of(x)) for x in i.values):
+            super().push(i)
+            return
+        w, stack = self.w, self.stacks[i.stack]
+        offsets, self.entries[stack] = _entry([type_of(x) for x in i.values])
+        entry = w.put(f"load ptr, ptr {self.room_on(stack, 8)}")
+        places = [w.put(f"getelementptr i8, ptr {entry}, i64 {k}") for k in offsets]
+        self._pushed.add(i.stack)
+        for k, (x, at) in enumerate(zip(i.values, places, strict=True)):
+            if not is_array(type_of(x)):
+                write_word(w, self.operand(x), at)
+                continue
+            symbol = self._symbol(x)
+            if not symbol.is_in_order:
+                if symbol.ndim > 1 or i.stack in self._popped:
+                    raise Untranslatable("a variable that lies in one way or another")
+                self._doubtful_places.add((i.stack, k))
+            self._put(symbol, at, claim=self._sites[i.stack] == 1)
+        self._flush()
+
+    def pop(self, i: Pop) -> None:
+        if not any(is_array(v.type) for v in i.targets):
+            super().pop(i)
+            return
+        w, stack = self.w, self.stacks[i.stack]
+        self._popped.add(i.stack)
+        if self._pushed != {i.stack} | self._pushed or self._sites[i.stack] != 1:
+            raise Untranslatable("a stack that is gone through in another order")
+        offsets, _ = _entry([v.type for v in i.targets])
+        entry = w.put(f"load ptr, ptr {self.taken_from(stack, 8)}")
+        for k, (target, offset) in enumerate(zip(i.targets, offsets, strict=True)):
+            at = w.put(f"getelementptr i8, ptr {entry}, i64 {offset}")
+            if (i.stack, k) in self._doubtful_places:
+                self._doubtful.add(target.number)
+            number = Number(at, target.type) if is_array(target.type) else None
+            self.define(target, number or read_word(w, target.type, at))
+            if number is not None:
+                self._symbols[target.number].source.lasts = False  # type: ignore[union-attr]
+
+    # --- ops on arrays -----------------------------------------------------------------
+
+    def _on_arrays(self, i: Do) -> None:
+        """What an op on arrays gives, as its function on arrays does it to symbols."""
+        if any(isinstance(x, Value) and self._is_known_later(x) for x in i.args):
+            self._flush()
+        args = [self._argument(x) for x in i.args]
+        before = len(self._steps.steps)
+        try:
+            symbol = self._done(i, args)
+        except Untranslatable:
+            del self._steps.steps[before:]
+            symbol = self._called(i, args)
+        if is_array(i.target.type) or isinstance(symbol.source, Node):
+            self._symbols[i.target.number] = symbol
+            if not is_array(i.target.type):
+                self._unknown.add(i.target.number)
+        else:
+            super().define(i.target, symbol.source)
+
+    def _done(self, i: Do, args: Sequence[Any]) -> Symbolic:
+        """An op step by step."""
+        op = ops[i.op]
+        try:
+            with Quiet():
+                found = self._value(i, args)
+        except Exception as error:  # of a function that needs to know more than symbols tell
+            raise Untranslatable(f"`{i.op}` of arrays: {error}") from None
+        symbol = self._steps.symbol(found)
+        dtype, shape = dtype_and_shape(i.target.type)
+        if symbol.shape != shape or symbol.type != _KINDS.get(dtype):
+            raise Untranslatable(f"`{i.op}` gives another type than is known")
+        if isinstance(i, Placed) and shape and not op.view:
+            _check_layout(op, symbol, args)
+        return symbol
+
+    def _called(self, i: Do, args: Sequence[Any]) -> Symbolic:
+        """An op by its function in Python."""
+        dtype, shape = dtype_and_shape(i.target.type)
+        if ops[i.op].view or ops[i.op].array is None or dtype not in _KINDS:
+            raise Untranslatable(f"`{i.op}` of arrays")
+        made, operands = callback(i, args, _KINDS[dtype])
+        target = Node(_KINDS[dtype], shape)
+        self._steps.steps.append(Call(target, len(self.callbacks), operands))
+        self.callbacks.append(made)
+        return self._steps.whole(target)
+
+    def _is_known_later(self, x: Value) -> bool:
+        return x.number in self._unknown and x.number not in self._symbols
+
+    def _argument(self, x: Operand | None) -> Any:
+        if not isinstance(x, Value):
+            return x
+        found = self._symbols.get(x.number)
+        return self._steps.number(self.operand(x)) if found is None else found
+
+    def _value(self, i: Do, args: Sequence[Any]) -> Any:
+        op, params = ops[i.op], dict[str, Any](i.params)
+        if op in (ops.copied, ops.detached):
+            return args[0]
+        if op is ops.held:
+            return params["of"].data
+        if op is ops.assembled:
+            return self._assembled(args, params["size"], i.target.type)
+        assert op.array is not None
+        return op.array(*args, **params)
+
+    def _assembled(self, args: Sequence[Any], shape: Sequence[int], type: str) -> Symbolic:
+        """An array of numbers."""
+        kind = _KINDS[dtype_and_shape(type)[0]]
+        target = Node(kind, shape)
+        flat = self._steps.whole(target).reshape(-1)
+        for k, x in enumerate(map(self._steps.symbol, args)):
+            if x.type != kind:
+                raise Untranslatable("numbers of several types")
+            source = x.source if isinstance(x.source, Number) else x.part()
+            self._steps.steps.append(Copy(target, flat[k : k + 1].part(), source))
+        return self._steps.whole(target)
+
+    def _symbol(self, x: Operand) -> Symbolic:
+        assert isinstance(x, Value)
+        return self._symbols[x.number]
+
+    # --- what is written ---------------------------------------------------------------
+
+    def _node(self, symbol: Symbolic) -> tuple[Node, bool]:
+        """An array in order, whose memory stays, and whether the interpreter's lies so."""
+        node = symbol.source
+        is_certain = symbol.is_in_order
+        if not is_certain and symbol.ndim > 1 and any(symbol.strides) and symbol.is_certain:
+            raise Untranslatable("a variable that lies in one way or another")
+        if isinstance(node, Node) and symbol.is_whole and node.lasts:
+            return node, is_certain
+        target = Node(symbol.type, symbol.shape)
+        self._steps.copy(symbol, target)
+        return target, is_certain
+
+    def _put(self, symbol: Symbolic, at: str, claim: bool = True) -> None:
+        """Let the elements lie at an address."""
+        node = symbol.source
+        if claim and isinstance(node, Node) and not node.at and symbol.is_whole:
+            node.at, node.lasts = at, False
+        else:
+            self._steps.copy(symbol, Node(symbol.type, symbol.shape, at))
+
+    def _lasting(self, at: int) -> str:
+        self._offsets.add(at)
+        return f"%m{at}"
+
+    def _flush(self, kept: Sequence[Node] = ()) -> None:
+        """Write what is written down: what is read later has memory that stays."""
+        steps, self._steps.steps = self._steps.steps, []
+        found = units(steps)
+        made = [node for unit in found for node in unit.made()]
+        read_later = {s.source for n, s in self._symbols.items() if self._reads[n] > 0}
+        for node in made:
+            if not node.at and (node in read_later or node in kept):
+                node.at = self._lasting(self.memory.lasting(node.bytes))
+        passing = self.memory.passing(found, {id(node) for node in made if node.at})
+        for node in made:
+            if id(node) in passing:
+                node.at = self._lasting(passing[id(node)])
+        for unit in found:
+            self._unit(unit)
+        for number in [n for n in self._unknown if n in self._symbols]:
+            symbol = self._symbols.pop(number)
+            if self._reads[number] > 0:
+                self._numbers[number] = self._loaded(symbol)
+        self._unknown.clear()
+        waiting, self._waiting = self._waiting, []
+        for i in waiting:
+            super().instruction(i)
+            self._done_with(i)
+
+    def _loaded(self, symbol: Symbolic) -> Number:
+        at = self._address(symbol.part())
+        if symbol.type == "bool":
+            return self.w.number("bool", f"trunc i8 {self.w.put(f'load i8, ptr {at}')} to i1")
+        return self.w.number(symbol.type, f"load {llvm_type(symbol.type)}, ptr {at}")
+
+    def _address(self, x: Part) -> str:
+        if not x.offset:
+            return x.node.at
+        return self.w.put(f"getelementptr i8, ptr {x.node.at}, i64 {x.offset}")
+
+    def _unit(self, unit: Unit) -> None:
+        first = unit.steps[0]
+        self._done_here += 0 if isinstance(first, Call) else len(unit.steps)
+        if isinstance(first, Map):
+            self._maps([s for s in unit.steps if isinstance(s, Map)], unit)
+            return
+        if isinstance(first, Call):
+            self._call_back(first)
+            return
+        text, given = self._text(first)
+        self.work += first.target.count
+        types = [x.type if isinstance(x, Number) else "ptr" for x in given]
+        said = [f"{llvm_type(t)} {x.text if isinstance(x, Number) else x.node.at}"
+                for t, x in zip(types, given, strict=True)]  # fmt: skip
+        takes = ["ptr %o"] + [
+            f"{llvm_type(t)} %{name}" for t, name in zip(types, "xy", strict=False)
+        ]
+        name = self._function("void", ", ".join(takes), text)
+        self.w.do(f"call void {name}({', '.join([f'ptr {first.target.at}', *said])})")
+
+    def _call_back(self, step: Call) -> None:
+        """Let Python do a step."""
+        w, count = self.w, 1 + len(step.operands)
+        self.waits = True
+        words = self._lasting(self.memory.lasting(2 * _WORD * count))
+        write_word(w, Number(step.target.at, "ptr"), slot(w, words, 0))
+        for k, x in enumerate(step.operands, 1):
+            at = x.node.at if isinstance(x, Part) else slot(w, words, count + k)
+            if isinstance(x, Number):
+                write_word(w, x, at)
+            write_word(w, Number(at, "ptr"), slot(w, words, k))
+        address = w.put(f"ptrtoint ptr {words} to i64")
+        failed = self._serve(state.of_callback(step.number), address)
+        w.rare(failed, self.leave(state.NUMBER))
+
+    def _text(self, step: Step) -> tuple[str, list[Part | Number]]:
+        """What does one step, and what is given to it."""
+        match step:
+            case Copy():
+                return array_moves.copy(step), [step.source]
+            case Fold():
+                return array_moves.fold(step), [step.operand]
+            case Product():
+                self.work += step.a.shape[-1] * step.target.count
+                return array_moves.product(step), [step.a, step.b]
+        raise AssertionError(step)
+
+    def _maps(self, steps: Sequence[Map], unit: Unit) -> None:
+        kept = [node for node in unit.made() if node.at]
+        maps = Maps(steps, unit.count, kept)
+        text = maps.text()
+        self.work += unit.count * len(steps)
+        self._room = max(self._room, maps.room)
+        takes, said = [], []
+        for k, x in enumerate(maps.given):
+            type_ = llvm_type(x.type) if isinstance(x, Number) else "ptr"
+            takes.append(f"{type_} %a{k}")
+            said.append(f"{type_} {x.text if isinstance(x, Number) else self._address(x)}")
+        takes += [f"ptr %o{k}" for k in range(len(kept))]
+        said += [f"ptr {node.at}" for node in kept]
+        takes += ["ptr %room", "ptr %stop"]
+        said += ["ptr %room", f"ptr {self.load('ptr', state.STOP)}"]
+        name = self._function("i1", ", ".join(takes), text)
+        stopped = self.w.put(f"call i1 {name}({', '.join(said)})")
+        if maps.watches:
+            self.waits = True
+            self.w.rare(stopped, self.leave(state.STOPPED))
+
+    def _function(self, type: str, takes: str, text: str) -> str:
+        """The name of a function of the module with this text; functions that are alike are one."""
+        key = f"{type} {takes}\n{text}"
+        if key not in self._names:
+            name = self._names[key] = f"@k{len(self._names)}"
+            self.lines.append(f"define internal {type} {name}({takes}) nounwind noinline {{")
+            self.lines.append(text)
+        return self._names[key]
+
+
+def _is_on_arrays(i: Do) -> bool:
+    types = map(type_of, (i.target, *i.args))
+    return ops[i.op].number is None or any(map(is_array, types))
+
+
+def _entry(types: Sequence[str]) -> tuple[list[int], int]:
+    """Where values lie in an entry of a stack, and how many bytes it has."""
+    offsets, at = [], 0
+    for type_ in types:
+        offsets.append(at)
+        at += -(-max(bytes_of(type_), 8) // _LINE) * _LINE
+    return offsets, at
+
+
+def _check_layout(op: Any, symbol: Symbolic, args: Sequence[Any]) -> None:
+    """What an op gives lies as its entry says: it must be in order."""
+    (layout,) = op.layouts
+    arrays = [x for x in args if isinstance(x, Symbolic) and x.ndim > 1]
+    if layout is memory.in_order or symbol.ndim < 2:
+        return
+    if not symbol.is_in_order:
+        raise Untranslatable("a result that does not lie in order")
+    follows = layout in (memory.as_arguments, memory.as_first)
+    if layout is memory.as_made or (follows and all(x.is_in_order for x in arrays)):
+        return
+    ghosts = [x.ghost if isinstance(x, Symbolic) else x for x in args]
+    if not layout(np.empty(symbol.shape, symbol.dtype), ghosts).flags.c_contiguous:
+        raise Untranslatable("a result that does not lie in order")

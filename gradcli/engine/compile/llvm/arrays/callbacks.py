@@ -1,0 +1,123 @@
+"""Steps on arrays that machine code has no way of its own for: the function of the op in Python is
+called with arrays that lie on the memory of the code.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from gradcli.engine.compile.array_calls import function
+from gradcli.engine.compile.llvm.arrays.steps import SIZES, Operand, Part, Symbolic
+from gradcli.engine.compile.llvm.emit.errors import Untranslatable
+from gradcli.engine.compile.llvm.emit.writer import Number
+from gradcli.engine.compile.typed import DTYPES, Do, dtype_and_shape, is_array, type_of
+from gradcli.engine.values.data import Quiet
+
+
+class Reader:
+    """Reads an argument at an address: an array, or a number where its shape is None.
+
+    Args:
+        type: "float", "int" or "bool".
+        size: Bytes that lie at the address.
+        offset: Where its first element lies among them.
+    """
+
+    def __init__(
+        self,
+        type: str,
+        size: int,
+        shape: Sequence[int] | None = None,
+        strides: Sequence[int] = (),
+        offset: int = 0,
+    ) -> None:
+        self.size = size
+        self.is_float = type == "float"
+        self._memory = ctypes.c_char * size
+        self._is_number = shape is None
+        self._lies = (tuple(shape or ()), np.dtype(DTYPES[type]))
+        self._from = offset, tuple(strides)
+
+    def read(self, address: int) -> Any:
+        """What lies there."""
+        memory = self._memory.from_address(address)
+        found: Any = np.ndarray(*self._lies, memoryview(memory), *self._from)
+        return found.item() if self._is_number else found
+
+
+class Callback:
+    """A function in Python as a step: what it gives is put in order at an address.
+
+    Args:
+        function: It takes arrays and numbers.
+        args: Readers of its arguments, or the arguments themselves where they are known.
+    """
+
+    def __init__(
+        self, function: Callable[..., Any], args: Sequence[Any], shape: Sequence[int], type: str
+    ) -> None:
+        self._function = function
+        self._args = args
+        self._gives = tuple(shape), np.dtype(DTYPES[type])
+        self.readers = [x for x in args if isinstance(x, Reader)]
+        self._words = ctypes.c_int64 * (1 + len(self.readers))
+
+    def __call__(self, words: int) -> bool:
+        """Do it with the addresses of the result and of the arguments that are not known, and tell
+        whether it has been done: else the interpreter has the answer.
+        """
+        to, *places = self._words.from_address(words)
+        found = self._found(places)
+        if found is None:
+            return False
+        ctypes.memmove(to, found.__array_interface__["data"][0], found.nbytes)
+        return True
+
+    def is_in_order(self) -> bool:
+        """Whether what it gives of some numbers lies in order, as it must."""
+        numbers = np.random.default_rng(1)
+        rooms = [
+            numbers.random(-(-r.size // 8)) if r.is_float else np.zeros(r.size, np.int8)
+            for r in self.readers
+        ]
+        return self._found([x.__array_interface__["data"][0] for x in rooms]) is not None
+
+    def _found(self, places: Sequence[int]) -> Any:
+        given = iter(places)
+        args = [x.read(next(given)) if isinstance(x, Reader) else x for x in self._args]
+        try:
+            with Quiet():
+                found = np.asarray(self._function(*args))
+        except Exception:  # of which the interpreter has the message
+            return None
+        is_known = (found.shape, found.dtype) == self._gives and found.flags.c_contiguous
+        return found if is_known else None
+
+
+def callback(i: Do, args: Sequence[Any], type: str) -> tuple[Callback, tuple[Operand, ...]]:
+    """An op on arrays as a step in Python that gives elements of a type, and what its readers read;
+    the arguments are symbols or known.
+    """
+    operands: list[Operand] = []
+    known: list[Any] = []
+    for arg, x in zip(i.args, args, strict=True):
+        if not isinstance(x, Symbolic):
+            known.append(x)
+        elif x.ndim and (isinstance(x.source, Number) or not x.is_certain):
+            raise Untranslatable(f"`{i.op}` of what may lie otherwise")
+        elif isinstance(x.source, Number):
+            operands.append(x.source)
+            known.append(Reader(x.type, SIZES[x.type]))
+        else:
+            shape = x.shape if is_array(type_of(arg)) else None
+            operands.append(Part(x.source, 0, x.shape, x.strides))
+            known.append(Reader(x.type, x.source.bytes, shape, x.strides, x.offset))
+    _, shape = dtype_and_shape(i.target.type)
+    made = Callback(function(i, frozenset()), known, shape, type)
+    if not made.is_in_order():
+        raise Untranslatable(f"`{i.op}` gives what does not lie in order")
+    return made, tuple(operands)

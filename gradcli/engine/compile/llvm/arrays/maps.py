@@ -1,0 +1,387 @@
+"""Functions of a module that do several steps element by element in one pass over memory.
+
+Exact arithmetic stands in loops of this file's own, eight elements at a time; other functions are
+NumPy's inner loops, whose digits do not hang on how an array is cut. A long array is gone through
+in chunks, so that what is between two loops stays in the processor's nearest memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from gradcli.engine.compile.llvm.arrays.steps import SIZES, Map, Node, Part
+from gradcli.engine.compile.llvm.emit.inner_loops import inner_loop
+from gradcli.engine.compile.llvm.emit.writer import TYPES, Number, Writer
+
+CHUNK = 512
+"""Elements of a chunk: a multiple of what any processor takes at a time."""
+
+_WIDE = 8
+_WATCHED = 1 << 16  # elements from which a loop looks whether it is to stop
+_IN_MEMORY = {"float": "double", "int": "i64", "bool": "i8"}
+
+
+def _said(text: str) -> Callable[..., str]:
+    return lambda w, t, args: w.put(f"{text} {t} {', '.join(args)}")
+
+
+def _square(w: Writer, t: str, args: Sequence[str]) -> str:
+    return w.put(f"fmul {t} {args[0]}, {args[0]}")
+
+
+def _reciprocal(w: Writer, t: str, args: Sequence[str]) -> str:
+    return w.put(f"fdiv {t} {_splat(w, t, '0x3FF0000000000000')}, {args[0]}")
+
+
+def _intrinsic(name: str) -> Callable[..., str]:
+    def call(w: Writer, t: str, args: Sequence[str]) -> str:
+        kind = f"v{_WIDE}f64" if t.startswith("<") else "f64"
+        return w.put(f"call {t} @llvm.{name}.{kind}({t} {args[0]})")
+
+    return call
+
+
+def _not(w: Writer, t: str, args: Sequence[str]) -> str:
+    return w.put(f"xor {t} {args[0]}, {_splat(w, t, 'true')}")
+
+
+_FLOAT, _INT, _BOOL = (("float",) * 3, ("int",) * 3, ("bool",) * 3)
+_OWN: dict[tuple[Any, ...], Callable[..., str]] = {
+    (np.add, *_FLOAT): _said("fadd"),
+    (np.subtract, *_FLOAT): _said("fsub"),
+    (np.multiply, *_FLOAT): _said("fmul"),
+    (np.divide, *_FLOAT): _said("fdiv"),
+    (np.add, *_INT): _said("add"),
+    (np.subtract, *_INT): _said("sub"),
+    (np.multiply, *_INT): _said("mul"),
+    (np.negative, *_FLOAT[1:]): _said("fneg"),
+    (np.absolute, *_FLOAT[1:]): _intrinsic("fabs"),
+    (np.sqrt, *_FLOAT[1:]): _intrinsic("sqrt"),
+    (np.square, *_FLOAT[1:]): _square,
+    (np.reciprocal, *_FLOAT[1:]): _reciprocal,
+    (np.logical_and, *_BOOL): _said("and"),
+    (np.logical_or, *_BOOL): _said("or"),
+    (np.logical_not, *_BOOL[1:]): _not,
+    (np.isnan, "float", "bool"): lambda w, t, args: w.put(f"fcmp uno {t} {args[0]}, {args[0]}"),
+    **{
+        (function, type_, type_, "bool"): _said(sign)
+        for function, of_floats, of_ints in (
+            (np.less, "olt", "slt"),
+            (np.less_equal, "ole", "sle"),
+            (np.greater, "ogt", "sgt"),
+            (np.greater_equal, "oge", "sge"),
+            (np.equal, "oeq", "eq"),
+            (np.not_equal, "une", "ne"),
+        )
+        for type_, sign in (("float", f"fcmp {of_floats}"), ("int", f"icmp {of_ints}"))
+    },
+    ("cast", "int", "float"): lambda w, t, args: w.put(f"sitofp {t} {args[0]} to {_like(t, 0)}"),
+    ("cast", "bool", "float"): lambda w, t, args: w.put(f"uitofp {t} {args[0]} to {_like(t, 0)}"),
+    ("cast", "bool", "int"): lambda w, t, args: w.put(f"zext {t} {args[0]} to {_like(t, 1)}"),
+    ("cast", "int", "bool"): lambda w, t, args: w.put(f"icmp ne {t} {args[0]}, {_zero(t)}"),
+    ("cast", "float", "bool"): lambda w, t, args: w.put(f"fcmp une {t} {args[0]}, {_zero(t)}"),
+}
+"""What is exact, by function and types: any way to do it has the same digits."""
+
+
+def _like(t: str, k: int) -> str:
+    made = ("double", "i64")[k]
+    return f"<{_WIDE} x {made}>" if t.startswith("<") else made
+
+
+def _zero(t: str) -> str:
+    return "zeroinitializer" if t.startswith("<") else "0.0" if t == "double" else "0"
+
+
+def _splat(w: Writer, t: str, text: str) -> str:
+    """A number in all places of a vector."""
+    if not t.startswith("<"):
+        return text
+    of = t[1:-1].partition(" x ")[2]
+    first = w.put(f"insertelement {t} poison, {of} {text}, i64 0")
+    return w.put(f"shufflevector {t} {first}, {t} poison, <{_WIDE} x i32> zeroinitializer")
+
+
+def is_own(step: Map) -> bool:
+    """Whether a step is done here, not by one of NumPy's loops."""
+    return step.function in ("select", np.positive) or (step.function, *step.types) in _OWN
+
+
+class Maps:
+    """The text of a function that does these steps on arrays of `count` elements.
+
+    Args:
+        steps: They follow one another; all arrays have so many elements.
+        kept: The targets of which the elements are wanted.
+
+    Fields:
+        given: what it takes: the arrays whose elements it reads, and numbers; then come the
+            addresses of what is `kept`, of the room that it needs and of the byte that stops it.
+        room: bytes that it needs.
+        watches: whether it gives a bool: that it was stopped.
+    """
+
+    def __init__(self, steps: Sequence[Map], count: int, kept: Sequence[Node]) -> None:
+        self.steps = steps
+        self.count = count
+        self.kept = kept
+        self.watches = count > _WATCHED
+        self.given: list[Part | Number] = []
+        self.room = 0
+        self._w = Writer("")
+        self._of_stage = self._stages()
+        self._made = {id(s.target) for s in steps}
+        self._places: dict[int, str] = {id(x): f"%o{k}" for k, x in enumerate(kept)}
+        self._in_room: set[int] = set()
+        self._names: dict[Any, str] = {}
+        self._pinned: dict[Any, str] = {}
+
+    def text(self) -> str:
+        """What stands between the parameters' names and the end."""
+        w, n = self._w, self.count
+        long = n > CHUNK
+        self._place()
+        for x in (x for s in self.steps for x in s.operands):
+            self._take(x)
+        calls = max((len(s.types) for s in self.steps if not is_own(s)), default=0)
+        if calls:
+            w.do(f"%at = alloca [{calls} x ptr]")
+            w.do("%count = alloca i64")
+        for s in self.steps:
+            if not is_own(s):
+                self._pin_all(s)
+        w.go("chunk")
+        w.start("chunk")
+        off, length = "0", str(n)
+        if long:
+            last = "on" if self.watches else "done"
+            w.do(f"%off = phi i64 [ 0, %entry ], [ %next, %{last} ]")
+            w.do(f"%rest = sub i64 {n}, %off")
+            w.do(f"%is_last = icmp ult i64 %rest, {CHUNK}")
+            w.do(f"%len = select i1 %is_last, i64 %rest, i64 {CHUNK}")
+            off, length = "%off", "%len"
+        for stage in range(max(self._of_stage) + 1):
+            these = [s for s, k in zip(self.steps, self._of_stage, strict=True) if k == stage]
+            own = [s for s in these if is_own(s)]
+            if own:
+                self._loops(own, off, length)
+            for s in these:
+                if not is_own(s):
+                    self._call(s, off, length)
+        w.go("done")
+        w.start("done")
+        if self.watches:
+            w.do("%stopped = load atomic i8, ptr %stop monotonic, align 1")
+            w.branch(w.put("icmp ne i8 %stopped, 0"), "leave", "on")
+            w.start("leave")
+            w.do("ret i1 true")
+            w.start("on")
+        if long:
+            w.do(f"%next = add i64 %off, {CHUNK}")
+            w.branch(w.put(f"icmp ult i64 %next, {n}"), "chunk", "end")
+            w.start("end")
+        w.do("ret i1 false")
+        return "\n".join(["entry:", *w.lines, "}"])
+
+    def _stages(self) -> list[int]:
+        """When each step is done: own loops of a stage come before its calls."""
+        found: dict[int, tuple[int, bool]] = {}
+        stages = []
+        for s in self.steps:
+            own = is_own(s)
+            stage = 0
+            for x in s.operands:
+                if isinstance(x, Part) and id(x.node) in found:
+                    at, is_called = found[id(x.node)]
+                    stage = max(stage, at + (own and is_called))
+            found[id(s.target)] = stage, not own
+            stages.append(stage)
+        return stages
+
+    def _place(self) -> None:
+        """Give room to what goes from one loop to another."""
+        made = {
+            id(s.target): (k, is_own(s)) for s, k in zip(self.steps, self._of_stage, strict=True)
+        }
+        for s, stage in zip(self.steps, self._of_stage, strict=True):
+            nodes = [s.target] if not is_own(s) else []
+            nodes += [
+                x.node
+                for x in s.operands
+                if isinstance(x, Part) and id(x.node) in made
+                if not (is_own(s) and made[id(x.node)] == (stage, True))
+            ]
+            for node in nodes:
+                if id(node) not in self._places:
+                    self._places[id(node)] = f"%r{len(self._in_room)}"
+                    self._in_room.add(id(node))
+                    at = self._places[id(node)]
+                    self._w.do(f"{at} = getelementptr i8, ptr %room, i64 {self.room}")
+                    self.room += min(self.count, CHUNK) * 8
+
+    def _take(self, x: Part | Number) -> None:
+        key = self._key(x)
+        if isinstance(x, Part):
+            if id(x.node) in self._made or key in self._names:
+                return
+        elif key in self._names or not x.text.startswith("%"):
+            return
+        self._names[key] = f"%a{len(self.given)}"
+        self.given.append(x)
+
+    def _pin_all(self, s: Map) -> None:
+        """Put numbers into memory, where NumPy's loops read them."""
+        w = self._w
+        steps = []
+        for x, t in zip((*s.operands, None), s.types, strict=True):
+            is_number = isinstance(x, Number)
+            alone = isinstance(x, Part) and not x.shape and self.count > 1
+            steps.append(0 if is_number or alone else SIZES[t])
+            if isinstance(x, Number) and self._key(x) not in self._pinned:
+                held = w.name()
+                self._pinned[self._key(x)] = held
+                w.do(f"{held} = alloca i64")
+                text = self._names.get(self._key(x), x.text)
+                if t == "bool":
+                    text = w.put(f"zext i1 {text} to i8")
+                w.do(f"store {_IN_MEMORY[t]} {text}, ptr {held}")
+        name = "steps " + " ".join(map(str, steps))
+        if name not in self._pinned:
+            held = self._pinned[name] = w.name()
+            w.do(f"{held} = alloca [{len(steps)} x i64]")
+            for k, step in enumerate(steps):
+                w.do(f"store i64 {step}, ptr {w.put(f'getelementptr i64, ptr {held}, i64 {k}')}")
+        self._pinned[id(s)] = self._pinned[name]
+
+    def _call(self, s: Map, off: str, length: str) -> None:
+        """Let one of NumPy's loops do a step on the chunk."""
+        w = self._w
+        address, data = inner_loop(s.function, s.types)
+        operands = [*s.operands, Part(s.target, 0, s.target.shape, ())]
+        for k, (x, t) in enumerate(zip(operands, s.types, strict=True)):
+            if isinstance(x, Number):
+                base = self._pinned[self._key(x)]
+            elif not x.shape and k < len(s.operands):
+                base = self._base(x)
+            else:
+                base = self._element(self._base(x), t, x.node, off, "0")
+            w.do(f"store ptr {base}, ptr {w.put(f'getelementptr ptr, ptr %at, i64 {k}')}")
+        w.do(f"store i64 {length}, ptr %count")
+        w.do(
+            f"call void inttoptr (i64 {address} to ptr)(ptr %at, ptr %count, "
+            f"ptr {self._pinned[id(s)]}, ptr inttoptr (i64 {data} to ptr)) nounwind"
+        )
+
+    def _base(self, x: Part) -> str:
+        return self._places[id(x.node)] if id(x.node) in self._made else self._names[self._key(x)]
+
+    def _key(self, x: Part | Number) -> Any:
+        """What tells operands apart."""
+        if isinstance(x, Number):
+            return "number", x.type, x.text
+        if id(x.node) in self._made:
+            return "made", id(x.node)
+        return "of", id(x.node), x.offset, bool(x.shape)
+
+    def _element(self, base: str, type: str, node: Node, off: str, i: str) -> str:
+        """The address of an element of the chunk."""
+        w = self._w
+        at = i
+        if id(node) not in self._in_room and off != "0":
+            at = off if i == "0" else w.put(f"add i64 {off}, {i}")
+        return w.put(f"getelementptr {_IN_MEMORY[type]}, ptr {base}, i64 {at}")
+
+    def _loops(self, steps: Sequence[Map], off: str, length: str) -> None:
+        """Do steps element by element: eight at a time, then those that are left."""
+        n, w = self.count, self._w
+        whole = length
+        if n % _WIDE:
+            whole = str(n // _WIDE * _WIDE) if n <= CHUNK else w.put(f"and i64 {length}, -8")
+        if n >= _WIDE:
+            self._loop(steps, off, "0", whole, _WIDE)
+        if n % _WIDE:
+            self._loop(steps, off, whole if n >= _WIDE else "0", length, 1)
+
+    def _loop(self, steps: Sequence[Map], off: str, start: str, end: str, width: int) -> None:
+        w = self._w
+        known: dict[Any, str] = {}
+        for s in steps:  # what does not hang on the element
+            for x, t in zip(s.operands, s.types, strict=False):
+                if isinstance(x, Number) or not x.shape:
+                    self._alone(x, t, width, known)
+        head, body, on, before = w.label(), w.label(), w.label(), w.block
+        w.go(head)
+        w.start(head)
+        i, following = w.name(), w.name()
+        w.do(f"{i} = phi i64 [ {start}, %{before} ], [ {following}, %{body} ]")
+        w.branch(w.put(f"icmp ult i64 {i}, {end}"), body, on)
+        w.start(body)
+        for s in steps:
+            args = []
+            for x, t in zip(s.operands, s.types, strict=False):
+                key = self._key(x)
+                if key not in known:
+                    assert isinstance(x, Part)
+                    at = self._element(self._base(x), t, x.node, off, i)
+                    known[key] = _load(w, t, at, width)
+                args.append(known[key])
+            made = _done(w, s, args, width)
+            known[("made", id(s.target))] = made
+            if id(s.target) in self._places:
+                t = s.types[-1]
+                _store(
+                    w,
+                    t,
+                    made,
+                    self._element(self._places[id(s.target)], t, s.target, off, i),
+                    width,
+                )
+        w.do(f"{following} = add i64 {i}, {width}")
+        w.go(head)
+        w.start(on)
+
+    def _alone(self, x: Part | Number, t: str, width: int, known: dict[Any, str]) -> None:
+        w, key = self._w, self._key(x)
+        if key in known or (isinstance(x, Part) and id(x.node) in self._made):
+            return
+        llvm = TYPES[t]
+        if isinstance(x, Number):
+            text = self._names.get(key, x.text)
+        else:
+            text = _load(w, t, self._names[key], 1)
+        known[key] = _splat(w, f"<{width} x {llvm}>", text) if width > 1 else text
+
+
+def _load(w: Writer, type: str, at: str, width: int) -> str:
+    held = _IN_MEMORY[type]
+    t = f"<{width} x {held}>" if width > 1 else held
+    found = w.put(f"load {t}, ptr {at}, align {SIZES[type]}")
+    if type != "bool":
+        return found
+    return w.put(f"icmp ne {t} {found}, {'zeroinitializer' if width > 1 else '0'}")
+
+
+def _store(w: Writer, type: str, x: str, at: str, width: int) -> None:
+    held = _IN_MEMORY[type]
+    t = f"<{width} x {held}>" if width > 1 else held
+    if type == "bool":
+        x = w.put(f"zext {t.replace('i8', 'i1')} {x} to {t}")
+    w.do(f"store {t} {x}, ptr {at}, align {SIZES[type]}")
+
+
+def _done(w: Writer, s: Map, args: Sequence[str], width: int) -> str:
+    """The result of a step of which no function of NumPy's is called."""
+
+    def named(type: str) -> str:
+        return f"<{width} x {TYPES[type]}>" if width > 1 else TYPES[type]
+
+    if s.function is np.positive:
+        return args[0]
+    if s.function == "select":
+        test, yes, no = args
+        t = named(s.types[1])
+        return w.put(f"select {named('bool')} {test}, {t} {yes}, {t} {no}")
+    return _OWN[s.function, *s.types](w, named(s.types[0]), args)

@@ -1,0 +1,204 @@
+"""Functions of a module that move elements, put them together, or multiply matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from gradcli.engine.compile.llvm.arrays.steps import SIZES, Copy, Fold, Part, Product
+from gradcli.engine.compile.llvm.emit.inner_loops import inner_loop
+from gradcli.engine.compile.llvm.emit.writer import Number, Writer
+
+_IN_MEMORY = {"float": "double", "int": "i64", "bool": "i8"}
+_WIDE = 8
+
+
+def copy(step: Copy) -> str:
+    """The text behind the names of the parameters `%o`, and `%x`, the elements that are copied, or
+    the number.
+    """
+    w, type_ = Writer(""), step.target.type
+    held = _IN_MEMORY[type_]
+    source = None if isinstance(step.source, Number) else step.source
+    of_number = source is None
+    shape = step.to.shape
+    strides = [step.to.strides, _strides(source, shape) if source else (0,) * len(shape)]
+    number = "%x"
+    if of_number and type_ == "bool":
+        number = w.put("zext i1 %x to i8")
+    sizes, (out, taken) = _merged(shape, strides)
+    starts = [_at(w, "%o", str(step.to.offset))]
+    starts.append(_at(w, "%x", str(source.offset)) if source else "")
+
+    def inner(at: Sequence[str]) -> None:
+        size = SIZES[type_]
+        is_dense = out[-1] == size and (of_number or taken[-1] in (0, size)) and type_ != "bool"
+        width = _WIDE if is_dense and sizes[-1] % _WIDE == 0 else 1
+        t = f"<{width} x {held}>" if width > 1 else held
+        fixed = number if of_number else ""
+        if not of_number and taken[-1] == 0:
+            fixed = w.put(f"load {held}, ptr {at[1]}, align {size}")
+        if fixed and width > 1:
+            first = w.put(f"insertelement {t} poison, {held} {fixed}, i64 0")
+            fixed = w.put(f"shufflevector {t} {first}, {t} poison, <{width} x i32> zeroinitializer")
+
+        def each(i: str) -> None:
+            x = fixed
+            if not x:
+                x = w.put(f"load {t}, ptr {_moved(w, at[1], i, taken[-1])}, align {size}")
+            w.do(f"store {t} {x}, ptr {_moved(w, at[0], i, out[-1])}, align {size}")
+
+        _loop(w, sizes[-1], each, width)
+
+    _nest(w, sizes, [out, taken], starts, inner)
+    w.do("ret void")
+    return "\n".join(["entry:", *w.lines, "}"])
+
+
+def fold(step: Fold) -> str:
+    """The text behind the names of the parameters `%o` and `%x`: NumPy's loops in its order."""
+    w, type_ = Writer(""), step.target.type
+    held, size = _IN_MEMORY[type_], SIZES[type_]
+    steps_out, at = [0] * len(step.operand.shape), size
+    for k in reversed(range(len(steps_out))):
+        if k not in step.axes:
+            steps_out[k] = at
+            at *= step.operand.shape[k]
+    sizes, (out, taken) = _merged(step.operand.shape, [steps_out, step.operand.strides])
+    first = step.first.text if type_ != "bool" else str(int(step.first.text == "true"))
+    if not out[-1]:
+        w.do(f"%count = alloca i64\n  store i64 {sizes[-1]}, ptr %count")
+        w.do("%at = alloca [3 x ptr]\n  %steps = alloca [3 x i64]")
+        for k, s in enumerate((0, taken[-1], 0)):
+            w.do(f"store i64 {s}, ptr {w.put(f'getelementptr i64, ptr %steps, i64 {k}')}")
+        address, data = inner_loop(step.function, (type_,) * 3)
+    _loop(
+        w,
+        step.target.count,
+        lambda i: w.do(f"store {held} {first}, ptr {_moved(w, '%o', i, size)}, align {size}"),
+    )
+
+    def inner(at: Sequence[str]) -> None:
+        if not out[-1]:
+            for k, x in enumerate((at[0], at[1], at[0])):
+                w.do(f"store ptr {x}, ptr {w.put(f'getelementptr ptr, ptr %at, i64 {k}')}")
+            w.do(
+                f"call void inttoptr (i64 {address} to ptr)(ptr %at, ptr %count, ptr %steps, "
+                f"ptr inttoptr (i64 {data} to ptr)) nounwind"
+            )
+            return
+        said = {np.add: "fadd", np.logical_or: "or", np.logical_and: "and"}[step.function]
+        width = _WIDE if sizes[-1] % _WIDE == 0 and taken[-1] == size else 1
+        t = f"<{width} x {held}>" if width > 1 else held
+
+        def each(i: str) -> None:
+            to = _moved(w, at[0], i, out[-1])
+            x = w.put(f"load {t}, ptr {to}, align {size}")
+            y = w.put(f"load {t}, ptr {_moved(w, at[1], i, taken[-1])}, align {size}")
+            w.do(f"store {t} {w.put(f'{said} {t} {x}, {y}')}, ptr {to}, align {size}")
+
+        _loop(w, sizes[-1], each, width)
+
+    _nest(w, sizes, [out, taken], ["%o", _at(w, "%x", str(step.operand.offset))], inner)
+    w.do("ret void")
+    return "\n".join(["entry:", *w.lines, "}"])
+
+
+def product(step: Product) -> str:
+    """The text behind the names of the parameters `%o`, `%x` and `%y`."""
+    w = Writer("")
+    a, b = step.a, step.b
+    rows, columns = (a.shape[:-1] or (1,))[0], (b.shape[1:] or (1,))[0]
+    of_a = (a.strides[0] if len(a.shape) > 1 else 0, a.strides[-1])
+    of_b = (b.strides[0], b.strides[1] if len(b.shape) > 1 else 0)
+    across = 8 if len(b.shape) > 1 else 0
+    of_out = (8 * columns if len(a.shape) > 1 else 0, across)
+    address, data = inner_loop(np.matmul, ("float",) * 3)
+    for name, numbers in (
+        ("sizes", (1, rows, a.shape[-1], columns)),
+        ("steps", (0, 0, 0, *of_a, *of_b, *of_out)),
+    ):
+        w.do(f"%{name} = alloca [{len(numbers)} x i64]")
+        for k, number in enumerate(numbers):
+            w.do(f"store i64 {number}, ptr {w.put(f'getelementptr i64, ptr %{name}, i64 {k}')}")
+    w.do("%at = alloca [3 x ptr]")
+    places = [_at(w, "%x", str(a.offset)), _at(w, "%y", str(b.offset)), "%o"]
+    for k, x in enumerate(places):
+        w.do(f"store ptr {x}, ptr {w.put(f'getelementptr ptr, ptr %at, i64 {k}')}")
+    w.do(
+        f"call void inttoptr (i64 {address} to ptr)(ptr %at, ptr %sizes, ptr %steps, "
+        f"ptr inttoptr (i64 {data} to ptr)) nounwind"
+    )
+    w.do("ret void")
+    return "\n".join(["entry:", *w.lines, "}"])
+
+
+def _strides(x: Part, shape: Sequence[int]) -> tuple[int, ...]:
+    """Steps of a part that is copied to all of a shape."""
+    lead = (0,) * (len(shape) - len(x.shape))
+    own = (0 if n == 1 else s for n, s in zip(x.shape, x.strides, strict=True))
+    return (*lead, *own)
+
+
+def _merged(
+    shape: Sequence[int], strides: Sequence[Sequence[int]]
+) -> tuple[list[int], list[list[int]]]:
+    """The dimensions with those put together that every array goes through as one."""
+    sizes: list[int] = []
+    found: list[list[int]] = [[] for _ in strides]
+    for k, n in enumerate(shape):
+        if n == 1:
+            continue
+        if sizes and all(f[-1] == s[k] * n for f, s in zip(found, strides, strict=True)):
+            sizes[-1] *= n
+            for f, s in zip(found, strides, strict=True):
+                f[-1] = s[k]
+            continue
+        sizes.append(n)
+        for f, s in zip(found, strides, strict=True):
+            f.append(s[k])
+    return (sizes, found) if sizes else ([1], [[0] for _ in strides])
+
+
+def _at(w: Writer, base: str, offset: str) -> str:
+    return base if offset == "0" else w.put(f"getelementptr i8, ptr {base}, i64 {offset}")
+
+
+def _moved(w: Writer, base: str, i: str, step: int) -> str:
+    return _at(w, base, w.put(f"mul i64 {i}, {step}") if step else "0")
+
+
+def _nest(
+    w: Writer,
+    sizes: Sequence[int],
+    strides: Sequence[Sequence[int]],
+    bases: Sequence[str],
+    inner: Callable[[Sequence[str]], None],
+) -> None:
+    """Loops over all but the last dimension, the first outermost."""
+    if len(sizes) == 1:
+        inner(bases)
+        return
+
+    def each(i: str) -> None:
+        at = [base and _moved(w, base, i, s[0]) for base, s in zip(bases, strides, strict=True)]
+        _nest(w, sizes[1:], [s[1:] for s in strides], at, inner)
+
+    _loop(w, sizes[0], each)
+
+
+def _loop(w: Writer, count: int, each: Callable[[str], None], width: int = 1) -> None:
+    if count == width:
+        each("0")
+        return
+    head, on, before = w.label(), w.label(), w.block
+    w.go(head)
+    w.start(head)
+    i, following = w.name(), w.name()
+    hole = len(w.lines)
+    each(i)
+    w.do(f"{following} = add i64 {i}, {width}")
+    w.lines.insert(hole, f"  {i} = phi i64 [ 0, %{before} ], [ {following}, %{w.block} ]")
+    w.branch(w.put(f"icmp ult i64 {following}, {count}"), head, on)
+    w.start(on)

@@ -1,0 +1,131 @@
+"""In which order steps on arrays are done, and where their results lie.
+
+Steps that go element by element through arrays of one size are done together where they can be.
+What is read no more makes room for what comes next, as in `scratch`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+
+from gradcli.engine.compile.llvm.arrays.steps import (
+    Call,
+    Copy,
+    Fold,
+    Map,
+    Node,
+    Part,
+    Product,
+    Step,
+)
+
+_MOST = 40  # steps that are done together
+
+_LINE = 64  # bytes that memory is given by
+
+
+class Unit:
+    """Steps that are done together: several that go element by element, or one other."""
+
+    __slots__ = ("count", "steps")
+
+    def __init__(self, step: Step) -> None:
+        self.steps = [step]
+        self.count = step.target.count if isinstance(step, Map) else -1
+
+    def reads(self) -> Iterator[Node]:
+        """The arrays that are made elsewhere."""
+        made = {id(s.target) for s in self.steps}
+        for s in self.steps:
+            yield from (x.node for x in parts(s) if id(x.node) not in made)
+
+    def made(self) -> list[Node]:
+        return list({id(s.target): s.target for s in self.steps}.values())
+
+
+def parts(step: Step) -> Iterator[Part]:
+    """The arrays that a step reads."""
+    match step:
+        case Map() | Call():
+            found: Sequence[object] = step.operands
+        case Fold():
+            found = (step.operand,)
+        case Product():
+            found = (step.a, step.b)
+        case Copy():
+            found = (step.source,)
+    yield from (x for x in found if isinstance(x, Part))
+
+
+def units(steps: Sequence[Step]) -> list[Unit]:
+    """The steps put together, in an order in which they can be done."""
+    found: list[Unit] = []
+    place: dict[int, int] = {}
+    for step in steps:
+        at = _joined(step, found, place) if isinstance(step, Map) else None
+        if at is None:
+            at = len(found)
+            found.append(Unit(step))
+        else:
+            found[at].steps.append(step)
+        place[id(step.target)] = at
+    return found
+
+
+def _joined(step: Map, found: Sequence[Unit], place: dict[int, int]) -> int | None:
+    """With which unit a step can be done."""
+    count, first = step.target.count, 0
+    for x in parts(step):
+        k = place.get(id(x.node), -1)
+        is_whole = bool(x.shape) or count == 1
+        together = is_whole and k >= 0 and found[k].count == count == x.node.count
+        first = max(first, k if together else k + 1)
+    for k in range(first, len(found)):
+        if found[k].count == count and len(found[k].steps) < _MOST:
+            return k
+    return None
+
+
+class Memory:
+    """Where arrays lie in the memory of one call.
+
+    Fields:
+        size: bytes of it.
+    """
+
+    def __init__(self) -> None:
+        self.size = 0
+        self._free: dict[int, list[int]] = {}
+
+    def lasting(self, bytes_: int) -> int:
+        """The place of what stays there."""
+        at, self.size = self.size, self.size + _rounded(bytes_)
+        return at
+
+    def passing(self, found: Sequence[Unit], placed: Collection[int]) -> dict[int, int]:
+        """The places of what is read by other units than the one that makes it, and no more behind
+        them, by identity; what is `placed` has one already.
+        """
+        last: dict[int, int] = {}
+        for k, unit in enumerate(found):
+            last.update((id(x), k) for x in unit.reads())
+        places: dict[int, int] = {}
+        sizes: dict[int, int] = {}
+        for k, unit in enumerate(found):
+            for node in unit.made():
+                at = last.get(id(node), -1)
+                is_new = id(node) not in placed and id(node) not in places
+                if is_new and (at > k or unit.count < 0):
+                    sizes[id(node)] = size = _rounded(node.bytes)
+                    free = self._free.setdefault(size, [])
+                    places[id(node)] = free.pop() if free else self.lasting(size)
+            for key, place in places.items():
+                if max(last.get(key, -1), 0) == k and key in sizes:
+                    self._free[sizes.pop(key)].append(place)
+        for key, size in sizes.items():
+            self._free[size].append(places[key])
+        return places
+
+
+def _rounded(bytes_: int) -> int:
+    return -(-bytes_ // _LINE) * _LINE

@@ -1,0 +1,511 @@
+"""What is done to whole arrays, step by step: NumPy's functions, as values of ops on arrays call
+them. They are found by calling those with `Symbolic` arrays, which write down what is done to them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from gradcli.engine.compile.llvm.emit.errors import Untranslatable
+from gradcli.engine.compile.llvm.emit.inner_loops import TYPE_OF, types_of
+from gradcli.engine.compile.llvm.emit.writer import Number, constant
+from gradcli.engine.compile.typed import DTYPES
+from gradcli.record import Record
+
+SIZES = {"float": 8, "int": 8, "bool": 1}
+"""Bytes of an element."""
+
+
+class Node:
+    """An array, whose elements lie in order in memory.
+
+    Fields:
+        type: "float", "int" or "bool".
+        at: LLVM's name of its address, where it has one.
+        lasts: whether nothing is written over it before its block is over.
+        certain: whether the interpreter's array lies in order, too: one that is a number spread out
+            may not.
+    """
+
+    __slots__ = ("at", "certain", "lasts", "shape", "type")
+
+    def __init__(self, type: str, shape: Sequence[int], at: str = "") -> None:
+        self.type = type
+        self.shape = tuple(shape)
+        self.at = at
+        self.lasts = True
+        self.certain = True
+        if 0 in self.shape:
+            raise Untranslatable("an array of no elements")
+
+    @property
+    def count(self) -> int:
+        return math.prod(self.shape)
+
+    @property
+    def bytes(self) -> int:
+        return self.count * SIZES[self.type]
+
+
+class Part(Record):
+    """Elements of an array, from an offset on in these steps, both in bytes."""
+
+    __slots__ = ("node", "offset", "shape", "strides")
+    node: Node
+    offset: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+
+
+Operand: TypeAlias = Part | Number
+"""Of a `Map` all elements of an array in their order, one element, or a number."""
+
+
+class Map(Record):
+    """target = a function of each element; `function` is one of NumPy's or "select", a choice, or
+    "cast". The operands are of its types, the target of the last of them.
+    """
+
+    __slots__ = ("target", "function", "types", "operands")
+    target: Node
+    function: Any
+    types: tuple[str, ...]
+    operands: tuple[Operand, ...]
+
+
+class Fold(Record):
+    """target = the elements put together by a function of NumPy's over the dimensions `axes`,
+    beginning with a number.
+    """
+
+    __slots__ = ("target", "function", "operand", "axes", "first")
+    target: Node
+    function: Any
+    operand: Part
+    axes: tuple[int, ...]
+    first: Number
+
+
+class Product(Record):
+    """target = the matrix product, by NumPy's own loop; vectors have no first or last size."""
+
+    __slots__ = ("target", "a", "b")
+    target: Node
+    a: Part
+    b: Part
+
+
+class Copy(Record):
+    """The elements of a part of an array are put into a part of `target`."""
+
+    __slots__ = ("target", "to", "source")
+    target: Node
+    to: Part
+    source: Operand
+
+
+class Call(Record):
+    """target = what a function in Python gives, the step `number` of those that are called."""
+
+    __slots__ = ("target", "number", "operands")
+    target: Node
+    number: int
+    operands: tuple[Operand, ...]
+
+
+Step: TypeAlias = Map | Fold | Product | Copy | Call
+
+_LARGE = 1 << 27  # multiplications of a product that the interpreter does in pieces
+_FOLDS: dict[Any, tuple[str, float | bool]] = {
+    np.add: ("float", 0.0),
+    np.logical_or: ("bool", False),
+    np.logical_and: ("bool", True),
+}
+_BY_EXPONENT = {2.0: np.square, 1.0: np.positive, 0.5: np.sqrt, -1.0: np.reciprocal}
+"""What an array to the power of a plain number is by."""
+
+
+class Steps:
+    """The steps that are written down.
+
+    Fields:
+        steps: they.
+        kept: arrays that they read, which must be there as long as the code.
+    """
+
+    def __init__(self, kept: list[Any]) -> None:
+        self.steps: list[Step] = []
+        self.kept = kept
+
+    def whole(self, node: Node) -> Symbolic:
+        """An array as a symbol."""
+        return Symbolic(self, node, np.empty(node.shape, DTYPES[node.type]))
+
+    def number(self, number: Number) -> Symbolic:
+        """A number that is known when the code runs as a symbol."""
+        if number.type not in DTYPES:
+            raise Untranslatable("a number that is none of 64 bits")
+        return Symbolic(self, number, np.empty((), DTYPES[number.type]))
+
+    def map(self, function: Any, args: Sequence[Any], types: tuple[str, ...]) -> Symbolic:
+        """A function of each element; the types are those of its arguments and its result."""
+        symbols = [self.symbol(x) for x in args]
+        shape = np.broadcast_shapes(*(x.shape for x in symbols))
+        self._check_order(symbols, shape)
+        target = Node(types[-1], shape)
+        operands = [self._cast(x, t) for x, t in zip(symbols, types, strict=False)]
+        taken = tuple(self._spread(x, shape) for x in operands)
+        self.steps.append(Map(target, function, types, taken))
+        return self.whole(target)
+
+    def symbol(self, x: Any) -> Symbolic:
+        """An argument of one of NumPy's functions as a symbol."""
+        if isinstance(x, Symbolic):
+            return x
+        if isinstance(x, np.ndarray) and x.ndim:
+            return self._held(x)
+        if isinstance(x, np.generic | np.ndarray):
+            x = x.item()
+        found = constant(x)
+        if found is None:
+            raise Untranslatable("an argument that is no number of 64 bits")
+        return self.number(found)
+
+    def _held(self, x: Any) -> Symbolic:
+        """An array that is known."""
+        if x.dtype not in TYPE_OF or not x.size:
+            raise Untranslatable("an array of another dtype")
+        self.kept.append(x)
+        at = x.__array_interface__["data"][0]
+        node = Node(TYPE_OF[x.dtype], x.shape, f"inttoptr (i64 {at} to ptr)")
+        return Symbolic(self, node, x)
+
+    def in_order(self, x: Symbolic) -> Part:
+        """All elements of an array in their order, put so where they are not."""
+        if isinstance(x.source, Node) and x.ghost.flags.c_contiguous:
+            return x.part()
+        return self.copy(x, Node(x.type, x.shape))
+
+    def copy(self, x: Symbolic, target: Node) -> Part:
+        """Put all elements of an array into another one."""
+        whole = self.whole(target).part()
+        source = x.part() if isinstance(x.source, Node) else x.source
+        self.steps.append(Copy(target, whole, source))
+        return whole
+
+    def _cast(self, x: Symbolic, type: str) -> Symbolic:
+        return x if x.type == type else self.map("cast", [x], (x.type, type))
+
+    def _spread(self, x: Symbolic, shape: tuple[int, ...]) -> Operand:
+        if isinstance(x.source, Number):
+            return x.source
+        if x.source.count == math.prod(shape) == 1:
+            return Part(x.source, 0, x.source.shape, ())
+        if not any(s for n, s in zip(x.shape, x.ghost.strides, strict=True) if n > 1):
+            return Part(x.source, x.offset, (), ())
+        if x.shape != shape:
+            x = x.shown(np.broadcast_to(x.ghost, shape))
+        return self.in_order(x)
+
+    def _check_order(self, symbols: Sequence[Symbolic], shape: tuple[int, ...]) -> None:
+        """NumPy lays a result as the arguments lie: it must be in order."""
+        if len(shape) < 2 or all(
+            x.shape == shape and x.ghost.flags.c_contiguous for x in symbols if x.ndim
+        ):
+            return
+        if not all(x.is_certain for x in symbols):
+            raise Untranslatable("arrays that may lie otherwise")
+        ghosts = [x.ghost for x in symbols]
+        flags = [["readonly"]] * len(ghosts) + [["writeonly", "allocate"]]
+        dtypes = [None] * len(ghosts) + [np.dtype(np.bool_)]
+        made = np.nditer([*ghosts, None], [], flags, dtypes).operands[-1]  # type: ignore[arg-type]
+        if not made.flags.c_contiguous:
+            raise Untranslatable("a result that does not lie in order")
+
+    def fold(self, function: Any, x: Symbolic, axis: Any, keepdims: Any) -> Symbolic:
+        """The elements put together along some dimensions, or all."""
+        type_, first = _FOLDS.get(function, ("", 0.0))
+        if x.type != type_:
+            raise Untranslatable(f"`{function.__name__}` along dimensions of {x.type}")
+        if not isinstance(x.source, Node) or not x.ndim or min(x.ghost.strides) < 0:
+            raise Untranslatable("a sum of what lies nowhere, or backwards")
+        if function is np.add and x.ndim > 1 and not x.ghost.flags.c_contiguous:
+            raise Untranslatable("a sum of what does not lie in order")
+        if not x.is_certain and x.ndim > 1 and axis is not None:
+            raise Untranslatable("a sum of what may lie otherwise")
+        axes = range(x.ndim) if axis is None else axis if type(axis) is tuple else (axis,)
+        taken = tuple(sorted({int(k) % x.ndim for k in axes}))
+        kept = [1 if k in taken else n for k, n in enumerate(x.shape) if keepdims or k not in taken]
+        target = Node(type_, kept)
+        number = constant(first)
+        assert number is not None
+        self.steps.append(Fold(target, function, self.in_order(x), taken, number))
+        return self.whole(target)
+
+    def product(self, a: Symbolic, b: Symbolic) -> Symbolic:
+        """The matrix product of matrices or vectors."""
+        if not {a.ndim, b.ndim} <= {1, 2} or (a.type, b.type) != ("float", "float"):
+            raise Untranslatable("a product of several matrices")
+        rows, columns = a.shape[:-1], b.shape[1:]
+        if math.prod(rows) * math.prod(columns) * a.shape[-1] >= _LARGE:
+            raise Untranslatable("a large product of matrices")
+        target = Node("float", (*rows, *columns))
+        self.steps.append(Product(target, self._laid(a), self._laid(b)))
+        return self.whole(target)
+
+    def _laid(self, x: Symbolic) -> Part:
+        if not x.is_certain:
+            raise Untranslatable("a product of what may lie otherwise")
+        if isinstance(x.source, Node):
+            return x.part()
+        node = self.copy(self.number(x.source), Node(x.type, (1,))).node
+        return Part(node, 0, x.shape, x.strides)
+
+
+class Symbolic(np.lib.mixins.NDArrayOperatorsMixin):
+    """An array, or a part of one, that writes down what is done to it. `ghost` is an array that
+    lies as it does; what stands in it is nothing.
+    """
+
+    __slots__ = ("ghost", "root", "source", "steps")
+
+    def __init__(self, steps: Steps, source: Node | Number, ghost: Any, root: Any = None) -> None:
+        self.steps = steps
+        self.source = source
+        self.ghost = ghost
+        self.root = ghost if root is None else root
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.ghost.shape  # type: ignore[no-any-return]
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        return self.ghost.strides  # type: ignore[no-any-return]
+
+    @property
+    def ndim(self) -> int:
+        return self.ghost.ndim  # type: ignore[no-any-return]
+
+    @property
+    def size(self) -> int:
+        return self.ghost.size  # type: ignore[no-any-return]
+
+    @property
+    def dtype(self) -> Any:
+        return self.ghost.dtype
+
+    @property
+    def flags(self) -> Any:
+        return self.ghost.flags
+
+    @property
+    def T(self) -> Symbolic:  # noqa: N802 - NumPy's name
+        return self.shown(self.ghost.T)
+
+    @property
+    def type(self) -> str:
+        return self.source.type
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether the interpreter's array lies as this one does."""
+        return isinstance(self.source, Number) or self.source.certain
+
+    @property
+    def is_in_order(self) -> bool:
+        """Whether the interpreter's array has its elements in order in memory."""
+        return self.is_certain and bool(self.ghost.flags.c_contiguous)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it is all of an array."""
+        is_all = isinstance(self.source, Node) and self.size == self.source.count
+        return is_all and self.offset == 0 and bool(self.ghost.flags.c_contiguous)
+
+    @property
+    def offset(self) -> int:
+        found, root = (x.__array_interface__["data"][0] for x in (self.ghost, self.root))
+        return found - root  # type: ignore[no-any-return]
+
+    def __len__(self) -> int:
+        return len(self.ghost)
+
+    def __bool__(self) -> bool:
+        raise Untranslatable("a value decides what is done")
+
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        raise Untranslatable("an array is made")
+
+    def part(self) -> Part:
+        """Where its elements lie."""
+        assert isinstance(self.source, Node)
+        return Part(self.source, self.offset, self.shape, self.strides)
+
+    def shown(self, ghost: Any) -> Symbolic:
+        """A view of it, as its ghost has become another one."""
+        if np.may_share_memory(ghost, self.root) or isinstance(self.source, Number):
+            return Symbolic(self.steps, self.source, ghost, self.root)
+        raise Untranslatable("a copy is made")
+
+    def reshape(self, *shape: Any, **options: Any) -> Symbolic:
+        ghost = self.ghost.reshape(*shape, **options)
+        if np.may_share_memory(ghost, self.root) or isinstance(self.source, Number):
+            return self.shown(ghost)
+        found = self.steps.in_order(self)
+        return Symbolic(self.steps, found.node, np.empty(found.shape, self.dtype)).reshape(*shape)
+
+    def transpose(self, *axes: Any) -> Symbolic:
+        return self.shown(self.ghost.transpose(*axes))
+
+    def copy(self, order: str = "C") -> Symbolic:
+        if not self.ghost.copy(order).flags.c_contiguous:
+            raise Untranslatable("a copy that does not lie in order")
+        return self.steps.whole(self.steps.copy(self, Node(self.type, self.shape)).node)
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        """Put elements into an array that is being made."""
+        to, x = self[index] if index is not Ellipsis else self, self.steps.symbol(value)
+        if not isinstance(self.source, Node) or self.source.at or to.type != x.type:
+            raise Untranslatable("a change of an array that is there")
+        source = x.part() if isinstance(x.source, Node) else x.source
+        self.steps.steps.append(Copy(self.source, to.part(), source))
+
+    def __getitem__(self, index: Any) -> Symbolic:
+        return self.shown(self.ghost[index]) if index != () else self
+
+    def item(self) -> Symbolic:
+        """What it is as plain data."""
+        return self
+
+    def astype(self, dtype: Any, copy: bool = True) -> Symbolic:
+        if np.dtype(dtype) == self.dtype:
+            return self
+        if np.dtype(dtype) not in TYPE_OF:
+            raise Untranslatable(f"an array of {dtype} is made")
+        return self.steps.map("cast", [self], (self.type, TYPE_OF[np.dtype(dtype)]))
+
+    def sum(self, axis: Any = None, keepdims: Any = False) -> Symbolic:
+        return self.steps.fold(np.add, self, axis, keepdims)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *args: Any, **options: Any) -> Any:
+        if method != "__call__" or options:
+            raise Untranslatable(f"`{ufunc.__name__}` is called otherwise than for its value")
+        symbols = [self.steps.symbol(x) for x in args]
+        if ufunc is np.matmul:
+            return self.steps.product(*symbols)
+        if ufunc.signature is not None:
+            raise Untranslatable(f"`{ufunc.__name__}` of arrays is called")
+        types = types_of(ufunc, tuple(x.type for x in symbols))
+        return self.steps.map(ufunc, symbols, types)
+
+    def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> Any:
+        found = _FUNCTIONS.get(function)
+        if found is None:
+            raise Untranslatable(f"`{function.__name__}` of arrays is called")
+        return found(self.steps, *args, **options)
+
+    def __pow__(self, exponent: Any) -> Any:
+        is_plain = type(exponent) in (int, float) and exponent != 0.0
+        if is_plain and exponent in _BY_EXPONENT and self.type == "float":
+            return _BY_EXPONENT[exponent](self)
+        if self.type == "float" and (is_plain or getattr(exponent, "ndim", 0)):
+            return np.power(self, exponent)
+        raise Untranslatable("a power whose exponent is not known")
+
+
+def _where(steps: Steps, test: Any, *ways: Any) -> Symbolic:
+    symbols = [steps.symbol(x) for x in (test, *ways)]
+    if len(symbols) != 3 or symbols[0].type != "bool":
+        raise Untranslatable("a choice of what is known")
+    dtype = np.result_type(*(x.dtype for x in symbols[1:]))
+    if dtype not in TYPE_OF:
+        raise Untranslatable("a choice of numbers of several types")
+    type_ = TYPE_OF[dtype]
+    return steps.map("select", symbols, ("bool", type_, type_, type_))
+
+
+def _filled(value: float) -> Callable[..., Symbolic]:
+    def like(steps: Steps, x: Symbolic, order: str = "K", shape: Any = None) -> Symbolic:
+        found = constant(TYPES_MADE[x.type](value))
+        assert found is not None
+        number = steps.number(found)
+        if shape is not None:
+            spread = number.shown(np.broadcast_to(number.ghost, shape))
+            return steps.whole(steps.copy(spread, Node(x.type, shape)).node)
+        if x.ghost.flags.c_contiguous or x.ndim == 1:
+            return number.shown(np.broadcast_to(number.ghost, x.shape))
+        raise Untranslatable("a result that does not lie in order")
+
+    return like
+
+
+TYPES_MADE: dict[str, Callable[[float], Any]] = {"float": float, "int": int, "bool": bool}
+
+
+def _viewed(function: Any) -> Callable[..., Symbolic]:
+    """A function of NumPy's that shows an array otherwise."""
+
+    def view(steps: Steps, x: Symbolic, *args: Any, **options: Any) -> Symbolic:
+        return x.shown(function(x.ghost, *args, **options))
+
+    return view
+
+
+def _folded(function: Any) -> Callable[..., Symbolic]:
+    def fold(_: Steps, x: Symbolic, axis: Any = None, keepdims: Any = False) -> Symbolic:
+        return x.steps.fold(function, x, axis, keepdims)
+
+    return fold
+
+
+def _joined(steps: Steps, parts: Sequence[Any], axis: int = 0) -> Symbolic:
+    symbols = [steps.symbol(x) for x in parts]
+    if any(not x.ghost.flags.c_contiguous for x in symbols if x.ndim > 1) or not symbols[0].ndim:
+        raise Untranslatable("parts that do not lie in order")
+    if len({x.type for x in symbols}) > 1:
+        raise Untranslatable("parts of several types")
+    shape = [*symbols[0].shape]
+    shape[axis] = sum(x.shape[axis] for x in symbols)
+    target = steps.whole(Node(symbols[0].type, shape))
+    assert isinstance(target.source, Node)
+    for x, place in zip(symbols, _places(symbols, axis), strict=True):
+        index = (slice(None),) * (axis % x.ndim) + (place,)
+        source = x.source if isinstance(x.source, Number) else x.part()
+        steps.steps.append(Copy(target.source, target[index].part(), source))
+    return target
+
+
+def _places(symbols: Sequence[Symbolic], axis: int) -> Iterator[slice]:
+    start = 0
+    for x in symbols:
+        yield slice(start, start + x.shape[axis])
+        start += x.shape[axis]
+
+
+_FUNCTIONS: dict[Any, Callable[..., Any]] = {
+    np.where: _where,
+    np.ones_like: _filled(1.0),
+    np.zeros_like: _filled(0.0),
+    np.sum: _folded(np.add),
+    np.any: _folded(np.logical_or),
+    np.all: _folded(np.logical_and),
+    np.concatenate: _joined,
+    np.copy: lambda _, x, order="K": x.copy(order),
+    np.shape: lambda _, x: x.shape,
+    np.ndim: lambda _, x: x.ndim,
+    np.size: lambda _, x: x.size,
+    np.reshape: lambda _, x, shape: x.reshape(shape),
+    **{
+        function: _viewed(function)
+        for function in (
+            *(np.transpose, np.swapaxes, np.moveaxis, np.broadcast_to, np.expand_dims),
+            *(np.squeeze, np.diagonal, np.flip),
+        )
+    },
+}
+"""What functions of NumPy's other than element by element do to symbols."""

@@ -1,0 +1,59 @@
+"""The functions of the C library that Python's `math` calls, by their addresses: LLVM knows no
+names of them, so that it rewrites none, such as `pow(x, 2)`.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import sys
+from functools import cache
+from struct import pack
+from typing import Any
+
+from gradcli.engine.compile.llvm.emit.errors import Untranslatable
+from gradcli.engine.compile.llvm.emit.writer import Writer
+
+PURE = "nounwind willreturn memory(none)"
+
+_LIBRARIES = ("ucrtbase",) if sys.platform == "win32" else (None, "libm.so.6", "libm.so")
+_TRIED = (0.1, 0.37, 0.75, 0.9, 1.3, 2.6, 7.2, 33.3, 0.0123)
+"""Points at which a function must give what `math` gives: libraries differ in some last digits."""
+
+
+def from_library(w: Writer, name: str, *args: str) -> str:
+    """The value of a function of the C library on doubles."""
+    said = ", ".join(f"double {a}" for a in args)
+    return w.put(f"call double inttoptr (i64 {_address(name, len(args))} to ptr)({said}) {PURE}")
+
+
+def address_of(function: Any) -> int:
+    """The address of a function of C; `ctypes.cast` would tie it to itself."""
+    return ctypes.c_size_t.from_address(ctypes.addressof(function)).value
+
+
+@cache
+def _address(name: str, count: int) -> int:
+    for library in _LIBRARIES:
+        try:
+            function = getattr(ctypes.CDLL(library), name)
+        except (OSError, AttributeError):
+            continue
+        if _agrees(function, name, count):
+            return address_of(function)
+    raise Untranslatable(f"the C library has no `{name}` that is that of `math`")
+
+
+def _agrees(function: Any, name: str, count: int) -> bool:
+    known = getattr(math, name)
+    function.restype = ctypes.c_double
+    function.argtypes = [ctypes.c_double] * count
+    points = zip(*(_TRIED[i:] + _TRIED[:i] for i in range(count)), strict=True)
+    for args in points:
+        try:
+            expected = float(known(*args))
+        except ValueError:
+            continue
+        if pack("d", function(*args)) != pack("d", expected):
+            return False
+    return True

@@ -1,0 +1,286 @@
+"""NumPy's functions of arrays on single elements, by the addresses of NumPy's own inner loops: what
+they give is what NumPy gives. Which of them the value of an op on arrays calls is found by calling
+it with numbers that write down what is done to them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.lib.mixins import NDArrayOperatorsMixin
+
+from gradcli.engine.compile.llvm.emit.errors import Untranslatable
+from gradcli.engine.compile.llvm.emit.inner_loops import inner_loop, types_of
+from gradcli.engine.compile.llvm.emit.numbers import compared, intrinsic, to_float
+from gradcli.engine.compile.llvm.emit.writer import TYPES, Number, Writer, constant
+from gradcli.engine.compile.typed import DTYPES
+
+_IN_MEMORY = {"float": "double", "int": "i64", "bool": "i8"}
+_BYTES = {"float": 8, "int": 8, "bool": 1}
+
+_WORD = 8
+
+_ARITHMETIC = {np.add: "fadd", np.subtract: "fsub", np.multiply: "fmul", np.divide: "fdiv"}
+_COMPARISONS = {
+    np.less: "Lt",
+    np.less_equal: "LtE",
+    np.greater: "Gt",
+    np.greater_equal: "GtE",
+    np.equal: "Eq",
+    np.not_equal: "NotEq",
+}
+_INTRINSICS = {np.absolute: "fabs", np.sqrt: "sqrt"}
+_BY_EXPONENT = {2.0: np.square, 1.0: np.positive, 0.5: np.sqrt, -1.0: np.reciprocal}
+"""What an array to the power of a plain number is by."""
+
+
+class Loops:
+    """The inner loops that a module calls, each as a function of numbers.
+
+    Fields:
+        lines: their text.
+    """
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self._names: dict[Any, str] = {}
+
+    def call(
+        self,
+        w: Writer,
+        array: Callable[..., Any],
+        args: Sequence[Any],
+        wide: Sequence[bool],
+        params: Mapping[str, Any],
+    ) -> Number:
+        """Write what an op on arrays gives one of their elements.
+
+        Raises:
+            Untranslatable: If that is not done by loops alone.
+        """
+        given = [
+            _Traced(self, w, _said(x), is_wide) if is_wide or isinstance(x, Number) else x
+            for x, is_wide in zip(args, wide, strict=True)
+        ]
+        try:
+            found = array(*given, **params)
+        except Untranslatable:
+            raise
+        except Exception as error:
+            raise Untranslatable(f"it is no function of single elements: {error}") from None
+        if not isinstance(found, _Traced):
+            raise Untranslatable("it is no function of its arguments")
+        return found.number
+
+    def done(self, w: Writer, ufunc: Any, args: Sequence[Number], wide: Sequence[bool]) -> Number:
+        """Write the value of one of NumPy's functions."""
+        types = [a.type for a in args]
+        if ufunc in _ARITHMETIC and types == ["float", "float"]:
+            a, b = args
+            return w.number("float", f"{_ARITHMETIC[ufunc]} double {a.text}, {b.text}")
+        if ufunc in _COMPARISONS and types == ["float", "float"]:
+            return compared(w, _COMPARISONS[ufunc], *args)
+        if ufunc in _INTRINSICS and types == ["float"]:
+            return Number(intrinsic(w, _INTRINSICS[ufunc], "double", args[0].text), "float")
+        if ufunc is np.negative and types == ["float"]:
+            return w.number("float", f"fneg double {args[0].text}")
+        *taken, type_ = types_of(ufunc, tuple(types))
+        given = [to_float(w, a) if t == "float" else a for a, t in zip(args, taken, strict=True)]
+        if [a.type for a in given] != taken:
+            raise Untranslatable(f"`{ufunc.__name__}` of {types} is that of {taken}")
+        name = self._function(ufunc, (*taken, type_), wide)
+        said = ", ".join(f"{TYPES[a.type]} {a.text}" for a in given)
+        return w.number(type_, f"call {TYPES[type_]} {name}({said})")
+
+    def product(self, w: Writer, args: Sequence[Any]) -> Number:
+        """Write the inner product of two vectors."""
+        numbers = [_said(x) for x in args]
+        key = (np.matmul, len(numbers))
+        if key not in self._names:
+            address, data = inner_loop(np.matmul, ("float", "float", "float"))
+            name = self._names[key] = f"@u{len(self._names)}"
+            self.lines += _product_text(name, address, data, len(numbers) // 2)
+        said = ", ".join(f"double {x.text}" for x in numbers)
+        return w.number("float", f"call double {self._names[key]}({said})")
+
+    def _function(self, ufunc: Any, types: tuple[str, ...], wide: Sequence[bool]) -> str:
+        address, data = inner_loop(ufunc, types)
+        key = (address, data, *wide)
+        if key not in self._names:
+            name = self._names[key] = f"@u{len(self._names)}"
+            self.lines += _text(name, address, data, types[:-1], wide, types[-1])
+        return self._names[key]
+
+
+def _text(
+    name: str, address: int, data: int, types: Sequence[str], wide: Sequence[bool], type_: str
+) -> list[str]:
+    """A function that calls an inner loop for one element."""
+    takes = ", ".join(f"{TYPES[t]} %a{k}" for k, t in enumerate(types))
+    count = len(types) + 1
+    lines = [
+        f"define internal {TYPES[type_]} {name}({takes}) nounwind noinline {{",
+        "entry:",
+        "  %count = alloca i64",
+        f"  %at = alloca [{count} x ptr]",
+        f"  %steps = alloca [{count} x i64]",
+        "  store i64 1, ptr %count",
+    ]
+    for k, t in enumerate([*types, type_]):
+        held = _IN_MEMORY[t]
+        step = _BYTES[t] if k == len(types) or wide[k] else 0
+        lines += [
+            f"  %x{k} = alloca {held}",
+            f"  %at{k} = getelementptr ptr, ptr %at, i64 {k}",
+            f"  store ptr %x{k}, ptr %at{k}",
+            f"  %step{k} = getelementptr i64, ptr %steps, i64 {k}",
+            f"  store i64 {step}, ptr %step{k}",
+        ]
+        if k < len(types) and t == "bool":
+            lines += [f"  %w{k} = zext i1 %a{k} to i8", f"  store i8 %w{k}, ptr %x{k}"]
+        elif k < len(types):
+            lines.append(f"  store {held} %a{k}, ptr %x{k}")
+    last, held = len(types), _IN_MEMORY[type_]
+    lines += [
+        f"  call void inttoptr (i64 {address} to ptr)(ptr %at, ptr %count, ptr %steps, "
+        f"ptr inttoptr (i64 {data} to ptr)) nounwind",
+        f"  %r = load {held}, ptr %x{last}",
+    ]
+    if type_ == "bool":
+        return [*lines, "  %b = trunc i8 %r to i1", "  ret i1 %b", "}"]
+    return [*lines, f"  ret {TYPES[type_]} %r", "}"]
+
+
+def _product_text(name: str, address: int, data: int, count: int) -> list[str]:
+    """A function that lets NumPy multiply two vectors, which it is given element by element."""
+    takes = ", ".join(f"double %a{k}" for k in range(2 * count))
+    sizes = (1, 1, count, 1)
+    steps = (0, 0, 0, 0, _WORD, _WORD, 0, 0, 0)  # of what is missing in a vector, none
+    lines = [
+        f"define internal double {name}({takes}) nounwind noinline {{",
+        "entry:",
+        f"  %x = alloca [{2 * count} x double]",
+        "  %r = alloca double",
+        "  %at = alloca [3 x ptr]",
+        f"  %sizes = alloca [{len(sizes)} x i64]",
+        f"  %steps = alloca [{len(steps)} x i64]",
+    ]
+    for array, type_, items in (
+        ("x", "double", [f"%a{k}" for k in range(2 * count)]),
+        ("sizes", "i64", sizes),
+        ("steps", "i64", steps),
+    ):
+        for k, item in enumerate(items):
+            lines += [
+                f"  %{array}{k} = getelementptr {type_}, ptr %{array}, i64 {k}",
+                f"  store {type_} {item}, ptr %{array}{k}",
+            ]
+    for k, at in enumerate(("%x0", f"%x{count}", "%r")):
+        lines += [
+            f"  %at{k} = getelementptr ptr, ptr %at, i64 {k}",
+            f"  store ptr {at}, ptr %at{k}",
+        ]
+    return [
+        *lines,
+        f"  call void inttoptr (i64 {address} to ptr)(ptr %at, ptr %sizes, ptr %steps, "
+        f"ptr inttoptr (i64 {data} to ptr)) nounwind",
+        "  %v = load double, ptr %r",
+        "  ret double %v",
+        "}",
+    ]
+
+
+def _said(x: Any) -> Number:
+    found = x if isinstance(x, Number) else constant(x)
+    if found is None or found.type not in DTYPES:
+        raise Untranslatable("an argument that is no number of 64 bits")
+    return found
+
+
+class _Traced(NDArrayOperatorsMixin):
+    """A number that writes down which of NumPy's functions are done to it."""
+
+    def __init__(self, loops: Loops, w: Writer, number: Number, wide: bool) -> None:
+        self.loops = loops
+        self.w = w
+        self.number = number
+        self.wide = wide
+
+    shape = (1,)
+    ndim = 1
+    size = 1
+
+    @property
+    def dtype(self) -> Any:
+        return np.dtype(DTYPES[self.number.type])
+
+    def astype(self, dtype: Any) -> _Traced:
+        if np.dtype(dtype) == self.dtype:
+            return self
+        if np.dtype(dtype) != np.float64:
+            raise Untranslatable(f"an array of {dtype} is made")
+        return _Traced(self.loops, self.w, to_float(self.w, self.number), self.wide)
+
+    def item(self) -> _Traced:
+        """What it is as plain data."""
+        return self
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *args: Any, **options: Any) -> Any:
+        if method != "__call__" or options:
+            raise Untranslatable(f"`{ufunc.__name__}` is called otherwise than for its value")
+        return self._made([self._operand(x) for x in args], ufunc)
+
+    def _made(self, args: Sequence[_Traced], ufunc: Any) -> _Traced:
+        if not any(x.wide for x in args):
+            raise Untranslatable("an op on numbers alone")
+        found = self.loops.done(self.w, ufunc, [x.number for x in args], [x.wide for x in args])
+        return self._of(found)
+
+    def _operand(self, x: Any) -> _Traced:
+        """An operand; beside a float an int is one."""
+        if isinstance(x, _Traced):
+            return x
+        if isinstance(x, np.generic):
+            x = x.item()
+        if type(x) is int and self.number.type == "float":
+            x = float(x)
+        return _Traced(self.loops, self.w, _said(x), wide=False)
+
+    def __array_function__(
+        self, function: Any, types: Any, args: Sequence[Any], options: Mapping[str, Any]
+    ) -> Any:
+        if function is np.ones_like and not options:
+            return self._of(_said(1.0))
+        if function is not np.where or len(args) != 3 or options:
+            raise Untranslatable(f"`{function.__name__}` of arrays is called")
+        test, *ways = args
+        first = next((x for x in ways if isinstance(x, _Traced)), None)
+        if first is None or not isinstance(test, _Traced) or test.number.type != "bool":
+            raise Untranslatable("a choice of what is known")
+        a, b = (first._operand(x).number for x in ways)
+        if a.type != b.type:
+            raise Untranslatable("a choice of numbers of several types")
+        llvm = TYPES[a.type]
+        said = f"select i1 {test.number.text}, {llvm} {a.text}, {llvm} {b.text}"
+        return self._of(self.w.number(a.type, said))
+
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        raise Untranslatable("an array is made")
+
+    def _of(self, number: Number) -> _Traced:
+        """A number that has come about."""
+        return _Traced(self.loops, self.w, number, wide=True)
+
+    def __pow__(self, exponent: Any) -> Any:
+        if type(exponent) in (int, float) and exponent in _BY_EXPONENT:
+            return self._made([self], _BY_EXPONENT[exponent])
+        if isinstance(exponent, _Traced) and not exponent.wide:
+            for known in (0.0, *_BY_EXPONENT):
+                same = compared(self.w, "Eq", exponent.number, _said(known))
+                self.w.fail(same.text)
+        return self._made([self, self._operand(exponent)], np.power)
+
+    def __bool__(self) -> bool:
+        raise Untranslatable("a value decides what is done")

@@ -1,0 +1,219 @@
+"""The ops' values on numbers as pieces of a module in LLVM's language."""
+
+from __future__ import annotations
+
+import ctypes
+from _thread import get_ident
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from gradcli.engine.compile.llvm.emit.errors import Untranslatable
+from gradcli.engine.compile.llvm.emit.libm import address_of
+from gradcli.engine.compile.llvm.emit.translate import Functions, call
+from gradcli.engine.compile.llvm.emit.writer import TYPES, Number, Writer, constant
+from gradcli.engine.compile.typed import NotCompilable
+from gradcli.engine.ops.catalog import ops
+
+if TYPE_CHECKING:
+    from gradcli.engine.compile.llvm.emit.loops import Loops
+
+_SMALL = 40  # lines of a function that is written where it is called
+
+_NO_FLOAT = 0x7FF867ADC11D0001
+_NO_INT = -(2**63) + 0x67AD
+_NO_BOOL = 2
+"""What a function that raises gives to machine code: bits of a nan, and an int, that nothing gives;
+code that met them would only leave.
+"""
+
+_CLASSES = {"float": float, "int": int, "bool": bool}
+_IN_C: dict[str, Any] = {
+    "float": ctypes.c_double,
+    "int": ctypes.c_longlong,
+    "bool": ctypes.c_longlong,
+}
+
+
+class Primitives:
+    """Calls of functions on numbers. Each function is written once for each types of arguments and
+    each constants among them; one that cannot be written is called in Python.
+
+    Fields:
+        lines, functions: the functions of the module that are called, and those that they call.
+        loops: those that call NumPy's inner loops, where there are any.
+        kept: the functions in Python, as ctypes makes them for C.
+        raised: what was raised in them that is no error of theirs, by thread.
+    """
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.functions = Functions()
+        self.loops: Loops | None = None
+        self.kept: list[Any] = []
+        self.raised: dict[int, BaseException] = {}
+        self._known: dict[Any, _Primitive] = {}
+
+    def call(
+        self,
+        w: Writer,
+        function: Callable[..., Any],
+        args: Sequence[Number | float | None],
+        params: Mapping[str, Any],
+        type: str,
+    ) -> Number:
+        """Write a call of a function with numbers as arguments and a value of that type."""
+        if not any(isinstance(a, Number) for a in args):
+            return _constant(w, function, args, params, type)
+        signature = tuple(a.type if isinstance(a, Number) else repr(a) for a in args)
+        key = (function, signature, repr(sorted(params.items())) if params else "", type)
+        known = self._known.get(key)
+        if known is None:
+            known = self._known[key] = self._make(function, args, params, type)
+        return known.call(w, [a for a in args if isinstance(a, Number)])
+
+    def _make(
+        self,
+        function: Callable[..., Any],
+        args: Sequence[Number | float | None],
+        params: Mapping[str, Any],
+        type: str,
+    ) -> _Primitive:
+        inner = Writer("leave")
+        types = [a.type for a in args if isinstance(a, Number)]
+        names = iter([Number(f"%a{i}", t) for i, t in enumerate(types)])
+        given = [next(names) if isinstance(a, Number) else a for a in args]
+        known = self.functions.known()
+        try:
+            if function is ops.alone.number:
+                result = self._by_loops(inner, given, **params)
+            elif function is ops.inner_product.number:
+                result = self._with_loops().product(inner, given)
+            else:
+                result = call(inner, self.functions, function, given, params, type)
+        except Untranslatable:
+            self.functions.forget(known)
+            return self._in_python(function, args, params, type)
+        name = f"@p{len(self._known)}"
+        self._define(name, inner, types, result)
+        return _Written(name, type, inner.leaves)
+
+    def _by_loops(
+        self, w: Writer, args: Sequence[Any], of: str, wide: Sequence[bool], known: Any = ()
+    ) -> Number:
+        """Write what the op `of` on arrays gives one element."""
+        try:
+            return self._with_loops().call(w, ops[of].array, args, wide, dict(known))
+        except Untranslatable:
+            raise NotCompilable(f"`{of}` of a tensor with dimensions") from None
+
+    def _with_loops(self) -> Loops:
+        from gradcli.engine.compile.llvm.emit.loops import Loops
+
+        if self.loops is None:
+            self.loops = Loops()
+        return self.loops
+
+    def _define(self, name: str, inner: Writer, types: Sequence[str], result: Number) -> None:
+        inline = "alwaysinline" if len(inner.lines) <= _SMALL else "noinline"
+        self.lines += inner.function(name, types, result, inner.leaves, inline)
+
+    def _in_python(
+        self,
+        function: Callable[..., Any],
+        args: Sequence[Number | float | None],
+        params: Mapping[str, Any],
+        type: str,
+    ) -> _Primitive:
+        types = [a.type for a in args if isinstance(a, Number)]
+        given_at = [k for k, a in enumerate(args) if isinstance(a, Number)]
+        template = list(args)
+        known = dict(params)
+        raised, wanted = self.raised, _CLASSES[type]
+        failed: Any = {"float": _FAILED, "int": _NO_INT, "bool": _NO_BOOL}[type]
+        bools = [i for i, t in enumerate(types) if t == "bool"]
+
+        def value(*given: Any) -> Any:
+            try:
+                if bools:
+                    given = tuple(bool(x) if i in bools else x for i, x in enumerate(given))
+                if len(given) < len(template):
+                    numbers = dict(zip(given_at, given, strict=True))
+                    given = tuple(numbers.get(k, a) for k, a in enumerate(template))
+                r = function(*given, **known)
+            except Exception:
+                return failed
+            except BaseException as other:  # of the one who waits for the code
+                raised[get_ident()] = other
+                return failed
+            return r if r.__class__ is wanted else failed
+
+        made = ctypes.CFUNCTYPE(_IN_C[type], *(_IN_C[t] for t in types))(value)
+        self.kept.append(made)
+        return _Called(address_of(made), type)
+
+
+_FAILED = ctypes.c_double.from_buffer(ctypes.c_uint64(_NO_FLOAT)).value
+
+
+class _Primitive:
+    def call(self, w: Writer, args: Sequence[Number]) -> Number:
+        raise NotImplementedError
+
+
+class _Written(_Primitive):
+    """A function of the module."""
+
+    def __init__(self, name: str, type: str, leaves: bool) -> None:
+        self.name = name
+        self.type = type
+        self.leaves = leaves
+
+    def call(self, w: Writer, args: Sequence[Number]) -> Number:
+        said = [f"{TYPES[a.type]} {a.text}" for a in args]
+        if self.leaves:
+            return w.called(self.name, self.type, said)
+        return w.number(self.type, f"call {TYPES[self.type]} {self.name}({', '.join(said)})")
+
+
+class _Called(_Primitive):
+    """A function in Python, which takes its lock."""
+
+    def __init__(self, address: int, type: str) -> None:
+        self.address = address
+        self.type = type
+
+    def call(self, w: Writer, args: Sequence[Number]) -> Number:
+        said = ", ".join(_argument(w, a) for a in args)
+        given = "double" if self.type == "float" else "i64"
+        r = w.put(f"call {given} inttoptr (i64 {self.address} to ptr)({said}) nounwind")
+        if self.type == "float":
+            bits = w.put(f"bitcast double {r} to i64")
+            w.fail(w.put(f"icmp eq i64 {bits}, {_NO_FLOAT}"))
+            return Number(r, "float")
+        w.fail(w.put(f"icmp eq i64 {r}, {_NO_INT if self.type == 'int' else _NO_BOOL}"))
+        return Number(r, "int") if self.type == "int" else w.number("bool", f"trunc i64 {r} to i1")
+
+
+def _argument(w: Writer, a: Number) -> str:
+    if a.type == "bool":
+        return f"i64 {w.put(f'zext i1 {a.text} to i64')}"
+    return f"{TYPES[a.type]} {a.text}"
+
+
+def _constant(
+    w: Writer,
+    function: Callable[..., Any],
+    args: Sequence[Any],
+    params: Mapping[str, Any],
+    type: str,
+) -> Number:
+    """The value of constants, which Python knows; code leaves where there is none."""
+    try:
+        r = function(*args, **params)
+    except Exception:
+        r = None
+    found = constant(r) if r.__class__ is _CLASSES[type] else None
+    if found is None:
+        w.fail("true")
+        found = Number("poison", type)
+    return found

@@ -1,0 +1,490 @@
+"""Python functions on numbers in LLVM's language, made of their text.
+
+What is known when the code is made, such as a static parameter, the type of an argument or a
+function that is handed on, is plain Python here and leaves nothing in the code; a `Number` is what
+is known when it runs. An error that a function raises ends the code; its own `try` is followed.
+"""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from types import FunctionType
+from typing import Any
+
+from gradcli.engine.compile.llvm.emit import numbers
+from gradcli.engine.compile.llvm.emit.errors import Untranslatable
+from gradcli.engine.compile.llvm.emit.library import native
+from gradcli.engine.compile.llvm.emit.sources import tree
+from gradcli.engine.compile.llvm.emit.values import (
+    Lambda,
+    Method,
+    Scope,
+    bind,
+    by_pieces,
+    evaluated,
+    moves,
+    number,
+    operand,
+    same,
+    type_of,
+)
+from gradcli.engine.compile.llvm.emit.writer import TYPES, Number, Writer
+from gradcli.engine.numerics import ieee
+from gradcli.engine.numerics.piecewise import pieces
+from gradcli.engine.ops.op import Op
+
+_LONGEST = 3000  # lines of a function by pieces
+
+_CLASSES: Mapping[str, type] = {"float": float, "int": int, "whole": int, "bool": bool}
+
+_UNARY: dict[type[ast.unaryop], tuple[Any, Any]] = {
+    ast.USub: (operator.neg, numbers.negative),
+    ast.UAdd: (operator.pos, numbers.positive),
+    ast.Invert: (operator.invert, numbers.inverted),
+    ast.Not: (operator.not_, numbers.opposite),
+}
+_BINARY: dict[type[ast.operator], Any] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+    ast.Pow: operator.pow,
+    ast.BitAnd: operator.and_,
+    ast.BitOr: operator.or_,
+    ast.BitXor: operator.xor,
+}
+_COMPARED: dict[type[ast.cmpop], Any] = {
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+    ast.Is: operator.is_,
+    ast.IsNot: operator.is_not,
+    ast.In: lambda x, y: x in y,
+    ast.NotIn: lambda x, y: x not in y,
+}
+
+
+class Functions:
+    """Functions of the module that are made of Python functions of floats: those by pieces, which
+    call each other and themselves.
+
+    Fields:
+        lines: their text.
+    """
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self._names: dict[Any, str] = {}
+
+    def name(self, function: FunctionType, args: Mapping[str, Any]) -> str:
+        """The name of a function of the floats among these arguments, the others being known."""
+        floats = [name for name, x in args.items() if isinstance(x, Number)]
+        if any(args[name].type != "float" for name in floats):
+            raise Untranslatable("a function by pieces of what is no float")
+        known = tuple((name, x) for name, x in args.items() if name not in floats)
+        try:
+            found = self._names.get(key := (function, known))
+        except TypeError:
+            raise Untranslatable("an argument that cannot be compared") from None
+        if found is None:
+            found = self._names[key] = f"@f{len(self._names)}"
+            self._define(found, function, args, floats)
+        return found
+
+    def _define(
+        self, name: str, function: FunctionType, args: Mapping[str, Any], floats: Sequence[str]
+    ) -> None:
+        w = Writer("leave")
+        given = {**args, **{a: Number(f"%a{i}", "float") for i, a in enumerate(floats)}}
+        result = number(_Translator(w, self).inline(function, given, "float"))
+        if len(w.lines) > _LONGEST:
+            raise Untranslatable("a long function")
+        self.lines += w.function(name, ["float"] * len(floats), result, pair=True)
+
+    def known(self) -> tuple[int, dict[Any, str]]:
+        """What there is now."""
+        return len(self.lines), dict(self._names)
+
+    def forget(self, known: tuple[int, dict[Any, str]]) -> None:
+        """Go back to what there was."""
+        del self.lines[known[0] :]
+        self._names = known[1]
+
+
+def call(
+    w: Writer,
+    functions: Functions,
+    function: Callable[..., Any],
+    args: Sequence[Any],
+    params: Mapping[str, Any],
+    wanted: str,
+) -> Number:
+    """Write a call of a function whose value is a number of the type that is wanted; code that
+    would give one of another type ends.
+    """
+    result = _Translator(w, functions).call(function, args, dict(params), wanted)
+    found = number(result)
+    return numbers.converted(w, found, wanted)
+
+
+class _Translator:
+    def __init__(self, writer: Writer, functions: Functions) -> None:
+        self.w = writer
+        self.functions = functions
+        self.inside: list[FunctionType] = []  # what is being written, of which none calls itself
+
+    # calls
+
+    def call(
+        self,
+        function: Any,
+        args: Sequence[Any],
+        params: dict[str, Any],
+        wanted: str | None,
+    ) -> Any:
+        """The value of a call."""
+        if not any(map(moves, (*args, *params.values()))):
+            return evaluated(function, *args, **params)
+        if function is type:
+            return evaluated(operator.getitem, _CLASSES, args[0].type)
+        if function is map:
+            return tuple(
+                self.call(args[0], items, {}, None) for items in zip(*args[1:], strict=False)
+            )
+        if function is isinstance:
+            return issubclass(evaluated(operator.getitem, _CLASSES, args[0].type), args[1])
+        if function is pieces and args[1] is ieee:
+            return self.piece(args[0], args[2], args[3])
+        if isinstance(function, Lambda):
+            given = dict(zip(function.names, args, strict=True))
+            return self.expression(function.body, function.scope.inner(given), wanted)
+        if isinstance(function, Op) and function.number is not None:
+            function = function.number
+        write = native(function)
+        if write is not None and not params:
+            found = write(self.w, *(operand(a) for a in args))
+            if found is not None:
+                return found
+        if not isinstance(function, FunctionType) or function in self.inside:
+            raise Untranslatable(f"a call of {function!r}")
+        bound = bind(function, args, params)
+        if by_pieces(function):
+            name = self.functions.name(function, bound)
+            said = [a.text for a in bound.values() if isinstance(a, Number)]
+            return self.w.called(name, "float", [f"double {a}" for a in said])
+        self.inside.append(function)
+        found = self.inline(function, bound, wanted)
+        self.inside.pop()
+        return found
+
+    def piece(self, x: Number, bounds: Sequence[float], functions: Sequence[Any]) -> Number:
+        """The value of the function in whose piece x lies, by `pieces` on a number."""
+        on, ways = self.w.label(), []
+        for bound, function in zip((*bounds, None), functions, strict=True):
+            after = self.w.label()
+            if bound is not None:
+                here = self.w.label()
+                below = numbers.compared(self.w, "Lt", x, number(bound))
+                self.w.branch(below.text, here, after)
+                self.w.start(here)
+            value = number(self.call(function, (x, ieee), {}, "float"))
+            ways.append((value, self.w.block))
+            self.w.go(on)
+            if bound is not None:
+                self.w.start(after)
+        self.w.start(on)
+        return self.join(ways)  # type: ignore[no-any-return]  # of numbers
+
+    def inline(self, function: FunctionType, args: Mapping[str, Any], wanted: str | None) -> Any:
+        scope = Scope(function, dict(args))
+        scope.wanted = wanted
+        node = tree(function.__code__)
+        if isinstance(node, ast.Lambda):
+            return self.expression(node.body, scope, wanted)
+        scope.end = self.w.label()
+        self.block(node.body, scope)
+        if not self.w.ended:
+            raise Untranslatable("a function ends without a value")
+        if not scope.ends:  # each way raises an error
+            self.w.start(self.w.label())
+            return Number("poison", wanted or "float")
+        self.w.start(scope.end)
+        return self.join(scope.ends)
+
+    def join(self, ways: Sequence[tuple[Any, str]]) -> Any:
+        """The value of those that several blocks come with."""
+        first = ways[0][0]
+        if all(not moves(x) and same(x, first) for x, _ in ways):
+            return first
+        found = [(number(x), block) for x, block in ways]
+        types = {x.type for x, _ in found}
+        if len(types) > 1:
+            raise Untranslatable(f"a value of one of several types: {sorted(types)}")
+        type = types.pop()
+        return Number(self.w.phi(TYPES[type], [(x.text, block) for x, block in found]), type)
+
+    # statements
+
+    def block(self, body: Sequence[ast.stmt], scope: Scope) -> None:
+        """Write statements up to the one that ends the block."""
+        for statement in body:
+            if self.w.ended:
+                return
+            self.statement(statement, scope)
+
+    def statement(self, node: ast.stmt, scope: Scope) -> None:
+        match node:
+            case ast.Return(value=ast.expr() as value):
+                self.give(self.expression(value, scope, scope.wanted), scope)
+            case ast.Raise():
+                self.w.give_up()
+            case ast.If():
+                self.choose(node, scope)
+            case ast.Try(handlers=handlers, orelse=[], finalbody=[]):
+                self.attempt(node.body, handlers, scope)
+            case ast.Assign(targets=targets):
+                value = self.expression(node.value, scope)
+                for target in targets:
+                    self.assign(target, value, scope)
+            case ast.AnnAssign(value=ast.expr() as value):
+                self.assign(node.target, self.expression(value, scope), scope)
+            case ast.AugAssign(target=ast.Name(id=name)):
+                x, y = scope.look_up(name), self.expression(node.value, scope)
+                scope.variables[name] = self.binary(node.op, x, y)
+            case ast.For(orelse=[]):
+                items = self.expression(node.iter, scope)
+                if isinstance(items, Number):
+                    raise Untranslatable("a loop over what is not known")
+                for item in items:
+                    self.assign(node.target, item, scope)
+                    self.block(node.body, scope)
+            case ast.Expr():
+                value = self.expression(node.value, scope)
+                if isinstance(value, Number):
+                    raise Untranslatable("a value that nobody reads")
+            case _:
+                raise Untranslatable(f"a statement: {type(node).__name__}")
+
+    def give(self, value: Any, scope: Scope) -> None:
+        """Return a value."""
+        if self.w.ended:
+            return
+        if scope.wanted is not None and type_of(value) not in (scope.wanted, None):
+            if type_of(value) not in ("whole", "mixed"):
+                self.w.give_up()
+                return
+            value = numbers.converted(self.w, number(value), scope.wanted)
+        scope.ends.append((value, self.w.block))
+        self.w.go(scope.end)
+
+    def assign(self, target: ast.expr, value: Any, scope: Scope) -> None:
+        match target:
+            case ast.Name(id=name):
+                scope.variables[name] = value
+            case ast.Tuple(elts=targets) if isinstance(value, tuple):
+                for inner, item in zip(targets, value, strict=True):
+                    self.assign(inner, item, scope)
+            case _:
+                raise Untranslatable(f"an assignment to {ast.unparse(target)}")
+
+    def choose(self, node: ast.If, scope: Scope) -> None:
+        test = self.truth(self.expression(node.test, scope))
+        if not isinstance(test, Number):
+            self.block(node.body if test else node.orelse, scope)
+            return
+        yes, no, on = self.w.label(), self.w.label(), self.w.label()
+        self.w.branch(test.text, yes, no)
+        before, left = scope.variables, []
+        for label, body in ((yes, node.body), (no, node.orelse)):
+            self.w.start(label)
+            scope.variables = dict(before)
+            self.block(body, scope)
+            if not self.w.ended:
+                left.append((scope.variables, self.w.block))
+                self.w.go(on)
+        self.merge(left, on, scope)
+
+    def attempt(
+        self, body: Sequence[ast.stmt], handlers: Sequence[ast.ExceptHandler], scope: Scope
+    ) -> None:
+        kinds = [h.type.id if isinstance(h.type, ast.Name) else "" for h in handlers]
+        before, left, on = scope.variables, [], self.w.label()
+        scope.variables = dict(before)
+        with self.w.handling(kinds) as labels:
+            self.block(body, scope)
+        if not self.w.ended:
+            left.append((scope.variables, self.w.block))
+            self.w.go(on)
+        for kind, handler in zip(kinds, handlers, strict=True):
+            if not labels[kind].used:
+                continue
+            self.w.start(labels[kind].label)
+            scope.variables = dict(before)
+            self.block(handler.body, scope)
+            if not self.w.ended:
+                left.append((scope.variables, self.w.block))
+                self.w.go(on)
+        self.merge(left, on, scope)
+
+    def merge(self, left: Sequence[tuple[dict[str, Any], str]], on: str, scope: Scope) -> None:
+        """Go on where blocks have left off, with their variables."""
+        if not left:
+            return
+        self.w.start(on)
+        names = set.intersection(*(set(variables) for variables, _ in left))
+        merged = {}
+        for name in sorted(names):
+            values = [(variables[name], block) for variables, block in left]
+            same = all(x is values[0][0] for x, _ in values)
+            merged[name] = values[0][0] if same else self.join(values)
+        scope.variables = merged
+
+    # expressions
+
+    def expression(self, node: ast.expr, scope: Scope, wanted: str | None = None) -> Any:
+        match node:
+            case ast.Constant(value=value):
+                return value
+            case ast.Name(id=name):
+                return scope.look_up(name)
+            case ast.Attribute(value=inner, attr=name):
+                held = self.expression(inner, scope)
+                if isinstance(held, Number):
+                    return Method(held, name)
+                return getattr(held, name)
+            case ast.UnaryOp(op=sign, operand=inner):
+                known, write = _UNARY[type(sign)]
+                x = self.expression(inner, scope)
+                return write(self.w, x) if isinstance(x, Number) else evaluated(known, x)
+            case ast.BinOp(left=left, op=sign, right=right):
+                x = self.expression(left, scope)
+                return self.binary(sign, x, self.expression(right, scope))
+            case ast.Compare():
+                return self.comparison(node, scope)
+            case ast.BoolOp(op=sign, values=values):
+                return self.junction(isinstance(sign, ast.And), values, scope)
+            case ast.IfExp():
+                return self.conditional(node, scope, wanted)
+            case ast.Call():
+                return self.call_of(node, scope, wanted)
+            case ast.Lambda(body=body, args=ast.arguments(args=names)):
+                return Lambda([a.arg for a in names], body, scope)
+            case ast.List(elts=items):
+                return [self.expression(i, scope) for i in items]
+            case ast.Tuple(elts=items):
+                return tuple(self.expression(i, scope) for i in items)
+            case ast.Subscript(value=held, slice=index):
+                values = self.expression(held, scope)
+                return evaluated(operator.getitem, values, self.expression(index, scope))
+            case ast.Slice(lower=low, upper=high, step=step):
+                ends = (None if end is None else self.expression(end, scope) for end in (low, high))
+                return evaluated(slice, *ends, step and self.expression(step, scope))
+            case _:
+                raise Untranslatable(f"an expression: {type(node).__name__}")
+
+    def call_of(self, node: ast.Call, scope: Scope, wanted: str | None) -> Any:
+        function = self.expression(node.func, scope)
+        args: list[Any] = []
+        for a in node.args:
+            if isinstance(a, ast.Starred):
+                args += self.expression(a.value, scope)
+            else:
+                args.append(self.expression(a, scope))
+        params: dict[str, Any] = {}
+        for k in node.keywords:
+            value = self.expression(k.value, scope)
+            params.update(value if k.arg is None else {k.arg: value})
+        if isinstance(function, Method):
+            if function.name != "bit_length":
+                raise Untranslatable(f"the method {function.name}")
+            return numbers.bit_length(self.w, function.of)
+        return self.call(function, args, params, wanted)
+
+    def binary(self, sign: ast.operator, x: Any, y: Any) -> Any:
+        if not moves(x) and not moves(y):
+            return evaluated(_BINARY[type(sign)], x, y)
+        return numbers.operation(self.w, type(sign).__name__, number(x), number(y))
+
+    def comparison(self, node: ast.Compare, scope: Scope) -> Any:
+        left = self.expression(node.left, scope)
+        found: list[Any] = []
+        for sign, right in zip(node.ops, node.comparators, strict=True):
+            other = self.expression(right, scope)
+            if not moves(left) and not moves(other):
+                found.append(evaluated(_COMPARED[type(sign)], left, other))
+            elif isinstance(sign, ast.Is | ast.IsNot):
+                found.append(isinstance(sign, ast.IsNot))  # numbers are compared with None
+            else:
+                name = type(sign).__name__
+                found.append(numbers.compared(self.w, name, number(left), number(other)))
+            left = other
+        if not any(map(moves, found)):
+            return all(found)
+        tests = [number(x).text for x in found]
+        together = tests[0]
+        for test in tests[1:]:
+            together = self.w.put(f"and i1 {together}, {test}")
+        return Number(together, "bool")
+
+    def junction(self, all_of: bool, values: Sequence[ast.expr], scope: Scope) -> Any:
+        """`and` and `or`."""
+        x = self.expression(values[0], scope)
+        if len(values) == 1:
+            return x
+        test = self.truth(x)
+        if not isinstance(test, Number):
+            return self.junction(all_of, values[1:], scope) if bool(test) == all_of else x
+        more, on, before = self.w.label(), self.w.label(), self.w.block
+        self.w.branch(test.text, *((more, on) if all_of else (on, more)))
+        self.w.start(more)
+        y = self.junction(all_of, values[1:], scope)
+        after = self.w.block
+        self.w.go(on)
+        self.w.start(on)
+        return self.join([(x, before), (y, after)])
+
+    def conditional(self, node: ast.IfExp, scope: Scope, wanted: str | None) -> Any:
+        test = self.truth(self.expression(node.test, scope))
+        if not isinstance(test, Number):
+            return self.expression(node.body if test else node.orelse, scope, wanted)
+        yes, no, on = self.w.label(), self.w.label(), self.w.label()
+        self.w.branch(test.text, yes, no)
+        ways = []
+        for label, value in ((yes, node.body), (no, node.orelse)):
+            self.w.start(label)
+            x = self.expression(value, scope, wanted)
+            if wanted is not None and type_of(x) not in (wanted, "whole", "mixed", None):
+                self.w.give_up()
+                continue
+            ways.append((x, self.w.block, len(self.w.lines)))
+            self.w.go(on)
+        if "float" in map(type_of, (x for x, *_ in ways)):
+            ways = self.alike(ways)
+        self.w.start(on)
+        if not ways:
+            return Number("poison", wanted or "float")
+        return self.join([(x, block) for x, block, _ in ways])
+
+    def alike(self, ways: Sequence[tuple[Any, str, int]]) -> list[tuple[Any, str, int]]:
+        """The same with ints and bools held as floats beside floats, where their blocks end."""
+        if {type_of(x) for x, *_ in ways} <= {"float"} or None in {type_of(x) for x, *_ in ways}:
+            return [*ways]
+        found = []
+        for x, block, end in reversed(ways):
+            behind = self.w.lines[end:]
+            del self.w.lines[end:]
+            held = Number(numbers.to_float(self.w, number(x)).text, "mixed")
+            self.w.lines += behind
+            found.append((held, block, end))
+        return found
+
+    def truth(self, x: Any) -> Any:
+        """Whether a value is true; a Number where that is not known."""
+        return numbers.to_bool(self.w, x) if isinstance(x, Number) else bool(x)

@@ -1,0 +1,127 @@
+"""What the values of a Python function are while it is translated: Python's own where they are
+known, Numbers else; its variables; and what becomes of both.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Callable, Mapping, Sequence
+from types import FunctionType
+from typing import Any
+
+from gradcli.engine.compile.llvm.emit.errors import Untranslatable
+from gradcli.engine.compile.llvm.emit.sources import VARARGS, VARKEYWORDS
+from gradcli.engine.compile.llvm.emit.writer import Number, constant
+from gradcli.engine.compile.typed import TYPES
+from gradcli.engine.numerics.piecewise import pieces
+
+
+class Scope:
+    """A call of a function: its variables, where it ends and with what values."""
+
+    def __init__(self, function: FunctionType, variables: dict[str, Any]) -> None:
+        self.function = function
+        self.variables = variables
+        self.wanted: str | None = None
+        self.ends: list[tuple[Any, str]] = []
+        self.end = ""
+        cells = function.__closure__ or ()
+        free = zip(function.__code__.co_freevars, cells, strict=True)
+        self._outside = {name: cell.cell_contents for name, cell in free}
+
+    def inner(self, variables: dict[str, Any]) -> Scope:
+        """The scope of a lambda that stands in this one."""
+        return Scope(self.function, {**self.variables, **variables})
+
+    def look_up(self, name: str) -> Any:
+        for where in (self.variables, self._outside, self.function.__globals__, vars(builtins)):
+            if name in where:
+                return where[name]
+        raise Untranslatable(f"`{name}` is not known")
+
+
+class Lambda:
+    """A lambda, where it stands."""
+
+    def __init__(self, names: list[str], body: ast.expr, scope: Scope) -> None:
+        self.names = names
+        self.body = body
+        self.scope = scope
+
+
+class Method:
+    """A method of a number."""
+
+    def __init__(self, of: Number, name: str) -> None:
+        self.of = of
+        self.name = name
+
+
+def by_pieces(function: FunctionType) -> bool:
+    """Whether a function has its values from others, each for a piece of the numbers."""
+    return pieces.__name__ in function.__code__.co_names
+
+
+def moves(x: Any) -> bool:
+    """Whether a value hangs on what is known only when the code runs."""
+    if isinstance(x, tuple | list):
+        return any(map(moves, x))
+    return isinstance(x, Number | Lambda)
+
+
+def evaluated(function: Callable[..., Any], *args: Any, **params: Any) -> Any:
+    """A call of what is known."""
+    if any(map(moves, args)):
+        raise Untranslatable("a number where something known must be")
+    try:
+        return function(*args, **params)
+    except Exception as error:
+        raise Untranslatable(f"it raises {error}") from None
+
+
+def number(x: Any) -> Number:
+    """A number that is known, too, as LLVM writes it."""
+    found = x if isinstance(x, Number) else constant(x)
+    if found is None:
+        raise Untranslatable(f"{type(x).__name__} where a number of 64 bits must be")
+    return found
+
+
+def operand(x: Any) -> Any:
+    """An argument of a function that the library knows."""
+    found = x if isinstance(x, Number) else constant(x)
+    return x if found is None else found
+
+
+def type_of(x: Any) -> str | None:
+    """The type of a value that is a number."""
+    return x.type if isinstance(x, Number) else TYPES.get(type(x))
+
+
+def same(x: Any, y: Any) -> bool:
+    """Whether two known values are one, the zeros and nan, too."""
+    return x is y or (type(x) is type(y) and repr(x) == repr(y))
+
+
+def bind(function: FunctionType, args: Sequence[Any], params: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of a call by the names of the function's parameters, with its defaults."""
+    code, rest = function.__code__, dict(params)
+    places = code.co_varnames[: code.co_argcount]
+    keywords = code.co_varnames[len(places) : len(places) + code.co_kwonlyargcount]
+    defaults = function.__defaults__ or ()
+    found = dict(zip(places[len(places) - len(defaults) :], defaults, strict=True))
+    found |= function.__kwdefaults__ or {}
+    found |= dict(zip(places, args, strict=False))
+    found |= {name: rest.pop(name) for name in (*places, *keywords) if name in rest}
+    behind = len(places) + len(keywords)
+    if code.co_flags & VARARGS:
+        found[code.co_varnames[behind]] = (*args[len(places) :],)
+        behind += 1
+    elif len(args) > len(places):
+        raise Untranslatable(f"`{function.__name__}` takes fewer arguments")
+    if code.co_flags & VARKEYWORDS:
+        found[code.co_varnames[behind]] = rest
+    elif rest or any(name not in found for name in (*places, *keywords)):
+        raise Untranslatable(f"`{function.__name__}` takes other arguments")
+    return found

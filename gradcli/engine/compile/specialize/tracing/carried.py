@@ -1,0 +1,344 @@
+"""What goes round in a loop: a form for what each name holds at the head of every turn, found by
+going round until nothing changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from gradcli.engine.compile.specialize.tracing.trace import CONTENTS, Trace, content, flags
+from gradcli.engine.compile.specialize.tracing.values import (
+    DEAD,
+    MISSING,
+    Cell,
+    Conflict,
+    Either,
+    Maybe,
+    Vector,
+    is_known,
+    is_number,
+    kinds,
+    number_type,
+)
+from gradcli.engine.compile.specialize.tracing.ways import same_number
+from gradcli.engine.compile.symbols import Symbol, operand
+from gradcli.engine.compile.typed import Operand, nothing
+from gradcli.engine.tape.tensor import Tensor
+
+
+class Changed(Exception):
+    """A name holds another kind of number behind a turn than before it: why."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class Form:
+    """What is held at the head of every turn: `flat` takes the numbers out of a value of the form,
+    `made` makes one of numbers. That of what never changes has no numbers.
+    """
+
+    def __init__(self, same: Any) -> None:
+        self.same = same
+
+    def types(self) -> list[str]:
+        """The types of the numbers."""
+        return []
+
+    def flat(self, value: Any) -> list[Operand] | None:
+        """The numbers in a value, None if it is not of this form."""
+        return [] if _is_same(self.same, value) else None
+
+    def made(self, numbers: Iterator[Any], trace: Trace) -> Any:
+        """A value with these numbers."""
+        return self.same
+
+
+class NumberForm(Form):
+    """A number or array of a type; an array that is `dense` has its elements in order in memory."""
+
+    def __init__(self, type_: str, *, dense: bool = False) -> None:
+        self.type = type_
+        self.dense = dense
+
+    def types(self) -> list[str]:
+        return [self.type]
+
+    def flat(self, value: Any) -> list[Operand] | None:
+        if value is DEAD or value is MISSING:
+            return [nothing(self.type)]
+        if self.dense and not is_dense(value):
+            return None
+        return [operand(value)] if is_number(value) and number_type(value) == self.type else None
+
+    def made(self, numbers: Iterator[Any], trace: Trace) -> Any:
+        number = next(numbers)
+        if self.dense:
+            trace.dense.add(number.value.number)
+        return number
+
+
+class MaybeForm(Form):
+    """What may not have been assigned yet."""
+
+    def __init__(self, inner: NumberForm) -> None:
+        self.inner = inner
+
+    def types(self) -> list[str]:
+        return ["bool", *self.inner.types()]
+
+    def flat(self, value: Any) -> list[Operand] | None:
+        flag = value.assigned if isinstance(value, Maybe) else value is not MISSING
+        found = self.inner.flat(value.value if isinstance(value, Maybe) else value)
+        return None if found is None else [operand(flag), *found]
+
+    def made(self, numbers: Iterator[Any], trace: Trace) -> Any:
+        assigned = next(numbers)
+        return Maybe(self.inner.made(numbers, trace), assigned)
+
+
+class EitherForm(Form):
+    """A number of one of two types."""
+
+    def __init__(self, types: Sequence[str]) -> None:
+        self.kinds = [(False, type_) for type_ in types]
+        self.inner = [NumberForm(type_) for type_ in types]
+
+    def types(self) -> list[str]:
+        return ["bool", *(t for form in self.inner for t in form.types())]
+
+    def flat(self, value: Any) -> list[Operand] | None:
+        found = kinds(value)
+        if value is DEAD or value is MISSING:
+            found = {self.kinds[0]: value}
+        if not found or not found.keys() <= {*self.kinds}:
+            return None
+        test = value.test if isinstance(value, Either) else self.kinds[0] in found
+        flat = _flat(list(self.inner), [found.get(kind, DEAD) for kind in self.kinds])
+        return None if flat is None else [operand(test), *flat]
+
+    def made(self, numbers: Iterator[Any], trace: Trace) -> Any:
+        trace.splits = True
+        test = next(numbers)
+        return Either(test, *(form.made(numbers, trace) for form in self.inner))
+
+
+class TupleForm(Form):
+    """A tuple of forms."""
+
+    def __init__(self, items: list[Form]) -> None:
+        self.items = items
+
+    def types(self) -> list[str]:
+        return [t for form in self.items for t in form.types()]
+
+    def flat(self, value: Any) -> list[Operand] | None:
+        if type(value) is not tuple or len(value) != len(self.items):
+            return None
+        return _flat(self.items, value)
+
+    def made(self, numbers: Iterator[Any], trace: Trace) -> Any:
+        return tuple(form.made(numbers, trace) for form in self.items)
+
+
+class ListForm(TupleForm):
+    """A list of forms, another one in each turn."""
+
+    def flat(self, value: Any) -> list[Operand] | None:
+        return super().flat(tuple(value)) if type(value) is list else None
+
+    def made(self, numbers: Iterator[Any], trace: Trace) -> Any:
+        found = list(super().made(numbers, trace))
+        trace.freeze(found)
+        return found
+
+
+class CellForm(Form):
+    """A 0-d tensor, another one in each turn: who else holds it is not known."""
+
+    def __init__(self, number: Form, leaf: bool, visible: bool | None, saved: bool) -> None:
+        self.number = number
+        self.leaf = leaf
+        self.visible = visible
+        self.saved = saved
+
+    def types(self) -> list[str]:
+        return self.number.types()
+
+    def flat(self, value: Any) -> list[Operand] | None:
+        if not isinstance(value, Cell) or (value.saved and not self.saved):
+            return None
+        if value.grad is not None or value.leaf is not self.leaf:
+            return None
+        if value.visible is not self.visible and self.visible is not None:
+            return None
+        value.let_go()
+        return self.number.flat(value.stored)
+
+    def made(self, numbers: Iterator[Any], trace: Trace) -> Any:
+        found = trace.cell(self.number.made(numbers, trace), visible=self.visible)
+        found.saved, found.frozen, found.leaf = self.saved, True, self.leaf
+        if self.leaf and trace.graph is not None:
+            trace.graph.known(found)
+        return found
+
+
+class HeldForm(TupleForm):
+    """What one list or tensor holds that stays the same one: its content by `trace.content`, of
+    which `flags` are those of a tensor.
+    """
+
+    def __init__(self, items: list[Form], flags: tuple[Any, ...]) -> None:
+        super().__init__(items)
+        self.flags = flags
+
+    def flat(self, value: Any) -> list[Operand] | None:
+        count = len(self.items)
+        if len(value) != count + len(self.flags):
+            return None
+        if self.flags and flags(value[count:], self.flags) != self.flags:
+            return None
+        return _flat(self.items, value[:count])
+
+    def made(self, numbers: Iterator[Any], trace: Trace) -> Any:
+        return (*super().made(numbers, trace), *self.flags)
+
+
+class VectorForm(TupleForm):
+    """A tensor with dimensions, another one in each turn."""
+
+    def __init__(self, items: list[Form], like: Vector, visible: bool | None) -> None:
+        super().__init__(items)
+        self.like = like
+        self.visible = visible
+
+    def flat(self, value: Any) -> list[Operand] | None:
+        if value is DEAD or value is MISSING:
+            return _flat(self.items, [value] * len(self.items))
+        if not isinstance(value, Vector) or value.shape != self.like.shape:
+            return None
+        if value.visible is not self.visible and self.visible is not None:
+            return None
+        if self.like.dense and not value.dense:
+            return None
+        return _flat(self.items, value.numbers)
+
+    def made(self, numbers: Iterator[Any], trace: Trace) -> Any:
+        found = super().made(numbers, trace)
+        return Vector(found, self.like.shape, self.visible, trace, self.like.dense)
+
+
+class ConflictForm(Form):
+    """What is something else in each turn: nobody may read it."""
+
+    def __init__(self, reason: str) -> None:
+        self.same = Conflict(reason)
+
+    def flat(self, value: Any) -> list[Operand] | None:
+        return []
+
+
+def _flat(forms: list[Form], values: Any) -> list[Operand] | None:
+    found: list[Operand] = []
+    for form, value in zip(forms, values, strict=True):
+        numbers = form.flat(value)
+        if numbers is None:
+            return None
+        found += numbers
+    return found
+
+
+def widened(form: Form, head: Any, end: Any, name: str, is_param: Callable[[Any], bool]) -> Form:
+    """A form for what is held at the head and what is held at the end of a turn that begins with
+    it.
+
+    Raises:
+        Changed: If one is an int where the other is a float, or the like.
+    """
+    if form.flat(end) is not None:
+        return form
+    if isinstance(head, Conflict) and head is not MISSING and head is not DEAD:
+        return ConflictForm(head.reason)
+    return _joined(head, end, name, is_param)
+
+
+def _joined(a: Any, b: Any, name: str, is_param: Callable[[Any], bool]) -> Form:
+    if _is_same(a, b) and not is_param(a):
+        return Form(a)
+    if is_number(a) and is_number(b):
+        if number_type(a) != number_type(b):
+            raise Changed(f"{name} is of type {number_type(a)} in one turn and {number_type(b)} "
+                          "in another")  # fmt: skip
+        return NumberForm(number_type(a), dense=is_dense(a) and is_dense(b))
+    if a is DEAD and is_number(b):
+        return NumberForm(number_type(b), dense=is_dense(b))
+    if isinstance(a, Either) and (found := either(a, b)) is not None:
+        return found
+    if a is MISSING or b is MISSING or isinstance(a, Maybe) or isinstance(b, Maybe):
+        values = [x.value if isinstance(x, Maybe) else x for x in (a, b) if x is not MISSING]
+        kinds = {number_type(x) if is_number(x) else "" for x in values}
+        if len(kinds) == 1 and "" not in kinds:
+            return MaybeForm(NumberForm(kinds.pop()))
+        if a is MISSING and "" in kinds and not any(isinstance(x, Conflict) for x in values):
+            raise Changed(f"{name} may have no value")  # before the first turn
+        return ConflictForm(f"{name} may have no value")
+    if isinstance(a, Cell) and isinstance(b, Cell):
+        if a.grad is not None or b.grad is not None or a.leaf is not b.leaf:
+            raise Changed(f"{name} has another gradient in each turn")
+        if a.visible is not b.visible and a.goes_back:
+            raise Changed(f"{name} requires grad in one turn and not in another")
+        inner = _joined(a.stored, b.stored, name, is_param)
+        return CellForm(inner, *flags(content(a), content(b)))
+    if isinstance(a, Vector) and isinstance(b, Vector) and a.shape == b.shape and a.type == b.type:
+        numbers: list[Form] = [NumberForm(a.type) for _ in a.numbers]
+        like = b if a.dense else a  # which is dense if both are
+        return VectorForm(numbers, like, a.visible if a.visible is b.visible else None)
+    if type(a) is type(b) and type(a) in (tuple, list) and len(a) == len(b):
+        items = [_joined(x, y, name, is_param) for x, y in zip(a, b, strict=True)]
+        return TupleForm(items) if type(a) is tuple else ListForm(items)
+    is_changed = isinstance(a, Tensor) and isinstance(b, Cell)
+    if is_changed or is_number(a) or is_number(b) or a is None or b is None:
+        raise Changed(f"{name} holds something else in each turn")
+    return ConflictForm(f"{name} holds something else in each turn")
+
+
+def either(a: Any, b: Any) -> Form | None:
+    """A form for numbers of two types, None if they are of more, or no numbers."""
+    found = sorted(kinds(a).keys() | kinds(b).keys())
+    is_nothing = b is DEAD or b is MISSING
+    if len(found) != 2 or not kinds(a) or not (kinds(b) or is_nothing):
+        return None
+    if any(is_cell for is_cell, _ in found):
+        return None
+    return EitherForm([type_ for _, type_ in found])
+
+
+def widened_content(
+    form: Form, value: Any, head: Any, end: Any, is_param: Callable[[Any], bool]
+) -> Form | None:
+    """Likewise of what one list or tensor holds; None where it has another length in each turn."""
+    if form.flat(end) is not None:
+        return form
+    if len(head) != len(end):
+        return None
+    is_cell = isinstance(value, Cell)
+    count = CONTENTS if is_cell else len(end)
+    items = [
+        _joined(x, y, "an item", is_param) for x, y in zip(head[:count], end[:count], strict=True)
+    ]
+    return HeldForm(items, flags(head, end) if is_cell else ())
+
+
+def is_dense(value: Any) -> bool:
+    """Whether it is known to be an array whose elements lie in order in memory."""
+    return isinstance(value, Symbol) and value.is_dense
+
+
+def _is_same(a: Any, b: Any) -> bool:
+    if a is b:
+        return True
+    if is_number(a) and is_number(b):
+        return same_number(a, b)
+    return type(a) is type(b) and type(a) is not list and is_known(a) and is_known(b) and a == b

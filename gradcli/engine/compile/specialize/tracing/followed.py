@@ -1,0 +1,515 @@
+"""A function that a program differentiates: what it does is written down, and its derivatives
+behind that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from itertools import takewhile
+from math import prod
+from typing import Any
+
+from gradcli.engine.compile.differentiate.adjoint import adjoint
+from gradcli.engine.compile.differentiate.dependence import told
+from gradcli.engine.compile.differentiate.pushforward import pushforward
+from gradcli.engine.compile.differentiate.spreading import REASON, is_read_again
+from gradcli.engine.compile.differentiate.tangent import tangent, tangents
+from gradcli.engine.compile.passes.activity import go_through_rules
+from gradcli.engine.compile.passes.peel import peeled
+from gradcli.engine.compile.passes.rotate import rotated
+from gradcli.engine.compile.passes.tidy import ALL, tidy
+from gradcli.engine.compile.specialize.tracing.trace import Trace
+from gradcli.engine.compile.specialize.tracing.values import Cell, Vector, is_number, number_type
+from gradcli.engine.compile.symbols import Symbol, is_whole, operand
+from gradcli.engine.compile.typed import (
+    Block,
+    Do,
+    If,
+    Instruction,
+    Loop,
+    Operand,
+    Pop,
+    Program,
+    Push,
+    Value,
+    dtype_and_shape,
+    is_floating,
+    type_of,
+)
+from gradcli.engine.compile.walk import (
+    Inliner,
+    defined,
+    has_arrays,
+    instructions,
+    read,
+    values,
+)
+from gradcli.engine.ops.catalog import ops
+from gradcli.engine.run.derivatives.transforms import Tree, mapped, values_in
+from gradcli.engine.tape.tensor import Tensor
+
+Call = Callable[[Any, Sequence[Any], Mapping[str, Any]], Any]
+
+
+class Followed:
+    """One run of a function whose differentiated arguments are points.
+
+    Fields:
+        arguments: the values at the points, in the form of the arguments: numbers, 0-d tensors,
+            lists and tuples of them.
+        out: what the function gives: a number, a 0-d tensor or a tuple of such things.
+    """
+
+    def __init__(
+        self,
+        trace: Trace,
+        call: Call,
+        function: Any,
+        given: Sequence[Any],
+        argnums: Sequence[int],
+        keywords: Mapping[str, Any],
+    ) -> None:
+        self._trace = trace
+        self._is_recorded = trace.recording
+        self._is_derived = self._is_pushed_again = False
+        arguments = list(given)
+        for i in argnums:
+            arguments[i] = self._points(arguments[i])
+        self.arguments = [arguments[i] for i in argnums]
+        self._at: list[Value] = [point.value for point in numbers_in(self.arguments)]
+        body, out = self._followed(call, function, arguments, keywords)
+        results = tuple(map(operand, numbers_in(out)))
+        program = self._program(body, results)
+        program = peeled(tidy(rotated(program), ALL), self._at, results)
+        copier = Inlined(trace, {}, ())
+        self._block = trace.innermost
+        self._body = copier.body(program.block.body)
+        for instruction in self._body:
+            trace.put(instruction)
+        self.out: Tree = out
+        self._named(copier.operands(program.block.results))
+
+    # --- going through the function --------------------------------------------------------
+
+    def _points(self, value: Any) -> Tree:
+        """Points in the place of a value, in the form of it."""
+        if isinstance(value, tuple):
+            return tuple(map(self._points, value))
+        if type(value) is not list:
+            return self._point(value)
+        if all(map(is_number, value)) and not any(map(self._is_node, value)):
+            numbers = [x if number_type(x) == "float" else ops.mul(x, 1.0) for x in value]
+            return self._point(self._trace.tensors.made(numbers, (len(numbers),), visible=False))
+        return [*map(self._points, value)]
+
+    def _is_node(self, number: Any) -> bool:
+        return self._trace.connections.is_node(self._trace.links(operand(number)))
+
+    def _point(self, value: Any) -> Any:
+        if isinstance(value, Tensor) and value.shape:
+            value = self._trace.tensors.of_known(value)
+        if isinstance(value, Vector):
+            if value.type != "float":
+                raise self._trace.refused("a derivative by a tensor of ints")
+            at = map(self._point_at, value.numbers)
+            return Vector(tuple(at), value.shape, None, self._trace, dense=True)
+        number = number_in(value)
+        if not is_number(number):
+            raise self._trace.refused("a derivative by what is no number")
+        if not is_floating(number_type(number)):
+            number = number_in(ops.mul(value, 1.0))
+        made = self._point_at(number)
+        return self._trace.cell(made, visible=None) if isinstance(value, Cell) else made
+
+    def _point_at(self, number: Any) -> Any:
+        made = self._trace.point(number)
+        self._trace.connections.point(made.value)
+        return made
+
+    def _followed(
+        self, call: Call, function: Any, given: Sequence[Any], keywords: Mapping[str, Any]
+    ) -> tuple[list[Instruction], Tree]:
+        """What a function does, and what it gives."""
+        trace = self._trace
+        trace.recording = True
+        reason = "a function that is differentiated changes what is outside"
+        with trace.untouched(reason), trace.block() as body:
+            out = self._result(call(function, given, keywords))
+            self._look_around(out)
+        trace.recording = self._is_recorded
+        if any(isinstance(i, Do) and i.op == ops.among.name for i in instructions(body)):
+            raise trace.refused("a function is differentiated that puts numbers together")
+        return body, out
+
+    def _result(self, value: Any) -> Tree:
+        if isinstance(value, tuple):
+            return tuple(map(self._result, value))
+        if isinstance(value, Vector) and value.type == "float":
+            return value
+        if not is_number(number_in(value)):
+            raise self._trace.refused("a function is differentiated that gives no number")
+        if isinstance(value, Cell) and not is_floating(number_type(value.number)):
+            raise self._trace.refused("a function is differentiated that gives a tensor of ints")
+        return value
+
+    def _look_around(self, out: Tree) -> None:
+        """Find out whether what it gives is made from anything but the points."""
+        trace = self._trace
+        trace.connections.close(self._at)
+        links = [trace.links(operand(x)) for x in numbers_in(out)]
+        self._may_be_connected = self._is_recorded and any(x.may for x in links)
+        self._is_connected = self._is_recorded and any(map(trace.connections.is_node, links))
+
+    def _program(self, body: Sequence[Instruction], results: Sequence[Operand]) -> Program:
+        """A body as a program of its own, whose first inputs are the points."""
+        block, own = Block(tuple(body), tuple(results)), {v.number for v in self._at}
+        outside = [v for v in free(block) if v.number not in own]
+        return Program((*self._at, *outside), block, ())
+
+    def hold_last(self, reason: str) -> None:
+        """Refuse where its derivatives may be differentiated again."""
+        if self._is_recorded and self._may_be_connected:
+            raise self._trace.refused(f"{reason} that may be differentiated again")
+
+    def _named(self, results: tuple[Operand, ...]) -> None:
+        """Let what it gives be known by these names."""
+        self._results = results
+        numbers = map(self._trace.known, results)
+        self.out = mapped(lambda value: self._like(numbers, value), self.out)
+
+    # --- derivatives -------------------------------------------------------------------------
+
+    def pulled(self, weights: Sequence[Any]) -> list[Tree]:
+        """Cotangents of the points, in the form of the arguments, from those of the results (None
+        for zero).
+        """
+        trace = self._trace
+        if trace.recording != self._is_recorded:
+            raise trace.refused("a cotangent is pulled under another `no_grad`")
+        places = tuple([k for k, g in enumerate(weights) if g is not None])
+        seeds = [operand(number_in(weights[k])) for k in places]
+        program = self._program(self._body, self._results)
+        again = self._held_again(program, seeds)
+        made = adjoint(program, self._at, (places,), again).program
+        slopes = self._pulled(made, seeds)
+        return self.by_argument([*map(trace.known, slopes)])
+
+    def _pulled(self, made: Program, seeds: Sequence[Operand]) -> Sequence[Operand]:
+        """Write a derivative by reverse mode, with others that there may be: the cotangents."""
+        copier = self._copier(made, seeds)
+        body = copier.body(made.block.body)
+        own = tuple(takewhile(copier.is_kept, body))
+        old = {i.stack for i in instructions(self._body) if isinstance(i, Push)}
+        if _without_pushes(own, old) == self._body:
+            self._replace(own)
+            for i in body[len(own) :]:
+                self._trace.add(i)
+        else:
+            self._end(body)
+        return copier.operands(made.block.results[len(self._results) :])
+
+    def pushed(self, directions: Sequence[Mapping[int, Any]]) -> list[list[Any]]:
+        """Tangents of the results, in each direction, from those of points by the place of the
+        point; connected to what the results are.
+        """
+        found = self.columns(directions)
+        if not self._is_pushed_again:
+            return found
+        width = len(self._results)
+        outs = [*map(self._trace.known, self._results)] * len(directions)
+        dots = [dot for along in found for dot in along]
+        if len(directions) > 1 and not self._is_connected:
+            for dot, out in zip(dots, outs, strict=True):
+                self._hold_nonzero(dot, out)
+        dots = self.linked(dots, outs)
+        return [dots[k * width :][:width] for k in range(len(directions))]
+
+    def columns(self, directions: Sequence[Mapping[int, Any]]) -> list[list[Any]]:
+        """Likewise, as they are."""
+        trace = self._trace
+        program = self._program(self._body, self._results)
+        seeds = [operand(number_in(dot)) for along in directions for dot in along.values()]
+        again = self._held_again(program, seeds)
+        by = [[self._at[k] for k in along] for along in directions]
+        if again:
+            made = pushforward(program, by, again).program
+        elif go_through_rules(program, self._at, self._results):
+            made = tangents(program, by).program
+        else:  # the directions go together, each with all of the points
+            moved = sorted({k for along in directions for k in along})
+            seeds = [operand(number_in(along.get(k, 0.0))) for along in directions for k in moved]
+            made = tangent(program, [self._at[k] for k in moved], len(directions)).program
+        copier = self._copier(made, seeds)
+        self._end(copier.body(made.block.body))
+        width = len(self._results)
+        results = copier.operands(made.block.results)
+        dots = [*map(trace.known, results[width:])]
+        self._is_pushed_again = bool(again)
+        if again:
+            self._named(results[:width])
+        return [dots[k * width :][:width] for k in range(len(directions))]
+
+    def pulled_together(self, k: int, units: Any, count: int) -> list[Any]:
+        """The cotangents of the points, from those of a result along so many directions, as arrays
+        with the directions in front; of a single one without that axis.
+        """
+        program = self._program(self._body, self._results)
+        made = adjoint(program, self._at, ((k,),), counts=[count]).program
+        slopes = self._pulled(made, [self._seed(units, count)])
+        return [*map(self._merged, slopes)]
+
+    def pushed_together(self, units: Sequence[Any], count: int) -> list[Any]:
+        """Likewise the tangents of the results from those of the points."""
+        program = self._program(self._body, self._results)
+        made = tangents(program, [self._at], (), [count]).program
+        copier = self._copier(made, [self._seed(x, count) for x in units])
+        self._end(copier.body(made.block.body))
+        return [*map(self._merged, copier.operands(made.block.results[len(self._results) :]))]
+
+    def _seed(self, units: Any, count: int) -> Operand:
+        """What is known along so many directions, among the constants of the program."""
+        if isinstance(units, float):
+            return units
+        trace = self._trace
+        found = trace.held(units)
+        if count > 1:
+            with trace.block() as body:
+                found = trace.divided(found)
+            trace.constants += body
+            trace.connections.plain(found.value)
+        return operand(found)
+
+    def _merged(self, x: Operand) -> Any:
+        return self._trace.merged(self._trace.known(x)) if isinstance(x, Value) else x
+
+    @property
+    def has_arrays(self) -> bool:
+        """Whether anything in it is an array."""
+        return has_arrays(self._program(self._body, self._results))
+
+    @property
+    def largest(self) -> int:
+        """The most elements that a value in it has."""
+        own = values(self._program(self._body, self._results))
+        return max(prod(dtype_and_shape(v.type)[1]) for v in own)
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether its derivatives may be differentiated again."""
+        if self._may_be_connected and not self._is_connected:
+            raise self._trace.refused(
+                "whether a derivative is differentiated again hangs on the way"
+            )
+        return self._is_connected
+
+    def by_argument(self, found: Sequence[Any]) -> list[Tree]:
+        """What was found of each point, in the form of the arguments."""
+        numbers = iter(found)
+        return [mapped(lambda x: self._outside(numbers, x), a) for a in self.arguments]
+
+    def by_result(self, found: Sequence[Any]) -> Tree:
+        """What was found of each result, in their form."""
+        numbers = iter(found)
+        return mapped(lambda x: self._outside(numbers, x), self.out)
+
+    def value(self) -> Tree:
+        """What the function gives, for the program."""
+        return self.by_result(numbers_in(self.out))
+
+    def _outside(self, numbers: Iterator[Any], like: Any) -> Any:
+        """The next of some numbers for the program, in the kind of a value."""
+        inside = numbers if self._is_recorded else map(self._trace.cut, numbers)
+        return self._like(inside, like, self.visible)
+
+    @property
+    def visible(self) -> bool | None:
+        """Whether the program sees what it is given to require grad."""
+        return None if self._is_recorded and self._trace.requires_grad else False
+
+    def _like(self, numbers: Iterator[Any], like: Any, visible: bool | None = None) -> Any:
+        if isinstance(like, Vector):
+            return Vector([next(numbers) for _ in like.numbers], like.shape, visible, self._trace)
+        number = next(numbers)
+        return self._trace.cell(number, visible=visible) if isinstance(like, Cell) else number
+
+    def _hold_nonzero(self, dot: Any, out: Any) -> None:
+        """Leave where a tangent is zero: directions that go together, as they do where nothing is
+        differentiated again, may give a zero of the other sign.
+        """
+        if isinstance(dot, Symbol):
+            self._trace.leave(ops.eq(dot, 0.0), "it hangs on the way what is differentiated again")
+        elif isinstance(out, Symbol):
+            raise self._trace.refused(
+                "whether a derivative is differentiated again hangs on the way"
+            )
+
+    def linked(self, dots: Sequence[Any], outs: Sequence[Any]) -> list[Any]:
+        """Tangents with a graph where their results have one, though they be constants."""
+        linked = [*map(self._is_linked, dots, outs)]
+        absent = iter(
+            self._told([dot for dot, test in zip(dots, linked, strict=True) if test is None])
+        )
+        found = []
+        for dot, out, test in zip(dots, outs, linked, strict=True):
+            if test is None:
+                found.append(self._linked_where(next(absent), dot, out))
+            else:
+                found.append(dot if test else self._with_graph(dot, out))
+        return found
+
+    def _is_linked(self, dot: Any, out: Any) -> bool | None:
+        """Whether a tangent has a graph as far as its result has one; None if that hangs on the
+        way.
+        """
+        trace = self._trace
+        nodes, links = trace.nodes(operand(dot)), trace.links(operand(dot))
+        if trace.connections.is_node(nodes) or trace.links(operand(out)).may <= links.must:
+            return True
+        return None if nodes.may else False
+
+    def _told(self, dots: Sequence[Any]) -> Sequence[Any]:
+        """Whether tangents are constants, on the way that the code takes."""
+        if not dots:
+            return ()
+        trace = self._trace
+        program = self._program(self._body, (*map(operand, dots), *self._results))
+        nodes = [v for v in program.inputs if trace.nodes(v).may]
+        if not all(trace.connections.is_node(trace.nodes(v)) for v in nodes):
+            raise trace.refused("whether a tangent is a constant hangs on the way")
+        made = told(program, nodes, len(dots))
+        copier = self._copier(made, ())
+        self._replace(copier.body(made.block.body))
+        absent = made.block.results[len(program.block.results) :]
+        return [*map(trace.known, copier.operands(absent))]
+
+    def _linked_where(self, test: Any, dot: Any, out: Any) -> Any:
+        """A tangent that has the graph of its result where a test is true."""
+        if not isinstance(test, Symbol):
+            return self._with_graph(dot, out) if test else dot
+        trace = self._trace
+        with trace.block() as body:
+            linked = operand(self._with_graph(dot, out))
+        target = trace.value(type_of(operand(dot)))
+        sides = Block(tuple(body), (linked,)), Block((), (operand(dot),))
+        trace.add(If(trace.span, (target,), operand(test), *sides))
+        return trace.known(target)
+
+    def _with_graph(self, dot: Any, out: Any) -> Any:
+        """A tangent that has the graph of its result."""
+        if is_whole(dot) or is_whole(out):
+            return self._trace.on_arrays(ops.where, [True, dot, out], {})
+        return ops.where(True, dot, out)
+
+    def _held_again(self, program: Program, seeds: Sequence[Operand]) -> list[Value]:
+        """What its derivatives may be differentiated by, if they can be."""
+        again = self._again(program, seeds)
+        if again and is_read_again(program, again):
+            raise self._trace.refused(REASON)
+        return again
+
+    def _again(self, program: Program, seeds: Sequence[Operand]) -> list[Value]:
+        """What its derivatives may be differentiated by."""
+        links = self._trace.links
+        if not self._is_recorded or not (
+            self._may_be_connected or any(links(x).may for x in seeds)
+        ):
+            return []
+        own = {v.number for v in self._at}
+        return [v for v in program.inputs if v.number in own or links(v).may]
+
+    def _copier(self, made: Program, seeds: Sequence[Operand]) -> Inlined:
+        inputs = made.inputs[len(made.inputs) - len(seeds) :]
+        names = {v.number: seed for v, seed in zip(inputs, seeds, strict=True)}
+        return Inlined(self._trace, names, self._body)
+
+    def _end(self, body: tuple[Instruction, ...]) -> None:
+        """Write what it does and its last derivative, which need not leave it as it was."""
+        at_end = self._block[len(self._block) - len(self._body) :]
+        if self._is_derived or tuple(at_end) != self._body:
+            raise self._trace.refused("a function is differentiated in several ways")
+        self._replace(body)
+
+    def _replace(self, body: tuple[Instruction, ...]) -> None:
+        """Let what it does be written so."""
+        trace = self._trace
+        self._is_derived = True
+        if body == self._body:
+            return
+        if trace.innermost is not self._block:
+            raise trace.refused("a cotangent is pulled in another branch or loop")
+        start = len(self._block)
+        if self._body:
+            start = next(k for k, i in enumerate(self._block) if i is self._body[0])
+        self._block[start : start + len(self._body)] = body
+        trace.connections.forget(self._block, start)
+        for i in body:
+            trace.look_at(i)
+        self._body = body
+
+
+class Inlined(Inliner):
+    """Copies what is derived of a body into the program that is being written: what the body
+    defines keeps its names, all else gets new ones.
+    """
+
+    def __init__(
+        self, trace: Trace, names: Mapping[int, Operand], body: Sequence[Instruction]
+    ) -> None:
+        stacks = {i.stack: i.stack for i in instructions(body) if isinstance(i, (Push, Pop))}
+        super().__init__(names, trace.value, trace.stack, stacks)
+        self._body = {v.number for i in instructions(body) for v in _defined(i)}
+
+    def is_kept(self, i: Instruction) -> bool:
+        """Whether an instruction is of the body: it defines nothing new."""
+        return all(v.number in self._body for j in instructions([i]) for v in _defined(j))
+
+    def _new(self, value: Value) -> Value:
+        if value.number not in self._body:
+            return super()._new(value)
+        return value
+
+
+def numbers_in(tree: Tree) -> list[Any]:
+    """The numbers that the values of a tree are, or hold, from left to right."""
+    return [
+        x
+        for value in values_in(tree)
+        for x in (value.numbers if isinstance(value, Vector) else [number_in(value)])
+    ]
+
+
+def number_in(value: Any) -> Any:
+    """The number that a value is, or that is in a 0-d tensor."""
+    return value.number if isinstance(value, Cell) else value
+
+
+def _defined(i: Instruction) -> tuple[Value, ...]:
+    return (*defined(i), *i.params) if isinstance(i, Loop) else defined(i)
+
+
+def _without_pushes(body: Sequence[Instruction], kept: Collection[int]) -> tuple[Instruction, ...]:
+    """Instructions but those that put something on other stacks than some."""
+    found: list[Instruction] = []
+    for i in body:
+        match i:
+            case Push() if i.stack not in kept:
+                continue
+            case If():
+                then, orelse = (
+                    Block(_without_pushes(side.body, kept), side.results)
+                    for side in (i.then, i.orelse)
+                )
+                found.append(If(i.span, i.targets, i.test, then, orelse))
+            case Loop():
+                block = Block(_without_pushes(i.body.body, kept), i.body.results)
+                found.append(Loop(i.span, i.targets, i.turns, i.params, i.initial, block))
+            case _:
+                found.append(i)
+    return tuple(found)
+
+
+def free(block: Block) -> list[Value]:
+    """The values that a block reads and that are defined outside of it."""
+    own = {v.number for v in values(Program((), block, ()))}
+    found = {x.number: x for x in read(block) if x.number not in own}
+    return [found[number] for number in sorted(found)]

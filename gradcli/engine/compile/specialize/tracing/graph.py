@@ -1,0 +1,386 @@
+"""The graph that a program goes back through itself, by `backward` or `torch.autograd.grad`: the
+pass is written behind what has been recorded in the block that is open.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
+
+from gradcli.engine.compile.differentiate.adjoint import adjoint
+from gradcli.engine.compile.passes.activity import Activity, Flow
+from gradcli.engine.compile.specialize.tracing.followed import Inlined, free
+from gradcli.engine.compile.specialize.tracing.trace import Trace
+from gradcli.engine.compile.specialize.tracing.values import Cell, Conflict, is_number, number_type
+from gradcli.engine.compile.symbols import Symbol, is_whole, operand
+from gradcli.engine.compile.typed import (
+    Block,
+    Do,
+    DoSeveral,
+    Instruction,
+    Operand,
+    Program,
+    Value,
+    is_array,
+    is_floating,
+)
+from gradcli.engine.compile.walk import defined, instructions, operands_of, values
+from gradcli.engine.ops.catalog import ops
+from gradcli.engine.tape.tensor import Tensor
+from gradcli.engine.values.data import np
+
+
+class Graph:
+    """The recorded graph of one program: its leaves are tensors, its nodes values of the trace."""
+
+    def __init__(self, trace: Trace) -> None:
+        self._trace = trace
+        self._leaves: list[Cell] = []
+        self._changed: dict[int, set[int]] = {}
+        self._spent: dict[int, set[int]] = {}
+
+    # --- leaves ------------------------------------------------------------------------------
+
+    def leaf(self, x: Cell) -> Cell:
+        """Let a tensor be a leaf."""
+        x.number = self._point(x.number)
+        x.leaf = x.visible = self._trace.requires_grad = True
+        self._leaves.append(x)
+        return x
+
+    def known(self, x: Cell) -> None:
+        """Note a leaf that goes round in a loop."""
+        self._leaves.append(x)
+
+    def required(self, x: Cell) -> Cell:
+        """`x.requires_grad_()`."""
+        if x.visible is None or not is_floating(number_type(x.number)):
+            raise self._trace.refused("whether a tensor requires grad is not known")
+        if not x.visible:
+            self._trace.touch(x)
+            self.leaf(x)
+        return x
+
+    def gradient(self, x: Cell) -> Cell | None:
+        """`x.grad`."""
+        if isinstance(x.grad, Conflict):
+            raise self._trace.refused(x.grad.reason)
+        return x.grad
+
+    def set_gradient(self, x: Cell, grad: Any) -> None:
+        """`x.grad = grad`."""
+        trace = self._trace
+        if grad is not None and not isinstance(grad, Cell):
+            raise trace.refused("`grad` is set to what is no tensor that is known when it runs")
+        if grad is not None and number_type(grad.number) != number_type(x.number):
+            raise trace.refused("`grad` is set to a tensor of another type")
+        trace.touch(x)
+        x.grad = grad
+
+    def set_data(self, x: Cell, value: Any) -> None:
+        """`x.data = value`, which is of the same type."""
+        trace = self._trace
+        if isinstance(value, Cell) and value.whole and value.base and value.base[0] is x:
+            return  # as `x.data += 1` does at last
+        if not isinstance(value, Cell) or number_type(value.number) != number_type(x.number):
+            raise trace.refused("`data` is set to what is no tensor of the same type")
+        if x.frozen or value.frozen:
+            raise trace.refused("`data` is set where others may hold the memory")
+        trace.touch(x)
+        before, x.number = x.number, trace.cut(value.number)
+        value.let_go()
+        self.changed(x, before, x.saved)
+
+    def changed(self, x: Cell, before: Any, is_saved: bool) -> None:
+        """Note that a tensor has been changed in place: what it held before is gone."""
+        if isinstance(before, Symbol) and (x.leaf or is_saved):
+            self._note(self._changed, [before.value.number])
+        if x.leaf:
+            x.number = self._point(x.number)
+
+    def _note(self, marks: dict[int, set[int]], numbers: Iterable[int]) -> None:
+        """Mark values from here on: where another value is defined, which tells whether this place
+        is one of the program. What is tried and forgotten marks nothing.
+        """
+        here = self._trace.point(0.0).value.number
+        for number in numbers:
+            marks.setdefault(number, set()).add(here)
+
+    def _point(self, number: Any) -> Symbol:
+        """A value of its own, which tidying takes for no constant."""
+        trace = self._trace
+        if isinstance(number, Symbol):
+            made = trace.point(number)
+        else:
+            with trace.block() as body:
+                made = trace.point(number)
+            trace.constants += body
+        trace.connections.leaf(made.value)
+        return made
+
+    # --- passes ------------------------------------------------------------------------------
+
+    def backward_of(
+        self,
+        tensors: Any,
+        weights: Any = None,
+        retain_graph: Any = None,
+        create_graph: Any = False,
+        inputs: Any = None,
+    ) -> None:
+        """`torch.autograd.backward`, `x.backward(gradient)` of one tensor."""
+        self._hold_plain(create_graph)
+        roots, given = self._roots(tensors, weights)
+        wanted = None if inputs is None else self._cells(inputs)
+        self.backward(roots, given, self._is_kept(retain_graph), wanted)
+
+    def gradients_of(
+        self,
+        outputs: Any,
+        inputs: Any,
+        weights: Any = None,
+        retain_graph: Any = None,
+        create_graph: Any = False,
+        allow_unused: Any = None,
+    ) -> tuple[Cell | None, ...]:
+        """`torch.autograd.grad` of tensors."""
+        self._hold_plain(create_graph)
+        roots, given = self._roots(outputs, weights)
+        found = self.gradients(roots, given, self._cells(inputs), self._is_kept(retain_graph))
+        if None in found and allow_unused is not True:
+            raise self._trace.refused("a result does not depend on what it is differentiated by")
+        return tuple(found)
+
+    def _hold_plain(self, create_graph: Any) -> None:
+        if create_graph is not False:
+            raise self._trace.refused("a pass back is recorded")
+
+    def _is_kept(self, retain_graph: Any) -> bool:
+        if retain_graph is not None and type(retain_graph) is not bool:
+            raise self._trace.refused("whether a graph is kept is known only when it runs")
+        return retain_graph is True
+
+    def _cells(self, given: Any) -> list[Cell]:
+        found = [*given] if isinstance(given, (list, tuple)) else [given]
+        if not found or not all(isinstance(x, Cell) for x in found):
+            raise self._trace.refused("what is no tensor of a graph is differentiated by")
+        return found
+
+    def _roots(self, tensors: Any, weights: Any) -> tuple[list[Cell], list[Any]]:
+        roots = self._cells(tensors)
+        several = isinstance(weights, (list, tuple))
+        given = [*weights] if several else [weights] * len(roots)
+        if len(given) != len(roots):
+            raise self._trace.refused("another number of gradients than tensors")
+        return roots, [self._weight(x, g) for x, g in zip(roots, given, strict=True)]
+
+    def _weight(self, x: Cell, given: Any) -> Any:
+        """The cotangent to start from: the one given, or one for a value of one element."""
+        trace = self._trace
+        if given is None:
+            if math.prod(x.shape) != 1:
+                raise trace.refused("`backward` of a tensor with dimensions")
+            return trace.held(np.ones(x.shape)) if x.shape else 1.0
+        if isinstance(given, Tensor):
+            given = trace.tensors.of_known(given) if given.shape else trace.cell(given.data)
+        number = trace.cut(given.number) if isinstance(given, Cell) else given
+        if type(number) in (int, bool):
+            number = float(number)
+        type_ = number_type(number) if is_number(number) else ""
+        if type_ != number_type(x.number):
+            raise trace.refused("a gradient is of another type than its tensor")
+        return number
+
+    def backward(
+        self,
+        roots: Sequence[Cell],
+        weights: Sequence[Any],
+        retain: bool,
+        inputs: Sequence[Cell] | None,
+    ) -> None:
+        """Add gradients to the `grad` of leaves: of all, or of some."""
+        wanted = [x for x in self._leaves if x.leaf] if inputs is None else inputs
+        if not all(x.leaf for x in wanted):
+            raise self._trace.refused("a gradient is left at a tensor that is no leaf")
+        found = self._pulled(roots, weights, wanted, retain)
+        for x in wanted:
+            slope = found.get(id(x))
+            if slope is not None:
+                self._accumulate(x, slope)
+
+    def gradients(
+        self, roots: Sequence[Cell], weights: Sequence[Any], wanted: Sequence[Cell], retain: bool
+    ) -> list[Cell | None]:
+        """The gradients by tensors of the graph."""
+        found = self._pulled(roots, weights, wanted, retain)
+        slopes = [found.get(id(x)) for x in wanted]
+        return [None if slope is None else self._trace.cell(slope) for slope in slopes]
+
+    def _accumulate(self, x: Cell, slope: Any) -> None:
+        trace = self._trace
+        if x.grad is None:
+            trace.touch(x)
+            x.grad = trace.cell(self._in_order(slope, x.number))
+            return
+        with trace.unrecorded():
+            trace.change(ops.add, x.grad, [trace.cell(self._in_order(slope, x.grad.number))])
+
+    def _in_order(self, slope: Any, other: Any) -> Any:
+        """A cotangent as `grad` holds it, whose elements lie in order in memory; so do those of the
+        other, mostly.
+        """
+        trace = self._trace
+        if not is_whole(slope) or trace.is_dense(slope):
+            return slope
+        if trace.is_dense(other):
+            return trace.tensors.laid_as(slope, other)
+        made = trace.on_arrays(ops.ordered, [slope], {})
+        trace.dense.add(made.value.number)
+        return made
+
+    def _pulled(
+        self, roots: Sequence[Cell], weights: Sequence[Any], wanted: Sequence[Cell], retain: bool
+    ) -> dict[int, Any]:
+        """The cotangents of tensors, by identity, of those that the roots were made from."""
+        trace = self._trace
+        if any(x.visible is not True for x in roots):
+            raise trace.refused("whether a tensor requires grad is not known, or it does not")
+        body = trace.innermost
+        results = [operand(x.number) for x in roots]
+        kept = [v for i in body for v in defined(i)]
+        block = Block(tuple(body), (*results, *kept))
+        program = Program(tuple(free(block)), block, ())
+        there = {v.number: v for v in (*program.inputs, *kept)}
+        flow = Flow(program)
+        leading = flow.leading(results)
+        points = self._points(wanted, there, leading)
+        ends = self._points(self._leaves, there, leading)
+        self._hold_inside(program, {*points, *ends}, leading)
+        at = [there[number] for number in points]
+        active = flow.moving(at) & leading
+        self._hold_valid(program, active, leading)
+        if not at:
+            raise trace.refused("a tensor is differentiated by what it is not made from")
+        start, part = _part(body, active, {*points})
+        kept = [v for i in part for v in defined(i)]
+        block = Block(tuple(part), (*results, *kept))
+        made = adjoint(Program(tuple(free(block)), block, ()), at, (tuple(range(len(roots))),))
+        seeds = [operand(weight) for weight in weights]
+        given = made.program.inputs[len(made.program.inputs) - len(seeds) :]
+        names = {v.number: seed for v, seed in zip(given, seeds, strict=True)}
+        copier = Inlined(trace, names, part)
+        self._write(made.program, copier, part, start, len(roots))
+        if not retain:
+            inside = (v.number for v in values(program) if v in active and v.number not in ends)
+            self._note(self._spent, inside)
+        count = len(block.results)
+        slopes = copier.operands(made.program.block.results[count:])
+        found: dict[int, Any] = {}
+        for number, slope, absent in zip(points, slopes, made.absent, strict=True):
+            is_absent = copier.operand(absent)
+            if isinstance(is_absent, Value):
+                why = "whether a leaf gets a gradient hangs on the way"
+                trace.leave(trace.known(is_absent), why)
+            elif is_absent:
+                continue
+            for x in points[number]:
+                found[id(x)] = self._slope(x, slope)
+        return found
+
+    def _points(
+        self, cells: Sequence[Cell], there: Mapping[int, Value], leading: Activity
+    ) -> dict[int, list[Cell]]:
+        """The tensors that lead to what is differentiated, by the number of their value."""
+        found: dict[int, list[Cell]] = {}
+        for x in cells:
+            value = x.number.value if isinstance(x.number, Symbol) else None
+            if value is None or value.number not in there or value not in leading:
+                continue
+            if x.visible is not True:
+                raise self._trace.refused("whether a tensor requires grad is not known")
+            found.setdefault(value.number, []).append(x)
+        return found
+
+    def _slope(self, x: Cell, slope: Operand) -> Any:
+        trace = self._trace
+        number = trace.cut(trace.known(slope))
+        if isinstance(number, Symbol) and is_array(number.type) and not is_whole(x.number):
+            number = trace.cut(trace.on_arrays(ops.unboxed, [number], {}))
+        if number_type(number) != number_type(x.number):
+            raise trace.refused("a gradient is of another type than its tensor")
+        return number
+
+    # --- what stands against a pass ------------------------------------------------------------
+
+    def _hold_inside(self, program: Program, points: set[int], leading: Activity) -> None:
+        """Refuse a graph that begins outside of the block that is open."""
+        for v in program.inputs:
+            is_other = v in leading and v.number not in points and is_floating(v.type)
+            if is_other and self._trace.links(v).may:
+                raise self._trace.refused("a graph goes over turns of a loop or into a branch")
+
+    def _hold_valid(self, program: Program, active: Activity, leading: Activity) -> None:
+        """Refuse a graph that has been freed, or of which something has been changed in place."""
+        there = {v.number for v in values(program)}
+
+        def marked(marks: Mapping[int, set[int]], x: object) -> bool:
+            here = marks.get(x.number) if isinstance(x, Value) else None
+            return here is not None and not here.isdisjoint(there)
+
+        trace = self._trace
+        for v in values(program):
+            if v in active and marked(self._spent, v):
+                raise trace.refused("a graph is gone back through twice")
+            if v in leading and marked(self._changed, v):
+                raise trace.refused("a leaf has been changed since it was used")
+        for i in instructions(program.block.body):
+            is_visited = isinstance(i, Do | DoSeveral) and any(v in active for v in defined(i))
+            read = (*operands_of(i), *defined(i)) if is_visited else ()
+            if any(marked(self._changed, x) for x in read):
+                raise trace.refused("a tensor that a derivative reads has been changed")
+
+    # --- writing -------------------------------------------------------------------------------
+
+    def _write(
+        self, made: Program, copier: Inlined, part: list[Instruction], start: int, count: int
+    ) -> None:
+        """Write a pass behind what it goes through, the part of the open block that begins at a
+        place. That may have to be written anew: as where something in a loop is to be kept for it.
+        """
+        before, whole = tuple(part), made.block.body
+        at = whole.index(before[0]) if before and before[0] in whole else 0
+        trace, body = self._trace, self._trace.innermost
+        if whole[at : at + len(before)] == before:
+            trace.constants += copier.body(whole[:at])
+            for i in copier.body(whole[at + len(before) :]):
+                trace.add(i)
+            return
+        kept = [v for i in before for v in defined(i)]
+        del body[start:]
+        trace.connections.forget(body, start)
+        for i in copier.body(whole):
+            trace.add(i)
+        there = {v.number for i in body for v in defined(i)}
+        found = copier.operands(made.block.results[count:][: len(kept)])
+        lost = [(v, x) for v, x in zip(kept, found, strict=True) if v.number not in there]
+        for v, x in lost:
+            trace.put(Do(trace.span, v, ops.copied.name, (x,), ()))
+        self._note(self._changed, [v.number for v, _ in lost])
+
+
+def _part(
+    body: Sequence[Instruction], active: Activity, points: Collection[int]
+) -> tuple[int, list[Instruction]]:
+    """What a pass goes through, and where in a block it begins: only what it visits, where that is
+    no branch and no loop.
+    """
+    places = [
+        k
+        for k, i in enumerate(body)
+        if any(v in active and v.number not in points for v in defined(i))
+    ]
+    start = places[0] if places else len(body)
+    visited = [body[k] for k in places]
+    is_straight = all(isinstance(i, Do | DoSeveral) for i in visited)
+    return start, visited if is_straight else [*body[start:]]

@@ -1,0 +1,82 @@
+"""Items at a place that is known only when the code runs: a branch for each place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from gradcli.engine.compile.specialize.tracing.trace import Trace
+from gradcli.engine.compile.specialize.tracing.values import (
+    Vector,
+    is_number,
+    is_whole,
+    number_type,
+)
+from gradcli.engine.compile.specialize.tracing.ways import chosen
+from gradcli.engine.compile.symbols import Symbol, operand
+from gradcli.engine.compile.typed import Block, If
+from gradcli.engine.ops.catalog import ops
+
+MOST = 64
+"""Items among which one is picked."""
+
+
+def picked(trace: Trace, items: Any, index: Symbol) -> Any:
+    """The item of a vector, or of a list or tuple of numbers."""
+    if is_whole(items) and number_type(index) == "int":
+        return trace.do(ops.row, [items, index], {})
+    if isinstance(items, Vector):
+        if len(items.shape) != 1:
+            raise trace.refused("a row is taken at a place that is known only when it runs")
+        at = _place(trace, index, len(items.numbers))
+        number = _one(
+            trace,
+            at,
+            range(len(items.numbers)),
+            lambda k: ops.getitem(items, index=k).number,
+        )
+        return trace.tensors.made([number], (), items.visible)
+    if is_whole(items):
+        raise trace.refused("an item is taken by what is known only when it runs")
+    _check(trace, items)
+    at = _place(trace, index, len(items))
+    return _one(trace, at, range(len(items)), lambda k: items[k])
+
+
+def put(trace: Trace, items: list[Any], index: Symbol, value: Any) -> list[Any]:
+    """The items of a list of numbers, of which one has become another."""
+    _check(trace, [*items, value])
+    at = _place(trace, index, len(items))
+    return [chosen(trace, ops.eq(at, k), value, x) for k, x in enumerate(items)]
+
+
+def _check(trace: Trace, items: Sequence[Any]) -> None:
+    if not all(map(is_number, items)) or len({number_type(x) for x in items}) != 1:
+        raise trace.refused("an item at a place that is known only when it runs is no number")
+
+
+def _place(trace: Trace, index: Symbol, count: int) -> Any:
+    """An index as a place from the beginning; code leaves where there is none."""
+    if number_type(index) != "int" or not 0 < count <= MOST:
+        raise trace.refused("an item is taken by what is known only when it runs")
+    at = ops.where(ops.lt(index, 0), ops.add(index, count), index)
+    trace.leave(ops.logical_or(ops.lt(at, 0), ops.ge(at, count)), "an index is out of range")
+    return at
+
+
+def _one(trace: Trace, at: Any, places: range, take: Callable[[int], Any]) -> Any:
+    """What is taken at a place, which is one of several: halved as long as there are two."""
+    if len(places) == 1:
+        return take(places[0])
+    half = len(places) // 2
+    test = ops.lt(at, places[half])
+    sides, types = [], set()
+    for part in (places[:half], places[half:]):
+        with trace.block() as body:
+            found = _one(trace, at, part, take)
+        sides.append(Block(tuple(body), (operand(found),)))
+        types.add(number_type(found))
+    (type_,) = types
+    target = trace.value(type_)
+    trace.add(If(trace.span, (target,), operand(test), *sides))
+    return Symbol(target, trace)

@@ -1,0 +1,270 @@
+"""Tensors with dimensions, of known shape and few elements: each element is a number, and what is
+done to the tensor is done to them, one after the other.
+
+An op's value on an array is made of its values on numbers where its entry says that these are the
+same to the last bit. What the interpreter records as one node are several here; they are written
+so that the cotangents of each element come together in its order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+from gradcli.engine.compile.specialize.tracing.values import Cell, Vector, is_number, number_type
+from gradcli.engine.compile.symbols import Symbol
+from gradcli.engine.compile.typed import DTYPES, TooLarge
+from gradcli.engine.ops.catalog import ops
+from gradcli.engine.ops.internal.alone import stands_alone
+from gradcli.engine.ops.op import Op
+from gradcli.engine.tape.tensor import Tensor
+from gradcli.engine.values.data import np
+from gradcli.errors import GradError
+
+MOST = 64
+"""Elements of a tensor that is done element by element."""
+
+_TYPES = {dtype: name for name, dtype in DTYPES.items()}
+
+Tree: TypeAlias = "int | tuple[Tree, Tree]"
+
+
+class Vectors:
+    """The tensors with dimensions: what is done to their elements goes to a trace."""
+
+    def __init__(self, trace: Any) -> None:
+        self._trace = trace
+
+    def takes(self, op: Op, args: Sequence[Any]) -> bool:
+        """Whether an op on these is one on tensors with dimensions."""
+        if op.variadic and op.by_elements is not None:
+            return True
+        return any(isinstance(a, Vector) or (isinstance(a, Tensor) and a.shape) for a in args)
+
+    def made(
+        self,
+        numbers: Sequence[Any],
+        shape: Sequence[int],
+        visible: bool | None,
+        dense: bool = True,
+    ) -> Any:
+        """A tensor of these numbers; of a single one that has no dimensions it is 0-d."""
+        if not shape:
+            found = self._trace.cell(numbers[0], visible=visible)
+            found.frozen = True  # it may lie on the memory of others
+            return found
+        if not 0 < len(numbers) <= MOST:
+            raise self._too_large(len(numbers))
+        if len({number_type(x) for x in numbers}) > 1:
+            raise self.refused("a tensor of numbers of several types")
+        if visible is not False and self._trace.graph is not None:
+            raise TooLarge("a tensor is gone back to whole", self._trace.span)
+        self._trace.requires_grad |= visible is True
+        return Vector(numbers, shape, visible, self._trace, dense)
+
+    def types(self, dtype: str, shape: Sequence[int]) -> list[str]:
+        """Of which types the values are that a tensor is made of: those of its elements."""
+        count = int(np.prod(shape))
+        if not 0 < count <= MOST:
+            raise self._too_large(count)
+        return [_TYPES[dtype]] * count
+
+    def given(self, values: Sequence[Symbol], shape: Sequence[int], visible: bool | None) -> Any:
+        """A tensor that comes from outside."""
+        return self.made(values, shape, visible)
+
+    def of_known(self, x: Tensor, *, visible: bool | None = False) -> Vector:
+        """A tensor whose elements are known."""
+        if x.dtype not in DTYPES.values():
+            raise self.refused(f"a tensor of {x.dtype}")
+        if not 0 < x.data.size <= MOST:
+            raise self._too_large(x.data.size)
+        dense = bool(x.data.flags.c_contiguous)
+        found: Vector = self.made(x.data.reshape(-1).tolist(), x.shape, visible, dense)
+        return found
+
+    def do(self, op: Op, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
+        """What an op makes of numbers and tensors."""
+        args = [self.of_known(x) if isinstance(x, Tensor) and x.shape else x for x in args]
+        if op.body is not None:
+            try:
+                return op.body(*args, **{**op.params, **params})
+            except (TypeError, AttributeError, ValueError):
+                raise self._refused(op) from None
+        if op.view:
+            return self._moved(op, args[0], params)
+        if op.by_elements is not None:
+            return op.by_elements(self, *args, **{**op.params, **params})
+        if op.elementwise and op.array is not None:
+            return self._each(op, args, params)
+        raise self._refused(op)
+
+    def laid_as(self, number: Any, other: Any) -> Any:
+        """A number that takes the place of another."""
+        return number
+
+    def owned(self, op: Op, found: Any, args: Sequence[Any]) -> Any:
+        """What an op made of others gives a program that calls it."""
+        return found
+
+    def _refused(self, op: Op) -> Exception:
+        return self.refused(f"`{op.name}` of a tensor with dimensions")
+
+    # --- elements that are taken -------------------------------------------------------------
+
+    def _moved(self, op: Op, x: Any, params: Mapping[str, Any]) -> Any:
+        """A part of the elements, in another order or shape."""
+        if not isinstance(x, Vector):
+            raise self._refused(op)
+        places = np.arange(len(x.numbers)).reshape(x.shape)
+        try:
+            taken = op.array(places, **{**op.params, **params})  # type: ignore[misc]  # it has one
+        except (GradError, IndexError, TypeError, ValueError):
+            raise self.refused(f"`{op.name}` of these arguments") from None
+        if isinstance(taken, tuple):
+            raise self._refused(op)
+        chosen = taken.reshape(-1).tolist() if isinstance(taken, np.ndarray) else [int(taken)]
+        if len(set(chosen)) < len(chosen):
+            raise self.refused("an element is taken twice")
+        others = [y for k, y in enumerate(x.numbers) if k not in chosen]
+        part = self._part([x.numbers[k] for k in chosen], others)
+        dense = x.dense and (not taken.ndim or taken.flags.c_contiguous)
+        return self.made(part, taken.shape, x.visible, dense)
+
+    def _part(self, chosen: Sequence[Any], others: Sequence[Any]) -> list[Any]:
+        """Numbers that stand in a tensor with others, taken from it."""
+        found = [ops.passed(x) if _is_symbol(x) else x for x in chosen]
+        for other in others if found and _is_symbol(found[0]) else ():
+            if _is_symbol(other):
+                found[0] = ops.beside(found[0], other)
+        return found
+
+    # --- element by element ------------------------------------------------------------------
+
+    def _each(self, op: Op, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
+        try:
+            shape = np.broadcast_shapes(*(x.shape for x in args if isinstance(x, Vector)))
+        except ValueError:
+            raise self.refused(f"`{op.name}` of tensors that do not fit") from None
+        count = int(np.prod(shape))
+        columns = [self._column(op, x, shape, count) for x in args]
+        done, known = op, params
+        if not op.is_exact(*args, **params):
+            wide = tuple(isinstance(x, Vector) for x in args)
+            done, given = ops.alone, tuple(params.items())
+            known = {"of": op.name, "wide": wide, "known": given}
+            if not stands_alone(op.name, wide, given):
+                raise self._refused(op)
+        found = [
+            self._trace.do(done, [column[k] for column in columns], known)
+            for k in reversed(range(count))  # a pass back visits the first element first
+        ][::-1]
+        types = {number_type(x) for x in found}
+        dtype = op.dtype(*args, **params) if callable(op.dtype) else None
+        if {DTYPES[type_] for type_ in types} != {dtype}:
+            raise self.refused(f"`{op.name}` of tensors differs from that of numbers")
+        seen = [x.visible for x in args if isinstance(x, (Vector, Cell))]
+        visible = None if None in seen else any(seen) and types == {"float"}
+        dense = len(shape) == 1 or all(x.dense for x in args if isinstance(x, Vector))
+        return self.made(found, shape, visible and self._trace.recording, dense)
+
+    def _column(self, op: Op, x: Any, shape: Sequence[int], count: int) -> Sequence[Any]:
+        """An argument's number for each element of the result."""
+        if isinstance(x, Vector) and x.shape == tuple(shape):
+            return x.numbers
+        if isinstance(x, Vector) and len(x.numbers) > 1:
+            raise self.refused(f"`{op.name}` of tensors of several shapes")
+        number = x.numbers[0] if isinstance(x, Vector) else x.number if isinstance(x, Cell) else x
+        if number is not None and not is_number(number):
+            raise self._refused(op)
+        if not _is_symbol(number):
+            return [number] * count
+        if len(shape) > 1:
+            raise self.refused(f"`{op.name}` of a number and a matrix")
+        return self._shared(number, count)
+
+    def _shared(self, number: Any, count: int) -> Sequence[Any]:
+        """A number for each of several elements, whose cotangents are added up as those are."""
+        found: list[Any] = [None] * count
+
+        def share(node: Any, tree: Tree) -> None:
+            if isinstance(tree, int):
+                found[tree] = node
+                return
+            for part in tree:
+                share(node if isinstance(part, int) else ops.passed(node), part)
+
+        share(ops.spread(number), sum_order(count))
+        return found
+
+    # --- what entries ask --------------------------------------------------------------------
+
+    def total(self, x: Any) -> Any:
+        """The sum of the elements."""
+        if not isinstance(x, Vector) or len(x.shape) != 1 or x.type != "float":
+            raise self.refused("a sum of what is no vector of floats")
+
+        def gather(tree: Tree) -> Any:
+            if isinstance(tree, int):
+                return x.numbers[tree]
+            return ops.passed(ops.add(gather(tree[0]), gather(tree[1])))
+
+        order = sum_order(len(x.numbers))
+        only = isinstance(order, int) and _is_symbol(x.numbers[0])
+        number = ops.from_zero(ops.passed(x.numbers[0]) if only else gather(order))
+        return self._trace.cell(number, visible=x.visible)
+
+    def product(self, a: Any, b: Any) -> Any:
+        """The inner product of two vectors, added up as NumPy does."""
+        several = [x for x in (a, b) if isinstance(x, Vector) and len(x.shape) == 1]
+        if len(several) < 2 or a.shape != b.shape or {a.type, b.type} != {"float"}:
+            raise self.refused("a product that is none of two vectors of floats")
+        if not (a.dense and b.dense):
+            raise self.refused("a product of vectors that may lie with gaps")
+        number = ops.inner_product(*a.numbers, *b.numbers)
+        seen = (a.visible, b.visible)
+        return self._trace.cell(number, visible=None if None in seen else any(seen))
+
+    def stacked(self, parts: Sequence[Any], dim: Any) -> Any:
+        """A vector of numbers and 0-d tensors."""
+        found = [x.number if isinstance(x, Cell) else x for x in parts]
+        if dim != 0 or not all(is_number(x) and number_type(x) == "float" for x in found):
+            raise self.refused("tensors are put together that are no single floats")
+        numbers = []
+        for k in reversed(range(len(found))):  # a pass back visits the first element first
+            made: Any = self._trace.point(found[k])
+            for other in (x for j, x in enumerate(found) if j != k and isinstance(x, Symbol)):
+                made = ops.among(made, other)
+            numbers.append(made)
+        seen = [x.visible for x in parts if isinstance(x, Cell)]
+        visible = None if None in seen else any(seen) and self._trace.recording
+        return self.made(numbers[::-1], (len(found),), visible)
+
+    def _too_large(self, count: int) -> Exception:
+        return TooLarge(f"a tensor of {count} elements", self._trace.span)
+
+    def refused(self, reason: str) -> Exception:
+        """That what stands here cannot be compiled."""
+        found: Exception = self._trace.refused(reason)
+        return found
+
+
+def _is_symbol(x: Any) -> bool:
+    """Whether it is a float that derivatives may go through."""
+    return isinstance(x, Symbol) and number_type(x) == "float"
+
+
+def sum_order(count: int) -> Tree:
+    """How NumPy adds up elements of one row, up to 128: one after the other, or eight sums side by
+    side and then what is left.
+    """
+    whole = count - count % 8
+    sums: list[Tree] = list(range(8 if whole else 1))
+    for k in range(8, whole):
+        sums[k % 8] = sums[k % 8], k
+    while len(sums) > 1:
+        sums = [(sums[k], sums[k + 1]) for k in range(0, len(sums), 2)]
+    (found,) = sums
+    for k in range(max(whole, 1), count):
+        found = found, k
+    return found

@@ -1,0 +1,326 @@
+"""Two ways through a program and what they leave: each is specialized by itself, then what a name
+holds behind them is what it holds on either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from typing import Any
+
+from gradcli.engine.compile.specialize.tracing.trace import CONTENTS, Trace, content, flags, restore
+from gradcli.engine.compile.specialize.tracing.values import (
+    DEAD,
+    MISSING,
+    Cell,
+    Closure,
+    Conflict,
+    Either,
+    Frame,
+    Maybe,
+    Range,
+    Text,
+    Transform,
+    Vector,
+    is_known,
+    is_number,
+    kinds,
+    number_type,
+)
+from gradcli.engine.compile.symbols import Symbol, operand
+from gradcli.engine.compile.typed import Block, If, Instruction, Operand, Value, nothing
+
+STALE = "a view is read whose base has changed"
+
+
+class Way:
+    """One way through a branch: its instructions, what the names hold at its end, and what lists
+    and tensors do that it has changed. `flow` is how it goes on.
+    """
+
+    __slots__ = ("_before", "body", "flow", "objects", "slots")
+
+    def __init__(self, slots: dict[Any, Any]) -> None:
+        self.body: list[Instruction] = []
+        self.slots = slots
+        self.objects: dict[int, tuple[Any, Any]] = {}
+        self._before: dict[int, tuple[Any, Any]] = {}
+        self.flow: Any = None
+
+    def go(self, frame: Frame, trace: Trace, do: Callable[[], Any]) -> None:
+        """Go on at its end, and back to where it has begun."""
+        frame.slots, outside = self.slots, frame.slots
+        for value, held in self.objects.values():
+            restore(value, held)
+        trace.objects.append(self._before)
+        with trace.inside(self.body):
+            self.flow = do()
+        trace.objects.pop()
+        self.objects = {k: (value, content(value)) for k, (value, _) in self._before.items()}
+        for value, held in self._before.values():
+            restore(value, held)
+        self.slots, frame.slots = frame.slots, outside
+
+    def held(self, value: Any) -> Any:
+        """What a list or tensor holds at its end."""
+        return self.objects[id(value)][1] if id(value) in self.objects else content(value)
+
+
+class Merge:
+    """Makes one state of what two ways leave. `since` is when they have parted, `around` is held by
+    names of the frames around.
+    """
+
+    def __init__(
+        self, trace: Trace, test: Any, ways: tuple[Way, Way], since: int, around: Sequence[Any]
+    ) -> None:
+        self.around = around
+        self.trace = trace
+        self.test = test
+        self.ways = ways
+        self.since = since
+        self._targets: dict[Any, Value] = {}
+        self._results: tuple[list[Operand], list[Operand]] = ([], [])
+        self._known: dict[tuple[int, int], Any] = {}
+        self._writes: list[tuple[Any, Any]] = []
+        self._leaves: list[tuple[Cell, Cell]] = []
+
+    def finish(self, name: Callable[[Any], str], live: Sequence[Collection[Any]]) -> dict[Any, Any]:
+        """What the names hold behind both; `live` are those that are read behind each."""
+        then, orelse = self.ways
+        slots: dict[Any, Any] = {}
+        for key in {**then.slots, **orelse.slots}:
+            a, b = (
+                way.slots.get(key, MISSING) if key in read or type(key) is tuple else DEAD
+                for way, read in zip(self.ways, live, strict=True)
+            )
+            if a is not b or not (a is DEAD or a is MISSING):
+                slots[key] = self.merged(a, b, name(key))
+        changed = {**then.objects, **orelse.objects}
+        for value, _ in changed.values():
+            if self.trace.born(value) <= self.since:
+                self.trace.touch(value)
+                self._writes.append((value, self._contents(value, value)))
+        for value, held in self._writes:
+            restore(value, held)
+        self._hold_alone(live)
+        return slots
+
+    def _hold_alone(self, live: Sequence[Collection[Any]]) -> None:
+        """Refuse a leaf that is one of two by the way while another name holds one of these: it
+        would see a gradient.
+        """
+        for pair in self._leaves:
+            several = []
+            for x, way, read in zip(pair, self.ways, live, strict=True):
+                slots = {k for k, v in way.slots.items() if k in read and holds(v, x)}
+                several.append(slots)
+                if not self._is_new(x) and any(holds(v, x) for v in self.around):
+                    raise self.trace.refused("a leaf is another one on each of two ways")
+            if several[0] != several[1]:
+                raise self.trace.refused("a leaf is another one on each of two ways")
+
+    def end(self) -> None:
+        """Write the branch down."""
+        blocks = [
+            Block(tuple(way.body), tuple(found))
+            for way, found in zip(self.ways, self._results, strict=True)
+        ]
+        if self._targets or any(block.body for block in blocks):
+            targets = tuple(self._targets.values())
+            self.trace.add(If(self.trace.span, targets, operand(self.test), *blocks))
+
+    def merged(self, a: Any, b: Any, name: str) -> Any:
+        """What is held behind both of what is held on each."""
+        if a is DEAD or b is DEAD or a is b:
+            return self._moved(b, 1) if a is DEAD else self._moved(a, 0) if b is DEAD else a
+        if is_number(a) and is_number(b) and number_type(a) == number_type(b):
+            return self._number(a, b)
+        if isinstance(a, Maybe) or isinstance(b, Maybe) or a is MISSING or b is MISSING:
+            values = [x.value if isinstance(x, Maybe) else DEAD if x is MISSING else x
+                      for x in (a, b)]  # fmt: skip
+            flags = [x.assigned if isinstance(x, Maybe) else x is not MISSING for x in (a, b)]
+            if any(isinstance(x, Conflict) and x is not DEAD for x in values):
+                return Conflict(f"{name} may have no value")
+            return Maybe(self.merged(values[0], values[1], name), self._number(flags[0], flags[1]))
+        if isinstance(a, Conflict) or isinstance(b, Conflict):
+            return a if isinstance(a, Conflict) else b
+        if isinstance(a, Cell) and isinstance(b, Cell):
+            if self._is_stale(a, 0) or self._is_stale(b, 1):
+                return Conflict(STALE)
+            return self._pair(a, b, lambda: self._cell(a, b))
+        if (
+            isinstance(a, Vector)
+            and isinstance(b, Vector)
+            and (a.shape, a.type)
+            == (
+                b.shape,
+                b.type,
+            )
+        ):
+            numbers = [self._number(x, y) for x, y in zip(a.numbers, b.numbers, strict=True)]
+            visible = a.visible if a.visible is b.visible else None
+            return Vector(numbers, a.shape, visible, self.trace, a.dense and b.dense)
+        if kinds(a) and kinds(b):
+            return self._either(a, b, name)
+        if type(a) is list and type(b) is list and len(self.ways[0].held(a)) == len(
+            self.ways[1].held(b)
+        ) and self._is_new(a) and self._is_new(b):  # fmt: skip
+            return self._pair(a, b, lambda: list(self._contents(a, b)))
+        if type(a) is tuple and type(b) is tuple and len(a) == len(b):
+            return tuple(self.merged(x, y, name) for x, y in zip(a, b, strict=True))
+        if type(a) is type(b) and is_known(a) and is_known(b) and a == b:
+            return a
+        return Conflict(f"{name} holds something else on each of two ways")
+
+    def _number(self, a: Any, b: Any) -> Any:
+        """A number of one type on both ways."""
+        return a if same_number(a, b) else self._target(operand(a), operand(b), number_type(a))
+
+    def _either(self, a: Any, b: Any, name: str) -> Any:
+        """What is one thing or another, by the way."""
+        found = kinds(a), kinds(b)
+        several = sorted(found[0].keys() | found[1].keys())
+        if len(several) > 2:
+            return Conflict(f"{name} is one of more than two kinds of numbers")
+        parts = [
+            self.merged(found[0].get(kind, DEAD), found[1].get(kind, DEAD), name)
+            for kind in several
+        ]
+        first = [x.test if isinstance(x, Either) else several[0] in kinds(x) for x in (a, b)]
+        self.trace.splits = True
+        return Either(self._number(*first), *parts)
+
+    def _target(self, x: Operand, y: Operand, type_: str) -> Symbol:
+        """What is x on one way and y on the other: two names of these are two names of it."""
+        key = number_key(x), number_key(y)
+        target = self._targets.get(key)
+        if target is None:
+            target = self._targets[key] = self.trace.value(type_)
+            self._results[0].append(x)
+            self._results[1].append(y)
+            dense = self.trace.dense
+            if all(not isinstance(v, Value) or v.number in dense for v in (x, y)):
+                dense.add(target.number)
+        return Symbol(target, self.trace)
+
+    def _moved(self, a: Any, way: int) -> Any:
+        """What is held on one way, where nobody reads it on the other."""
+        if isinstance(a, Symbol):
+            pair = [operand(a), operand(a)]
+            pair[1 - way] = nothing(number_type(a))
+            return self._target(pair[0], pair[1], number_type(a))
+        if isinstance(a, Maybe):
+            return Maybe(self._moved(a.value, way), self._moved(a.assigned, way))
+        if isinstance(a, Either):
+            return Either(*(self._moved(x, way) for x in (a.test, a.then, a.orelse)))
+        if type(a) is tuple:
+            return tuple(self._moved(x, way) for x in a)
+        if isinstance(a, Vector):
+            moved = [self._moved(x, way) for x in a.numbers]
+            return Vector(moved, a.shape, a.visible, self.trace, a.dense)
+        if isinstance(a, Text):
+            return Text(a.make, [self._moved(x, way) for x in a.values])
+        if isinstance(a, Range):
+            return Range(self._moved(a.start, way), self._moved(a.stop, way), a.step)
+        if isinstance(a, Cell) and self._is_stale(a, way):
+            return Conflict(STALE)
+        if isinstance(a, (Cell, list)) and self._is_new(a):
+            return self._pair(a, DEAD, lambda: self._kept(a, way))
+        if isinstance(a, Transform) or (isinstance(a, Closure) and self._is_inner(a)):
+            return Conflict("a function is made on one of two ways")
+        return a
+
+    def _is_stale(self, x: Cell, way: int) -> bool:
+        """Whether a view does not show at the end of a way what it has shown."""
+        return x.base is not None and self.ways[way].held(x.base[0])[0] is not x.base[1]
+
+    def _is_inner(self, a: Closure) -> bool:
+        """Whether a function may read what is there on one way only."""
+        return a.frame.birth > self.since or not all(map(is_known, a.defaults.values()))
+
+    def _kept(self, a: Any, way: int) -> Any:
+        """A list or tensor of one way, with what it holds moved behind both."""
+        held = self.ways[way].held(a)
+        if isinstance(a, Cell):
+            moved = [self._moved(x, way) for x in held[:CONTENTS]]
+            self._writes.append((a, (*moved, *held[CONTENTS:])))
+        else:
+            self._writes.append((a, [self._moved(x, way) for x in held]))
+        return a
+
+    def _cell(self, a: Cell, b: Cell) -> Any:
+        (_, grad, leaf, *_), (_, other_grad, is_other_leaf, *_) = (
+            way.held(x) for way, x in zip(self.ways, (a, b), strict=True)
+        )
+        if leaf is not is_other_leaf or grad is not None or other_grad is not None:
+            return Conflict("a tensor has a gradient on one of two ways")
+        number, _, _, visible, saved = self._contents(a, b)
+        if not is_number(number):
+            return Conflict("a tensor is of another dtype on each of two ways")
+        made = self.trace.cell(number, visible=visible)
+        made.saved, made.leaf = saved, leaf
+        if leaf and self.trace.graph is not None:
+            self.trace.graph.known(made)
+            self._leaves.append((a, b))
+        if not (self._is_new(a) and self._is_new(b)):
+            made.frozen = True
+            a.let_go()
+            b.let_go()
+        return made
+
+    def _contents(self, a: Any, b: Any) -> Any:
+        """What is held behind both by what `a` is on one way and `b` on the other."""
+        x, y = self.ways[0].held(a), self.ways[1].held(b)
+        if isinstance(a, Cell):
+            pairs = zip(x[:CONTENTS], y[:CONTENTS], strict=True)
+            return (*(self.merged(p, q, "a tensor") for p, q in pairs), *flags(x, y))
+        if len(x) != len(y):
+            raise self.trace.refused("a list gets another length on a way that is taken by values")
+        return tuple(self.merged(p, q, "an item") for p, q in zip(x, y, strict=True))
+
+    def _pair(self, a: Any, b: Any, make: Callable[[], Any]) -> Any:
+        """What two lists or tensors are together: two names of these are two names of that."""
+        key = id(a), id(b)
+        if key not in self._known:
+            if any(id(a) == x or id(b) == y for x, y in self._known if b is not DEAD):
+                for cell in (a, b):
+                    if isinstance(cell, Cell):
+                        cell.let_go()
+                    else:
+                        raise self.trace.refused("two lists are one on one of two ways")
+            self._known[key] = make()
+        return self._known[key]
+
+    def _is_new(self, value: Any) -> bool:
+        return self.trace.born(value) > self.since
+
+
+def holds(value: Any, x: Any) -> bool:
+    """Whether a value is something, or a list or tuple that holds it."""
+    if isinstance(value, (list, tuple)):
+        return any(holds(item, x) for item in value)
+    return value is x
+
+
+def number_key(x: Operand) -> Any:
+    """What tells numbers apart, known or not."""
+    return (
+        ("value", x.number)
+        if isinstance(x, Value)
+        else (type(x), x.hex() if type(x) is float else x)
+    )
+
+
+def same_number(a: Any, b: Any) -> bool:
+    """Whether two numbers are one."""
+    return bool(number_key(operand(a)) == number_key(operand(b)))
+
+
+def chosen(trace: Trace, test: Any, a: Any, b: Any) -> Any:
+    """The number that is the first where a test is true, else the second: another name of it."""
+    if not isinstance(test, Symbol):
+        return a if test else b
+    target = trace.value(number_type(a))
+    sides = (Block((), (operand(x),)) for x in (a, b))
+    trace.add(If(trace.span, (target,), operand(test), *sides))
+    return Symbol(target, trace)

@@ -1,0 +1,81 @@
+"""Functions of the program that the engine calls: those that transforms differentiate, hooks, the
+methods of own rules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import FunctionType
+from typing import Any
+
+from gradcli.engine.run.code.naming import kind_of
+from gradcli.engine.run.code.translate import FILENAME
+from gradcli.engine.values import refusals
+from gradcli.errors import Diagnostic, RunError, counted
+from gradcli.source import Span
+
+PARAMETERS = "its parameters"
+RESULT = "what it returns"
+"""Labels of parts of a function."""
+
+_ANY_NUMBER, _ANY_NAME = 0x04, 0x08  # of arguments: `inspect.CO_VARARGS`, `CO_VARKEYWORDS`
+
+NO_KEYWORDS: Mapping[str, Any] = {}
+
+
+def called(
+    function: Any, args: Sequence[Any], by: str, keywords: Mapping[str, Any] = NO_KEYWORDS
+) -> Any:
+    """What a function of the program returns to its caller in the engine, `by` its name.
+
+    Raises:
+        RunError: If it is no function, or takes other arguments.
+    """
+    if not callable(function):
+        raise refusals.not_callable(kind_of(function))
+    wrong = misfit(function, len(args), keywords)
+    if wrong is not None:
+        message = f"{wrong}, and `{by}` calls it with {len(args) + len(keywords)}"
+        raise wrong_function(function, "wrong-arity", message, label=PARAMETERS)
+    return function(*args, **keywords)
+
+
+def misfit(function: Any, count: int, keywords: Mapping[str, Any] = NO_KEYWORDS) -> str | None:
+    """What arguments a function of the program takes, if not so many by place and these by name;
+    what is not written in the program tells by itself.
+    """
+    if type(function) is not FunctionType or function.__code__.co_filename != FILENAME:
+        return None
+    code = function.__code__
+    names = code.co_varnames[: code.co_argcount]
+    named = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
+    defaults = len(function.__defaults__ or ())
+    unknown = [name for name in keywords if name not in (*names[count:], *named)]
+    if unknown and not code.co_flags & _ANY_NAME:
+        return f"`{function.__name__}` has no parameter `{unknown[0]}` for an argument by name"
+    needed = [n for n in names[count : len(names) - defaults] if n not in keywords]
+    needed += [n for n in named if n not in (*keywords, *(function.__kwdefaults__ or ()))]
+    if not needed and (count <= len(names) or code.co_flags & _ANY_NUMBER):
+        return None
+    least = f"{len(names) - defaults} to " if defaults else ""
+    return f"`{function.__name__}` takes {least}{counted(len(names), 'argument')}"
+
+
+def wrong_function(
+    function: Any, code: str, message: str, help: str | None = None, *, label: str = ""
+) -> RunError:
+    """What is wrong with a function of the program, at its place or at what the label names."""
+    return RunError(Diagnostic(code, message, None, place_of(function), label=label, help=help))
+
+
+def place_of(function: Any) -> Span | None:
+    """Where the program makes a function; its docstring tells that."""
+    if type(function) is not FunctionType or function.__code__.co_filename != FILENAME:
+        return None
+    return function_span(function.__doc__)
+
+
+def function_span(docstring: str | None) -> Span:
+    """The place that the docstring of a function of the program tells."""
+    start, _, end = (docstring or "0 0").partition(" ")
+    return Span(int(start), int(end))

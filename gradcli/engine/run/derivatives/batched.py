@@ -1,0 +1,138 @@
+"""`vmap`: a function on each part of its arguments, and the results together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from gradcli.engine.ops.catalog import ops
+from gradcli.engine.run.code.functions import called
+from gradcli.engine.run.code.naming import kind_of
+from gradcli.engine.run.session.state import Session
+from gradcli.engine.tape.tensor import Tensor
+from gradcli.engine.values.carrier import data_of
+from gradcli.engine.values.data import NUMBERS, shape_of
+from gradcli.engine.values.sizes import axis
+from gradcli.errors import run_error
+
+
+def vmap(
+    session: Session, function: Any, in_dims: Any = 0, out_dims: Any = 0
+) -> Callable[..., Any]:
+    """The function of batches: it goes through them along `in_dims`, one part after the other, and
+    puts the results together along `out_dims`. Every part is recorded as it is computed, so that
+    all that can be differentiated can be here.
+    """
+
+    def batched(*args: Any, **keywords: Any) -> Any:
+        given = [_tensors(session, a) for a in args]
+        dims = in_dims if isinstance(in_dims, (list, tuple)) else [in_dims] * len(given)
+        if len(dims) != len(given):
+            raise run_error(
+                "wrong-count", f"`in_dims` tells of {len(dims)} arguments, got {len(given)}"
+            )
+        sizes = {n for a, d in zip(given, dims, strict=True) for n in _sizes(a, d)}
+        named = {name: _tensors(session, value) for name, value in keywords.items()}
+        sizes.update(n for value in named.values() for n in _sizes(value, 0))
+        if len(sizes) != 1:
+            said = "none" if not sizes else " and ".join(map(str, sorted(sizes)))
+            raise run_error("shape-mismatch", f"`vmap` needs batches of one size, got {said}")
+        (size,) = sizes
+        if size == 0:
+            raise run_error("empty-reduction", "`vmap` over no parts gives no shape")
+        found = [
+            called(
+                function,
+                [_part(session, a, d, i) for a, d in zip(given, dims, strict=True)],
+                "vmap",
+                {name: _part(session, value, 0, i) for name, value in named.items()},
+            )
+            for i in range(size)
+        ]
+        return _together(session, found, out_dims)
+
+    return batched
+
+
+def _tensors(session: Session, value: Any) -> Any:
+    """Lists of numbers as tensors, other lists and tuples part by part."""
+    if type(value) is list and all(type(v) in NUMBERS for v in value):
+        return session.tensor(value)
+    if isinstance(value, (list, tuple)):
+        return tuple(_tensors(session, v) for v in value)
+    if type(value) is dict:
+        return {key: _tensors(session, v) for key, v in value.items()}
+    return value
+
+
+def _by_key(dim: Any, value: dict[Any, Any]) -> dict[Any, Any]:
+    """The dimension of each value in a dictionary."""
+    if type(dim) is not dict:
+        return dict.fromkeys(value, dim)
+    if dim.keys() != value.keys():
+        raise run_error("wrong-count", "a dictionary of dims has the keys of that of the values")
+    return dim
+
+
+def _inner(dim: Any, count: int) -> Sequence[Any]:
+    if not isinstance(dim, (list, tuple)):
+        return [dim] * count
+    if len(dim) != count:
+        raise run_error("wrong-count", f"`in_dims` tells of {len(dim)} values, there are {count}")
+    return dim
+
+
+def _sizes(value: Any, dim: Any) -> list[int]:
+    """How many parts a value has."""
+    if isinstance(value, tuple):
+        return [
+            n for v, d in zip(value, _inner(dim, len(value)), strict=True) for n in _sizes(v, d)
+        ]
+    if type(value) is dict:
+        dims = _by_key(dim, value)
+        return [n for key, v in value.items() for n in _sizes(v, dims[key])]
+    dim = data_of(dim)
+    if dim is None:
+        return []
+    if type(dim) is not int:
+        raise run_error("wrong-type", f"`in_dims` holds ints and None, got {kind_of(dim)}")
+    if not isinstance(value, Tensor) or not value.ndim:
+        raise run_error(
+            "wrong-type", f"`vmap` cannot go through {kind_of(value)}: pass None for it"
+        )
+    return [value.shape[axis(dim, value.ndim)]]
+
+
+def _part(session: Session, value: Any, dim: Any, i: int) -> Any:
+    if isinstance(value, tuple):
+        pairs = zip(value, _inner(dim, len(value)), strict=True)
+        return tuple(_part(session, v, d, i) for v, d in pairs)
+    if type(value) is dict:
+        dims = _by_key(dim, value)
+        return {key: _part(session, v, dims[key], i) for key, v in value.items()}
+    if dim is None:
+        return value
+    return session.do(ops.select, [value], {"dim": data_of(dim), "index": i})
+
+
+def _together(session: Session, found: Sequence[Any], dim: Any) -> Any:
+    """The results of all parts, stacked."""
+    first = found[0]
+    if isinstance(first, tuple):
+        dims = dim if isinstance(dim, (list, tuple)) else [dim] * len(first)
+        if len(dims) != len(first) or any(len(f) != len(first) for f in found):
+            message = f"`out_dims` tells of {len(dims)} results, the function returned {len(first)}"
+            raise run_error("wrong-count", message)
+        return tuple(_together(session, [f[k] for f in found], d) for k, d in enumerate(dims))
+    if type(first) is dict:
+        by_key = _by_key(dim, first)
+        return {key: _together(session, [f[key] for f in found], by_key[key]) for key in first}
+    values = [session.tensor(v) for v in found]
+    for value in values:
+        if not isinstance(value, Tensor) and type(value) not in NUMBERS:
+            message = f"a function under `vmap` must return tensors, it returned {kind_of(value)}"
+            raise run_error("wrong-type", message)
+    if dim is None:
+        return values[0]
+    at = axis(data_of(dim), len(shape_of(values[0])) + 1)
+    return session.do(ops.stack, values, {"dim": at})

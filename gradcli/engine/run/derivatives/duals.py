@@ -1,0 +1,107 @@
+"""`torch.autograd.forward_ad`: tensors with tangents.
+
+A dual tensor is a new point of the graph, which the program does not see; the tangent of a value is
+asked of the graph when the program unpacks that.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradcli.engine.autodiff.linearize import Linearized
+from gradcli.engine.autodiff.paths import lead_elsewhere
+from gradcli.engine.run.code.naming import kind_of
+from gradcli.engine.run.session.state import Session
+from gradcli.engine.tape.graph import Watchpoint
+from gradcli.engine.tape.tensor import Tensor, array_of, node_of, shared
+from gradcli.engine.values.carrier import data_of, like_of
+from gradcli.engine.values.fields import Named
+from gradcli.errors import run_error
+
+NAMES = ("primal", "tangent")
+"""What an unpacked dual tensor is made of."""
+
+
+def enter(session: Session) -> None:
+    """Begin a level of dual tensors."""
+    if session.duals is not None:
+        raise run_error("bad-context", "levels of dual tensors do not nest")
+    session.duals = {}
+
+
+def leave(session: Session, level: Any = None) -> None:
+    """End it: tensors have no tangents any more."""
+    if session.duals is None:
+        raise run_error("bad-context", "there is no level of dual tensors to leave")
+    session.duals = None
+
+
+def make(session: Session, tensor: Any, tangent: Any, level: Any = None) -> Tensor:
+    """`make_dual(tensor, tangent)`."""
+    if session.duals is None:
+        help = "write `with torch.autograd.forward_ad.dual_level():` around it"
+        raise run_error("bad-context", "a dual tensor is made inside a `dual_level`", help=help)
+    _refuse_unrecorded(session)
+    for x in (tensor, tangent):
+        if not isinstance(x, Tensor):
+            raise run_error("wrong-type", f"`make_dual` needs tensors, got {kind_of(x)}")
+        if not x.dtype.startswith("float"):
+            raise run_error("needs-float", f"`make_dual` needs tensors of floats, got {x.dtype}")
+    if tensor.shape != tangent.shape:
+        shapes = f"{list(tangent.shape)} for a tensor of shape {list(tensor.shape)}"
+        raise run_error("shape-mismatch", f"a tangent of shape {shapes}")
+    if tensor.dtype != tangent.dtype:
+        message = f"a tangent of dtype {tangent.dtype} for a tensor of dtype {tensor.dtype}"
+        raise run_error("dtype-mismatch", message)
+    made = Tensor(array_of(tensor))
+    made.version = shared(tensor)
+    point = Watchpoint("", node_of(tensor), tensor.index, None)
+    if session.keep:
+        point.out = made.data
+    made.node = point
+    session.duals[point] = tangent
+    return made
+
+
+def _refuse_unrecorded(session: Session) -> None:
+    """What is not recorded has no tangents, which would be told wrong."""
+    if session.duals is not None and not session.recording:
+        message = "tangents are those of recorded steps, and here nothing is recorded"
+        raise run_error("bad-context", message, help="leave `no_grad` out inside a `dual_level`")
+
+
+def unpack(session: Session, tensor: Any, level: Any = None) -> Named:
+    """`unpack_dual(tensor)`: the tensor without its tangent, and that, None if it has none."""
+    _refuse_unrecorded(session)
+    if not isinstance(tensor, Tensor):
+        raise run_error("wrong-type", f"`unpack_dual` needs a tensor, got {kind_of(tensor)}")
+    tangent = _tangent(session, tensor)
+    primal = tensor
+    if tangent is not None and not tensor.requires_grad:
+        primal = Tensor(array_of(tensor))
+        primal.version = shared(tensor)
+    made = Named.__new__(Named, "UnpackedDualTensor", NAMES, (primal, tangent))
+    assert isinstance(made, Named)
+    return made
+
+
+def _tangent(session: Session, tensor: Tensor) -> Any:
+    if not session.duals or node_of(tensor) is None:
+        return None
+    node = node_of(tensor)
+    assert node is not None
+    points = {point: like_of(tangent) for point, tangent in session.duals.items()}
+    line = Linearized([tensor], points)
+    if len(line.unused) == len(points):
+        return None
+    seeds = session.duals
+    recorded = session.recording and (
+        any(node_of(dot) is not None for dot in seeds.values()) or lead_elsewhere([node], points)
+    )
+    if recorded:
+        (dot,) = line.push_recorded(seeds)
+    else:
+        (dot,) = line.push({point: data_of(dot) for point, dot in seeds.items()})
+    if dot is None:
+        return None
+    return dot if isinstance(dot, Tensor) else Tensor(dot)

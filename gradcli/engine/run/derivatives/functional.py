@@ -1,0 +1,173 @@
+"""`torch.autograd.functional`: derivatives of a function at a point, one value or a tuple of them.
+
+Without `create_graph` what they give is a constant of the program; with `strict` a function is
+refused whose results do not depend on its inputs.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradcli.engine.autodiff.linearize import Linearized
+from gradcli.engine.run.code.functions import wrong_function
+from gradcli.engine.run.derivatives.transforms import (
+    Traced,
+    Tree,
+    constant,
+    grad,
+    mapped,
+    matrix,
+    several,
+    value_and_grad,
+    values_in,
+)
+from gradcli.engine.run.session.state import Session
+from gradcli.engine.values.carrier import like_of
+from gradcli.engine.values.data import np, shape_of
+from gradcli.errors import run_error
+
+
+def vjp(
+    session: Session,
+    function: Any,
+    inputs: Any,
+    v: Any,
+    create_graph: Any = False,
+    strict: Any = False,
+) -> Any:
+    """What the function returns, and the product of a cotangent with its Jacobian."""
+    traced = _traced(session, function, inputs, "vjp")
+    if strict:
+        _refuse_unused(traced, function)
+    line = traced.linearized(traced.out)
+    found = tuple(traced.pulled(line, traced.cotangents(v)))
+    return _left(session, (traced.outside(traced.out), _like(inputs, found)), create_graph)
+
+
+def jvp(
+    session: Session,
+    function: Any,
+    inputs: Any,
+    v: Any,
+    create_graph: Any = False,
+    strict: Any = False,
+) -> Any:
+    """What the function returns, and the product of its Jacobian with a direction."""
+    traced = _traced(session, function, inputs, "jvp")
+    if strict:
+        _refuse_unused(traced, function)
+    dots = traced.direction(_directions(inputs, v))
+    found = traced.pushed(traced.linearized(traced.out), traced.out, dots)
+    return _left(session, (traced.outside(traced.out), found), create_graph)
+
+
+def hvp(
+    session: Session,
+    function: Any,
+    inputs: Any,
+    v: Any,
+    create_graph: Any = False,
+    strict: Any = False,
+) -> Any:
+    """What a scalar function returns, and the product of its Hessian with a direction."""
+    numbers = range(len(several(inputs)))
+    both = value_and_grad(session, function, [*numbers], by="hvp")
+    traced = _traced(session, both, inputs, "hvp")
+    if strict:
+        _refuse_unused(traced, function)
+    dots = traced.direction(_directions(inputs, v))
+    value, slopes = traced.out
+    found = traced.pushed(traced.linearized(slopes), slopes, dots)
+    return _left(session, (traced.outside(value), _like(inputs, found)), create_graph)
+
+
+def jacobian(
+    session: Session,
+    function: Any,
+    inputs: Any,
+    create_graph: Any = False,
+    strict: Any = False,
+    mode: str = "reverse",
+) -> Any:
+    """The Jacobian in the form of the results, then of the inputs."""
+    traced = _traced(session, function, inputs, "jacobian")
+    if strict:
+        _refuse_independent(traced, function)
+    return _left(session, matrix(traced, mode, isinstance(inputs, tuple)), create_graph)
+
+
+def hessian(
+    session: Session,
+    function: Any,
+    inputs: Any,
+    create_graph: Any = False,
+    strict: Any = False,
+    mode: str = "forward",
+) -> Any:
+    """The second derivatives of a scalar function in the form of the inputs, twice."""
+    form = isinstance(inputs, tuple)
+    numbers = range(len(several(inputs)))
+    slopes = grad(session, function, [*numbers] if form else 0, by="hessian")
+    traced = _traced(session, slopes, inputs, "hessian")
+    if strict:
+        _refuse_independent(traced, function)
+    return _left(session, matrix(traced, mode, form), create_graph)
+
+
+def _traced(session: Session, function: Any, inputs: Any, by: str) -> Traced:
+    """A function done at the inputs, all of which it is differentiated by."""
+    given = several(inputs)
+    return Traced(session, function, given, range(len(given)), by)
+
+
+def _like(inputs: Any, found: tuple[Any, ...]) -> Any:
+    """One thing for each input, or the only one."""
+    return found if isinstance(inputs, tuple) else found[0]
+
+
+def _left(session: Session, found: Tree, create_graph: Any) -> Tree:
+    """What the program gets."""
+    return found if create_graph or session.transparent else mapped(constant, found)
+
+
+def _directions(inputs: Any, v: Any) -> tuple[Any, ...]:
+    """The direction, which may be left out where there is but one."""
+    if v is None:
+        if isinstance(inputs, (list, tuple)) or int(np.prod(shape_of(inputs))) != 1:
+            raise run_error(
+                "needs-cotangent", "the direction may be left out only for one input of one element"
+            )
+        like = like_of(inputs)
+        number = like.shape == () and like.dtype == "float64"
+        return (1.0 if number else np.ones(like.shape, like.dtype),)
+    if isinstance(inputs, tuple) and (not isinstance(v, tuple) or len(v) != len(inputs)):
+        count = len(v) if isinstance(v, tuple) else 1
+        raise run_error("wrong-count", f"{count} given as direction of {len(inputs)} inputs")
+    return several(v)
+
+
+def _refuse_unused(traced: Traced, function: Any) -> None:
+    """Refuse a result that depends on no input, and an input on which no result depends."""
+    points = {node: like_of(x) for node, x in traced.points.items()}
+    for i, out in enumerate(values_in(traced.out)):
+        if len(Linearized([out], points).unused) == len(points):
+            raise _independent(function, f"result {i} of the function depends on no input")
+    unused = traced.linearized(traced.out).unused
+    for i, node in enumerate(points):
+        if node in unused:
+            raise _independent(function, f"no result of the function depends on input {i}")
+
+
+def _refuse_independent(traced: Traced, function: Any) -> None:
+    """Refuse a result that does not depend on one of the inputs."""
+    points = {node: like_of(x) for node, x in traced.points.items()}
+    for i, out in enumerate(values_in(traced.out)):
+        unused = Linearized([out], points).unused
+        for k, node in enumerate(points):
+            if node in unused:
+                what = f"result {i} of the function does not depend on input {k}"
+                raise _independent(function, what)
+
+
+def _independent(function: Any, what: str) -> Exception:
+    return wrong_function(function, "unused-input", what, "leave out `strict`")

@@ -1,0 +1,201 @@
+"""What a program does on the way of a pass: hooks of tensors, leaves and the graph's nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from gradcli.engine.run.code.functions import called, wrong_function
+from gradcli.engine.run.code.naming import kind_of
+from gradcli.engine.run.session.state import Session
+from gradcli.engine.tape.graph import ACCUMULATED, ARRIVING, LEAVING, Hook, Node, Site
+from gradcli.engine.tape.tensor import AccumulateGrad, Tensor, node_of
+from gradcli.engine.values import refusals
+from gradcli.engine.values.carrier import data_of
+from gradcli.engine.values.data import NUMBERS, dtype_of, shape_of
+from gradcli.errors import run_error
+
+
+class Handle:
+    """What `register_hook` gives: `remove()` takes the hook away."""
+
+    __slots__ = ("_places",)
+
+    def __init__(self, *places: tuple[Node, Hook]) -> None:
+        self._places = places
+
+    def remove(self) -> None:
+        """Run the hook no more."""
+        for node, own in self._places:
+            node.hooks = [hook for hook in node.hooks or () if hook is not own] or None
+
+
+def _registered(node: Node, hook: Hook) -> Handle:
+    node.hooks = [*(node.hooks or ()), hook]
+    return Handle((node, hook))
+
+
+def _call(session: Session, function: Any, args: Sequence[Any], by: str, recorded: bool) -> Any:
+    before, session.recording = session.recording, recorded
+    try:
+        return called(function, args, by)
+    finally:
+        session.recording = before
+
+
+def _callable(function: Any) -> None:
+    if not callable(function):
+        raise refusals.not_callable(kind_of(function))
+
+
+# --- of tensors ------------------------------------------------------------------------------
+
+
+def register_hook(session: Session, site: Site | None, x: Tensor, function: Any) -> Handle:
+    """`x.register_hook(function)`: run it on the gradient by `x`, which it may replace."""
+    node = node_of(x)
+    if node is None or not node.visible:
+        raise run_error("no-graph", "a hook needs a tensor that requires grad")
+    _callable(function)
+
+    def change(g: Any, recorded: bool) -> Any:
+        given = _shown(g)
+        new = _call(session, function, [given], "register_hook", recorded)
+        return g if new is None else _replacement(session, function, new, given, recorded)
+
+    return _registered(node, Hook(x.index, change))
+
+
+def register_post_accumulate_grad_hook(
+    session: Session, site: Site | None, x: Tensor, function: Any
+) -> Handle:
+    """`x.register_post_accumulate_grad_hook(function)`: run it on a leaf that has its `grad`."""
+    node = node_of(x)
+    if not isinstance(node, AccumulateGrad):
+        raise run_error("no-graph", "such a hook needs a leaf that requires grad")
+    _callable(function)
+
+    def tell(leaf: Any, recorded: bool) -> None:
+        by = "register_post_accumulate_grad_hook"
+        returned = _call(session, function, [leaf], by, recorded)
+        if returned is not None:
+            message = f"a hook behind a leaf must return None, it returned {kind_of(returned)}"
+            raise wrong_function(function, "wrong-rule", message)
+
+    return _registered(node, Hook(0, tell, ACCUMULATED))
+
+
+def register_multi_grad_hook(session: Session, tensors: Any, fn: Any, mode: str = "all") -> Handle:
+    """`register_multi_grad_hook(tensors, fn)`: run it once in each pass that comes to any."""
+    _callable(fn)
+    if mode not in ("all", "any"):
+        raise run_error("bad-argument", f'`mode` is "all" or "any", not {mode!r}')
+    given = session.items(tensors)
+    nodes = [node_of(x) if isinstance(x, Tensor) else None for x in given]
+    passing: list[Any] = [None, []]  # the pass that is under way, and what has come in it
+
+    def change(at: int) -> Hook:
+        def note(g: Any, recorded: bool) -> Any:
+            found = _shown(g)
+            if passing[0] is not session.ending:
+                passing[:] = session.ending, [None] * len(given)
+                if mode == "any":
+                    _call(session, fn, [found], "register_multi_grad_hook", recorded)
+                else:
+                    own = passing[1]
+                    session.ending.append(
+                        lambda: _call(session, fn, [own], "register_multi_grad_hook", recorded)
+                    )
+            passing[1][at] = found
+            return g
+
+        return Hook(given[at].index, note)
+
+    places = []
+    for at, node in enumerate(nodes):
+        if node is None or not node.visible:
+            raise run_error("no-graph", "a hook needs tensors that require grad")
+        hook = change(at)
+        node.hooks = [*(node.hooks or ()), hook]
+        places.append((node, hook))
+    return Handle(*places)
+
+
+def _shown(g: Any) -> Any:
+    """A cotangent as the program sees it."""
+    return g if g is None or isinstance(g, Tensor) else Tensor(g)
+
+
+def _replacement(session: Session, function: Any, new: Any, given: Any, recorded: bool) -> Any:
+    """What a hook returned, which takes the place of the gradient that it was given, if it was
+    given one.
+    """
+    new = session.tensor(new)
+    if not isinstance(new, Tensor) and type(new) not in NUMBERS:
+        message = f"a hook must return a gradient or None, it returned {kind_of(new)}"
+        raise wrong_function(function, "wrong-type", message)
+    if given is None:
+        return new if recorded else data_of(new)
+    if shape_of(new) != given.shape:
+        message = (
+            f"a hook returned a gradient of shape {list(shape_of(new))} for one of shape "
+            f"{list(given.shape)}"
+        )
+        raise wrong_function(function, "shape-mismatch", message)
+    if type(new) in NUMBERS:
+        new = Tensor(float(new))
+    if dtype_of(new) != given.dtype:
+        message = f"a hook returned a gradient of dtype {dtype_of(new)} for one of {given.dtype}"
+        raise wrong_function(function, "dtype-mismatch", message)
+    return new if recorded else data_of(new)
+
+
+# --- of nodes --------------------------------------------------------------------------------
+
+
+def register_prehook(session: Session, site: Site | None, node: Node, function: Any) -> Handle:
+    """`grad_fn.register_prehook(function)`: run it on the gradients that come to a node."""
+    _callable(function)
+
+    def change(gs: Sequence[Any], recorded: bool) -> Sequence[Any]:
+        given = tuple(map(_shown, gs))
+        new = _call(session, function, [given], "register_prehook", recorded)
+        return gs if new is None else _replaced(session, function, new, given, recorded)
+
+    return _registered(node, Hook(None, change, ARRIVING))
+
+
+def register_node_hook(session: Session, site: Site | None, node: Node, function: Any) -> Handle:
+    """`grad_fn.register_hook(function)`: run it on the gradients that a node gives, and on those
+    that came to it.
+    """
+    _callable(function)
+    if isinstance(node, AccumulateGrad):
+
+        def tell(leaf: Any, recorded: bool) -> None:
+            _call(session, function, [(), (leaf.grad,)], "register_hook", recorded)
+
+        return _registered(node, Hook(None, tell, ACCUMULATED))
+
+    def change(passed: Any, recorded: bool) -> Sequence[Any]:
+        pulled, gs = passed
+        given = tuple(map(_shown, pulled))
+        args = [given, tuple(map(_shown, gs))]
+        new = _call(session, function, args, "register_hook", recorded)
+        return pulled if new is None else _replaced(session, function, new, given, recorded)
+
+    return _registered(node, Hook(None, change, LEAVING))
+
+
+def _replaced(
+    session: Session, function: Any, new: Any, given: Sequence[Any], recorded: bool
+) -> list[Any]:
+    """What a hook of a node returned: a gradient for each that it was given, None for none."""
+    found = list(new) if isinstance(new, (list, tuple)) else [new]
+    if len(found) != len(given):
+        message = f"a hook returned {len(found)} gradients for {len(given)}"
+        raise wrong_function(function, "wrong-count", message)
+    return [
+        None if c is None else _replacement(session, function, c, g, recorded)
+        for c, g in zip(found, given, strict=True)
+    ]

@@ -1,0 +1,366 @@
+"""Programs made ready to run, and running them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sized
+from functools import cache, cached_property, partial
+from types import FrameType, FunctionType
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from gradcli.collecting import Uncollected
+from gradcli.engine.ops.catalog import ops
+from gradcli.engine.run.code.counting import Counting, Stepping
+from gradcli.engine.run.code.naming import kind_of
+from gradcli.engine.run.code.pieces import Place
+from gradcli.engine.run.code.translate import LIBRARY, Code, translate
+from gradcli.engine.run.execution.inputs import Given, Inputs
+from gradcli.engine.run.fast import call
+from gradcli.engine.run.fast.call import Function
+from gradcli.engine.run.language import operators
+from gradcli.engine.run.session.state import Session
+from gradcli.engine.tape.graph import Node, Site
+from gradcli.engine.values import refusals
+from gradcli.engine.values.data import Quiet
+from gradcli.engine.values.limits import QUESTION, Counters, Reached, joined_text, meter
+from gradcli.errors import AssertionFailed, Diagnostic, GradError, LimitError, run_error
+from gradcli.ir import (
+    Apply,
+    Augment,
+    CallBuiltin,
+    DefineClass,
+    DefineRule,
+    Format,
+    GetAttribute,
+    Inplace,
+    Input,
+    Method,
+    Operator,
+    Program,
+    SetAttribute,
+    SetItem,
+    SpreadMethod,
+)
+from gradcli.recursion import Room
+from gradcli.source import Source
+
+if TYPE_CHECKING:
+    from gradcli.engine.run.execution.observe import Observer
+
+NOWHERE = Source("", "")
+Main: TypeAlias = Callable[[Session, Inputs, Counters], tuple[dict[str, Any], Any]]
+
+
+class Executable:
+    """A program made ready to run any number of times.
+
+    Raises:
+        ProgramError: If the program is too large for Python's compiler.
+    """
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+
+    @cached_property
+    def _code(self) -> Code:
+        return translate(self.program, Counting)
+
+    @cached_property
+    def _main(self) -> Main:
+        return _linked(self._code, _PROVIDED, _bound)
+
+    @cached_property
+    def _stepping_code(self) -> Code:
+        """The code for runs whose steps are limited."""
+        return translate(self.program, Stepping)
+
+    @cached_property
+    def _stepping(self) -> Main:
+        return _linked(self._stepping_code, _PROVIDED, _bound)
+
+    def run(
+        self, session: Session, given: Mapping[str, Given], observer: Observer | None = None
+    ) -> tuple[dict[str, Any], Any]:
+        """Run the program once. All that differs from run to run is the session and the inputs,
+        which the code hands on: several may go on at the same time. An observer is told of each
+        event.
+
+        Returns:
+            The top-level names that have a value, with it, and the value of a last expression.
+
+        Raises:
+            GradError: Of the kind and at the place of what failed.
+        """
+        inputs = Inputs(given, self.program.source, session)
+        counters = session.counters
+        main = self._stepping if counters.exact else self._main
+        if observer is not None:
+            from gradcli.engine.run.execution.observe import observed
+
+            code = self._stepping_code if counters.exact else self._code
+            main = _linked(code, *observed(observer, _PROVIDED, _bound))
+        try:
+            # looking through the graph while it grows would triple the time
+            with Uncollected(), Quiet(), Room(counters.limits.depth + 100):
+                values, result = main(session, inputs, counters)
+        except Reached as stop:
+            raise self.stopped(stop) from None
+        except Exception as error:
+            raise self.placed(error) from None
+        finally:
+            QUESTION.printing, QUESTION.default_dtype = None, "float64"
+        named = {name: values[name] for name in self.program.names if name in values}
+        return named, result
+
+    def placed(self, error: Exception) -> Exception:
+        """The error with the place in the program that was running, if it was: in a pass of the
+        command that is an own derivative rule.
+        """
+        from gradcli.engine.run.execution.places import placed
+
+        return placed(error, self.program)
+
+    def stopped(self, stop: Reached) -> Exception:
+        """The error for what was stopped from outside, with its place."""
+        found = meter()
+        found.seen = True
+        assert found.reached is not None, "stopped without a reason"
+        return self.placed(LimitError(found.reached).with_traceback(stop.__traceback__))
+
+    def stuck(self, error: GradError, frame: FrameType) -> GradError:
+        """The error for a run that is in a call which cannot be stopped, with its place."""
+        from gradcli.engine.run.execution.places import placed_at
+
+        return placed_at(frame, error, self.program)
+
+
+def _linked(code: Code, provided: Mapping[str, Any], bound: Callable[[Place], Function]) -> Main:
+    """The main function of a code, with what it calls."""
+    namespace: dict[str, Any] = {**provided, "__builtins__": {}}
+    for name in code.constants:
+        namespace[f"@constant {name}"] = ops[name].constant
+    for place in code.places:
+        namespace[place.name] = bound(place)
+    if len(code.parts) == 1:
+        return FunctionType(code.parts[0], namespace)
+
+    def main(*run: Any) -> tuple[dict[str, Any], Any]:
+        variables = {**namespace}  # each run has its own
+        for part in code.parts:
+            ended = FunctionType(part, variables)(*run)
+        _, result = ended
+        return variables, result
+
+    return main
+
+
+# --- what the code calls -------------------------------------------------------------------
+
+
+def _bound(place: Place) -> Function:
+    """What a place of the code calls."""
+    return _function(place.instruction, Site(place.instruction.span, place.variable))
+
+
+def _function(i: Any, site: Site | None) -> Function:
+    """What is called for an instruction; None is the place of those that are no program's."""
+    match i:
+        case Operator():
+            return operators.function(i.operator, len(i.args), site)
+        case Augment():
+            return operators.update(i.operator, site)
+        case Apply():
+            return call.bound(ops[i.op], i.arguments, site)
+        case Inplace():
+            return call.twin(ops[i.op], i.arguments, site)
+        case CallBuiltin() if i.name in ops:
+            return call.by_name(ops[i.name], site)
+        case CallBuiltin():
+            return call.twin_by_name(ops[i.name.removesuffix("_")], site)
+        case SetItem():
+            return lambda session, receiver, index, value: operators.set_item(
+                session, receiver, index, value, site
+            )
+        case Input():
+            return lambda inputs, default: inputs.bind(i, default)
+        case DefineRule():
+            from gradcli.engine.run.derivatives import own
+
+            return lambda session, /, *given, **held: own.made(i, given, held, session)
+        case DefineClass():
+            from gradcli.engine.run.session import classes
+
+            return lambda session, /, *bases, **members: classes.made(i.name, bases, members)
+        case Format():
+            from gradcli.engine.run.session.text import format_value
+
+            return format_value
+    return _behind_a_point(i, site)
+
+
+def _behind_a_point(
+    i: Method | SpreadMethod | GetAttribute | SetAttribute, site: Site | None
+) -> Function:
+    from gradcli.engine.run.language import attributes
+
+    match i:
+        case GetAttribute():
+            return attributes.get
+        case SetAttribute():
+            return attributes.put
+    return lambda session, receiver, /, *args, **keywords: attributes.method(
+        session, site, receiver, i.name, args, keywords
+    )
+
+
+def _builtin(session: Session, name: str) -> Any:
+    """A built-in function as a value, the same one throughout a run."""
+    found = session.functions.get(name)
+    if found is None:
+        found = session.functions[name] = call.value(ops[name], session)
+    return found
+
+
+def _callee(session: Session, value: Any) -> Callable[..., Any]:
+    if callable(value):
+        return value  # type: ignore[no-any-return]  # an own function, or a built-in's
+    from gradcli.engine.run.derivatives.own import OwnFunction
+
+    if isinstance(value, OwnFunction):
+        message = f"`{value.name}` is an own function and called by `apply`"
+        raise run_error("not-callable", message, help=f"write `{value.name}.apply(...)`")
+    if isinstance(value, Node):
+        from gradcli.engine.run.derivatives.autograd import pulled
+
+        return partial(pulled, session, value)
+    raise refusals.not_callable(kind_of(value))
+
+
+def imported(session: Session, path: str) -> Any:
+    """What the library has under a path, the same throughout a run."""
+    if path not in session.functions:
+        from gradcli.engine.run.session import exceptions, library
+        from gradcli.engine.values.objects import Object
+
+        file = library.file(path)
+        if file is None:
+            return Object if path == "object" else exceptions.named(path)
+        package = path.rpartition(".")[0]
+        values, _ = _of_library(file)(session, Inputs({}, NOWHERE, session), session.counters)
+        for name, value in values.items():
+            session.functions[f"{package}.{name}"] = value
+    return session.functions[path]
+
+
+@cache
+def _of_library(file: str) -> Main:
+    """The main function of a file of the library, which has no places in the program."""
+    from gradcli.engine.run.session import library
+
+    code = translate(library.program(file), Stepping, LIBRARY)
+    return _linked(code, _PROVIDED, lambda place: _function(place.instruction, None))
+
+
+def _super(session: Session, owner: Any, receiver: Any) -> Any:
+    from gradcli.engine.run.session import classes
+
+    return classes.behind(owner, receiver)
+
+
+def _caught(session: Session, error: Exception, depth: int) -> Any:
+    from gradcli.engine.run.session import exceptions
+
+    seen = exceptions.seen(error)
+    session.counters.depth = depth
+    return seen
+
+
+def _delete_attribute(session: Session, receiver: Any, name: str) -> None:
+    from gradcli.engine.run.language import attributes
+
+    attributes.delete(session, receiver, name)
+
+
+def _matches(session: Session, exception: Any, kinds: Any) -> bool:
+    from gradcli.engine.run.session import exceptions
+
+    return exceptions.matches(exception, kinds)
+
+
+def _raised(session: Session, value: Any) -> BaseException:
+    from gradcli.engine.run.session import exceptions
+
+    return exceptions.raised(value)
+
+
+def _unpack(session: Session, value: Any, n: int) -> Any:
+    found = session.iterate(value)
+    if isinstance(found, Sized) and len(found) != n:
+        raise refusals.wrong_count(len(found), n)
+    items = session.items(found)
+    if len(items) != n:
+        raise refusals.wrong_count(len(items), n)
+    return items
+
+
+def _spread(session: Session, value: Any, n: int, starred: int) -> list[Any]:
+    """The items for so many targets, of which one takes the list of those that are left."""
+    items = session.items(value)
+    left = len(items) - n + 1
+    if left < 0:
+        raise refusals.too_few(len(items), n - 1)
+    return [*items[:starred], items[starred : starred + left], *items[starred + left :]]
+
+
+def _enter(session: Session, mode: str) -> Any:
+    before = session.recording
+    if mode == "kept":
+        return before, session.duals, session.anomaly
+    session.recording = session.transparent or mode == "enable_grad"
+    return before
+
+
+def _leave(session: Session, before: Any) -> None:
+    if type(before) is tuple:
+        before, session.duals, session.anomaly = before
+    session.recording = before
+
+
+def _assertion(message: Any) -> GradError:
+    from gradcli.engine.run.session.text import text
+
+    said = "the assertion is false" if message is None else text(message)
+    return AssertionFailed(Diagnostic("assertion-failed", said))
+
+
+_PROVIDED: dict[str, Any] = {
+    "@bool": bool,
+    "@function": FunctionType,
+    "@locals": locals,
+    "@truth": Session.truth,
+    "@iterate": Session.iterate,
+    "@watch": Session.watch_computed,
+    "@builtin": _builtin,
+    "@callee": _callee,
+    "@slice": slice,
+    "@text": lambda *parts: joined_text("", parts),
+    "@unpack": _unpack,
+    "@spread": _spread,
+    "@items": Session.items,
+    "@delete": operators.delete_item,
+    "@delete_attribute": _delete_attribute,
+    "@enter": _enter,
+    "@leave": _leave,
+    "@assertion": _assertion,
+    "@imported": imported,
+    "@super": _super,
+    "@exception": Exception,
+    "@end": (Reached, LimitError),
+    "@caught": _caught,
+    "@matches": _matches,
+    "@raised": _raised,
+    "@needs": Inputs.needs,
+    "@size": Inputs.size,
+    "@out_of_steps": Counters.out_of_steps,
+    "@too_deep": Counters.too_deep,
+}
+"""What the code calls at any place."""

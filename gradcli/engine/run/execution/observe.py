@@ -1,0 +1,230 @@
+"""A run observed op by op, to explain another run: what happened at an op, and where the program
+was then.
+
+What the program asks for at one of its places is an event. Events are numbered from 1 in the order
+in which they begin, and have the same numbers in each run of a program by the same values: one run
+finds out which event is meant, the next one tells of it. Compiled code can count them, too.
+"""
+
+from __future__ import annotations
+
+import sys
+from array import array
+from bisect import bisect_left
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import partial, wraps
+from types import FrameType, FunctionType
+from typing import Any
+
+from gradcli import ir
+from gradcli.engine.run.code.pieces import Place
+from gradcli.engine.run.code.translate import FILENAME
+from gradcli.engine.run.execution.places import callers, span_of, turns
+from gradcli.engine.run.fast.call import Function
+from gradcli.engine.run.language.operators import OPS
+from gradcli.engine.run.session.messages import value_label
+from gradcli.engine.tape.graph import Node, clock
+from gradcli.errors import Label
+from gradcli.ir import visit
+from gradcli.record import Record
+from gradcli.source import Source, Span
+
+Event = Callable[[], Any]
+"""Does what the event is about, and gives what comes of it."""
+
+
+class Observer:
+    """Is told of each event of a run."""
+
+    def __init__(self) -> None:
+        self.events = 0
+
+    def observed(
+        self, function: Callable[..., Any], instruction: ir.Instruction | None = None
+    ) -> Callable[..., Any]:
+        """What the code calls at a place, first with the run, observed; the instruction is None
+        where a function of the engine is called as a value.
+        """
+
+        def call(run: Any, *args: Any, **keywords: Any) -> Any:
+            self.events += 1
+            given = (*args, *keywords.values())
+            out = self.event(
+                self.events, instruction, given, lambda: function(run, *args, **keywords)
+            )
+            return self._followed(out) if type(out) is FunctionType else out
+
+        return call
+
+    def _followed(self, function: FunctionType) -> Callable[..., Any]:
+        """A function that the engine has made, as by `grad(f)`, observed when it is called."""
+        if function.__code__.co_filename == FILENAME:
+            return function
+        seen = self.observed(_without_run(function))
+        return wraps(function)(lambda *args, **keywords: seen(None, *args, **keywords))
+
+    def event(
+        self, number: int, instruction: ir.Instruction | None, given: Sequence[Any], done: Event
+    ) -> Any:
+        """What comes of an event, to which these values are given."""
+        raise NotImplementedError
+
+
+def observed(
+    observer: Observer, provided: Mapping[str, Any], bound: Callable[[Place], Function]
+) -> tuple[Mapping[str, Any], Callable[[Place], Function]]:
+    """What the code calls at any place, and what it calls at each, observed."""
+    functions: dict[str, Any] = {}
+
+    def builtin(session: Any, name: str) -> Any:
+        if name not in functions:
+            plain = provided["@builtin"](session, name)
+            seen = observer.observed(_without_run(plain))
+            functions[name] = wraps(plain)(lambda *args, **keys: seen(session, *args, **keys))
+        return functions[name]
+
+    def callee(session: Any, value: Any) -> Any:
+        return partial(
+            observer.observed(_without_run(provided["@callee"](session, value))), session
+        )
+
+    def at_place(place: Place) -> Function:
+        function = bound(place)
+        seen = isinstance(place.instruction, _SEEN)
+        return observer.observed(function, place.instruction) if seen else function
+
+    watch = observer.observed(provided["@watch"])
+    return {**provided, "@builtin": builtin, "@callee": callee, "@watch": watch}, at_place
+
+
+_SEEN = (
+    *(ir.Operator, ir.Augment, ir.Apply, ir.Inplace, ir.CallBuiltin, ir.Method),
+    *(ir.GetAttribute, ir.SetItem, ir.Input),
+)
+
+
+def _without_run(function: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda run, *args, **keywords: function(*args, **keywords)
+
+
+class Recorded(Observer):
+    """At which event each node of the graph was recorded."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._until = array("q")  # the number of a node, up to which those since the last one ...
+        self._numbers = array("q")  # ... were recorded at this event
+        self._open = [0]
+
+    def event(
+        self, number: int, instruction: ir.Instruction | None, given: Sequence[Any], done: Event
+    ) -> Any:
+        self._note(self._open[-1])
+        self._open.append(number)
+        out = done()
+        self._note(self._open.pop())
+        return out
+
+    def mark(self) -> tuple[int, int]:
+        """The present moment, for `recorded_since`."""
+        return clock(), len(self._until)
+
+    def recorded_since(self, mark: tuple[int, int]) -> bool:
+        """Whether any node was recorded between a moment and the end of the last event."""
+        number, noted = mark
+        return self._until[-1] - number > len(self._until) - noted
+
+    def _note(self, number: int) -> None:
+        self._until.append(clock())
+        self._numbers.append(number)
+
+    def of(self, node: Node) -> int:
+        """The event at which a node was recorded; 0 if at none."""
+        at = bisect_left(self._until, node.seq)
+        return self._numbers[at] if at < len(self._numbers) else 0
+
+
+class Moment(Record):
+    """Where the program was at an event.
+
+    Fields:
+        instruction: None where a function of the engine was called as a value.
+        span: Its place.
+        operands: What was given to it, where that is no constant.
+        made: What came of it.
+        turns: In which turn of the loops around it, the innermost first, with the calls between.
+    """
+
+    __slots__ = ("instruction", "span", "operands", "made", "turns")
+    instruction: ir.Instruction | None
+    span: Span
+    operands: tuple[Label, ...]
+    made: Any
+    turns: tuple[str, ...]
+
+    def name(self, source: Source) -> str:
+        """What was done there, as the program writes it."""
+        match self.instruction:
+            case ir.Operator() as i if (i.operator, len(i.args)) in OPS:
+                return OPS[i.operator, len(i.args)]
+            case ir.Augment() as i:
+                return OPS[i.operator, 2]
+            case ir.Apply() as i:
+                return ir.written(i.op)
+            case ir.Inplace() as i:
+                return f"{i.op}_"
+            case ir.CallBuiltin() | ir.Method() | ir.GetAttribute() as i:
+                return ir.written(i.name)
+        written = source.text[self.span.start : self.span.end]
+        return written.partition("\n")[0][:40]
+
+
+class Moments(Observer):
+    """Where the program was at some events; what the operands were, as they were then."""
+
+    def __init__(self, wanted: Collection[int], source: Source) -> None:
+        super().__init__()
+        self.found: dict[int, Moment] = {}
+        self._wanted = wanted
+        self._source = source
+
+    def event(
+        self, number: int, instruction: ir.Instruction | None, given: Sequence[Any], done: Event
+    ) -> Any:
+        if number not in self._wanted:
+            return done()
+        within = frames()
+        innermost, *_ = reversed(within)
+        span = span_of(innermost, self._source) if instruction is None else instruction.span
+        notes = [*turns(innermost[0], span, self._source), *callers(within[:-1], self._source)]
+        operands = tuple(_labels(instruction, given, self._source))
+        out = done()
+        self.found[number] = Moment(instruction, span, operands, out, tuple(notes))
+        return out
+
+
+def frames() -> list[tuple[FrameType, int]]:
+    """Where the program is, from its outermost function to the innermost one."""
+    found = []
+    frame: FrameType | None = sys._getframe()
+    while frame is not None:
+        if frame.f_code.co_filename == FILENAME:
+            found.append((frame, frame.f_lasti))
+        frame = frame.f_back
+    return found[::-1]
+
+
+def _labels(
+    instruction: ir.Instruction | None, given: Sequence[Any], source: Source
+) -> Iterator[Label]:
+    """What was given, each at its operand; constants are seen in the text."""
+    if instruction is None:
+        return
+    told = set()
+    for operand, value in zip(visit.operands(instruction), given, strict=False):
+        written = source.text[operand.span.start : operand.span.end]
+        if isinstance(operand, ir.Slot) and written not in told:
+            told.add(written)
+            label = value_label(source, operand.span, value)
+            if label is not None:
+                yield label

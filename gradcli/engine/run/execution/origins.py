@@ -1,0 +1,181 @@
+"""Where the first value came from that is nan or infinite.
+
+A value that is not finite carries the event that made it of finite ones along, through all that is
+made of it. So the answer's own is found, not that of a value on a side that was not taken.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from gradcli import ir
+from gradcli.engine.autodiff.paths import reachable
+from gradcli.engine.ops.catalog import ops
+from gradcli.engine.run.execution.observe import Event, Observer
+from gradcli.engine.run.language.operators import OPS
+from gradcli.engine.tape.tensor import AccumulateGrad, Number, Tensor, node_of
+from gradcli.engine.values.carrier import data_of
+from gradcli.engine.values.data import NUMBERS, holds_finite, np
+from gradcli.record import Record
+
+_MANY = 4096  # values that are kept before those that nobody else holds are let go
+
+_CHANGES = (ir.Augment, ir.Inplace, ir.SetItem, ir.Method, ir.CallBuiltin)
+"""The instructions that may change what they are given."""
+
+
+class Origin(Record):
+    """An event, and whether it made values that are not finite of finite ones; else it is the first
+    that was given one. `outer` tells whether other events happened in it, as in a `grad(f)(x)`.
+    """
+
+    __slots__ = ("event", "made", "outer")
+    event: int
+    made: bool
+    outer: bool
+
+
+class Origins(Observer):
+    """The origins of the values of a run that are not finite."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._held: dict[int, tuple[Any, Origin]] = {}  # the value keeps its id from others
+        self._most = _MANY
+        self._depth = 0
+        self._new: list[Origin] = []  # in the outermost event that goes on
+
+    def event(
+        self, number: int, instruction: ir.Instruction | None, given: Sequence[Any], done: Event
+    ) -> Any:
+        receiver = given[0] if isinstance(instruction, _CHANGES) and given else None
+        changes = type(receiver) is Tensor and is_finite(receiver)
+        leaves = _leaves_under(receiver) if is_backward(instruction) else ()
+        since = len(self._new)
+        self._depth += 1
+        out = done()
+        self._depth -= 1
+        found = [x for x in _leaves(out) if not is_finite(x)]
+        if changes and not is_finite(receiver):
+            found.append(receiver)
+            given = given[1:]  # as it was, it is finite
+        found += [x for leaf in leaves if (x := leaf.grad) is not None and not is_finite(x)]
+        if found:
+            known = self.of(found)
+            if known is None:
+                known = self._origin(number, instruction, given, since)
+            if type(out) is float and out - out != 0:
+                out = out + 0.0  # an object of its own: others may have its value
+                found = [out]
+            for x in found:
+                self._note(x, known)
+        if not self._depth:
+            self._new.clear()
+        return out
+
+    def of(self, value: Any) -> Origin | None:
+        """The origin of a value, of several the first; None if all are finite, or none is known."""
+        known = (self._known(x) for x in _leaves(value) if not is_finite(x))
+        return min((o for o in known if o is not None), key=_age, default=None)
+
+    def _origin(
+        self, number: int, instruction: ir.Instruction | None, given: Sequence[Any], since: int
+    ) -> Origin:
+        """The origin of what an event has given that is not finite."""
+        bad = [x for x in _leaves(given) if not is_finite(x)]
+        if bad:
+            return self._chosen(instruction, given) or self.of(bad) or Origin(number, False, False)
+        if len(self._new) > since:  # inside of what it called
+            return self._new[since]
+        made = Origin(number, True, self.events > number)
+        self._new.append(made)
+        return made
+
+    def _chosen(self, instruction: ir.Instruction | None, given: Sequence[Any]) -> Origin | None:
+        """Where several of the given values are not finite, the origin of the first without which
+        the result would be finite, or which alone makes it not so.
+        """
+        op = _op(instruction)
+        known = [self._known(x) for x in given]
+        several = {o.event for o in known if o is not None}
+        if op is None or len(several) < 2:
+            return None
+        for at in sorted(several):
+            kept = [
+                x if o is None or o.event == at else _made_finite(x)
+                for x, o in zip(given, known, strict=True)
+            ]
+            if not is_finite(op(*kept)):
+                return next(o for o in known if o is not None and o.event == at)
+        return None
+
+    def _known(self, x: Any) -> Origin | None:
+        if not isinstance(x, Tensor):
+            held, origin = self._held.get(id(x), (None, None))
+            return origin if held is x else None
+        for key in (x.version, x):
+            if key is not None and id(key) in self._held:
+                return self._held[id(key)][1]
+        return None if x.view is None else self._known(x.view.of)
+
+    def _note(self, x: Any, origin: Origin) -> None:
+        self._held[id(x)] = x, origin
+        if isinstance(x, Tensor) and x.version is not None:
+            self._held[id(x.version)] = x.version, origin
+        if len(self._held) > self._most:
+            self._held = {k: v for k, v in self._held.items() if sys.getrefcount(v[0]) > _OURS}
+            self._most = 2 * len(self._held) + _MANY
+
+
+_OURS = 2  # the references to a value that nobody else holds: from its pair and from the question
+
+
+def _age(origin: Origin) -> tuple[bool, int]:
+    return not origin.made, origin.event
+
+
+def is_backward(instruction: ir.Instruction | None) -> bool:
+    """Whether it leaves gradients at leaves."""
+    return isinstance(instruction, ir.Method) and instruction.name == "backward"
+
+
+def _leaves_under(x: Any) -> list[Tensor]:
+    """The leaves that a tensor was made of."""
+    node = node_of(x) if isinstance(x, Tensor) else None
+    below = () if node is None else reachable([node])
+    found = (n.variable for n in below if isinstance(n, AccumulateGrad))
+    return [leaf for leaf in found if leaf is not None]
+
+
+def _op(instruction: ir.Instruction | None) -> Any:
+    """The op that an instruction does with what is given, if that can be done again."""
+    match instruction:
+        case ir.Operator() as i if (i.operator, len(i.args)) in OPS:
+            return ops[OPS[i.operator, len(i.args)]] if i.operator != "[]" else None
+        case ir.Apply() as i if (op := ops[i.op]).host is None and op.pure:
+            names = tuple(name for name, _ in i.arguments)
+            return op if names == op.args else None
+    return None
+
+
+def _leaves(value: Any) -> Iterator[Any]:
+    """The numbers and tensors in a value."""
+    if isinstance(value, Tensor) or type(value) in NUMBERS:
+        yield value
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            yield from _leaves(item)
+
+
+def is_finite(x: Any) -> bool:
+    """Whether a number or tensor holds neither nan nor infinity."""
+    return holds_finite(data_of(x))
+
+
+def _made_finite(x: Any) -> Any:
+    data = data_of(x)
+    if type(x) is Number or type(data) in NUMBERS:
+        return 1.0
+    return Tensor(np.where(np.isfinite(data), data, 1.0))

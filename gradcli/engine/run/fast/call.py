@@ -1,0 +1,376 @@
+"""How the program calls built-ins: a function for each place, which a run gives its session."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache, lru_cache, partial
+from typing import Any, TypeAlias
+
+from gradcli.engine.ops.binding import (
+    bind,
+    bind_host,
+    check_params,
+    needs_no_binding,
+    static,
+)
+from gradcli.engine.ops.op import REQUIRED, Op
+from gradcli.engine.run.fast import scalars
+from gradcli.engine.run.session.state import Session
+from gradcli.engine.tape.graph import Site, settle
+from gradcli.engine.tape.tensor import Tensor
+from gradcli.engine.values.fields import VIEWS
+from gradcli.engine.values.objects import Object
+from gradcli.errors import RunError, run_error
+from gradcli.ir import Const, Named
+
+Function: TypeAlias = Callable[..., Any]
+"""What a place of the program calls: with the session of the run, then the operands' values."""
+
+
+# with arguments that are bound to their names ----------------------------------------------------
+
+
+def bound(op: Op, arguments: Named, site: Site | None) -> Function:
+    """The op at a place, called with the values of the arguments in their order.
+
+    Element-wise ops on numbers, the steps of scalar loops, get a short way of their own.
+    """
+    names = tuple(name for name, _ in arguments)
+    if op.host is None and names == op.args and _has_short_way(op):
+        return by_place(op, site)
+    if not _is_complete(op, names):
+        free = by_name(op, site)
+        return lambda session, *values: free(session, **dict(zip(names, values, strict=True)))
+    gather = _gathered(op, names)
+    parameters = _parameters(op, arguments)
+    host = op.host
+    if host is not None:
+
+        def on_values(session: Session, *values: Any) -> Any:
+            return host(session, *gather(values), **parameters(values))
+
+        return _placed(on_values, site) if op.by and site is not None else on_values
+
+    fixed = _fixed(op, arguments)
+    if fixed is None:
+
+        def on_tensors(session: Session, *values: Any) -> Any:
+            return _done(op, session, gather(values), parameters(values), site)
+
+        return on_tensors
+    with_these = _with(op, fixed)
+    if names == op.args:
+        return partial(_at, with_these, site)
+
+    def gathered(session: Session, *values: Any) -> Any:
+        return with_these(session, site, *gather(values))
+
+    return gathered
+
+
+def twin(op: Op, arguments: Named, site: Site | None) -> Function:
+    """The method `name_` that does the op in place, where it has one; bound like the op."""
+    if not op.inplace:
+        return lambda session, *values: _refuse_inplace(op)
+    names = tuple(name for name, _ in arguments)
+    plain = bound(op, arguments, site)
+    if not _is_complete(op, names):
+        return plain
+    first = names.index(op.args[0])
+    gather = _gathered(op, names)
+    parameters = _parameters(op, arguments)
+
+    def update(session: Session, *values: Any) -> Any:
+        if type(values[first]) is not Tensor:
+            return plain(session, *values)
+        params = parameters(values)
+        x, *rest = gather(values)
+        return changed(op, session, x, rest, params, site)
+
+    return update
+
+
+def _is_complete(op: Op, names: Sequence[str]) -> bool:
+    """Whether all is there that must be: a signature cannot tell where both kinds mix."""
+    required = [*op.args[: len(op.args) - op.optional]]
+    required += [name for name, default in op.params.items() if default is REQUIRED]
+    return all(name in names for name in required)
+
+
+def _gathered(op: Op, names: Sequence[str]) -> Callable[[Sequence[Any]], list[Any]]:
+    """How the op's arguments are taken from the values; what is left out is None."""
+    count = len(op.args)
+    if tuple(names[:count]) == op.args:
+        return lambda values: [*values[:count]]
+    places = [names.index(name) if name in names else -1 for name in op.args]
+
+    def gather(values: Sequence[Any]) -> list[Any]:
+        return [None if at < 0 else values[at] for at in places]
+
+    return gather
+
+
+def _parameters(op: Op, arguments: Named) -> Callable[[Sequence[Any]], dict[str, Any]]:
+    """How the op's parameters are taken from the values. Those that the program writes as constants
+    are looked at once.
+    """
+    fixed = _fixed(op, arguments)
+    if fixed is not None:
+        return lambda values: fixed
+    written, varying = _written(op, arguments)
+
+    def parameters(values: Sequence[Any]) -> dict[str, Any]:
+        params = dict(written)
+        for name, at in varying:
+            params[name] = static(values[at])
+        check_params(op, params)
+        return params
+
+    return parameters
+
+
+def _fixed(op: Op, arguments: Named) -> dict[str, Any] | None:
+    """The op's parameters where the program writes them as constants that are right."""
+    written, varying = _written(op, arguments)
+    if varying:
+        return None
+    try:
+        check_params(op, written)
+    except RunError:
+        return None  # which are refused when it comes to it
+    return written
+
+
+def _written(op: Op, arguments: Named) -> tuple[dict[str, Any], list[tuple[str, int]]]:
+    """The parameters that stand in the program or are left out, and the places of the others."""
+    written = dict(op.params)
+    varying = []
+    for at, (name, operand) in enumerate(arguments):
+        if name not in written:
+            continue
+        if isinstance(operand, Const):
+            written[name] = operand.value
+        else:
+            varying.append((name, at))
+    return written, varying
+
+
+# with arguments as they come ----------------------------------------------------------------------
+
+
+def by_place(op: Op, site: Site | None) -> Function:
+    """The op called with exactly its arguments by place, as operators do."""
+    general = in_order(op)
+    if not _has_short_way(op):
+        return partial(_at, general, site)
+    short = scalars.unary if len(op.args) == 1 else scalars.binary
+    return short(op, general, of_tensors)(site)
+
+
+def _at(general: Function, site: Site | None, session: Session, *args: Any) -> Any:
+    return general(session, site, *args)
+
+
+@cache
+def in_order(op: Op) -> Function:
+    """The op called with a session, a site and exactly its arguments by place."""
+    if not needs_no_binding(op):
+        return lambda session, site, *args: by_name(op, site)(session, *args)
+    if not _has_short_way(op):
+        return _unbound(op)
+    short: Function | None = None
+
+    def call(session: Session, site: Site | None, *args: Any) -> Any:
+        nonlocal short
+        if short is None:
+            short = of_tensors(op)
+        return short(session, site, *args)
+
+    return call
+
+
+@cache
+def of_tensors(op: Op) -> Function:
+    """The op called likewise with tensors, which numbers alone do not need."""
+    from gradcli.engine.run.fast import arrays
+
+    return (arrays.unary if len(op.args) == 1 else arrays.binary)(op, _unbound(op))
+
+
+def _unbound(op: Op) -> Function:
+    """The op called likewise, which needs no more than its arguments."""
+    return _with(op, op.params)  # their defaults
+
+
+def _with(op: Op, params: Mapping[str, Any]) -> Function:
+    """The op called likewise with these parameters."""
+    planned: Function | None = None
+
+    def general(session: Session, site: Site | None, *args: Any) -> Any:
+        return _done(op, session, args, params, site)
+
+    def call(session: Session, site: Site | None, *args: Any) -> Any:
+        nonlocal planned
+        if not args or type(args[0]) is not Tensor:
+            return general(session, site, *args)
+        if planned is None:
+            from gradcli.engine.run.fast.plans import by_plan
+
+            planned = by_plan(op, params, general, _part)
+        return planned(session, site, *args)
+
+    return call
+
+
+def _part(op: Op, params: Mapping[str, Any]) -> Function:
+    """What does an op that another is made of."""
+    return lambda session, site, *args: done(op, session, args, params, site)
+
+
+def done(
+    op: Op, session: Session, args: Sequence[Any], params: Mapping[str, Any], site: Site | None
+) -> Any:
+    """What the op makes of its arguments, with parameters as they come."""
+    if args and type(args[0]) is Tensor:
+        from gradcli.engine.run.fast.plans import key_of
+
+        key = key_of(params)
+        if key is not None:
+            return _keyed(op, key)(session, site, *args)
+    return _done(op, session, args, params, site)
+
+
+@lru_cache(maxsize=4096)
+def _keyed(op: Op, key: Any) -> Function:
+    """The op with the parameters of such a key."""
+    from gradcli.engine.run.fast.plans import params_of
+
+    return _with(op, params_of(key))
+
+
+def _has_short_way(op: Op) -> bool:
+    return op.number is not None and len(op.args) in (1, 2) and needs_no_binding(op)
+
+
+def by_name(op: Op, site: Site | None) -> Function:
+    """The op called with any arguments by place and name, which are bound at each call."""
+    host = op.host
+    if host is not None:
+
+        def on_values(session: Session, /, *args: Any, **keywords: Any) -> Any:
+            bound, params = bind_host(op, args, keywords)
+            return host(session, *bound, **params)
+
+        return on_values if site is None or not op.by else _placed(on_values, site)
+
+    def on_tensors(session: Session, /, *args: Any, **keywords: Any) -> Any:
+        bound, params = bind(op, args, keywords)
+        return done(op, session, bound, params, site)
+
+    return on_tensors
+
+
+def twin_by_name(op: Op, site: Site | None) -> Function:
+    """The method `name_` called with any arguments, which are bound at each call."""
+    if not op.inplace:
+        return lambda session, /, *args, **keywords: _refuse_inplace(op)
+    plain = by_name(op, site)
+
+    def update(session: Session, x: Any, /, *args: Any, **keywords: Any) -> Any:
+        if type(x) is not Tensor:
+            return plain(session, x, *args, **keywords)
+        bound, params = bind(op, (x, *args), keywords)
+        return changed(op, session, x, bound[1:], params, site)
+
+    return update
+
+
+def augmented(op: Op, plain: Function, site: Site | None) -> Function:
+    """`x += e`: a tensor is changed in place, any other value is replaced by what `plain`, the
+    operator, makes of it.
+    """
+
+    def update(session: Session, x: Any, value: Any) -> Any:
+        if type(x) is not Tensor:
+            return plain(session, x, value)
+        return changed(op, session, x, [value], op.params, site)
+
+    return update
+
+
+def value(op: Op, session: Session) -> Callable[..., Any]:
+    """The op as a value of the program."""
+    free = by_name(op, None)
+
+    def function(*args: Any, **keywords: Any) -> Any:
+        return free(session, *args, **keywords)
+
+    function.__name__ = op.name
+    return function
+
+
+def _placed(host: Function, site: Site) -> Function:
+    """A host that does its work by ops, whose nodes stand at the place of its call."""
+
+    def call(session: Session, /, *args: Any, **keywords: Any) -> Any:
+        out = host(session, *args, **keywords)
+        for x in out if isinstance(out, tuple) else (out,):
+            if isinstance(x, Tensor) and x.node is not None:
+                settle(x.node, (), site)
+        return out
+
+    return call
+
+
+# doing it -----------------------------------------------------------------------------------------
+
+
+_GONE_THROUGH = (list, tuple, range, dict, set, Iterator, *VIEWS)
+
+
+def _done(
+    op: Op, session: Session, args: Sequence[Any], params: Mapping[str, Any], site: Site | None
+) -> Any:
+    if op.on_items is not None and isinstance(args[0], _GONE_THROUGH):
+        found = op.on_items(session, args[0], params, session.as_one(op, site))
+        if found is not None:
+            return found
+    try:
+        operands = session.operands(op, args, site)
+    except RunError:
+        if not any(isinstance(a, Object) for a in args):
+            raise
+        from gradcli.engine.run.session.classes import is_sequence, operated
+
+        if op.on_items is not None and is_sequence(args[0]):
+            return op.on_items(session, args[0], params, session.as_one(op, site))
+        return operated(op, args, params)
+    return session.do(op, operands, params, site)
+
+
+def changed(
+    op: Op,
+    session: Session,
+    x: Tensor,
+    rest: Sequence[Any],
+    params: Mapping[str, Any],
+    site: Site | None,
+) -> Tensor:
+    """A tensor changed in place to what the op makes of it."""
+    from gradcli.engine.ops.inplace import apply_inplace, replace, turned
+
+    rest = session.operands(op, [x, *rest], site)[1:]
+    recording = session.recording
+    if op.body is not None:
+        return replace(
+            x, rest, lambda args: session.do(op, args, params, site), site, recording=recording
+        )
+    if session.keep:
+        session.mark([x, *rest])
+    if op.turned is not None:
+        return turned(op, x, params, site, recording=recording)
+    return apply_inplace(op, x, rest, params, site, recording=recording)
+
+
+def _refuse_inplace(op: Op) -> None:
+    raise run_error("unknown-attribute", f"`{op.name}` does not work in place")

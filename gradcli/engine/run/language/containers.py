@@ -1,0 +1,201 @@
+"""Dictionaries and sets: their items, methods and operators, as Python's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Set
+from typing import Any
+
+from gradcli.engine.run.code.naming import kind_of
+from gradcli.engine.run.session import classes
+from gradcli.engine.run.session.state import Session
+from gradcli.engine.tape.graph import Site
+from gradcli.engine.values.limits import check_items
+from gradcli.engine.values.objects import Object
+from gradcli.errors import RunError, run_error
+
+Method = Callable[..., Any]
+
+
+def hashed(key: Any) -> Any:
+    """A value that may be a key of a dictionary or an item of a set.
+
+    Raises:
+        RunError: If it can be changed.
+    """
+    try:
+        hash(key)
+    except TypeError:
+        changing = key
+        while type(changing) is tuple:
+            changing = next((k for k in changing if not _is_hashable(k)), None)
+        raise run_error(
+            "wrong-type",
+            f"{kind_of(changing)} can be changed and is no key or item of a set",
+            help="a tuple can be one" if type(changing) is list else None,
+        ) from None
+    return key
+
+
+def _is_hashable(value: Any) -> bool:
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True
+
+
+def unknown_key(key: Any) -> RunError:
+    """What is said of a key that is not there."""
+    from gradcli.engine.run.session.text import repr_text
+
+    return run_error("unknown-key", f"there is no key {repr_text(key)}")
+
+
+def get(value: dict[Any, Any], key: Any) -> Any:
+    """`value[key]`."""
+    if hashed(key) not in value:
+        raise unknown_key(key)
+    return value[key]
+
+
+def put(into: dict[Any, Any], key: Any, value: Any) -> None:
+    """`into[key] = value`."""
+    into[hashed(key)] = value
+
+
+def delete(value: dict[Any, Any], key: Any) -> None:
+    """`del value[key]`."""
+    if hashed(key) not in value:
+        raise unknown_key(key)
+    del value[key]
+
+
+def pairs(session: Session, value: Any) -> dict[Any, Any]:
+    """A dictionary of what `dict(value)` and `update` take: another, or pairs."""
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, Object) and classes.has(value, "keys"):
+        keys = session.items(classes.called(value, "keys", (), {}))
+        return {hashed(k): classes.called(value, "__getitem__", (k,), {}) for k in keys}
+    found = {}
+    for pair in session.iterate(value):
+        items = session.items(pair)
+        if len(items) != 2:
+            raise run_error("wrong-count", f"a pair has 2 items, got {len(items)}")
+        found[hashed(items[0])] = items[1]
+    return found
+
+
+def of_items(session: Session, value: Any) -> set[Any]:
+    """The set of the items of a value."""
+    return {hashed(item) for item in session.items(value)}
+
+
+# --- methods -------------------------------------------------------------------------------
+
+
+def _pop(value: dict[Any, Any], key: Any, *default: Any) -> Any:
+    if hashed(key) not in value and not default:
+        raise unknown_key(key)
+    return value.pop(key, *default)
+
+
+def _popped_pair(value: dict[Any, Any]) -> Any:
+    if not value:
+        raise run_error("unknown-key", "the dictionary is empty")
+    return value.popitem()
+
+
+def _update(session: Session, value: dict[Any, Any], *others: Any, **named: Any) -> None:
+    for other in others:
+        value.update(pairs(session, other))
+    value.update(named)
+
+
+def _remove(value: set[Any], item: Any) -> None:
+    if hashed(item) not in value:
+        raise unknown_key(item)
+    value.remove(item)
+
+
+def _popped(value: set[Any]) -> Any:
+    if not value:
+        raise run_error("unknown-key", "the set is empty")
+    return value.pop()
+
+
+def _each(name: str) -> Method:
+    """A method of sets that takes any number of others, as what can be gone through."""
+    plain = getattr(set, name)
+
+    def call(session: Session, site: Site | None, value: set[Any], *others: Any) -> Any:
+        return plain(value, *(of_items(session, other) for other in others))
+
+    return call
+
+
+DICTIONARIES: dict[str, Method] = {
+    "get": lambda session, site, d, key, default=None: d.get(hashed(key), default),
+    "items": lambda session, site, d: d.items(),
+    "keys": lambda session, site, d: d.keys(),
+    "values": lambda session, site, d: d.values(),
+    "update": lambda session, site, d, *others, **named: _update(session, d, *others, **named),
+    "pop": lambda session, site, d, key, *default: _pop(d, key, *default),
+    "popitem": lambda session, site, d: _popped_pair(d),
+    "setdefault": lambda session, site, d, key, default=None: d.setdefault(hashed(key), default),
+    "copy": lambda session, site, d: dict(d),
+    "clear": lambda session, site, d: d.clear(),
+}
+
+SETS: dict[str, Method] = {
+    "add": lambda session, site, s, item: s.add(hashed(item)),
+    "remove": lambda session, site, s, item: _remove(s, item),
+    "discard": lambda session, site, s, item: s.discard(hashed(item)),
+    "pop": lambda session, site, s: _popped(s),
+    "copy": lambda session, site, s: set(s),
+    "clear": lambda session, site, s: s.clear(),
+    **{
+        name: _each(name)
+        for name in (
+            *("union", "intersection", "difference", "symmetric_difference", "update"),
+            *("issubset", "issuperset", "isdisjoint"),
+        )
+    },
+}
+
+
+# --- operators -----------------------------------------------------------------------------
+
+_OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
+    "|": lambda x, y: x | y,
+    "&": lambda x, y: x & y,
+    "-": lambda x, y: x - y,
+    "^": lambda x, y: x ^ y,
+    "<": lambda x, y: x < y,
+    "<=": lambda x, y: x <= y,
+    ">": lambda x, y: x > y,
+    ">=": lambda x, y: x >= y,
+}
+
+
+def operated(sign: str, x: Any, y: Any) -> Any:
+    """`x sign y` of dictionaries and sets."""
+    both = (type(x), type(y))
+    fits = both == (dict, dict) and sign == "|"
+    if fits or all(isinstance(v, Set) for v in (x, y)):
+        check_items(len(x) + len(y))
+        return _OPERATORS[sign](x, y)
+    raise run_error("wrong-type", f"`{sign}` does not take {kind_of(x)} and {kind_of(y)}")
+
+
+def updated(session: Session, sign: str, x: Any, y: Any) -> Any:
+    """`x sign= y` of dictionaries and sets: the first is changed in place."""
+    if type(x) is dict and sign == "|":
+        x.update(pairs(session, y))
+        return x
+    made = operated(sign, x, y)
+    if type(x) is not set:
+        return made
+    x.clear()
+    x.update(made)
+    return x

@@ -1,0 +1,20 @@
+"""What programs say of types: `Union[float, Array]`. Nothing asks them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradcli.engine.run.session.state import Session
+
+
+class Hint:
+    """A name of Python's `typing`, alone or with something in brackets."""
+
+    said = "a type"
+
+    def at(self, session: Session, index: Any) -> Hint:
+        """`Optional[float]`."""
+        return self
+
+    def __repr__(self) -> str:
+        return "<type>"

@@ -1,0 +1,613 @@
+"""Attributes and methods of values that are not built-in functions: autograd's and Python's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from types import GeneratorType
+from typing import Any
+
+from gradcli.engine.ops.catalog import ops
+from gradcli.engine.ops.inplace import apply_inplace
+from gradcli.engine.run.code.naming import kind_of
+from gradcli.engine.run.derivatives import autograd, hooks
+from gradcli.engine.run.derivatives.edges import NAMES as EDGE
+from gradcli.engine.run.derivatives.hooks import Handle
+from gradcli.engine.run.derivatives.own import OWN_NAMES
+from gradcli.engine.run.fast.call import by_name, done
+from gradcli.engine.run.session import told
+from gradcli.engine.run.session.saved import NAMES, PREFIX, saved
+from gradcli.engine.run.session.state import Session, as_numbers
+from gradcli.engine.run.session.text import repr_text
+from gradcli.engine.tape.graph import Node, Site, seen
+from gradcli.engine.tape.tensor import (
+    AccumulateGrad,
+    Tensor,
+    array_of,
+    forget,
+    node_of,
+    shared,
+    shows_another,
+)
+from gradcli.engine.values import refusals
+from gradcli.engine.values.conversion import can_hold, converted
+from gradcli.engine.values.data import NUMBERS, dtype_of, np, plain, shape_of
+from gradcli.engine.values.dtypes import DTYPES, dtype_name
+from gradcli.engine.values.fields import Fields
+from gradcli.engine.values.limits import QUESTION, check_items
+from gradcli.engine.values.objects import Object
+from gradcli.engine.values.sizes import Size, number
+from gradcli.errors import RunError, run_error
+
+Member = Callable[..., Any]
+_Table = tuple[dict[str, Member], dict[str, Member]]
+_END = 2**63 - 1
+
+
+def get(session: Session, value: Any, name: str) -> Any:
+    """`value.name`."""
+    if isinstance(value, Fields) and name in value.names:
+        return value[value.names.index(name)]
+    table = _table(value)
+    if table is not None and name in table[0]:
+        return table[0][name](session, value)
+    if isinstance(value, Node) and name.startswith(PREFIX):
+        return saved(value, name)
+    if name == "__name__" and callable(value) and isinstance(getattr(value, name, None), str):
+        return value.__name__.rpartition(".")[2]
+    raise _unknown(value, name)
+
+
+def put(session: Session, value: Any, name: str, new: Any) -> None:
+    """`value.name = new`."""
+    if type(value) is Tensor and name in _SETTERS:
+        _SETTERS[name](session, value, new)
+        return
+    raise run_error("unknown-attribute", f"`{name}` of {kind_of(value)} cannot be assigned")
+
+
+def call(
+    session: Session, site: Site | None, value: Any, name: str, args: Any, keywords: Any
+) -> Any:
+    """`value.name(args)`."""
+    table = _table(value)
+    if table is not None and name in table[1]:
+        try:
+            return table[1][name](session, site, value, *args, **keywords)
+        except TypeError as error:
+            if error.__traceback__ is not None and error.__traceback__.tb_next is not None:
+                raise
+            raise run_error(
+                "wrong-arity", f"`{name}` cannot be called with these arguments"
+            ) from None
+    if table is not None and name == "grad_fn":
+        return autograd.pulled(session, _node(value), *args)
+    if table is not None and name in table[0]:
+        message = f"`{name}` of {kind_of(value)} is no method"
+        raise run_error("not-callable", message, help=f"write `.{name}` without parentheses")
+    if name in ops and ops[name].method and type(value) not in _OF_PYTHON:
+        return by_name(ops[name], site)(session, value, *args, **keywords)
+    raise _unknown(value, name)
+
+
+DRAWS = {
+    **dict.fromkeys(("permutation", "random", "random_sample", "standard_normal"), 0),
+    **dict.fromkeys(("choice", "exponential", "poisson"), 1),
+    **dict.fromkeys(("beta", "binomial", "gamma", "integers", "laplace", "logistic"), 2),
+    **dict.fromkeys(("lognormal", "multivariate_normal", "normal", "randint", "uniform"), 2),
+    **dict.fromkeys(("rand", "randn")),
+}
+"""What NumPy's generators of random numbers draw (`generators.py`), with the place of the size,
+None where all arguments are the size.
+"""
+
+CHANGES_A_LIST = frozenset(
+    {"append", "extend", "pop", "insert", "remove", "sort", "reverse", "clear"}
+)
+"""The methods of lists that change them."""
+
+METHODS_OF_PYTHON = frozenset(
+    {
+        *CHANGES_A_LIST,
+        *("add", "capitalize", "casefold", "center", "clear", "copy", "count", "difference"),
+        *("discard", "endswith", "find", "format", "get", "index", "intersection", "isalnum"),
+        *("isalpha", "isdecimal", "isdigit", "isdisjoint", "isidentifier", "islower", "isnumeric"),
+        *("isspace", "issubset", "issuperset", "isupper", "items", "join", "keys", "ljust"),
+        *("lower", "lstrip", "partition", "popitem", "remove", "removeprefix", "removesuffix"),
+        *("replace", "rfind", "rindex", "rjust", "rpartition", "rsplit", "rstrip", "setdefault"),
+        *("split", "splitlines", "startswith", "strip", "swapcase", "symmetric_difference"),
+        *("title", "union", "update", "upper", "values", "zfill", "send", "throw", "close"),
+    }
+)
+"""The names of methods of lists, strings, tuples, dictionaries, sets and generators: most are in
+the tables of `strings`, `containers` and `iteration`.
+"""
+
+UNRECORDED = frozenset(
+    {
+        *("shape", "ndim", "dtype", "device", "T", "mT", "item", "tolist", "size", "dim"),
+        *("numel", "nelement", "element_size", "itemsize", "nbytes", "is_cuda", "stride"),
+        *("type", "to", "cpu", "double", "float", "half", "long", "int", "short", "char", "byte"),
+        "bool",
+        *(METHODS_OF_PYTHON - {"format", "send", "throw", "close"}),
+    }
+)
+"""Members that give the same, whether what came before was recorded or not."""
+
+
+def attributes() -> frozenset[str]:
+    """Every attribute and method name that some value has."""
+    from gradcli.engine.run.language.pictures import NAMES as DRAWN
+
+    names: set[str] = set(_SETTERS) | ops.fields | OWN_NAMES | {*DRAWS, "shuffle"} | NAMES | DRAWN
+    names.update(("__name__", "__next__", "power", *EDGE, *_SLICE, "primal", "tangent"))
+    for getters, methods in (_TENSOR, _NODE, _LIST, _HANDLE):
+        names.update(getters, methods)
+    return frozenset(names).union(METHODS_OF_PYTHON)
+
+
+def is_read(name: str) -> bool:
+    """Whether tensors have an attribute of that name that cannot be called."""
+    return name in _TENSOR[0] and name != "grad_fn"
+
+
+def names_of(value: Any) -> frozenset[str]:
+    """Attribute and method names of one value, built-in functions left out."""
+    table = _table(value)
+    names = () if table is None else (*table[0], *table[1])
+    return frozenset(name for name in names if name.isidentifier())
+
+
+def _table(value: Any) -> _Table | None:
+    if isinstance(value, Tensor):
+        return _TENSOR
+    if isinstance(value, Node):
+        return _NODE
+    if type(value) is list:
+        return _LIST
+    if type(value) in _OF_PYTHON:
+        return _OF_PYTHON[type(value)]()
+    if isinstance(value, Handle):
+        return _HANDLE
+    table: _Table | None = getattr(value, "_members", None)
+    return table
+
+
+def _unknown(value: Any, name: str) -> RunError:
+    if type(value) in NUMBERS and name in ("grad", "backward", "requires_grad_", "requires_grad"):
+        return run_error(
+            "unknown-attribute",
+            f"a number has no `{name}`",
+            help="`tensor(3.0, requires_grad=True)` makes a tensor that has",
+        )
+    if name in ("__enter__", "__exit__"):
+        message = "`with` needs `no_grad()` or an object that has `__enter__` and `__exit__`, got "
+        return run_error("bad-context", f"{message}{kind_of(value)}")
+    table = _table(value)
+    own = table is not None and name in table[1]
+    built_in = name in ops and ops[name].method
+    if own or (built_in and (isinstance(value, Tensor) or type(value) in NUMBERS)):
+        message = f"`{name}` is a method of {kind_of(value)} and has parentheses behind it"
+        return run_error("unknown-attribute", message, help=f"write `.{name}()`")
+    if type(value) is list and (name in _TENSOR[0] or name in _TENSOR[1]):
+        return run_error(
+            "unknown-attribute", f"a list has no `{name}`", help="`tensor([...])` makes a tensor"
+        )
+    return run_error("unknown-attribute", f"{kind_of(value)} has no `{name}`")
+
+
+# --- tensors -------------------------------------------------------------------------------
+
+
+def _gradient(session: Session, x: Tensor) -> Any:
+    return x.grad
+
+
+def _detach(session: Session, site: Site | None, x: Tensor) -> Tensor:
+    made = Tensor(array_of(x))
+    made.version = shared(x)
+    return made
+
+
+def _detach_(session: Session, site: Site | None, x: Tensor) -> Tensor:
+    """A leaf requires grad no more; a computed tensor has no history any more."""
+    if session.transparent:
+        return x
+    if shows_another(x):
+        raise run_error(
+            "not-a-leaf",
+            "a view cannot be detached in place: its history is that of the tensor it shows",
+            help="use `detach()`, which gives another tensor on the same memory",
+        )
+    if x.is_leaf:
+        autograd.set_requires_grad(session, x, False)
+    else:
+        forget(x)
+    return x
+
+
+def _data(session: Session, x: Tensor) -> Tensor:
+    return x if session.transparent else _detach(session, None, x)
+
+
+def _item(session: Session, site: Site | None, x: Tensor) -> Any:
+    if type(x.data) not in NUMBERS and x.data.size != 1:
+        raise run_error(
+            "shape-mismatch",
+            f"`item` needs a tensor of one element, got shape {list(x.shape)}",
+            help="`tolist()` gives all of them",
+        )
+    found = _tolist(session, site, x)
+    while type(found) is list:
+        found = found[0]
+    return found
+
+
+def _tolist(session: Session, site: Site | None, x: Tensor) -> Any:
+    if session.transparent and node_of(x) is not None:
+        return as_numbers(x)
+    if type(x.data) in NUMBERS:
+        return x.data
+    check_items(x.data.size, _IN_LIST)
+    return x.data.tolist()
+
+
+_IN_LIST = 32  # bytes of a number in a list
+
+
+def _set_grad(session: Session, x: Tensor, value: Any) -> None:
+    if value is not None and (not isinstance(value, Tensor) or value.shape != x.shape):
+        raise run_error(
+            "shape-mismatch",
+            f"`grad` of a tensor of shape {list(x.shape)} must be None or of that shape, got "
+            f"{kind_of(value)}",
+        )
+    if value is not None and value.dtype != x.dtype:
+        raise run_error(
+            "dtype-mismatch",
+            f"`grad` of a tensor of dtype {x.dtype} must have that dtype, got {value.dtype}",
+        )
+    x.grad = value
+
+
+def _set_data(session: Session, x: Tensor, value: Any) -> None:
+    value = session.tensor(value)
+    if not isinstance(value, Tensor):
+        raise run_error("wrong-type", f"`data` must be a tensor, got {kind_of(value)}")
+    if x.requires_grad and not value.dtype.startswith("float"):
+        raise refusals.needs_float(value.dtype)
+    x.data = array_of(value)
+    x.version = shared(value)
+
+
+def _cast(session: Session, x: Tensor, dtype: str) -> Any:
+    return x if x.dtype == dtype else session.do(ops.cast, [x], {"dtype": dtype})
+
+
+def _type(session: Session, site: Site | None, x: Tensor, dtype: Any = None) -> Any:
+    if dtype is None:
+        return f"torch.{_TENSOR_TYPES[x.dtype]}"
+    return _cast(session, x, dtype_name(dtype) or x.dtype)
+
+
+def _refuse_gpu(device: str) -> None:
+    """Refuse a device that is not there."""
+    if device.partition(":")[0] != "cpu":
+        help = 'write `device = "cuda" if torch.cuda.is_available() else "cpu"` and `x.to(device)`'
+        raise run_error("bad-argument", f'the only device is "cpu", not "{device}"', help=help)
+
+
+def _cuda(session: Session, site: Site | None, x: Tensor, *args: Any, **named: Any) -> Any:
+    _refuse_gpu("cuda")
+
+
+def _to(session: Session, site: Site | None, x: Tensor, *args: Any, **named: Any) -> Any:
+    """`x.to(dtype)` and `x.to(device)`: there is one device."""
+    for wanted in (*args, named.get("dtype"), named.get("device")):
+        if type(wanted) is str:
+            _refuse_gpu(wanted)
+        elif wanted is not None and not isinstance(wanted, (Tensor, bool)):
+            x = _cast(session, x, dtype_name(wanted) or x.dtype)
+    return x
+
+
+_TENSOR_TYPES = {
+    "float64": "DoubleTensor",
+    "float32": "FloatTensor",
+    "float16": "HalfTensor",
+    "int64": "LongTensor",
+    "int32": "IntTensor",
+    "int16": "ShortTensor",
+    "int8": "CharTensor",
+    "uint8": "ByteTensor",
+    "bool": "BoolTensor",
+}
+
+
+def _zero_(session: Session, site: Site | None, x: Tensor) -> Tensor:
+    return apply_inplace(ops.fill, x, [0], {}, site, recording=session.recording)
+
+
+def _fill_(session: Session, site: Site | None, x: Tensor, value: Any) -> Tensor:
+    args = [session.tensor(value, site)]
+    return apply_inplace(ops.fill, x, args, {}, site, recording=session.recording)
+
+
+def _drawn(draw: str, *defaults: float) -> Member:
+    """`x.uniform_(low, high)` and the like: random numbers in the place of the elements."""
+
+    def method(session: Session, site: Site | None, x: Tensor, *given: Any) -> Tensor:
+        first = [number(value, draw) for value in given[: len(defaults)]]
+        params = [*first, *defaults[len(first) :]]
+        try:
+            found = getattr(session.rng, draw)(*params, x.shape)
+        except ValueError as error:
+            raise run_error("bad-argument", f"`{draw}_` cannot draw: {error}") from None
+        made = Tensor(converted(plain(np.asarray(found)), x.dtype))
+        return _fill_(session, site, x, made)
+
+    return method
+
+
+def _out(session: Session, site: Site | None, x: Tensor, value: Any) -> Tensor:
+    """What an operation gives, put into the tensor `x` by `out=x`."""
+    value = session.tensor(value)
+    if session.recording and any(isinstance(v, Tensor) and v.requires_grad for v in (x, value)):
+        raise run_error(
+            "not-differentiable",
+            "no gradient goes through `out=`, and a tensor here requires grad",
+            help="write `y = ...` instead, or do it under `no_grad`",
+        )
+    if shape_of(value) != x.shape:
+        message = f"a result of shape {list(shape_of(value))} has no room in `out`, whose shape is "
+        raise run_error("shape-mismatch", f"{message}{list(x.shape)}")
+    if not can_hold(x.dtype, dtype_of(value)):
+        message = f"a result of dtype {dtype_of(value)} cannot be put into `out` of {x.dtype}"
+        raise run_error("dtype-mismatch", message)
+    return _fill_(session, site, x, value)
+
+
+def _zero_grad(session: Session, site: Site | None, x: Tensor) -> None:
+    x.grad = None
+
+
+def _size(session: Session, site: Site | None, x: Tensor, dim: Any = None) -> Any:
+    if dim is None:
+        return Size(x.shape)
+    if not -x.ndim <= dim < x.ndim:
+        raise run_error("index-out-of-range", f"no dim {dim} in shape {list(x.shape)}")
+    return x.shape[dim]
+
+
+def _dtype(session: Session, x: Tensor) -> Any:
+    return DTYPES[x.dtype]
+
+
+def _transposed(session: Session, x: Tensor) -> Any:
+    dims = tuple(reversed(range(x.ndim)))
+    return done(ops.permute, session, [x], {"dims": dims}, None)
+
+
+def _places(session: Session, x: Tensor) -> Any:
+    from gradcli.engine.run.language.updates import Places
+
+    return Places(x)
+
+
+def _matrix_transposed(session: Session, x: Tensor) -> Any:
+    if x.ndim < 2:
+        raise run_error("shape-mismatch", f"`mT` needs at least 2 dims, got shape {list(x.shape)}")
+    return session.do(ops.transpose, [x], {"dim0": -2, "dim1": -1})
+
+
+_TENSOR: tuple[dict[str, Member], dict[str, Member]] = (
+    {
+        "requires_grad": lambda session, x: x.requires_grad,
+        "is_leaf": lambda session, x: x.is_leaf,
+        "grad": _gradient,
+        "grad_fn": lambda session, x: x.grad_fn,
+        "data": _data,
+        "shape": lambda session, x: Size(x.shape),
+        "ndim": lambda session, x: x.ndim,
+        "dtype": _dtype,
+        "device": lambda session, x: "cpu",
+        "T": _transposed,
+        "mT": _matrix_transposed,
+        "at": _places,
+        **told.ATTRIBUTES,
+    },
+    {
+        "backward": autograd.backward,
+        "detach": lambda session, site, x: x if session.transparent else _detach(session, site, x),
+        "detach_": _detach_,
+        "item": _item,
+        "tolist": _tolist,
+        "requires_grad_": autograd.requires_grad_,
+        "zero_": _zero_,
+        "fill_": _fill_,
+        "copy_": _fill_,
+        "out=": _out,
+        "uniform_": _drawn("uniform", 0.0, 1.0),
+        "normal_": _drawn("normal", 0.0, 1.0),
+        "zero_grad": _zero_grad,
+        "retain_grad": autograd.retain_grad,
+        "register_hook": hooks.register_hook,
+        "register_post_accumulate_grad_hook": hooks.register_post_accumulate_grad_hook,
+        "size": _size,
+        "type": _type,
+        "to": _to,
+        "cpu": lambda session, site, x: x,
+        "cuda": _cuda,
+        "astype": _type,
+        "copy": lambda session, site, x: session.do(ops.clone, [x], {}, site),
+        "double": lambda session, site, x: _cast(session, x, "float64"),
+        "float": lambda session, site, x: _cast(session, x, QUESTION.default_dtype),
+        "long": lambda session, site, x: _cast(session, x, "int64"),
+        "int": lambda session, site, x: _cast(session, x, "int32"),
+        "short": lambda session, site, x: _cast(session, x, "int16"),
+        "char": lambda session, site, x: _cast(session, x, "int8"),
+        "byte": lambda session, site, x: _cast(session, x, "uint8"),
+        "half": lambda session, site, x: _cast(session, x, "float16"),
+        "bool": lambda session, site, x: _cast(session, x, "bool"),
+        "dim": lambda session, site, x: x.ndim,
+        **told.METHODS,
+    },
+)
+
+_SETTERS: dict[str, Member] = {
+    "grad": _set_grad,
+    "requires_grad": autograd.set_requires_grad,
+    "data": _set_data,
+}
+
+
+def _node(x: Tensor) -> Node:
+    if x.grad_fn is None:
+        raise run_error("not-callable", "`grad_fn` is None and no function")
+    return x.grad_fn
+
+
+# --- graph nodes, handles and lists ---------------------------------------------------------
+
+
+def _next_functions(session: Session, node: Node) -> Any:
+    return tuple((seen(under), index) for under, index in node.shown)
+
+
+def _variable(session: Session, node: Node) -> Any:
+    if isinstance(node, AccumulateGrad):
+        if node.variable is None:
+            raise run_error("no-leaf", "nothing holds this leaf any more")
+        return node.variable
+    raise run_error("unknown-attribute", f"only AccumulateGrad has `variable`, not {node.name()}")
+
+
+_NODE: tuple[dict[str, Member], dict[str, Member]] = (
+    {"next_functions": _next_functions, "variable": _variable},
+    {
+        "name": lambda session, site, node: node.name(),
+        "register_hook": hooks.register_node_hook,
+        "register_prehook": hooks.register_prehook,
+        "apply": lambda session, site, node, *gs: autograd.pulled(session, node, *gs),
+    },
+)
+
+
+_HANDLE: tuple[dict[str, Member], dict[str, Member]] = (
+    {},
+    {"remove": lambda session, site, handle: handle.remove()},
+)
+
+
+@cache
+def _of_text() -> _Table:
+    from gradcli.engine.run.language.strings import METHODS, filled
+    from gradcli.engine.run.session import classes
+
+    def reached(session: Session, value: Any, name: str) -> Any:
+        if isinstance(value, (Object, type)):
+            return classes.get(value, name)
+        return get(session, value, name)
+
+    def form(session: Session, site: Site | None, value: str, *args: Any, **named: Any) -> str:
+        return filled(session, value, args, named, reached)
+
+    return {}, {**METHODS, "format": form}
+
+
+def _of_dictionaries() -> _Table:
+    from gradcli.engine.run.language.containers import DICTIONARIES
+
+    return {}, DICTIONARIES
+
+
+def _of_sets() -> _Table:
+    from gradcli.engine.run.language.containers import SETS
+
+    return {}, SETS
+
+
+def _of_generators() -> _Table:
+    from gradcli.engine.run.session.iteration import METHODS
+
+    return {}, METHODS
+
+
+_OF_PYTHON: dict[type, Callable[[], _Table]] = {
+    str: _of_text,
+    dict: _of_dictionaries,
+    set: _of_sets,
+    tuple: lambda: ({}, _SEQUENCE),
+    slice: lambda: (_SLICE, {}),
+    GeneratorType: _of_generators,
+}
+
+_SLICE: dict[str, Member] = {
+    "start": lambda session, part: part.start,
+    "stop": lambda session, part: part.stop,
+    "step": lambda session, part: part.step,
+}
+
+
+def _same(session: Session, a: Any, b: Any) -> bool:
+    from gradcli.engine.run.language.operators import equality
+
+    return session.truth(equality(session, a, b))
+
+
+def _position(session: Session, items: Any, item: Any) -> int:
+    """Where the first item stands that is equal to one."""
+    for at, other in enumerate(items):
+        if _same(session, other, item):
+            return at
+    raise run_error("bad-argument", f"{repr_text(item)} is not in {kind_of(items)}")
+
+
+def _index(
+    session: Session, site: Site | None, items: Any, item: Any, start: int = 0, stop: int = _END
+) -> int:
+    first = slice(start, stop).indices(len(items))[0]
+    return first + _position(session, items[start:stop], item)
+
+
+def _remove(session: Session, site: Site | None, items: list[Any], item: Any) -> None:
+    del items[_position(session, items, item)]
+
+
+def _sort(
+    session: Session, site: Site | None, items: list[Any], *, key: Any = None, reverse: Any = False
+) -> None:
+    from gradcli.engine.run.language.ordering import ordered
+
+    items[:] = ordered(session, items, key, reverse)
+
+
+def _pop(session: Session, site: Site | None, items: list[Any], index: int = -1) -> Any:
+    try:
+        return items.pop(index)
+    except IndexError:
+        raise run_error(
+            "index-out-of-range", f"nothing to pop at {index} of a list of length {len(items)}"
+        ) from None
+
+
+_SEQUENCE: dict[str, Member] = {
+    "index": _index,
+    "count": lambda session, site, items, item: sum(_same(session, x, item) for x in items),
+}
+
+_LIST: _Table = (
+    {},
+    {
+        "append": lambda session, site, items, item: items.append(item),
+        "extend": lambda session, site, items, more: items.extend(session.items(more)),
+        "pop": _pop,
+        "insert": lambda session, site, items, at, item: items.insert(at, item),
+        "remove": _remove,
+        "sort": _sort,
+        "reverse": lambda session, site, items: items.reverse(),
+        "clear": lambda session, site, items: items.clear(),
+        "copy": lambda session, site, items: items[:],
+        **_SEQUENCE,
+    },
+)

@@ -1,0 +1,77 @@
+"""The built-in names and how they may be called, as the grammar wants to know them."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from gradcli.engine.ops.binding import signature
+from gradcli.engine.ops.catalog import ops
+from gradcli.ir import Signature
+
+OF_OBJECTS = frozenset(
+    {"__class__", "__dict__", "__init__", "__name__", "args", "deleter", "getter", "setter"}
+)
+"""Attributes of all objects, classes, exceptions and properties."""
+
+
+_MODULES = ("torch.", "collections.", "argparse.", "contextlib.", "tqdm.", "warnings.")
+"""Modules of which the library has something."""
+
+
+def _is_internal(family: str) -> bool:
+    return ".internal." in family
+
+
+class Builtins:
+    """The built-ins of the engine."""
+
+    def __init__(self) -> None:
+        self._signatures: dict[str, Signature] = {}
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and not _is_internal(ops.families.get(name, ".internal."))
+
+    def __getitem__(self, name: str) -> Signature:
+        found = self._signatures.get(name)
+        if found is None:
+            found = self._signatures[name] = signature(ops[name])
+        return found
+
+    def in_library(self, path: str) -> bool:
+        """Whether the library has something of that full path."""
+        if not (path.startswith(_MODULES) or path[:1].isupper() or path == "object"):
+            return False
+        from gradcli.engine.run.session.library import has
+
+        return has(path)
+
+    def is_member(self, name: str) -> bool:
+        """Whether an object, or something of the library, has an attribute of that name."""
+        from gradcli.engine.run.session.library import is_member
+
+        return name in OF_OBJECTS or is_member(name)
+
+    def names_later(self, path: str) -> bool:
+        """Whether something of the library has attributes that are named when a program runs."""
+        from gradcli.engine.run.session.library import names_later
+
+        return names_later(path)
+
+    def names(self) -> list[str]:
+        """Every built-in name."""
+        return [name for name, family in ops.families.items() if not _is_internal(family)]
+
+    @cached_property
+    def attributes(self) -> frozenset[str]:
+        """Names that may stand behind a point without being built-in functions."""
+        from gradcli.engine.run.language import members
+
+        twins = (f"{name}_" for name in self.names())
+        return members.attributes().union(twins)
+
+    @property
+    def of_python(self) -> frozenset[str]:
+        """Names of methods of Python's own values, which may be built-in functions, too."""
+        from gradcli.engine.run.language import members
+
+        return members.METHODS_OF_PYTHON

@@ -1,0 +1,547 @@
+"""The operators of the language: the op that each does, and what it knows beside it: text, tuples,
+identity, items.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache, partial
+from typing import Any
+
+from gradcli.engine.ops.binding import static
+from gradcli.engine.ops.catalog import ops
+from gradcli.engine.run.code.naming import kind_of
+from gradcli.engine.run.fast import scalars
+from gradcli.engine.run.fast.call import Function, augmented, by_place, done, in_order, of_tensors
+from gradcli.engine.run.session.state import Session
+from gradcli.engine.tape.graph import Site
+from gradcli.engine.tape.tensor import Number, Tensor
+from gradcli.engine.values import memory
+from gradcli.engine.values.data import NUMBERS
+from gradcli.engine.values.fields import VIEWS, Fields
+from gradcli.engine.values.limits import check_items, check_memory, check_text
+from gradcli.engine.values.objects import Object
+from gradcli.engine.values.sizes import Size
+from gradcli.errors import RunError, run_error
+
+LONGEST_AS_TUPLE = 32  # a longer list is an index of its own, whatever is in it
+_SEQUENCES = (tuple, str, range, Fields)
+
+OPS = {
+    ("+", 2): "add",
+    ("-", 2): "sub",
+    ("*", 2): "mul",
+    ("/", 2): "div",
+    ("@", 2): "matmul",
+    ("//", 2): "floor_divide",
+    ("%", 2): "remainder",
+    ("**", 2): "pow",
+    ("&", 2): "bitwise_and",
+    ("|", 2): "bitwise_or",
+    ("^", 2): "bitwise_xor",
+    ("+", 1): "positive",
+    ("-", 1): "neg",
+    ("~", 1): "bitwise_not",
+    ("<", 2): "lt",
+    ("<=", 2): "le",
+    (">", 2): "gt",
+    (">=", 2): "ge",
+    ("==", 2): "eq",
+    ("!=", 2): "ne",
+    ("[]", 2): "getitem",
+    ("+[]", 2): "add",
+    ("*[]", 2): "mul",
+    ("+=", 2): "add",
+    ("-=", 2): "sub",
+    ("*=", 2): "mul",
+    ("/=", 2): "div",
+    ("@=", 2): "matmul",
+    ("//=", 2): "floor_divide",
+    ("%=", 2): "remainder",
+    ("**=", 2): "pow",
+    ("&=", 2): "bitwise_and",
+    ("|=", 2): "bitwise_or",
+    ("^=", 2): "bitwise_xor",
+}
+"""The op that an operator does on numbers and tensors, by its sign and its number of operands."""
+
+
+def function(sign: str, count: int, site: Site | None) -> Function:
+    """What an operator of so many operands does at a place."""
+    made = _LANGUAGE.get(sign) if count == 2 or sign == "not" else None
+    if made is not None:
+        return made(site)
+    return by_place(ops[OPS[sign, count]], site)
+
+
+def update(sign: str, site: Site | None) -> Function:
+    """What `x += e` and its like do at a place."""
+    if sign.endswith("="):
+        return _of_objects(sign[:-1], site)
+    made = _UPDATES.get(sign)
+    plain = function(sign, 2, site) if made is None else made(site)
+    return augmented(ops[OPS[sign, 2]], plain, site)
+
+
+def _of_objects(sign: str, site: Site | None) -> Function:
+    """The same in a program whose classes say themselves what it does."""
+    plain, op = update(sign, site), ops[OPS[sign, 2]]
+
+    def changed(session: Session, x: Any, y: Any) -> Any:
+        return objects().updated(op, x, y) if isinstance(x, Object) else plain(session, x, y)
+
+    return changed
+
+
+def _lists() -> Any:
+    """The file of what operators do on lists, for the programs that have some."""
+    from gradcli.engine.run.language import lists
+
+    return lists
+
+
+def objects() -> Any:
+    """Likewise of what they do on objects of the program's classes."""
+    from gradcli.engine.run.session import classes
+
+    return classes
+
+
+@cache
+def _plus(on_lists: str) -> scalars.Maker:
+    """`+`, which joins text and tuples, does what that function does on lists, and adds anything
+    else.
+    """
+    plain = in_order(ops.add)
+
+    def add(session: Session, site: Site | None, x: Any, y: Any) -> Any:
+        kind, other = type(x), type(y)
+        if kind is list or other is list:
+            found = getattr(_lists(), on_lists)(session, x, y, site)
+            if found is not None:
+                return found
+        if kind in _TEXTS or other in _TEXTS:
+            return joined(x, y)
+        return plain(session, site, x, y)
+
+    return scalars.binary(ops.add, add, of_tensors)
+
+
+@cache
+def _times(on_lists: str) -> scalars.Maker:
+    """`*`, which does what that function does on lists, and multiplies anything else."""
+    plain = in_order(ops.mul)
+
+    def multiply(session: Session, site: Site | None, x: Any, y: Any) -> Any:
+        if type(x) is list or type(y) is list:
+            found = getattr(_lists(), on_lists)(session, x, y, site)
+            if found is not None:
+                return found
+        if type(x) in _TEXTS or type(y) in _TEXTS:
+            return repeated(x, y)
+        return plain(session, site, x, y)
+
+    return scalars.binary(ops.mul, multiply, of_tensors)
+
+
+def _of_lists(maker: Callable[[str], scalars.Maker], on_lists: str, site: Site | None) -> Function:
+    return maker(on_lists)(site)
+
+
+@cache
+def _beside(sign: str) -> scalars.Maker:
+    """An operator that knows what is Python's own, beside numbers and tensors."""
+    op = ops[OPS[sign, 2]]
+    plain = in_order(op)
+
+    def operate(session: Session, site: Site | None, x: Any, y: Any) -> Any:
+        if type(x) in _PYTHONS or type(y) in _PYTHONS:
+            return _among_pythons(session, sign, x, y)
+        return plain(session, site, x, y)
+
+    return scalars.binary(op, operate, of_tensors)
+
+
+def _of_python(sign: str, site: Site | None) -> Function:
+    return _beside(sign)(site)
+
+
+def _set_updated(sign: str, site: Site | None) -> Function:
+    """`x -= y` and its like: a set or dictionary is changed in place."""
+    plain = _of_python(sign, site)
+
+    def update(session: Session, x: Any, y: Any) -> Any:
+        if type(x) is set or type(x) is dict:
+            from gradcli.engine.run.language.containers import updated
+
+            return updated(session, sign, x, y)
+        return plain(session, x, y)
+
+    return update
+
+
+def _among_pythons(session: Session, sign: str, x: Any, y: Any) -> Any:
+    """An operator on strings, tuples, dictionaries and sets."""
+    if sign == "%" and type(x) is str:
+        from gradcli.engine.run.language.percent import formatted
+
+        return formatted(x, y)
+    if sign in _ORDERS and type(x) in (str, tuple) and type(y) is type(x):
+        first, second = (x, y) if sign in ("<", "<=") else (y, x)
+        return less(session, first, second) if len(sign) == 1 else not less(session, second, first)
+    from gradcli.engine.run.language.containers import operated
+
+    return operated(sign, x, y)
+
+
+def less(session: Session, x: Any, y: Any) -> bool:
+    """Whether `x < y`, as Python puts values into order: strings, tuples and lists item by item."""
+    if (type(x) in NUMBERS and type(y) in NUMBERS) or (type(x) is str and type(y) is str):
+        return bool(x < y)
+    if type(x) is type(y) and type(x) in (tuple, list):
+        for a, b in zip(x, y, strict=False):
+            if not session.truth(equality(session, a, b)):
+                return less(session, a, b)
+        return len(x) < len(y)
+    if isinstance(x, Object) or isinstance(y, Object):
+        return session.truth(objects().operated(ops.lt, (x, y), {}))
+    if _PYTHONS.isdisjoint((type(x), type(y))):
+        return session.truth(session.do(ops.lt, session.operands(ops.lt, [x, y]), {}))
+    raise run_error("wrong-type", f"{kind_of(x)} and {kind_of(y)} have no order")
+
+
+_ORDERS = frozenset({"<", "<=", ">", ">="})
+_PYTHONS = frozenset({str, tuple, dict, set, *VIEWS})
+
+
+def _over(site: Site | None) -> Function:
+    """`/`."""
+    return _division()(site)
+
+
+@cache
+def _division() -> scalars.Maker:
+    """A number over a tensor is, as in PyTorch, the tensor's reciprocal times the number."""
+
+    def reflected(session: Session, site: Site | None, x: Any, y: Any) -> Any:
+        return session.do(ops.mul, [session.do(ops.reciprocal, [y], {}, site), x], {}, site)
+
+    return scalars.binary(ops.div, in_order(ops.div), of_tensors, reflected)
+
+
+_TEXTS = frozenset({str, tuple, Size})
+
+_LANGUAGE: dict[str, Callable[[Site | None], Function]] = {
+    "+": partial(_of_lists, _plus, "joined"),
+    "+[]": partial(_of_lists, _plus, "joined_as_written"),
+    "*": partial(_of_lists, _times, "repeated"),
+    "*[]": partial(_of_lists, _times, "repeated_as_written"),
+    "/": _over,
+    "%": partial(_of_python, "%"),
+    **{sign: partial(_of_python, sign) for sign in ("-", "|", "&", "^", "<", "<=", ">", ">=")},
+    "not": lambda site: negation,
+    "is": lambda site: lambda session, x, y: identity(x, y),
+    "is not": lambda site: lambda session, x, y: not identity(x, y),
+    "in": lambda site: membership,
+    "not in": lambda site: lambda session, x, y: not membership(session, x, y),
+    "==": lambda site: lambda session, x, y: equality(session, x, y, site),
+    "!=": lambda site: lambda session, x, y: inequality(session, x, y, site),
+    "[]": lambda site: lambda session, x, i: item(session, x, i, site),
+}
+"""Operators that know more than numbers and tensors."""
+
+_UPDATES: dict[str, Callable[[Site | None], Function]] = {
+    **{sign: partial(_set_updated, sign) for sign in ("-", "|", "&", "^")},
+    "+": partial(_of_lists, _plus, "extended"),
+    "*": partial(_of_lists, _times, "repeated_in_place"),
+}
+"""Those that change a list in place, as in `x += y`."""
+
+
+def negation(session: Session, value: Any) -> bool:
+    """`not value`."""
+    return not session.truth(value)
+
+
+def identity(left: Any, right: Any) -> bool:
+    """`left is right`: numbers and text by value, as nobody can tell two equal ones apart."""
+    left, right = _seen(left), _seen(right)
+    if type(left) in NUMBERS or type(left) is str:
+        return type(left) is type(right) and bool(left == right)
+    return left is right or _one_dtype(left, right)
+
+
+def membership(session: Session, value: Any, container: Any) -> bool:
+    """`value in container`."""
+    if isinstance(container, Object) and objects().has(container, "__contains__"):
+        return session.truth(objects().called(container, "__contains__", (value,), {}))
+    if type(container) is str:
+        if type(value) is not str:
+            raise run_error("wrong-type", f"{kind_of(value)} cannot be in a string")
+        return value in container
+    if isinstance(container, Tensor) and type(container) is Tensor:
+        return session.truth(session.do(ops.any, [session.do(ops.eq, [container, value], {})], {}))
+    if type(container) in (dict, set):
+        from gradcli.engine.run.language.containers import hashed
+
+        return hashed(value) in container
+    for item in session.iterate(container):
+        same = equality(session, value, item)
+        if session.truth(same):
+            return True
+    return False
+
+
+def equality(session: Session, left: Any, right: Any, site: Site | None = None) -> Any:
+    """`left == right`: element by element where a tensor takes part, else one bool."""
+    if type(left) in NUMBERS and type(right) in NUMBERS:
+        return left == right
+    if _is_tensor_like(left) and _is_tensor_like(right):
+        if type(left) is list and type(right) is list:
+            return len(left) == len(right) and all(
+                session.truth(equality(session, a, b)) for a, b in zip(left, right, strict=True)
+            )
+        args = [session.tensor(left, site), session.tensor(right, site)]
+        return session.do(ops.eq, args, {}, site)
+    if type(left) is dict and type(right) is dict:
+        return left.keys() == right.keys() and all(
+            session.truth(equality(session, item, right[key])) for key, item in left.items()
+        )
+    if isinstance(left, tuple) and isinstance(right, tuple):
+        return len(left) == len(right) and all(
+            session.truth(equality(session, a, b)) for a, b in zip(left, right, strict=True)
+        )
+    if isinstance(left, Object) or isinstance(right, Object):
+        return objects().operated(ops.eq, (left, right), {})
+    if left is right or (type(left) is type(right) and left == right):
+        return True
+    return _one_dtype(left, right)
+
+
+def _one_dtype(left: Any, right: Any) -> bool:
+    """Whether two values that are not alike are one dtype by two names."""
+    if not (callable(left) or callable(right)):
+        return False
+    from gradcli.engine.values.dtypes import is_same
+
+    return is_same(left, right)
+
+
+def inequality(session: Session, left: Any, right: Any, site: Site | None = None) -> Any:
+    """`left != right`."""
+    if type(left) in NUMBERS and type(right) in NUMBERS:
+        return left != right
+    if Tensor in (type(left), type(right)) and _is_tensor_like(left) and _is_tensor_like(right):
+        args = [session.tensor(left, site), session.tensor(right, site)]
+        return session.do(ops.ne, args, {}, site)
+    if isinstance(left, Object) or isinstance(right, Object):
+        return objects().operated(ops.ne, (left, right), {})
+    return not session.truth(equality(session, left, right, site))
+
+
+def joined(left: Any, right: Any) -> Any:
+    """`left + right` of text or tuples."""
+    if type(left) is str and type(right) is str:
+        check_text(len(left) + len(right))
+        return left + right
+    if isinstance(left, tuple) and isinstance(right, tuple):
+        check_items(len(left) + len(right))
+        return (*left, *right)
+    if isinstance(left, Object) or isinstance(right, Object):
+        return objects().operated(ops.add, (left, right), {})
+    text = left if type(left) is str else right
+    other = right if type(left) is str else left
+    if type(text) is str:
+        raise run_error(
+            "wrong-type",
+            f"`+` joins strings or adds numbers, got a string and {kind_of(other)}",
+            help="`str(x)` or an f-string makes text of a value",
+        )
+    raise run_error("wrong-type", f"`+` cannot add {kind_of(left)} and {kind_of(right)}")
+
+
+def repeated(left: Any, right: Any) -> Any:
+    """`left * right` of text or a tuple and an int."""
+    if isinstance(left, Object) or isinstance(right, Object):
+        return objects().operated(ops.mul, (left, right), {})
+    several, count = (left, right) if type(left) in _TEXTS else (right, left)
+    count = _seen(count)
+    if type(count) is not int and type(count) is not bool:
+        raise run_error("wrong-type", f"`*` cannot multiply {kind_of(left)} and {kind_of(right)}")
+    length = len(several) * max(count, 0)
+    if type(several) is str:
+        check_text(length)
+        return several * count
+    check_items(length)
+    return tuple(several) * count
+
+
+def delete_item(session: Session, receiver: Any, index: Any) -> None:
+    """`del receiver[index]`."""
+    if type(receiver) is dict:
+        from gradcli.engine.run.language import containers
+
+        containers.delete(receiver, index)
+        return
+    if isinstance(receiver, Object):
+        objects().called(receiver, "__delitem__", (index,), {})
+        return
+    if type(receiver) is not list:
+        raise run_error("wrong-type", f"items of {kind_of(receiver)} cannot be deleted")
+    where = _position(index)
+    if not isinstance(where, (int, slice)) or isinstance(where, bool):
+        raise run_error("wrong-type", "a list takes an int or a slice as its index")
+    try:
+        del receiver[where]
+    except IndexError:
+        raise _out_of_range(where, receiver) from None
+
+
+def _out_of_range(index: int | slice, value: Any) -> RunError:
+    message = f"index {index} is out of range for {kind_of(value)} of length {len(value)}"
+    return run_error("index-out-of-range", message)
+
+
+def item(session: Session, value: Any, index: Any, site: Site | None) -> Any:
+    """`value[index]`."""
+    if type(value) is Tensor:
+        return done(ops.getitem, session, [value], {"index": _place(index)}, site)
+    if type(value) is list or isinstance(value, _SEQUENCES):
+        where = _position(index)
+        if type(where) is list or type(where) is tuple:
+            if type(value) is list:
+                tensor = session.tensor(value, site)
+                return session.do(ops.getitem, [tensor], {"index": where}, site)
+            if hasattr(value, "at"):
+                return _drawn(session, value, index)
+            raise run_error("wrong-type", f"{kind_of(value)} takes one int or slice as its index")
+        if not isinstance(where, (int, slice)) or isinstance(where, bool):
+            raise run_error("wrong-type", f"{kind_of(value)} takes an int or a slice as its index")
+        try:
+            return value[where]
+        except IndexError:
+            raise _out_of_range(where, value) from None
+    if type(value) is dict:
+        from gradcli.engine.run.language import containers
+
+        return containers.get(value, index)
+    if isinstance(value, Object):
+        return objects().operated(ops.getitem, (value, index), {})
+    if isinstance(value, Number) or type(value) in NUMBERS:
+        raise run_error("wrong-type", "a number has no items", help="`tensor([...])` has")
+    if hasattr(value, "at"):
+        return _drawn(session, value, index)
+    raise run_error("wrong-type", f"{kind_of(value)} has no items")
+
+
+def _drawn(session: Session, value: Any, index: Any) -> Any:
+    """`axes[0, 1]` of what programs plot on."""
+    try:
+        return value.at(session, index)
+    except (IndexError, TypeError) as error:
+        raise run_error("index-out-of-range", f"{kind_of(value)}: {error}") from None
+
+
+def set_item(session: Session, receiver: Any, index: Any, value: Any, site: Site | None) -> None:
+    """`receiver[index] = value`, in place."""
+    if type(receiver) is dict:
+        from gradcli.engine.run.language import containers
+
+        containers.put(receiver, index, value)
+        return
+    if isinstance(receiver, Object):
+        objects().called(receiver, "__setitem__", (index, value), {})
+        return
+    where = _position(index) if type(receiver) is list else _place(index)
+    if type(receiver) is list:
+        if type(where) is slice:
+            _set_part(session, receiver, where, value)
+            return
+        if not isinstance(where, int) or isinstance(where, bool):
+            raise run_error("wrong-type", "an item of a list is set by one int")
+        try:
+            receiver[where] = value
+        except IndexError:
+            raise _out_of_range(where, receiver) from None
+        return
+    if type(receiver) is not Tensor:
+        raise run_error("wrong-type", f"items of {kind_of(receiver)} cannot be set")
+    from gradcli.engine.ops.inplace import apply_inplace
+
+    value = session.operands(ops.set_at, [receiver, value], site)[1]
+    if memory.overlaps(receiver.data):  # what the index shows of it may lie apart
+        part = session.do(ops.getitem, [receiver], {"index": where}, site)
+        if memory.shares(part.data, receiver.data):
+            apply_inplace(ops.fill, part, [value], {}, site, recording=session.recording)
+            return
+    apply_inplace(
+        ops.set_at, receiver, [value], {"index": where}, site, recording=session.recording
+    )
+
+
+def _set_part(session: Session, receiver: list[Any], where: slice, value: Any) -> None:
+    """A slice of a list replaced by the items of a value."""
+    items = session.items(value)
+    check_items(len(receiver) + len(items))
+    try:
+        receiver[where] = items
+    except ValueError:
+        count = len(receiver[where])
+        message = f"{len(items)} items cannot take the place of the {count} that the slice shows"
+        raise run_error("wrong-count", message) from None
+
+
+def _place(index: Any) -> Any:
+    """What stands between the brackets, as plain data."""
+    return _index(as_tuple(index))
+
+
+def as_tuple(index: Any) -> Any:
+    """What stands between the brackets. A list that has more in it than numbers is a tuple, as in
+    PyTorch: `x[[[0], [1]]]` is `x[[0], [1]]`.
+    """
+    if type(index) is list and len(index) < LONGEST_AS_TUPLE and any(map(_is_place, index)):
+        return tuple(index)
+    return index
+
+
+def _position(index: Any) -> Any:
+    """Likewise of what is no tensor, which takes a tensor of one int as that int."""
+    if isinstance(index, Tensor) and type(index.data) not in NUMBERS and index.data.size == 1:
+        kind = index.data.dtype.kind
+        return index.data.item() if kind in "iu" else _place(index)
+    return _place(index)
+
+
+def _is_place(item: Any) -> bool:
+    return (item is None or item is Ellipsis or isinstance(item, (list, tuple, slice))) or type(
+        item
+    ) is Tensor
+
+
+def _index(index: Any) -> Any:
+    """An index as plain data: tensors and lists of ints or bools as arrays."""
+    if isinstance(index, Tensor) and index.dtype.startswith("float"):
+        raise run_error("wrong-type", "an index is an int or a bool, got floats")
+    if isinstance(index, Tensor):  # its own copy: later changes must not reach the gradient
+        check_memory(index.shape)
+        return index.data if type(index.data) in NUMBERS else index.data.copy()
+    if type(index) is tuple:
+        return tuple(map(_index, index))
+    if type(index) is list:
+        return [_index(i) for i in index]
+    if type(index) is slice:
+        return slice(static(index.start), static(index.stop), static(index.step))
+    if type(index) is float:
+        raise run_error("wrong-type", f"an index is an int, got the float {index}")
+    if type(index) is str:
+        raise run_error("wrong-type", "an index is an int, got a string")
+    return index
+
+
+def _seen(value: Any) -> Any:
+    return value.data if isinstance(value, Number) else value
+
+
+def _is_tensor_like(value: Any) -> bool:
+    return isinstance(value, Tensor) or type(value) in NUMBERS or type(value) is list

@@ -1,0 +1,212 @@
+"""Plots by matplotlib's names: what a program draws goes to whoever draws in this run. Where nobody
+does it is left out, with one note.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from gradcli.engine.run.code.naming import kind_of
+from gradcli.engine.run.session.state import Session
+from gradcli.engine.tape.graph import Site
+from gradcli.engine.tape.tensor import Tensor
+from gradcli.engine.values.carrier import data_of
+from gradcli.engine.values.data import NUMBERS, plain
+from gradcli.errors import run_error
+
+_COLOURS = frozenset(
+    {
+        *("autumn", "binary", "bone", "bwr", "cividis", "cool", "coolwarm", "copper", "gray"),
+        *("hot", "hsv", "inferno", "jet", "magma", "plasma", "rainbow", "seismic", "spring"),
+        *("summer", "tab10", "tab20", "terrain", "turbo", "twilight", "viridis", "winter"),
+        *("Blues", "Greens", "Greys", "Oranges", "Purples", "Reds", "RdBu", "RdYlBu", "RdYlGn"),
+        *("Paired", "PuOr", "Set1", "Set2", "Set3", "Spectral", "YlGnBu", "YlOrRd", "Accent"),
+    }
+)
+"""Scales of colours, which are functions of numbers, too."""
+
+_PARTS = frozenset({"cm", "plt", "spines", "style", "xaxis", "yaxis"})
+"""Attributes that have methods of their own."""
+
+NAMES = frozenset(
+    {
+        *_COLOURS,
+        *_PARTS,
+        *("rcParams", "flat", "flatten", "ravel"),
+        *("set_axes", "set_figsize", "use_svg_display"),
+        *("add_subplot", "annotate", "arrow", "autoscale", "axes", "axhline", "axhspan", "axis"),
+        *("axline", "axvline", "axvspan", "bar", "bar_label", "barh", "boxplot", "cla", "clabel"),
+        *("clf", "clim", "close", "colorbar", "contour", "contourf", "draw", "errorbar"),
+        *("figlegend", "figtext", "figure", "fill", "fill_between", "fill_betweenx", "gca", "gcf"),
+        *("get_cmap", "get_figure", "get_height", "get_legend_handles_labels", "get_width"),
+        *("get_x", "get_xlim", "get_y", "get_ylim", "grid", "hist", "hist2d", "hlines", "imshow"),
+        *("invert_xaxis", "invert_yaxis", "ioff", "ion", "label_outer", "legend", "loglog"),
+        *("margins", "matshow", "minorticks_on", "pause", "pcolor", "pcolormesh", "pie", "plot"),
+        *("plot_surface", "plot_trisurf", "plot_wireframe", "polar", "quiver", "quiverkey", "rc"),
+        *("relim", "remove", "savefig", "scatter", "semilogx", "semilogy", "set", "set_alpha"),
+        *("set_aspect", "set_axisbelow", "set_axis_off", "set_box_aspect", "set_cmap"),
+        *("set_color", "set_data", "set_facecolor", "set_label", "set_linestyle"),
+        *("set_linewidth", "set_offsets", "set_position", "set_size_inches", "set_ticks"),
+        *("set_title", "set_visible", "set_xdata", "set_xlabel", "set_xlim", "set_xscale"),
+        *("set_xticklabels", "set_xticks", "set_ydata", "set_ylabel", "set_ylim", "set_yscale"),
+        *("set_yticklabels", "set_yticks", "set_zlabel", "set_zlim", "show", "stackplot", "stem"),
+        *("step", "streamplot", "subplot", "subplot_mosaic", "subplots", "subplots_adjust"),
+        *("suptitle", "table", "text", "tick_params", "ticklabel_format", "tight_layout"),
+        *("title", "tricontour", "tricontourf", "twinx", "twiny", "use", "view_init"),
+        *("violinplot", "vlines", "xlabel", "xlim", "xscale", "xticks", "ylabel", "ylim"),
+        *("yscale", "yticks", "get_lines", "get_texts", "set_fontsize", "set_rotation"),
+    }
+)
+"""Functions, methods and attributes of matplotlib, and what d2l has beside them."""
+
+
+class Canvas:
+    """What matplotlib's functions give: a figure, axes, a line.
+
+    `drawn` is what the session's `plots` gave for it, or the name of a module; its `call(drawn,
+    name, args, named)`, `get(drawn, name)` and `at(drawn, index)` get it again.
+    """
+
+    __slots__ = ("drawn",)
+    said = "a plot"
+    _members: tuple[dict[str, Any], dict[str, Any]]
+
+    def __init__(self, drawn: Any = None) -> None:
+        self.drawn = drawn
+
+    def __repr__(self) -> str:
+        return "<plot>"
+
+    def at(self, session: Session, index: Any) -> Any:
+        """`canvas[index]`, as of the colours that a scale gives."""
+        if session.plots is None:
+            return Canvas()
+        return _value(session.plots.at(self.drawn, _given(index)))
+
+
+class Grid(tuple[Any, ...]):
+    """The axes of `subplots`: a row of them, or rows."""
+
+    __slots__ = ()
+    said = "a grid of axes"
+    _members: tuple[dict[str, Any], dict[str, Any]]
+
+    def at(self, session: Session, index: Any) -> Any:
+        """`axes[0, 1]`."""
+        first, *rest = index
+        if type(first) is slice:
+            return Grid(row[rest[0]] for row in self[first]) if rest else self[first]
+        found = self[first]
+        for place in rest:
+            found = found[place]
+        return found
+
+    @property
+    def flat(self) -> Grid:
+        """All of them in one row."""
+        return Grid(one for row in self for one in (row if isinstance(row, Grid) else (row,)))
+
+
+def _call(name: str) -> Callable[..., Any]:
+    def call(session: Session, site: Site | None, canvas: Canvas, *args: Any, **named: Any) -> Any:
+        if session.plots is None:
+            help = "`--plots DIR` draws them into files; the numbers are printed"
+            session.warn("plots-left-out", "plots are left out", help, site)
+            return _left_out(name, args, named)
+        given = [*map(_given, args)], {key: _given(value) for key, value in named.items()}
+        return _value(session.plots.call(canvas.drawn, name, *given))
+
+    return call
+
+
+def _get(name: str) -> Callable[..., Any]:
+    def get(session: Session, canvas: Canvas) -> Any:
+        if session.plots is None:
+            return Canvas()
+        return _value(session.plots.get(canvas.drawn, name))
+
+    return get
+
+
+def _settings(session: Session, canvas: Canvas) -> dict[Any, Any]:
+    return {} if session.plots is None else session.plots.settings
+
+
+# where somebody draws ---------------------------------------------------------------------------
+
+
+def _given(value: Any) -> Any:
+    """A value of the program as plain data."""
+    if isinstance(value, Tensor):
+        return data_of(value)
+    if type(value) in NUMBERS or value is None or isinstance(value, (str, slice)):
+        return value
+    if isinstance(value, Canvas):
+        return value.drawn
+    if isinstance(value, dict):
+        return {_given(key): _given(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple, range)):
+        return tuple(map(_given, value)) if isinstance(value, tuple) else [*map(_given, value)]
+    raise run_error("wrong-type", f"{kind_of(value)} cannot be drawn")
+
+
+def _value(found: Any) -> Any:
+    """What has been drawn as a value of the program."""
+    if found is None or type(found) in NUMBERS or isinstance(found, str):
+        return found
+    if isinstance(found, tuple):
+        return tuple(map(_value, found))
+    if isinstance(found, list):
+        return [*map(_value, found)]
+    if isinstance(found, dict):
+        return {key: _value(item) for key, item in found.items()}
+    if not hasattr(found, "dtype") or not hasattr(found, "tolist"):
+        return Canvas(found)
+    return _rows(found.tolist()) if found.dtype == object else _tensor(found)
+
+
+def _tensor(found: Any) -> Any:
+    return Tensor(plain(found)) if found.ndim else plain(found)
+
+
+def _rows(found: Any) -> Any:
+    return Grid(map(_rows, found)) if type(found) is list else Canvas(found)
+
+
+# where nobody does ------------------------------------------------------------------------------
+
+
+def _left_out(name: str, args: Any, named: dict[str, Any]) -> Any:
+    if name == "subplots":
+        return Canvas(), _grid(*args[:2], **{k: named[k] for k in _SIZES if k in named})
+    if name == "hist":
+        return Canvas(), Canvas(), Canvas()
+    return [Canvas()] if name == "plot" else Canvas()
+
+
+_SIZES = ("nrows", "ncols")
+
+
+def _grid(nrows: Any = 1, ncols: Any = 1) -> Any:
+    sizes = [data_of(n) if type(data_of(n)) is int else 1 for n in (nrows, ncols)]
+    rows, columns = (min(max(n, 1), 100) for n in sizes)
+    if rows == columns == 1:
+        return Canvas()
+    if 1 in (rows, columns):
+        return Grid(_canvases(rows * columns))
+    return Grid(Grid(_canvases(columns)) for _ in range(rows))
+
+
+def _canvases(count: int) -> Iterable[Canvas]:
+    return (Canvas() for _ in range(count))
+
+
+Canvas._members = (
+    {"rcParams": _settings, **{name: _get(name) for name in _PARTS | _COLOURS}},
+    {name: _call(name) for name in NAMES - _PARTS - {"rcParams"}},
+)
+Grid._members = (
+    {"flat": lambda session, grid: grid.flat},
+    dict.fromkeys(("flatten", "ravel"), lambda session, site, grid: grid.flat),
+)

@@ -1,0 +1,161 @@
+"""Strings: their methods, and `format`, which puts values into them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from gradcli.engine.run.code.naming import kind_of
+from gradcli.engine.run.language.operators import item
+from gradcli.engine.run.session.state import Session
+from gradcli.engine.run.session.text import format_value
+from gradcli.engine.tape.graph import Site
+from gradcli.engine.values.carrier import data_of
+from gradcli.engine.values.limits import check_text, joined_text
+from gradcli.errors import run_error
+
+_PLAIN = (
+    *("split", "rsplit", "strip", "lstrip", "rstrip", "upper", "lower", "title", "capitalize"),
+    *("swapcase", "casefold", "startswith", "endswith", "find", "rfind", "index", "rindex"),
+    *("count", "splitlines", "partition", "rpartition", "isdigit", "isalpha", "isalnum"),
+    *("isspace", "isupper", "islower", "isnumeric", "isdecimal", "isidentifier"),
+    *("removeprefix", "removesuffix"),
+)
+_FILLING = ("ljust", "rjust", "center", "zfill")
+
+
+def _argument(value: Any) -> Any:
+    """A value as an argument of a string's method."""
+    data = data_of(value)
+    if type(data) is tuple:
+        return tuple(map(_argument, data))
+    if data is None or type(data) in (str, int, bool):
+        return data
+    raise run_error("wrong-type", f"a method of strings does not take {kind_of(value)}")
+
+
+def _method(name: str) -> Callable[..., Any]:
+    plain = getattr(str, name)
+
+    def call(session: Session, site: Site | None, value: str, *args: Any, **named: Any) -> Any:
+        given = [_argument(a) for a in args]
+        keywords = {key: _argument(a) for key, a in named.items()}
+        if name in _FILLING and given and type(given[0]) is int:
+            check_text(given[0])
+        try:
+            return plain(value, *given, **keywords)
+        except ValueError as error:
+            raise run_error("bad-argument", f"`{name}`: {error}") from None
+
+    return call
+
+
+def _join(session: Session, site: Site | None, value: str, items: Any) -> str:
+    parts = session.items(items)
+    for part in parts:
+        if type(part) is not str:
+            raise run_error(
+                "wrong-type",
+                f"`join` joins strings, got {kind_of(part)}",
+                help="`str(x)` is the text of a value",
+            )
+    return joined_text(value, parts)
+
+
+def _replace(
+    session: Session, site: Site | None, value: str, old: Any, new: Any, count: Any = -1
+) -> str:
+    before, after, most = _argument(old), _argument(new), _argument(count)
+    if type(before) is str and type(after) is str:
+        check_text(len(value) + value.count(before) * len(after))
+    return value.replace(before, after, most)
+
+
+METHODS: dict[str, Callable[..., Any]] = {
+    **{name: _method(name) for name in (*_PLAIN, *_FILLING)},
+    "join": _join,
+    "replace": _replace,
+}
+
+
+# --- `format` ------------------------------------------------------------------------------
+
+_NAME = r"([^.\[]*)((?:\.[^.\[]+|\[[^\]]+\])*)"
+_STEP = r"\.([^.\[]+)|\[([^\]]+)\]"
+
+
+def filled(
+    session: Session,
+    template: str,
+    args: Sequence[Any],
+    named: Mapping[str, Any],
+    attribute: Callable[[Session, Any, str], Any],
+) -> str:
+    """`template.format(*args, **named)`, where `attribute` gives what stands behind a point."""
+    return _Filling(session, args, named, attribute).text(template, 2)
+
+
+class _Filling:
+    """One call of `format`."""
+
+    def __init__(
+        self,
+        session: Session,
+        args: Sequence[Any],
+        named: Mapping[str, Any],
+        attribute: Callable[[Session, Any, str], Any],
+    ) -> None:
+        self._session = session
+        self._attribute = attribute
+        self._args = args
+        self._named = named
+        self._next: int | None = 0  # None where fields are numbered
+
+    def text(self, template: str, depth: int) -> str:
+        """The template with values in the place of its fields."""
+        if depth == 0:
+            raise run_error("bad-format", "a format is nested too deep")
+        return joined_text("", list(self._parts(template, depth)))
+
+    def _parts(self, template: str, depth: int) -> Iterator[str]:
+        from string import Formatter
+
+        try:
+            fields = list(Formatter().parse(template))
+        except ValueError as error:
+            raise run_error("bad-format", f"{error}".lower()) from None
+        for literal, name, spec, conversion in fields:
+            yield literal
+            if name is not None:
+                value = self._value(name)
+                if conversion not in (None, "r", "s", "a"):
+                    raise run_error("bad-format", "behind `!` stands one of `r`, `s`, `a`")
+                inside = self.text(spec, depth - 1) if spec else ""
+                yield format_value(value, conversion or "", inside)
+
+    def _value(self, field: str) -> Any:
+        found = re.fullmatch(_NAME, field)
+        if found is None:
+            raise run_error("bad-format", f"the field `{field}` names no value")
+        value = self._first(found[1])
+        for attribute, index in re.findall(_STEP, found[2]):
+            if attribute:
+                value = self._attribute(self._session, value, attribute)
+            else:
+                key = int(index) if index.isdecimal() else index
+                value = item(self._session, value, key, None)
+        return value
+
+    def _first(self, name: str) -> Any:
+        if name and not name.isdecimal():
+            if name not in self._named:
+                raise run_error("bad-format", f"`format` gets no argument `{name}`")
+            return self._named[name]
+        if (name == "") == (self._next is None) and self._next != 0:
+            raise run_error("bad-format", "some fields are numbered and others are not")
+        at = self._next if name == "" else int(name)
+        self._next = None if name else (self._next or 0) + 1
+        if at is None or at >= len(self._args):
+            raise run_error("bad-format", f"`format` gets {len(self._args)} values, too few")
+        return self._args[at]

@@ -1,0 +1,88 @@
+"""`x.at[i].set(v)` and the like of JAX: a new array that differs from another in some places."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from gradcli.engine.ops.catalog import ops
+from gradcli.engine.run.code.functions import called
+from gradcli.engine.run.language import operators
+from gradcli.engine.run.session.state import Session
+from gradcli.engine.tape.graph import Site
+from gradcli.engine.tape.tensor import Tensor
+
+
+class Places:
+    """`x.at`, and with an index `x.at[i]`."""
+
+    said = "the places of a tensor"
+    _members: tuple[dict[str, Any], dict[str, Any]]
+
+    def __init__(self, of: Tensor, index: Any = None, *, chosen: bool = False) -> None:
+        self.of = of
+        self.index = index
+        self.chosen = chosen
+
+    def at(self, session: Session, index: Any) -> Places:
+        """`x.at[index]`."""
+        return Places(self.of, index, chosen=True)
+
+    def __repr__(self) -> str:
+        return "<places>"
+
+    def changed(self, session: Session, site: Site | None, value: Any) -> Any:
+        """A copy of the tensor with a value in these places."""
+        made = session.do(ops.clone, [self.of], {}, site)
+        operators.set_item(session, made, self.index, value, site)
+        return made
+
+    def shown(self, session: Session, site: Site | None) -> Any:
+        """What is there."""
+        return operators.item(session, self.of, self.index, site)
+
+
+def _set(session: Session, site: Site | None, places: Places, value: Any, **options: Any) -> Any:
+    return places.changed(session, site, value)
+
+
+def _add(session: Session, site: Site | None, places: Places, value: Any, **options: Any) -> Any:
+    """Adds as often as a place is named."""
+    index = places.index if isinstance(places.index, tuple) else (places.index,)
+    if all(isinstance(i, Tensor) and i.dtype != "bool" for i in index):
+        given = [places.of, session.tensor(value)]
+        params = {"indices": tuple(i.data for i in index), "accumulate": True}
+        return session.do(ops.index_put, given, params, site)
+    return _by("add")(session, site, places, value)
+
+
+def _by(name: str) -> Callable[..., Any]:
+    def method(session: Session, site: Site | None, places: Places, value: Any, **o: Any) -> Any:
+        given = [places.shown(session, site), session.tensor(value)]
+        return places.changed(session, site, session.do(ops[name], given, ops[name].params, site))
+
+    return method
+
+
+def _get(session: Session, site: Site | None, places: Places, **options: Any) -> Any:
+    return places.shown(session, site)
+
+
+def _apply(session: Session, site: Site | None, places: Places, f: Any, **options: Any) -> Any:
+    return places.changed(session, site, called(f, [places.shown(session, site)], "apply"))
+
+
+NAMES = {
+    "set": _set,
+    "add": _add,
+    "get": _get,
+    "apply": _apply,
+    "subtract": _by("sub"),
+    "multiply": _by("mul"),
+    "mul": _by("mul"),
+    "divide": _by("div"),
+    "power": _by("pow"),
+    "min": _by("minimum"),
+    "max": _by("maximum"),
+}
+Places._members = ({}, NAMES)

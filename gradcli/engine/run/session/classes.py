@@ -1,0 +1,268 @@
+"""The program's own classes: making them, what stands behind a point, operators and going through.
+
+They are Python's classes, so that inheritance, properties and operators have Python's meaning. What
+a program can reach of one is what it, or the library, has put there: nothing of Python's own.
+"""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from types import FunctionType
+from typing import Any
+
+from gradcli.engine.run.code.naming import kind_of
+from gradcli.engine.run.code.translate import FILENAME, LIBRARY
+from gradcli.engine.values import refusals
+from gradcli.engine.values.objects import Object
+from gradcli.errors import RunError, nearest, run_error
+
+_HIDDEN = frozenset(
+    {
+        *("__dict__", "__weakref__", "__module__", "__doc__", "__annotations__"),
+        *("__dataclass_fields__", "__dataclass_params__", "__match_args__"),
+    }
+)
+_HOOKS = {"__getattr__": "get attribute", "__setattr__": "set attribute"}
+"""Methods that are asked for the program's attributes, and not for those that the engine looks for:
+under these names Python does not find them by itself.
+"""
+_OF_PROPERTIES = ("setter", "getter", "deleter")
+_OPERATORS: dict[str, Callable[..., Any]] = {
+    "add": operator.add,
+    "sub": operator.sub,
+    "mul": operator.mul,
+    "div": operator.truediv,
+    "matmul": operator.matmul,
+    "floor_divide": operator.floordiv,
+    "remainder": operator.mod,
+    "pow": operator.pow,
+    "bitwise_and": operator.and_,
+    "bitwise_or": operator.or_,
+    "bitwise_xor": operator.xor,
+    "lt": operator.lt,
+    "le": operator.le,
+    "gt": operator.gt,
+    "ge": operator.ge,
+    "eq": operator.eq,
+    "ne": operator.ne,
+    "getitem": operator.getitem,
+    "positive": operator.pos,
+    "neg": operator.neg,
+    "bitwise_not": operator.invert,
+    "abs": operator.abs,
+}
+"""What Python does where an operator's op meets an object, by the op's name."""
+
+
+def made(name: str, bases: Sequence[Any], members: Mapping[str, Any]) -> type[Object]:
+    """A class of the program."""
+    for base in bases:
+        if not (isinstance(base, type) and issubclass(base, Object)):
+            raise run_error("bad-class", f"{kind_of(base)} cannot be the base of `{name}`")
+    held = {_HOOKS.get(key, key): _unbound(value) for key, value in members.items()}
+    if "__annotations__" in held:  # the names alone, in order: types mean nothing here
+        held["__annotations__"] = dict.fromkeys(held["__annotations__"], object)
+    try:
+        return type(name, (*bases,) or (Object,), {**held, "__module__": "__main__"})
+    except TypeError as error:
+        raise run_error(
+            "bad-class", f"these bases of `{name}` do not go together: {error}"
+        ) from None
+
+
+def _unbound(value: Any) -> Any:
+    """A member as it is: a function that the program does not write is no method."""
+    if type(value) is FunctionType and value.__code__.co_filename not in (FILENAME, LIBRARY):
+        return staticmethod(value)
+    return value
+
+
+def behind(owner: Any, receiver: Any) -> Any:
+    """`super(owner, receiver)`."""
+    try:
+        return super(owner, receiver)
+    except TypeError:
+        message = f"`super` needs an object of its class, got {kind_of(receiver)}"
+        raise run_error("wrong-type", message) from None
+
+
+# behind a point ---------------------------------------------------------------------------------
+
+
+def get(value: Any, name: str) -> Any:
+    """`value.name` of an object, a class, `super()` or a property."""
+    if isinstance(value, Object):
+        own = value.__dict__
+        if name in own and not isinstance(getattr(type(value), name, None), property):
+            return own[name]
+        if name == "__dict__":
+            return own
+        if name == "__class__":
+            return type(value)
+    if name == "__name__" and isinstance(value, type):
+        return value.__name__
+    if not has(value, name):
+        if name == "__setattr__" and (value is Object or isinstance(value, (Object, super))):
+            return _setter(value)
+        if isinstance(value, Object) and has(value, "__getattr__"):
+            return called(value, "__getattr__", (name,), {})
+        known = [n for k in _classes(value) for n in vars(k)]
+        known += value.__dict__ if isinstance(value, Object) else ()
+        raise run_error(
+            "unknown-attribute", f"{kind_of(value)} has no `{name}`", help=nearest(name, known)
+        )
+    return getattr(value, _HOOKS.get(name, name))
+
+
+def _setter(value: Any) -> Callable[..., None]:
+    """`__setattr__` as every object has it: behind `super()`, of an object, or of `object`."""
+    around: Any = value
+    if isinstance(value, super):
+        return partial(_set, around.__self__)
+    return partial(_set, value) if isinstance(value, Object) else _set
+
+
+def has(value: Any, name: str) -> bool:
+    """Whether an object, a class, `super()` or a property has an attribute of that name."""
+    if isinstance(value, property):
+        return name in _OF_PROPERTIES
+    if isinstance(value, Object) and name in value.__dict__:
+        return True
+    if name == "__init__" or (name == "args" and isinstance(value, BaseException)):
+        return True
+    held = _HOOKS.get(name, name)
+    return name not in _HIDDEN and any(held in vars(k) for k in _classes(value))
+
+
+def _classes(value: Any) -> Iterator[type]:
+    """The classes of the program in which the attributes of a value are looked for, in order."""
+    if isinstance(value, super):
+        around: Any = value
+        order = list(around.__self_class__.__mro__)
+        order = order[order.index(around.__thisclass__) + 1 :]
+    else:
+        order = list((value if isinstance(value, type) else type(value)).__mro__)
+    return (k for k in order if issubclass(k, Object) and k is not Object)
+
+
+def put(value: Any, name: str, new: Any) -> None:
+    """`value.name = new` of an object or a class."""
+    if name.startswith("__") and name.endswith("__"):
+        raise run_error("unknown-attribute", f"`{name}` of {kind_of(value)} cannot be assigned")
+    if isinstance(value, type) and _is_shared(value):
+        raise run_error("unknown-attribute", f"{kind_of(value)} cannot be changed")
+    if isinstance(value, Object) and has(value, "__setattr__"):
+        called(value, "__setattr__", (name, new), {})
+    else:
+        _assign(value, name, new)
+
+
+def _set(value: Any, name: str, new: Any) -> None:
+    """`object.__setattr__(value, name, new)`: past a `__setattr__` of the program."""
+    if type(name) is not str or (name.startswith("__") and name.endswith("__")):
+        raise run_error("unknown-attribute", f"`{name}` of {kind_of(value)} cannot be assigned")
+    if not isinstance(value, Object):
+        raise run_error("wrong-type", f"{kind_of(value)} is no object whose attributes are set")
+    _assign(value, name, new)
+
+
+def _assign(value: Any, name: str, new: Any) -> None:
+    try:
+        setattr(value, name, new)
+    except AttributeError:
+        message = f"`{name}` of {kind_of(value)} is a property without a setter"
+        raise run_error("unknown-attribute", message) from None
+    except TypeError as error:  # the arguments of an exception, which are a tuple
+        if error.__traceback__ is not None and error.__traceback__.tb_next is not None:
+            raise
+        message = f"`{name}` of {kind_of(value)} cannot be {kind_of(new)}"
+        raise run_error("wrong-type", message) from None
+
+
+def _is_shared(value: type) -> bool:
+    """Whether a class is none of the run: the same one in all of them."""
+    return value is Object or value.__module__ == "builtins"
+
+
+def called(receiver: Any, name: str, args: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
+    """`receiver.name(args)`."""
+    function = get(receiver, name)
+    if not callable(function):
+        raise refusals.not_callable(kind_of(function))
+    try:
+        return function(*args, **keywords)
+    except TypeError as error:
+        raise misfit(error) or error from None
+
+
+def misfit(error: TypeError) -> RunError | None:
+    """What is wrong with the arguments of a call of which Python told; None if the error comes from
+    inside what was called.
+    """
+    trace = error.__traceback__
+    return arguments(error) if trace is None or trace.tb_next is None else None
+
+
+def misfit_within(error: TypeError) -> RunError | None:
+    """Likewise of a call anywhere in functions of the program."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+        if trace.tb_frame.f_code.co_filename not in (FILENAME, LIBRARY):
+            return None
+    return arguments(error)
+
+
+def returned(error: Exception) -> RunError | None:
+    """What is wrong with what a method such as `__len__` returns, of which Python told; None if the
+    error is another one.
+    """
+    found = re.fullmatch(r"(__\w+__)(?: method|\(\))? (should return|returned) (.+)", str(error))
+    return found and run_error("wrong-type", f"`{found[1]}` {found[2]} {found[3]}")
+
+
+def arguments(error: TypeError) -> RunError:
+    """What Python tells of arguments, as an error of a run."""
+    _, _, said = str(error).rpartition("<locals>.")
+    name, call, rest = said.partition("()")
+    return run_error("wrong-arity", f"`{name}`{rest}" if call else said)
+
+
+def is_sequence(value: Any) -> bool:
+    """Whether an object is gone through by a `for`."""
+    return isinstance(value, Object) and (has(value, "__iter__") or has(value, "__getitem__"))
+
+
+# operators --------------------------------------------------------------------------------------
+
+
+def updated(op: Any, x: Object, y: Any) -> Any:
+    """`x += y` and its like of an object: its own method for that, else the operator."""
+    method = f"__i{_OPERATORS[op.name].__name__.strip('_')}__"
+    if not has(x, method):
+        return operated(op, (x, y), {})
+    return called(x, method, (y,), {})
+
+
+def operated(op: Any, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
+    """What an op gives where objects are among its arguments: Python's operator, else the method of
+    that name.
+    """
+    way = _OPERATORS.get(op.name)
+    if way is not None:
+        try:
+            return way(*args)
+        except TypeError as error:
+            if error.__traceback__ is not None and error.__traceback__.tb_next is not None:
+                raise
+            kinds = " and ".join(map(kind_of, args))
+            raise run_error("wrong-type", f"`{op.name}` has no meaning for {kinds}") from None
+    receiver, *rest = args
+    if not isinstance(receiver, Object) or not has(receiver, op.name):
+        found = next(a for a in args if isinstance(a, Object))
+        raise run_error("wrong-type", f"`{op.name}` needs a number or tensor, got {kind_of(found)}")
+    given = {name: value for name, value in params.items() if value is not op.params.get(name)}
+    return called(receiver, op.name, rest, given)

@@ -1,0 +1,143 @@
+"""Exceptions of the program: Python's names for them, what a run refuses as one of these, and what
+is told of one that nobody handles.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradcli.engine.run.code.naming import kind_of
+from gradcli.engine.run.session.classes import misfit_within, returned
+from gradcli.engine.run.session.text import repr_text, text
+from gradcli.engine.values.objects import Object
+from gradcli.errors import AssertionFailed, Diagnostic, GradError, LimitError, run_error
+
+_BASES = {
+    "Exception": "",
+    "ArithmeticError": "Exception",
+    "FloatingPointError": "ArithmeticError",
+    "OverflowError": "ArithmeticError",
+    "ZeroDivisionError": "ArithmeticError",
+    "AssertionError": "Exception",
+    "AttributeError": "Exception",
+    "ImportError": "Exception",
+    "LookupError": "Exception",
+    "IndexError": "LookupError",
+    "KeyError": "LookupError",
+    "NameError": "Exception",
+    "RuntimeError": "Exception",
+    "NotImplementedError": "RuntimeError",
+    "StopIteration": "Exception",
+    "TypeError": "Exception",
+    "ValueError": "Exception",
+}
+"""The exceptions that have a name, each with the one that it is a kind of."""
+
+_OF_CODES = {
+    "assertion-failed": "AssertionError",
+    "unknown-attribute": "AttributeError",
+    "index-out-of-range": "IndexError",
+    "no-item": "StopIteration",
+    "division-by-zero": "ZeroDivisionError",
+    "integer-overflow": "OverflowError",
+    "wrong-count": "ValueError",
+    "bad-argument": "ValueError",
+    "used-before-assigned": "NameError",
+    **dict.fromkeys(
+        ("wrong-type", "wrong-arity", "not-callable", "not-iterable", "bad-class"), "TypeError"
+    ),
+}
+"""What a handler sees of an error by its code; `RuntimeError` of any other, as in PyTorch."""
+
+
+class Thrown(Object, Exception):
+    """Base of what a program raises."""
+
+    __module__ = "builtins"
+
+
+def _key_text(error: Thrown) -> str:
+    return repr_text(error.args[0]) if len(error.args) == 1 else Exception.__str__(error)
+
+
+def _made() -> dict[str, type[Thrown]]:
+    found: dict[str, type[Thrown]] = {"": Thrown}
+    for name, base in _BASES.items():
+        own = {"__str__": _key_text} if name == "KeyError" else {}
+        found[name] = type(name, (found[base],), {**own, "__module__": "builtins"})
+    return found
+
+
+_CLASSES = _made()
+
+
+def is_name(name: str) -> bool:
+    """Whether there is an exception of that name."""
+    return name in _BASES
+
+
+def named(name: str) -> type[Thrown]:
+    """The exception of a name."""
+    return _CLASSES[name]
+
+
+def raised(value: Any) -> BaseException:
+    """What `raise value` raises; of None the exception that is being handled."""
+    import sys
+
+    if value is None:
+        handled = sys.exception()
+        if handled is None:
+            raise run_error("unhandled-exception", "there is no exception to raise again")
+        return handled
+    made = value() if isinstance(value, type) and issubclass(value, Thrown) else value
+    if not isinstance(made, Thrown):
+        message = f"what is raised must be an exception, got {kind_of(value)}"
+        raise run_error("wrong-type", message, help='write `raise ValueError("...")`')
+    return made
+
+
+def seen(error: Exception) -> Thrown:
+    """An error as the exception that a handler sees; one that ends the run goes on."""
+    if isinstance(error, Thrown):
+        return error
+    known = error if isinstance(error, GradError) else _of_python(error)
+    if known is None or isinstance(known, LimitError):
+        raise error
+    first = known.diagnostics[0]
+    made = named(_OF_CODES.get(first.code, "RuntimeError"))(first.message)
+    made.__cause__ = error
+    return made
+
+
+def _of_python(error: Exception) -> GradError | None:
+    """An error that Python finds in the code of the program, as one of a run."""
+    if isinstance(error, NameError):
+        name = getattr(error, "name", None) or str(error).partition("'")[2].partition("'")[0]
+        return run_error("used-before-assigned", f"`{name}` has no value here")
+    if isinstance(error, TypeError) and (wrong := misfit_within(error)) is not None:
+        return wrong
+    return returned(error)
+
+
+def matches(exception: Thrown, kinds: Any) -> bool:
+    """Whether an exception is one of the classes that a handler names."""
+    wanted = kinds if isinstance(kinds, tuple) else (kinds,)
+    for kind in wanted:
+        if not (isinstance(kind, type) and issubclass(kind, Thrown)):
+            message = f"`except` takes classes of exceptions, got {kind_of(kind)}"
+            raise run_error("wrong-type", message)
+    return isinstance(exception, wanted)
+
+
+def unhandled(exception: Thrown) -> GradError:
+    """The error of a run that ends by an exception."""
+    cause = exception.__cause__
+    if isinstance(cause, GradError) and cause.diagnostics:
+        first = cause.diagnostics[0]
+        return type(cause)(Diagnostic(first.code, first.message, help=first.help))
+    said = text(exception)
+    if isinstance(exception, named("AssertionError")):
+        return AssertionFailed(Diagnostic("assertion-failed", said or "the assertion is false"))
+    name = type(exception).__name__
+    return run_error("unhandled-exception", f"`{name}`: {said}" if said else f"`{name}`")

@@ -1,0 +1,84 @@
+"""Going through objects of the program's classes, and going on with generators."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from gradcli.engine.run.code.naming import kind_of
+from gradcli.engine.run.session.classes import called
+from gradcli.engine.run.session.exceptions import named, raised, seen
+from gradcli.engine.values.objects import Object
+from gradcli.errors import run_error
+
+
+def items(value: Object) -> Iterator[Any]:
+    """What a `for` over an object goes through."""
+    kind = type(value)
+    if hasattr(kind, "__iter__"):
+        found = called(value, "__iter__", (), {})
+        if isinstance(found, Object):
+            return following(found)
+        if isinstance(found, Iterator):
+            return found
+        message = f"`__iter__` of {kind_of(value)} must return what `next` takes, got "
+        raise run_error("wrong-type", f"{message}{kind_of(found)}", help="`iter(x)` makes one")
+    if hasattr(kind, "__getitem__"):
+        return _counted(value)
+    raise run_error("not-iterable", f"{kind_of(value)} has no items to go through")
+
+
+def following(value: Object) -> Iterator[Any]:
+    """What `__next__` of an object gives, one after the other."""
+    while True:
+        try:
+            item = called(value, "__next__", (), {})
+        except Exception as error:
+            if isinstance(seen(error), named("StopIteration")):
+                return
+            raise
+        yield item
+
+
+def _counted(value: Object) -> Iterator[Any]:
+    at = 0
+    while True:
+        try:
+            item = called(value, "__getitem__", (at,), {})
+        except Exception as error:
+            if isinstance(seen(error), named("IndexError")):
+                return
+            raise
+        yield item
+        at += 1
+
+
+# generators -------------------------------------------------------------------------------------
+
+
+def _gone_on(step: Callable[[], Any]) -> Any:
+    """The next item that a generator gives."""
+    try:
+        return step()
+    except StopIteration:
+        raise run_error("no-item", "there is no further item") from None
+
+
+def _send(session: Any, site: Any, it: Any, value: Any) -> Any:
+    if value is not None and it.gi_frame is not None and not it.gi_suspended:
+        message = "a generator that has not begun takes nothing"
+        raise run_error("wrong-type", message, help="`next(it)` goes on to its first `yield`")
+    return _gone_on(lambda: it.send(value))
+
+
+def _throw(session: Any, site: Any, it: Any, error: Any) -> Any:
+    return _gone_on(lambda: it.throw(raised(error)))
+
+
+METHODS: dict[str, Callable[..., Any]] = {
+    "send": _send,
+    "throw": _throw,
+    "close": lambda session, site, it: it.close(),
+    "__next__": lambda session, site, it: _gone_on(lambda: next(it)),
+}
+"""The methods of generators."""

@@ -1,0 +1,46 @@
+"""What the library has by full paths: exceptions, and modules written in the language."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gradcli.engine.run.session import exceptions
+
+if TYPE_CHECKING:
+    from gradcli.ir import Program
+
+
+def has(path: str) -> bool:
+    """Whether there is something of that path."""
+    return path == "object" or exceptions.is_name(path) or file(path) is not None
+
+
+def file(path: str) -> str | None:
+    """The file in which a path is, such as `nn/linear`; None of an exception."""
+    if "." not in path:
+        return None
+    from gradcli.library.index import FILES
+
+    return FILES.get(path)
+
+
+def is_member(name: str) -> bool:
+    """Whether something of the library has an attribute of that name."""
+    from gradcli.library.index import MEMBERS
+
+    return name in MEMBERS
+
+
+def names_later(path: str) -> bool:
+    """Whether what is of that path has attributes that are named when a program runs."""
+    from gradcli.library.index import NAMED_LATER
+
+    return path in NAMED_LATER
+
+
+def program(name: str) -> Program:
+    """The ops program of a file."""
+    from importlib import import_module
+
+    module: Any = import_module(f"gradcli.library.{name.replace('/', '.')}")
+    return module.PROGRAM  # type: ignore[no-any-return]

@@ -1,0 +1,67 @@
+"""The columns of a table as arrays in one of NumPy's files, which is written when all records are
+there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from gradcli.formats.files.arrays import npy, npz
+from gradcli.formats.texts.layouts import Layout
+from gradcli.formats.texts.number import number
+
+
+class Columns(Layout):
+    """An `.npz` with an array for each column: of ints or floats, or of texts."""
+
+    def __init__(self) -> None:
+        self._names: list[str] = []
+        self._columns: list[list[Any]] = []
+
+    def head(self, names: Sequence[str]) -> str:
+        self._names = [*names]
+        self._columns = [[] for _ in names]
+        return ""
+
+    def record(self, texts: Sequence[str]) -> str:
+        for column, text in zip(self._columns, texts, strict=True):
+            column.append(_value(text))
+        return ""
+
+    def records(self, columns: Sequence[Any]) -> str:
+        for values, column in zip(self._columns, columns, strict=True):
+            values.extend(map(_value, column) if isinstance(column, list) else column.tolist())
+        return ""
+
+    def end(self) -> bytes:
+        return npz(dict(zip(self._names, map(_array, self._columns), strict=True)))
+
+
+class Matrix(Columns):
+    """An `.npy` with a row for each record; with a vector where there is one column."""
+
+    def end(self) -> bytes:
+        import numpy as np
+
+        if len(self._columns) == 1:
+            return npy(_array(self._columns[0]))
+        return npy(np.array(self._columns, np.float64).T if self._columns else np.empty((0,)))
+
+
+def _value(text: str) -> Any:
+    """The number that a cell holds, or its text: `007` is a name."""
+    if text.isdigit() and str(int(text)) != text:
+        return text
+    try:
+        return number(text)
+    except ValueError:
+        return text
+
+
+def _array(values: list[Any]) -> Any:
+    import numpy as np
+
+    if any(isinstance(x, str) for x in values):
+        return np.array([x if isinstance(x, str) else repr(x) for x in values])
+    return np.array(values)

@@ -1,0 +1,106 @@
+"""Rows of Parquet and Arrow files."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Collection, Iterator
+from functools import partial
+from typing import Any
+
+from gradcli.formats.files.arrow import arrays_of, batches, cell
+from gradcli.formats.readers.float_columns import certain
+from gradcli.formats.readers.rows import Block, Row, Rows
+from gradcli.formats.readers.table import Header, Record
+from gradcli.formats.texts.delimited import record
+from gradcli.formats.texts.dialect import Dialect
+
+_EXACT = 2**53  # below which an int is one float alone
+_FEW = 16  # records that are made texts together
+
+
+class ArrowRows(Rows):
+    """The records of such a file, as those of a CSV that says the same; the line of one is its
+    number from 1.
+    """
+
+    def __init__(self, name: str, dialect: Dialect) -> None:
+        self.name, self.form, self.at_once = name, "csv", True
+        names, self._total, self._batches = batches(name)
+        self._table = Header(names, ",", None, dialect)
+        self.names = tuple(self._table.columns)
+        self.titles = self._table.titles
+        self.count = 0
+        self._rest: Any = None  # of a batch
+        self._waiting: deque[Record] = deque()
+
+    @property
+    def at_hand(self) -> bool:
+        return True
+
+    def share(self) -> float | None:
+        return self.count / self._total if self._total else None
+
+    def check(self, names: frozenset[str]) -> None:
+        self._table.check(names)
+
+    def __iter__(self) -> Iterator[Row]:
+        while self._waiting or (rest := self._next()) is not None:
+            if not self._waiting:
+                first = rest.slice(0, _FEW)
+                self._waiting.extend(_records(self.name, first, self.count + 1))
+                self._rest = rest.slice(_FEW)
+            self.count += 1
+            found = self._waiting.popleft()
+            yield Row(self.count - 1, found, self._table, self._table.dialect)
+
+    def block(self, names: Collection[str], most: int) -> Block | None:
+        rest = None if self._waiting else self._next()
+        columns = None if rest is None else self._columns(rest, names)
+        if rest is None or columns is None:
+            return None
+        records = partial(_records, self.name, rest, self.count + 1)
+        found = Block(
+            self.name, self._table, columns, self.count, self.count + 1, rest.num_rows, records
+        )
+        self.count += rest.num_rows
+        self._rest = None
+        return found
+
+    def _next(self) -> Any:
+        """The rest of the batch, or the next one; None behind the last."""
+        while self._rest is None or not self._rest.num_rows:
+            self._rest = next(self._batches, None)
+            if self._rest is None:
+                return None
+        return self._rest
+
+    def _columns(self, batch: Any, names: Collection[str]) -> dict[str, Any] | None:
+        """Columns as arrays of floats, nan where one has to be read by itself; None where one is
+        not of numbers alone.
+        """
+        import numpy as np
+
+        found = {}
+        for name in names:
+            places, shape = self._table.columns[name]
+            arrays = []
+            for place in places:
+                array = arrays_of(batch.column(place))
+                if array is None:
+                    return None
+                if array.dtype.kind != "f":
+                    array = np.where(np.abs(array) < _EXACT, array, np.nan)
+                arrays.append(certain(array.astype(np.float64)))
+            found[name] = (
+                arrays[0] if shape is None else np.stack(arrays, -1).reshape(len(arrays[0]), *shape)
+            )
+        return found
+
+
+def _records(name: str, batch: Any, line: int) -> list[Record]:
+    """The records of a batch as texts."""
+    columns = [map(cell, column.to_pylist()) for column in batch.columns]
+    return [
+        Record(name, number, record(texts, ","), [*texts], None)
+        for number, texts in enumerate(zip(*columns, strict=True), line)
+    ]

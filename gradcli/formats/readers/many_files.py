@@ -1,0 +1,75 @@
+"""Rows of several files, one after the other, as if they were of one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+
+from gradcli.errors import listed
+from gradcli.formats.readers.rows import Block, Row, Rows
+from gradcli.formats.texts.refusal import first_names, refused
+
+
+class ManyFiles(Rows):
+    """The records of several files, numbered on from file to file. A file is opened when its turn
+    comes.
+
+    Args:
+        names: The files.
+        opened: Opens one.
+    """
+
+    def __init__(self, names: Sequence[str], opened: Callable[[str], Rows]) -> None:
+        self._names, self._opened = names, opened
+        self._file = self._first_file = first = opened(names[0])
+        self._done = self._before = 0
+        self.form, self.names, self.titles = first.form, first.names, first.titles
+        few = len(names) < _NAMED
+        self.name = listed(names) if few else f"{names[0]} and {len(names) - 1} more"
+        self.at_once = "-" not in names and first.at_once
+        self._wanted: frozenset[str] = frozenset()
+
+    def share(self) -> float | None:
+        """Which part has been read, all files taken to be as long; None while nobody knows."""
+        share = self._file.share()
+        return None if share is None else (self._done + share) / len(self._names)
+
+    def check(self, names: frozenset[str]) -> None:
+        self._wanted = names
+        self._first_file.check(names)
+
+    def __iter__(self) -> Iterator[Row]:
+        for place, name in enumerate(self._names):
+            if place:
+                self._done, self._file = place, self._opened(name)
+                self._hold(self._file)
+            for row in self._file:
+                yield row._replace(number=self._before + row.number)
+            self._before += self._file.count
+
+    @property
+    def at_hand(self) -> bool:
+        return self._file.at_hand
+
+    def block(self, names: Collection[str], most: int) -> Block | None:
+        found = self._file.block(names, most)
+        if found is not None:
+            found.number += self._before
+        return found
+
+    def _hold(self, other: Rows) -> None:
+        """Hold a file to be like the first.
+
+        Raises:
+            InputError: If it has other columns, or another form.
+        """
+        first = self._first_file
+        if other.form != first.form:
+            raise refused(f"`{other.name}` is {other.form}, and `{first.name}` {first.form}")
+        if other.form != "ndjson" and {*other.titles} != {*first.titles}:
+            mine, theirs = (first_names(f.titles) or "none" for f in (other, first))
+            message = f"`{other.name}` has the columns {mine}, and `{first.name}` {theirs}"
+            raise refused(message)
+        other.check(self._wanted)
+
+
+_NAMED = 4

@@ -1,0 +1,359 @@
+"""Rows of inputs: the records of a CSV, or JSON objects a line, read one at a time."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import cached_property, partial
+from typing import IO, Any, NamedTuple
+
+from gradcli.errors import InputError
+from gradcli.formats.files.compressed import Opened, open_bytes
+from gradcli.formats.readers.json_values import json_value, printed_values
+from gradcli.formats.readers.line_blocks import LineBlocks
+from gradcli.formats.readers.table import LONGEST, Header, Lines, Record, header_of, told
+from gradcli.formats.texts.delimited import DELIMITERS
+from gradcli.formats.texts.dialect import USUAL, Dialect
+from gradcli.formats.texts.number import WORDS, number
+from gradcli.formats.texts.refusal import check_text, no_input, refused, unreadable
+from gradcli.formats.texts.spelling import check_spelling
+from gradcli.source import Span
+
+_JSON = (".json", ".ndjson", ".jsonl")
+_QUOTED = re.compile(r'[:\[,]\s*"\s*[-+.\d\\iInN]')  # how a number in quotes begins in an object
+
+
+class Row(NamedTuple):
+    """A record, its number from 0, the header that tells its values, None of a JSON object, and
+    the dialect of its file.
+    """
+
+    number: int
+    record: Record
+    header: Header | None
+    dialect: Dialect
+
+    @property
+    def line(self) -> int:
+        """Where it stands in the file."""
+        return self.record.line
+
+
+class Block:
+    """Records that stand a line each, read together.
+
+    Fields:
+        name: Their file.
+        header: The header that tells their values.
+        columns: Arrays of numbers by name, nan where a row has to be read by itself.
+        number: Of the first, from 0.
+        line: Where it stands in the file.
+        count: How many there are.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        header: Header,
+        columns: dict[str, Any],
+        number: int,
+        line: int,
+        count: int,
+        split: Callable[[], list[Record]],
+    ) -> None:
+        self.name, self.header, self.columns = name, header, columns
+        self.number, self.line, self.count = number, line, count
+        self._split = split
+
+    @cached_property
+    def records(self) -> list[Record]:
+        """All of them, split."""
+        return self._split()
+
+    def row(self, place: int) -> Row:
+        """One of them, by its place among them."""
+        return Row(self.number + place, self.records[place], self.header, self.header.dialect)
+
+
+class Rows:
+    """The records of a file or of standard input.
+
+    Args:
+        name: What messages call it.
+        opened: The stream.
+        dialect: How it is written, where that is not as usual.
+
+    Fields:
+        name: What messages call it.
+        form: "csv", "tsv" or "ndjson".
+        names: The columns, or the keys of the first object, by the inputs that they give.
+        titles: The same as they stand there.
+        at_once: Whether no record is waited for, as in a file.
+        count: How many records have been read.
+    """
+
+    def __init__(self, name: str, opened: Opened, dialect: Dialect = USUAL) -> None:
+        self.name = name
+        self.at_once = os.path.isfile(name)
+        self._stream, self._size = opened.stream, opened.size
+        self._dialect = dialect
+        columns = dialect.columns
+        self._blocks = LineBlocks(opened.stream, LONGEST)
+        self._lines = Lines(name, self._blocks, opened.failures)
+        self.count = 0
+        self._first = self._lines.filled()
+        check_text(name, (self._first or "").encode("utf-8", "surrogateescape"))
+        self._header: Header | None = None
+        self.form = self._told(opened.name, columns)
+        if self.form == "ndjson":
+            self.names = self._keys()
+            self.titles = tuple(written_object(self._first or ""))
+            return
+        delimiter = dialect.separator or DELIMITERS[self.form]
+        if columns is not None:
+            self._header = Header(columns, delimiter, None, dialect)
+        elif self._first is None:
+            raise refused(f"`{name}` is empty: it has no header")
+        else:
+            head = self._lines.record(self._first, delimiter)
+            self._header = header_of(head, delimiter, dialect)
+            self._first = None
+        self.names = tuple(self._header.columns)
+        self.titles = self._header.titles
+
+    def _told(self, name: str, columns: Sequence[str] | None) -> str:
+        suffix = os.path.splitext(name)[1].lower()
+        first = (self._first or "").strip()
+        if suffix in _JSON or first.startswith("{"):
+            self._check_objects(first)
+            return "ndjson"
+        if suffix in (".csv", ".tsv"):
+            return suffix[1:]
+        if first.startswith("["):
+            self._check_objects(first)
+        if not first and columns is None:
+            return "ndjson"  # what `jq` writes where it finds no object
+        return told(first)
+
+    def _check_objects(self, first: str) -> None:
+        """Refuse JSON that does not stand one object a line."""
+        file = "" if self.name.startswith("<") else f" {self.name}"
+        if first.startswith("["):
+            help = f"`jq -c '.[]'{file}` writes an array's objects so"
+        elif first == "{":
+            help = f"`jq -c .{file}` writes an object so"
+        else:
+            return
+        raise refused(f"the JSON in `{self.name}` is not one object a line", help=help)
+
+    def _keys(self) -> tuple[str, ...]:
+        """The keys of the first object, if it is one."""
+        try:
+            found = {} if self._first is None else _object(self._json(self._first))
+            return tuple(map(self._dialect.name, found))
+        except InputError:
+            return ()  # a bad row like others
+
+    def _json(self, line: str) -> Record:
+        return Record(self.name, self._lines.number, line, [], None)
+
+    def share(self) -> float | None:
+        """Which part of the file has been read; None of a stream and of what is compressed."""
+        if not self._size:
+            return None
+        return min((self._stream.tell() - self._blocks.waiting) / self._size, 1.0)
+
+    def check(self, names: frozenset[str]) -> None:
+        """Hold the columns of these names to be whole arrays.
+
+        Raises:
+            InputError: If elements are missing.
+        """
+        if self._header is not None:
+            self._header.check(names)
+
+    def __iter__(self) -> Iterator[Row]:
+        """The records, numbered from 0.
+
+        Raises:
+            InputError: If a record is too long.
+        """
+        while (line := self._first or self._lines.filled()) is not None:
+            self._first = None
+            if self._header is None:
+                record = self._json(line)
+            else:
+                record = self._lines.record(line, self._header.delimiter)
+            self.count += 1
+            yield Row(self.count - 1, record, self._header, self._dialect)
+
+    @property
+    def at_hand(self) -> bool:
+        """Whether a record is there without waiting."""
+        return self.at_once or self._blocks.at_hand
+
+    def block(self, names: Collection[str], most: int) -> Block | None:
+        """The records that come next, as many as so many bytes hold and at least those that are at
+        hand, as columns of numbers; None where they have to be read one by one, or none is left.
+
+        Args:
+            names: The columns that are wanted.
+            most: Bytes.
+
+        Raises:
+            InputError: If they cannot be read.
+        """
+        header = self._header
+        if header is None or self._first is not None:
+            return None
+        lines = self._lines.block(self._blocks, most)
+        columns = header.arrays(lines, names) if lines else None
+        if columns is None:
+            self._blocks.put_back(lines)
+            return None
+        count, line = lines.count(b"\n") + (not lines.endswith(b"\n")), self._lines.number + 1
+        split = partial(_split, self.name, lines, line, header.delimiter)
+        found = Block(self.name, header, columns, self.count, line, count, split)
+        self.count += found.count
+        self._lines.number += found.count
+        return found
+
+
+def _split(name: str, text: bytes, first: int, delimiter: str) -> list[Record]:
+    """The records that lines are."""
+    lines = text.decode().replace("\r\n", "\n").removesuffix("\n").split("\n")
+    return [
+        Record(name, number, line, line.split(delimiter), None)
+        for number, line in enumerate(lines, first)
+    ]
+
+
+class Wanted:
+    """What is wanted of rows.
+
+    Fields:
+        names: The inputs that they may give.
+        left: Those that stay at their defaults where a row does not give them. In a JSON object,
+            each of which has its own keys, none may be near one of these.
+        noted: Whether it has been told that numbers stand in quotes.
+    """
+
+    def __init__(self, names: frozenset[str], left: tuple[str, ...]) -> None:
+        self.names = names
+        self.left = left
+        self.noted = False
+        self._checked: set[tuple[str, ...]] = set()  # keys of objects
+
+    def of(self, row: Row) -> dict[str, Any]:
+        """The values of a row that are inputs; numbers in quotes are numbers.
+
+        Raises:
+            InputError: If the row is broken.
+        """
+        record, header = row.record, row.header
+        if header is None:
+            found = {row.dialect.name(key): v for key, v in _object(record).items()}
+            return self._of_object(found, record)
+        record.check()
+        header.fits(record)
+        if header.is_recorded and record.cells[-1]:
+            span = record.span(header.delimiter, len(record.cells) - 1)
+            message = f"this row is an error of another gradcli: {record.cells[-1]}"
+            raise refused(message, record.source, span)
+        return {
+            name: header.value(record, name, column)
+            for name, column in header.columns.items()
+            if name in self.names
+        }
+
+    def _of_object(self, found: dict[str, Any], record: Record) -> dict[str, Any]:
+        names = self.names
+        known = {name: value for name, value in found.items() if name in names}
+        if found and not known:
+            text = "no key of this row is an input of the program"
+            raise no_input(text, found, names, record.source, _whole(record))
+        keys = tuple(found)
+        if self.left and keys not in self._checked:
+            left = [name for name in self.left if name not in known]
+            check_spelling("this row", keys, names, left, record.source, _whole(record))
+            self._checked.add(keys)
+        return {name: _unquoted(value) for name, value in known.items()}
+
+    def quoted(self, row: Row) -> list[str]:
+        """The inputs whose numbers stand in quotes in a good row; none once that has been told."""
+        record, header = row.record, row.header
+        if self.noted or '"' not in record.text:
+            return []
+        if header is None:
+            if not _QUOTED.search(record.text):
+                return []
+            found = {row.dialect.name(key): v for key, v in _object(record).items()}
+            return [n for n, v in found.items() if n in self.names and _unquoted(v) is not v]
+        delimiter, columns = header.delimiter, header.columns
+        return [
+            name
+            for name in columns
+            if name in self.names
+            for place in columns[name].cells
+            if delimiter not in record.cells[place]
+            and record.text[record.span(delimiter, place).start] == '"'
+        ]
+
+
+def _unquoted(value: Any) -> Any:
+    """A text that is a number as that; any other value as it is."""
+    if not isinstance(value, str) or value in WORDS:  # which JSON has in quotes
+        return value
+    try:
+        return number(value)
+    except ValueError:
+        return value
+
+
+def _object(record: Record) -> dict[str, Any]:
+    """The values of a JSON row, or of what another gradcli printed."""
+    record.check()
+    source = record.source
+    found = json_value(source)
+    if not isinstance(found, dict):
+        help = 'write values by name, as in {"x": 1}'
+        raise refused("a row is a JSON object", source, _whole(record), help=help)
+    error = found.get("error")
+    if "row" in found and isinstance(error, dict) and "message" in error:
+        message = f"this row is an error of another gradcli: {error['message']}"
+        raise refused(message, source, _whole(record))
+    printed = printed_values(found)
+    return found if printed is None else printed
+
+
+def written_object(text: str) -> dict[str, Any]:
+    """A JSON object as it is written; empty where it is none."""
+    import json
+
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _whole(record: Record) -> Span:
+    return Span(0, len(record.text.rstrip()))
+
+
+def open_rows(name: str, stdin: IO[bytes] | None, dialect: Dialect) -> Rows:
+    """The rows of a file; `-` is standard input.
+
+    Raises:
+        InputError: If it cannot be read or has no header.
+    """
+    if name == "-":
+        if stdin is None:
+            raise refused("standard input is closed")
+        return Rows("<stdin>", Opened(stdin, "<stdin>", (OSError,), None), dialect)
+    try:
+        opened = open_bytes(name)  # read to the end by the one who iterates
+    except (OSError, ValueError) as error:
+        raise unreadable(name, error) from None
+    return Rows(name, opened, dialect)

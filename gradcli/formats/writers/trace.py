@@ -1,0 +1,83 @@
+"""A trace for pipes: a line an operation, tables, JSON. All operations are there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from gradcli.formats.texts.json_text import array, json_object, warning_json
+from gradcli.formats.texts.layouts import LAYOUTS
+from gradcli.formats.texts.literal import literal, quote
+from gradcli.results import Value
+from gradcli.views import TraceGap, TraceResult, TraceRow
+
+_COLUMNS = (
+    *("id", "variable", "expression", "line", "value", "partials", "adjoint", "tangent", "around"),
+)
+
+
+def trace_json(result: TraceResult) -> str:
+    """The object of the whole trace."""
+    return json_object(
+        {
+            "schema": quote("gradcli.trace/1"),
+            "output": quote(result.output),
+            "value": literal(result.value, json=True),
+            "rows": array(_row(row, result) for row in _operations(result)),
+            "warnings": array(map(warning_json, result.warnings)),
+        }
+    )
+
+
+def trace_table(result: TraceResult, form: str) -> str:
+    """A table in a layout such as `csv`: a record for each input and operation, values as they are
+    in JSON.
+    """
+    layout = LAYOUTS[form]()
+    return layout.head(_COLUMNS) + "".join(layout.record(row) for row in _records(result))
+
+
+def trace_plain(result: TraceResult) -> str:
+    """The same columns between tabs, without their names."""
+    return "".join(f"{chr(9).join(row)}\n" for row in _records(result))
+
+
+def _operations(result: TraceResult) -> Iterator[TraceRow]:
+    return (row for row in result.rows if not isinstance(row, TraceGap))
+
+
+def _row(row: TraceRow, result: TraceResult) -> str:
+    return json_object(
+        {
+            "id": quote(row.id),
+            "variable": quote(row.variable),
+            "expression": quote(row.expression),
+            "line": literal(row.line),
+            "value": literal(row.value, json=True),
+            "partials": _by_name(row.partials),
+            **{name: literal(getattr(row, name), json=True) for name in result.columns},
+            "around": array(map(quote, row.around)),
+        }
+    )
+
+
+def _by_name(values: Mapping[str, Value]) -> str:
+    return json_object({name: literal(value, json=True) for name, value in values.items()})
+
+
+def _records(result: TraceResult) -> Iterator[list[str]]:
+    for row in _operations(result):
+        yield [
+            row.id,
+            row.variable,
+            row.expression,
+            str(row.line),
+            _literal(row.value),
+            _by_name(row.partials) if row.partials else "",
+            _literal(row.adjoint),
+            _literal(row.tangent),
+            "; ".join(row.around),
+        ]
+
+
+def _literal(value: Value) -> str:
+    return "" if value is None else literal(value)

@@ -1,0 +1,477 @@
+"""Checks of names, calls and placement before anything runs. All findings come at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+
+from gradcli.errors import Diagnostic, Label, nearest
+from gradcli.grammar.meaning import contexts, modules
+from gradcli.grammar.meaning.arity import Callee, arity_faults, of_builtin, of_function, parted
+from gradcli.grammar.meaning.names import (
+    PREFIXES,
+    RULE_BASES,
+    Names,
+    Scope,
+    analyse,
+    assigned,
+    assigned_attributes,
+    function_scope,
+    names_later,
+    outer_names,
+    walk,
+)
+from gradcli.grammar.meaning.placement import parameter_faults, placement_faults, target_faults
+from gradcli.grammar.syntax import ast
+from gradcli.grammar.syntax.faults import Fault
+from gradcli.grammar.syntax.literals import LARGEST, too_large
+from gradcli.grammar.syntax.parser import reads
+from gradcli.ir import Signatures
+from gradcli.source import Source, Span
+
+
+def check(
+    module: ast.Module,
+    source: Source,
+    signatures: Signatures,
+    given: frozenset[str],
+    names: Names | None = None,
+) -> list[Diagnostic]:
+    """Everything that is wrong with a program's names, calls and placement, in its order.
+
+    Args:
+        module: The program.
+        source: Its text.
+        signatures: The built-ins.
+        given: Names given from outside.
+        names: What `analyse` says about the program, if it is known already.
+    """
+    if names is None:
+        names = analyse(module, signatures, given)
+    faults = [
+        *placement_faults(module, names, source),
+        *_Expressions(module, names, source).faults(),
+        *_too_early(module.body, None, names, ()),
+    ]
+    targets = [fault.span for fault in faults if fault.code == "bad-assignment"]
+    faults = [f for f in faults if f.span in targets or not any(_is_in(f, t) for t in targets)]
+    faults.sort(key=lambda fault: fault.span)
+    if any(fault.instead is not None for fault in faults):
+        from gradcli.grammar.syntax.mending import offer
+
+        offer(faults, source.text, reads)
+    return [fault.diagnostic(source) for fault in faults]
+
+
+def _is_in(fault: Fault, span: Span) -> bool:
+    return span.start <= fault.span.start and fault.span.end <= span.end
+
+
+class _Expressions:
+    """Findings in the expressions of a program."""
+
+    def __init__(self, module: ast.Module, names: Names, source: Source) -> None:
+        self.source = source
+        self.module = module
+        self.names = names
+        self.functions = dict(_functions(module, names))
+
+    @cached_property
+    def own_attributes(self) -> frozenset[str]:
+        """Attributes that the program puts on values itself, as on its `ctx`."""
+        return self.names.members.union(assigned_attributes(self.module))
+
+    @cached_property
+    def has_objects(self) -> bool:
+        """Whether there may be objects of classes: the program's own, the library's, exceptions."""
+        return bool(self.names.members) or any(
+            isinstance(node, (ast.Try, ast.Raise))
+            or (isinstance(node, (ast.Name, ast.Attribute)) and self.names.imported(node, scope))
+            for node, _, scope in walk(self.module)
+        )
+
+    @cached_property
+    def never_reached(self) -> frozenset[int]:
+        """What stands in methods whose names the program never says again, by `id`."""
+        nodes = [node for node, _, _ in walk(self.module)]
+        methods = [part for node in nodes if isinstance(node, ast.Class) for part in node.body]
+        said = {node.name for node in nodes if isinstance(node, ast.Attribute)}
+        said |= {str(node.value) for node in nodes if isinstance(node, ast.Literal)}  # by `getattr`
+        return frozenset(
+            id(node)
+            for method in methods
+            if isinstance(method, ast.Def) and not method.decorators
+            if method.name not in said and not self.is_asked(method.name)
+            for node, _, _ in walk(method)
+        )
+
+    def is_asked(self, method: str) -> bool:
+        """Whether Python or the library may call a method of that name."""
+        return method.startswith("__") or self.names.signatures.is_member(method)
+
+    @cached_property
+    def names_later(self) -> bool:
+        """Whether there may be attributes whose names are known only when the program runs."""
+        paths = (
+            self.names.imported(node, scope)
+            for node, _, scope in walk(self.module)
+            if isinstance(node, (ast.Name, ast.Attribute))
+        )
+        return any(names_later(node) for node, _, _ in walk(self.module)) or any(
+            path is not None and self.names.signatures.names_later(path) for path in paths
+        )
+
+    def faults(self) -> Iterator[Fault]:
+        """The findings, in no order."""
+        for node, role, scope in walk(self.module):
+            match node:
+                case ast.Name() | ast.Attribute() if role != "class" and self.is_base(node, scope):
+                    message = "own functions inherit from this, which is no value"
+                    yield Fault("builtin-as-value", message, *node.span)
+                case ast.Name(id=name):
+                    if not self.names.is_bound(name, scope) and not self.is_known(node, scope):
+                        yield from self.name(node, role, scope)
+                case ast.Attribute():
+                    yield from self.attribute(node, role, scope)
+                case ast.Call():
+                    yield from self.call(node, scope)
+                case ast.Binary():
+                    yield from _operands(node, self.source.text)
+                case ast.Literal(value=int(value)) if value > LARGEST and role != "negated":
+                    yield too_large(node.span, str(value))
+                case ast.Lambda():
+                    yield from parameter_faults(node.params)
+                case ast.Comprehension():
+                    for clause in node.clauses:
+                        yield from target_faults(clause.target, scope, self.names)
+                    for part in _yields(node.element):
+                        message = "`yield` stands in a comprehension"
+                        start = part.span.start
+                        yield Fault("misplaced-statement", message, start, start + len("yield"))
+                case ast.Yield() | ast.YieldFrom() if scope is None or scope.kind == "class":
+                    start = node.span.start
+                    message = "`yield` stands outside a function"
+                    yield Fault("misplaced-statement", message, start, start + len("yield"))
+                case ast.Def():
+                    yield from parameter_faults(node.params)
+                    inner = function_scope(node, scope)
+                    yield from _too_early(node.body, inner, self.names, node.params)
+                case _:
+                    pass
+
+    def name(self, node: ast.Name, role: str, scope: Scope | None) -> Iterator[Fault]:
+        """What is wrong with a name that is not the program's own."""
+        name = node.id
+        builtin = self.names.builtin(node, scope)
+        if builtin is not None:
+            yield from self.use(builtin, node, role)
+        elif role == "base" and self.is_module(name):
+            return
+        elif self.is_module(name):
+            module, _, imported = self.names.imports.get(name, name).rpartition(".")
+            message = f"`{name}` is a module here, not a value"
+            if module and not modules.is_module(f"{module}.{imported}"):
+                message = f"`{imported}` of `{module}` is not part of the language"
+            yield Fault("unknown-name", message, *node.span)
+        else:
+            yield self.unknown(node, role, scope)
+
+    def attribute(self, node: ast.Attribute, role: str, scope: Scope | None) -> Iterator[Fault]:
+        path = self.names.path(node, scope)
+        if path is not None and self.is_module(_root(node)):
+            if role == "base" or self.is_known(node, scope):
+                return
+            builtin = self.names.builtin(node, scope)
+            if builtin is not None:
+                yield from self.use(builtin, node, role)
+                return
+            if not self.is_behind(node.value, scope):
+                yield self.unknown_in_module(node, path)
+                return
+        yield from self.member(node)
+
+    def use(self, builtin: str, node: ast.Expr, role: str) -> Iterator[Fault]:
+        """A built-in function is called or handed on, never an operand."""
+        if self.names.signatures[builtin].constant:
+            return
+        plain = isinstance(node, ast.Name)
+        if role not in ("operand", "base") and not (role == "compared" and plain):
+            return  # `x.dtype == torch.float` compares with a type
+        message = f"`{builtin}` is a built-in function here, not a value"
+        help: str | None
+        declared = bool(self.names.declared)
+        help = f"declare it: `input {builtin}`" if declared else f"give it a value: `{builtin}=...`"
+        yield Fault("builtin-as-value", message, *node.span, help=help if plain else None)
+
+    def is_known(self, node: ast.Expr, scope: Scope | None) -> bool:
+        """Whether a path names the base of own functions, `super`, or something of the library."""
+        path = self.names.path(node, scope)
+        return path in RULE_BASES or path == "super" or self.names.imported(node, scope) is not None
+
+    def is_base(self, node: ast.Name | ast.Attribute, scope: Scope | None) -> bool:
+        """Whether a path names the base of own functions."""
+        name = self.names.imports.get(node.id, node.id) if isinstance(node, ast.Name) else node.name
+        return name.endswith("Function") and self.names.path(node, scope) in RULE_BASES
+
+    def is_behind(self, node: ast.Expr, scope: Scope | None) -> bool:
+        """Whether a path names something that a module has, or what stands behind that."""
+        while isinstance(node, (ast.Attribute, ast.Name)):
+            if self.names.builtin(node, scope) is not None or self.is_known(node, scope):
+                return True
+            if isinstance(node, ast.Name):
+                break
+            node = node.value
+        return False
+
+    def is_module(self, name: str) -> bool:
+        return name in PREFIXES or name in self.names.imports
+
+    def unknown(self, node: ast.Name, role: str, scope: Scope | None) -> Fault:
+        from gradcli.grammar.meaning import foreign
+
+        name, signatures = node.id, self.names.signatures
+        known = list(self.names.top) + list(self.names.sizes)
+        while scope is not None:
+            known += scope.names
+            scope = scope.outer
+        if role == "class":
+            message = f"there is no class `{name}`"
+        elif role == "call":
+            message = f"`{name}` is called and never defined"
+        elif self.names.declared:
+            message = f"`{name}` is never given a value"
+        else:
+            message = f"`{name}` is no value"
+        called = role == "call"
+        written = foreign.function(name) if called else foreign.constant(name)
+        if role == "base" and modules.is_module(f"torch.{name}"):
+            written = f"torch.{name}"
+        if written is not None:
+            help, instead = f"write `{written}`", (node.span, written)
+            return Fault("unknown-name", message, *node.span, help=help, instead=instead)
+        if role == "base" and foreign.module(name):
+            message = f"`{name}` is a module of Python and not part of the language"
+            help = "the built-in functions stand without it, as `exp(x)` does"
+            return Fault("unknown-name", message, *node.span, help=help)
+        if called and foreign.of_python(name):
+            message = f"`{name}` of Python is not part of the language"
+            return Fault("unknown-name", message, *node.span)
+        kinds = (False,) if called else (True,) if role == "operand" else (True, False)
+        own = frozenset(n for n in known if not (called and self.is_number(n, scope)))
+        known += signatures.names()
+        found = nearest(
+            name,
+            known,
+            lambda n: n in own or (n in signatures and signatures[n].constant in kinds),
+        )
+        return Fault("unknown-name", message, *node.span, help=found)
+
+    def unknown_in_module(self, node: ast.Attribute, path: str) -> Fault:
+        start = node.span.end - len(node.name)
+        module, _, name = path.rpartition(".")
+        message = f"`{name}` of `{module}` is not part of the language"
+        help = nearest(name, modules.names(module, self.names.signatures))
+        return Fault("unknown-name", message, start, node.span.end, help=help)
+
+    def member(self, node: ast.Attribute) -> Iterator[Fault]:
+        name, signatures = node.name, self.names.signatures
+        if name in signatures.attributes:
+            return
+        if name in signatures and signatures[name].method:
+            return
+        if name in self.own_attributes or (self.has_objects and signatures.is_member(name)):
+            return
+        start = node.span.end - len(name)
+        if name in signatures:
+            message = f"`{name}` is a function, not an attribute"
+            yield Fault("bad-attribute", message, start, node.span.end, help=f"write `{name}(...)`")
+            return
+        if self.names_later or id(node) in self.never_reached:
+            return
+        others = frozenset((*signatures.attributes, *self.own_attributes))
+        known = (*others, *signatures.names())
+        help = nearest(name, known, lambda n: n in others or signatures[n].method)
+        yield Fault("bad-attribute", f"no value has `{name}`", start, node.span.end, help=help)
+
+    def call(self, node: ast.Call, scope: Scope | None) -> Iterator[Fault]:
+        function = node.function
+        signatures = self.names.signatures
+        builtin = self.names.called(node, scope)
+        if builtin is not None and signatures[builtin].constant:
+            message = f"`{builtin}` is a number and cannot be called"
+            yield Fault("not-callable", message, *function.span)
+        elif builtin is not None:
+            plain, _ = parted(node, signatures[builtin])
+            yield from arity_faults(plain, of_builtin(signatures[builtin]))
+        elif self.names.path(function, scope) == "super":
+            if scope is None or scope.kind != "method":
+                message = "`super` stands in a method of a class"
+                yield Fault("bad-class", message, *node.span)
+            elif len(node.args) not in (0, 2) or node.keywords:
+                yield Fault("wrong-arity", "`super` takes no arguments", *node.span)
+        elif isinstance(function, ast.Name):
+            callee = self.callee(function.id, scope)
+            if callee is not None:
+                yield from arity_faults(node, callee)
+            elif self.is_number(function.id, scope):
+                message = f"`{function.id}` is a number and cannot be called"
+                assigned = Label(self.names.constants[function.id].span, "it is assigned here")
+                yield Fault("not-callable", message, *function.span, labels=(assigned,))
+        elif isinstance(function, ast.Attribute):
+            method = function.name
+            if method in self.names.members:
+                return
+            if method in signatures and method not in signatures.attributes:
+                yield from arity_faults(node, of_builtin(signatures[method]), method=True)
+        elif not isinstance(function, (ast.Call, ast.Index, ast.Lambda, ast.IfElse)):
+            help = None
+            number = isinstance(function, ast.Literal) and isinstance(function.value, (int, float))
+            if number or isinstance(function, ast.Binary):
+                help = "for a product write `*`"
+            message = f"{_kind(function)} cannot be called"
+            yield Fault("not-callable", message, *function.span, help=help)
+
+    def callee(self, name: str, scope: Scope | None) -> Callee | None:
+        """How a `def` that is the only meaning of its name at top level may be called."""
+        if scope is not None and scope.binds(name):
+            return None
+        return self.functions.get(name)
+
+    def is_number(self, name: str, scope: Scope | None) -> bool:
+        if scope is not None and scope.binds(name):
+            return False
+        statement = self.names.constants.get(name)
+        return (
+            statement is not None
+            and isinstance(statement.value, ast.Literal)
+            and isinstance(statement.value.value, (int, float))
+        )
+
+
+def _functions(module: ast.Module, names: Names) -> Iterator[tuple[str, Callee]]:
+    for statement in module.body:
+        if isinstance(statement, ast.Def) and names.counts[statement.name] == 1:
+            if any(contexts.mode(d, names, None) is None for d in statement.decorators):
+                continue  # what a decorator gives is called in its own way
+            yield statement.name, of_function(statement)
+
+
+def _yields(element: ast.Expr | ast.Pair) -> Iterator[ast.Expr]:
+    """What an element of a comprehension gives by `yield`, for no function to go on with."""
+    for node, _, scope in walk(element, _HERE):
+        if isinstance(node, (ast.Yield, ast.YieldFrom)) and scope is _HERE:
+            yield node
+
+
+_HERE = Scope(frozenset(), None, "function")
+
+
+def _root(node: ast.Expr) -> str:
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _kind(node: ast.Expr) -> str:
+    """What an expression is, in words."""
+    match node:
+        case ast.Literal(value=bool() | int() | float()):
+            return "a number"
+        case ast.Literal(value=str()) | ast.FString():
+            return "a string"
+        case ast.Literal(value=None):
+            return "`None`"
+        case ast.Literal():
+            return "`...`"
+        case ast.List():
+            return "a list"
+        case ast.Tuple():
+            return "a tuple"
+        case ast.Dict():
+            return "a dictionary"
+        case ast.Set():
+            return "a set"
+        case ast.Comprehension():
+            return f"a {node.kind}"
+        case _:
+            return "the result of an operator"
+
+
+def _operands(node: ast.Binary, text: str) -> Iterator[Fault]:
+    """Literal operands that the operator can never take."""
+    sides = (node.left, node.right)
+    strings = [side for side in sides if _is_string(side)]
+    if (not strings and node.op != "^") or (node.op == "%" and sides[0] in strings):
+        return
+    numbers = [s for s in sides if isinstance(s, ast.Literal) and isinstance(s.value, (int, float))]
+    if node.op == "^" and any(type(n.value) is float for n in numbers):
+        message = "`^` is exclusive or and takes no floats"
+        sign = text.index("^", node.left.span.end)
+        instead = (Span(sign, sign + 1), "**")
+        yield Fault("bad-operand", message, *node.span, help="a power is `**`", instead=instead)
+    elif (
+        strings
+        and node.op == "*"
+        and len(strings) == 1
+        and not (numbers and type(numbers[0].value) is float)
+    ):
+        return  # it is repeated
+    elif strings and node.op != "+":
+        yield Fault("bad-operand", f"`{node.op}` takes no strings", *node.span)
+    elif strings and numbers:
+        message = "`+` takes two strings or two numbers, not one of each"
+        yield Fault("bad-operand", message, *node.span, help="`str(x)` is the text of a number")
+
+
+def _is_string(node: ast.Expr) -> bool:
+    return isinstance(node, ast.FString) or (
+        isinstance(node, ast.Literal) and isinstance(node.value, str)
+    )
+
+
+# --- names that are read too early ---------------------------------------------------------------
+
+
+def _too_early(
+    body: tuple[ast.Statement, ...],
+    scope: Scope | None,
+    names: Names,
+    params: tuple[ast.Param, ...],
+) -> Iterator[Fault]:
+    """Reads in a scope's own statements of names that a later one assigns first: the order of the
+    statements makes it certain.
+    """
+    first: dict[str, int] = {}
+    for number, statement in enumerate(body):
+        for name in assigned((statement,)):
+            first.setdefault(name, number)
+    for name in (*(param.name for param in params), *outer_names(body)):
+        first.pop(name, None)
+    told: set[str] = set()
+    last = max(first.values(), default=-1)
+    for number, statement in enumerate(body[: last + 1]):
+        simple = isinstance(statement, (ast.Assign, ast.Update, ast.Declaration))
+        for node, _, where in walk(statement, scope):
+            if not isinstance(node, ast.Name) or where is not scope or node.id in told:
+                continue
+            at = first.get(node.id, -1)
+            if at > number or (at == number and simple):
+                told.add(node.id)
+                yield _read_too_early(node, body[at], names)
+        if isinstance(statement, ast.Update) and isinstance(statement.target, ast.Name):
+            target = statement.target
+            if first.get(target.id) == number and target.id not in told:
+                told.add(target.id)
+                yield _read_too_early(target, statement, names)
+
+
+def _read_too_early(node: ast.Name, assignment: ast.Statement, names: Names) -> Fault:
+    message = f"`{node.id}` is read before it is assigned"
+    labels = []
+    if assignment.span.start > node.span.start:
+        span = Span(assignment.span.start, assignment.span.start + 1)
+        labels.append(Label(span, f"`{node.id}` is first assigned here"))
+    notes = []
+    if node.id in names.signatures:
+        notes.append(f"the program assigns `{node.id}`, so it is not the built-in")
+    return Fault("used-before-assigned", message, *node.span, labels=labels, notes=notes)

@@ -1,0 +1,50 @@
+"""What stands behind `with`, and behind `@` before a function: whether steps are recorded there."""
+
+from __future__ import annotations
+
+from gradcli.grammar.meaning import modules
+from gradcli.grammar.meaning.names import Names, Scope, dotted
+from gradcli.grammar.syntax import ast
+
+_MODES = {"no_grad": "no_grad", "inference_mode": "no_grad", "enable_grad": "enable_grad"}
+_CALLS = frozenset({"set_grad_enabled", "set_detect_anomaly", "detect_anomaly", "dual_level"})
+"""Built-ins that change how a run goes on; at the end of a block what was before holds again."""
+
+NAMES = frozenset(_MODES)
+"""Names that stand only behind `with` and `@`."""
+
+
+def mode(context: ast.Expr, names: Names, scope: Scope | None) -> str | None:
+    """What a context does: "no_grad", "enable_grad", or "kept" of a call that says it itself; None
+    where it is none.
+    """
+    function = context.function if isinstance(context, ast.Call) else context
+    path = names.path(function, scope)
+    if path is None:
+        return None
+    module, _, name = path.rpartition(".")
+    if module and module not in modules.TORCH:
+        return None
+    if name in _CALLS and isinstance(context, ast.Call):
+        return _of_constant(name, context) or "kept"
+    return _MODES.get(name)
+
+
+def is_once(decorator: ast.Expr) -> bool:
+    """Whether a decorator is `@once_differentiable`."""
+    names = dotted(decorator)
+    return names is not None and names[-1] == "once_differentiable"
+
+
+def is_call(context: ast.Call) -> bool:
+    """Whether a context is the call of a built-in, which says what arguments it takes."""
+    names = dotted(context.function)
+    return names is not None and names[-1] in _CALLS
+
+
+def _of_constant(name: str, context: ast.Call) -> str | None:
+    """What `set_grad_enabled` of a constant does."""
+    match context.args:
+        case (ast.Literal(value=bool(on)),) if name == "set_grad_enabled" and not context.keywords:
+            return "enable_grad" if on else "no_grad"
+    return None

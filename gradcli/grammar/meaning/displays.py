@@ -1,0 +1,166 @@
+"""From displays and comprehensions to the instructions that make lists, sets and dictionaries.
+
+A comprehension is a function of its first iterable, called at once, as in Python: its names are its
+own. A generator's function is one that gives its items one by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from gradcli import ir
+from gradcli.grammar.meaning.names import function_scope, local_names
+from gradcli.grammar.meaning.slots import Function
+from gradcli.grammar.meaning.targets import Targets
+from gradcli.grammar.syntax import ast
+from gradcli.source import Span
+
+
+class Displays(Targets):
+    """Displays and comprehensions while a program is lowered."""
+
+    def build(
+        self, span: Span, kind: str, items: Sequence[ast.Expr], into: int | None
+    ) -> ir.Operand:
+        """A list, tuple, set or slice of items."""
+        starred = any(isinstance(item, ast.Starred) for item in items)
+        if starred and kind != "list":
+            return self.made_of_list(span, kind, self.build(span, "list", items, None), into)
+        busy = self.function.busy
+        if starred:
+            return self.extended(span, items)
+        operands = tuple(self.expression(item) for item in items)
+        target = self.target(busy, into)
+        self.emit(ir.Build(span, target, kind, operands))
+        return ir.Slot(target, span)
+
+    def extended(
+        self, span: Span, items: Sequence[ast.Expr], first: tuple[ir.Operand, ...] = ()
+    ) -> ir.Slot:
+        """A list of the first operands, then of items and of all that those with a star hold."""
+        made = ir.Slot(self.temporary(), span)
+        self.emit(ir.Build(span, made.index, "list", first))
+        for item in items:
+            busy = self.function.busy
+            if isinstance(item, ast.Starred):
+                self.emit(ir.Extend(item.span, made, self.expression(item.value)))
+            else:
+                self.emit(ir.Append(item.span, made, self.expression(item)))
+            self.function.busy = busy
+        return made
+
+    def made_of_list(
+        self, span: Span, kind: str, items: ir.Operand, into: int | None
+    ) -> ir.Operand:
+        """What the built-in `list`, `tuple` or `set` makes of a list."""
+        target = self.temporary() if into is None else into
+        self.emit(ir.Apply(span, target, kind, (("iterable", items),)))
+        return ir.Slot(target, span)
+
+    def dictionary(self, e: ast.Dict) -> ir.Operand:
+        """A dictionary, filled pair by pair."""
+        target = ir.Slot(self.temporary(), e.span)
+        self.emit(ir.Build(e.span, target.index, "dict", ()))
+        for pair in e.pairs:
+            busy = self.function.busy
+            self.pair(target, pair)
+            self.function.busy = busy
+        return target
+
+    def pair(self, into: ir.Operand, pair: ast.Pair) -> None:
+        """Put a pair into a dictionary, or all those of another."""
+        if pair.key is None:
+            other = self.expression(pair.value)
+            self.emit(ir.Method(pair.span, self.temporary(), into, "update", (other,), ()))
+            return
+        key, value = self.expression(pair.key), self.expression(pair.value)
+        self.emit(ir.SetItem(pair.span, into, key, value))
+
+    def comprehension(self, e: ast.Comprehension, into: int | None) -> ir.Operand:
+        """What a comprehension makes, a generator where it is one."""
+        if e.kind == "set":
+            items = self.comprehension(
+                ast.Comprehension(e.span, "list", e.element, e.clauses), None
+            )
+            return self.made_of_list(e.span, "set", items, into)
+        busy = self.function.busy
+        first = self.expression(e.clauses[0].iterable)
+        function = ir.Slot(self.temporary(), e.span)
+        self.emit(ir.Define(e.span, function.index, self.comprehended(e)))
+        target = self.target(busy, into)
+        self.emit(ir.Call(e.span, target, function, (first,), ()))
+        return ir.Slot(target, e.span)
+
+    def comprehended(self, e: ast.Comprehension) -> ir.Function:
+        """The function of a comprehension, whose parameter is its first iterable."""
+
+        def body() -> tuple[ir.Parameter, ...]:
+            first = ir.Slot(self.temporary(), e.clauses[0].iterable.span)
+            made = None
+            if e.kind != "generator":
+                made = ir.Slot(self.temporary(), e.span)
+                self.emit(ir.Build(e.span, made.index, e.kind, ()))
+            self.clauses(e, 0, first, made)
+            if made is not None:
+                self.emit(ir.Return(e.span, made))
+            return (ir.Parameter("iterable", first.index, None, first.span, ""),)
+
+        return self.function_of(e, f"%{e.kind}", "", body)
+
+    def clauses(
+        self, e: ast.Comprehension, at: int, iterable: ir.Operand, made: ir.Operand | None
+    ) -> None:
+        """The loops of a comprehension from one of its clauses on."""
+        clause = e.clauses[at]
+
+        def inside() -> None:
+            if at + 1 < len(e.clauses):
+                self.clauses(e, at + 1, self.expression(e.clauses[at + 1].iterable), made)
+            else:
+                self.element(e.element, made)
+
+        def conditions(left: Sequence[ast.Expr]) -> None:
+            if not left:
+                return inside()
+            test = self.expression(left[0])
+            outside, self.out = self.out, []
+            conditions(left[1:])
+            then, self.out = self.out, outside
+            self.emit(ir.Branch(left[0].span, test, then, []))
+            return None
+
+        self.turns(clause.span, clause.target, iterable, lambda: conditions(clause.conditions))
+
+    def element(self, element: ast.Expr | ast.Pair, made: ir.Operand | None) -> None:
+        """One more item of what a comprehension makes, or that a generator gives."""
+        if isinstance(element, ast.Pair):
+            assert made is not None
+            self.pair(made, element)
+            return
+        value = self.expression(element)
+        if made is None:
+            self.emit(ir.Emit(element.span, self.temporary(), value))
+        else:
+            self.emit(ir.Append(element.span, made, value))
+
+    def function_of(
+        self,
+        made: ast.Def | ast.Lambda | ast.Comprehension,
+        name: str,
+        context: str,
+        body: Callable[[], tuple[ir.Parameter, ...]],
+    ) -> ir.Function:
+        """A function whose body is made, where its own slots are, by `body`, which gives its
+        parameters.
+        """
+        outer = self.function
+        self.function = Function(function_scope(made, outer.scope), outer, context)
+        outside, self.out = self.out, []
+        for local in local_names(made):
+            self.declare(local)
+        parameters = body()
+        here, self.function = self.function, outer
+        instructions, self.out = self.out, outside
+        return ir.Function(
+            name, parameters, instructions, here.locals, tuple(here.captures), made.span
+        )

@@ -1,0 +1,352 @@
+"""The modules that a program may import, and which built-ins their names stand for.
+
+The names of PyTorch's modules are the built-ins' own. Of another library's modules this file says
+which built-in each name is; where the two differ in meaning, that is an entry of its own, such as
+`numpy_std` for `numpy.std`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import cache
+
+from gradcli.errors import slips
+from gradcli.ir import Signatures
+
+TORCH = frozenset(
+    {
+        "torch",
+        "torch.autograd",
+        "torch.autograd.forward_ad",
+        "torch.autograd.function",
+        "torch.autograd.functional",
+        "torch.autograd.grad_mode",
+        "torch.autograd.gradcheck",
+        "torch.autograd.graph",
+        "torch.autograd.variable",
+        "torch.backends",
+        "torch.cuda",
+        "functorch",
+        "torch.func",
+        "torch.linalg",
+        "torch.nn.functional",
+        "torch.random",
+        "torch.special",
+        "torch.testing",
+        "builtins",
+        "F",
+        "math",
+    }
+)
+"""Modules whose names are the built-ins."""
+
+
+def is_module(path: str) -> bool:
+    """Whether a dotted path names a module that is known."""
+    return path in TORCH or path in _others()
+
+
+def is_known(path: str) -> bool:
+    """Whether a module may be imported: one that is known, one around it, any of PyTorch's, of
+    Python's or of those that lessons import besides. What is not known of it cannot be used.
+    """
+    from gradcli.grammar.meaning import foreign
+
+    return (
+        is_module(path)
+        or path.partition(".")[0] in _BESIDES
+        or any(module.startswith(f"{path}.") for module in _others())
+        or foreign.is_of_python(path.partition(".")[0])
+    )
+
+
+def misspelt(path: str) -> str | None:
+    """The module that is known and meant where a path is one slip away from it."""
+    if is_module(path) or path in _PACKAGES:
+        return None
+    root = path.partition(".")[0]
+    known = (m for m in (*TORCH, *_PACKAGES, *_others()) if m.partition(".")[0] == root)
+    return next((m for m in sorted(known) if slips(path, m) == 1), None)
+
+
+def has(module: str, name: str, signatures: Signatures) -> bool:
+    """Whether a name may be imported from a module: where it is known, only what it has."""
+    path = f"{module}.{name}"
+    if not is_module(module) or member(module, name, signatures) is not None:
+        return True
+    inner = (known for known in (*TORCH, *_others(), *_WRITTEN) if known.startswith(f"{path}."))
+    return is_module(path) or any(inner) or (module == "torch" and name in _PARTS)
+
+
+_BESIDES = frozenset(
+    {
+        *("torch", "__future__", "matplotlib", "scipy", "pandas", "seaborn", "sklearn", "sympy"),
+        *("tqdm", "IPython", "ipywidgets", "torchvision", "torchviz", "graphviz", "d2l", "jax"),
+        *("numpy", "plotly", "PIL", "autograd", "tensorflow", "keras", "networkx", "pytest"),
+    }
+)
+"""Libraries that lessons import, and other modules of PyTorch."""
+
+_PARTS = frozenset(
+    {
+        *("nn", "optim", "utils", "distributions", "jit", "fft", "sparse", "multiprocessing"),
+        *("functional", "hub", "onnx", "quantization", "fx", "amp", "profiler", "package"),
+    }
+)
+"""Modules of PyTorch that are no built-ins'."""
+
+_PACKAGES = frozenset({"torch.utils.data", *(f"torch.{part}" for part in _PARTS)})
+"""Their paths."""
+
+
+def of_library(path: str) -> str:
+    """The path by which the library has something that may be imported from several modules."""
+    module, _, name = path.rpartition(".")
+    return f"{_ALIKE[module]}.{name}" if module in _ALIKE else path
+
+
+_ALIKE = {"tqdm.auto": "tqdm", "tqdm.notebook": "tqdm", "torch.nn.modules": "torch.nn"}
+"""Modules that have the names of others."""
+
+
+_WRITTEN = frozenset({"torch.nn.init.", "torch.nn.utils."})
+"""Modules within such as have built-ins that are written in the language, each with a point."""
+
+
+def member(module: str, name: str, signatures: Signatures) -> str | None:
+    """The built-in that a name of a module stands for, None if it stands for none."""
+    if module not in TORCH:
+        return _others().get(module, {}).get(name)
+    own = _RENAMED.get(f"{module}.{name}", f"{module.rpartition('.')[2]}_{name}")
+    if own in signatures:
+        return own  # it has an argument list of its own there, like `torch.linalg.svd`
+    return name if name in signatures else None
+
+
+def names(module: str, signatures: Signatures) -> list[str]:
+    """The names that a module has."""
+    return signatures.names() if module in TORCH else [*_others().get(module, {})]
+
+
+def methods(paths: Iterable[str]) -> Iterator[str]:
+    """Methods of what imported libraries give that have the names of built-ins, too."""
+    if any(path.startswith(("matplotlib", "d2l")) for path in paths):
+        yield from ("scatter", "fill", "flatten", "ravel")
+    if any(path in ("collections", "collections.Counter") for path in paths):
+        yield "subtract"
+
+
+def of_arrays(name: str, paths: Iterable[str]) -> str | None:
+    """The built-in that `x.name` is in a program that imports NumPy or its like: `x.size`, which
+    PyTorch calls, and `x.dot(y)`, which it refuses for matrices.
+    """
+    built_in = _OF_ARRAYS.get(name)
+    if built_in is None or not any(path in _ARRAYS for path in paths):
+        return None
+    return built_in
+
+
+def copies_items(paths: Iterable[str]) -> bool:
+    """Whether an element `x[i]` is a number by itself, as in NumPy, and shows nothing of what `x`
+    holds later: in a program that imports NumPy or its like, and not PyTorch.
+    """
+    roots = {path.partition(".")[0] for path in paths}
+    return "torch" not in roots and any(path in _ARRAYS for path in paths)
+
+
+_OF_ARRAYS = {"size": "numpy_size", "dot": "numpy_dot"}
+_ARRAYS = frozenset({"numpy", "jax.numpy", "autograd.numpy"})
+
+_RENAMED = {
+    "torch.__version__": "torch_version",
+    "torch.int": "int32",
+    "functorch.hessian": "func_hessian",
+    "math.degrees": "rad2deg",
+    "math.fabs": "abs",
+    "math.radians": "deg2rad",
+    "torch.cuda.manual_seed": "manual_seed",
+    "torch.cuda.manual_seed_all": "manual_seed",
+}
+"""Names of PyTorch's modules that are no built-in's."""
+
+
+@cache
+def _others() -> dict[str, dict[str, str]]:
+    """The built-ins by module and name, of the modules of other libraries."""
+    tables = {module: _table(text) for module, text in _NAMES.items()}
+    tables["typing"] = dict.fromkeys(_TYPING.split(), "python_typing_hint")
+    for module, same in _SAME.items():
+        tables[module] = {**tables[same], **tables.get(module, {})}
+    return tables
+
+
+def _table(text: str) -> dict[str, str]:
+    """The table of a list of names, `name=builtin` where the two differ."""
+    pairs = (word.partition("=") for word in text.split())
+    return {name: builtin or name for name, _, builtin in pairs}
+
+
+_TYPING = """
+    AbstractSet Annotated Any AnyStr AsyncIterator Callable ClassVar Collection Container
+    Counter DefaultDict Deque Dict Final FrozenSet Generator Generic Hashable Iterable Iterator
+    List Literal Mapping MutableMapping MutableSequence NamedTuple NewType NoReturn Optional
+    OrderedDict ParamSpec Protocol Reversible Self Sequence Set Sized Text Tuple Type TypeAlias
+    TypeVar TypedDict Union
+"""
+"""Names of `typing`, of which each is the same here."""
+
+_NAMES = {
+    "torch.utils.checkpoint": "checkpoint",
+    "d2l": "torch=d2l_torch",
+    "d2l.torch": "plt=pyplot",
+    "matplotlib": "pyplot pylab=pyplot use=python_warnings_nothing",
+    "matplotlib.pyplot": "cm=pyplot style=pyplot",
+    "mpl_toolkits.mplot3d": "Axes3D=pyplot",
+    "warnings": "filterwarnings=python_warnings_nothing simplefilter=python_warnings_nothing",
+    "functools": "partial=python_functools_partial reduce=python_functools_reduce",
+    "itertools": """
+        accumulate=python_itertools_accumulate chain=python_itertools_chain
+        combinations=python_itertools_combinations count=python_itertools_count
+        islice=python_itertools_islice permutations=python_itertools_permutations
+        product=python_itertools_product repeat=python_itertools_repeat
+        zip_longest=python_itertools_zip_longest cycle=python_itertools_cycle
+        """,
+    "dataclasses": """
+        asdict=python_dataclasses_asdict dataclass=python_dataclasses_dataclass
+        field=python_dataclasses_field replace=python_dataclasses_replace
+        """,
+    "collections": "OrderedDict=dict",
+    "copy": "copy=python_copy_copy deepcopy=python_copy_deepcopy",
+    "random": """
+        choice=python_random_choice choices=python_random_choices gauss=python_random_gauss
+        normalvariate=python_random_normalvariate randint=python_random_randint
+        random=python_random_random randrange=python_random_randrange
+        sample=python_random_sample seed=python_random_seed shuffle=python_random_shuffle
+        uniform=python_random_uniform
+        """,
+    "time": """
+        monotonic=python_time_monotonic perf_counter=python_time_perf_counter
+        process_time=python_time_process_time sleep=python_time_sleep time=python_time_time
+        """,
+    "numpy": """
+        amax amin max=amax min=amin round around=round allclose array_equal=equal take rot90
+        arange ones zeros full empty full_like empty_like copy=clone unique array_split=tensor_split
+        int32 int16 int8 uint8 float16 half single=float32 intc=int32 short byte=int8 ubyte=uint8
+        tensor_split broadcast_to float_=float bool_=bool int_=int ndarray=tensor
+        intp=int floating=number integer=int
+        set_printoptions append=numpy_append array=numpy_array asarray=numpy_array
+        asanyarray=numpy_array average=numpy_average convolve=numpy_convolve cumprod=numpy_cumprod
+        cumsum=numpy_cumsum dot=numpy_dot flip=numpy_flip gradient=numpy_gradient
+        histogram=numpy_histogram interp=numpy_interp linspace=numpy_linspace
+        logspace=numpy_logspace median=numpy_median meshgrid=numpy_meshgrid ndim=numpy_ndim
+        newaxis=numpy_newaxis nonzero=numpy_nonzero percentile=numpy_percentile
+        c_=numpy_c_ r_=numpy_r_
+        polyfit=numpy_polyfit polyval=numpy_polyval ptp=numpy_ptp quantile=numpy_quantile
+        repeat=numpy_repeat shape=numpy_shape size=numpy_size sort=numpy_sort split=numpy_split
+        std=numpy_std transpose=numpy_transpose var=numpy_var vectorize=numpy_vectorize
+        __version__=numpy_version
+        abs absolute=abs add all any arccos=acos arccosh=acosh arcsin=asin arcsinh=asinh
+        arctan=atan arctan2=atan2 arctanh=atanh argmax argmin argsort
+        atleast_1d atleast_2d atleast_3d ceil clip=clamp column_stack concatenate=cat
+        concat=cat copysign cos cosh count_nonzero cross=linalg_cross deg2rad diag diagonal diff
+        divide=div dstack e einsum equal=eq exp exp2 expand_dims=unsqueeze expm1 eye
+        fabs=abs fliplr flipud float32 float64=float double=float float_power floor
+        floor_divide fmax fmin fmod greater=gt greater_equal=ge heaviside hstack hypot
+        identity=eye inf inner int64=int isclose isfinite isinf isnan kron
+        less=lt less_equal=le log log10 log1p log2 logaddexp logaddexp2
+        logical_and logical_not logical_or logical_xor matmul maximum
+        mean minimum mod=remainder moveaxis multiply=mul nan nan_to_num nanmean nansum
+        negative=neg not_equal=ne ones_like outer pi polygamma positive power=pow
+        prod rad2deg radians=deg2rad degrees=rad2deg ravel reciprocal remainder reshape
+        roll row_stack=vstack searchsorted sign sin sinc sinh sqrt square squeeze stack
+        subtract=sub sum swapaxes tan tanh tensordot tile trace trapezoid trapz tril triu
+        true_divide=div trunc vdot vstack where zeros_like
+        """,
+    "numpy.linalg": """
+        cholesky=linalg_cholesky det eigh=linalg_eigh eigvalsh=linalg_eigvalsh
+        inv=linalg_inv matrix_power matrix_rank multi_dot norm=linalg_norm pinv=linalg_pinv
+        qr=linalg_qr slogdet solve=linalg_solve svd=linalg_svd cond=linalg_cond
+        lstsq=numpy_linalg_lstsq
+        """,
+    "numpy.random": """
+        beta=numpy_random_beta binomial=numpy_random_binomial choice=numpy_random_choice
+        default_rng=numpy_random_default_rng exponential=numpy_random_exponential
+        gamma=numpy_random_gamma laplace=numpy_random_laplace logistic=numpy_random_logistic
+        lognormal=numpy_random_lognormal multivariate_normal=numpy_random_multivariate_normal
+        normal=numpy_random_normal permutation=numpy_random_permutation
+        poisson=numpy_random_poisson rand=numpy_random_rand randint=numpy_random_randint
+        randn=numpy_random_randn random=numpy_random_random
+        random_sample=numpy_random_random_sample RandomState=numpy_random_RandomState
+        seed=numpy_random_seed shuffle=numpy_random_shuffle
+        standard_normal=numpy_random_standard_normal uniform=numpy_random_uniform
+        """,
+    "jax": """
+        block_until_ready device_get=block_until_ready grad hessian=func_hessian jacfwd
+        jacobian=jacrev jacrev jit jvp checkpoint=block_until_ready value_and_grad vjp vmap=jax_vmap
+        custom_jvp custom_vjp tree_map tree_leaves
+        """,
+    "jax.config": "update=jax_config_update",
+    "jax.flatten_util": "ravel_pytree",
+    "jax.test_util": "check_grads=jax_check_grads",
+    "jax.tree": """
+        flatten=tree_flatten leaves=tree_leaves map=tree_map reduce=tree_reduce
+        unflatten=tree_unflatten
+        """,
+    "jax.tree_util": "tree_flatten tree_leaves tree_map tree_reduce tree_unflatten",
+    "jax.lax": """
+        cond=lax_cond fori_loop scan stop_gradient=detach while_loop exp log sin cos tanh sqrt
+        rsqrt abs max=maximum min=minimum pow add sub mul div
+        """,
+    "jax.nn": """
+        celu elu gelu glu leaky_relu log_sigmoid=logsigmoid log_softmax=jax_log_softmax logsumexp
+        one_hot relu relu6 selu sigmoid silu softmax=jax_softmax softplus soft_sign=softsign
+        swish=silu tanh
+        """,
+    "jax.random": """
+        key=jax_random_key normal=jax_random_normal permutation=jax_random_permutation
+        PRNGKey=jax_random_key randint=jax_random_randint split=jax_random_split
+        uniform=jax_random_uniform
+        """,
+    "jax.scipy.special": "erf erfc expit gammaln i0 i1 logit logsumexp ndtr digamma xlogy",
+    "autograd": """
+        elementwise_grad grad=grad_by_argnum hessian=func_hessian hessian_vector_product
+        jacobian=jacrev make_jvp make_vjp value_and_grad
+        """,
+    "autograd.extend": "defjvp defvjp primitive",
+    "autograd.misc": "flatten=ravel_pytree",
+    "autograd.misc.flatten": "flatten=ravel_pytree",
+    "autograd.misc.fixed_points": "fixed_point",
+    "autograd.misc.optimizers": "adam=autograd_adam rmsprop=autograd_rmsprop sgd=autograd_sgd",
+    "autograd.test_util": "check_grads",
+    "scipy.linalg": """
+        cholesky=scipy_cholesky det expm=matrix_exp inv=linalg_inv solve=linalg_solve
+        solve_triangular=scipy_solve_triangular
+        """,
+    "scipy.special": "erf erfc expit gammaln i0 i1 logit logsumexp ndtr digamma xlogy softmax",
+    "scipy.stats.norm": """
+        cdf=scipy_norm_cdf logcdf=scipy_norm_logcdf logpdf=scipy_norm_logpdf pdf=scipy_norm_pdf
+        """,
+    "autograd.scipy.special": "erf erfc expit gammaln logit logsumexp digamma",
+    "numpy.testing": """
+        assert_allclose assert_almost_equal assert_array_almost_equal assert_array_equal
+        assert_equal=assert_array_equal
+        """,
+}
+"""Names of modules that are those of built-ins, or `name=builtin`."""
+
+_PARAMETERS = "Parameter"
+_NAMES["torch.nn"] = _NAMES["torch.nn.parameter"] = _PARAMETERS
+
+_SAME = {
+    "jax.numpy": "numpy",
+    "autograd.numpy": "numpy",
+    "jax.numpy.linalg": "numpy.linalg",
+    "autograd.numpy.linalg": "numpy.linalg",
+    "autograd.numpy.random": "numpy.random",
+    "autograd.scipy.linalg": "scipy.linalg",
+    "autograd.scipy.stats.norm": "scipy.stats.norm",
+    "jax.scipy.linalg": "scipy.linalg",
+    "jax.scipy.stats.norm": "scipy.stats.norm",
+    "matplotlib.pylab": "matplotlib.pyplot",
+}
+"""Modules that have the names of others, besides those of their own."""

@@ -1,0 +1,709 @@
+"""What the names of a program stand for: the one answer that the checker and the lowering share.
+
+Scoping is Python's: a name assigned anywhere in a function is local to it, every other one belongs
+to the nearest function around that assigns it, else to the top level, else to an import, else to
+the built-ins. A name that belongs to nobody is an input, in a program without declarations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TypeAlias
+
+from gradcli import ir
+from gradcli.grammar.meaning import modules
+from gradcli.grammar.syntax import ast
+from gradcli.ir import Signatures
+from gradcli.record import Record
+from gradcli.source import Span
+
+PREFIXES = frozenset({"torch", "F", "math"})
+"""Names that stand for modules without an import, unless the program uses them as its own."""
+
+NO_IMPORTS: Mapping[str, str] = {}
+
+RULE_BASES = frozenset(
+    {
+        *("Function", "torch.autograd.Function", "torch.autograd.function.Function"),
+        "torch.autograd.function.InplaceFunction",
+    }
+)
+"""What the base of an own differentiable function may be called."""
+
+METHODS_OF_RULES = ("forward", "setup_context", "backward", "jvp")
+"""The methods of an own differentiable function that a run or a pass calls."""
+
+IN_PLACE = frozenset(
+    f"__i{name}__"
+    for name in (
+        *("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor"),
+    )
+)
+"""Methods of classes that `x += y` and its like call."""
+
+_LIBRARY = {"nn": "torch.nn", "optim": "torch.optim"}
+"""Modules of the library that need no import."""
+
+Function: TypeAlias = ast.Def | ast.Lambda | ast.Comprehension
+
+
+def dotted(expr: ast.Expr) -> tuple[str, ...] | None:
+    """The names of `a.b.c`, or None for any other expression."""
+    names = []
+    while isinstance(expr, ast.Attribute):
+        names.append(expr.name)
+        expr = expr.value
+    if not isinstance(expr, ast.Name):
+        return None
+    names.append(expr.id)
+    return tuple(reversed(names))
+
+
+def full_path(
+    expr: ast.Expr, is_bound: Callable[[str], bool], imports: Mapping[str, str] = NO_IMPORTS
+) -> str | None:
+    """`torch.nn.functional.relu` for any way to write it, imports followed; None where the
+    expression is no dotted name or begins with a name of the program's own.
+    """
+    names = dotted(expr)
+    if names is None or is_bound(names[0]):
+        return None
+    return ".".join((imports.get(names[0], names[0]), *names[1:]))
+
+
+def builtin_name(
+    expr: ast.Expr,
+    is_bound: Callable[[str], bool],
+    signatures: Signatures,
+    imports: Mapping[str, str] = NO_IMPORTS,
+) -> str | None:
+    """Name of the built-in that a plain or dotted name stands for, or None.
+
+    Args:
+        expr: Any expression.
+        is_bound: Whether a name is the program's own where the expression stands.
+        signatures: The built-ins.
+        imports: What the names bound by imports stand for (`Names.imports`).
+    """
+    path = full_path(expr, is_bound, imports)
+    if path is None:
+        return None
+    module, _, name = path.rpartition(".")
+    if module:
+        return modules.member(module, name, signatures)
+    return name if name in signatures else None
+
+
+class Scope(Record):
+    """The names of a function, and the scope around it. The top level is no scope but None. The
+    names of a class are seen by the statements of its body alone, not by functions in it. `kind` is
+    "class", "method" (also of a function in one) or "function".
+    """
+
+    __slots__ = ("names", "outer", "kind")
+    names: frozenset[str]
+    outer: Scope | None
+    kind: str
+
+    def binds(self, name: str) -> bool:
+        """Whether the name is local here or in a function around."""
+        scope: Scope | None = self
+        while scope is not None:
+            if name in scope.names:
+                return True
+            scope = scope.outer
+        return False
+
+
+Visit: TypeAlias = tuple[ast.Node, str, Scope | None]
+"""A node, how its value is used and the scope in which it stands. It is used as "call" where it is
+called, as "base" where an attribute is taken of it, "class" where only a class will do, "compared"
+in a comparison, "negated" of a literal behind a minus, "operand" where nothing but a value will do,
+else "value".
+"""
+
+
+# Nodes that hand a value on or compare it, whatever it is.
+_ROLES = {
+    **dict.fromkeys((ast.Keyword, ast.List, ast.Tuple, ast.Return, ast.Declaration), "value"),
+    **dict.fromkeys((ast.Try, ast.Handler, ast.Raise, ast.Yield), "value"),
+    **dict.fromkeys((ast.Set, ast.Dict, ast.Pair), "value"),
+    ast.Compare: "compared",
+}
+
+
+class Names(Record):
+    """What the names of a program stand for.
+
+    Fields:
+        top: Names assigned at top level, declared ones and functions included, in order of first
+            assignment, those assigned inside blocks too.
+        counts: How often each name is assigned at top level, inside blocks too.
+        once: Names assigned exactly once, at top level outside any block, with the assignment;
+            without functions and declarations. An update (`x += 1`) is an assignment.
+        constants: Those of `once` whose value is a constant expression.
+        declared: Declared inputs by name, in order.
+        sizes: Names of sizes in the types of declared inputs, in order, that are not declared
+            inputs themselves.
+        free: Inputs of a program without declarations, in order of first reading.
+        imports: What names bound by imports stand for, as full paths ("torch.nn.functional").
+        members: Attributes and methods of the program's own classes, if it has any; an own
+            differentiable function without attributes is none.
+        rules: Names of own differentiable functions.
+        signatures: The built-ins.
+    """
+
+    __slots__ = (
+        "top",
+        "counts",
+        "once",
+        "constants",
+        "declared",
+        "sizes",
+        "free",
+        "imports",
+        "members",
+        "rules",
+        "signatures",
+        "_bound",
+    )
+    top: tuple[str, ...]
+    counts: dict[str, int]
+    once: dict[str, ast.Assign]
+    constants: dict[str, ast.Assign]
+    declared: dict[str, ast.Declaration]
+    sizes: tuple[str, ...]
+    free: tuple[str, ...]
+    imports: dict[str, str]
+    members: frozenset[str]
+    rules: frozenset[str]
+    signatures: Signatures
+    _bound: frozenset[str]
+
+    def is_bound(self, name: str, scope: Scope | None = None) -> bool:
+        """Whether a name is the program's own, in a scope: assigned, declared, a size, an input."""
+        return name in self._bound or (scope is not None and scope.binds(name))
+
+    def builtin(self, expr: ast.Expr, scope: Scope | None = None) -> str | None:
+        """Name of the built-in that an expression stands for in a scope, or None."""
+        return builtin_name(
+            expr, lambda name: self.is_bound(name, scope), self.signatures, self.imports
+        )
+
+    def imported(self, expr: ast.Expr, scope: Scope | None = None) -> str | None:
+        """Full path of what an expression names in the library, or None."""
+        path = self.path(expr, scope)
+        if path is None:
+            return None
+        root, _, rest = path.partition(".")
+        if rest and root in _LIBRARY:
+            path = f"{_LIBRARY[root]}.{rest}"
+        path = modules.of_library(path)
+        return path if self.signatures.in_library(path) else None
+
+    def value_of(self, path: str, span: Span) -> ir.Operand | None:
+        """What is imported by a full path, if that is a value."""
+        module, _, name = path.rpartition(".")
+        builtin = modules.member(module, name, self.signatures)
+        if builtin is not None:
+            return ir.Builtin(builtin, span)
+        path = modules.of_library(path)
+        return ir.Imported(path, span) if self.signatures.in_library(path) else None
+
+    def is_rule(self, made: ast.Class, scope: Scope | None = None) -> bool:
+        """Whether a class is an own differentiable function, or inherits from one."""
+        return any(
+            self.path(base, scope) in RULE_BASES
+            or (isinstance(base, ast.Name) and base.id in self.rules)
+            for base in made.bases
+        )
+
+    def called(self, call: ast.Call, scope: Scope | None = None) -> str | None:
+        """Name of the built-in that a call means, or None. A plain name may be Python's own for as
+        many arguments, like `sum(items, start)`, and so may `math.log(x, base)`.
+        """
+        own = f"builtins_{self.path(call.function, scope)}".replace(".", "_")
+        if own in self.signatures:
+            if self.signatures[own].variadic:
+                return own
+            names = self.signatures[own].positional
+            keywords = {keyword.name for keyword in call.keywords}
+            if len(call.args) + len(keywords) == len(names) and keywords <= {*names}:
+                return own
+        return self.builtin(call.function, scope)
+
+    def path(self, expr: ast.Expr, scope: Scope | None = None) -> str | None:
+        """Full dotted path of an expression that begins with no name of the program's own."""
+        return full_path(expr, lambda name: self.is_bound(name, scope), self.imports)
+
+
+def analyse(module: ast.Module, signatures: Signatures, given: frozenset[str]) -> Names:
+    """Find out what the names of a program stand for.
+
+    Args:
+        module: The program, as parsed; it need not be right.
+        signatures: The built-ins.
+        given: Names given from outside. In a program without declarations such a name is an input
+            where it is read, even if it is a built-in's.
+    """
+    counts: dict[str, int] = {}
+    for name in (*assigned(module.body), *_made_global(module.body)):
+        counts[name] = counts.get(name, 0) + 1
+    imports = dict(_imports(module.body))
+    for name in imports:  # what is imported under a name of the program is assigned to it
+        if name in counts:
+            counts[name] += 1
+    declared: dict[str, ast.Declaration] = {}
+    for statement in module.body:
+        if isinstance(statement, ast.Declaration):
+            declared.setdefault(statement.name, statement)
+    sizes = tuple(dict.fromkeys(s for d in declared.values() for s in _sizes(d)))
+    sizes = tuple(size for size in sizes if size not in declared)
+
+    once: dict[str, ast.Assign] = {}
+    for statement in module.body:
+        if isinstance(statement, ast.Assign):
+            for target in statement.targets:
+                for name in target_names(target):
+                    if counts[name] == 1:
+                        once[name] = statement
+
+    owned = frozenset((*counts, *sizes))
+    free: tuple[str, ...] = ()
+    if not declared:
+        free = tuple(_free(module, owned.union(imports), signatures, given))
+    bound = owned.union(free)
+    constants = {
+        name: statement
+        for name, statement in once.items()
+        if any(isinstance(t, ast.Name) and t.id == name for t in statement.targets)
+        and _is_constant(statement.value, bound, signatures, imports)
+    }
+    top = tuple(counts)
+    named = (top, counts, once, constants, declared, sizes, free, imports)
+    classes = [*_classes(module)]
+    rules = _rules(classes, imports)
+    own = _members(module, classes, rules)
+    members = frozenset((*own, *modules.methods(imports.values())))
+    return Names(*named, members, rules, signatures, bound)
+
+
+def function_scope(function: Function, outer: Scope | None) -> Scope:
+    """The scope of a `def`, `lambda` or comprehension: its parameters and what it assigns."""
+    kind = "function" if outer is None or outer.kind == "function" else "method"
+    while outer is not None and outer.kind == "class":
+        outer = outer.outer
+    return Scope(frozenset(local_names(function)), outer, kind)
+
+
+def class_scope(made: ast.Class, outer: Scope | None) -> Scope:
+    """The scope of the statements in the body of a class."""
+    return Scope(frozenset(assigned(made.body)), outer, "class")
+
+
+def local_names(function: Function) -> tuple[str, ...]:
+    """Parameters, then the other names that a function assigns, in order."""
+    if isinstance(function, ast.Comprehension):
+        targets = (name for clause in function.clauses for name in target_names(clause.target))
+        return tuple(dict.fromkeys(targets))
+    params = (param.name for param in function.params)
+    if isinstance(function, ast.Lambda):
+        return tuple(dict.fromkeys(params))
+    outer = {*outer_names(function.body)}
+    own = (name for name in assigned(function.body) if name not in outer)
+    return tuple(dict.fromkeys((*params, *own)))
+
+
+def outer_names(body: tuple[ast.Statement, ...]) -> Iterator[str]:
+    """Names around a function that its statements assign, by `global` and `nonlocal`."""
+    pending = list(reversed(body))
+    while pending:
+        statement = pending.pop()
+        if isinstance(statement, ast.Outer):
+            yield from statement.names
+        elif not isinstance(statement, (ast.Def, ast.Class)):
+            pending.extend(reversed(_inner(statement)))
+
+
+def _made_global(body: tuple[ast.Statement, ...]) -> Iterator[str]:
+    """Names of the top level that functions assign: what they hold is no constant."""
+    pending = list(reversed(body))
+    while pending:
+        statement = pending.pop()
+        if isinstance(statement, ast.Outer) and statement.kind == "global":
+            yield from (name for name in statement.names for _ in range(2))
+        pending.extend(reversed(_inner(statement)))
+
+
+def target_names(target: ast.Expr) -> Iterator[str]:
+    """Names that an assignment to a target assigns: none for `x[i]` and `x.grad`."""
+    pending = [target]
+    while pending:
+        expr = pending.pop()
+        if isinstance(expr, ast.Name):
+            yield expr.id
+        elif isinstance(expr, (ast.Tuple, ast.List)):
+            pending.extend(reversed(expr.items))
+        elif isinstance(expr, ast.Starred):
+            pending.append(expr.value)
+
+
+def is_constant(expr: ast.Expr, names: Names) -> bool:
+    """Whether a top-level expression is constant: made of literals, arithmetic and operations
+    other than random ones.
+    """
+    return _is_constant(expr, names._bound, names.signatures, names.imports)
+
+
+def walk(node: ast.Node, scope: Scope | None = None) -> Iterator[Visit]:
+    """A node that stands in a scope, and every node in it whose value is used, in the order of
+    the text. Contexts of `with` and their like behind `@` and assigned names are left out.
+    """
+    pending: list[Visit] = [(node, "value", scope)]
+    while pending:
+        visit = node, _, scope = pending.pop()
+        yield visit
+        kind = type(node)
+        if kind is ast.Name or kind is ast.Literal:
+            continue
+        if isinstance(node, ast.Binary):  # the commonest by far: without a generator
+            pending.append((node.right, "operand", scope))
+            pending.append((node.left, "operand", scope))
+        else:
+            pending += reversed([*_parts(node, scope)])
+
+
+def _parts(node: ast.Node, scope: Scope | None) -> Iterator[Visit]:
+    """The parts of a node, each with its role and scope."""
+    match node:
+        case ast.Unary(op="-", operand=ast.Literal() as number):
+            yield (number, "negated", scope)
+        case ast.Call():
+            yield (node.function, "call", scope)
+            for arg in (*node.args, *node.keywords):
+                yield (arg, "value", scope)
+        case ast.Attribute():
+            yield (node.value, "base", scope)
+        case ast.Lambda() | ast.Def():
+            for param in node.params:
+                if param.default is not None:
+                    yield (param.default, "value", scope)
+            if isinstance(node, ast.Def):
+                for decorator in node.decorators:
+                    if not _is_mark(decorator):
+                        yield (decorator, "call", scope)
+            inner = function_scope(node, scope)
+            for part in node.body if isinstance(node, ast.Def) else (node.body,):
+                yield (part, "value", inner)
+        case ast.Comprehension():
+            inner = function_scope(node, scope)
+            for clause in node.clauses:
+                first = clause is node.clauses[0]
+                yield (clause.iterable, "operand", scope if first else inner)
+                yield from _read_in_target(clause.target, inner)
+                for condition in clause.conditions:
+                    yield (condition, "operand", inner)
+            yield (node.element, "value", inner)
+        case ast.Delete():
+            for target in node.targets:
+                yield from _read_in_target(target, scope)
+        case ast.Class():
+            for base in node.bases:
+                yield (base, "class", scope)
+            for decorator in node.decorators:
+                yield (decorator, "call", scope)
+            inner = class_scope(node, scope)
+            for statement in node.body:
+                yield (statement, "value", inner)
+        case ast.With():
+            if not _is_mark(node.context):
+                yield (node.context, "value", scope)
+            elif isinstance(node.context, ast.Call):
+                for given in (*node.context.args, *node.context.keywords):
+                    yield (given, "value", scope)
+            if node.target is not None:
+                yield from _read_in_target(node.target, scope)
+            for statement in node.body:
+                yield (statement, "value", scope)
+        case ast.Handler(type=ast.Name() as kind):
+            yield (kind, "class", scope)
+            for statement in node.body:
+                yield (statement, "value", scope)
+        case ast.Raise(value=ast.Name() as kind, cause=None):
+            yield (kind, "class", scope)
+        case ast.Assign():
+            for target in node.targets:
+                yield from _read_in_target(target, scope)
+            yield (node.value, "value", scope)
+        case ast.For():
+            yield from _read_in_target(node.target, scope)
+            yield (node.iterable, "operand", scope)
+            for statement in (*node.body, *node.orelse):
+                yield (statement, "value", scope)
+        case _:
+            role = _ROLES.get(type(node), "operand")
+            for name in node._fields:
+                value = getattr(node, name)
+                for part in value if isinstance(value, tuple) else (value,):
+                    if isinstance(part, ast.Node):
+                        yield (part, role, scope)
+
+
+MARKS = frozenset(
+    {"once_differentiable", "staticmethod", "no_grad", "enable_grad", "inference_mode"}
+)
+"""Decorators that are no values, as they stand at the end of a dotted name."""
+
+
+def _is_mark(decorator: ast.Expr) -> bool:
+    names = dotted(decorator.function if isinstance(decorator, ast.Call) else decorator)
+    return names is not None and names[-1] in MARKS
+
+
+def _read_in_target(target: ast.Expr, scope: Scope | None) -> Iterator[Visit]:
+    if isinstance(target, (ast.Tuple, ast.List)):
+        for item in target.items:
+            yield from _read_in_target(item, scope)
+    elif isinstance(target, ast.Starred):
+        yield from _read_in_target(target.value, scope)
+    elif not isinstance(target, ast.Name):
+        yield (target, "value", scope)
+
+
+def assigned(body: tuple[ast.Statement, ...]) -> Iterator[str]:
+    """Names that statements assign in their own scope, in order, with repetitions. Functions,
+    classes and declarations assign their names too.
+    """
+    pending = list(reversed(body))
+    while pending:
+        statement = pending.pop()
+        match statement:
+            case ast.Assign():
+                for target in statement.targets:
+                    yield from target_names(target)
+            case ast.Update():
+                yield from target_names(statement.target)
+            case ast.For():
+                yield from target_names(statement.target)
+                pending.extend(reversed((*statement.body, *statement.orelse)))
+            case ast.If() | ast.While():
+                pending.extend(reversed((*statement.body, *statement.orelse)))
+            case ast.With():
+                if statement.target is not None:
+                    yield from target_names(statement.target)
+                pending.extend(reversed(statement.body))
+            case ast.Try():
+                pending.extend(reversed((*statement.orelse, *statement.last)))
+                for handler in reversed(statement.handlers):
+                    pending.extend(reversed(handler.body))
+                pending.extend(reversed(statement.body))
+                yield from (handler.name for handler in statement.handlers if handler.name)
+            case ast.Def() | ast.Class() | ast.Declaration():
+                yield statement.name
+            case _:
+                pass
+
+
+def annotated(body: tuple[ast.Statement, ...]) -> list[str]:
+    """Names that stand with a type in the body of a class, in order."""
+    found = []
+    for statement in body:
+        if isinstance(statement, ast.Declared):
+            found.append(statement.name)
+        elif isinstance(statement, ast.Annotated) and isinstance(statement.targets[0], ast.Name):
+            found.append(statement.targets[0].id)
+    return list(dict.fromkeys(found))
+
+
+def _inner(statement: ast.Statement) -> tuple[ast.Statement, ...]:
+    """The statements of the blocks of a statement, of functions and classes, too."""
+    match statement:
+        case ast.If() | ast.While() | ast.For():
+            return (*statement.body, *statement.orelse)
+        case ast.With() | ast.Def() | ast.Class():
+            return statement.body
+        case ast.Try():
+            handled = (s for handler in statement.handlers for s in handler.body)
+            return (*statement.body, *handled, *statement.orelse, *statement.last)
+    return ()
+
+
+def _classes(module: ast.Module) -> Iterator[ast.Class]:
+    """The classes that a program makes anywhere, in order."""
+    pending = list(reversed(module.body))
+    while pending:
+        statement = pending.pop()
+        pending += reversed(_inner(statement))
+        if isinstance(statement, ast.Class):
+            yield statement
+
+
+def _rules(classes: Iterable[ast.Class], imports: Mapping[str, str]) -> frozenset[str]:
+    """Names of the classes that are own differentiable functions."""
+    found: set[str] = set()
+    for made in classes:
+        bases = {full_path(base, lambda name: False, imports) for base in made.bases}
+        if not (RULE_BASES.isdisjoint(bases) and found.isdisjoint(bases)):
+            found.add(made.name)
+    return frozenset(found)
+
+
+def _members(
+    module: ast.Module, classes: Iterable[ast.Class], rules: frozenset[str]
+) -> Iterator[str]:
+    """Names of attributes and methods, in a program that has classes with any of its own."""
+    found = False
+    for made in classes:
+        own = [name for name in assigned(made.body) if name not in METHODS_OF_RULES]
+        if made.name not in rules or own:
+            found = True
+            yield from assigned(made.body)
+    if found:
+        yield from assigned_attributes(module)
+
+
+def assigned_attributes(module: ast.Module) -> Iterator[str]:
+    """Attributes that a program gives values."""
+    for node, _, _ in walk(module):
+        targets: tuple[ast.Expr, ...] = ()
+        if isinstance(node, ast.Assign):
+            targets = node.targets
+        elif isinstance(node, (ast.Update, ast.For, ast.With)) and node.target is not None:
+            targets = (node.target,)
+        pending = list(targets)
+        while pending:
+            target = pending.pop()
+            if isinstance(target, ast.Attribute):
+                yield target.name
+            elif isinstance(target, (ast.Tuple, ast.List)):
+                pending += target.items
+            elif isinstance(target, ast.Starred):
+                pending.append(target.value)
+        if isinstance(node, ast.Call):
+            yield from _registered(node)
+
+
+_REGISTERING = frozenset(
+    {"add_module", "register_buffer", "register_module", "register_parameter", "setattr"}
+)
+
+
+def _registered(call: ast.Call) -> Iterator[str]:
+    """The attribute that a call gives a value by its name."""
+    names = dotted(call.function)
+    if (names[-1] if names else getattr(call.function, "name", "")) in _REGISTERING:
+        literals = (a.value for a in call.args if isinstance(a, ast.Literal))
+        yield from (value for value in literals if isinstance(value, str))
+
+
+def names_later(node: ast.Node) -> bool:
+    """Whether a node gives an attribute a name that is known only when a program runs."""
+    if isinstance(node, ast.Class):
+        return any(isinstance(s, ast.Def) and s.name == "__getattr__" for s in node.body)
+    if isinstance(node, ast.Call) and getattr(node.function, "id", "") == "setattr":
+        return len(node.args) > 1 and not isinstance(node.args[1], ast.Literal)
+    return sets_by_key(node)
+
+
+def sets_by_key(node: ast.Node) -> bool:
+    """Whether a node is `x.__dict__[name] = value`."""
+    targets = node.targets if isinstance(node, ast.Assign) else ()
+    return any(
+        isinstance(t, ast.Index) and getattr(t.value, "name", "") == "__dict__" for t in targets
+    )
+
+
+def _imports(body: tuple[ast.Statement, ...]) -> Iterator[tuple[str, str]]:
+    """Names that imports bind, anywhere in the program, with what they stand for."""
+    pending = list(reversed(body))
+    while pending:
+        statement = pending.pop()
+        if isinstance(statement, ast.Import):
+            module = statement.module
+            for name, alias in statement.names:
+                if not name:
+                    root = module.partition(".")[0]
+                    yield (alias, module) if alias else (root, root)
+                elif name != "*" and module != "__future__":
+                    yield alias or name, f"{module}.{name}"
+        else:
+            pending.extend(reversed(_inner(statement)))
+
+
+def _sizes(declaration: ast.Declaration) -> Iterator[str]:
+    if declaration.type is not None:
+        for size in declaration.type.sizes or ():
+            if isinstance(size, str):
+                yield size
+
+
+def _free(
+    module: ast.Module, owned: frozenset[str], signatures: Signatures, given: frozenset[str]
+) -> Iterator[str]:
+    found: dict[str, bool] = {}  # by name: whether it is read otherwise than before a `.`
+    for node, role, scope in walk(module):
+        if not isinstance(node, ast.Name) or role in ("call", "class") or node.id in owned:
+            continue
+        if scope is not None and scope.binds(node.id):
+            continue
+        if node.id not in given and (node.id in signatures or _is_foreign(node.id)):
+            continue
+        if signatures.in_library(node.id):
+            continue
+        found[node.id] = found.get(node.id, False) or role != "base"
+    for name, as_value in found.items():
+        if as_value or name in given or not (name in PREFIXES or _is_module(name)):
+            yield name
+
+
+def _is_module(name: str) -> bool:
+    """Whether a name of which only attributes are read is a module, and no input."""
+    from gradcli.grammar.meaning import foreign
+
+    return modules.is_module(f"torch.{name}") or foreign.module(name)
+
+
+def _is_foreign(name: str) -> bool:
+    """Whether a name is a constant of another language, and no input."""
+    from gradcli.grammar.meaning import foreign
+
+    return foreign.constant(name) is not None
+
+
+def _is_constant(
+    expr: ast.Expr, bound: frozenset[str], signatures: Signatures, imports: Mapping[str, str]
+) -> bool:
+    pending: list[ast.Expr] = [expr]
+    while pending:
+        node = pending.pop()
+        match node:
+            case ast.Literal():
+                pass
+            case ast.Unary():
+                pending.append(node.operand)
+            case ast.Binary():
+                pending += (node.left, node.right)
+            case ast.Compare():
+                pending += (node.first, *node.rest)
+            case ast.Boolean():
+                pending += node.values
+            case ast.List() | ast.Tuple():
+                pending += node.items
+            case ast.Name() | ast.Attribute():
+                name = builtin_name(node, bound.__contains__, signatures, imports)
+                if name is None or not signatures[name].constant:
+                    return False
+            case ast.Call():
+                name = builtin_name(node.function, bound.__contains__, signatures, imports)
+                if name is None and isinstance(node.function, ast.Attribute):
+                    name = node.function.name
+                    if name not in signatures or not signatures[name].method:
+                        return False
+                    pending.append(node.function.value)
+                if name is None or signatures[name].constant or not signatures[name].pure:
+                    return False
+                pending += node.args
+                pending += (keyword.value for keyword in node.keywords)
+            case _:
+                return False
+    return True

@@ -1,0 +1,65 @@
+"""From targets to the instructions that put values there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from gradcli import ir
+from gradcli.grammar.meaning.slots import Slots
+from gradcli.grammar.syntax import ast
+from gradcli.source import Span
+
+
+class Targets(Slots):
+    """The targets of assignments, loops and comprehensions while a program is lowered."""
+
+    def expression(self, e: ast.Expr, into: int | None = None) -> ir.Operand:
+        """The operand that holds the value of an expression."""
+        raise NotImplementedError
+
+    def store(self, target: ast.Expr, value: ir.Operand, span: Span) -> None:
+        """Put a value where a target says."""
+        match target:
+            case ast.Name():
+                slot = self.slot_of(target.id)
+                assert slot is not None
+                self.emit(ir.Copy(span, slot, value))
+            case ast.Attribute():
+                receiver = self.expression(target.value)
+                self.emit(ir.SetAttribute(target.span, receiver, target.name, value))
+            case ast.Index():
+                receiver = self.expression(target.value)
+                self.emit(ir.SetItem(target.span, receiver, self.expression(target.index), value))
+            case ast.Tuple() | ast.List():
+                self.unpack(target.items, value, span)
+            case _:
+                raise AssertionError(f"{type(target).__name__} is no target")
+
+    def unpack(self, items: Sequence[ast.Expr], value: ir.Operand, span: Span) -> None:
+        """Put the items of a value where several targets say."""
+        stars = [at for at, item in enumerate(items) if isinstance(item, ast.Starred)]
+        targets = [item.value if isinstance(item, ast.Starred) else item for item in items]
+        slots = []
+        for target in targets:
+            slot = self.slot_of(target.id) if isinstance(target, ast.Name) else self.temporary()
+            assert slot is not None
+            slots.append(slot)
+        self.emit(ir.Unpack(span, tuple(slots), value, stars[0] if stars else None))
+        for target, slot in zip(targets, slots, strict=True):
+            if not isinstance(target, ast.Name):
+                self.store(target, ir.Slot(slot, target.span), span)
+
+    def turns(
+        self, span: Span, target: ast.Expr, iterable: ir.Operand, body: Callable[[], None]
+    ) -> None:
+        """A loop over the items of a value, whose body is made, in its block, by `body`."""
+        outside, self.out = self.out, []
+        if isinstance(target, ast.Name):
+            slot = self.slot_of(target.id)
+            assert slot is not None
+        else:
+            slot = self.temporary()
+            self.store(target, ir.Slot(slot, target.span), target.span)
+        body()
+        made, self.out = self.out, outside
+        self.emit(ir.For(span, slot, iterable, made))

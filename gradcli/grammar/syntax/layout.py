@@ -1,0 +1,112 @@
+"""Indentation: from the tokens of lines to the tokens of statements and blocks.
+
+One pass serves both our parser and Lark, so it works on plain tuples. Line breaks inside brackets
+and blank lines go; a line break that ends a statement stays; `_INDENT` and `_DEDENT` are put in
+where blocks begin and end. Inserted tokens are empty and stand right behind the last real one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TypeAlias
+
+from gradcli.errors import Label
+from gradcli.grammar.syntax.faults import Fault
+from gradcli.source import Span
+
+Token: TypeAlias = tuple[str, str, int, int]
+"""Terminal, text, start and end."""
+
+MAX_BLOCKS = 100
+
+_CLOSERS = {")": "(", "]": "[", "}": "{"}
+OPENERS, CLOSERS = frozenset({"LPAR", "LSQB", "LBRACE"}), frozenset({"RPAR", "RSQB", "RBRACE"})
+_STRUCTURE = OPENERS | CLOSERS | {"_NEWLINE"}
+
+
+def layout(tokens: Iterable[Token], end: int, *, bracketed: bool = False) -> Iterator[Token]:
+    """Tokens with blocks marked, and `$END` behind the last. `end` is where the text ends. When
+    bracketed, the text is an expression that may break lines anywhere.
+
+    Raises:
+        Fault: A bracket without its partner, an indentation that fits no block.
+    """
+    brackets: list[Token] = []
+    indents = [""]
+    between = not bracketed  # between statements: the next token begins one
+    indent: str | None = None
+    last = 0
+    for token in tokens:
+        kind, text, start, stop = token
+        if kind in _STRUCTURE:
+            if kind == "_NEWLINE":
+                if brackets or bracketed:
+                    continue
+                if not between:
+                    yield "_NEWLINE", "", last, last
+                    between = True
+                indent = text.lstrip("\r\n")
+                continue
+            if text in _CLOSERS:
+                _close(brackets, token)
+            else:
+                brackets.append(token)
+        if between:
+            between = False
+            if indent is None:
+                if start > 0:
+                    raise Fault("bad-indent", "the first line is indented", 0, start)
+            elif indent != indents[-1]:
+                for inserted in _blocks(indents, indent, start):
+                    yield inserted, "", last, last
+        last = stop
+        yield token
+    if brackets:
+        raise unclosed(brackets[-1])
+    if not between and not bracketed:
+        yield "_NEWLINE", "", last, last
+    for _ in indents[1:]:
+        yield "_DEDENT", "", last, last
+    yield "$END", "", end, end
+
+
+def unclosed(opener: Token) -> Fault:
+    """The fault of a bracket that nothing closes."""
+    _, text, start, end = opener
+    return Fault("unclosed-bracket", f"`{text}` is never closed", start, end)
+
+
+def _close(brackets: list[Token], closer: Token) -> None:
+    _, text, start, end = closer
+    if not brackets:
+        message = f"`{text}` closes nothing: there is no `{_CLOSERS[text]}` before it"
+        raise Fault("unclosed-bracket", message, start, end)
+    _, opener, opened, opened_end = brackets.pop()
+    if opener != _CLOSERS[text]:
+        label = Label(Span(opened, opened_end), f"this `{opener}` is open")
+        message = f"`{text}` does not close `{opener}`"
+        raise Fault("unclosed-bracket", message, start, end, labels=(label,))
+
+
+def _blocks(indents: list[str], indent: str, start: int) -> list[str]:
+    """The tokens for a line indented otherwise than the one before. Changes `indents`."""
+    indent = indent.replace("\f", "")
+    begin = start - len(indent)
+    current = indents[-1]
+    if indent == current:
+        return []
+    if indent in indents:
+        count = len(indents) - 1 - indents.index(indent)
+        del indents[-count:]
+        return ["_DEDENT"] * count
+    if indent.startswith(current):
+        if len(indents) > MAX_BLOCKS:
+            message = f"blocks are nested more than {MAX_BLOCKS} deep"
+            raise Fault("nested-too-deep", message, begin, start)
+        indents.append(indent)
+        return ["_INDENT"]
+    if not current.startswith(indent):
+        message = "the indentation mixes tabs and spaces otherwise than the lines above"
+        raise Fault("bad-indent", message, begin, start)
+    message = "this indentation fits none of the blocks above"
+    raise Fault("bad-indent", message, begin, start)

@@ -1,0 +1,266 @@
+"""The parser: an LALR driver over the tables of grad.lark that builds the tree as it goes.
+
+Nothing here calls itself, so a program of any length and nesting parses in bounded stack.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import Any, TypeAlias
+
+from gradcli.collecting import Uncollected
+from gradcli.errors import ProgramError
+from gradcli.grammar.syntax import ast
+from gradcli.grammar.syntax.faults import Fault
+from gradcli.grammar.syntax.layout import Token, layout
+from gradcli.grammar.syntax.lexer import tokens
+from gradcli.grammar.syntax.tables import Keep, Rule, Tables, load
+from gradcli.grammar.syntax.transform import Transform
+from gradcli.source import Source, Span
+
+MAX_DEPTH = 200
+
+
+def parse(source: Source) -> ast.Module:
+    """The syntax tree of a program.
+
+    Raises:
+        ProgramError: The text is no program; with an error for each line that is no part of one.
+    """
+    _check_characters(source)
+    try:
+        tree = _parse(source, "module", 0)
+    except Fault as first:
+        from gradcli.grammar.syntax.mending import offer
+        from gradcli.grammar.syntax.recovery import faults
+
+        found = list(faults(source.text, first, _first_fault))
+        offer(found, source.text, reads)
+        raise ProgramError(*(fault.diagnostic(source) for fault in found)) from None
+    assert isinstance(tree, ast.Module)
+    return tree
+
+
+def reads(text: str) -> bool:
+    """Whether a text is a program, what its names mean aside."""
+    return _first_fault(text, 0) is None
+
+
+def _first_fault(text: str, begin: int) -> Fault | None:
+    try:
+        _parse(Source("", text), "module", begin)
+    except Fault as fault:
+        return fault
+    return None
+
+
+def parse_expression(source: Source, begin: int = 0) -> ast.Expr:
+    """The syntax tree of a text that is one expression from an offset on.
+
+    Raises:
+        ProgramError: The text is no expression.
+    """
+    _check_characters(source)
+    try:
+        tree: ast.Expr = _parse(source, "expression", begin)
+    except Fault as fault:
+        raise fault.error(source) from None
+    return tree
+
+
+def _check_characters(source: Source) -> None:
+    """Refuse what may stand nowhere, not even in a comment."""
+    if "\0" in source.text or not source.text.isascii():
+        from gradcli.grammar.syntax.unreadable import check_characters
+
+        try:
+            check_characters(source.text)
+        except Fault as fault:
+            raise fault.error(source) from None
+
+
+def _parse(source: Source, start: str, begin: int) -> Any:
+    with Uncollected():  # looking through the tree takes a third of the time
+        return _Parser(source).tree(start, begin, len(source.text), MAX_DEPTH)
+
+
+class _Parser:
+    """The parser of one source."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._tables: Tables = load()
+        self._rules = prepare(self._tables.rules, Transform(self._part))
+
+    def _part(self, start: int, end: int) -> ast.Expr:
+        """An expression in the braces of an f-string."""
+        tree: ast.Expr = self.tree("expression", start, end, MAX_DEPTH // 4)
+        return tree
+
+    def tree(self, start: str, begin: int, end: int, depth: int) -> Any:
+        """What the text from `begin` to `end` is, as `start`, nested at most `depth` levels."""
+        tables = self._tables
+        words = tokens(tables, self._source.text, begin, end)
+        placed = layout(words, end, bracketed=start == "expression")
+        try:
+            return _drive(tables, self._rules, placed, tables.starts[start], depth)
+        except _Unexpected as error:
+            from gradcli.grammar.syntax.explain import explain
+
+            raise explain(self._source, start, begin, end, error.token) from None
+
+
+class _Unexpected(Exception):
+    """No rule goes on with this token."""
+
+    def __init__(self, token: Token) -> None:
+        super().__init__(token)
+        self.token = token
+
+
+# How a rule counts as nesting: not at all, as a level around its parts, as one around its right
+# side only, so that chains `a + b + c ...` may have any length, or as a fresh start.
+SAME, DEEPER, CHAIN, FRESH = range(4)
+
+_LEVELS = {
+    **dict.fromkeys(
+        (
+            "and_test",
+            "attribute",
+            "call",
+            "comparison",
+            "if_else",
+            "index",
+            "lambda_expression",
+            "list_display",
+            "or_test",
+            "tuple_display",
+            "unary",
+        ),
+        DEEPER,
+    ),
+    "binary": CHAIN,
+    "block": FRESH,
+}
+
+Maker: TypeAlias = Callable[..., Any]
+Prepared: TypeAlias = tuple[str, int, Maker | None, bool, Keep | None, int]
+"""Origin, size, what makes the node, whether the one part is the whole, what is kept, level."""
+
+Entry: TypeAlias = tuple[int, Any, int, int, int]
+"""A symbol on the stack: the state behind it, its value, start, end and depth."""
+
+
+def prepare(rules: Iterable[Rule], transform: Transform) -> list[Prepared]:
+    """Rules with their methods looked up: a missing one is found before anything is parsed."""
+    return [
+        (
+            origin,
+            size,
+            getattr(transform, method) if method else None,
+            single,
+            keep,
+            _LEVELS.get(method, SAME),
+        )
+        for origin, size, method, single, keep in rules
+    ]
+
+
+def _drive(
+    tables: Tables, rules: list[Prepared], stream: Iterable[Token], start: int, limit: int
+) -> Any:
+    """Shift and reduce until the end."""
+    rows = tables.states
+    stack: list[Entry] = [(start, None, 0, 0, 0)]
+    push, pop = stack.append, stack.pop
+    climbs: dict[tuple[int, str, str], tuple[int, int | None]] = {}
+    new_span: Any = partial(tuple.__new__, Span)  # a third of the time of `Span(first, last)`
+    state = start
+    for token in stream:
+        kind, text, begin, end = token
+        default, actions, _ = rows[state]
+        action = actions.get(kind, default)
+        while action is None or action < 0:
+            if action is None:
+                raise _Unexpected(token)
+            origin, size, make, single, keep, level = rules[-1 - action]
+            value: Any
+            if size == 3 and level == CHAIN:  # most reductions of all are of operators
+                _, right, _, last, deeper = pop()
+                _, sign, _, _, _ = pop()
+                _, left, first, _, depth = pop()
+                depth = depth if depth > deeper else deeper + 1
+                value = ast.Binary(new_span((first, last)), sign, left, right)
+            else:
+                parts: Sequence[Any]
+                if size == 1:
+                    _, value, first, last, depth = pop()
+                    parts = [value]
+                elif size:
+                    entries = stack[-size:]
+                    del stack[-size:]
+                    first, last = entries[0][2], entries[-1][3]
+                    parts = [entry[1] for entry in entries]
+                    depth = max([entry[4] for entry in entries])
+                else:
+                    parts, first, last, depth = [], begin, begin, 0
+                if level != SAME:
+                    depth = 0 if level == FRESH else depth + 1
+                if keep is not None:
+                    parts = _kept(keep, parts)
+                if make is not None:
+                    value = make(new_span((first, last)), *parts)
+                elif single:
+                    value = parts[0]
+                else:
+                    value = parts if keep is not None else list(parts)
+            if depth > limit:
+                raise _too_deep(first, last, limit)
+            below = stack[-1][0]
+            key = (below, origin, kind)
+            found = climbs.get(key)
+            if found is None:
+                found = climbs[key] = _climb(tables, below, origin, kind)
+            state, action = found
+            push((state, value, first, last, depth))
+        state = action
+        push((state, text, begin, end, 0))
+    return stack[-2][1]
+
+
+def _climb(tables: Tables, below: int, origin: str, kind: str) -> tuple[int, int | None]:
+    """Above the state `below` and a reduction to `origin`, when the next token is of that kind:
+    the state after all the reductions of one symbol to another, such as `?sum: term` and the like,
+    that follow one another there, and the action in it.
+    """
+    while True:
+        default, actions, _ = tables.states[state := tables.states[below][2][origin]]
+        action = actions.get(kind, default)
+        if action is None or action >= 0:
+            return state, action
+        origin, size, _, single, _ = tables.rules[-1 - action]
+        if not (size == 1 and single):
+            return state, action
+
+
+def _kept(keep: Keep, parts: Sequence[Any]) -> list[Any]:
+    """The parts that count: punctuation left out, lists spliced in, None for what is absent."""
+    index, splice, absent = keep[0] if keep else (-1, False, 0)
+    if splice and not absent:  # a list that grows at its end is not copied each time
+        kept: list[Any] = parts[index]
+        keep = keep[1:]
+    else:
+        kept = []
+    for index, splice, absent in keep:
+        kept.extend([None] * absent)
+        if splice:
+            kept.extend(parts[index])
+        elif index >= 0:
+            kept.append(parts[index])
+    return kept
+
+
+def _too_deep(start: int, end: int, limit: int) -> Fault:
+    message = f"the expression is nested more than {limit} levels deep"
+    return Fault("nested-too-deep", message, start, min(end, start + 1))

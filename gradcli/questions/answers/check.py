@@ -1,0 +1,53 @@
+"""What can be known of a program without running it."""
+
+from __future__ import annotations
+
+from gradcli.engine.run.execution.inputs import check_names
+from gradcli.engine.static.check import examine
+from gradcli.engine.static.elaborate import elaborate
+from gradcli.engine.static.facts import told
+from gradcli.ir.program import Instruction
+from gradcli.ir.text import text
+from gradcli.questions.asked.declared import declared
+from gradcli.questions.asked.ignores import spoken
+from gradcli.questions.asked.loaded import Loaded
+from gradcli.questions.asked.request import Request
+from gradcli.questions.asked.wanted import candidates, named, no_such_result
+from gradcli.results import CheckResult
+
+
+def check(loaded: Loaded, request: Request) -> CheckResult:
+    """Findings of a walk on shapes and dtypes alone."""
+    program = loaded.program
+    varying = _varying(loaded, request)
+    asked = () if request.wrt is None else varying
+    found = examine(program, loaded.source, request.given, varying, asked, request.of)
+    inputs = (
+        declared(loaded.source, i.span, i.name, i.kind, i.type, has_default=i.default is not None)
+        for i in program.inputs
+    )
+    return CheckResult(tuple(spoken(found, loaded.source)), tuple(inputs))
+
+
+def listing(loaded: Loaded, request: Request) -> str:
+    """The program of ops as text, with what is known of the result of each instruction."""
+    program = loaded.program
+    varying = _varying(loaded, request)
+    asked = () if request.wrt is None else varying
+    given, result = request.given, program.result
+    facts = elaborate(program, loaded.source, given, varying, asked, result).facts
+
+    def remark(i: Instruction) -> str:
+        known = facts.of(i)
+        return "" if known is None else ", ".join(map(told, known.targets))
+
+    return text(program, remark)
+
+
+def _varying(loaded: Loaded, request: Request) -> list[str]:
+    """The names that would be differentiated; what is asked for must be there."""
+    program, wrt, of = loaded.program, request.wrt, request.of
+    check_names(request.given, program)
+    if of is not None and of not in program.names:
+        raise no_such_result(of, list(program.names))
+    return candidates(program) if wrt is None else named(program, wrt)

@@ -1,0 +1,68 @@
+"""Derivatives compared with differences."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+from gradcli.engine.gradcheck.elsewhere import Coded
+from gradcli.engine.gradcheck.program import OwnCalls, check_program
+from gradcli.engine.run.session.state import Session
+from gradcli.questions.asked.loaded import Loaded
+from gradcli.questions.asked.request import Options, Request
+from gradcli.questions.asked.wanted import Watch, differentiated
+from gradcli.results import GradcheckResult
+
+if TYPE_CHECKING:
+    from gradcli.questions.coded.compiling import Compiling
+
+
+def gradcheck(
+    loaded: Loaded, request: Request, order: int, compiling: Compiling
+) -> GradcheckResult:
+    """The derivatives up to an order, 1 or 2, held against central differences, and each own rule
+    by itself.
+    """
+    compiling.shifted(request, order, 0, 0.0)
+    watch = loaded.watch(request.wrt)
+    calls = OwnCalls()
+    done = loaded.execute(request.given, request.options, watch, own_calls=calls)
+    loaded.float_output(done, request.of)
+    names = differentiated(loaded.program, done.session, watch, done.values)
+    limits = request.options.limits
+    quiet = Options(done.session.seed_used, stream=done.session.stream, limits=limits)
+    moving = Watch(names, asked=names)
+    runs, start = 0, perf_counter()
+
+    def begin() -> None:
+        nonlocal runs
+        runs += 1
+        request.options.progress(runs, None)
+
+    def run(values: Mapping[str, Any], transparent: bool) -> tuple[Session, Any]:
+        begin()
+        again = loaded.execute(request.given, quiet, moving, moved=values, transparent=transparent)
+        return again.session, loaded.output(again, request.of)[1]
+
+    def code(values: Mapping[str, Any]) -> Coded | None:
+        made = compiling.shifted(request, order, runs, perf_counter() - start)
+        if made is None or made.names != names:
+            return None
+        found = made.values(request, values)
+        if found is None:
+            return None
+        begin()
+        return Coded(found, made.shapes, lambda weights: made.gradients(request, values, weights))
+
+    with loaded.passing():
+        checks = check_program(run, names, order, _lines(loaded), code)
+        rules = calls.checked(loaded.source, order)
+    passed = all(check.passed for check in (*checks, *rules))
+    warnings = done.warnings(loaded.source)
+    return GradcheckResult(passed, checks, rules, done.lines, warnings)
+
+
+def _lines(loaded: Loaded) -> dict[str, int]:
+    """The line of each input."""
+    return {i.name: loaded.source.position(i.span.start)[0] for i in loaded.program.inputs}

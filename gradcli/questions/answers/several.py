@@ -1,0 +1,50 @@
+"""One question about several results of a program, which runs once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from gradcli.engine.run.execution.inputs import Given
+from gradcli.errors import ProgramError
+from gradcli.questions.asked.loaded import Done, Loaded
+from gradcli.questions.asked.not_compilable import refusal
+from gradcli.questions.asked.request import Options, Request
+from gradcli.questions.asked.wanted import Watch
+from gradcli.results import Derivative, Several
+
+
+def several(
+    question: Callable[[Loaded, Request], Derivative], of: Sequence[str]
+) -> Callable[[Loaded, Request], Several]:
+    """The question that asks another one about each of these names."""
+
+    def asked(loaded: Loaded, request: Request) -> Several:
+        if request.options.compile == "always":
+            raise ProgramError(refusal("several results are asked for", "ask for one with --of"))
+        once = _RunOnce(loaded)
+        return Several(tuple(question(once, request.about(name)) for name in of))
+
+    return asked
+
+
+class _RunOnce(Loaded):
+    """A program of which all who ask for a run that nobody observes get the same."""
+
+    def __init__(self, loaded: Loaded) -> None:
+        self.__dict__.update(loaded.__dict__)
+        self._done: Done | None = None
+
+    def execute(
+        self,
+        given: Mapping[str, Given],
+        options: Options,
+        watch: Watch,
+        observer: Any = None,
+        **more: Any,
+    ) -> Done:
+        if observer is not None:
+            return super().execute(given, options, watch, observer, **more)
+        if self._done is None:
+            self._done = super().execute(given, options, watch, **more)
+        return self._done

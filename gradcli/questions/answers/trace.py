@@ -1,0 +1,422 @@
+"""The evaluation trace of a run: elementary operations with values, partials and derivatives."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import Any
+
+from gradcli.engine.autodiff.backward import find_all_cotangents
+from gradcli.engine.autodiff.forward import tangents
+from gradcli.engine.autodiff.linearize import Linearized, zeros
+from gradcli.engine.autodiff.paths import age, reachable
+from gradcli.engine.report.partials import Result, partials, recorded_like, recorded_value
+from gradcli.engine.report.values import plain_value
+from gradcli.engine.run.execution.expressions import expression
+from gradcli.engine.run.execution.steps import Around, Step, Steps
+from gradcli.engine.tape.graph import CompositeNode, Node, Watchpoint
+from gradcli.engine.tape.tensor import AccumulateGrad, OpNode, Tensor, node_of
+from gradcli.engine.values.carrier import Like, data_of
+from gradcli.engine.values.data import is_floating, shape_of
+from gradcli.errors import Diagnostic, RunError, UsageError
+from gradcli.questions.answers.graph import Subject, nothing_recorded, subject
+from gradcli.questions.asked.asked import Asked
+from gradcli.questions.asked.loaded import Done, Loaded
+from gradcli.questions.asked.request import Options, Request
+from gradcli.questions.asked.wanted import Watch, candidates, chosen, differentiated, named
+from gradcli.questions.remarks.warnings import warnings
+from gradcli.record import Record
+from gradcli.results import Value
+from gradcli.source import Source
+from gradcli.views import TraceGap, TraceResult, TraceRow
+
+_FIRST, _LAST = 3, 2  # turns that are shown of a long loop
+_MOST = 400  # operations that are shown in all
+
+
+def trace(loaded: Loaded, request: Request, every: bool) -> TraceResult:
+    """The operations that led to the result, all or those of the first and last turns of loops."""
+    steps, asked = _run(loaded, request)
+    output = asked.output
+    root = node_of(output) if isinstance(output, Tensor) else None
+    if root is None:
+        raise nothing_recorded("trace")
+    points = {*asked.line.points, root}
+    columns = tuple(_columns(request))
+    adjoints: dict[Node, Any] = {}
+    dots: Mapping[Node, Any] = {}
+    refused: tuple[Diagnostic, ...] = ()
+    with loaded.passing():
+        if "tangent" in columns:
+            dots = tangents([root], _direction(asked))
+        if "adjoint" in columns:
+            start = root, output.index, asked.weight()
+            try:
+                find_all_cotangents([start], adjoints)
+            except RunError as error:
+                refused = (_unfinished(error, loaded.source),)
+        found = {"adjoint": adjoints, "tangent": dots}
+        known = {name: found[name] for name in columns}
+        rows = tuple(_Rows(asked, steps, root, known, not refused).shown(every))
+    shown = [part for each in (adjoints, dots) for node, part in each.items() if node in points]
+    return TraceResult(
+        asked.name,
+        plain_value(output),
+        rows,
+        columns,
+        asked.done.lines,
+        (*warnings(asked, shown, asked.unused), *refused),
+    )
+
+
+def _unfinished(error: RunError, source: Source) -> Diagnostic:
+    """The warning of a pass back that ends where what it needs was changed since.
+
+    Raises:
+        RunError: If it is refused for any other reason.
+    """
+    found = error.diagnostics[0]
+    if found.code != "changed-in-place":
+        raise error
+    span = found.labels[-1].span if found.labels else None
+    return Diagnostic(
+        found.code,
+        f"no further adjoints: {found.message}",
+        source,
+        span,
+        labels=found.labels,
+        help=found.help,
+        severity="warning",
+    )
+
+
+def _run(loaded: Loaded, request: Request) -> tuple[Steps, Asked]:
+    """A run that keeps what it records, by the names that it is differentiated by and no others."""
+    watch = _watch(loaded, request)
+    steps = Steps(loaded.source)
+    done = loaded.execute(request.given, request.options, watch.keeping(), steps)
+    about = _floating(loaded, done, request)
+    names = _names(loaded, done, watch, about.value)
+    if len(names) < len(done.session.points):
+        steps, again = Steps(loaded.source), done.session
+        silent = Options(again.seed_used, stream=again.stream, limits=request.options.limits)
+        asked = [n for n in watch.asked if n in names]
+        alone = Watch(names, asked=asked, keep=True)
+        printed, done = done.printed, loaded.execute(request.given, silent, alone, steps)
+        done.printed[:] = printed
+        about = _floating(loaded, done, request)
+    session = done.session
+    points = {session.watchpoints[n][0]: session.points[n] for n in names}
+    line = Linearized([about.value], points)
+    fields = {name: getattr(request, name) for name in request._fields}
+    weighed = Request(**fields | {"cotangent": about.cotangent})
+    return steps, Asked(loaded, weighed, done, watch, about.name, about.value, names, line)
+
+
+def _floating(loaded: Loaded, done: Done, request: Request) -> Subject:
+    """What is traced, which must be floating."""
+    found = subject(loaded, done, request)
+    if not is_floating(data_of(found.value)):
+        loaded.float_output(done, request.of)
+    return found
+
+
+def _names(loaded: Loaded, done: Done, watch: Watch, output: Any) -> list[str]:
+    """The names that the run is differentiated by; none where only leaves without one are."""
+    recorded = isinstance(output, Tensor) and node_of(output) is not None
+    if recorded and watch.unasked and not watch.asked and not chosen(loaded.program, done.session):
+        return []
+    return differentiated(loaded.program, done.session, watch, done.values)
+
+
+def _watch(loaded: Loaded, request: Request) -> Watch:
+    along = named(loaded.program, list(request.tangents), "--tangent")
+    if request.wrt is None:
+        if not along:
+            return loaded.watch(None)
+        return Watch([*candidates(loaded.program), *along], asked=along, unasked=True)
+    names = list(dict.fromkeys([*named(loaded.program, request.wrt), *along]))
+    return Watch(names, asked=names)
+
+
+def _columns(request: Request) -> Iterator[str]:
+    if request.mode != "forward":
+        yield "adjoint"
+    if request.tangents or request.mode == "forward":
+        yield "tangent"
+
+
+def _direction(asked: Asked) -> Mapping[Node, Any]:
+    """The direction that is given, or along the only input if that is a number."""
+    if asked.request.tangents:
+        return asked.direction()
+    if len(asked.names) == 1 and shape_of(asked.session.points[asked.names[0]].data) == ():
+        return {asked.node(asked.names[0]): 1.0}
+    help = f"give --tangent NAME=VALUE: the names are {', '.join(asked.names)}"
+    raise UsageError(Diagnostic("usage", "forward mode needs a direction", help=help))
+
+
+class _Operation(Record):
+    """What came of a step: a result, the nodes of which it was made, and the step's number."""
+
+    __slots__ = ("result", "inner", "number")
+    result: Result
+    inner: Collection[Node]
+    number: int
+
+
+class _Rows:
+    """The rows of a trace: `known` has the derivatives by column, all that there are if `whole`."""
+
+    def __init__(
+        self,
+        asked: Asked,
+        steps: Steps,
+        root: Node,
+        known: Mapping[str, Mapping[Node, Any]],
+        whole: bool,
+    ) -> None:
+        self._asked = asked
+        self._source: Source = asked.loaded.source
+        self._steps = steps
+        self._known = known
+        self._whole = whole
+        self._leaves: list[Result] = []
+        self._operations: list[_Operation] = []
+        points = [asked.node(name) for name in asked.names]
+        order = sorted(reachable([root, *points]), key=age)
+        self._values = _not_kept(order)
+        self._sort((root, asked.output.index), order)
+        self._ids = self._named()
+
+    def shown(self, every: bool) -> Iterator[TraceRow | TraceGap]:
+        """The inputs, then the operations."""
+        for leaf in self._leaves:
+            yield self._row(leaf, "", None, {})
+        operations: Sequence[_Operation | TraceGap] = self._operations
+        if not every:
+            operations = _capped(_shortened(self._operations, self._around, 0))
+        for operation in operations:
+            yield operation if isinstance(operation, TraceGap) else self._done(operation)
+
+    def _sort(self, root: Result, order: Sequence[Node]) -> None:
+        """Find the leaves, those that are differentiated first, and what came of each step: of its
+        nodes those that others use.
+        """
+        numbers = {node: self._steps.of(node) or -node.seq for node in order}
+        used = {_origin(root)}
+        for node in order:
+            for edge in zip(node.edges, node.outputs, strict=True):
+                if edge[0] is not None:
+                    origin = _origin(edge)  # type: ignore[arg-type]  # it is a node
+                    if _is_same(node) or numbers[origin[0]] != numbers[node]:
+                        used.add(origin)
+        points = dict.fromkeys(_origin((self._asked.node(n), 0)) for n in self._asked.names)
+        at = {node: i for i, node in enumerate(order)}
+        results = sorted(used | points.keys(), key=lambda r: (at[r[0]], r[1]))
+        bare = [r for r in results if not any(under is not None for under in r[0].edges)]
+        self._leaves = [*(p for p in points if p in bare), *(r for r in bare if r not in points)]
+        ends = {node for node, _ in results}
+        for result in results:
+            if result not in bare:
+                number = numbers[result[0]]
+                inner = _inner(result[0], ends, numbers)
+                self._operations.append(_Operation(result, inner, number))
+
+    def _named(self) -> dict[Result, str]:
+        """Inputs by their names, the others by numbers, with a letter that no name begins with in
+        this way.
+        """
+        program = self._asked.loaded.program
+        known = {*program.names, *program.variables.values()}
+        letter = next(
+            x
+            for x in ("v", "w", "u", "node")
+            if not any(re.fullmatch(rf"{x}\d+", n) for n in known)
+        )
+        ids: dict[Result, str] = {}
+        count = 0
+        given: set[str] = set()
+        for result in (*self._leaves, *(o.result for o in self._operations)):
+            name = self._variable(result) if result in self._leaves else ""
+            if name and name not in given:
+                given.add(name)
+                ids[result] = name
+            else:
+                count += 1
+                ids[result] = f"{letter}{count}"
+        return ids
+
+    def _variable(self, result: Result) -> str:
+        node, _ = result
+        if isinstance(node, AccumulateGrad) and node.variable is not None:
+            for name, value in self._asked.done.values.items():
+                if value is node.variable:
+                    return name
+        if isinstance(node, (Watchpoint, AccumulateGrad)):
+            points = self._asked.session.watchpoints
+            return next((name for name in self._asked.names if points[name][0] is node), "")
+        return "" if node.site is None else node.site.variable
+
+    def _around(self, operation: _Operation) -> tuple[Around, ...]:
+        step = self._steps.step(operation.number)
+        return () if step is None else step.around
+
+    def _done(self, operation: _Operation) -> TraceRow:
+        node, _ = operation.result
+        step = self._steps.step(operation.number)
+        text = expression(step, node, len(operation.inner) == 1, self._name, self._source)
+        found: dict[str, Value] = {}
+        for operand, partial in partials(operation.result, operation.inner).items():
+            name = self._ids[_origin(operand)]
+            known = found.get(name)
+            both = known is not None and partial is not None
+            found[name] = known + partial if both else partial
+        return self._row(operation.result, text, step, found)
+
+    def _row(
+        self, result: Result, text: str, step: Step | None, found: dict[str, Value]
+    ) -> TraceRow:
+        node, _ = result
+        span = step.span if step is not None else node.site.span if node.site is not None else None
+        variable = self._variable(result)
+        if step is None and not text:
+            span = self._declared(variable) or span
+        around = () if step is None else step.around
+        return TraceRow(
+            self._ids[result],
+            variable,
+            text,
+            0 if span is None else self._source.position(span.start)[0],
+            _plain(self._value(result)),
+            {name: _plain(partial) for name, partial in found.items()},
+            self._part("adjoint", result),
+            self._part("tangent", result),
+            tuple(map(_told, around)),
+        )
+
+    def _value(self, result: Result) -> Any:
+        node, index = result
+        if node not in self._values:
+            return recorded_value(result)
+        made = self._values[node]
+        return made[index] if type(made) is tuple else made
+
+    def _declared(self, variable: str) -> Any:
+        inputs = self._asked.loaded.program.inputs
+        return next((i.span for i in inputs if i.name == variable), None)
+
+    def _part(self, column: str, result: Result) -> Value:
+        """A derivative of a row; zeros where none has come, unless the pass was not finished."""
+        node, index = result
+        if column not in self._known:
+            return None
+        part = self._known[column].get(node)
+        if type(part) is list or type(part) is tuple:
+            part = part[index]
+        return _plain(zeros(recorded_like(result)) if part is None and self._whole else part)
+
+    def _name(self, node: Node, index: int) -> str:
+        return self._ids.get(_origin((node, index)), "")
+
+
+def _not_kept(order: Sequence[Node]) -> dict[Node, Any]:
+    """What nodes gave that have not kept it, as those of changed views: made again of what they
+    were made of.
+    """
+    found: dict[Node, Any] = {}
+    for node in order:
+        if node.out is not None or not isinstance(node, OpNode):
+            continue
+        args = []
+        for data, under, output in zip(node.data, node.edges, node.outputs, strict=True):
+            value = data
+            if under is not None:
+                origin, place = _origin((under, output))
+                value = found[origin] if origin in found else recorded_value((origin, place))
+                value = value[place] if type(value) is tuple else value
+            args.append(value)
+        if not any(x is None or isinstance(x, Like) for x in args):
+            found[node] = node.op.value(args, node.params)
+    return found
+
+
+def _is_same(node: Node) -> bool:
+    """Whether a node's value is that of what it was made of, which is meant in its place."""
+    return isinstance(node, (CompositeNode, Watchpoint, AccumulateGrad)) and bool(node.edges)
+
+
+def _origin(result: Result) -> Result:
+    """Where a value was made, behind the nodes that hand it on."""
+    node, index = result
+    while _is_same(node):
+        place = index if isinstance(node, CompositeNode) else 0
+        under = node.edges[place]
+        if under is None:
+            break
+        node, index = under, node.outputs[place]
+    return node, index
+
+
+def _inner(node: Node, ends: Collection[Node], numbers: Mapping[Node, int]) -> set[Node]:
+    """The nodes of a step that a result was made of there, up to other results."""
+    inner, stack = {node}, [node]
+    while stack:
+        for under in stack.pop().edges:
+            if under is None or under in inner or under in ends:
+                continue
+            if numbers[under] == numbers[node] and not _is_same(under):
+                inner.add(under)
+                stack.append(under)
+    return inner
+
+
+def _plain(value: Any) -> Value:
+    return None if value is None else plain_value(Tensor(value))
+
+
+def _told(around: Around) -> str:
+    if around.name:
+        return f"`{around.name}` called at line {around.line}"
+    return f"turn {around.turn:,} of the loop at line {around.line}"
+
+
+# long loops ---------------------------------------------------------------------------------------
+
+
+def _shortened(operations: Sequence[_Operation], around: Any, depth: int) -> list[Any]:
+    """The operations without the middle turns of long loops."""
+    found: list[Any] = []
+    for place, several in groupby(operations, lambda o: _place(around(o), depth)):
+        group = list(several)
+        if place is None or depth > _DEEPEST:
+            found += group
+            continue
+        by_turn = groupby(group, lambda o: around(o)[depth].turn)
+        turns = [(turn, list(each)) for turn, each in by_turn]
+        left = turns[_FIRST:-_LAST] if len(turns) > _FIRST + _LAST + 1 else []
+        for turn, each in turns:
+            if left and turn == left[0][0]:
+                count = sum(len(each) for _, each in left)
+                found.append(TraceGap(count, left[-1][0] - left[0][0] + 1, place[1]))
+            if not (left and left[0][0] <= turn <= left[-1][0]):
+                found += _shortened(each, around, depth + 1)
+    return found
+
+
+_DEEPEST = 40  # of loops and calls in each other
+
+
+def _place(around: tuple[Around, ...], depth: int) -> tuple[str, int] | None:
+    return (around[depth].name, around[depth].line) if depth < len(around) else None
+
+
+def _capped(operations: list[Any]) -> list[Any]:
+    """The first and last of very many."""
+    if len(operations) <= _MOST:
+        return operations
+    half = _MOST // 2
+    left = operations[half:-half]
+    count = sum(o.count if isinstance(o, TraceGap) else 1 for o in left)
+    return [*operations[:half], TraceGap(count, 0, 0), *operations[-half:]]

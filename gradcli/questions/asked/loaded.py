@@ -1,0 +1,211 @@
+"""A program made ready, one run of it, and what the run gave."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from types import FrameType, TracebackType
+from typing import TYPE_CHECKING, Any
+
+from gradcli import ir
+from gradcli.engine.report.values import is_data
+from gradcli.engine.run.code.naming import kind_of
+from gradcli.engine.run.execution.execute import Executable
+from gradcli.engine.run.execution.inputs import Given, check_complete, check_names
+from gradcli.engine.run.session.state import Session
+from gradcli.engine.tape.tensor import Tensor
+from gradcli.engine.values.data import NUMBERS, Quiet, dtype_of
+from gradcli.engine.values.limits import Reached
+from gradcli.errors import Diagnostic, GradError, RunError, UsageError
+from gradcli.questions.asked.request import Options
+from gradcli.questions.asked.wanted import Watch, candidates, named, no_such_result
+from gradcli.record import Record
+from gradcli.source import Source, Span
+
+if TYPE_CHECKING:
+    from gradcli.engine.run.execution.observe import Observer
+
+
+class Done(Record):
+    """A finished run."""
+
+    __slots__ = ("session", "values", "result", "printed")
+    session: Session
+    values: dict[str, Any]
+    result: Any
+    printed: list[str]
+
+    def warnings(self, source: Source) -> tuple[Diagnostic, ...]:
+        """What the run says of itself, of a program with this text."""
+        found = tuple(self.session.warnings.values())
+        for warning in found:
+            warning.source = source
+        return found
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """What the program printed, line by line."""
+        text = "".join(self.printed).removesuffix("\n")
+        return tuple(text.split("\n")) if self.printed else ()
+
+
+class Loaded:
+    """A program with its text, ready to be run any number of times."""
+
+    def __init__(self, source: Source, program: ir.Program) -> None:
+        self.source = source
+        self.program = program
+        self._executable = Executable(program)
+
+    @cached_property
+    def sees_recording(self) -> bool:
+        """Whether a run may differ from one that is not recorded."""
+        from gradcli.engine.static.recording import sees_recording
+
+        return sees_recording(self.program)
+
+    @cached_property
+    def names_recorded(self) -> bool:
+        """Whether a value of a run may have a `grad_fn`."""
+        from gradcli.engine.static.recording import names_recorded
+
+        return names_recorded(self.program)
+
+    def watch(self, wrt: Any) -> Watch:
+        """What a run watches for the names that are asked for, or for None."""
+        if wrt is None:
+            return Watch(candidates(self.program), unasked=True)
+        names = named(self.program, wrt)
+        return Watch(names, asked=names)
+
+    def execute(
+        self,
+        given: Mapping[str, Given],
+        options: Options,
+        watch: Watch,
+        observer: Observer | None = None,
+        **more: Any,
+    ) -> Done:
+        """Run the program once, told to an observer; `more` is of `Session`."""
+        check_names(given, self.program)
+        check_complete(given, self.program)
+        printed: list[str] = []
+
+        def echo(text: str) -> None:
+            printed.append(text)
+            options.echo(text)
+
+        session = Session(
+            watched=watch.watched,
+            asked=frozenset(watch.asked),
+            keep=watch.keep,
+            seed=options.seed,
+            stream=options.stream,
+            echo=echo,
+            limits=options.limits,
+            patience=options.patience,
+            **more,
+        )
+        values, result = self._executable.run(session, given, observer)
+        return Done(session, values, result, printed)
+
+    def output(self, done: Done, of: str | None) -> tuple[str, Any]:
+        """Name and value of what is asked about: a top-level name, or the program's result.
+
+        Raises:
+            UsageError: If the program has none.
+            RunError: If it is no number or tensor.
+        """
+        if of is None:
+            if done.result is None:
+                raise self._no_result()
+            name, value = self.program.output, done.result
+        else:
+            if of not in done.values:
+                raise no_such_result(of, [n for n, v in done.values.items() if is_data(v)])
+            name, value = of, done.values[of]
+        value = self.tensor(done, value, of)
+        if not isinstance(value, Tensor) and type(value) not in NUMBERS:
+            message = f"`{name}` is {kind_of(value)}, not a number or tensor"
+            help = "a list of numbers becomes a tensor: `[x, y]` for `(x, y)`"
+            raise RunError(
+                Diagnostic(
+                    "not-differentiable",
+                    message,
+                    *self.place(of),
+                    help=help if isinstance(value, tuple) else None,
+                )
+            )
+        return name, value
+
+    def tensor(self, done: Done, value: Any, of: str | None) -> Any:
+        """A list that is a result as a tensor, anything else as it is.
+
+        Raises:
+            RunError: If the list is none, with the place of the result.
+        """
+        try:
+            return done.session.tensor(value)
+        except RunError as error:
+            first = error.diagnostics[0]
+            if first.source is None:
+                first.source, first.span = self.place(of)
+            raise
+
+    def _no_result(self) -> UsageError:
+        message = "the program does not end in an expression, so it has no result"
+        help = "end it in one, or name one of its values with --of"
+        if not self.source.text.strip():
+            message, help = "the program is empty", "end it in an expression"
+        return UsageError(Diagnostic("no-result", message, help=help))
+
+    def float_output(self, done: Done, of: str | None) -> tuple[str, Any]:
+        """Likewise of what is differentiated, which must be floating."""
+        name, output = self.output(done, of)
+        if not dtype_of(output).startswith("float"):
+            message = f"`{name}` has dtype {dtype_of(output)}: only floats have derivatives"
+            help = "differentiate a float: `x[argmax(x)]` for `argmax(x)`, `7.0` for `7`"
+            raise RunError(Diagnostic("needs-float", message, *self.place(of), help=help))
+        return name, output
+
+    def place(self, of: str | None) -> tuple[Source | None, Span | None]:
+        """Where the program says what is asked about, if that is its result."""
+        result = self.program.result
+        return (self.source, result.span) if of is None and result is not None else (None, None)
+
+    def passing(self) -> Quiet:
+        """A pass of the command: what it refuses gets a place in the program."""
+        return _Passing(self)
+
+    def stopped(self, stop: Reached) -> Exception:
+        """The error for a pass that was stopped from outside."""
+        return self._executable.stopped(stop)
+
+    def stuck(self, error: GradError, frame: FrameType) -> GradError:
+        """The error for a run that is in a call which cannot be stopped, with its place."""
+        return self._executable.stuck(error, frame)
+
+    def placed(self, error: Exception) -> Exception:
+        """What a pass has refused, with its place in the program."""
+        placed = self._executable.placed(error)
+        first = placed.diagnostics[0] if isinstance(placed, RunError) else None
+        if first is not None and first.source is None and first.labels:
+            first.source, first.span = self.source, first.labels[-1].span
+        return placed
+
+
+class _Passing(Quiet):
+    def __init__(self, loaded: Loaded) -> None:
+        self._loaded = loaded
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        super().__exit__(kind, error, trace)
+        if isinstance(error, Reached):
+            raise self._loaded.stopped(error) from None
+        if isinstance(error, Exception):
+            raise self._loaded.placed(error) from None

@@ -1,0 +1,195 @@
+"""What is asked of a program: values for its inputs, what is differentiated, and how to run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar
+
+from gradcli.engine.run.execution.inputs import Given
+from gradcli.errors import Diagnostic, GradError
+from gradcli.limits import DEFAULT, Limits
+from gradcli.record import Record
+
+
+class Options:
+    """How to run.
+
+    `seed` makes random numbers repeatable, and `stream` tells which of the seed's numbers, as each
+    of many rows has its own; `echo` gets each text as it is printed, line ends included,
+    `check_nan` turns the warning about nan and infinity into an error, `explain` asks where they
+    came from, which takes further runs, `kinks` asks for the operations evaluated at one, `graph`
+    for the recorded graph, `progress` is told how much of long work is done, and of how much,
+    `grad_fn` says whether anybody looks at that of a run's values. `limits` are what it may take,
+    and `stuck` is told of one that is reached in a call which cannot be stopped; it does not
+    return. `verbose` tells the last values at one. `compile` says when code is made of the program:
+    "auto", "always" or "never", and `remark` is told what came of it. `plots` draws what
+    the program plots (`engine.run.pictures`), in `run` alone. `patience` tells, wherever
+    steps begin, how many further ones are interpreted.
+    """
+
+    __slots__ = (
+        *(
+            "check_nan",
+            "compile",
+            "echo",
+            "explain",
+            "grad_fn",
+            "graph",
+            "kinks",
+            "limits",
+            "patience",
+            "plots",
+            "progress",
+            "remark",
+            "seed",
+        ),
+        *("stream", "stuck", "verbose"),
+    )
+
+    def __init__(
+        self,
+        seed: int | None = None,
+        echo: Callable[[str], None] = lambda text: None,
+        check_nan: bool = False,
+        graph: bool = False,
+        progress: Callable[[int, int | None], None] = lambda done, total: None,
+        grad_fn: bool = True,
+        stream: int = 0,
+        explain: bool = True,
+        limits: Limits = DEFAULT,
+        stuck: Callable[[GradError], None] | None = None,
+        verbose: bool = False,
+        kinks: bool = False,
+        compile: str = "auto",
+        remark: Callable[[Diagnostic], None] = lambda said: None,
+        plots: Any = None,
+        patience: Callable[[], int] | None = None,
+    ) -> None:
+        self.seed = seed
+        self.echo = echo
+        self.check_nan = check_nan
+        self.graph = graph
+        self.progress = progress
+        self.grad_fn = grad_fn
+        self.stream = stream
+        self.explain = explain
+        self.limits = limits
+        self.stuck = stuck
+        self.verbose = verbose
+        self.kinks = kinks
+        self.compile = compile
+        self.remark = remark
+        self.plots = plots
+        self.patience = patience
+
+    def changed(self, **fields: Any) -> Options:
+        """The same but for some fields."""
+        return Options(**{name: getattr(self, name) for name in self.__slots__} | fields)
+
+    def streaming(
+        self, stream: int, *, explain: bool, stuck: Callable[[GradError], None]
+    ) -> Options:
+        """The same, for a run with the numbers of another stream, explained or not, of which
+        another is told if it gets stuck.
+        """
+        return Options(
+            self.seed,
+            self.echo,
+            self.check_nan,
+            self.graph,
+            self.progress,
+            self.grad_fn,
+            stream,
+            explain,
+            self.limits,
+            stuck,
+            self.verbose,
+            self.kinks,
+            self.compile,
+            self.remark,
+        )
+
+
+class Request(Record):
+    """All that a question may depend on beside the program.
+
+    Fields:
+        given: Values by name.
+        options: How to run.
+        wrt: Names to differentiate with respect to; None: those that `wanted.candidates` gives.
+        of: Top-level name to differentiate; None: the program's result.
+        cotangent: Weight of each element of a result that is not scalar.
+        tangents: A direction by name.
+        mode: "forward", "reverse", or "auto" for the one that costs less.
+    """
+
+    __slots__ = ("given", "options", "wrt", "of", "cotangent", "tangents", "mode")
+    _defaults: ClassVar[dict[str, Any]] = {
+        "wrt": None,
+        "of": None,
+        "cotangent": None,
+        "tangents": {},
+        "mode": "auto",
+    }
+    given: Mapping[str, Given]
+    options: Options
+    wrt: str | Sequence[str] | None
+    of: str | None
+    cotangent: Any
+    tangents: Mapping[str, Any]
+    mode: str
+
+    @property
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """The shape of each value that is given."""
+        return {name: _shape(given.value) for name, given in self.given.items()}
+
+    def asking(self, options: Options) -> Request:
+        """The same, run otherwise."""
+        return self._changed(options=options)
+
+    def about(self, of: str) -> Request:
+        """The same of another result."""
+        return self._changed(of=of)
+
+    def _changed(self, **fields: Any) -> Request:
+        return Request(**{name: getattr(self, name) for name in self._fields} | fields)
+
+
+def _shape(value: Any) -> tuple[int, ...]:
+    if type(value) is list or type(value) is tuple:
+        return (len(value), *(_shape(value[0]) if value else ()))
+    found: tuple[int, ...] = tuple(getattr(value, "shape", ()))
+    return found
+
+
+def request(
+    inputs: Mapping[str, Any] | None,
+    named: Mapping[str, Any],
+    options: Options | None = None,
+    **asked: Any,
+) -> Request:
+    """A request of the Python API: values from a mapping and from keywords, which win, and what is
+    asked by its field.
+    """
+    return Request(given_values(inputs, named), options or Options(), **asked)
+
+
+def given_values(inputs: Mapping[str, Any] | None, named: Mapping[str, Any]) -> dict[str, Given]:
+    """Values by name from a mapping and from keywords, which win."""
+    values = {**(inputs or {}), **named}
+    return {
+        name: value if isinstance(value, Given) else Given(value, _Keyword(name, value))
+        for name, value in values.items()
+    }
+
+
+class _Keyword(Record):
+    """How a value is given by its name: `x=2`, written out when a message shows it."""
+
+    __slots__ = ("name", "value")
+    name: str
+    value: Any
+
+    def __str__(self) -> str:
+        return f"{self.name}={self.value!r}"

@@ -1,0 +1,128 @@
+"""Which names a question is about: those that are asked for, or those that may be meant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from gradcli.engine.run.code.naming import kind_of
+from gradcli.engine.run.session.state import Session
+from gradcli.errors import Diagnostic, RunError, UsageError, nearest
+from gradcli.ir import Program
+
+
+class Watch:
+    """What a run watches: the names, which of them the user `asked` for, in their order, whether
+    those that turn out to be meant `unasked` count, too, and whether it keeps values.
+    """
+
+    def __init__(
+        self,
+        watched: Iterable[str],
+        *,
+        asked: Sequence[str] = (),
+        unasked: bool = False,
+        keep: bool = False,
+    ) -> None:
+        self.watched = frozenset(watched)
+        self.asked = asked
+        self.unasked = unasked
+        self.keep = keep
+
+    def keeping(self) -> Watch:
+        """The same, keeping values, for a run that is to be explained."""
+        return Watch(self.watched, asked=self.asked, unasked=self.unasked, keep=True)
+
+
+def named(program: Program, wrt: str | Sequence[str], flag: str = "--wrt") -> list[str]:
+    """The names of `--wrt`, or of another flag, each once.
+
+    Raises:
+        UsageError: If one is no input and not assigned exactly once.
+    """
+    given = [wrt] if isinstance(wrt, str) else wrt
+    names = list(dict.fromkeys(part.strip() for name in given for part in name.split(",")))
+    for name in names:
+        if name in program.watchable:
+            continue
+        if name in program.names:
+            message = f"`{name}` is not assigned exactly once, so no one value can be meant"
+        else:
+            message = f"{flag} names `{name}`, which the program does not have"
+        raise _unknown(message, name, watchable(program))
+    return names
+
+
+def watchable(program: Program) -> list[str]:
+    """The names that a derivative can be taken by."""
+    return [name for name in program.names if name in program.watchable]
+
+
+def candidates(program: Program) -> list[str]:
+    """Names that may be meant where none is asked for; the run tells which of them are.
+
+    The params; if there are none, the inputs that are not int or bool; if none, what the top level
+    holds.
+    """
+    params = [i.name for i in program.inputs if i.kind == "param"]
+    inputs = [
+        i.name
+        for i in program.inputs
+        if i.kind in ("input", "free") and (i.type is None or i.type[0] == "float")
+    ]
+    return params or inputs or watchable(program)
+
+
+def differentiated(
+    program: Program, session: Session, watch: Watch, values: Mapping[str, Any]
+) -> list[str]:
+    """The names to differentiate with respect to, after the run.
+
+    Args:
+        program: The program.
+        session: Its finished run.
+        watch: What it has watched; of what nobody has asked for those that `chosen` gives.
+        values: Top-level names and their values.
+
+    Raises:
+        RunError: If one that was asked for holds no number or tensor.
+        UsageError: If there is none.
+    """
+    for name in watch.asked:
+        if name not in session.points:
+            what = f"it is {kind_of(values[name])}" if name in values else "it was not reached"
+            message = f"cannot differentiate by `{name}`: {what}"
+            raise RunError(Diagnostic("not-differentiable", message))
+    if not watch.unasked:
+        return list(watch.asked)
+    both = {*watch.asked, *chosen(program, session)}
+    if not both:
+        raise UsageError(
+            Diagnostic(
+                "nothing-to-differentiate",
+                "the program has no input, param or float constant to differentiate by",
+                help="name one with --wrt, or declare `param x = 1.0`",
+            )
+        )
+    return [name for name in program.names if name in both]
+
+
+def chosen(program: Program, session: Session) -> list[str]:
+    """The candidates that turned out to be floats in a finished run; of constants only if no name
+    holds a leaf that requires grad.
+    """
+    kinds = {i.name: i.kind for i in program.inputs}
+    found = [name for name in program.names if name in session.points]
+    if all(kinds.get(name, "constant") == "constant" for name in found):
+        return [name for name in found if name in session.leaves] or found
+    return found
+
+
+def no_such_result(of: str, known: Sequence[str]) -> UsageError:
+    """The error that `--of` names what is not there."""
+    return _unknown(f"--of names `{of}`, which the program does not have", of, known)
+
+
+def _unknown(message: str, name: str, known: Sequence[str]) -> UsageError:
+    help = nearest(name, known) or (f"it has {', '.join(known)}" if known else None)
+    return UsageError(Diagnostic("unknown-name", message, help=help))

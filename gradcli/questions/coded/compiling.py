@@ -1,0 +1,252 @@
+"""Questions that code answers, which is made of the program where that can be and where it pays.
+
+Code gives the very answer that a run would. Whatever is unusual it leaves to the interpreter, which
+begins anew: so all messages and warnings are the interpreter's own.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from functools import cached_property
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from gradcli.engine.values.limits import QUESTION
+from gradcli.errors import Diagnostic, LimitError, ProgramError
+from gradcli.ir import For, While
+from gradcli.ir.visit import everything
+from gradcli.questions.asked.loaded import Loaded
+from gradcli.questions.asked.request import Options, Request
+
+if TYPE_CHECKING:
+    from gradcli.questions.coded.prepared import Prepared
+    from gradcli.questions.coded.shifted import Shifted
+
+Question: TypeAlias = Callable[[Loaded, Request], Any]
+Key: TypeAlias = tuple[Any, ...]
+
+_WORTH = 0.06  # seconds that making code takes, whatever the program
+_EACH = 0.001  # and for each of its instructions
+_ROWS = 3  # questions that are interpreted in any case, of which the first finds nothing at hand
+_RUNS = 20  # runs of a check that are
+_SOON = 1.0  # seconds to a limit on time within which nothing is compiled
+_FEW = 2_000  # turns of loops and calls for which nothing is compiled if there may be no more
+
+
+class Compiling:
+    """The code of one program, by what is asked of it."""
+
+    def __init__(self, loaded: Loaded) -> None:
+        self._loaded = loaded
+        self._prepared: dict[Key, Prepared | Diagnostic] = {}
+        self._shifted: dict[Key, Shifted | Diagnostic] = {}
+        self._spent: dict[Key, tuple[int, float]] = {}
+
+    @cached_property
+    def _has_loops(self) -> bool:
+        """Whether nobody knows before how long a run takes."""
+        return any(isinstance(i, (For, While)) for i in everything(self._loaded.program))
+
+    @cached_property
+    def _worth(self) -> float:
+        """The seconds that making code is held to take, after which of interpreting it is made."""
+        return _WORTH + _EACH * sum(1 for _ in everything(self._loaded.program))
+
+    def answer(self, question: Question, request: Request) -> Any:
+        """The answer to a question, by code or by interpreting the program.
+
+        Raises:
+            ProgramError: If it is always to be code, and cannot.
+        """
+        when = request.options.compile
+        if when == "never":
+            return question(self._loaded, request)
+        against = _against(request)
+        if against is not None and when == "always":
+            raise ProgramError(against)
+        if against is not None or (when == "auto" and _ends_soon(request)):
+            return question(self._loaded, request)
+        key = _key(question.__name__, request)
+        if when == "auto" and key not in self._prepared and not self._pays(key):
+            if key in self._spent or not self._has_loops:
+                return self._timed(key, question, request)
+            done, answer = self._begun(key, question, request)
+            if done:
+                return answer
+        made = self._made(key, question, request)
+        if not isinstance(made, Diagnostic):
+            if made.form.draws and request.options.seed is None:
+                seed = int.from_bytes(os.urandom(8))  # of which the interpreter draws the same
+                request = request.asking(request.options.changed(seed=seed))
+            return self._by_code(made, question, request)
+        if when == "always":
+            raise ProgramError(made)
+        return question(self._loaded, request)
+
+    def code(self, question: Question, request: Request) -> Prepared | None:
+        """The code that answers a question for many rows, if there is any by now: one that draws no
+        random numbers.
+        """
+        when = request.options.compile
+        if when == "never" or _against(request) is not None:
+            return None
+        key = _key(question.__name__, request)
+        if when == "auto" and key not in self._prepared and not self._pays(key):
+            return None
+        made = self._made(key, question, request)
+        return None if isinstance(made, Diagnostic) or made.form.draws else made
+
+    def made(self, question: Question, request: Request) -> Prepared:
+        """The code that answers a question for any numbers: one that draws no random numbers.
+
+        Raises:
+            ProgramError: If there can be none.
+        """
+        found = self._made(_key(question.__name__, request), question, request)
+        if isinstance(found, Diagnostic):
+            raise ProgramError(found)
+        if found.form.draws:
+            from gradcli.questions.asked.not_compilable import refusal
+
+            raise ProgramError(refusal("random numbers are drawn", None))
+        return found
+
+    def shifted(self, request: Request, order: int, count: int, seconds: float) -> Shifted | None:
+        """The code for a check of derivatives, if there is to be any after so many runs, which
+        took so long.
+
+        Raises:
+            ProgramError: If it is always to be code, and cannot.
+        """
+        when, against = request.options.compile, _against(request)
+        if when == "never":
+            return None
+        key = (*_key("gradcheck", request), order)
+        is_early = count < _RUNS or seconds < self._worth or _ends_soon(request)
+        if against is None and when == "auto" and key not in self._shifted and is_early:
+            return None
+        found = against or self._shifted.get(key)
+        if found is None:
+            from gradcli.questions.coded.shifted import shifted
+
+            found = self._shifted[key] = shifted(self._loaded, request, order)
+            request.options.remark(found if isinstance(found, Diagnostic) else found.remark)
+        if not isinstance(found, Diagnostic):
+            return found
+        if when == "always":
+            raise ProgramError(found)
+        return None
+
+    def _pays(self, key: Key) -> bool:
+        count, seconds = self._spent.get(key, (0, 0.0))
+        return count >= _ROWS and seconds > self._worth
+
+    def _timed(self, key: Key, question: Question, request: Request) -> Any:
+        """The answer by interpreting, whose time is taken."""
+        start = perf_counter()
+        found = question(self._loaded, request)
+        count, seconds = self._spent.get(key, (0, 0.0))
+        self._spent[key] = count + 1, seconds + (perf_counter() - start if count else 0.0)
+        return found
+
+    def _begun(self, key: Key, question: Question, request: Request) -> tuple[bool, Any]:
+        """Whether interpreting has come to an end before there was code, and the answer if it has.
+        Until then nothing is printed.
+        """
+        from gradcli.engine.static.turns import known_steps
+        from gradcli.questions.coded.trial import Trial
+
+        options = request.options
+        given = {name: given.value for name, given in request.given.items()}
+        known = known_steps(self._loaded.program, given)
+        trial = Trial(
+            known, self._worth, lambda: self._can_be_made(key, question, request), options.echo
+        )
+        tried = request.asking(options.changed(patience=trial.patience, echo=trial.echo))
+        try:
+            return True, self._timed(key, question, tried)
+        except LimitError:
+            if trial.is_over:
+                return False, None
+            raise
+        finally:
+            if not trial.is_over:
+                trial.settle()
+
+    def _can_be_made(self, key: Key, question: Question, request: Request) -> bool:
+        """Whether there is code for a question, asked in the middle of a run."""
+        outer = QUESTION.printing, QUESTION.default_dtype
+        QUESTION.printing, QUESTION.default_dtype = None, "float64"
+        try:
+            return not isinstance(self._made(key, question, request), Diagnostic)
+        finally:
+            QUESTION.printing, QUESTION.default_dtype = outer
+
+    def _made(self, key: Key, question: Question, request: Request) -> Prepared | Diagnostic:
+        """The code for a question, or why there is none."""
+        found = self._prepared.get(key)
+        if found is None:
+            from gradcli.questions.coded.prepared import prepare
+
+            found = self._prepared[key] = prepare(self._loaded, question.__name__, request)
+            request.options.remark(found if isinstance(found, Diagnostic) else found.remark)
+        return found
+
+    def _by_code(self, made: Prepared, question: Question, request: Request) -> Any:
+        """What code answers, or the interpreter where code has left. It does not print again what
+        code has printed.
+        """
+        echo = _Echo(request.options)
+        found = made.answer(request, echo)
+        if found is not None:
+            return found
+        return question(self._loaded, request.asking(request.options.changed(echo=echo.again)))
+
+
+class _Echo:
+    """Prints texts, and counts them; `again` leaves out as many, which have been printed."""
+
+    def __init__(self, options: Options) -> None:
+        self._print = options.echo
+        self._printed = 0
+
+    def __call__(self, text: str) -> None:
+        self._printed += 1
+        self._print(text)
+
+    def again(self, text: str) -> None:
+        if self._printed:
+            self._printed -= 1
+        else:
+            self._print(text)
+
+
+def _key(question: str, request: Request) -> Key:
+    """What code hangs on: another request with the same has the same code."""
+    wrt = request.wrt if request.wrt is None or isinstance(request.wrt, str) else (*request.wrt,)
+    return (
+        *(question, frozenset(request.shapes.items()), wrt, request.of, request.mode),
+        *(type(request.cotangent), (*request.tangents,), request.options.grad_fn),
+    )
+
+
+def _ends_soon(request: Request) -> bool:
+    """Whether there may be no time or steps to make code for, or the last values at the limit are
+    wanted, which only a run that is interpreted tells.
+    """
+    seconds, steps = request.options.limits.seconds, request.options.limits.steps
+    few = (seconds is not None and seconds < _SOON) or (steps is not None and steps <= _FEW)
+    return few or (request.options.verbose and (seconds is not None or steps is not None))
+
+
+def _against(request: Request) -> Diagnostic | None:
+    """Why a request is interpreted in any case."""
+    options = request.options
+    if options.graph or options.kinks or options.plots is not None:
+        from gradcli.questions.asked.not_compilable import refusal
+
+        if options.plots is not None:
+            return refusal("plots are drawn", "leave out `--plots`")
+        return refusal("what was recorded is looked at", "leave out `--graph` and `--kinks`")
+    return None

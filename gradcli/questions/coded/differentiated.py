@@ -1,0 +1,302 @@
+"""What is common to all that is asked of derivatives, as it is put to code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from gradcli import ir
+from gradcli.engine.compile.differentiate.delta import Derived, certain
+from gradcli.engine.compile.differentiate.tangent import connected, tangents
+from gradcli.engine.compile.passes.activity import Flow
+from gradcli.engine.compile.passes.final import final
+from gradcli.engine.compile.specialize.program import (
+    Items,
+    Leaf,
+    Specialized,
+    Tree,
+    specialize,
+)
+from gradcli.engine.compile.typed import (
+    Block,
+    Do,
+    Instruction,
+    NotCompilable,
+    Operand,
+    Program,
+    Ruled,
+    Value,
+    dtype_and_shape,
+    is_array,
+    is_floating,
+    type_of,
+)
+from gradcli.engine.compile.walk import instructions
+from gradcli.engine.values.data import NUMBERS, np
+from gradcli.errors import Diagnostic
+from gradcli.ir.visit import everything
+from gradcli.questions.asked.loaded import Loaded
+from gradcli.questions.asked.request import Request
+from gradcli.questions.asked.seeds import numbers_of, value_of
+from gradcli.questions.asked.wanted import candidates, named
+from gradcli.questions.coded.form import Form, Tensors, inputs_of
+from gradcli.questions.remarks.warnings import unused_input
+
+
+class Differentiated(Form):
+    """Base of what is asked of derivatives: a float, or a list or tuple of floats, and the names
+    that it is differentiated by.
+    """
+
+    def __init__(self, loaded: Loaded, request: Request, tensors: Tensors) -> None:
+        program = loaded.program
+        if request.of is None and program.result is None:
+            raise NotCompilable("the program has no result")
+        if request.of is not None and request.of not in program.names:
+            raise NotCompilable("the result is no name of the program")
+        self.loaded = loaded
+        self.output = program.output if request.of is None else request.of
+        watched, asked = self.names_of(loaded, request)
+        made = specialize(program, request.shapes, watched, [request.of], asked, tensors)
+        self.names = _differentiated(program, made, watched, asked)
+        self.draws = made.draws
+        (self._tree,) = made.outputs
+        self._results = made.program.block.results
+        self.width = len(self._results)
+        leaves = self._tree.items if isinstance(self._tree, Items) else (self._tree,)
+        if not all(isinstance(x, Leaf) and is_floating(x.type) for x in leaves):
+            raise NotCompilable("the result is no float, nor a list of them that are computed")
+        self._is_whole = any(is_array(type_of(x)) for x in self._results)
+        if isinstance(self._tree, Items) and self._is_whole:
+            raise NotCompilable("the result is a list of tensors")
+        self._shapes = [made.arrays[n].shape if n in made.arrays else () for n in self.names]
+        several = [_points(made, name) for name in self.names]
+        self._counts = [*map(len, several)]
+        points = [v for own in several for v in own]
+        of = zip(self.names, several, strict=True)
+        self._whole = {name for name, own in of if is_array(own[0].type)}
+        plain, self.constants = _with_points(made.program, points)
+        self.inputs, self.effort = inputs_of(made), made.effort
+        if any(isinstance(i, ir.DefineRule) for i in everything(program)):  # each pass calls them
+            self.effort = made.effort.times((2 + self.width) * (1 + len(points)))
+        self.points = points
+        self.unused: list[str] = []
+        _hold_rules(plain, points)
+        self.program = final(self.derived(plain, request), self.seeds(request))
+
+    def names_of(self, loaded: Loaded, request: Request) -> tuple[Sequence[str], Sequence[str]]:
+        """The names that are watched, and those of them that the user has named."""
+        if request.wrt is None:
+            return candidates(loaded.program), ()
+        found = named(loaded.program, request.wrt)
+        return found, found
+
+    def derived(self, program: Program, request: Request) -> Program:
+        """The program with the derivatives among its results, behind those of the program: the
+        value and the points.
+        """
+        raise NotImplementedError
+
+    @property
+    def before(self) -> int:
+        """How many results stand before the derivatives."""
+        return self.width + len(self.points)
+
+    def first(self, found: Derived) -> Program:
+        """A program with first derivatives; what nothing leads to is noted."""
+        count = len(self.points)
+        several = [found.absent[k::count] for k in range(count)]
+        self.unused = [
+            name
+            for name in self.names
+            if all(x is True for k in self.points_of([name]) for x in several[k])
+        ]
+        return certain(found)
+
+    def direction(self, request: Request, names: Sequence[str]) -> list[float]:
+        """The numbers of the direction that is given for names."""
+        shapes = dict(self.axes())
+        return [
+            x
+            for n in names
+            for x in numbers_of(request.tangents[n], shapes[n], is_whole=n in self._whole)
+        ]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the result; a list of numbers is a vector."""
+        if isinstance(self._tree, Items):
+            return (self.width,)
+        return self.shapes[0]
+
+    @property
+    def shapes(self) -> list[tuple[int, ...]]:
+        """The shapes of the result, of each item of a list."""
+        return [dtype_and_shape(type_of(x))[1] for x in self._results]
+
+    @property
+    def every(self) -> tuple[int, ...]:
+        """The places of the result, of all items of a list, among the results of the program."""
+        return tuple(range(self.width))
+
+    def weights(self, request: Request) -> Sequence[float | None]:
+        """The weight of the result, or one of each item of a list; None of what a request has."""
+        if request.cotangent is not None:
+            return [None] * self.width
+        if self.shape:
+            raise NotCompilable("the result is not a single number")
+        return [1.0]
+
+    def given_weights(self, request: Request) -> list[Any]:
+        """Those that a request has; a single number is that of each element."""
+        given = value_of(request.cotangent)
+        if given is None:
+            return []
+        if type(given) in NUMBERS and self.shape:
+            given = np.full(self.shape, float(given))
+        return numbers_of(given, self.shape, is_whole=not isinstance(self._tree, Items))
+
+    def pushed(
+        self,
+        program: Program,
+        directions: Sequence[Sequence[Value]],
+        counts: Sequence[int] | None = None,
+    ) -> Program:
+        """A program with tangents of the result along directions that move some of the points, each
+        of which may stand for so many.
+        """
+        if len(self.names) > 1:
+            program = self._connected(program)
+        found = tangents(program, directions, (), counts)
+        self.hold_stacked(found.absent)
+        if len(self.names) > 1:
+            return found.program
+        if all(x is True for x in found.absent[: self.width]):
+            self.unused = [*self.names]
+        elif self.width > 1 and all(x is not False for x in found.absent[: self.width]):
+            raise NotCompilable("whether the result depends on the input hangs on the way")
+        return certain(found) if self.width == 1 else found.program
+
+    def _connected(self, program: Program) -> Program:
+        """A program that leaves where its result does not depend on one of the names; names on
+        which it never does are noted.
+        """
+        for name in self.names:
+            own = [self.points[k] for k in self.points_of([name])]
+            found = connected(program, own, self.width)
+            if found is None:
+                self.unused.append(name)
+            program = found or program
+        return program
+
+    def hold_stacked(self, absent: Sequence[Operand]) -> None:
+        """Note whether tangents of several items of a list are added up, as a run does: a zero that
+        is added makes a positive one of a negative zero.
+        """
+        several = [x for x in absent[: self.width] if x is not True]
+        if len(several) > 1 and not all(x is False for x in several):
+            raise NotCompilable("which items of the result move hangs on the way")
+        self._added = len(several) > 1
+
+    def stacked(self, numbers: Sequence[Any]) -> Any:
+        """Tangents of the result, of each item of a list."""
+        moved = [x + 0.0 for x in numbers] if self._added else numbers
+        return output(self._tree, iter(moved))
+
+    def value(self, numbers: Sequence[Any]) -> Any:
+        """The value of the result."""
+        return output(self._tree, iter(numbers))
+
+    def warnings(self) -> tuple[Diagnostic, ...]:
+        """What is to be said of names that nothing leads to."""
+        return tuple(unused_input(self.loaded, name, self.output) for name in self.unused)
+
+    def by_name(self, numbers: Sequence[Any], start: int) -> dict[str, Any]:
+        """A number for each name, or an array."""
+        found, at = {}, start
+        for (name, shape), count in zip(self.axes(), self._counts, strict=True):
+            if name in self._whole:
+                found[name] = np.array(numbers[at])
+            else:
+                found[name] = shaped(numbers[at : at + count], shape)
+            at += count
+        return found
+
+    def axes(self) -> Iterator[tuple[str, tuple[int, ...]]]:
+        """The names with their shapes."""
+        return zip(self.names, self._shapes, strict=True)
+
+    def points_of(self, names: Sequence[str]) -> list[int]:
+        """Which of the points those of some names are."""
+        found, at = dict[str, range](), 0
+        for name, count in zip(self.names, self._counts, strict=True):
+            found[name] = range(at, at := at + count)
+        return [k for name in names for k in found[name]]
+
+
+def _points(made: Specialized, name: str) -> Sequence[Value]:
+    return made.arrays[name].values if name in made.arrays else (made.points[name],)
+
+
+def _with_points(program: Program, points: Sequence[Value]) -> tuple[Program, Sequence[float]]:
+    """A program with the points among its results; those that are constants are further inputs."""
+    body: list[Instruction] = []
+    inputs, constants = [*program.inputs], []
+    for i in program.block.body:
+        if isinstance(i, Do) and i.target in points and isinstance(i.args[0], float):
+            inputs.append(i.target)
+            constants.append(i.args[0])
+        else:
+            body.append(i)
+    block = Block(tuple(body), (*program.block.results, *points))
+    return Program(tuple(inputs), block, program.texts), constants
+
+
+def _differentiated(
+    program: ir.Program, made: Specialized, watched: Sequence[str], asked: Sequence[str]
+) -> list[str]:
+    """The names to differentiate by: those asked for, or those that turned out to be floats."""
+    points = {*made.points, *made.arrays}
+    for name in asked:
+        if name not in points:
+            raise NotCompilable(f"`{name}`, which is differentiated, is no number")
+    if asked and {*asked} == {*watched}:
+        return list(asked)
+    kinds = {i.name: i.kind for i in program.inputs}
+    found = [name for name in program.names if name in points]
+    if all(kinds.get(name, "constant") == "constant" for name in found):
+        found = [name for name in found if name not in kinds or name in asked] or found
+    if not found:
+        raise NotCompilable("there is nothing to differentiate by")
+    return found
+
+
+def _hold_rules(program: Program, points: Sequence[Value]) -> None:
+    """Hold rules to give a derivative for all that moves: what they say nothing of does not count
+    as unused.
+    """
+    moving = Flow(program).moving(points)
+    for i in instructions(program.block.body):
+        if isinstance(i, Ruled):
+            rule = i.rule
+            still: list[Operand] = []
+            if isinstance(rule.pull, Program):
+                still += [a for k, a in enumerate(i.args) if k not in rule.given]
+            if isinstance(rule.push, Program):
+                still += [t for k, t in enumerate(i.targets) if k not in rule.moved]
+            if any(x in moving for x in still):
+                raise NotCompilable("a rule gives no derivative", i.span)
+
+
+def shaped(numbers: Sequence[Any], shape: tuple[int, ...]) -> Any:
+    """A number, or an array of several; those of many answers are arrays themselves."""
+    if not shape:
+        return numbers[0]
+    return np.array(numbers).reshape(*shape, *np.shape(numbers[0]))
+
+
+def output(tree: Tree, numbers: Iterator[Any]) -> Any:
+    """A number, or an array of those of a list."""
+    if isinstance(tree, Items):
+        return np.array([next(numbers) for _ in tree.items])
+    return next(numbers)

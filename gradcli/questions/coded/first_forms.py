@@ -1,0 +1,176 @@
+"""How first derivatives are put to code."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from gradcli.engine.compile.differentiate.adjoint import adjoint
+from gradcli.engine.compile.typed import (
+    Program,
+)
+from gradcli.engine.compile.walk import has_arrays
+from gradcli.engine.values.data import np
+from gradcli.questions.asked.loaded import Loaded
+from gradcli.questions.asked.request import Request
+from gradcli.questions.asked.seeds import along, columns, units
+from gradcli.questions.coded import together
+from gradcli.questions.coded.differentiated import Differentiated, output
+from gradcli.questions.coded.together import by_columns, by_rows, count_of, hold_together
+from gradcli.results import (
+    GradResult,
+    JacobianResult,
+    JvpResult,
+    VjpResult,
+)
+
+
+class Gradient(Differentiated):
+    """Value and gradient."""
+
+    def derived(self, program: Program, request: Request) -> Program:
+        self.weights(request)
+        return self.first(adjoint(program, self.points, (self.every,)))
+
+    def seeds(self, request: Request) -> Sequence[float | None]:
+        return self.weights(request)
+
+    def more(self, request: Request) -> list[Any]:
+        return self.given_weights(request)
+
+    def result(self, numbers: Sequence[Any], printed: tuple[str, ...]) -> GradResult:
+        return GradResult(
+            output=self.output,
+            value=self.value(numbers),
+            grad=self.by_name(numbers, self.before),
+            inputs=self.by_name(numbers, self.width),
+            printed=printed,
+            warnings=self.warnings(),
+            kinks=None,
+        )
+
+
+class Vjp(Gradient):
+    """The gradient as the product of the cotangent with the Jacobian."""
+
+    def result(self, numbers: Sequence[Any], printed: tuple[str, ...]) -> Any:
+        found = super().result(numbers, printed)
+        return VjpResult(
+            output=found.output,
+            value=found.value,
+            vjp=found.grad,
+            inputs=found.inputs,
+            printed=found.printed,
+            warnings=found.warnings,
+        )
+
+
+class Jvp(Differentiated):
+    """The derivative along a direction."""
+
+    def names_of(self, loaded: Loaded, request: Request) -> tuple[Sequence[str], Sequence[str]]:
+        found = along(loaded, request)
+        return found, found
+
+    def derived(self, program: Program, request: Request) -> Program:
+        return self.pushed(program, [self.points])
+
+    def seeds(self, request: Request) -> Sequence[float | None]:
+        return [None] * len(self.points)
+
+    def more(self, request: Request) -> list[float]:
+        return self.direction(request, self.names)
+
+    def result(self, numbers: Sequence[Any], printed: tuple[str, ...]) -> JvpResult:
+        dot = self.stacked(numbers[self.before :][: self.width])
+        return JvpResult(
+            output=self.output,
+            value=self.value(numbers),
+            jvp=dot,
+            printed=printed,
+            warnings=self.warnings(),
+        )
+
+
+class Jacobian(Differentiated):
+    """The matrix of first derivatives."""
+
+    def derived(self, program: Program, request: Request) -> Program:
+        shapes = [shape for _, shape in self.axes()]
+        self._mode = request.mode
+        if self._mode == "auto":
+            is_forward = count_of(shapes) <= count_of([self.shape])
+            self._mode = "forward" if is_forward else "reverse"
+        self._given: list[Any] = []
+        self._seeds: Sequence[float | None]
+        self._are_together = has_arrays(program)
+        if self._are_together:
+            return self._together(program, shapes)
+        if self._mode == "forward":
+            results = program.block.results[: self.width]
+            by, self._seeds = columns(program, self.points, results)
+            return self.pushed(program, by)
+        self._seeds = units(self.width)
+        return self.first(adjoint(program, self.points, [self.every] * self.width))
+
+    def _together(self, program: Program, shapes: Sequence[tuple[int, ...]]) -> Program:
+        """A program whose derivatives have all directions in one array."""
+        axes = shapes if self._mode == "forward" else self.shapes
+        count = count_of(axes)
+        hold_together(program, count)
+        self._given = together.units(axes)
+        self._seeds = [None] * len(axes)
+        if self._mode == "forward":
+            return self.pushed(program, [self.points], [count])
+        return self.first(adjoint(program, self.points, [self.every], counts=[count]))
+
+    def seeds(self, request: Request) -> Sequence[float | None]:
+        return self._seeds
+
+    def more(self, request: Request) -> list[Any]:
+        return self._given
+
+    def result(self, numbers: Sequence[Any], printed: tuple[str, ...]) -> JacobianResult:
+        found = numbers[self.before :]
+        return JacobianResult(
+            output=self.output,
+            value=self.value(numbers),
+            jacobian=self._blocks_together(found)
+            if self._are_together
+            else self._of_numbers(found),
+            mode=self._mode,
+            printed=printed,
+            warnings=self.warnings(),
+        )
+
+    def _blocks_together(self, found: Sequence[Any]) -> dict[str, Any]:
+        """The blocks of the matrix, whose directions are in one array."""
+        names, shapes = self.names, [shape for _, shape in self.axes()]
+        if self._mode == "reverse":
+            pairs = zip(found, shapes, strict=False)
+            return dict(zip(names, [by_rows(x, self.shape, s) for x, s in pairs], strict=True))
+        whole = self.stacked(found[: self.width])
+        if len(self.shapes) > 1:  # items of a list, each with its columns
+            whole = np.moveaxis(whole, 0, -1)
+        return dict(zip(names, by_columns(whole, self.shape, shapes), strict=True))
+
+    def _of_numbers(self, found: Sequence[Any]) -> dict[str, Any]:
+        """Likewise where each direction has numbers of its own."""
+        count = len(self.points)
+        if self._mode == "forward":
+            each = [found[k * self.before :][: self.width] for k in range(count)]
+            parts = [*map(self.stacked, each)]
+        else:
+            parts = [output(self._tree, iter(found[k::count])) for k in range(count)]
+        return {
+            name: _stacked([parts[k] for k in self.points_of([name])], shape)
+            for name, shape in self.axes()
+        }
+
+
+def _stacked(parts: Sequence[Any], shape: tuple[int, ...]) -> Any:
+    """A derivative by each element of a tensor as one, with the axes of the tensor behind."""
+    if not shape:
+        return parts[0]
+    found = np.stack([*map(np.asarray, parts)], -1)
+    return found.reshape(*found.shape[:-1], *shape)

@@ -1,0 +1,67 @@
+"""How a question is put to code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+from gradcli.engine.compile.effort import Effort
+from gradcli.engine.compile.specialize.binding import Draw
+from gradcli.engine.compile.specialize.program import (
+    Specialized,
+)
+from gradcli.engine.compile.specialize.tracing.trace import Trace
+from gradcli.engine.compile.typed import (
+    Program,
+)
+from gradcli.questions.asked.loaded import Loaded
+from gradcli.questions.asked.request import Request
+
+Tensors: TypeAlias = Callable[[Trace], Any]
+"""What becomes of tensors with dimensions: `Vectors` or `Arrays`."""
+
+
+class Form:
+    """How one question is put to code.
+
+    Fields:
+        program: the typed program that answers it.
+        inputs: name, type and shape of its inputs; `constants` and those of `more` follow, in
+            their order.
+        tests: where bools stand that tell what a result is, which is the same wherever they are
+            true.
+        constants: what is given for the points at which the program has a number of its own.
+        effort: what a run of the program may take.
+        draws: what draws the random numbers among the inputs, by name, in order.
+
+    Raises:
+        NotCompilable: If the program, or this question about it, cannot be made into code.
+    """
+
+    program: Program
+    inputs: Sequence[tuple[str, str, tuple[int, ...]]]
+    constants: Sequence[float] = ()
+    tests: Sequence[int] = ()
+    effort: Effort
+    draws: Sequence[tuple[str, Draw]] = ()
+
+    def __init__(self, loaded: Loaded, request: Request, tensors: Tensors) -> None:
+        raise NotImplementedError
+
+    def seeds(self, request: Request) -> Sequence[float | None]:
+        """The inputs behind those of the program, None where each request has its own."""
+        return []
+
+    def more(self, request: Request) -> list[Any]:
+        """Those of the request."""
+        return []
+
+    def result(self, numbers: Sequence[Any], printed: tuple[str, ...]) -> Any:
+        """The answer that the numbers are."""
+        raise NotImplementedError
+
+
+def inputs_of(made: Specialized) -> list[tuple[str, str, tuple[int, ...]]]:
+    """Name, type and shape of a program's inputs."""
+    entries = [entry for entry in made.inputs if entry.at == 0]
+    return [(entry.name, entry.value.type, entry.shape) for entry in entries]

@@ -1,0 +1,84 @@
+"""Questions within their limits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import FrameType
+from typing import Concatenate, ParamSpec, TypeVar
+
+from gradcli.collecting import Uncollected
+from gradcli.engine.run.session.watchdog import WATCHDOG, Guard
+from gradcli.engine.values.limits import QUESTION, Meter, Reached
+from gradcli.errors import GradError, LimitError
+from gradcli.questions.asked.loaded import Loaded
+from gradcli.questions.asked.request import Options, Request
+
+Answer = TypeVar("Answer")
+More = ParamSpec("More")
+
+
+class Limited:
+    """Asks questions of one program, each within the limits of its options."""
+
+    def __init__(self, loaded: Loaded) -> None:
+        self._loaded = loaded
+
+    def ask(
+        self,
+        question: Callable[Concatenate[Loaded, Request, More], Answer],
+        request: Request,
+        *more: More.args,
+        **named: More.kwargs,
+    ) -> Answer:
+        """What a question finds.
+
+        Raises:
+            LimitError: If it reaches a limit.
+        """
+        return self.within(request.options, lambda: question(self._loaded, request, *more, **named))
+
+    def within(self, options: Options, work: Callable[[], Answer]) -> Answer:
+        """What some work gives, with all that it asks held to the limits of its options as one
+        question.
+
+        Raises:
+            LimitError: If it reaches a limit.
+        """
+        outer = QUESTION.meter
+        if outer is not None and outer.limits is options.limits:
+            return work()
+        meter = Meter(options.limits)
+        guard = Guard(meter, self._giving_up(options))
+        QUESTION.meter = meter
+        try:
+            try:
+                WATCHDOG.watch(guard)
+                with Uncollected():  # until the graph is gone: looking through it takes long
+                    return work()
+            finally:
+                WATCHDOG.leave(guard)
+        except LimitError as error:
+            raise _told(error, options) from None
+        except Reached:  # outside of runs and passes, which tell the place
+            meter.seen = True
+            WATCHDOG.leave(guard)  # it may have been on its way
+            assert meter.reached is not None, "stopped without a reason"
+            raise LimitError(meter.reached) from None
+        finally:
+            QUESTION.meter = outer
+
+    def _giving_up(self, options: Options) -> Callable[[LimitError, FrameType], None] | None:
+        """What is done about a call that cannot be stopped, where it is."""
+        give_up = options.stuck
+        if give_up is None:
+            return None
+        stuck = self._loaded.stuck
+        return lambda error, frame: give_up(_told(stuck(error, frame), options))
+
+
+def _told(error: GradError, options: Options) -> GradError:
+    """The error as it is told: where more is wanted, with the last values."""
+    if options.verbose and isinstance(error, LimitError):
+        first = error.diagnostics[0]
+        first.notes = (*first.notes, *error.last)
+    return error

@@ -1,0 +1,432 @@
+"""Code that answers one question about a program for any numbers that its inputs may have."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from time import perf_counter
+from typing import Any, TypeVar
+
+from gradcli.collecting import Uncollected
+from gradcli.engine.compile import backends
+from gradcli.engine.compile.control import MOST, Control, Left, nowhere
+from gradcli.engine.compile.specialize.tracing.vectors import Vectors
+from gradcli.engine.compile.typed import (
+    DTYPES,
+    Block,
+    If,
+    Loop,
+    NotCompilable,
+    TooLarge,
+    bytes_of,
+    dtype_and_shape,
+    is_array,
+    type_of,
+)
+from gradcli.engine.compile.walk import values
+from gradcli.engine.run.execution.inputs import check_complete, check_names
+from gradcli.engine.run.session.state import Session
+from gradcli.engine.tape.tensor import Tensor
+from gradcli.engine.values.data import NUMBERS, holds_finite, np
+from gradcli.engine.values.limits import Reached, meter
+from gradcli.errors import Diagnostic, LimitError
+from gradcli.questions.asked.given_elements import elements, whole
+from gradcli.questions.asked.loaded import Loaded
+from gradcli.questions.asked.not_compilable import refusal
+from gradcli.questions.asked.request import Request
+from gradcli.questions.coded import forms
+from gradcli.questions.coded.form import Form
+from gradcli.questions.coded.limited import Limited
+
+Code = TypeVar("Code")
+
+_ELEMENT = 32  # bytes of a number in an array, and of its text or object
+_EXACT = 2.0**53  # below which a float is one int alone
+_ENDS = {"int": 2.0**63, "bool": 2.0}
+_NUMBERS = {"f": float, "i": int, "b": bool}  # by the kind of a dtype
+
+
+class Many:
+    """Code with a request, that of many answers."""
+
+    def __init__(self, prepared: Prepared, request: Request, limited: Limited) -> None:
+        self._prepared = prepared
+        self._request = request
+        self._limited = limited
+
+    @property
+    def types(self) -> list[type]:
+        """The types of the numbers that an answer is made of: float, int or bool."""
+        return self._prepared.types
+
+    def numbers(self, values: Sequence[Mapping[str, Any]]) -> list[tuple[Any, ...] | None]:
+        """The numbers of the answers for values of the inputs by name, None where a question has to
+        be asked by itself: all of them if together they take what one of them may.
+        """
+        options = self._request.options
+        try:
+            return self._limited.within(
+                options, lambda: self._prepared.numbers(self._request, values)
+            )
+        except LimitError:
+            return [None] * len(values)
+
+    def arrays(self, columns: Mapping[str, Any]) -> tuple[list[Any], list[int]] | None:
+        """The numbers of many answers as arrays, and at which places a question has to be asked by
+        itself; None if all have to.
+
+        Args:
+            columns: Arrays of floats, with the rows first, of some inputs; the others have the
+                values of the request.
+        """
+        options = self._request.options
+        try:
+            return self._limited.within(
+                options, lambda: self._prepared.together(self._request, columns)
+            )
+        except LimitError:
+            return None
+
+    def result(self, numbers: Sequence[Any]) -> Any:
+        """The answer that numbers are."""
+        return self._prepared.result(self._prepared.grouped(numbers))
+
+
+class Prepared:
+    """Code for one question.
+
+    Fields:
+        form: how the question is put to code.
+        is_whole: whether tensors are values of the program, each as one.
+        remark: what is said of it to one who wants to know.
+    """
+
+    def __init__(self, loaded: Loaded, form: type[Form], request: Request) -> None:
+        start = perf_counter()
+        self._loaded = loaded
+        self.form, self.code = _coded(loaded, form, request)
+        self._bytes = sum(bytes_of(v.type) for v in values(self.form.program))
+        self.is_whole = self._bytes > 0
+        self._results = [dtype_and_shape(type_of(x)) for x in self.form.program.block.results]
+        self._of_row = _ELEMENT * sum(math.prod(shape) for _, shape in self._results)
+        self.remark = remark(perf_counter() - start, self.code)
+
+    def answer(self, request: Request, echo: Callable[[str], None]) -> Any:
+        """The answer to the question; None where the interpreter has it."""
+        printed: list[str] = []
+
+        def tell(text: str) -> None:
+            printed.append(text)
+            echo(text)
+
+        inputs, more = self.inputs(request), self._more(request)
+        if inputs is None or more is None:
+            return None
+        numbers = self.call(request, [*inputs, *more], tell)
+        return None if numbers is None else self.form.result(numbers, _lines(printed))
+
+    def inputs(self, request: Request) -> list[Any] | None:
+        """The numbers of the inputs and of the points that have one of their own; None if one is
+        none that the program can have.
+        """
+        values = {name: given.value for name, given in request.given.items()}
+        found = self._given(values | self._drawn(request))
+        return None if found is None else [*found, *self.form.constants]
+
+    def _drawn(self, request: Request) -> dict[str, Any]:
+        """The random numbers of a run, drawn as it would."""
+        if not self.form.draws:
+            return {}
+        session = Session(seed=request.options.seed, stream=request.options.stream)
+        found = [(name, draw(session)) for name, draw in self.form.draws]
+        return {name: x.data for name, x in found if isinstance(x, Tensor)}
+
+    def call(
+        self, request: Request, inputs: Sequence[Any], echo: Callable[[str], None] = nowhere
+    ) -> tuple[Any, ...] | None:
+        """The numbers for these inputs; None where the interpreter has the answer."""
+        turns = self.form.effort.turns(request.options.limits)
+        if turns is None or self._is_too_large():
+            return None
+        try:
+            numbers = self.code.call(inputs, self._control(turns, echo))
+        except Left:
+            return None
+        except Reached:
+            raise self._stopped() from None
+        return _settled(numbers) if _finite(numbers) else None
+
+    def _is_too_large(self) -> bool:
+        """Whether the arrays of the code may take more memory than there is."""
+        found = meter()
+        return self._bytes > found.large and self._bytes > found.left
+
+    def _are_too_many(self, count: int) -> bool:
+        """Whether so many answers together may take more memory than there is."""
+        needed = self._bytes + count * self._of_row
+        found = meter()
+        return needed > found.large and needed > found.left
+
+    def _more(self, request: Request) -> list[Any] | None:
+        """The numbers of what is asked; None if they are not of the program's shapes."""
+        try:
+            return [*self.form.more(request)]
+        except Left:
+            return None
+
+    def _control(self, turns: int, echo: Callable[[str], None] = nowhere) -> Control:
+        """What a call may take: what memory there is, is asked only where much of it is needed."""
+        found = meter()
+        return Control(turns, found.large, echo, lambda: found.left)
+
+    def _stopped(self) -> LimitError:
+        """The error of code that was stopped from outside, at the first loop that it has."""
+        found = meter()
+        found.seen = True
+        assert found.reached is not None, "stopped without a reason"
+        loop = _first_loop(self.form.program.block)
+        if loop is not None:
+            found.reached.source, found.reached.span = self._loaded.source, loop.span
+        return LimitError(found.reached)
+
+    def numbers(
+        self, request: Request, values: Sequence[Mapping[str, Any]]
+    ) -> list[tuple[Any, ...] | None]:
+        """The numbers of the answers for values of the inputs by name, None where the interpreter
+        has one.
+        """
+        turns = self.form.effort.turns(request.options.limits)
+        if self.form.program.texts or turns is None or self._more(request) is None:
+            return [None] * len(values)
+        rows = [self._given(value) for value in values]
+        there = [row for row in rows if row is not None]
+        if not there or self._are_too_many(len(there)):
+            return [None] * len(values)
+        columns = [np.array(column) for column in zip(*there, strict=True)]
+        results, left = self.arrays(request, columns, len(there), turns)
+        for k in self.form.tests:
+            left |= ~results[k]
+        elements = (column.tolist() for column in _flat(results))
+        found = zip(zip(*elements, strict=True), left.tolist(), strict=True)
+        answers: list[tuple[Any, ...] | None] = []
+        for row in rows:
+            numbers, gone = ((), True) if row is None else next(found)
+            answers.append(None if gone else numbers)
+        return answers
+
+    def arrays(
+        self, request: Request, columns: Sequence[Any], count: int, turns: int = MOST
+    ) -> tuple[list[Any], Any]:
+        """The numbers of many answers as arrays, and where the interpreter has the answer.
+
+        Args:
+            request: What is asked.
+            columns: An array of `count` values of each input.
+            count: How many answers there are.
+            turns: How many turns of loops each of them may take.
+        """
+        behind = [*self.form.constants, *self.form.more(request)]
+        more = [np.broadcast_to(x, (count, *np.shape(x))) for x in behind]
+        control = self._control(turns)
+        results, left = self.code.rows([*columns, *more], control)
+        for result in results:
+            if result.dtype.kind == "f":
+                left |= ~np.isfinite(result).reshape(count, -1).all(axis=1)
+        return list(results), left
+
+    def together(
+        self, request: Request, columns: Mapping[str, Any]
+    ) -> tuple[list[Any], list[int]] | None:
+        """The numbers of many answers as arrays, and where the interpreter has the answer; None if
+        it has all. Arguments as of `Many.arrays`.
+        """
+        turns = self.form.effort.turns(request.options.limits)
+        count = len(next(iter(columns.values())))
+        if self.form.program.texts or turns is None or self._are_too_many(count):
+            return None
+        given, odd = {}, np.zeros(count, np.bool_)
+        for name, type_, shape in self.form.inputs:
+            if name in columns:
+                given[name] = columns[name]
+                if given[name].shape[1:] != shape:
+                    return None
+                if type_ == "float":
+                    bad = np.isnan(given[name])
+                else:
+                    bad = ~(np.abs(given[name]) < _EXACT)
+                odd |= bad.reshape(count, -1).any(axis=1)
+                continue
+            several = elements(request.given[name].value, shape)
+            if several is None:
+                return None
+            given[name] = np.broadcast_to(np.array(several).reshape(shape), (count, *shape))
+        inputs, fit = self.columns(given)
+        results, left = self.arrays(request, inputs, count, turns)
+        for k in self.form.tests:
+            left |= ~results[k]
+        return _flat(results), np.flatnonzero(left | odd | ~fit).tolist()
+
+    def columns(self, given: Mapping[str, Any]) -> tuple[list[Any], Any]:
+        """The arrays of the inputs as the program has them, and where they can be so."""
+        fit = np.ones(len(next(iter(given.values()))), np.bool_)
+        found = []
+        for name, type_, _ in self.form.inputs:
+            if is_array(type_):
+                dtype, _ = dtype_and_shape(type_)
+                whole = np.ascontiguousarray(given[name])
+                fit &= _is_of(whole, dtype)
+                found.append(whole.astype(dtype))
+                continue
+            for column in given[name].reshape(len(fit), -1).T:
+                fit &= _fits(column, type_)
+                there = column if type_ == "float" else np.where(fit, column, 0)
+                found.append(there.astype(DTYPES[type_]))
+        return found, fit
+
+    @property
+    def types(self) -> list[type]:
+        """The types of the numbers that an answer is made of, those of an array one by one."""
+        return [
+            type_
+            for dtype, shape in self._results
+            for type_ in [_NUMBERS[np.dtype(dtype).kind]] * math.prod(shape)
+        ]
+
+    def grouped(self, numbers: Sequence[Any]) -> list[Any]:
+        """Numbers of whatever types as numbers and arrays of them."""
+        found, start = [], 0
+        for _, shape in self._results:
+            end = start + math.prod(shape)
+            part = numbers[start:end]
+            found.append(np.array(part).reshape(shape) if shape else part[0])
+            start = end
+        return found
+
+    def result(self, found: Sequence[Any]) -> Any:
+        """The answer that numbers and arrays are."""
+        return self.form.result(found, ())
+
+    def _given(self, values: Mapping[str, Any]) -> list[Any] | None:
+        """The numbers of the inputs as the program has them; None if one is no such number."""
+        found: list[Any] = []
+        for name, type_, shape in self.form.inputs:
+            if is_array(type_):
+                dtype, _ = dtype_and_shape(type_)
+                found.append(whole(values.get(name), dtype, shape))
+                continue
+            several = elements(values.get(name), shape)
+            if several is None or not NUMBERS.issuperset(map(type, several)):
+                return None
+            found += [_typed(x, type_) for x in several]
+        return None if any(x is None for x in found) else found
+
+
+def _flat(results: Sequence[Any]) -> list[Any]:
+    """The columns of the elements of results, each of which has its rows first."""
+    return [column for r in results for column in r.reshape(len(r), -1).T]
+
+
+def _is_of(x: Any, dtype: str) -> bool:
+    """Whether an array can be one of a dtype."""
+    return x.dtype == dtype or (dtype == "float64" and x.dtype.kind in "iub")
+
+
+def _fits(column: Any, type_: str) -> Any:
+    """Where the numbers of an array are such of a type."""
+    if type_ == "bool":
+        return (column == 0) | (column == 1)
+    if type_ == "float" or column.dtype.kind != "f":
+        return True
+    return (column == np.floor(column)) & (np.abs(column) < _ENDS[type_])
+
+
+def _typed(value: Any, type_: str) -> Any:
+    """A number as one of a type, None if it is none."""
+    if type_ == "float":
+        return value if type(value) is float else _float(value)
+    if not float(value).is_integer() or not -_ENDS[type_] <= value < _ENDS[type_]:
+        return None
+    if type_ == "int":
+        return int(value)
+    return bool(value) if value in (0, 1) else None
+
+
+def _float(value: int) -> float | None:
+    """An int as a float, None if it is of more than 64 bits."""
+    return float(value) if -_ENDS["int"] <= value < _ENDS["int"] else None
+
+
+def remark(seconds: float, code: backends.Code) -> Diagnostic:
+    """What is said of code that was made in some time."""
+    more = "" if backends.has_machine_code() else "; the extra `fast` makes machine code"
+    return Diagnostic("code-made", f"made {code.made} in {seconds * 1e3:.0f} ms{more}")
+
+
+def prepare(loaded: Loaded, name: str, request: Request) -> Prepared | Diagnostic:
+    """The code for a question, or why there is none."""
+    return tried(loaded, request, lambda: Prepared(loaded, forms.form(name), request))
+
+
+def tried(loaded: Loaded, request: Request, make: Callable[[], Code]) -> Code | Diagnostic:
+    """What is made for a request, or why there can be none.
+
+    Raises:
+        InputError: If values are given for names that are no inputs, or some are missing.
+    """
+    check_names(request.given, loaded.program)
+    check_complete(request.given, loaded.program)
+    try:
+        with Uncollected():
+            return make()
+    except NotCompilable as error:
+        source = None if error.span is None else loaded.source
+        help = "`--compile auto` interprets what cannot be compiled"
+        return refusal(error.reason, help, source, error.span)
+
+
+def _first_loop(block: Block) -> Loop | None:
+    """The first loop of a block, or of the branches in it."""
+    for i in block.body:
+        if isinstance(i, Loop):
+            return i
+        sides = (i.then, i.orelse) if isinstance(i, If) else ()
+        for found in map(_first_loop, sides):
+            if found is not None:
+                return found
+    return None
+
+
+def _coded(loaded: Loaded, form: type[Form], request: Request) -> tuple[Form, backends.Code]:
+    """The form of a question and its code: of tensors element by element, else as arrays."""
+    first: NotCompilable | None = None
+    try:
+        made = form(loaded, request, Vectors)
+        return made, backends.code(made.program)
+    except TooLarge:
+        pass
+    except NotCompilable as error:
+        first = error
+    from gradcli.engine.compile.specialize.tracing.arrays import Arrays
+
+    try:
+        made = form(loaded, request, Arrays)
+        return made, backends.code(made.program)
+    except NotCompilable as error:
+        raise first or error from None
+
+
+def _finite(numbers: Sequence[Any]) -> bool:
+    """Whether no number is nan or infinite: of one that is the interpreter tells why."""
+    return all(math.isfinite(x) if type(x) in NUMBERS else holds_finite(x) for x in numbers)
+
+
+def _settled(numbers: Sequence[Any]) -> tuple[Any, ...]:
+    """Numbers and arrays of their own memory; those without dimensions are numbers."""
+    return tuple(
+        [x if type(x) in NUMBERS else x.copy(order="K") if x.ndim else x.item() for x in numbers]
+    )
+
+
+def _lines(printed: Sequence[str]) -> tuple[str, ...]:
+    """What the program printed, line by line."""
+    return tuple("".join(printed).removesuffix("\n").split("\n")) if printed else ()

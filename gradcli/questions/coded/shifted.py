@@ -1,0 +1,116 @@
+"""A program at points that are moved, by code: what a check of derivatives asks again and again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from time import perf_counter
+from typing import Any
+
+from gradcli.engine.compile.differentiate.adjoint import adjoint
+from gradcli.engine.compile.typed import NotCompilable, Program
+from gradcli.engine.values.data import np
+from gradcli.errors import Diagnostic
+from gradcli.questions.asked.loaded import Loaded
+from gradcli.questions.asked.request import Request
+from gradcli.questions.coded.differentiated import Differentiated
+from gradcli.questions.coded.prepared import Prepared, remark, tried
+
+
+class Values(Differentiated):
+    """The values of the result.
+
+    Fields:
+        places: where the points of each name are among the inputs of the program.
+    """
+
+    def derived(self, program: Program, request: Request) -> Program:
+        if self.draws:
+            raise NotCompilable("random numbers are drawn")
+        numbers = [v.number for v in program.inputs]
+        several = [[self.points[k].number for k in self.points_of([n])] for n in self.names]
+        for name, own in zip(self.names, several, strict=True):
+            if not set(own) <= set(numbers):
+                raise NotCompilable(f"`{name}` is computed, and moved")
+        self.places = [[numbers.index(number) for number in own] for own in several]
+        return program
+
+    def moved(self, name: str, data: Any) -> list[Any]:
+        """What is given for the points of a name whose value is this."""
+        return [np.array(data, np.float64)] if name in self._whole else np.ravel(data).tolist()
+
+    def weighed(self, weights: Any) -> list[Any]:
+        """What is given for the weights of the items of the result, an array."""
+        return [weights.reshape(self.shape)] if self._is_whole else weights.tolist()
+
+    def found(self, numbers: Sequence[Any]) -> Any:
+        """The values as an array of the shape of the result."""
+        return np.array(self.value(numbers), np.float64)
+
+
+class Gradients(Values):
+    """The gradients by the points of the result, each item of which has a weight."""
+
+    def derived(self, program: Program, request: Request) -> Program:
+        program = super().derived(program, request)
+        every = tuple(range(self.width))
+        return self.first(adjoint(program, self.points, (every,)))
+
+    def seeds(self, request: Request) -> Sequence[float | None]:
+        return [None] * self.width
+
+    def found(self, numbers: Sequence[Any]) -> Any:
+        several = self.by_name(numbers, self.before).values()
+        return np.concatenate([np.ravel(x) for x in several]).astype(np.float64)
+
+
+class Shifted:
+    """The code of a program whose points are moved.
+
+    Fields:
+        names: the names of the points.
+        remark: what is said of it to one who wants to know.
+
+    Raises:
+        NotCompilable: If there can be none.
+    """
+
+    def __init__(self, loaded: Loaded, request: Request, order: int) -> None:
+        start = perf_counter()
+        self._values = _Coded(loaded, Values, request)
+        self._gradients = self._values if order == 1 else _Coded(loaded, Gradients, request)
+        self.names = [*self._values.form.names]
+        self.remark = remark(perf_counter() - start, self._values.code)
+
+    def values(self, request: Request, moved: Mapping[str, Any]) -> Any:
+        """The result where some names have other values; None where the interpreter has it."""
+        return self._values.at(request, moved, [])
+
+    @property
+    def shapes(self) -> list[tuple[int, ...]]:
+        """Those of the points."""
+        return [shape for _, shape in self._values.form.axes()]
+
+    def gradients(self, request: Request, moved: Mapping[str, Any], weights: Any) -> Any:
+        """The gradients there of the result, each item of which has a weight."""
+        return self._gradients.at(request, moved, self._gradients.form.weighed(weights))
+
+
+def shifted(loaded: Loaded, request: Request, order: int) -> Shifted | Diagnostic:
+    """The code for checks up to an order, or why there is none."""
+    return tried(loaded, request, lambda: Shifted(loaded, request, order))
+
+
+class _Coded(Prepared):
+    form: Values
+
+    def at(self, request: Request, moved: Mapping[str, Any], more: Sequence[Any]) -> Any:
+        """What is found where some names have other values; None where the interpreter has it."""
+        inputs = self.inputs(request)
+        if inputs is None:
+            return None
+        for name, places in zip(self.form.names, self.form.places, strict=True):
+            if name in moved:
+                for place, x in zip(places, self.form.moved(name, moved[name]), strict=True):
+                    inputs[place] = x
+        numbers = self.call(request, [*inputs, *more])
+        return None if numbers is None else self.form.found(numbers)

@@ -1,0 +1,229 @@
+"""Why an answer is nan or infinite: the program runs again, observed, to tell where that began."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from gradcli.engine.report.nonfinite import first_slope
+from gradcli.engine.report.values import is_finite
+from gradcli.engine.run.execution.observe import Event, Moment, Moments, Observer, Recorded
+from gradcli.engine.run.execution.origins import Origins, is_backward
+from gradcli.engine.run.session.messages import short
+from gradcli.engine.tape.graph import Node
+from gradcli.engine.tape.tensor import Tensor, node_of
+from gradcli.engine.values.carrier import data_of
+from gradcli.engine.values.data import Quiet, np
+from gradcli.errors import Diagnostic, GradError
+from gradcli.ir import Input, Instruction
+from gradcli.questions.asked.asked import weights
+from gradcli.questions.asked.loaded import Done, Loaded
+from gradcli.questions.asked.outside import even_cotangent
+from gradcli.questions.asked.request import Options, Request
+from gradcli.questions.asked.wanted import Watch
+from gradcli.source import Span
+
+
+def explained(
+    loaded: Loaded, request: Request, done: Done, output: Any, watch: Watch
+) -> Diagnostic:
+    """The warning about a result that is not finite, or a finite one with such a derivative.
+
+    Args:
+        loaded: The program.
+        request: What was asked of it.
+        done: Its finished run.
+        output: The result.
+        watch: What that run watched.
+    """
+    again = _Again(loaded, request, done, watch)
+    if is_finite(output):
+        return again.told("the derivative", again.slope)
+    of = request.of
+    return again.value("the result", lambda d: d.result if of is None else d.values[of])
+
+
+def explained_gradient(loaded: Loaded, request: Request, done: Done, name: str) -> Diagnostic:
+    """The warning about a gradient that the program has left at a top-level name."""
+    again = _Again(loaded, request, done, Watch(()))
+    return again.value(f"the gradient of `{name}`", lambda done: done.values[name].grad)
+
+
+class _Again:
+    """Runs of a program that are as the finished one was, but silent."""
+
+    def __init__(self, loaded: Loaded, request: Request, done: Done, watch: Watch) -> None:
+        self.loaded = loaded
+        self.request = request
+        seed, stream = done.session.seed_used, done.session.stream
+        self.options = Options(seed, stream=stream, limits=request.options.limits)
+        self.watch = watch
+        self.recording = done.session.recording
+
+    def done(self, watch: Watch, observer: Observer) -> Done:
+        """One such run."""
+        return self.loaded.execute(
+            self.request.given, self.options, watch, observer, recording=self.recording
+        )
+
+    def told(self, what: str, find: Callable[[], Diagnostic | None]) -> Diagnostic:
+        """What is found; less where nobody asks, or the observed run meets a limit."""
+        found = None
+        try:
+            if self.request.options.explain:
+                found = find()
+        except GradError:
+            pass
+        return found or _warning(self.loaded, f"{what} is not finite", Span(0, 0))
+
+    def value(self, what: str, of: Callable[[Done], Any]) -> Diagnostic:
+        """Where a value of the run, of a name for messages, began to be not finite."""
+        return self.told(what, lambda: self._value(what, of))
+
+    def _value(self, what: str, of: Callable[[Done], Any]) -> Diagnostic | None:
+        origins = Origins()
+        done = self.done(self.watch, origins)
+        origin = origins.of(of(done))
+        if origin is None:
+            return None
+        moment = self.moment(self.watch, origin.event)
+        if isinstance(moment.instruction, Input):
+            return self._of_input(moment.instruction.name, moment.span, what)
+        if is_backward(moment.instruction):
+            return self._left(what, moment, origin.event)
+        if origin.outer:
+            inside = _Inside(origin.event)
+            self.done(self.watch, inside)
+            if inside.node is not None:
+                found = self._at_node(inside.node, inside, self.watch, what)
+                found.notes = (*found.notes, self._note("in the derivative by", moment))
+                return found
+        name = moment.name(self.loaded.source)
+        if not origin.made:
+            return self._at(moment, f"{what} is not finite, as what `{name}` gets is not")
+        made = _first_bad(moment.made)
+        return self._at(moment, f"{what} is not finite: `{name}` made {made} from finite values")
+
+    def _left(self, what: str, moment: Moment, event: int) -> Diagnostic:
+        """Where the pass of a `backward` of the program began to be not finite."""
+        before = _Backward(event)
+        self.done(self.watch, before)
+        if before.node is None:
+            return self._at(moment, f"{what} is not finite: `backward` left it so")
+        found = self._at_node(before.node, before, self.watch, what)
+        found.notes = (*found.notes, self._note("on the way back from the", moment))
+        return found
+
+    def _note(self, how: str, moment: Moment) -> str:
+        """By which call of the program a derivative was taken."""
+        line, _ = self.loaded.source.position(moment.span.start)
+        return f"{how} `{moment.name(self.loaded.source)}` at line {line}"
+
+    def slope(self) -> Diagnostic | None:
+        """Where the derivatives of a result began to be not finite."""
+        recorded = Recorded()
+        watch = self.watch.keeping()
+        done = self.done(watch, recorded)
+        output = self.loaded.output(done, self.request.of)[1]
+        points = done.session.points
+        for i in self.loaded.program.inputs:
+            if i.name in points and not is_finite(points[i.name]):
+                return self._of_input(i.name, i.span, "the derivative")
+        given = self.request.cotangent
+        with Quiet():
+            weight = (
+                even_cotangent(output) if given is None else weights(done.session, output, given)
+            )
+            node = first_slope(output, weight)
+        return None if node is None else self._at_node(node, recorded, watch, "the gradient")
+
+    def _at_node(self, node: Node, recorded: Recorded, watch: Watch, what: str) -> Diagnostic:
+        """That it began in the derivative of a node."""
+        event = recorded.of(node)
+        if event:
+            moment = self.moment(watch, event)
+            return self._at(moment, _blamed(what, moment.name(self.loaded.source)))
+        span = Span(0, 0) if node.site is None else node.site.span
+        return _warning(self.loaded, _blamed(what, node.op_name), span)
+
+    def moment(self, watch: Watch, event: int) -> Moment:
+        """Where the program was at an event."""
+        moments = Moments({event}, self.loaded.source)
+        self.done(watch, moments)
+        return moments.found[event]
+
+    def _of_input(self, name: str, span: Span, what: str) -> Diagnostic:
+        message = f"{what} is not finite, as the input `{name}` is not"
+        return _warning(self.loaded, message, span)
+
+    def _at(self, moment: Moment, message: str) -> Diagnostic:
+        found = _warning(self.loaded, message, moment.span)
+        found.labels, found.notes = moment.operands, moment.turns
+        return found
+
+
+class _Backward(Recorded):
+    """Looks at the graph before a `backward` goes through it: `node` is the first one whose
+    derivative is not finite.
+    """
+
+    def __init__(self, wanted: int) -> None:
+        super().__init__()
+        self.node: Node | None = None
+        self._wanted = wanted
+
+    def event(
+        self, number: int, instruction: Instruction | None, given: Sequence[Any], done: Event
+    ) -> Any:
+        if number == self._wanted:
+            root, *rest = given
+            weight = next((w for w in rest if isinstance(w, Tensor)), None)
+            self.node = first_slope(
+                root, even_cotangent(root) if weight is None else data_of(weight)
+            )
+        return super().event(number, instruction, given, done)
+
+
+class _Inside(Recorded):
+    """Looks at the graph of a function when its derivative has been taken, as by `grad(f)(x)`:
+    `node` is the first one whose derivative is not finite, if the values are.
+    """
+
+    def __init__(self, wanted: int) -> None:
+        super().__init__()
+        self.node: Node | None = None
+        self._wanted = wanted
+        self._within = False
+        self._last: Any = None  # what the function has made last, which is what it returns
+
+    def event(
+        self, number: int, instruction: Instruction | None, given: Sequence[Any], done: Event
+    ) -> Any:
+        self._within |= number == self._wanted
+        out = super().event(number, instruction, given, done)
+        if number == self._wanted:
+            self._within = False
+            if self._last is not None and is_finite(self._last):
+                self.node = first_slope(self._last, even_cotangent(self._last))
+        elif self._within and isinstance(out, Tensor) and node_of(out) is not None:
+            self._last = out
+        return out
+
+
+def _first_bad(made: Any) -> str:
+    """What is first not finite of what an op made, with its place where that has several."""
+    if isinstance(made, tuple):
+        made = next((part for part in made if not is_finite(part)), made)
+    data = data_of(made)
+    if not hasattr(data, "dtype") or not data.ndim:
+        return short(made) if type(data) is float or hasattr(data, "dtype") else "one that is not"
+    at = tuple(map(int, np.argwhere(~np.isfinite(data))[0]))
+    return f"{short(data[at].item())} at [{', '.join(map(str, at))}]"
+
+
+def _blamed(what: str, name: str) -> str:
+    return f"{what} is not finite: the derivative of `{name}` is not, here"
+
+
+def _warning(loaded: Loaded, message: str, span: Span) -> Diagnostic:
+    return Diagnostic("non-finite", message, loaded.source, span, severity="warning")

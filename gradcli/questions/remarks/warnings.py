@@ -1,0 +1,76 @@
+"""What is to be said of an answer: names without a say, and nan or infinity explained."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from gradcli.engine.report.values import is_finite
+from gradcli.engine.values.data import Quiet
+from gradcli.errors import Diagnostic, RunError
+from gradcli.questions.asked.asked import Asked
+from gradcli.questions.asked.loaded import Done, Loaded
+from gradcli.questions.asked.request import Options, Request
+from gradcli.questions.asked.wanted import Watch
+from gradcli.results import Value
+from gradcli.source import Span
+
+
+def warnings(asked: Asked, found: Value, unused: Sequence[str]) -> tuple[Diagnostic, ...]:
+    """What is to be said of a result and the first derivatives that were found."""
+    said = [*asked.done.warnings(asked.loaded.source)]
+    said += [unused_input(asked.loaded, name, asked.name) for name in unused]
+    if not (is_finite(asked.output) and is_finite(found)):
+        said.append(_non_finite(asked))
+    return tuple(said)
+
+
+def _non_finite(asked: Asked) -> Diagnostic:
+    return non_finite(asked.loaded, asked.request, asked.done, asked.output, asked.watch)
+
+
+def second_warnings(asked: Asked, grad: Value, second: Value) -> tuple[Diagnostic, ...]:
+    """What is to be said of a result, its gradient and its second derivatives."""
+    said = warnings(asked, grad, asked.unused)
+    if is_finite(second) or not (is_finite(asked.output) and is_finite(grad)):
+        return said
+    from gradcli.engine.report.nonfinite import second_warning
+
+    with Quiet():
+        slopes = asked.line.pull_recorded([asked.weight()])
+        in_turn = (slopes.get(asked.node(name)) for name in asked.names)
+        warning = second_warning(in_turn, asked.loaded.source)
+    return (*said, _judged(warning, asked.request.options))
+
+
+def non_finite(
+    loaded: Loaded, request: Request, done: Done, output: Any, watch: Watch
+) -> Diagnostic:
+    """The warning about nan or infinity in a result, or in its derivatives; arguments as of
+    `explained`.
+    """
+    from gradcli.questions.remarks.nonfinite import explained
+
+    return _judged(explained(loaded, request, done, output, watch), request.options)
+
+
+def non_finite_gradient(loaded: Loaded, request: Request, done: Done, name: str) -> Diagnostic:
+    """Likewise in the gradient that the program has left at a top-level name."""
+    from gradcli.questions.remarks.nonfinite import explained_gradient
+
+    return _judged(explained_gradient(loaded, request, done, name), request.options)
+
+
+def unused_input(loaded: Loaded, name: str, output: str) -> Diagnostic:
+    """The warning that a result does not depend on a name."""
+    span = next((i.span for i in loaded.program.inputs if i.name == name), Span(0, 0))
+    message = f"`{output}` does not depend on `{name}`: the gradient is zero"
+    return Diagnostic("unused-input", message, loaded.source, span, severity="warning")
+
+
+def _judged(warning: Diagnostic, options: Options) -> Diagnostic:
+    """The warning, if nan and infinity are no error."""
+    if options.check_nan:
+        warning.severity = "error"
+        raise RunError(warning)
+    return warning

@@ -5,10 +5,10 @@ import os
 import signal
 
 import pytest
-from audit import Audit
-from forked import Server
 from hypothesis import HealthCheck, settings
-from in_process import command
+from support.processes.audit import Audit
+from support.processes.forked import Server
+from support.processes.in_process import command
 
 from gradcli.engine.run.execution.execute import Executable
 

@@ -3,7 +3,7 @@
 import ast
 import re
 
-from house import HOUSE, ROOT, module_text, nodes
+from support.processes.house import HOUSE, ROOT, module_text, nodes
 
 from gradcli import codes as table
 from gradcli.codes import CODES, GROUPS

@@ -3,7 +3,7 @@
 import sys
 
 import pytest
-from explanations import PAGE, TABLE, example, page, said
+from support.pages.explanations import PAGE, TABLE, example, page, said
 
 from gradcli.codes import CODES
 
@@ -30,7 +30,7 @@ def test_a_mended_program_is_right(code):
 
 def test_the_page_has_what_the_wrong_programs_say():
     """A wrong program that has its code no more leaves a line without it."""
-    assert PAGE.read_text("utf-8") == page(), "run python tests/explanations.py"
+    assert PAGE.read_text("utf-8") == page(), "run python tests explanations"
 
 
 @pytest.mark.parametrize("code", SHOWN)

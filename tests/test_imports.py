@@ -3,7 +3,7 @@
 import ast
 
 import pytest
-from house import HOUSE, module_text, nodes
+from support.processes.house import HOUSE, module_text, nodes
 
 ENGINE = [  # its floors from the ground up; rooms of one floor do not know each other
     *("engine.values", "engine.numerics", "engine.tape", "engine.ops", "engine.autodiff"),

@@ -6,7 +6,7 @@ Every command line that a test runs in its process is held to it, too (in_proces
 import json
 
 import pytest
-from schemas import KEYWORDS, PAGE, definitions, faults, hold, printed
+from support.pages.schemas import KEYWORDS, PAGE, definitions, faults, hold, printed
 
 from gradcli.cli.app import commands
 

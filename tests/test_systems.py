@@ -4,7 +4,7 @@ with what asks.
 
 import ast
 
-from house import HOUSE
+from support.processes.house import HOUSE
 
 UNIX = {  # what Python's documentation says is there on Unix alone, of what a command might use
     "os": {

@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
-from amounts import chunks
+from support.checks.amounts import chunks
 
 from gradcli.errors import GradError
 from gradcli.program import load

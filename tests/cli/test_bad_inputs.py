@@ -3,8 +3,8 @@
 import re
 
 import pytest
-from bad_files import BAD_FILES
-from bad_inputs import bad_inputs
+from support.programs.bad_files import BAD_FILES
+from support.programs.bad_inputs import bad_inputs
 
 FIRST_LINE = re.compile(
     r"(gradcli|[^:]+:[0-9]+:[0-9]+): (error|warning)\[[a-z-]+\]: (?![A-Z]).+(?<!\.)"

@@ -1,4 +1,4 @@
-"""What tests/forked.py forks is a process of gradcli like one that a shell starts."""
+"""What tests/support/processes/forked.py forks is a process of gradcli like one that a shell starts."""
 
 import os
 import signal

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from sample_programs import SAMPLES, shortened
+from support.programs.sample_programs import SAMPLES, shortened
 
 from gradcli.errors import GradError
 from gradcli.program import load_source

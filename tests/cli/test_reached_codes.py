@@ -5,9 +5,9 @@ that it names.
 import re
 
 import pytest
-from bad_files import BAD_FILES
-from bad_inputs import bad_inputs
-from house import ROOT
+from support.processes.house import ROOT
+from support.programs.bad_files import BAD_FILES
+from support.programs.bad_inputs import bad_inputs
 
 from gradcli.codes import CODES
 
@@ -56,10 +56,10 @@ REACHED = {
 }
 
 ELSEWHERE = {
-    "bug": "tests/cli/test_commands.py",
+    "bug": "tests/cli/commands/test_commands.py",
     "missing-extra": "tests/numerics/test_special.py",
-    "numbers-in-quotes": "tests/cli/test_row_options.py",
-    "worker-lost": "tests/cli/test_rows.py",
+    "numbers-in-quotes": "tests/cli/rows/test_row_options.py",
+    "worker-lost": "tests/cli/rows/test_rows.py",
 }
 
 

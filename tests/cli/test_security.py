@@ -10,9 +10,9 @@ import sys
 from functools import cache
 
 import pytest
-from generated_programs import aliased, listed, written
-from grammar_programs import text as grammar_text
-from sample_programs import ROOT
+from support.programs.generated_programs import aliased, listed, written
+from support.programs.grammar_programs import text as grammar_text
+from support.programs.sample_programs import ROOT
 
 from gradcli.engine.run.code.counting import Counting, Stepping
 from gradcli.engine.run.code.translate import _Translator

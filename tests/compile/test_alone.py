@@ -6,7 +6,7 @@ import pytest
 
 pytest.importorskip("llvmlite", reason="machine code needs the extra `fast`")
 
-from vector_programs import GIVEN, HEAD, QUESTIONS, answer, bits
+from support.programs.vector_programs import GIVEN, HEAD, QUESTIONS, answer, bits
 
 from gradcli.engine.compile.control import Control
 from gradcli.engine.compile.llvm.code import code

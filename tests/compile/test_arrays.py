@@ -5,8 +5,18 @@ from itertools import islice
 
 import numpy as np
 import pytest
-from amounts import chunks
-from array_programs import ASKED, GIVEN, HEAD, INSIDE, MATRICES, PROGRAMS, Writer, both, samples
+from support.checks.amounts import chunks
+from support.programs.array_programs import (
+    ASKED,
+    GIVEN,
+    HEAD,
+    INSIDE,
+    MATRICES,
+    PROGRAMS,
+    Writer,
+    both,
+    samples,
+)
 
 from gradcli.engine.compile import backends
 from gradcli.engine.compile.control import Control, Left

@@ -1,9 +1,9 @@
 """The table of the operations that compile: what stands in it is measured again."""
 
-import compiled_ops
 import pytest
-from amounts import chunks
-from array_programs import samples
+from support.checks import compiled_ops
+from support.checks.amounts import chunks
+from support.programs.array_programs import samples
 
 from gradcli.engine.compile import backends
 from gradcli.errors import GradError

@@ -6,9 +6,9 @@ import math
 from collections import Counter
 
 import pytest
-from amounts import chunks
-from evaluate_typed import evaluate
-from typed_statements import Writer, typed, whole_text
+from support.checks.amounts import chunks
+from support.checks.evaluate_typed import evaluate
+from support.programs.typed_statements import Writer, typed, whole_text
 
 from gradcli.engine.compile.control import Left
 from gradcli.engine.compile.differentiate.adjoint import adjoint

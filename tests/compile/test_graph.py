@@ -3,8 +3,8 @@
 import re
 
 import pytest
-from amounts import chunks
-from training_programs import Writer
+from support.checks.amounts import chunks
+from support.programs.training_programs import Writer
 
 from gradcli.errors import GradError
 from gradcli.program import Options, load

@@ -5,8 +5,8 @@ import struct
 from itertools import product
 
 import pytest
-from by_family import by_family
-from number_cases import OF_MACHINE_CODE
+from support.checks.by_family import by_family
+from support.programs.number_cases import OF_MACHINE_CODE
 
 from gradcli.engine.compile.control import Control, Left
 from gradcli.engine.compile.python import code as python

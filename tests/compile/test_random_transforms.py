@@ -5,7 +5,7 @@ import re
 from collections import Counter
 
 import pytest
-from amounts import chunks
+from support.checks.amounts import chunks
 
 from gradcli.engine.compile import backends
 from gradcli.errors import GradError

@@ -6,8 +6,8 @@ import pytest
 
 pytest.importorskip("llvmlite", reason="machine code needs the extra `fast`")
 
-from amounts import chunks
-from number_cases import NUMBERS, OF_MACHINE_CODE, OPS, bits, cases, random_number
+from support.checks.amounts import chunks
+from support.programs.number_cases import NUMBERS, OF_MACHINE_CODE, OPS, bits, cases, random_number
 
 from gradcli.engine.compile.control import Control, Left
 from gradcli.engine.compile.llvm.code import code

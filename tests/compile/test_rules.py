@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 import pytest
-from evaluate_typed import evaluate
+from support.checks.evaluate_typed import evaluate
 
 from gradcli.engine.autodiff.linearize import Linearized
 from gradcli.engine.autodiff.second_order import Slopes

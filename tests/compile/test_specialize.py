@@ -4,11 +4,11 @@ import random
 from itertools import product
 
 import pytest
-from amounts import chunks
-from by_family import by_family
-from compiled_agreement import Refused, compiled, gradients, interpreted, outcome
-from sample_programs import SAMPLES
-from scalar_programs import Writer
+from support.checks.amounts import chunks
+from support.checks.by_family import by_family
+from support.checks.compiled_agreement import Refused, compiled, gradients, interpreted, outcome
+from support.programs.sample_programs import SAMPLES
+from support.programs.scalar_programs import Writer
 
 from gradcli.engine.compile.control import Left
 from gradcli.engine.compile.text import text

@@ -6,8 +6,16 @@ from itertools import islice
 
 import numpy as np
 import pytest
-from amounts import chunks
-from vector_programs import GIVEN, HEAD, QUESTIONS, Writer, answer, bits, transformed
+from support.checks.amounts import chunks
+from support.programs.vector_programs import (
+    GIVEN,
+    HEAD,
+    QUESTIONS,
+    Writer,
+    answer,
+    bits,
+    transformed,
+)
 
 from gradcli.engine.compile import backends
 from gradcli.engine.compile.specialize.tracing.vectors import sum_order

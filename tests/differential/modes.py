@@ -23,7 +23,7 @@ from .program import Program
 
 sys.path.append(str(Path(__file__).parents[1]))
 
-from in_process import command
+from support.processes.in_process import command
 
 
 def differentiable(facts: Facts) -> bool:

@@ -3,7 +3,7 @@
 import functools
 
 import pytest
-from amounts import chunks
+from support.checks.amounts import chunks
 
 from differential import by_gradcli
 from differential.compare import difference

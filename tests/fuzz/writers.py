@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 
-from generated_programs import aliased, listed, written
-from grammar_programs import text as grammar_text
+from support.programs.generated_programs import aliased, listed, written
+from support.programs.grammar_programs import text as grammar_text
 
 from .case import Case
 
@@ -264,7 +264,7 @@ def nested(chance: random.Random, depth: int) -> object:
 
 def arrays(chance: random.Random) -> Case:
     """NumPy's files with lies in their headers."""
-    from bad_files import npy, zipped
+    from support.programs.bad_files import npy, zipped
 
     sizes = (0, 1, 2, 3, -1, 10**6, 10**12, 2**31, 2**63, 2**70)
     shape = tuple(chance.choice(sizes) for _ in range(chance.choice((0, 1, 1, 2, 3, 40, 70))))

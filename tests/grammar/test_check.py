@@ -1,7 +1,7 @@
 """What the checker says of names, calls and placement, and what the names of a program are."""
 
 import pytest
-from grammar_programs import FakeSignatures, source
+from support.programs.grammar_programs import FakeSignatures, source
 
 from gradcli.codes import CODES
 from gradcli.grammar.meaning.check import check

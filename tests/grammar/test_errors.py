@@ -1,7 +1,7 @@
 """What is said about text that is no program: code, line, column, message, help."""
 
 import pytest
-from grammar_programs import source
+from support.programs.grammar_programs import source
 
 from gradcli.codes import CODES
 from gradcli.errors import ProgramError

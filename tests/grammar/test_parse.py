@@ -1,7 +1,7 @@
 """What the parser makes of each form, and of text of any size."""
 
 import pytest
-from grammar_programs import AT, source
+from support.programs.grammar_programs import AT, source
 
 from gradcli.errors import ProgramError
 from gradcli.grammar.syntax import ast

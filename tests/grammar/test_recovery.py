@@ -3,7 +3,7 @@
 import random
 
 import pytest
-from grammar_programs import source
+from support.programs.grammar_programs import source
 
 from gradcli.errors import ProgramError
 from gradcli.grammar.syntax.parser import parse

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import lark
 import pytest
-from amounts import chunks
-from grammar_programs import source, text
+from support.checks.amounts import chunks
+from support.programs.grammar_programs import source, text
 
 from gradcli.grammar.syntax import build
 from gradcli.grammar.syntax.acceptable import acceptable

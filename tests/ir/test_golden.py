@@ -1,7 +1,7 @@
 """The ops program as text: the golden files of what the lowering makes."""
 
 import pytest
-from ir_programs import FORMS, GOLDEN, lowered, sources
+from support.programs.ir_programs import FORMS, GOLDEN, lowered, sources
 
 from gradcli.ir.text import text
 from gradcli.source import Source
@@ -12,7 +12,7 @@ SOURCES = dict(sources())
 @pytest.mark.parametrize("name", SOURCES)
 def test_a_program_is_lowered_to_what_its_golden_file_says(name):
     wanted = (GOLDEN / f"{name}.txt").read_text("utf-8")
-    assert text(lowered(SOURCES[name])) == wanted, "`python tests/ir_programs.py` writes it anew"
+    assert text(lowered(SOURCES[name])) == wanted, "`python tests ir_programs` writes it anew"
 
 
 def test_every_golden_file_has_a_program():

@@ -1,10 +1,10 @@
 """Every lowering keeps to the rules of the ops program, and each rule sees what breaks it."""
 
 import pytest
-from amounts import chunks
-from generated_programs import Writer, aliased
-from grammar_programs import FakeSignatures, text
-from ir_programs import BUILTINS, lowered, sources
+from support.checks.amounts import chunks
+from support.programs.generated_programs import Writer, aliased
+from support.programs.grammar_programs import FakeSignatures, text
+from support.programs.ir_programs import BUILTINS, lowered, sources
 
 from gradcli import ir
 from gradcli.grammar.meaning.check import check

@@ -1,7 +1,7 @@
 """What goes through a program knows every field of every record."""
 
 import pytest
-from ir_programs import lowered
+from support.programs.ir_programs import lowered
 
 from gradcli import ir
 from gradcli.ir import visit

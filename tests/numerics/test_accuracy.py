@@ -8,7 +8,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 import scipy.special
-from oracles import Run, forward, reverse, table
+from support.checks.oracles import Run, forward, reverse, table
 
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.values.carrier import data_of

@@ -9,7 +9,7 @@ import sys
 import mpmath as mp
 import numpy as np
 import pytest
-from oracles import Run, forward, reverse
+from support.checks.oracles import Run, forward, reverse
 
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.values.carrier import data_of

@@ -8,8 +8,8 @@ import random
 
 import numpy as np
 import pytest
-from by_family import by_family
-from oracles import samples, table, values
+from support.checks.by_family import by_family
+from support.checks.oracles import samples, table, values
 
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import REQUIRED

@@ -3,7 +3,7 @@ refuses of a method, the second may take: it is left to the run.
 """
 
 import pytest
-from by_family import by_family
+from support.checks.by_family import by_family
 
 from gradcli.engine.ops.binding import bind
 from gradcli.engine.ops.catalog import ops

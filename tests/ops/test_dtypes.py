@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from by_family import by_family
-from oracles import cast, samples, table, values
+from support.checks.by_family import by_family
+from support.checks.oracles import cast, samples, table, values
 
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.values.data import Quiet, dtype_of

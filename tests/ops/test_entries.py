@@ -6,9 +6,9 @@ import copy
 
 import numpy as np
 import pytest
-from by_family import by_family
-from derivative_checks import check_first, check_second, told
-from oracles import (
+from support.checks.by_family import by_family
+from support.checks.derivative_checks import check_first, check_second, told
+from support.checks.oracles import (
     Case,
     Poison,
     Run,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from oracles import Run, reverse, split, table, values
+from support.checks.oracles import Run, reverse, split, table, values
 
 from gradcli.engine.ops.catalog import ops as catalog
 from gradcli.engine.ops.pages.formula import cotangents

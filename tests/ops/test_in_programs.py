@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from by_family import by_family
-from oracles import Run, flat, floating, reverse, table, values
+from support.checks.by_family import by_family
+from support.checks.oracles import Run, flat, floating, reverse, table, values
 
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.values.carrier import data_of

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from oracles import flat, forward, reverse, zeros
+from support.checks.oracles import flat, forward, reverse, zeros
 
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.tape.tensor import Tensor, leaf

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from derivative_checks import check_first, check_second
-from oracles import Case
+from support.checks.derivative_checks import check_first, check_second
+from support.checks.oracles import Case
 
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import composite, sample

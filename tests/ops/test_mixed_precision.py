@@ -9,7 +9,7 @@ import itertools
 
 import numpy as np
 import pytest
-from oracles import Run, forward, per_op, reverse, table, values
+from support.checks.oracles import Run, forward, per_op, reverse, table, values
 
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import Quiet, dtype_of

@@ -6,13 +6,18 @@ import ast
 from pathlib import Path
 
 import pytest
-from house import nodes
+from support.processes.house import nodes
 
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.values import dtypes
 
 ENGINE = Path(__file__).parents[2] / "gradcli/engine"
-ENTRIES = {ENGINE / "ops/families", ENGINE / "ops/internal", ENGINE / "builtins", ENGINE / "builtins/names"}
+ENTRIES = {
+    ENGINE / "ops/families",
+    ENGINE / "ops/internal",
+    ENGINE / "builtins",
+    ENGINE / "builtins/names",
+}
 MODULES = [m for m in sorted(ENGINE.rglob("*.py")) if m.parent not in ENTRIES]
 DTYPES = {"float", "int", "long", "short", "double", "half", *dtypes.DTYPES}
 TYPES = {name for name in ops if name.endswith("Tensor")}

@@ -145,7 +145,7 @@ def python(*arguments, cwd):
 
 LINES = """
 import json, sys
-from in_process import command
+from support.processes.in_process import command
 print(json.dumps([command(*line) for line in json.loads(sys.argv[1])]))
 """
 

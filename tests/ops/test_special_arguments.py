@@ -6,7 +6,7 @@ from contextlib import suppress
 
 import numpy as np
 import pytest
-from oracles import Run, floating, forward, reverse, table, values, zeros
+from support.checks.oracles import Run, floating, forward, reverse, table, values, zeros
 
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.values.data import Quiet

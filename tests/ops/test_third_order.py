@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from by_family import by_family
-from oracles import (
+from support.checks.by_family import by_family
+from support.checks.oracles import (
     Case,
     flat,
     floating,

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from sample_programs import SAMPLES
+from support.programs.sample_programs import SAMPLES
 
 from gradcli import load
 from gradcli.program import Options

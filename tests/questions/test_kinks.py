@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from generated_programs import Writer
+from support.programs.generated_programs import Writer
 
 from gradcli import load
 from gradcli.questions.asked.request import Options

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from generated_programs import Writer
+from support.programs.generated_programs import Writer
 
 from gradcli import load
 from gradcli.engine.report.values import is_data, plain_value

@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from plot_views import PROGRAMS, plotted
+from support.pages.plot_views import PROGRAMS, plotted
 
 from gradcli.errors import GradError, InputError, RunError, UsageError
 from gradcli.program import Options, load

@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 import pytest
-from amounts import chunks
-from generated_programs import aliased, written
-from sample_programs import SAMPLES, shortened
+from support.checks.amounts import chunks
+from support.programs.generated_programs import aliased, written
+from support.programs.sample_programs import SAMPLES, shortened
 
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.run.session.state import Session

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from sample_programs import ROOT
+from support.programs.sample_programs import ROOT
 
 from gradcli.errors import GradError, RunError, UsageError
 from gradcli.program import Options, load

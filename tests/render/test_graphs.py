@@ -2,9 +2,9 @@ import re
 
 import numpy as np
 import pytest
-from graph_views import GOLDEN, PROGRAMS, WIDTHS, recorded, views
 from hypothesis import given
 from hypothesis import strategies as st
+from support.pages.graph_views import GOLDEN, PROGRAMS, WIDTHS, recorded, views
 
 from gradcli import load
 from gradcli.render.graphs.dot import dot
@@ -73,7 +73,7 @@ def test_a_graph_looks_as_its_golden_files_say(name):
     graph, extent = recorded(name)
     for ending, text in views(graph, extent).items():
         wanted = (GOLDEN / f"{name}.{ending}").read_text("utf-8")
-        assert text == wanted, "`python tests/graph_views.py` writes it anew"
+        assert text == wanted, "`python tests graph_views` writes it anew"
     for width in (20, *filter(None, WIDTHS)):
         lines = plain_text(graph_view(graph, precision=17, width=width, extent=extent))
         assert max(map(cells, lines.splitlines())) <= width

@@ -5,7 +5,7 @@ import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
-from graph_views import recorded
+from support.pages.graph_views import recorded
 
 from gradcli.render.graphs.layout import GAP_X, layout, spread
 from gradcli.render.graphs.svg import graph_svg

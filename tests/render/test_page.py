@@ -4,8 +4,8 @@ import json
 import re
 
 import pytest
-from browser import browser, chromium
-from graph_views import LOOP, PROGRAMS
+from support.pages.graph_views import LOOP, PROGRAMS
+from support.processes.browser import browser, chromium
 
 from gradcli import load
 from gradcli.program import Options

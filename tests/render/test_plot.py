@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from plot_views import GOLDEN, PROGRAMS, WIDTHS, plotted, view
+from support.pages.plot_views import GOLDEN, PROGRAMS, WIDTHS, plotted, view
 
 from gradcli.render.plot import plot_view
 from gradcli.render.text import plain_text
@@ -15,7 +15,7 @@ def test_curves_look_as_their_golden_file_says(name):
     pytest.importorskip("plotille")
     found = plotted(name)
     wanted = (GOLDEN / f"{name}.txt").read_text("utf-8")
-    assert view(found) == wanted, "`python tests/plot_views.py` writes it anew"
+    assert view(found) == wanted, "`python tests plot_views` writes it anew"
     for width in (30, *WIDTHS):
         assert max(map(len, plain_text(plot_view(found, width=width)).splitlines())) <= width
 

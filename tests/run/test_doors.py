@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 
 import pytest
-from door_cases import PROGRAMS
+from support.programs.door_cases import PROGRAMS
 
 from gradcli.errors import GradError
 from gradcli.program import Options, load

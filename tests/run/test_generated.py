@@ -6,8 +6,8 @@ import re
 
 import numpy as np
 import pytest
-from amounts import chunks
-from generated_programs import aliased, written
+from support.checks.amounts import chunks
+from support.programs.generated_programs import aliased, written
 
 from gradcli.errors import RunError
 from gradcli.program import load

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from lesson_cases import read
+from support.programs.lesson_cases import read
 
 from gradcli.errors import GradError
 from gradcli.program import Options, check_source, load

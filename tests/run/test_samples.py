@@ -6,7 +6,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from sample_programs import ROOT, SAMPLES, expectations, same_line, shortened
+from support.programs.sample_programs import ROOT, SAMPLES, expectations, same_line, shortened
 
 from gradcli.program import Options, load
 

@@ -8,10 +8,10 @@ from unittest import mock
 
 import numpy as np
 import pytest
-from amounts import chunks
-from generated_programs import written
-from lesson_cases import read
-from sample_programs import SAMPLES, shortened
+from support.checks.amounts import chunks
+from support.programs.generated_programs import written
+from support.programs.lesson_cases import read
+from support.programs.sample_programs import SAMPLES, shortened
 
 from gradcli import ir
 from gradcli.engine.run.execution import execute

@@ -6,8 +6,8 @@ import itertools
 
 import numpy as np
 import pytest
-from by_family import by_family
-from oracles import table
+from support.checks.by_family import by_family
+from support.checks.oracles import table
 
 from gradcli import ir
 from gradcli.engine.ops.binding import bind_host

@@ -4,8 +4,8 @@ import functools
 import json
 
 import pytest
-from amounts import chunks
 from differential.recorded import PROGRAMS, read
+from support.checks.amounts import chunks
 
 from gradcli.errors import GradError
 from gradcli.program import load

@@ -10,8 +10,8 @@ import traceback
 from contextlib import redirect_stdout
 from pathlib import Path
 
-sys.path.append(str(Path(__file__).parents[2]))
-from lesson_cases import read
+sys.path.append(str(Path(__file__).parents[3]))
+from support.programs.lesson_cases import read
 
 
 def answer(program: str) -> tuple[list[str], bool]:

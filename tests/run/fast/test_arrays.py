@@ -1,0 +1,95 @@
+"""The short way for ops on tensors of one shape does what the long one does."""
+
+import itertools
+
+import numpy as np
+from support.checks.oracles import table
+from support.processes.taken_down import kept, told
+
+from gradcli.engine.ops.binding import needs_no_binding
+from gradcli.engine.ops.catalog import ops
+from gradcli.engine.ops.inplace import apply_inplace
+from gradcli.engine.run.fast import arrays, call
+from gradcli.engine.run.session.state import Session
+from gradcli.engine.tape.tensor import Number, Tensor, leaf
+from gradcli.engine.values.data import Quiet
+
+OPS = [
+    op
+    for op in {id(op): op for op in table().values()}.values()
+    if op.number is not None
+    and op.partials is not None
+    and len(op.args) in (1, 2)
+    and needs_no_binding(op)
+]
+SQUARE, OTHER = np.array([[0.3, 0.6], [0.2, 0.8]]), np.array([[0.9, 0.4], [0.5, 0.1]])
+VALUES = {
+    "vectors": (np.array([0.3, -0.0, 0.7, 0.0, np.inf]), np.array([0.9, 0.4, -0.0, 0.7, 2.0])),
+    "matrices": (SQUARE, OTHER),
+    "turned": (SQUARE.T, OTHER),
+    "other shapes": (np.array([[0.3, 0.6]]), np.array([0.9, 0.4])),
+    "empty": (np.zeros((0, 2)), np.zeros((0, 2))),
+    "float32": (np.array([0.3, 0.5], np.float32), np.array([0.9, 0.2])),
+    "ints": (np.array([1, 2]), np.array([0.9, 0.2])),
+}
+KINDS = {
+    "leaf": lambda x: leaf(x) if x.dtype.kind == "f" else Tensor(x),
+    "constant": Tensor,
+    "number": lambda x: 0.625,
+    "int": lambda x: 3,
+    "watched": lambda x: Number(0.625, leaf(0.625).node),
+    "0-d": lambda x: leaf(0.625),
+    "view": lambda x: changed_view(np.ascontiguousarray(x)),
+}
+SOME = ("leaf", "constant", "view")
+
+
+def changed_view(x):
+    """A view of memory that has been changed since, by what a leaf has made."""
+    base = Tensor(x.copy(order="K"))
+    view = Session().do(ops.transpose, [base], {"dim0": 0, "dim1": 0})
+    if x.dtype == float:
+        apply_inplace(ops.mul, base, [leaf(np.ones(x.shape))], {}, None, recording=True)
+    return view
+
+
+class Long(Exception):
+    """The short way has left it to the long one."""
+
+
+def refused(session, site, *args):
+    raise Long
+
+
+def test_the_short_way_takes_down_what_the_long_one_does():
+    wrong, short = [], set()
+    session = Session()
+    for op, (name, values) in itertools.product(OPS, VALUES.items()):
+        way = (arrays.unary if len(op.args) == 1 else arrays.binary)(op, refused)
+        of_all = KINDS if name == "vectors" else SOME
+        for kinds in itertools.product(of_all, repeat=len(op.args)):
+            args = [KINDS[k](x.copy(order="K")) for k, x in zip(kinds, values, strict=False)]
+            for session.recording in (True, False) if name == "vectors" else (True,):
+                before = [*map(kept, args)]
+                with Quiet():
+                    try:
+                        made = told(way(session, None, *args), args, before)
+                    except Long:
+                        continue
+                    short.add((op.name, name, kinds))
+                    before = [*map(kept, args)]
+                    wanted = told(call._done(op, session, args, op.params, None), args, before)
+                if made != wanted:
+                    wrong.append((op.name, name, kinds, session.recording, made, wanted))
+    assert not wrong, f"{len(wrong)}: {wrong[:2]}"
+    for name in ("add", "mul", "div", "pow"):
+        for kinds in (("leaf", "leaf"), ("leaf", "number"), ("number", "leaf"), ("constant",) * 2):
+            assert (name, "vectors", kinds) in short, (name, kinds)
+        for kinds in (("leaf", "int"), ("0-d", "leaf"), ("leaf", "watched"), ("view", "leaf")):
+            assert (name, "vectors", kinds) in short, (name, kinds)
+        assert (name, "other shapes", ("leaf", "leaf")) in short, name
+    for name in ("tanh", "exp", "sigmoid", "sech_square"):
+        assert (name, "matrices", ("leaf",)) in short, name
+    assert not [
+        at for at in short if at[1] in ("turned", "float32", "ints") and at[2] == ("leaf", "leaf")
+    ]

@@ -1,0 +1,76 @@
+"""JSON that gradcli prints against docs/gradcli.schema.json: what the schema says, and that it says
+all.
+"""
+
+import json
+from functools import cache
+from pathlib import Path
+
+PAGE = Path(__file__).parents[3] / "docs" / "gradcli.schema.json"
+TYPES = {
+    "object": (dict,),
+    "array": (list,),
+    "string": (str,),
+    "boolean": (bool,),
+    "null": (type(None),),
+    "integer": (int,),
+    "number": (int, float),
+}
+KEYWORDS = {"$ref", "anyOf", "type", "required", "properties", "additionalProperties", "items"}
+KEYWORDS |= {"const", "enum"}
+
+
+@cache
+def definitions():
+    return json.loads(PAGE.read_text("utf-8"))["$defs"]
+
+
+def printed(text):
+    """The objects of gradcli's among lines."""
+    for line in text.splitlines():
+        if line.startswith(('{"schema":"gradcli.', '{"row":', '{"severity":')):
+            yield json.loads(line)
+
+
+def hold(found):
+    """Hold an object to the definition that it has."""
+    if "severity" in found:
+        name = "diagnostic"
+    else:
+        name = "bad_row" if "error" in found else found["schema"][len("gradcli.") : -len("/1")]
+    wrong = [*faults(found, definitions()[name], name)]
+    assert not wrong, wrong
+
+
+def faults(value, schema, path):
+    """Where a value is not what a schema says, or has a field of which it says nothing."""
+    assert schema.keys() <= KEYWORDS, f"{path}: a keyword that is not looked at"
+    if "$ref" in schema:
+        yield from faults(value, definitions()[schema["$ref"].rpartition("/")[2]], path)
+    if "anyOf" in schema and all(any(faults(value, s, path)) for s in schema["anyOf"]):
+        yield f"{path}: none of several"
+    if "const" in schema and value != schema["const"]:
+        yield f"{path}: not {schema['const']}"
+    if "enum" in schema and value not in schema["enum"]:
+        yield f"{path}: not one of {schema['enum']}"
+    kinds = schema.get("type", ())
+    kinds = [kinds] if isinstance(kinds, str) else kinds
+    if kinds and not any(is_of(value, kind) for kind in kinds):
+        yield f"{path}: no {kinds}"
+    elif isinstance(value, dict) and "object" in kinds:
+        yield from (
+            f"{path}.{name} is missing" for name in {*schema.get("required", ())} - {*value}
+        )
+        known, rest = schema.get("properties", {}), schema.get("additionalProperties")
+        for name, part in value.items():
+            if name in known or rest is not None:
+                yield from faults(part, known.get(name, rest), f"{path}.{name}")
+            elif known:
+                yield f"{path}.{name} is not told of"
+    elif isinstance(value, list) and "items" in schema:
+        for place, part in enumerate(value):
+            yield from faults(part, schema["items"], f"{path}.{place}")
+
+
+def is_of(value, kind):
+    return isinstance(value, TYPES[kind]) and (kind == "boolean" or not isinstance(value, bool))

@@ -1,0 +1,173 @@
+"""What Python does for gradcli that reaches outside the process, as its audit events tell ("Audit
+events table" of Python's documentation): files, sockets, processes, libraries, code.
+"""
+
+from __future__ import annotations
+
+import os
+import site
+import sys
+import sysconfig
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from fnmatch import fnmatch
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import gradcli
+
+ROOT = Path(__file__).parents[3]
+MODULES = tuple(
+    {
+        *(str(ROOT / name) for name in ("gradcli", "tests", "docs", "samples")),
+        *(os.path.realpath(p) for p in sysconfig.get_paths().values()),
+        *(os.path.realpath(p) for p in (sys.prefix, sys.base_prefix, *site.getsitepackages())),
+        *(os.path.realpath(p) for p in sys.path if p and os.path.isdir(p) and Path(p) != ROOT),
+    }
+)
+MACHINE_CODE = (
+    str(Path(gradcli.__file__).parent / "engine/compile/llvm"),
+    *(os.path.join(path, "llvmlite") for path in sys.path),  # what it frees when it is collected
+)
+MACHINE = ("/proc/", "/sys/fs/cgroup", "/dev/null", "/dev/tty")  # what is free, for the limits
+OUTSIDE = (
+    *(
+        "os.system",
+        "os.exec",
+        "os.posix_spawn",
+        "os.spawn",
+        "os.startfile",
+        "os.fork",
+        "os.forkpty",
+    ),
+    *(
+        "os.kill",
+        "os.killpg",
+        "os.remove",
+        "os.rename",
+        "os.rmdir",
+        "os.mkdir",
+        "os.link",
+    ),
+    *("os.symlink", "os.truncate", "os.chmod", "os.chown", "os.chdir", "os.utime", "os.chflags"),
+    *("subprocess.Popen", "pty.spawn", "pickle.find_class", "webbrowser.open"),
+    *("shutil.rmtree", "shutil.move", "shutil.copyfile", "urllib.Request"),
+)
+OFTEN = frozenset({"builtins.id", "object.__getattr__", "object.__setattr__", "sys._getframe"})
+"""What reaches nothing, and is done so often that every look at it costs."""
+ROOMS = ("socket.", "ctypes.", "mmap.", "sqlite3.", "ftplib.", "http.", "smtplib.", "telnetlib.")
+
+
+class Audit:
+    """Watches what is done while a program runs, and while a command does.
+
+    Fields:
+        seen: What was done that nobody named, with the test.
+    """
+
+    def __init__(self) -> None:
+        self.seen: list[str] = []
+        self._watching = threading.local()
+        self._listen()
+
+    @contextmanager
+    def watching(self, named: Sequence[str] = ()) -> Iterator[None]:
+        """Watch this thread; files whose names stand in one of these texts may be opened, those
+        that may be written beside them, too.
+        """
+        before = getattr(self._watching, "named", None)
+        self._watching.named = tuple(named) if before is None else before
+        try:
+            yield
+        finally:
+            self._watching.named = before
+
+    def _listen(self) -> None:
+        """Hear of everything until the process ends."""
+        often, heard = OFTEN, self._heard
+
+        def hook(event: str, args: tuple[Any, ...]) -> None:  # a method would take twice as long
+            if event not in often:
+                heard(event, args)
+
+        sys.addaudithook(hook)
+
+    def _heard(self, event: str, args: tuple[Any, ...]) -> None:
+        named = getattr(self._watching, "named", None)
+        if named is None:
+            return
+        self._watching.named = None  # what is done to judge is no deed of the program
+        try:
+            if not _harmless(event, args, named):
+                test = os.environ.get("PYTEST_CURRENT_TEST", "")
+                self.seen.append(f"{event} {tuple(map(_short, args))} in {test}")
+        finally:
+            self._watching.named = named
+
+
+def _harmless(event: str, args: tuple[Any, ...], named: tuple[str, ...]) -> bool:
+    if event == "open":
+        return isinstance(args[0], int) or _may_open(os.fsdecode(args[0]), args, named)
+    if event in ("os.listdir", "os.scandir"):
+        folder = os.fsdecode(args[0] or ".")
+        beside = bool(named) and (folder == "." or any(folder in text for text in named))
+        return beside or os.path.realpath(folder).startswith(MODULES)
+    if event in ("os.remove", "os.rename", "os.chmod", "os.mkdir"):
+        return _is_named(os.fsdecode(args[0]), named)
+    if event == "exec":
+        return _is_own_code(args[0].co_filename)
+    if event == "compile":  # of gradcli trees alone; NumPy reads headers, modules are compiled
+        text = isinstance(args[0], (str, bytes))
+        return not text or args[1] == "<unknown>" or _is_own_code(os.fsdecode(args[1]))
+    if event == "ctypes.dlopen" and args[0] is None:
+        return True  # the process itself, as NumPy's import asks
+    if event.startswith("ctypes."):
+        return _is_machine_code()
+    if "--rows" in named and event in ("os.fork", "os.kill", "socket.__new__", "pickle.find_class"):
+        return True  # workers and the pipes to them, on which records of gradcli's own go
+    return event not in OUTSIDE and not event.startswith(ROOMS)
+
+
+def _may_open(path: str, args: tuple[Any, ...], named: tuple[str, ...]) -> bool:
+    if path.startswith(MACHINE) or _is_named(path, named):
+        return True
+    reading = (args[2] or 0) & (os.O_WRONLY | os.O_RDWR) == 0
+    return reading and os.path.realpath(path).startswith(MODULES)
+
+
+def _is_named(path: str, named: tuple[str, ...]) -> bool:
+    if "__pycache__" in path and os.path.realpath(path).startswith(MODULES):
+        return True  # what an import leaves
+    if any(text == path or text.endswith(f"@{path}") for text in named):
+        return True
+    if any(fnmatch(path, text) for text in named):  # `--rows '*.csv'`
+        return True
+    if (os.path.dirname(path) or ".") in named:  # `samples -o FOLDER`
+        return True
+    name = os.path.basename(path).removeprefix(".")
+    if name.endswith(".tmp"):  # `name.random.tmp`
+        name = name.rsplit(".", 2)[0]
+    return bool(name) and any(name in text for text in named)
+
+
+def _is_own_code(file: str) -> bool:
+    made = ("<grad program>", "<compiled>", "<string>")
+    return file in made or file.startswith("<frozen ") or os.path.realpath(file).startswith(MODULES)
+
+
+def _is_machine_code() -> bool:
+    """Whether machine code is being made or called: it is of a typed program, which can do no more
+    than numbers and what the C library's mathematics are.
+    """
+    frame: FrameType | None = sys._getframe()
+    while frame is not None:
+        if frame.f_code.co_filename.startswith(MACHINE_CODE):
+            return True
+        frame = frame.f_back
+    return False
+
+
+def _short(value: Any) -> str:
+    return f"{value!r:.120}"

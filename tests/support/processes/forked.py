@@ -1,0 +1,279 @@
+"""Processes of gradcli without the time that a start takes.
+
+A server, one for a test run, has imported gradcli; each command line is a child that it forks, with
+descriptors, folder, environment, arguments and signals of its own. Only what tests the start itself
+needs a new interpreter. `forked_command.py` is the same from a shell.
+
+    python tests forked SOCKET
+"""
+
+from __future__ import annotations
+
+import array
+import gc
+import marshal
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, Any
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[2]
+COMMAND = HERE / "forked_command.py"
+
+# the server ---------------------------------------------------------------------------------------
+
+
+def serve(path: str) -> None:
+    """Answer until standard input ends, which it does with the test run."""
+    _import_all()
+    gc.collect()
+    gc.freeze()  # children share this memory, as long as no collection writes into it
+    children: dict[int, tuple[int, socket.socket]] = {}  # by what tells that they have ended
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(path)
+        listening.listen(64)
+        os.write(1, b"ready\n")
+        while 0 not in (ready := select.select([0, listening, *children], [], [])[0]):
+            for event in ready:
+                if event is not listening:
+                    _end(event, *children.pop(event))
+                    continue
+                asked, _ = listening.accept()
+                if child := _start(asked, [listening, *(sock for _, sock in children.values())]):
+                    children[os.pidfd_open(child)] = child, asked
+
+
+def _import_all() -> None:
+    """Import what commands import, and make all commands."""
+    from support.processes.in_process import command
+
+    for line in (
+        ["grad", "-e", "sin(x) * 2", "x=1", "--json"],
+        ["grad", "-e", "sum(w * w)", "w=[1, 2]", "--color", "always", "-f", "human"],
+        ["check", "-e", "1"],
+        ["run", "-e", "sinn(1)"],
+        ["graph", "-e", "x * 2", "x=1"],
+        ["--help"],
+    ):
+        command(*line)
+
+
+def _start(asked: socket.socket, others: Sequence[socket.socket]) -> int:
+    """Start the child that is asked for and tell its number; none if who asked has gone."""
+    size, descriptors, *_ = socket.recv_fds(asked, 8, 3)
+    length = int.from_bytes(size, "big")
+    text = b""
+    while len(text) < length and (more := asked.recv(length - len(text))):
+        text += more
+    child = os.fork() if descriptors and len(text) == length else None
+    if child == 0:
+        for sock in (asked, *others):
+            sock.close()
+        try:
+            _become(*marshal.loads(text), descriptors)
+        except KeyboardInterrupt:  # before gradcli began, which ends by itself
+            os._exit(130)
+    for descriptor in descriptors:
+        os.close(descriptor)
+    with suppress(OSError):
+        asked.sendall((child or 0).to_bytes(4, "big"))
+    return child or 0
+
+
+def _end(event: int, child: int, asked: socket.socket) -> None:
+    """Tell the status of a child that has ended."""
+    os.close(event)
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    with suppress(OSError):
+        asked.sendall(status.to_bytes(4, "big", signed=True))
+    asked.close()
+
+
+def _become(
+    arguments: list[str],
+    folder: str,
+    environment: dict[str, str],
+    closed: list[int],
+    descriptors: list[int],
+) -> None:
+    """Be a process of gradcli."""
+    from gradcli.__main__ import main
+
+    for number, descriptor in enumerate(descriptors):
+        os.dup2(descriptor, number)
+    os.closerange(3, max(descriptors) + 1)
+    for number in closed:
+        os.close(number)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    os.chdir(folder)
+    os.environ.clear()
+    os.environ.update(environment)
+    sys.stdin, sys.stdout, sys.stderr = (
+        None if number in closed else _stream(number) for number in range(3)
+    )
+    sys.argv = ["gradcli", *arguments]
+    main()
+
+
+def _stream(number: int) -> IO[str]:
+    """A standard stream as an interpreter opens it."""
+    return open(
+        number,
+        "r" if number == 0 else "w",
+        buffering=1 if os.isatty(number) or number == 2 else -1,
+        encoding="utf-8",
+        errors="backslashreplace" if number == 2 else "surrogateescape",
+        closefd=False,
+    )
+
+
+# who asks it --------------------------------------------------------------------------------------
+
+
+class Process:
+    """A child that was asked for.
+
+    Fields:
+        pid: Its number.
+    """
+
+    def __init__(self, asked: socket.socket) -> None:
+        self._asked = asked
+        self.pid = int.from_bytes(asked.recv(4), "big")
+
+    def wait(self, timeout: float | None = 60) -> int:
+        """Its status once it has ended; a signal that ended it is a negative one.
+
+        Raises:
+            TimeoutError: It goes on; it is killed.
+        """
+        self._asked.settimeout(timeout)
+        try:
+            return int.from_bytes(self._asked.recv(4), "big", signed=True)
+        except TimeoutError:
+            os.kill(self.pid, signal.SIGKILL)
+            raise
+        finally:
+            self._asked.close()
+
+
+class Server:
+    """The server of this test run, started when it is first asked."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = str(folder / "s")
+        command = folder / "bin" / "gradcli"
+        command.parent.mkdir()
+        start = f'exec "{sys.executable}" -IS "{COMMAND}" "{self.path}" "$@"'
+        command.write_text(f"#!/bin/sh\n{start}\n")
+        command.chmod(0o755)
+        self._folder = command.parent
+        environment = {
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join([str(ROOT), str(HERE.parents[1])]),
+            "OPENBLAS_NUM_THREADS": "1",
+        }
+        self._process = subprocess.Popen(
+            [sys.executable, __file__, self.path],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=environment,
+        )
+        assert self._process.stdout is not None
+        assert self._process.stdout.readline() == b"ready\n"
+
+    def environment(self) -> dict[str, str]:
+        """An environment in which a shell finds this server's `gradcli` first."""
+        return {**os.environ, "PATH": os.pathsep.join((str(self._folder), os.environ["PATH"]))}
+
+    def shell(self, script: str, cwd: Any = None) -> subprocess.CompletedProcess[str]:
+        """Run a script by bash, with this server's `gradcli`, to its end."""
+        return subprocess.run(
+            ["bash", "-c", script],
+            cwd=cwd,
+            env=self.environment(),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            encoding="utf-8",
+            timeout=120,
+            check=False,
+        )
+
+    def stop(self) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        self._process.wait(10)
+
+    def start(
+        self,
+        arguments: Sequence[Any],
+        streams: Sequence[int],
+        *,
+        cwd: Any = None,
+        env: Mapping[str, str] | None = None,
+        closed: Sequence[int] = (),
+    ) -> Process:
+        """Start a command line whose standard streams are these descriptors, some of them closed."""
+        given = [os.fsdecode(a) for a in arguments]
+        folder = os.fspath(cwd or os.getcwd())
+        asked = socket.socket(socket.AF_UNIX)
+        asked.connect(self.path)
+        ask(asked, (given, folder, dict(os.environ if env is None else env), list(closed)), streams)
+        return Process(asked)
+
+    def run(
+        self, *arguments: Any, stdin: str | bytes = b"", timeout: float = 60, **options: Any
+    ) -> subprocess.CompletedProcess[bytes]:
+        """Run a command line to its end, as `subprocess.run` does."""
+        data = stdin.encode() if isinstance(stdin, str) else stdin
+        reading, out = os.pipe()
+        reading_errors, err = os.pipe()
+        source, feed = os.pipe()
+        process = self.start(arguments, (source, out, err), **options)
+        for descriptor in (source, out, err):
+            os.close(descriptor)
+        found: dict[int, bytes] = {}
+
+        def read(descriptor: int) -> None:
+            with open(descriptor, "rb") as file:
+                found[descriptor] = file.read()
+
+        def write() -> None:
+            with suppress(BrokenPipeError), open(feed, "wb") as file:
+                file.write(data)
+
+        threads = [
+            threading.Thread(target=read, args=(reading,)),
+            threading.Thread(target=read, args=(reading_errors,)),
+            threading.Thread(target=write),
+        ]
+        for thread in threads:
+            thread.start()
+        try:
+            status = process.wait(timeout)
+        finally:
+            for thread in threads:
+                thread.join()
+        return subprocess.CompletedProcess(
+            list(arguments), status, found[reading], found[reading_errors]
+        )
+
+
+def ask(asked: socket.socket, request: Any, streams: Sequence[int]) -> None:
+    """Send a request with the descriptors that go with it."""
+    text = marshal.dumps(request)
+    rights = (socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", streams))
+    asked.sendmsg([len(text).to_bytes(8, "big")], [rights])
+    asked.sendall(text)
+
+
+if __name__ == "__main__":
+    serve(sys.argv[1])

@@ -1,0 +1,25 @@
+"""The project's own source as syntax trees, each read and walked once for all tests that ask."""
+
+import ast
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).parents[3]
+HOUSE = ROOT / "gradcli"
+WRITTEN = {
+    HOUSE / "grammar/automaton.py",
+    HOUSE / "engine/ops/index.py",
+    *HOUSE.glob("library/*/**/*.py"),
+}
+"""Tables that a command writes: long, and with nothing of interest but `typing.Any`."""
+
+
+@cache
+def nodes(text: str) -> tuple[ast.AST, ...]:
+    """All nodes of a text's tree."""
+    return tuple(ast.walk(ast.parse(text)))
+
+
+@cache
+def module_text(path: Path) -> str:
+    return "" if path in WRITTEN else path.read_text("utf-8")

@@ -1,32 +1,14 @@
-"""The library's modules, and what has been made of them ahead."""
+"""The library's modules, as programs of ops."""
 
 import pytest
 
-from gradcli import ahead
 from gradcli.engine.run.execution.execute import imported
 from gradcli.engine.run.session import library
 from gradcli.engine.run.session.state import Session
 from gradcli.errors import GradError
 from gradcli.ir import visit
-from gradcli.library.index import FILES
+from gradcli.made.library_index import FILES
 from gradcli.program import Options, load
-
-HELP = "`python -m gradcli.ahead` writes it anew"
-SOURCES = {p.relative_to(ahead.LIBRARY).as_posix(): p for p in ahead.sources()}
-
-
-@pytest.mark.parametrize("path", SOURCES.values(), ids=SOURCES)
-def test_a_module_is_as_it_was_made(path):
-    assert path.with_suffix(".py").read_text("utf-8") == ahead.text(path), HELP
-
-
-def test_the_index_is_as_it_was_made():
-    assert ahead.INDEX.read_text("utf-8") == ahead.index(), HELP
-    made = {p.with_suffix(".grad") for p in ahead.LIBRARY.rglob("*.py")}
-    assert made - {*SOURCES.values()} == {
-        ahead.LIBRARY / "__init__.grad",
-        ahead.LIBRARY / "index.grad",
-    }
 
 
 def test_what_has_a_name_is_there_in_each_run():

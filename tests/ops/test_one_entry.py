@@ -24,7 +24,6 @@ TYPES = {name for name in ops if name.endswith("Tensor")}
 NAMES = {*ops} - DTYPES - TYPES  # dtypes are named after the ops that make them
 
 ELSEWHERE = {
-    "ops/index.py": "in which family an op is, written from the entries",
     "run/language/operators.py": "which op a sign of the language stands for, or for tensors only",
     "run/language/updates.py": "which op a method of JAX's `x.at[i]` does",
     "run/session/classes.py": "which of Python's operators an object of the program has for one of those",

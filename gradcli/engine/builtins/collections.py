@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from gradcli.engine.ops.catalog import ops
+from gradcli.engine.ops.families import extreme as extremes
+from gradcli.engine.ops.families import reduce
 from gradcli.engine.ops.op import Op, host
 from gradcli.engine.ops.statics import Statics
 from gradcli.engine.ops.tracing import Tracing
@@ -229,9 +231,9 @@ def _is_gone_through(value: Any) -> bool:
     return value is not None and not isinstance(value, Tensor) and type(value) not in NUMBERS
 
 
-def _python_s(name: str, largest: bool) -> Op:
+def _python_s(op: Any, largest: bool) -> Op:
     """Python's own `max` or `min`, which of a tensor or several is PyTorch's."""
-    op = ops[name]
+    name = op.name
 
     def choose(session: Any, *values: Any, dim: Any, keepdim: Any, key: Any, default: Any) -> Any:
         if len(values) == 2 and key is None and NUMBERS.issuperset(map(type, values)):
@@ -274,13 +276,13 @@ def _python_s(name: str, largest: bool) -> Op:
     )
 
 
-max_: Op = _python_s("max", largest=True)
-min_: Op = _python_s("min", largest=False)
+max_: Op = _python_s(extremes.max_, largest=True)
+min_: Op = _python_s(extremes.min_, largest=False)
 
 
-def _of_truths(name: str, stop: bool) -> Op:
+def _of_truths(op: Any, stop: bool) -> Op:
     """Python's own `any` or `all`, which of a tensor is PyTorch's; `stop` is what ends it."""
-    op = ops[name]
+    name = op.name
 
     def ask(session: Any, iterable: Any) -> Any:
         if not _is_gone_through(iterable):
@@ -313,8 +315,8 @@ def _of_truths(name: str, stop: bool) -> Op:
     )
 
 
-any_: Op = _of_truths("any", stop=True)
-all_: Op = _of_truths("all", stop=False)
+any_: Op = _of_truths(reduce.any_, stop=True)
+all_: Op = _of_truths(reduce.all_, stop=False)
 
 
 # what a value is --------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 """The table of ops.
 
-A family of entries is imported when a program names one of its ops: `index.py`, made from the
-entries by `python -m gradcli.engine.ops.build`, tells which.
+A family of entries is imported when a program names one of its ops: `made/ops_index.py`,
+which `python -m gradcli.make` writes from the entries, tells which.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Catalog:
 
     @cached_property
     def _index(self) -> dict[str, Any]:
-        from gradcli.engine.ops.index import INDEX
+        from gradcli.made.ops_index import INDEX
 
         return INDEX
 

@@ -1,4 +1,4 @@
-"""The parser's tables, as build.py made them from grad.lark."""
+"""The parser's tables, which build.py makes from grad.lark."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from functools import cache
 from typing import TypeAlias
 
-from gradcli.grammar.automaton import CONTENT
+from gradcli.made.parser_tables import CONTENT
 from gradcli.record import Record
 
 Keep: TypeAlias = list[tuple[int, bool, int]]

@@ -16,24 +16,24 @@ def has(path: str) -> bool:
 
 
 def file(path: str) -> str | None:
-    """The file in which a path is, such as `nn/linear`; None of an exception."""
+    """The file in which a path is, such as `library/nn/linear`; None of an exception."""
     if "." not in path:
         return None
-    from gradcli.library.index import FILES
+    from gradcli.made.library_index import FILES
 
     return FILES.get(path)
 
 
 def is_member(name: str) -> bool:
     """Whether something of the library has an attribute of that name."""
-    from gradcli.library.index import MEMBERS
+    from gradcli.made.library_index import MEMBERS
 
     return name in MEMBERS
 
 
 def names_later(path: str) -> bool:
     """Whether what is of that path has attributes that are named when a program runs."""
-    from gradcli.library.index import NAMED_LATER
+    from gradcli.made.library_index import NAMED_LATER
 
     return path in NAMED_LATER
 
@@ -42,5 +42,5 @@ def program(name: str) -> Program:
     """The ops program of a file."""
     from importlib import import_module
 
-    module: Any = import_module(f"gradcli.library.{name.replace('/', '.')}")
+    module: Any = import_module(f"gradcli.made.{name.replace('/', '.')}")
     return module.PROGRAM  # type: ignore[no-any-return]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from gradcli.results import GraphResult as GraphResult
     from gradcli.results import RunResult as RunResult
 
-__version__ = "0.1.0"
+__version__ = "0.2.0.dev0"
 
 __all__ = ["GradError", "GradResult", "GraphResult", "Program", "RunResult", "__version__", "load"]
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import typer
 
+from gradcli import __version__
 from gradcli.cli.app import app
 from gradcli.engine.ops.pages import docs
 from gradcli.engine.run.language.names import Builtins
@@ -167,6 +168,12 @@ def test_the_page_of_operations_is_fresh():
     assert docs.PAGE.read_text("utf-8") == docs.page(), (
         "docs/ops.md is stale: run python -m gradcli.engine.ops.pages.docs"
     )
+
+
+def test_the_changelog_begins_with_this_version():
+    releases = re.findall(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE)
+    expected = "Unreleased" if __version__.endswith(".dev0") else __version__
+    assert releases[0] == expected, f"CHANGELOG.md begins with {releases[0]}, not {expected}"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

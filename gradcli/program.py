@@ -37,7 +37,7 @@ from gradcli.results import (
 from gradcli.source import Source
 
 if TYPE_CHECKING:
-    from gradcli.questions.coded.prepared import Many
+    from gradcli.questions.coded.compiled import Many
 
 __all__ = [
     "Given",

@@ -212,7 +212,7 @@ BY_STRING = {  # prefixes of modules that are imported by a name that is made at
     "engine.ops.pages.describe": ("engine.", "the families, which made/ops_index.py names"),
     "engine.run.session.library": ("made.", "the programs that made/library_index.py names"),
     "__init__": ("", "the names of the package, each of the module in its table"),
-    "questions.coded.forms": ("questions.coded.", "the forms in its table"),
+    "questions.coded.lowerings": ("questions.coded.", "the forms in its table"),
 }
 
 

@@ -11,15 +11,15 @@ from gradcli.errors import Diagnostic, InputError, ProgramError
 from gradcli.ir import Build, Input, Instruction, Operand, Slot
 from gradcli.questions.answers.gradient import gradient
 from gradcli.questions.answers.matrix import jacobian
+from gradcli.questions.asked.names import candidates, named
 from gradcli.questions.asked.not_compilable import refusal
 from gradcli.questions.asked.request import Options, Request, request
-from gradcli.questions.asked.wanted import candidates, named
-from gradcli.questions.coded.prepared import Prepared
+from gradcli.questions.coded.compiled import Prepared
 from gradcli.results import GradResult, JacobianResult
 
 if TYPE_CHECKING:
     from gradcli.questions.asked.loaded import Loaded
-    from gradcli.questions.coded.compiling import Compiling
+    from gradcli.questions.coded.jit import Compiling
 
 
 class Function:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from gradcli import ir
 from gradcli.engine.run.execution.inputs import Given, check_names
+from gradcli.questions.asked.limited import Limited
 from gradcli.questions.asked.loaded import Loaded
+from gradcli.questions.asked.names import watchable
 from gradcli.questions.asked.request import Options, Request, given_values, request
-from gradcli.questions.asked.wanted import watchable
-from gradcli.questions.coded.compiling import Compiling
-from gradcli.questions.coded.limited import Limited
+from gradcli.questions.coded.jit import Compiling
 from gradcli.results import (
     CheckResult,
     GradcheckResult,
@@ -29,7 +29,7 @@ from gradcli.results import (
 from gradcli.source import Source
 
 if TYPE_CHECKING:
-    from gradcli.questions.coded.prepared import Many
+    from gradcli.questions.coded.compiled import Many
     from gradcli.questions.function import Function
     from gradcli.views import PlotResult, TraceResult
 
@@ -441,7 +441,7 @@ class Program:
         code = self._compiling.code(question, about)
         if code is None:
             return None
-        from gradcli.questions.coded.prepared import Many
+        from gradcli.questions.coded.compiled import Many
 
         return Many(code, about, self._limited)
 

@@ -15,7 +15,7 @@ from gradcli.engine.compile import backends
 from gradcli.errors import GradError, LimitError
 from gradcli.limits import Limits
 from gradcli.program import Options, load
-from gradcli.questions.coded.prepared import Prepared
+from gradcli.questions.coded.compiled import Prepared
 
 BACK_ENDS = ["Python", *(["machine code"] if find_spec("llvmlite") else [])]
 ENDS = (0, 1, -1, 3, 64, 2**53 + 1, 2**63 - 1, -(2**63))

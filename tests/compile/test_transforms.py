@@ -10,7 +10,7 @@ import pytest
 from gradcli.engine.compile import backends
 from gradcli.errors import GradError
 from gradcli.program import Options, load
-from gradcli.questions.coded.prepared import Prepared
+from gradcli.questions.coded.compiled import Prepared
 
 GIVEN = {"x": 0.7, "b": -1.25, "n": 3}
 HEAD = "input x = 0.7\ninput b = -1.25\ninput n: int = 3\n"

@@ -9,8 +9,8 @@ from gradcli import load
 from gradcli.engine.report.values import is_data, plain_value
 from gradcli.engine.run.execution.origins import Origins
 from gradcli.errors import RunError
+from gradcli.questions.asked.names import Watch
 from gradcli.questions.asked.request import Options, given_values
-from gradcli.questions.asked.wanted import Watch
 
 LESSON = "x = tensor(0.0, requires_grad=True)\ny = sqrt(x)\ny.backward()\n"
 

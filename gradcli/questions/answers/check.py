@@ -11,8 +11,8 @@ from gradcli.ir.text import text
 from gradcli.questions.asked.declared import declared
 from gradcli.questions.asked.ignores import spoken
 from gradcli.questions.asked.loaded import Loaded
+from gradcli.questions.asked.names import candidates, named, no_such_result
 from gradcli.questions.asked.request import Request
-from gradcli.questions.asked.wanted import candidates, named, no_such_result
 from gradcli.results import CheckResult
 
 

@@ -10,12 +10,12 @@ from gradcli.engine.gradcheck.elsewhere import Coded
 from gradcli.engine.gradcheck.program import OwnCalls, check_program
 from gradcli.engine.run.session.state import Session
 from gradcli.questions.asked.loaded import Loaded
+from gradcli.questions.asked.names import Watch, differentiated
 from gradcli.questions.asked.request import Options, Request
-from gradcli.questions.asked.wanted import Watch, differentiated
 from gradcli.results import GradcheckResult
 
 if TYPE_CHECKING:
-    from gradcli.questions.coded.compiling import Compiling
+    from gradcli.questions.coded.jit import Compiling
 
 
 def gradcheck(

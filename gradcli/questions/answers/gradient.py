@@ -6,10 +6,10 @@ from gradcli.engine.autodiff.linearize import zeros
 from gradcli.engine.autodiff.paths import between
 from gradcli.engine.report.values import plain_value
 from gradcli.engine.tape.graph import Node
-from gradcli.questions.asked.asked import Asked, ask
+from gradcli.questions.asked.linearized import Asked, ask
 from gradcli.questions.asked.loaded import Done, Loaded
+from gradcli.questions.asked.names import Watch
 from gradcli.questions.asked.request import Request
-from gradcli.questions.asked.wanted import Watch
 from gradcli.questions.remarks.warnings import warnings
 from gradcli.results import GradResult, Kinked
 

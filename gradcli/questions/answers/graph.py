@@ -12,10 +12,10 @@ from gradcli.engine.tape.graph import Node
 from gradcli.engine.tape.tensor import Tensor, node_of
 from gradcli.engine.values.carrier import like_of
 from gradcli.errors import Diagnostic, RunError
-from gradcli.questions.asked.asked import weights
+from gradcli.questions.asked.linearized import weights
 from gradcli.questions.asked.loaded import Done, Loaded
+from gradcli.questions.asked.names import Watch, differentiated
 from gradcli.questions.asked.request import Options, Request
-from gradcli.questions.asked.wanted import Watch, differentiated
 from gradcli.questions.remarks.warnings import non_finite
 from gradcli.record import Record
 from gradcli.results import Graph, GraphResult

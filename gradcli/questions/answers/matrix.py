@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gradcli.engine.autodiff.second_order import Slopes
 from gradcli.engine.report.values import plain_value
-from gradcli.questions.asked.asked import ask
+from gradcli.questions.asked.linearized import ask
 from gradcli.questions.asked.loaded import Loaded
 from gradcli.questions.asked.request import Request
 from gradcli.questions.remarks.warnings import second_warnings, warnings

@@ -8,10 +8,10 @@ from gradcli.engine.report.values import plain_value
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.data import shape_of
 from gradcli.questions.answers.gradient import gradient
-from gradcli.questions.asked.asked import ask
+from gradcli.questions.asked.linearized import ask
 from gradcli.questions.asked.loaded import Loaded
+from gradcli.questions.asked.names import Watch, candidates, named
 from gradcli.questions.asked.request import Request
-from gradcli.questions.asked.wanted import Watch, candidates, named
 from gradcli.questions.remarks.warnings import second_warnings, warnings
 from gradcli.results import HvpResult, JvpResult, VjpResult
 

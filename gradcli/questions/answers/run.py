@@ -6,8 +6,8 @@ from gradcli.engine.report.values import binding, is_data, is_finite, is_numeric
 from gradcli.engine.tape.graph import Node
 from gradcli.errors import Diagnostic, GradError, RunError
 from gradcli.questions.asked.loaded import Done, Loaded
+from gradcli.questions.asked.names import Watch, candidates, chosen
 from gradcli.questions.asked.request import Request
-from gradcli.questions.asked.wanted import Watch, candidates, chosen
 from gradcli.results import Graph, Kinked, RunResult
 from gradcli.source import Span
 

@@ -8,9 +8,9 @@ from typing import Any
 from gradcli.engine.run.execution.inputs import Given
 from gradcli.errors import ProgramError
 from gradcli.questions.asked.loaded import Done, Loaded
+from gradcli.questions.asked.names import Watch
 from gradcli.questions.asked.not_compilable import refusal
 from gradcli.questions.asked.request import Options, Request
-from gradcli.questions.asked.wanted import Watch
 from gradcli.results import Derivative, Several
 
 

@@ -21,10 +21,10 @@ from gradcli.engine.values.carrier import Like, data_of
 from gradcli.engine.values.data import is_floating, shape_of
 from gradcli.errors import Diagnostic, RunError, UsageError
 from gradcli.questions.answers.graph import Subject, nothing_recorded, subject
-from gradcli.questions.asked.asked import Asked
+from gradcli.questions.asked.linearized import Asked
 from gradcli.questions.asked.loaded import Done, Loaded
+from gradcli.questions.asked.names import Watch, candidates, chosen, differentiated, named
 from gradcli.questions.asked.request import Options, Request
-from gradcli.questions.asked.wanted import Watch, candidates, chosen, differentiated, named
 from gradcli.questions.remarks.warnings import warnings
 from gradcli.record import Record
 from gradcli.results import Value

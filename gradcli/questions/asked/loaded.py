@@ -17,8 +17,8 @@ from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.data import NUMBERS, Quiet, dtype_of
 from gradcli.engine.values.limits import Reached
 from gradcli.errors import Diagnostic, GradError, RunError, UsageError
+from gradcli.questions.asked.names import Watch, candidates, named, no_such_result
 from gradcli.questions.asked.request import Options
-from gradcli.questions.asked.wanted import Watch, candidates, named, no_such_result
 from gradcli.record import Record
 from gradcli.source import Source, Span
 

@@ -1,84 +1,72 @@
-"""The directions that derivatives are taken along, and the weights of results, as numbers."""
+"""Cotangents and directions that come from outside, fitted to what they belong to."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
 from typing import Any
 
-from gradcli.engine.compile.control import Left
-from gradcli.engine.compile.passes.activity import go_through_rules
-from gradcli.engine.compile.typed import (
-    Operand,
-    Program,
-    Value,
-)
-from gradcli.engine.run.execution.inputs import Given
-from gradcli.engine.values.data import NUMBERS
-from gradcli.questions.asked.given_elements import elements, whole
-from gradcli.questions.asked.loaded import Loaded
-from gradcli.questions.asked.request import Request
-from gradcli.questions.asked.wanted import named
+from gradcli.engine.autodiff.backward import seed
+from gradcli.engine.run.code.naming import kind_of
+from gradcli.engine.tape.tensor import Tensor
+from gradcli.engine.values.carrier import data_of
+from gradcli.engine.values.data import NUMBERS, np, shape_of
+from gradcli.errors import Diagnostic, InputError, RunError
 
 
-def along(loaded: Loaded, request: Request) -> list[str]:
-    """The names that a direction is given for."""
-    return named(loaded.program, list(request.tangents), "--tangent")
-
-
-def units(count: int) -> list[float]:
-    """The unit vectors of a space, one behind the other."""
-    return [1.0 if i == k else 0.0 for i in range(count) for k in range(count)]
-
-
-def columns(
-    program: Program, points: Sequence[Value], results: Sequence[Operand]
-) -> tuple[Sequence[Sequence[Value]], list[float]]:
-    """The directions of the matrix of some results by columns: what each of them moves, and how.
-    Those through a rule of the program's own go one at a time.
-    """
-    if go_through_rules(program, points, results):
-        return [[point] for point in points], [1.0] * len(points)
-    return [points] * len(points), units(len(points))
-
-
-def seed(request: Request) -> float | None:
-    """The weight of the result where none is given."""
-    return 1.0 if request.cotangent is None else None
-
-
-def numbers_of(given: Any, shape: tuple[int, ...], *, is_whole: bool) -> list[Any]:
-    """What is given for the direction of a tensor: its numbers, or an array where that is one value
-    of the program.
+def starting_cotangent(output: Any, cotangent: Any) -> Any:
+    """Plain data of the cotangent of a result: the one given, a single number for each element, or
+    1 for a result of one element.
 
     Raises:
-        Left: If they are not of its shape, which the interpreter tells.
+        RunError: If the result has more elements and none is given.
+        InputError: If the one given is no number or tensor of the result's shape.
     """
-    if not shape:
-        return [number(given)]
-    value = value_of(given)
-    if is_whole:
-        return [_array(value, shape)]
-    found = elements(value, shape)
-    if found is None:
-        raise Left("a direction is of another shape")
-    return [*map(float, found)]
+    x = output if isinstance(output, Tensor) else Tensor(output)
+    if cotangent is not None:
+        alike = _is_number(cotangent) and x.shape
+        given = Tensor(np.full(x.shape, data_of(cotangent))) if alike else cotangent
+        return _shaped_as(x, given, "the cotangent", "the result")
+    if math.prod(x.shape) != 1:
+        raise RunError(
+            Diagnostic(
+                "needs-cotangent",
+                f"the result has shape {list(x.shape)}: each of its elements needs a weight",
+                help="reduce it, as in `sum(...)`, or give the weights with --cotangent VALUE",
+            )
+        )
+    return data_of(seed(x, None, "grad"))
 
 
-def value_of(given: Any) -> Any:
-    """What is given for a weight or direction, without where it comes from."""
-    return given.value if isinstance(given, Given) else given
+def direction(point: Tensor, tangent: Any, name: str) -> Any:
+    """Plain data of a tangent at a point.
+
+    Raises:
+        InputError: If it is no number or tensor of the point's shape.
+    """
+    return _shaped_as(point, tangent, f"the tangent of `{name}`", f"`{name}`")
 
 
-def _array(value: Any, shape: tuple[int, ...]) -> Any:
-    found = whole(value, "float64", shape)
-    if found is None:
-        raise Left("a direction is of another shape")
-    return found
+def _is_number(given: Any) -> bool:
+    return type(given) in NUMBERS or (isinstance(given, Tensor) and not given.shape)
 
 
-def number(given: Any) -> float:
-    """A number that is given for a weight or direction."""
-    value = value_of(given)
-    if type(value) not in NUMBERS:
-        raise Left("a weight or direction is no single number")
-    return float(value)
+def _shaped_as(like: Tensor, given: Any, what: str, whose: str) -> Any:
+    """Plain data of a value from outside that must have the shape of another."""
+    if not isinstance(given, Tensor) and type(given) not in NUMBERS:
+        raise InputError(
+            Diagnostic("bad-input", f"{what} must be a number or tensor, got {kind_of(given)}")
+        )
+    data = data_of(given)
+    if shape_of(data) == (0,) and like.shape[:1] == (0,):  # an empty list says no more of a shape
+        data = data.reshape(like.shape)
+    shape = shape_of(data)
+    if shape != like.shape:
+        message = f"{what} has the shape {list(shape)}, and {whose} {list(like.shape)}"
+        raise InputError(Diagnostic("shape-mismatch", message))
+    return float(data) if type(data) in NUMBERS else data.astype(like.dtype)
+
+
+def even_cotangent(output: Any) -> Any:
+    """Plain data of the cotangent that weighs every element of a result alike."""
+    shape = output.shape if isinstance(output, Tensor) else ()
+    return np.ones(shape) if shape else 1.0

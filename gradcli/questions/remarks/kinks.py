@@ -12,8 +12,8 @@ from gradcli.engine.tape.graph import Node
 from gradcli.engine.tape.tensor import Tensor, node_of
 from gradcli.engine.values.data import Quiet
 from gradcli.questions.asked.loaded import Done, Loaded
+from gradcli.questions.asked.names import Watch
 from gradcli.questions.asked.request import Options, Request
-from gradcli.questions.asked.wanted import Watch
 from gradcli.results import Kinked
 
 

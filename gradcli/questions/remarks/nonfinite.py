@@ -16,11 +16,11 @@ from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import Quiet, np
 from gradcli.errors import Diagnostic, GradError
 from gradcli.ir import Input, Instruction
-from gradcli.questions.asked.asked import weights
+from gradcli.questions.asked.linearized import weights
 from gradcli.questions.asked.loaded import Done, Loaded
-from gradcli.questions.asked.outside import even_cotangent
+from gradcli.questions.asked.names import Watch
 from gradcli.questions.asked.request import Options, Request
-from gradcli.questions.asked.wanted import Watch
+from gradcli.questions.asked.seeds import even_cotangent
 from gradcli.source import Span
 
 

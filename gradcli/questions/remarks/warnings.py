@@ -8,10 +8,10 @@ from typing import Any
 from gradcli.engine.report.values import is_finite
 from gradcli.engine.values.data import Quiet
 from gradcli.errors import Diagnostic, RunError
-from gradcli.questions.asked.asked import Asked
+from gradcli.questions.asked.linearized import Asked
 from gradcli.questions.asked.loaded import Done, Loaded
+from gradcli.questions.asked.names import Watch
 from gradcli.questions.asked.request import Options, Request
-from gradcli.questions.asked.wanted import Watch
 from gradcli.results import Value
 from gradcli.source import Span
 

@@ -9,8 +9,8 @@ import pytest
 from gradcli.cli.rows import many_rows, rows
 from gradcli.cli.rows.workers import workers
 from gradcli.engine.compile import backends
-from gradcli.questions.coded import prepared
-from gradcli.questions.coded.prepared import Prepared
+from gradcli.questions.coded import compiled as prepared
+from gradcli.questions.coded.compiled import Prepared
 
 
 def table(count, odd, end="\n"):

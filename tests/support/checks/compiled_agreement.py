@@ -18,8 +18,8 @@ from gradcli.engine.tape.tensor import Number, Tensor
 from gradcli.errors import GradError, LimitError
 from gradcli.limits import Limits
 from gradcli.program import load
+from gradcli.questions.asked.names import Watch
 from gradcli.questions.asked.request import Options
-from gradcli.questions.asked.wanted import Watch
 
 LIMITS = Limits(steps=20_000)
 

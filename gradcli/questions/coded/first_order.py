@@ -13,10 +13,10 @@ from gradcli.engine.compile.walk import has_arrays
 from gradcli.engine.values.data import np
 from gradcli.questions.asked.loaded import Loaded
 from gradcli.questions.asked.request import Request
-from gradcli.questions.asked.seeds import along, columns, units
-from gradcli.questions.coded import together
-from gradcli.questions.coded.differentiated import Differentiated, output
-from gradcli.questions.coded.together import by_columns, by_rows, count_of, hold_together
+from gradcli.questions.coded import directions as together
+from gradcli.questions.coded.derivatives import Differentiated, output
+from gradcli.questions.coded.directions import by_columns, by_rows, count_of, hold_together
+from gradcli.questions.coded.seeds import along, columns, units
 from gradcli.results import (
     GradResult,
     JacobianResult,

@@ -7,7 +7,7 @@ import pytest
 from gradcli.engine.static.turns import known_steps
 from gradcli.errors import LimitError
 from gradcli.program import Limits, Options, load
-from gradcli.questions.coded.trial import Trial
+from gradcli.questions.coded.warmup import Trial
 
 WORTH = 0.1
 

@@ -12,8 +12,8 @@ from gradcli.engine.values.data import np
 from gradcli.errors import Diagnostic
 from gradcli.questions.asked.loaded import Loaded
 from gradcli.questions.asked.request import Request
-from gradcli.questions.coded.differentiated import Differentiated
-from gradcli.questions.coded.prepared import Prepared, remark, tried
+from gradcli.questions.coded.compiled import Prepared, remark, tried
+from gradcli.questions.coded.derivatives import Differentiated
 
 
 class Values(Differentiated):

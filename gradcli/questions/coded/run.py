@@ -27,7 +27,7 @@ from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import np
 from gradcli.questions.asked.loaded import Loaded
 from gradcli.questions.asked.request import Request
-from gradcli.questions.coded.form import Form, Tensors, inputs_of
+from gradcli.questions.coded.lowered import Form, Tensors, inputs_of
 from gradcli.results import (
     RunResult,
 )

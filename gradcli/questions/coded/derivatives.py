@@ -36,10 +36,10 @@ from gradcli.engine.values.data import NUMBERS, np
 from gradcli.errors import Diagnostic
 from gradcli.ir.visit import everything
 from gradcli.questions.asked.loaded import Loaded
+from gradcli.questions.asked.names import candidates, named
 from gradcli.questions.asked.request import Request
-from gradcli.questions.asked.seeds import numbers_of, value_of
-from gradcli.questions.asked.wanted import candidates, named
-from gradcli.questions.coded.form import Form, Tensors, inputs_of
+from gradcli.questions.coded.lowered import Form, Tensors, inputs_of
+from gradcli.questions.coded.seeds import numbers_of, value_of
 from gradcli.questions.remarks.warnings import unused_input
 
 

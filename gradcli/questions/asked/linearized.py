@@ -14,10 +14,10 @@ from gradcli.engine.tape.graph import Node
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.data import np
 from gradcli.errors import GradError, InputError, RunError
-from gradcli.questions.asked import outside
+from gradcli.questions.asked import seeds as outside
 from gradcli.questions.asked.loaded import Done, Loaded
+from gradcli.questions.asked.names import Watch, differentiated
 from gradcli.questions.asked.request import Request
-from gradcli.questions.asked.wanted import Watch, differentiated
 from gradcli.record import Record
 
 

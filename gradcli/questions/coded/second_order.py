@@ -20,11 +20,10 @@ from gradcli.engine.compile.walk import has_arrays, instructions
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.values.data import np
 from gradcli.questions.asked.loaded import Loaded
+from gradcli.questions.asked.names import candidates, named
 from gradcli.questions.asked.request import Request
-from gradcli.questions.asked.seeds import along, columns
-from gradcli.questions.asked.wanted import candidates, named
-from gradcli.questions.coded.differentiated import Differentiated
-from gradcli.questions.coded.together import (
+from gradcli.questions.coded.derivatives import Differentiated
+from gradcli.questions.coded.directions import (
     Shape,
     by_columns,
     by_rows,
@@ -32,6 +31,7 @@ from gradcli.questions.coded.together import (
     hold_together,
     units,
 )
+from gradcli.questions.coded.seeds import along, columns
 from gradcli.results import (
     HessianResult,
     HvpResult,

@@ -5,17 +5,17 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from gradcli.questions.coded.form import Form
+from gradcli.questions.coded.lowered import Form
 
 _FORMS = {
-    "run": ("form_of_run", "Run"),
-    "gradient": ("first_forms", "Gradient"),
-    "vjp": ("first_forms", "Vjp"),
-    "jvp": ("first_forms", "Jvp"),
-    "jacobian": ("first_forms", "Jacobian"),
-    "hessian": ("second_forms", "Hessian"),
-    "hessian_diagonal": ("second_forms", "Diagonal"),
-    "hvp": ("second_forms", "Hvp"),
+    "run": ("run", "Run"),
+    "gradient": ("first_order", "Gradient"),
+    "vjp": ("first_order", "Vjp"),
+    "jvp": ("first_order", "Jvp"),
+    "jacobian": ("first_order", "Jacobian"),
+    "hessian": ("second_order", "Hessian"),
+    "hessian_diagonal": ("second_order", "Diagonal"),
+    "hvp": ("second_order", "Hvp"),
 }
 """The file and name of each, by the name of the question's function."""
 

@@ -30,13 +30,13 @@ from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.data import NUMBERS, holds_finite, np
 from gradcli.engine.values.limits import Reached, meter
 from gradcli.errors import Diagnostic, LimitError
-from gradcli.questions.asked.given_elements import elements, whole
+from gradcli.questions.asked.limited import Limited
 from gradcli.questions.asked.loaded import Loaded
 from gradcli.questions.asked.not_compilable import refusal
 from gradcli.questions.asked.request import Request
-from gradcli.questions.coded import forms
-from gradcli.questions.coded.form import Form
-from gradcli.questions.coded.limited import Limited
+from gradcli.questions.coded import lowerings as forms
+from gradcli.questions.coded.given import elements, whole
+from gradcli.questions.coded.lowered import Form
 
 Code = TypeVar("Code")
 

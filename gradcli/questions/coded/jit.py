@@ -20,8 +20,8 @@ from gradcli.questions.asked.loaded import Loaded
 from gradcli.questions.asked.request import Options, Request
 
 if TYPE_CHECKING:
-    from gradcli.questions.coded.prepared import Prepared
-    from gradcli.questions.coded.shifted import Shifted
+    from gradcli.questions.coded.compiled import Prepared
+    from gradcli.questions.coded.perturbed import Shifted
 
 Question: TypeAlias = Callable[[Loaded, Request], Any]
 Key: TypeAlias = tuple[Any, ...]
@@ -128,7 +128,7 @@ class Compiling:
             return None
         found = against or self._shifted.get(key)
         if found is None:
-            from gradcli.questions.coded.shifted import shifted
+            from gradcli.questions.coded.perturbed import shifted
 
             found = self._shifted[key] = shifted(self._loaded, request, order)
             request.options.remark(found if isinstance(found, Diagnostic) else found.remark)
@@ -155,7 +155,7 @@ class Compiling:
         Until then nothing is printed.
         """
         from gradcli.engine.static.turns import known_steps
-        from gradcli.questions.coded.trial import Trial
+        from gradcli.questions.coded.warmup import Trial
 
         options = request.options
         given = {name: given.value for name, given in request.given.items()}
@@ -187,7 +187,7 @@ class Compiling:
         """The code for a question, or why there is none."""
         found = self._prepared.get(key)
         if found is None:
-            from gradcli.questions.coded.prepared import prepare
+            from gradcli.questions.coded.compiled import prepare
 
             found = self._prepared[key] = prepare(self._loaded, question.__name__, request)
             request.options.remark(found if isinstance(found, Diagnostic) else found.remark)

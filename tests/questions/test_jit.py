@@ -14,10 +14,11 @@ from gradcli.engine.compile import backends
 from gradcli.errors import GradError, InputError, LimitError, ProgramError
 from gradcli.program import Limits, Options, Program, load
 from gradcli.questions.asked.request import request
-from gradcli.questions.coded import compiling, shifted
-from gradcli.questions.coded.compiling import Compiling
-from gradcli.questions.coded.prepared import prepare
-from gradcli.questions.coded.trial import Trial
+from gradcli.questions.coded import jit as compiling
+from gradcli.questions.coded import perturbed as shifted
+from gradcli.questions.coded.compiled import prepare
+from gradcli.questions.coded.jit import Compiling
+from gradcli.questions.coded.warmup import Trial
 
 PROGRAMS = {
     "straight": "input x = 0.7\ninput k = 2\nsin(x) * k + x ** 3 / k",

@@ -13,14 +13,14 @@ ENGINE = [  # its floors from the ground up; rooms of one floor do not know each
 ]
 _LIMITS = {"limits", "machine"}
 # which know none of the others
-_PLAIN = {"source", "signatures", "errors", "record", "recursion", "collecting"}
+_PLAIN = {"source", "signatures", "errors", "record", "recursion", "garbage"}
 
 MAY_IMPORT = {
     "__init__": {"program", "errors", "results"},
     "__main__": {"cli", "errors", "recursion"},
     "record": set(),
     "recursion": set(),
-    "collecting": set(),
+    "garbage": set(),
     "source": set(),
     "signatures": {"record"},
     "codes": {"record"},

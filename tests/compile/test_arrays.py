@@ -19,11 +19,11 @@ from support.programs.array_programs import (
 )
 
 from gradcli.engine.compile import backends
+from gradcli.engine.compile.contiguity import dense
 from gradcli.engine.compile.control import Control, Left
-from gradcli.engine.compile.density import dense
 from gradcli.engine.compile.differentiate.adjoint import adjoint
 from gradcli.engine.compile.python import code as python
-from gradcli.engine.compile.python.scratch import Scratch
+from gradcli.engine.compile.python.buffers import Scratch
 from gradcli.engine.compile.specialize.program import specialize
 from gradcli.engine.compile.specialize.tracing.arrays import Arrays
 from gradcli.engine.compile.typed import Push, Value

@@ -12,7 +12,7 @@ from support.programs.typed_statements import Writer, typed, whole_text
 
 from gradcli.engine.compile.control import Left
 from gradcli.engine.compile.differentiate.adjoint import adjoint
-from gradcli.engine.compile.differentiate.delta import certain
+from gradcli.engine.compile.differentiate.differentials import certain
 from gradcli.engine.compile.differentiate.tangent import tangent
 from gradcli.engine.compile.typed import NotCompilable, Push, Value
 from gradcli.engine.compile.validate import faults

@@ -13,7 +13,7 @@ from gradcli.engine.autodiff.linearize import Linearized
 from gradcli.engine.autodiff.second_order import Slopes
 from gradcli.engine.compile.control import Left
 from gradcli.engine.compile.differentiate.adjoint import adjoint
-from gradcli.engine.compile.differentiate.delta import certain
+from gradcli.engine.compile.differentiate.differentials import certain
 from gradcli.engine.compile.differentiate.tangent import tangent
 from gradcli.engine.compile.symbols import Builder, operand
 from gradcli.engine.compile.typed import Block, Program

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gradcli.engine.compile.passes.tidy import tidy
+from gradcli.engine.compile.passes.simplify import tidy
 from gradcli.engine.compile.text import text
 from gradcli.engine.compile.typed import Block, Do, If, Loop, Pop, Program, Push, Value
 from gradcli.engine.compile.validate import faults

@@ -7,7 +7,7 @@ from support.programs.generated_programs import Writer
 
 from gradcli import load
 from gradcli.engine.report.values import is_data, plain_value
-from gradcli.engine.run.execution.origins import Origins
+from gradcli.engine.run.execution.nonfinite_origins import Origins
 from gradcli.errors import RunError
 from gradcli.questions.asked.names import Watch
 from gradcli.questions.asked.request import Options, given_values

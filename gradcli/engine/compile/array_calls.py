@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gradcli.engine.compile.density import Function, direct
+from gradcli.engine.compile.contiguity import Function, direct
 from gradcli.engine.compile.typed import (
     Do,
     DoSeveral,

@@ -7,7 +7,7 @@ from typing import Any
 
 from gradcli import ir
 from gradcli.engine.run.execution.inputs import Given
-from gradcli.engine.run.execution.remarks import Remarks, remarks
+from gradcli.engine.run.execution.operand_notes import Remarks, remarks
 from gradcli.engine.run.session.messages import shortened
 from gradcli.engine.static.kinds import example
 from gradcli.engine.static.value import Link

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any, TypeAlias
 
-from gradcli.collecting import Uncollected
 from gradcli.errors import ProgramError
+from gradcli.garbage import Uncollected
 from gradcli.grammar.syntax import ast
 from gradcli.grammar.syntax.faults import Fault
 from gradcli.grammar.syntax.layout import Token, layout

@@ -13,8 +13,8 @@ from gradcli.engine.autodiff.linearize import Linearized, zeros
 from gradcli.engine.autodiff.paths import age, reachable
 from gradcli.engine.report.partials import Result, partials, recorded_like, recorded_value
 from gradcli.engine.report.values import plain_value
-from gradcli.engine.run.execution.expressions import expression
-from gradcli.engine.run.execution.steps import Around, Step, Steps
+from gradcli.engine.run.execution.trace_steps import Around, Step, Steps
+from gradcli.engine.run.execution.trace_text import expression
 from gradcli.engine.tape.graph import CompositeNode, Node, Watchpoint
 from gradcli.engine.tape.tensor import AccumulateGrad, OpNode, Tensor, node_of
 from gradcli.engine.values.carrier import Like, data_of

@@ -7,10 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from time import perf_counter
 from typing import Any, TypeVar
 
-from gradcli.collecting import Uncollected
 from gradcli.engine.compile import backends
 from gradcli.engine.compile.control import MOST, Control, Left, nowhere
-from gradcli.engine.compile.specialize.tracing.vectors import Vectors
+from gradcli.engine.compile.specialize.tracing.scalarized import Vectors
 from gradcli.engine.compile.typed import (
     DTYPES,
     Block,
@@ -30,6 +29,7 @@ from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.data import NUMBERS, holds_finite, np
 from gradcli.engine.values.limits import Reached, meter
 from gradcli.errors import Diagnostic, LimitError
+from gradcli.garbage import Uncollected
 from gradcli.questions.asked.limited import Limited
 from gradcli.questions.asked.loaded import Loaded
 from gradcli.questions.asked.not_compilable import refusal

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from gradcli import ir
-from gradcli.engine.compile.differentiate.delta import Derived, certain
+from gradcli.engine.compile.differentiate.differentials import Derived, certain
 from gradcli.engine.compile.differentiate.tangent import connected, tangents
 from gradcli.engine.compile.passes.activity import Flow
-from gradcli.engine.compile.passes.final import final
+from gradcli.engine.compile.passes.finalize import final
 from gradcli.engine.compile.specialize.program import (
     Items,
     Leaf,

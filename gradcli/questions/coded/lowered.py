@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
-from gradcli.engine.compile.effort import Effort
 from gradcli.engine.compile.specialize.binding import Draw
 from gradcli.engine.compile.specialize.program import (
     Specialized,
 )
 from gradcli.engine.compile.specialize.tracing.trace import Trace
+from gradcli.engine.compile.step_bounds import Effort
 from gradcli.engine.compile.typed import (
     Program,
 )

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import count
 from typing import Any
 
-from gradcli.engine.compile.passes.final import final
+from gradcli.engine.compile.passes.finalize import final
 from gradcli.engine.compile.specialize.program import (
     Elements,
     Items,

@@ -7,8 +7,8 @@ from math import prod
 from typing import Any
 
 from gradcli.engine.compile.differentiate.adjoint import adjoint
-from gradcli.engine.compile.differentiate.delta import without_zeros
-from gradcli.engine.compile.differentiate.spreading import REASON, is_read_again
+from gradcli.engine.compile.differentiate.broadcast_numbers import REASON, is_read_again
+from gradcli.engine.compile.differentiate.differentials import without_zeros
 from gradcli.engine.compile.differentiate.tangent import tangent, tangents
 from gradcli.engine.compile.typed import (
     Do,

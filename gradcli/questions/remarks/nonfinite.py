@@ -7,8 +7,8 @@ from typing import Any
 
 from gradcli.engine.report.nonfinite import first_slope
 from gradcli.engine.report.values import is_finite
+from gradcli.engine.run.execution.nonfinite_origins import Origins, is_backward
 from gradcli.engine.run.execution.observe import Event, Moment, Moments, Observer, Recorded
-from gradcli.engine.run.execution.origins import Origins, is_backward
 from gradcli.engine.run.session.messages import short
 from gradcli.engine.tape.graph import Node
 from gradcli.engine.tape.tensor import Tensor, node_of

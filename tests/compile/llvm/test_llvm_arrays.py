@@ -20,7 +20,7 @@ from gradcli.engine.compile.control import Control, Left
 from gradcli.engine.compile.differentiate.adjoint import adjoint
 from gradcli.engine.compile.python import code as python
 from gradcli.engine.compile.specialize.program import specialize
-from gradcli.engine.compile.specialize.tracing import vectors
+from gradcli.engine.compile.specialize.tracing import scalarized
 from gradcli.engine.compile.specialize.tracing.arrays import Arrays
 from gradcli.errors import GradError
 from gradcli.program import load
@@ -160,7 +160,7 @@ class Simple:
 @pytest.mark.parametrize("first", chunks(few=2, many=300, size=2))
 def test_random_programs(first, monkeypatch):
     """As arrays, though they are small: by machine code what by Python code, and a run."""
-    monkeypatch.setattr(vectors, "MOST", 8)
+    monkeypatch.setattr(scalarized, "MOST", 8)
     for seed in range(first, first + 2):
         writer = Simple(seed)
         program, given = load(writer.program()), writer.given()

@@ -13,7 +13,7 @@ from support.programs.scalar_programs import Writer
 
 from gradcli.engine.compile.control import Control, Left
 from gradcli.engine.compile.differentiate.adjoint import adjoint
-from gradcli.engine.compile.differentiate.delta import certain
+from gradcli.engine.compile.differentiate.differentials import certain
 from gradcli.engine.compile.differentiate.tangent import tangent
 from gradcli.engine.compile.llvm.code import code
 from gradcli.engine.compile.python import code as python

@@ -7,7 +7,7 @@ import numpy as np
 
 from gradcli.engine.compile.control import Control, Left
 from gradcli.engine.compile.differentiate.adjoint import adjoint
-from gradcli.engine.compile.differentiate.delta import certain
+from gradcli.engine.compile.differentiate.differentials import certain
 from gradcli.engine.compile.python import code as python
 from gradcli.engine.compile.specialize.program import Elements, Items, Known, Leaf, Ways, specialize
 from gradcli.engine.compile.typed import TYPES, NotCompilable

@@ -20,7 +20,7 @@ from support.programs.array_programs import samples
 from support.programs.vector_programs import answer
 
 from gradcli.engine.compile import backends
-from gradcli.engine.compile.specialize.tracing import vectors
+from gradcli.engine.compile.specialize.tracing import scalarized
 from gradcli.errors import GradError
 from gradcli.program import load
 from gradcli.record import Record
@@ -69,9 +69,11 @@ def measured(text: str, given: Any, dots: Any) -> Found | None:
     for question in ("grad", "jvp", "hvp"):
         more = {} if question == "grad" else {"tangents": dots}
         run = answer(program, question, "never", given, **more)
-        for most, has_library in product((vectors.MOST, 0), {False, backends.has_machine_code()}):
+        for most, has_library in product(
+            (scalarized.MOST, 0), {False, backends.has_machine_code()}
+        ):
             with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(vectors, "MOST", most)
+                patch.setattr(scalarized, "MOST", most)
                 patch.setattr(backends, "has_machine_code", lambda has=has_library: has)
                 code = answer(load(text), question, "always", given, **more)
             if "not-compilable" not in code:

@@ -7,7 +7,7 @@ None. An expression is a name, a number, or an op with its arguments; a count a 
 
 import random
 
-from gradcli.engine.compile.passes.tidy import tidy
+from gradcli.engine.compile.passes.simplify import tidy
 from gradcli.engine.compile.symbols import Builder, operand
 from gradcli.engine.compile.typed import Block, If, Loop, Program, Value
 from gradcli.engine.ops.catalog import ops

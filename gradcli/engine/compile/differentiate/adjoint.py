@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from gradcli.engine.compile.differentiate.delta import (
+from gradcli.engine.compile.differentiate.differentials import (
     ABSENT,
     MANY,
     Delta,
@@ -23,10 +23,10 @@ from gradcli.engine.compile.differentiate.delta import (
 from gradcli.engine.compile.differentiate.frames import Ambiguous, Frame, Going, Inner, Side, Turn
 from gradcli.engine.compile.differentiate.rules import Place, pulled
 from gradcli.engine.compile.passes.activity import Flow
-from gradcli.engine.compile.passes.identity import Earlier, identified
+from gradcli.engine.compile.passes.aliases import Earlier, identified
 from gradcli.engine.compile.passes.peel import peeled
 from gradcli.engine.compile.passes.rotate import rotated
-from gradcli.engine.compile.passes.tidy import ALL, tidy
+from gradcli.engine.compile.passes.simplify import ALL, tidy
 from gradcli.engine.compile.symbols import Builder, Symbol, is_whole, operand
 from gradcli.engine.compile.typed import (
     Block,

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gradcli.engine.compile.differentiate.delta import ABSENT, NOTHING, Delta
+from gradcli.engine.compile.differentiate.differentials import ABSENT, NOTHING, Delta
 from gradcli.engine.compile.differentiate.tangent import Forward
-from gradcli.engine.compile.passes.tidy import tidy
+from gradcli.engine.compile.passes.simplify import tidy
 from gradcli.engine.compile.typed import Block, Do, DoSeveral, Program, Ruled, Value
 
 

@@ -15,9 +15,9 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from typing import TypeAlias
 
-from gradcli.engine.compile.differentiate.delta import ABSENT, MANY, Delta, Deltas
+from gradcli.engine.compile.differentiate.differentials import ABSENT, MANY, Delta, Deltas
 from gradcli.engine.compile.passes.activity import Activity
-from gradcli.engine.compile.passes.identity import Earlier
+from gradcli.engine.compile.passes.aliases import Earlier
 from gradcli.engine.compile.symbols import Symbol, operand
 from gradcli.engine.compile.typed import (
     Block,

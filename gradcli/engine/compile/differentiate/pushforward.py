@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from gradcli.engine.compile.differentiate.delta import Derived
+from gradcli.engine.compile.differentiate.differentials import Derived
 from gradcli.engine.compile.differentiate.tangent import Forward
 from gradcli.engine.compile.symbols import Symbol, operand
 from gradcli.engine.compile.typed import (

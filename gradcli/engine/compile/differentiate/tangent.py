@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from gradcli.engine.compile.differentiate.delta import (
+from gradcli.engine.compile.differentiate.differentials import (
     ABSENT,
     Delta,
     Deltas,
@@ -17,7 +17,7 @@ from gradcli.engine.compile.differentiate.delta import (
 from gradcli.engine.compile.differentiate.rules import Place, pushed
 from gradcli.engine.compile.differentiate.transposition import transposed
 from gradcli.engine.compile.passes.activity import Flow
-from gradcli.engine.compile.passes.tidy import tidy
+from gradcli.engine.compile.passes.simplify import tidy
 from gradcli.engine.compile.symbols import Builder, Symbol
 from gradcli.engine.compile.typed import (
     Block,

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from gradcli.engine.compile.differentiate.adjoint import adjoint
-from gradcli.engine.compile.differentiate.delta import NOTHING, Delta, Deltas
+from gradcli.engine.compile.differentiate.differentials import NOTHING, Delta, Deltas
 from gradcli.engine.compile.differentiate.rules import Place, possible, written
 from gradcli.engine.compile.passes.activity import Flow
 from gradcli.engine.compile.symbols import operand

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gradcli.engine.compile.passes.activity import Activity, Flow
-from gradcli.engine.compile.passes.tidy import ALL, tidy
+from gradcli.engine.compile.passes.simplify import ALL, tidy
 from gradcli.engine.compile.typed import (
     Block,
     Do,

@@ -15,9 +15,9 @@ from types import CodeType, FunctionType
 from typing import Any, TypeAlias
 
 from gradcli.engine.compile.array_calls import function, several
+from gradcli.engine.compile.contiguity import dense
 from gradcli.engine.compile.control import Control, Left
-from gradcli.engine.compile.density import dense
-from gradcli.engine.compile.python.scratch import Scratch
+from gradcli.engine.compile.python.buffers import Scratch
 from gradcli.engine.compile.typed import (
     Block,
     Do,

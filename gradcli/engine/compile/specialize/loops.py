@@ -7,17 +7,8 @@ from functools import partial
 from typing import Any
 
 from gradcli import ir
-from gradcli.engine.compile.specialize.tracing.carried import (
-    CellForm,
-    Changed,
-    ConflictForm,
-    Form,
-    either,
-    widened,
-    widened_content,
-)
-from gradcli.engine.compile.specialize.tracing.connections import Links
-from gradcli.engine.compile.specialize.tracing.flow import (
+from gradcli.engine.compile.specialize.tracing.branches import STALE, holds
+from gradcli.engine.compile.specialize.tracing.control_flow import (
     AGAIN,
     BREAK,
     FLOW,
@@ -26,6 +17,16 @@ from gradcli.engine.compile.specialize.tracing.flow import (
     RETURN,
     Follower,
 )
+from gradcli.engine.compile.specialize.tracing.loop_carried import (
+    CellForm,
+    Changed,
+    ConflictForm,
+    Form,
+    either,
+    widened,
+    widened_content,
+)
+from gradcli.engine.compile.specialize.tracing.provenance import Links
 from gradcli.engine.compile.specialize.tracing.trace import Trace, content, restore
 from gradcli.engine.compile.specialize.tracing.values import (
     DEAD,
@@ -37,7 +38,6 @@ from gradcli.engine.compile.specialize.tracing.values import (
     Range,
     taken,
 )
-from gradcli.engine.compile.specialize.tracing.ways import STALE, holds
 from gradcli.engine.compile.symbols import Symbol, operand
 from gradcli.engine.compile.typed import Block, Instruction, Loop, Operand, Value
 from gradcli.engine.ops.catalog import ops

@@ -9,11 +9,12 @@ from functools import partial
 from typing import Any, TypeAlias
 
 from gradcli import ir
-from gradcli.engine.compile.effort import Effort, nested
 from gradcli.engine.compile.specialize.binding import Array, Binding, Draw, Entry
 from gradcli.engine.compile.specialize.statements import Statements
+from gradcli.engine.compile.specialize.tracing.branches import chosen
+from gradcli.engine.compile.specialize.tracing.dynamic_text import Texts
 from gradcli.engine.compile.specialize.tracing.liveness import Liveness
-from gradcli.engine.compile.specialize.tracing.texts import Texts
+from gradcli.engine.compile.specialize.tracing.scalarized import Vectors
 from gradcli.engine.compile.specialize.tracing.trace import Trace
 from gradcli.engine.compile.specialize.tracing.values import (
     Cell,
@@ -28,8 +29,7 @@ from gradcli.engine.compile.specialize.tracing.values import (
     is_number,
     number_type,
 )
-from gradcli.engine.compile.specialize.tracing.vectors import Vectors
-from gradcli.engine.compile.specialize.tracing.ways import chosen
+from gradcli.engine.compile.step_bounds import Effort, nested
 from gradcli.engine.compile.symbols import operand
 from gradcli.engine.compile.typed import (
     Block,

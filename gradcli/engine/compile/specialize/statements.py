@@ -9,12 +9,19 @@ from typing import Any
 
 from gradcli import ir
 from gradcli.engine.compile.specialize.binding import Binding
-from gradcli.engine.compile.specialize.calling import Calls
+from gradcli.engine.compile.specialize.calls import Calls
 from gradcli.engine.compile.specialize.loops import Loops
-from gradcli.engine.compile.specialize.operating import Operators
-from gradcli.engine.compile.specialize.tracing.flow import BREAK, CONTINUE, NEXT, RESULT, RETURN
-from gradcli.engine.compile.specialize.tracing.picking import put
-from gradcli.engine.compile.specialize.tracing.texts import Texts
+from gradcli.engine.compile.specialize.operators import Operators
+from gradcli.engine.compile.specialize.tracing.branches import Merge, Way, chosen
+from gradcli.engine.compile.specialize.tracing.control_flow import (
+    BREAK,
+    CONTINUE,
+    NEXT,
+    RESULT,
+    RETURN,
+)
+from gradcli.engine.compile.specialize.tracing.dynamic_index import put
+from gradcli.engine.compile.specialize.tracing.dynamic_text import Texts
 from gradcli.engine.compile.specialize.tracing.trace import Trace
 from gradcli.engine.compile.specialize.tracing.values import (
     MISSING,
@@ -37,7 +44,6 @@ from gradcli.engine.compile.specialize.tracing.values import (
     is_whole,
     taken,
 )
-from gradcli.engine.compile.specialize.tracing.ways import Merge, Way, chosen
 from gradcli.engine.compile.symbols import Symbol
 from gradcli.engine.compile.typed import DTYPES
 from gradcli.engine.ops.catalog import ops

@@ -7,7 +7,6 @@ from functools import cache, cached_property, partial
 from types import FrameType, FunctionType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from gradcli.collecting import Uncollected
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.run.code.counting import Counting, Stepping
 from gradcli.engine.run.code.naming import kind_of
@@ -23,6 +22,7 @@ from gradcli.engine.values import refusals
 from gradcli.engine.values.data import Quiet
 from gradcli.engine.values.limits import QUESTION, Counters, Reached, joined_text, meter
 from gradcli.errors import AssertionFailed, Diagnostic, GradError, LimitError, run_error
+from gradcli.garbage import Uncollected
 from gradcli.ir import (
     Apply,
     Augment,
@@ -115,7 +115,7 @@ class Executable:
         """The error with the place in the program that was running, if it was: in a pass of the
         command that is an own derivative rule.
         """
-        from gradcli.engine.run.execution.places import placed
+        from gradcli.engine.run.execution.tracebacks import placed
 
         return placed(error, self.program)
 
@@ -128,7 +128,7 @@ class Executable:
 
     def stuck(self, error: GradError, frame: FrameType) -> GradError:
         """The error for a run that is in a call which cannot be stopped, with its place."""
-        from gradcli.engine.run.execution.places import placed_at
+        from gradcli.engine.run.execution.tracebacks import placed_at
 
         return placed_at(frame, error, self.program)
 

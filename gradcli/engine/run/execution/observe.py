@@ -19,7 +19,7 @@ from typing import Any
 from gradcli import ir
 from gradcli.engine.run.code.pieces import Place
 from gradcli.engine.run.code.translate import FILENAME
-from gradcli.engine.run.execution.places import callers, span_of, turns
+from gradcli.engine.run.execution.tracebacks import callers, span_of, turns
 from gradcli.engine.run.fast.call import Function
 from gradcli.engine.run.language.operators import OPS
 from gradcli.engine.run.session.messages import value_label

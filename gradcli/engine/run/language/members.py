@@ -15,8 +15,8 @@ from gradcli.engine.run.derivatives.edges import NAMES as EDGE
 from gradcli.engine.run.derivatives.hooks import Handle
 from gradcli.engine.run.derivatives.own import OWN_NAMES
 from gradcli.engine.run.fast.call import by_name, done
-from gradcli.engine.run.session import told
-from gradcli.engine.run.session.saved import NAMES, PREFIX, saved
+from gradcli.engine.run.session import tensor_methods
+from gradcli.engine.run.session.saved_tensors import NAMES, PREFIX, saved
 from gradcli.engine.run.session.state import Session, as_numbers
 from gradcli.engine.run.session.text import repr_text
 from gradcli.engine.tape.graph import Node, Site, seen
@@ -414,7 +414,7 @@ _TENSOR: tuple[dict[str, Member], dict[str, Member]] = (
         "T": _transposed,
         "mT": _matrix_transposed,
         "at": _places,
-        **told.ATTRIBUTES,
+        **tensor_methods.ATTRIBUTES,
     },
     {
         "backward": autograd.backward,
@@ -450,7 +450,7 @@ _TENSOR: tuple[dict[str, Member], dict[str, Member]] = (
         "half": lambda session, site, x: _cast(session, x, "float16"),
         "bool": lambda session, site, x: _cast(session, x, "bool"),
         "dim": lambda session, site, x: x.ndim,
-        **told.METHODS,
+        **tensor_methods.METHODS,
     },
 )
 

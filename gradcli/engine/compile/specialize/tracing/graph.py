@@ -10,7 +10,7 @@ from typing import Any
 
 from gradcli.engine.compile.differentiate.adjoint import adjoint
 from gradcli.engine.compile.passes.activity import Activity, Flow
-from gradcli.engine.compile.specialize.tracing.followed import Inlined, free
+from gradcli.engine.compile.specialize.tracing.differentiated import Inlined, free
 from gradcli.engine.compile.specialize.tracing.trace import Trace
 from gradcli.engine.compile.specialize.tracing.values import Cell, Conflict, is_number, number_type
 from gradcli.engine.compile.symbols import Symbol, is_whole, operand

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from gradcli.engine.compile.density import is_spread, lies_in_order, result_in_order
-from gradcli.engine.compile.specialize.tracing.connections import Connections, Links
+from gradcli.engine.compile.contiguity import is_spread, lies_in_order, result_in_order
+from gradcli.engine.compile.specialize.tracing.provenance import Connections, Links
 from gradcli.engine.compile.specialize.tracing.values import Cell, is_known, is_number, number_type
 from gradcli.engine.compile.symbols import Builder, Symbol, argument, operand
 from gradcli.engine.compile.typed import (

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from gradcli import ir
 from gradcli.engine.compile import typed
-from gradcli.engine.compile.specialize.tracing.flow import NEXT, RESULT, Follower
+from gradcli.engine.compile.specialize.tracing.control_flow import NEXT, RESULT, Follower
+from gradcli.engine.compile.specialize.tracing.dynamic_text import Texts
 from gradcli.engine.compile.specialize.tracing.liveness import Liveness
-from gradcli.engine.compile.specialize.tracing.texts import Texts
 from gradcli.engine.compile.specialize.tracing.trace import Trace
 from gradcli.engine.compile.specialize.tracing.values import (
     Cell,
@@ -51,8 +51,8 @@ from gradcli.engine.values.fields import Fields
 from gradcli.ir import visit
 
 if TYPE_CHECKING:
-    from gradcli.engine.compile.specialize.own import OwnFunctions
-    from gradcli.engine.compile.specialize.transforming import Transforms
+    from gradcli.engine.compile.specialize.own_rules import OwnFunctions
+    from gradcli.engine.compile.specialize.transforms import Transforms
 
 DEEPEST = 100
 """Calls within each other that are followed."""
@@ -86,14 +86,14 @@ class Calls:
     @cached_property
     def transforms(self) -> Transforms:
         """What differentiates functions."""
-        from gradcli.engine.compile.specialize.transforming import Transforms
+        from gradcli.engine.compile.specialize.transforms import Transforms
 
         return Transforms(self._trace, self.call)
 
     @cached_property
     def own(self) -> OwnFunctions:
         """The functions with rules of their own."""
-        from gradcli.engine.compile.specialize.own import OwnFunctions
+        from gradcli.engine.compile.specialize.own_rules import OwnFunctions
 
         return OwnFunctions(self._trace, self.call, self._changes)
 

@@ -8,8 +8,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from gradcli import ir
-from gradcli.engine.compile.specialize.tracing.followed import Call, Followed, number_in, numbers_in
-from gradcli.engine.compile.specialize.tracing.matrices import Matrices
+from gradcli.engine.compile.specialize.tracing.differentiated import (
+    Call,
+    Followed,
+    number_in,
+    numbers_in,
+)
+from gradcli.engine.compile.specialize.tracing.jacobians import Matrices
 from gradcli.engine.compile.specialize.tracing.trace import Trace
 from gradcli.engine.compile.specialize.tracing.values import (
     Cell,

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from gradcli.engine.compile.specialize.tracing.followed import Call, free, number_in
+from gradcli.engine.compile.specialize.tracing.differentiated import Call, free, number_in
 from gradcli.engine.compile.specialize.tracing.trace import Trace
 from gradcli.engine.compile.specialize.tracing.values import (
     Cell,

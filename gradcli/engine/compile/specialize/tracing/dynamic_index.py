@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from gradcli.engine.compile.specialize.tracing.branches import chosen
 from gradcli.engine.compile.specialize.tracing.trace import Trace
 from gradcli.engine.compile.specialize.tracing.values import (
     Vector,
@@ -12,7 +13,6 @@ from gradcli.engine.compile.specialize.tracing.values import (
     is_whole,
     number_type,
 )
-from gradcli.engine.compile.specialize.tracing.ways import chosen
 from gradcli.engine.compile.symbols import Symbol, operand
 from gradcli.engine.compile.typed import Block, If
 from gradcli.engine.ops.catalog import ops

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from gradcli.engine.compile.specialize.tracing.branches import same_number
 from gradcli.engine.compile.specialize.tracing.trace import CONTENTS, Trace, content, flags
 from gradcli.engine.compile.specialize.tracing.values import (
     DEAD,
@@ -21,7 +22,6 @@ from gradcli.engine.compile.specialize.tracing.values import (
     kinds,
     number_type,
 )
-from gradcli.engine.compile.specialize.tracing.ways import same_number
 from gradcli.engine.compile.symbols import Symbol, operand
 from gradcli.engine.compile.typed import Operand, nothing
 from gradcli.engine.tape.tensor import Tensor

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from gradcli.engine.compile.passes.tidy import Simple
+from gradcli.engine.compile.passes.simplify import Simple
 from gradcli.engine.compile.typed import (
     Block,
     Do,

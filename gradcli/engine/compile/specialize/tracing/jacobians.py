@@ -10,7 +10,7 @@ from itertools import accumulate
 from math import prod
 from typing import Any
 
-from gradcli.engine.compile.specialize.tracing.followed import Followed, number_in
+from gradcli.engine.compile.specialize.tracing.differentiated import Followed, number_in
 from gradcli.engine.compile.specialize.tracing.trace import Trace
 from gradcli.engine.compile.specialize.tracing.values import Cell
 from gradcli.engine.compile.symbols import Symbol

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
-from gradcli.engine.compile.density import direct
+from gradcli.engine.compile.contiguity import direct
 from gradcli.engine.compile.typed import Block, Do, Program, Value, dtype_and_shape, is_array
 from gradcli.engine.compile.walk import blocks, read
 from gradcli.engine.values.data import np

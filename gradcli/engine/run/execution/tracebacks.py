@@ -10,7 +10,7 @@ from gradcli.engine.run.code.functions import function_span, place_of
 from gradcli.engine.run.code.naming import kind_of
 from gradcli.engine.run.code.translate import FILENAME, PART
 from gradcli.engine.run.execution.inputs import Given, Inputs
-from gradcli.engine.run.execution.remarks import Remarks, instruction_at, remarks
+from gradcli.engine.run.execution.operand_notes import Remarks, instruction_at, remarks
 from gradcli.engine.run.session.messages import call_note, shortened, turn_note
 from gradcli.engine.run.session.text import repr_text
 from gradcli.engine.run.session.wrong_calls import misfit, part_of, wrong_call

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from gradcli import ir
-from gradcli.engine.run.execution.steps import Made, Step
+from gradcli.engine.run.execution.trace_steps import Made, Step
 from gradcli.engine.run.language.operators import OPS
 from gradcli.engine.tape.graph import Node
 from gradcli.engine.tape.tensor import OpNode

@@ -7,7 +7,7 @@ import math
 import pytest
 
 from gradcli.engine.compile.control import Control
-from gradcli.engine.compile.passes.final import final
+from gradcli.engine.compile.passes.finalize import final
 from gradcli.engine.compile.python import code as python
 from gradcli.engine.compile.text import text
 from gradcli.engine.compile.typed import Block, Do, Leave, Operand, Program, Value

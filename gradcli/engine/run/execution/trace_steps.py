@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 from gradcli import ir
 from gradcli.engine.run.execution.observe import Event, Recorded, frames
-from gradcli.engine.run.execution.places import span_of
+from gradcli.engine.run.execution.tracebacks import span_of
 from gradcli.engine.tape.tensor import Tensor, node_of
 from gradcli.errors import GradError
 from gradcli.ir import visit

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from gradcli.engine.compile.passes.tidy import tidy
+from gradcli.engine.compile.passes.simplify import tidy
 from gradcli.engine.compile.symbols import Builder, operand
 from gradcli.engine.compile.typed import (
     Block,

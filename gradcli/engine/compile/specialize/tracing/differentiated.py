@@ -10,14 +10,14 @@ from math import prod
 from typing import Any
 
 from gradcli.engine.compile.differentiate.adjoint import adjoint
+from gradcli.engine.compile.differentiate.broadcast_numbers import REASON, is_read_again
 from gradcli.engine.compile.differentiate.dependence import told
 from gradcli.engine.compile.differentiate.pushforward import pushforward
-from gradcli.engine.compile.differentiate.spreading import REASON, is_read_again
 from gradcli.engine.compile.differentiate.tangent import tangent, tangents
 from gradcli.engine.compile.passes.activity import go_through_rules
 from gradcli.engine.compile.passes.peel import peeled
 from gradcli.engine.compile.passes.rotate import rotated
-from gradcli.engine.compile.passes.tidy import ALL, tidy
+from gradcli.engine.compile.passes.simplify import ALL, tidy
 from gradcli.engine.compile.specialize.tracing.trace import Trace
 from gradcli.engine.compile.specialize.tracing.values import Cell, Vector, is_number, number_type
 from gradcli.engine.compile.symbols import Symbol, is_whole, operand

@@ -53,6 +53,7 @@ __all__ = [
     "operation",
     "operations",
     "ops_text",
+    "stage_text",
 ]
 
 _WORDS = ("True", "False", "nan", "inf", "pi")  # constants that have a name
@@ -139,6 +140,24 @@ def ops_text(
         return load_source(source, frozenset(given)).listing(given, wrt=wrt)
     except ProgramError:
         return ""
+
+
+def stage_text(
+    source: Source,
+    given: Mapping[str, Any],
+    stage: str,
+    wrt: str | Sequence[str] | None = None,
+    of: str | None = None,
+    mode: str = "auto",
+) -> str:
+    """The text of a stage that a program goes through on its way to code. Arguments as of
+    `Program.stage` and `check_source`.
+
+    Raises:
+        ProgramError: If there is no such stage; the message says why.
+    """
+    loaded = load_source(source, frozenset(given))
+    return loaded.stage(stage, given, wrt=wrt, of=of, mode=mode)
 
 
 def _declarations(module: ast.Module, source: Source) -> Iterator[Declared]:

@@ -400,6 +400,35 @@ class Program:
 
         return listing(self._loaded, request(inputs, named, wrt=wrt))
 
+    def stage(
+        self,
+        name: str,
+        inputs: Mapping[str, Any] | None = None,
+        *,
+        wrt: str | Sequence[str] | None = None,
+        of: str | None = None,
+        mode: str = "auto",
+        **named: Any,
+    ) -> str:
+        """The text of a stage that the program goes through on its way to code.
+
+        Args:
+            name: "typed", "python" or "llvm".
+            inputs: Values by name, of which only the shapes count.
+            wrt: Names to differentiate with respect to. Without this, `of` and `mode`: none.
+            of: Top-level name to differentiate; None: the program's result.
+            mode: "forward" or "reverse" for the Jacobian, "auto" for the gradient.
+            **named: More values by name.
+
+        Raises:
+            ProgramError: If there is no such stage; the message says why.
+        """
+        from gradcli.questions.coded.stages import stage
+
+        options = Options(grad_fn=False)  # which code cannot tell
+        asked = request(inputs, named, options, wrt=wrt, of=of, mode=mode)
+        return stage(self._loaded, asked, name)
+
     def compile(self, wrt: str | Sequence[str] | None = None, *, of: str | None = None) -> Function:
         """The program as a function of arrays that gives value and derivative, by code that is made
         once.

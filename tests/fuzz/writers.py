@@ -183,7 +183,7 @@ WORDS = (
     "explain", "help", "samples", "completion", "trace", "plot", "-e", "-i", "--rows", "--columns",
     "--on-error", "--jobs", "--show", "--graph", "-f", "--json", "-r", "-o", "--precision", "--wrt",
     "--of", "--tangent", "--cotangent", "--mode", "--diagonal", "--order", "--seed", "-q", "-v",
-    "--color", "--diagnostics", "--check-nan", "--ignore", "--ir", "--safe", "--max-steps",
+    "--color", "--diagnostics", "--check-nan", "--ignore", "--ir", "--code", "typed", "llvm", "--safe", "--max-steps",
     "--max-memory", "--time-limit", "--max-depth", "--kinks", "--help", "-h", "--version", "--", "-",
     "x", "x=1", "x=", "=", "x=@", "x=@p.grad", "x=@x.csv:x", "x=@x.json", "x=@none", "x=[1, 2]", "p.grad",
     "x.csv", "x.json", "none", ".", "", "x ** 2", "1 +", "json", "human", "always", "never", "auto",

@@ -15,15 +15,30 @@ from gradcli.cli.terminal.messages import report
 from gradcli.formats.writers.forms import FINDINGS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from gradcli.errors import Diagnostic
     from gradcli.program import Given
     from gradcli.results import CheckResult
 
+    Listing = Callable[[Any, Mapping[str, Given], Any, Sequence[Diagnostic]], str]
+
 
 @command(
-    *(*PROGRAM, "wrt", "of", "ignore", "ir", "form", "json", "output", "quiet", *MESSAGES),
+    *(
+        *PROGRAM,
+        "wrt",
+        "of",
+        "mode",
+        "ignore",
+        "ir",
+        "stage",
+        "form",
+        "json",
+        "output",
+        "quiet",
+        *MESSAGES,
+    ),
     forms=FINDINGS,
 )
 def check(line: Line) -> None:
@@ -36,26 +51,51 @@ def check(line: Line) -> None:
       gradcli check *.grad --ignore branch-on-input --diagnostics concise
       gradcli check logistic.grad -i exam.csv -f github
       gradcli check cooling.grad --ir
+      gradcli check cooling.grad --code typed --wrt k
     """
-    from gradcli.program import check_source, ops_text
+    from gradcli.program import check_source
 
     target = resolve_auto(choose(line, FINDINGS))
     names = split_names(line.wrt, "--wrt")
     ignored = _ignored(line)
-    if line.ir and target.form in ("json", "github"):
-        raise usage(f"`--ir` prints text, not {target.form}")
+    listing = _listing(line, target)
     programs = list(_programs(line))
     results = {s: check_source(s, given, wrt=names, of=line.of) for s, given in programs}
     findings = {source: _left(result, ignored) for source, result in results.items()}
     every = [f for found in findings.values() for f in found]
     shown = [f for f in every if f.severity == "error" or not line.quiet]
-    if line.ir:
+    if listing is not None:
         report(shown, form=line.diagnostics, color=line.color)
-        target.write("".join(ops_text(source, given, names) for source, given in programs))
+        target.write("".join(listing(*program, names, every) for program in programs))
     else:
         target.write(_text(results, findings, shown, target, line.diagnostics))
     if every:
         raise typer.Exit(3 if any(f.severity == "error" for f in every) else 1)
+
+
+def _listing(line: Line, target: Target) -> "Listing | None":
+    """What prints a program instead of its findings, if that is asked for."""
+    from gradcli.program import ops_text, stage_text
+
+    option = "--code" if line.stage else "--ir"
+    if line.ir and line.stage:
+        raise usage("`--ir` and `--code` exclude each other")
+    if line.mode != "auto" and not line.stage:
+        raise usage("`--mode` goes with `--code`")
+    if not (line.ir or line.stage):
+        return None
+    if target.form in ("json", "github"):
+        raise usage(f"`{option}` prints text, not {target.form}")
+    stage = line.stage
+    if stage is None:
+        return lambda source, given, names, _: ops_text(source, given, names)
+
+    def staged(source: Any, given: "Mapping[str, Given]", names: Any, found: Any) -> str:
+        if any(f.severity == "error" for f in found):
+            return ""
+        return stage_text(source, given, stage, names, line.of, line.mode)
+
+    return staged
 
 
 def _programs(line: Line) -> "Iterator[tuple[Any, Mapping[str, Given]]]":
@@ -63,8 +103,8 @@ def _programs(line: Line) -> "Iterator[tuple[Any, Mapping[str, Given]]]":
     files, texts = split_files(line.arguments or ())
     if len(files) > 1 and (texts or line.values_file is not None):
         raise usage("values go with one program", f"check `{files[0]}` by itself")
-    if len(files) > 1 and line.ir:
-        raise usage("`--ir` goes with one program")
+    if len(files) > 1 and (line.ir or line.stage):
+        raise usage(f"`{'--ir' if line.ir else '--code'}` goes with one program")
     if len(files) < 2:
         yield load_source(line)
         return

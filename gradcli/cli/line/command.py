@@ -1,7 +1,8 @@
 """Commands made of a row of the table of options and a function of the line that was given."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, get_origin
+from types import NoneType
+from typing import Any, Literal, get_args, get_origin
 
 from typer.core import TyperArgument, TyperCommand, TyperOption
 from typer.main import get_click_type
@@ -53,16 +54,19 @@ class Command:
             kind, settings["help"] = Literal[choices], f"{alternatives(choices)}."
         if kind == _SEVERAL:
             settings |= {"multiple": True} if field.make is TyperOption else {"nargs": -1}
-        elif kind in _WHOLE or get_origin(kind) is Literal:
+        elif (plain := _without_none(kind)) is int or get_origin(plain) is Literal:
             limits = OptionInfo(min=settings.pop("min", None), max=settings.pop("max", None))
-            plain = int if kind in _WHOLE else kind
             settings["type"] = get_click_type(annotation=plain, parameter_info=limits)
         names = field.names if field.names is not None else (f"--{name.replace('_', '-')}",)
         return field.make(param_decls=[name, *names], default=field.default, **settings)
 
 
 _SEVERAL = list[str] | None
-_WHOLE = (int, int | None)
+
+
+def _without_none(kind: Any) -> Any:
+    """The type that a value of an option has where it is given."""
+    return get_args(kind)[0] if NoneType in get_args(kind) else kind
 
 
 def command(*options: str, forms: Sequence[str]) -> Callable[[Callable[[Line], None]], Command]:

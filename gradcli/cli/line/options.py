@@ -127,6 +127,11 @@ class Line:
         metavar="CODE,..", help="Leave out these warnings; repeatable."
     )
     ir: bool = flag("--ir", help="Print the program of ops that the text becomes.")
+    stage: Literal["typed", "python", "llvm"] | None = option(
+        "--code",
+        metavar="STAGE",
+        help="Print what the program becomes on its way to code: typed, python or llvm.",
+    )
     kinks: bool = flag("--kinks", help="Also list operations evaluated at a corner, jump or tie.")
     plots: str | None = option(
         metavar="FOLDER", help="Draw what the program plots into files of this folder."

@@ -148,6 +148,10 @@ class Request(Record):
         """The same, run otherwise."""
         return self._changed(options=options)
 
+    def giving(self, more: Mapping[str, Given]) -> Request:
+        """The same with more values."""
+        return self._changed(given={**self.given, **more})
+
     def about(self, of: str) -> Request:
         """The same of another result."""
         return self._changed(of=of)

@@ -16,6 +16,7 @@ from gradcli.engine.compile.typed import (
     If,
     Loop,
     NotCompilable,
+    Program,
     TooLarge,
     bytes_of,
     dtype_and_shape,
@@ -104,7 +105,7 @@ class Prepared:
     def __init__(self, loaded: Loaded, form: type[Form], request: Request) -> None:
         start = perf_counter()
         self._loaded = loaded
-        self.form, self.code = _coded(loaded, form, request)
+        self.form, self.code = coded(loaded, form, request, backends.code)
         self._bytes = sum(bytes_of(v.type) for v in values(self.form.program))
         self.is_whole = self._bytes > 0
         self._results = [dtype_and_shape(type_of(x)) for x in self.form.program.block.results]
@@ -396,12 +397,19 @@ def _first_loop(block: Block) -> Loop | None:
     return None
 
 
-def _coded(loaded: Loaded, form: type[Form], request: Request) -> tuple[Form, backends.Code]:
-    """The form of a question and its code: of tensors element by element, else as arrays."""
+def coded(
+    loaded: Loaded, form: type[Form], request: Request, make: Callable[[Program], Code]
+) -> tuple[Form, Code]:
+    """The form of a question and what is made of its typed program, which has tensors element by
+    element, else as arrays.
+
+    Raises:
+        NotCompilable: If nothing can be made of either.
+    """
     first: NotCompilable | None = None
     try:
         made = form(loaded, request, Vectors)
-        return made, backends.code(made.program)
+        return made, make(made.program)
     except TooLarge:
         pass
     except NotCompilable as error:
@@ -410,7 +418,7 @@ def _coded(loaded: Loaded, form: type[Form], request: Request) -> tuple[Form, ba
 
     try:
         made = form(loaded, request, Arrays)
-        return made, backends.code(made.program)
+        return made, make(made.program)
     except NotCompilable as error:
         raise first or error from None
 

@@ -480,6 +480,51 @@ def test_the_program_of_ops_is_no_json(cli):
     assert "`--ir` prints text, not json" in err
 
 
+# the stages of code ------------------------------------------------------------------------------
+
+
+def test_a_stage_of_code_is_printed_and_the_status_is_that_of_the_findings(cli):
+    assert cli("check", "x ** 2 + 3 * x", "--code", "typed", "--wrt", "x") == (
+        0,
+        "inputs %0: float\n"
+        "%1: float = pow(%0, 2)\n"
+        "%2: float = mul(3, %0)\n"
+        "%3: float = add(%1, %2)\n"
+        "%6: float = mul(%0, 2.0)\n"
+        "%8: float = add(3.0, %6)\n"
+        "give %3, %0, %8\n",
+        "",
+    )
+    forward = cli("check", "x ** 2 + 3 * x", "--code", "python", "--mode", "forward")
+    assert (forward[0], forward[1].splitlines()[-1]) == (0, "    return (v3, v0, v8, 1.0)")
+    status, out, err = cli("check", "-e", "y = floor(x)", "-e", "y", "--code", "python")
+    assert (status, out.splitlines()[0]) == (1, "def compiled(echo, turns, room, more, v0):")
+    assert "warning[flat-operation]" in err
+
+
+STAGELESS = [
+    (["-e", "y = "], 3, "<expr>:1:5: error[syntax-error]"),
+    (["-e", "ones(2) + ones(3)"], 3, "<expr>:1:1: error[shape-mismatch]"),
+    (["-e", "x = rand(3)", "-e", "sum(x[x > 0])"], 3, "<expr>:2:5: error[not-compilable]"),
+    (["-e", "x", "--json"], 2, "gradcli: error[usage]: `--code` prints text, not json"),
+    (["-e", "x", "--ir"], 2, "gradcli: error[usage]: `--ir` and `--code` exclude each other"),
+    (["-e", "x", "--wrt", "y"], 2, "gradcli: error[unknown-name]"),
+    (["-e", "x", "y=1"], 4, "gradcli: error[unknown-input]"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "status", "said"), STAGELESS)
+def test_where_a_program_has_no_code_the_reason_is_told(cli, arguments, status, said):
+    got, out, err = cli("check", "--code", "python", *arguments)
+    assert (got, out) == (status, "")
+    assert err.startswith(said)
+
+
+def test_a_mode_goes_with_code(cli):
+    status, _, err = cli("check", "-e", "x", "--mode", "forward")
+    assert (status, "`--mode` goes with `--code`" in err) == (2, True)
+
+
 # --- several files, and warnings left out ---------------------------------------------------------
 
 EQUAL, DEAD, WRONG = "input y = 1.0\ny == 0.5", "x = 1.0\nx = 2.0\nx", "ones(2) + ones(3)"
@@ -554,6 +599,7 @@ REFUSED = [
     (("equal.grad", "dead.grad", "y=1"), "values go with one program"),
     (("equal.grad", "dead.grad", "--ir"), "`--ir` goes with one program"),
     (("equal.grad", "--ir", "-f", "github"), "`--ir` prints text, not github"),
+    (("equal.grad", "dead.grad", "--code", "typed"), "`--code` goes with one program"),
     (("equal.grad", "--ignore", "float-equal"), "did you mean `float-equality`?"),
     (("equal.grad", "none.grad"), "cannot read `none.grad`"),
     (("equal.grad", "-e", "1"), "a program in -e and another in `equal.grad`"),

@@ -6,6 +6,7 @@ calls it for each row of columns. Both are told by a state what they may do (`st
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from gradcli.engine.compile.llvm.emit import state
@@ -98,6 +99,21 @@ class Module:
                 "",
             ]
         )
+
+
+def text(program: Program) -> str:
+    """The text of a typed program's module, with a name for each address in it: addresses are
+    others in each process.
+
+    Raises:
+        NotCompilable: If LLVM has no code for it.
+    """
+    names: dict[str, str] = {}
+
+    def named(found: re.Match[str]) -> str:
+        return names.setdefault(found[0], f"@outside{len(names)}")
+
+    return re.sub(r"inttoptr \(i64 \d+ to ptr\)", named, Module(program).text)
 
 
 def _with_arrays(primitives: Primitives, stacks: dict[int, int], program: Program) -> ArrayBody:

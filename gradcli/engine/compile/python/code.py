@@ -171,6 +171,15 @@ def code(program: Program) -> Code:
     return Code(program)
 
 
+def text(program: Program) -> str:
+    """The Python code of a typed program for one set of inputs.
+
+    Raises:
+        NotCompilable: If its loops are too deep within each other.
+    """
+    return f"{ast.unparse(_Writer(program, ieee.RAISING).tree())}\n"
+
+
 def computed(program: Program) -> dict[int, Operand]:
     """The results that are no inputs, by their places."""
     given = {x.number for x in program.inputs}
@@ -210,9 +219,13 @@ class _Writer:
 
     def one(self) -> Function:
         """The function of one set of inputs, which gives the results."""
+        return self.function(self.tree())
+
+    def tree(self) -> ast.Module:
+        """That function as Python's syntax tree."""
         inputs = [self.name(value) for value in self.program.inputs]
         body = self.block(self.program.block, lambda found: [ast.Return(self.tuple(found))])
-        return self.function(["echo", "turns", "room", "more", *inputs], body)
+        return self.module(["echo", "turns", "room", "more", *inputs], body)
 
     def rows(self) -> Function:
         """The function of many: from an iterator of rows to lists, an item of which each row is
@@ -245,10 +258,10 @@ class _Writer:
             [],
         )
         names = ["echo", "allowed", "room", "more", "again", "given", *outputs.values()]
-        return self.function(names, [loop])
+        return self.function(self.module(names, [loop]))
 
-    def function(self, names: Sequence[str], body: list[ast.stmt]) -> Function:
-        """The Python function with these parameters and this body."""
+    def module(self, names: Sequence[str], body: list[ast.stmt]) -> ast.Module:
+        """A module of one function with these parameters and this body."""
         made: list[ast.stmt] = []
         for i in sorted({i.stack for i in _instructions(self.program.block) if type(i) is Push}):
             made.append(_store("stack", ast.List([], ast.Load())))
@@ -261,7 +274,10 @@ class _Writer:
         parameters = ast.arguments([], [ast.arg(name) for name in names], None, [], [], None, [])
         body = [*made, *body] or [ast.Pass()]
         defined = ast.FunctionDef("compiled", parameters, body, [], **_LATER)
-        module = ast.fix_missing_locations(ast.Module([defined], []))
+        return ast.fix_missing_locations(ast.Module([defined], []))
+
+    def function(self, module: ast.Module) -> Function:
+        """The Python function that a module defines."""
         whole = compile(module, "<compiled>", "exec")
         (found,) = (c for c in whole.co_consts if isinstance(c, CodeType))
         return FunctionType(found, {**self.bound, "__builtins__": {}})

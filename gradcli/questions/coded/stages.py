@@ -1,0 +1,84 @@
+"""What a question becomes on its way to code, stage by stage, as text."""
+
+from __future__ import annotations
+
+from gradcli.engine.compile.backends import has_machine_code
+from gradcli.engine.compile.typed import NotCompilable, Program
+from gradcli.engine.run.execution.inputs import Given, check_complete, check_names
+from gradcli.engine.values.data import np
+from gradcli.errors import Diagnostic, ProgramError, UsageError
+from gradcli.garbage import Uncollected
+from gradcli.ir import Input
+from gradcli.questions.asked.loaded import Loaded
+from gradcli.questions.asked.not_compilable import refusal
+from gradcli.questions.asked.request import Request
+from gradcli.questions.coded.compiled import coded
+from gradcli.questions.coded.lowerings import form
+
+
+def stage(loaded: Loaded, request: Request, name: str) -> str:
+    """The text of a stage of the run, or of a derivative that the request names: of the gradient,
+    and in a mode of the Jacobian. An input without a value has ones of its declared sizes, else it
+    is a number.
+
+    Raises:
+        ProgramError: If the question cannot be made into code.
+        UsageError: If what the stage needs is not installed.
+    """
+    if name == "llvm" and not has_machine_code():
+        message = "machine code needs the package `llvmlite`, which is not installed"
+        help = "`pip install 'gradcli[fast]'` installs it; `--code python` needs no package"
+        raise UsageError(Diagnostic("missing-extra", message, help=help))
+    check_names(request.given, loaded.program)
+    missing = [
+        i for i in loaded.program.inputs if i.default is None and i.name not in request.given
+    ]
+    request = request.giving({i.name: _sample(i) for i in missing if _has_size(i)})
+    check_complete(request.given, loaded.program)
+    try:
+        with Uncollected():
+            return coded(loaded, form(_question(request)), request, _TEXTS[name])[1]
+    except NotCompilable as error:
+        place = loaded.place(request.of) if error.span is None else (loaded.source, error.span)
+        help = "gradcli interprets what cannot be compiled"
+        raise ProgramError(refusal(error.reason, help, *place)) from None
+
+
+def _question(request: Request) -> str:
+    """The name of the question's function."""
+    if request.mode != "auto":
+        return "jacobian"
+    return "run" if request.wrt is None and request.of is None else "gradient"
+
+
+def _has_size(i: Input) -> bool:
+    """Whether the declaration of an input tells its shape."""
+    sizes = None if i.type is None else i.type[1]
+    return sizes is None or all(isinstance(size, int) for size in sizes)
+
+
+def _sample(i: Input) -> Given:
+    """A value of an input's declared sizes."""
+    sizes = None if i.type is None else i.type[1]
+    return Given(np.ones(sizes) if sizes else 1.0, f"a sample of `{i.name}`")
+
+
+def _typed(program: Program) -> str:
+    from gradcli.engine.compile.text import text
+
+    return text(program)
+
+
+def _python(program: Program) -> str:
+    from gradcli.engine.compile.python.code import text
+
+    return text(program)
+
+
+def _llvm(program: Program) -> str:
+    from gradcli.engine.compile.llvm.lower import text
+
+    return text(program)
+
+
+_TEXTS = {"typed": _typed, "python": _python, "llvm": _llvm}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar, TypeAlias
 
 from gradcli.errors import Diagnostic
@@ -42,19 +43,27 @@ def _short(value: object) -> str:
 
 
 class Shown(Result):
-    """Base of the results that answer a question: `print` shows what the command shows a person."""
+    """Base of the results that answer a question. `Program` hands each of them the function that
+    draws it in a form of output, so that `print` shows what the command shows a person.
+    """
 
-    __slots__ = ()
+    __slots__ = ("_draw",)
+
+    def drawn_by(self, draw: Callable[[Any, str], str]) -> None:
+        """Take the function of a result and a form that draws this one."""
+        object.__setattr__(self, "_draw", draw)
+
+    def drawn(self, form: str) -> str | None:
+        """The result in a form; None if nobody has said how to draw it."""
+        draw = getattr(self, "_draw", None)
+        return None if draw is None else draw(self, form)
 
     def __str__(self) -> str:
-        return str(_looks().text(self))
+        text = self.drawn("human")
+        return repr(self) if text is None else text
 
 
-def _looks() -> Any:
-    """What draws results, by its name: it knows them, and they nothing of it."""
-    from importlib import import_module
-
-    return import_module("gradcli.render.looks")
+Shown._fields = ()  # `_draw` is no part of what a result says
 
 
 class Binding(Result):
@@ -476,9 +485,9 @@ class GraphResult(Shown):
     printed: tuple[str, ...]
     warnings: tuple[Diagnostic, ...]
 
-    def _repr_svg_(self) -> str:
+    def _repr_svg_(self) -> str | None:
         """The picture that a notebook shows."""
-        return str(_looks().svg(self))
+        return self.drawn("svg")
 
 
 class Kink(Result):

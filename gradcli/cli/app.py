@@ -9,6 +9,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from gradcli import __version__
 from gradcli.cli.line.command import SETTINGS, Command, help_text
+from gradcli.cli.line.completion import VARIABLE
 from gradcli.cli.terminal.terminal import write_message, write_output
 
 _MODULES = {
@@ -31,9 +32,6 @@ _MODULES = {
     "help": "gradcli.cli.help",
 }
 """The module of each command, in which it has the command's name."""
-
-COMPLETION = "_GRADCLI_COMPLETE"
-"""The variable by which a shell asks for completions, and for the text that makes it ask."""
 
 _PLAIN: dict[str, Any] = {
     "rich_markup_mode": None,
@@ -64,16 +62,27 @@ def run(arguments: list[str]) -> int:
         GradError: What a command ends with; what typer raises where it cannot be read.
     """
     name = arguments[0] if arguments else ""
-    if name not in _MODULES or COMPLETION in os.environ:
-        return app(arguments, prog_name="gradcli", standalone_mode=False) or 0
+    whole = _Whole()
+    if name not in _MODULES or VARIABLE in os.environ:
+        return whole.run(arguments)
     command = build(name)  # without the group around it, which is built for help and its options
     path = f"gradcli {name}"
-    return command.main(arguments[1:], prog_name=path, standalone_mode=False) or 0
+    return command.main(arguments[1:], prog_name=path, standalone_mode=False, obj=whole) or 0
 
 
 def commands() -> list[str]:
     """The names of all commands."""
     return list(_MODULES)
+
+
+class _Whole:
+    """The command line as a whole, as the context of typer hands it to each command."""
+
+    def names(self) -> list[str]:
+        return commands()
+
+    def run(self, arguments: list[str]) -> int:
+        return app(arguments, prog_name="gradcli", standalone_mode=False, obj=self) or 0
 
 
 app = typer.Typer(

@@ -18,15 +18,13 @@ def help(line: Line) -> None:
       gradcli help language
       gradcli help exit-status
     """
-    from gradcli.cli.app import app, commands
-
-    topic = line.topic
-    if topic is None or topic in commands():
-        app([*filter(None, [topic]), "--help"], prog_name="gradcli", standalone_mode=False)
+    topic, commands = line.topic, line.whole.names()
+    if topic is None or topic in commands:
+        line.whole.run([*filter(None, [topic]), "--help"])
         if topic is None:
             write_output(f"\nPages, shown by `gradcli help PAGE`:\n  {', '.join(TOPICS)}\n")
         return
     if topic not in TOPICS:
-        hint = nearest(topic, [*TOPICS, *commands()])
+        hint = nearest(topic, [*TOPICS, *commands])
         raise usage(f"there is no page `{topic}`", hint or f"pages are {', '.join(TOPICS)}")
     show(page(topic), line.color)

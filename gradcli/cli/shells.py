@@ -4,6 +4,7 @@ import os
 from contextlib import suppress
 
 from gradcli.cli.line.command import command
+from gradcli.cli.line.completion import VARIABLE
 from gradcli.cli.line.options import MESSAGES, Line
 
 
@@ -16,9 +17,7 @@ def completion(line: Line) -> None:
       gradcli completion zsh > ~/.zfunc/_gradcli
       gradcli completion fish > ~/.config/fish/completions/gradcli.fish
     """
-    from gradcli.cli.app import COMPLETION, app
-
-    os.environ[COMPLETION] = f"source_{line.shell}"  # how typer is asked for the text
+    os.environ[VARIABLE] = f"source_{line.shell}"  # how typer is asked for the text
     with suppress(SystemExit):  # which it raises when the text is written
-        app([], prog_name="gradcli", standalone_mode=False)
-    del os.environ[COMPLETION]
+        line.whole.run([])
+    del os.environ[VARIABLE]

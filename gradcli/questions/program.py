@@ -24,6 +24,7 @@ from gradcli.results import (
     JvpResult,
     RunResult,
     Several,
+    Shown,
     VjpResult,
 )
 from gradcli.source import Source
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from gradcli.views import PlotResult, TraceResult
 
 Answer = TypeVar("Answer")
+Result = TypeVar("Result", bound=Shown)
 
 
 class Program:
@@ -278,7 +280,10 @@ class Program:
         found = _question(question, asked.pop("diagonal", False))
         assert found is not None, f"`{question}` is about no result"
         asked = {field: value for field, value in asked.items() if value is not None}
-        return self._limited.ask(several(found, of), request(inputs, {}, options, **asked))
+        answers = self._limited.ask(several(found, of), request(inputs, {}, options, **asked))
+        for answer in answers.answers:
+            _shown(answer)
+        return answers
 
     def graph(
         self,
@@ -298,7 +303,7 @@ class Program:
         from gradcli.questions.answers.graph import graph
 
         asked = request(inputs, named, options, wrt=wrt, of=of, cotangent=cotangent)
-        return self._limited.ask(graph, asked, detailed)
+        return _shown(self._limited.ask(graph, asked, detailed))
 
     def trace(
         self,
@@ -322,7 +327,8 @@ class Program:
 
         direction = tangents or {}
         asked = {"wrt": wrt, "of": of, "cotangent": cotangent, "tangents": direction, "mode": mode}
-        return self._limited.ask(trace, request(inputs, named, options, **asked), every)
+        found = self._limited.ask(trace, request(inputs, named, options, **asked), every)
+        return _shown(found)
 
     def plot(
         self,
@@ -353,7 +359,7 @@ class Program:
         given = given_values(inputs, named)
         asked = options or Options()
         loaded = self._loaded
-        return plot(self, given, over, at, names, asked, loaded.source, loaded.program)
+        return _shown(plot(self, given, over, at, names, asked, loaded.source, loaded.program))
 
     def gradcheck(
         self,
@@ -371,7 +377,7 @@ class Program:
         from gradcli.questions.answers.gradcheck import gradcheck
 
         asked = request(inputs, named, options, wrt=wrt, of=of)
-        return self._limited.ask(gradcheck, asked, order, self._compiling)
+        return _shown(self._limited.ask(gradcheck, asked, order, self._compiling))
 
     def check(
         self,
@@ -474,14 +480,26 @@ class Program:
 
         return Many(code, about, self._limited)
 
-    def _ask(self, question: Callable[[Loaded, Request], Answer], asked: Request) -> Answer:
+    def _ask(self, question: Callable[[Loaded, Request], Result], asked: Request) -> Result:
         """The answer within the limits, by code where that pays."""
 
-        def answer(_: Loaded, asked: Request) -> Answer:
-            found: Answer = self._compiling.answer(question, asked)
+        def answer(_: Loaded, asked: Request) -> Result:
+            found: Result = self._compiling.answer(question, asked)
             return found
 
-        return self._limited.ask(answer, asked)
+        return _shown(self._limited.ask(answer, asked))
+
+
+def _shown(result: Result) -> Result:
+    """The result, which `print` and notebooks show from now on."""
+    result.drawn_by(_drawn)
+    return result
+
+
+def _drawn(result: Shown, form: str) -> str:
+    from gradcli.render.looks import drawn
+
+    return drawn(result, form)
 
 
 def _question(name: str, diagonal: bool) -> Callable[[Loaded, Request], Any] | None:

@@ -9,16 +9,13 @@ from gradcli.views import PlotResult, TraceResult
 _PRECISION, _WIDTH = 6, 100
 
 
-def text(result: Shown) -> str:
-    """What a command shows a person, without its last line end."""
+def drawn(result: Shown, form: str) -> str:
+    """What a command shows a person, without its last line end; a graph as `svg`, too."""
+    if isinstance(result, GraphResult) and form == "svg":
+        from gradcli.render.graphs.svg import graph_svg
+
+        return graph_svg(result.graph, precision=_PRECISION)
     return plain_text(_lines(result)).removesuffix("\n")
-
-
-def svg(result: GraphResult) -> str:
-    """The graph as a picture."""
-    from gradcli.render.graphs.svg import graph_svg
-
-    return graph_svg(result.graph, precision=_PRECISION)
 
 
 def _lines(result: Shown) -> list[Line]:

@@ -4,7 +4,7 @@ import pytest
 
 import gradcli
 from gradcli.errors import GradError
-from gradcli.results import Shown
+from gradcli.results import GradResult, GraphResult, Shown
 
 PROGRAM = gradcli.load("input x = 2.0\ny = x ** 2\ny")
 ASKED = {
@@ -61,6 +61,11 @@ def test_a_notebook_draws_a_graph():
     drawn = PROGRAM.graph()._repr_svg_()
     assert drawn.startswith("<svg ")
     assert "y = x ** 2" in drawn
+
+
+def test_a_result_made_by_hand_is_its_repr():
+    assert str(GradResult("y", 4.0, {"x": 4.0}, {})).startswith("GradResult(output='y'")
+    assert GraphResult("y", 4.0, PROGRAM.graph().graph)._repr_svg_() is None
 
 
 def test_the_text_of_an_error_has_its_place():

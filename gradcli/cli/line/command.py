@@ -17,6 +17,18 @@ _STATUSES = (
 )
 
 
+class _Made(TyperCommand):
+    """A command of typer that calls a function of the line."""
+
+    def __init__(self, body: Callable[[Line], None], name: str, **settings: Any) -> None:
+        super().__init__(name, **settings)
+        self._body = body
+
+    def invoke(self, ctx: Any) -> None:
+        given = {name: _as_list(value) for name, value in ctx.params.items()}
+        self._body(Line(whole=ctx.obj, **given))
+
+
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
@@ -32,18 +44,15 @@ class Command:
 
     def build(self) -> TyperCommand:
         """The command of typer."""
-        return TyperCommand(
+        return _Made(
+            self.body,
             self.name,
             params=[*map(self._parameter, self.options)],
-            callback=self._run,
             help=help_text(self.body),
             epilog=_STATUSES,
             rich_markup_mode=None,
             context_settings=SETTINGS,
         )
-
-    def _run(self, **given: Any) -> None:
-        self.body(Line(**{name: _as_list(value) for name, value in given.items()}))
 
     def _parameter(self, name: str) -> TyperArgument | TyperOption:
         field = FIELDS[name]

@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from gradcli.program import Program
 
+VARIABLE = "_GRADCLI_COMPLETE"
+"""The variable by which a shell asks for completions, and for the text that makes it ask."""
+
 
 def inputs(ctx: Any, args: list[str], incomplete: str) -> list[str]:
     """`NAME=` for the program's inputs; before a program is named, what the shell offers."""

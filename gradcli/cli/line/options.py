@@ -1,7 +1,7 @@
 """The options of all commands: one table, from which each command takes its own."""
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from typer.core import TyperArgument, TyperOption
 
@@ -42,9 +42,20 @@ PRECISION = 6
 """Significant digits for people, where nothing else is asked."""
 
 
+class Whole(Protocol):
+    """The command line as a whole, for commands about commands."""
+
+    def names(self) -> list[str]:
+        """The names of all commands."""
+
+    def run(self, arguments: list[str]) -> int:
+        """Do what other arguments ask for; the status."""
+
+
 class Line:
     """What a command line asks for, a field an option; what a command does not take is as if it
-    were not asked for. `form` gets its values and help from the forms of the command.
+    were not asked for. `form` gets its values and help from the forms of the command; `whole` is
+    the command line as a whole.
     """
 
     arguments: list[str] | None = argument(
@@ -219,7 +230,8 @@ class Line:
         default="full", metavar="FORM", help="Form of messages: full, concise or json."
     )
 
-    def __init__(self, **given: Any) -> None:
+    def __init__(self, *, whole: Whole, **given: Any) -> None:
+        self.whole = whole
         self.__dict__.update(_NOT_ASKED)
         self.__dict__.update(given)
 

@@ -123,10 +123,10 @@ def test_a_new_form_is_a_row_of_the_table(monkeypatch):
     mine = ("plain", "words")
     assert forms.format_names(mine) == ("auto", "plain", "words")
     assert forms.suffixes(mine) == {".words": "words", ".txt": "plain"}
-    target = choose(Line(output="a.words"), mine)
+    target = choose(Line(whole=None, output="a.words"), mine)
     assert (target.form, target.whole(None)) == ("words", "words a.words")
     with pytest.raises(UsageError, match="does not go with a file"):
-        choose(Line(output="a.txt", form="words"), mine)
+        choose(Line(whole=None, output="a.txt", form="words"), mine)
     with pytest.raises(UsageError, match="does not go with `--rows`"):
         row_form(Target("words", None, "never"), Batch(None, None, "stop", 1, 6))
 

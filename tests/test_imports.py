@@ -1,6 +1,7 @@
 """Imports between the rooms of gradcli point one way."""
 
 import ast
+import re
 from functools import cache
 
 import pytest
@@ -122,6 +123,46 @@ def test_imports_point_one_way():
     found = {m: list(wrong_imports(room(m), module_text(m))) for m in MODULES}
     wrong = {str(m.relative_to(HOUSE)): lines for m, lines in found.items() if lines}
     assert not wrong, f"modules import what their rooms may not: {wrong}"
+
+
+def rooms_of_the_page():
+    """The rooms that the table in docs/internals.md names, from the ground up."""
+    page = (HOUSE.parent / "docs" / "internals.md").read_text("utf-8")
+    table = page.partition("\n| room | what it does |\n")[2].partition("\n\n")[0]
+    return [r for line in table.splitlines()[1:] for r in re.findall("`(.+?)`", line.split("|")[1])]
+
+
+def test_the_page_names_every_room():
+    assert sorted(rooms_of_the_page()) == sorted(MAY_IMPORT), (
+        "the table of rooms in docs/internals.md does not name the rooms of MAY_IMPORT"
+    )
+
+
+def test_the_page_lists_a_room_below_all_that_it_imports():
+    floor = {name: i for i, name in enumerate(rooms_of_the_page())}
+    wrong = [
+        f"{home} stands above {target}"
+        for home, targets in MAY_IMPORT.items()
+        for target in targets & set(floor)
+        if floor[target] > floor[home] and home not in MAY_IMPORT[target]
+    ]
+    assert not wrong, f"docs/internals.md: {wrong}"
+
+
+def test_the_page_names_files_and_folders_that_are_there():
+    page = (HOUSE.parent / "docs" / "internals.md").read_text("utf-8")
+    named = set(re.findall(r"`([\w/.]+(?:\.py|\.lark|/))`", page))
+    places = [HOUSE, *(p for p in HOUSE.rglob("*") if p.is_dir()), HOUSE.parent]
+    missing = {name for name in named if not any((place / name).exists() for place in places)}
+    assert not missing, f"docs/internals.md names what is not there: {sorted(missing)}"
+
+
+def test_the_page_shows_the_reference_pass():
+    page = (HOUSE.parent / "docs" / "internals.md").read_text("utf-8")
+    source = module_text(HOUSE / "engine/autodiff/reference.py")
+    blocks = re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    assert blocks
+    assert all(block in source for block in blocks)
 
 
 @pytest.mark.parametrize(

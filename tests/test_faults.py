@@ -1,4 +1,6 @@
-"""The faults that `python tests/faults.py` plants can all be planted."""
+"""The faults that `python tests/faults.py` plants can all be planted, and its mutants are what they
+should be.
+"""
 
 import ast
 from collections import Counter
@@ -7,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from faults import ROOT, Fault, faults
+from support.checks.mutants import differs, draw, mutants, room
 
 FAULTS = faults()
 
@@ -71,3 +74,94 @@ def test_there_are_some_in_every_room():
 def test_a_text_that_stands_otherwise_is_refused(text):
     with pytest.raises(ValueError, match="stands"):
         Fault("name", "file", "a line", "another", []).planted(text)
+
+
+MADE = {  # the mutants of a text, by kind and new line
+    "if a < b <= c: f()": [
+        ("condition", "if not (a < b <= c): f()"),
+        ("comparison", "if a <= b <= c: f()"),
+        ("comparison", "if a < b < c: f()"),
+    ],
+    "r = a is not None": [("comparison", "r = a is None")],
+    "r = a  in b": [("comparison", "r = a  not in b")],
+    "r = a and (b or c)": [("boolean", "r = a or (b or c)"), ("boolean", "r = a and (b and c)")],
+    "r = (a) - (b) ** c": [
+        ("arithmetic", "r = (a) + (b) ** c"),
+        ("arithmetic", "r = (a) - (b) * c"),
+    ],
+    "r //= b": [("arithmetic", "r /= b")],
+    "r = 'a' + b + f'{1 + 2}'": [],
+    "f(2, 0.5, 0.0, True)": [
+        ("constant", "f(3, 0.5, 0.0, True)"),
+        ("constant", "f(2, 1.0, 0.0, True)"),
+        ("constant", "f(2, 0.5, 1.0, True)"),
+        ("constant", "f(2, 0.5, 0.0, False)"),
+    ],
+    "r = a if not b else c": [("condition", "r = a if ( b) else c")],
+    "r = [a for a in b if a]": [("condition", "r = [a for a in b if not (a)]")],
+    "while True: f()": [("constant", "while False: f()")],
+    "if TYPE_CHECKING: a = 1 + 1": [],
+    "T: TypeAlias = a | b": [],
+    "a: int | None = b": [],
+    "def f(a: int | None) -> b | None: g(a)": [
+        ("deletion", "def f(a: int | None) -> b | None: pass")
+    ],
+    "def f(a): 'It adds 1 + 1.'": [],
+    "def f(a): a.b = c; a = 'd'; e = a": [
+        ("deletion", "def f(a): pass; a = 'd'; e = a"),
+        ("deletion", "def f(a): a.b = c; pass; e = a"),
+    ],
+    "def f(): raise E(1 + 1)": [("deletion", "def f(): pass")],
+    "op(samples=(1, 2), known=bad(3), least=sample(4))": [],
+}
+
+
+@pytest.mark.parametrize("text", MADE)
+def test_mutants_are_small_changes_of_what_runs(text):
+    found = [(m.kind, m.planted(text)) for m in mutants("a.py", text)]
+    assert sorted(found) == sorted(MADE[text])
+    assert [new for _, new in found if not differs(text, new)] == []
+
+
+def test_a_mutant_leaves_all_other_lines_where_they_are():
+    text = "def f(é):\n    'é'; g(\n        é\n    )\n    return é\n"
+    planted = [m.planted(text) for m in mutants("a.py", text)]
+    assert planted == [
+        "def f(é):\n    'é'; pass\n\n\n    return é\n",
+        "def f(é):\n    'é'; g(\n        é\n    )\n    pass\n",
+    ]
+
+
+def test_a_mutant_names_the_lines_that_run_it():
+    text = "if (a\n    < b):\n    c = 1\nelse:\n    c = (2,\n        3)\n"
+    lines = {m.planted(text): (m.first, m.last) for m in mutants("a.py", text)}
+    assert lines == {
+        text.replace("a\n    < b", "not (a\n    < b)"): (1, 2),
+        text.replace("<", "<="): (1, 2),
+        text.replace("1", "2"): (3, 3),
+        text.replace("2", "3"): (5, 6),
+        text.replace("3", "4"): (5, 6),
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "other", "different"),
+    [
+        ("a = 1", "a =   1", False),
+        ("a = 1", "a = 1.0", True),
+        ("a = 0.0", "a = -0.0", True),
+        ("def f(): return 1", "def f(): return 2", True),
+        ("a = 1", "a = ", False),
+    ],
+)
+def test_a_mutant_that_is_the_same_code_is_none(text, other, different):
+    assert differs(text, other) == different
+
+
+def test_mutants_are_drawn_by_a_seed_in_proportion_to_lines():
+    wanted = ["run", "values"]
+    drawn = draw(ROOT, wanted, 20, 1)
+    assert drawn == draw(ROOT, wanted, 20, 1) != draw(ROOT, wanted, 20, 2)
+    counts = Counter(room(m.file) for m in drawn)
+    assert counts.total() == 20
+    assert counts["run"] > 4 * counts["values"] > 0

@@ -1,0 +1,105 @@
+"""Plants mutants, one at a time, and counts by room those that tests catch."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from support.checks.mutants import Mutant, draw, room
+from support.checks.reach import Reach
+from support.processes.project_copy import ENDLESS, ROOT, Copy
+
+RECORDS = Path(os.environ.get("XDG_CACHE_HOME", "~/.cache")).expanduser() / "gradcli-reach"
+FIRST, MOST = 6.0, 60.0  # recorded seconds of the tests that a mutant meets at first, and in all
+START = 20  # seconds that pytest may take for itself
+LONGEST = 3600  # seconds that all tests may take while they are recorded
+
+
+def campaign(count: int, seed: int, rooms: Sequence[str]) -> Iterator[str]:
+    """Plant so many mutants of rooms, all if none is named; give lines that say what came of it.
+
+    A mutant is caught if a test fails, the process ends otherwise, or it takes too long.
+    """
+    yield f"{count} mutants, seed {seed}, {' '.join(rooms) or 'all rooms'}"
+    found: Counter[tuple[str, str]] = Counter()
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Copy(Path(folder))
+        reach = _recorded(copy)
+        killers = set()
+        for mutant in draw(ROOT, rooms, count, seed):
+            text = (ROOT / mutant.file).read_text("utf-8")
+            tests = _in_order(mutant, reach)
+            told = mutant.told(text)
+            seen = ""
+            for several in _batches(tests, reach):
+                seconds = START + int(3 * sum(reach.seconds[test] for test in several))
+                if seen := copy.with_fault(mutant.file, mutant.planted(text), several, seconds):
+                    break
+            outcome = "caught" if seen else "survived" if tests else "not reached"
+            found[room(mutant.file), outcome] += 1
+            killers |= {seen} - {ENDLESS, ""}
+            yield f"{outcome}: {mutant.kind} {told}{seen and f' ({seen})'}"
+        if failing := copy.seen_by(sorted(test for test in killers if "::" in test)):
+            yield f"{failing} fails without a mutant, too"
+    yield from _table(found)
+
+
+def _table(found: Counter[tuple[str, str]]) -> Iterator[str]:
+    """How many of each room came to what."""
+    outcomes = ("caught", "survived", "not reached")
+    yield f"{'room':12}{'drawn':>8}" + "".join(f"{name:>13}" for name in outcomes)
+    for name in [*sorted({name for name, _ in found}), "all"]:
+        counts = [
+            sum(n for (place, o), n in found.items() if o == outcome and name in (place, "all"))
+            for outcome in outcomes
+        ]
+        yield f"{name:12}{sum(counts):8}" + "".join(f"{n:13}" for n in counts)
+
+
+def _in_order(mutant: Mutant, reach: Reach) -> list[str]:
+    """The tests that reach a mutant, those of its room first, of these the fastest first; of lines
+    that none is seen to reach, those that start processes, in the mutant's room.
+    """
+    here = f"tests/{room(mutant.file)}/"
+    tests = reach.tests(mutant.file, mutant.first, mutant.last)
+    if not tests:
+        tests = {test for test in reach.seconds if test.startswith(here) and _starts(test)}
+    return sorted(tests, key=lambda test: (not test.startswith(here), reach.seconds[test], test))
+
+
+def _starts(test: str) -> bool:
+    """Whether the file of a test starts processes."""
+    text = (ROOT / test.partition("::")[0]).read_text("utf-8")
+    return "subprocess" in text or "forked" in text
+
+
+def _batches(tests: Sequence[str], reach: Reach) -> Iterator[list[str]]:
+    """Tests that together are soon over, then the others as far as there is time for them."""
+    taken = 0.0
+    batches: tuple[list[str], list[str]] = [], []
+    for test in tests:
+        if taken + reach.seconds[test] <= MOST or not taken:
+            taken += reach.seconds[test]
+            batches[taken > FIRST].append(test)
+    yield from filter(None, batches)
+
+
+def _recorded(copy: Copy) -> Reach:
+    """The record of which test reaches what in the code as it is, made if there is none yet."""
+    texts = sorted([*ROOT.glob("gradcli/**/*.py"), *ROOT.glob("tests/**/test_*.py")])
+    state = hashlib.sha256()
+    for path in texts:
+        state.update(f"{path.relative_to(ROOT)}\n".encode() + path.read_bytes())
+    folder = RECORDS / state.hexdigest()[:16]
+    if not folder.exists():
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder.parent) as unfinished:
+            made = Path(unfinished, "record")
+            copy.run([sys.executable, "-m", "support.checks.reach", str(made)], LONGEST)
+            made.rename(folder)
+    return Reach(folder)

@@ -14,12 +14,12 @@ from gradcli.questions.answers.matrix import jacobian
 from gradcli.questions.asked.names import candidates, named
 from gradcli.questions.asked.not_compilable import refusal
 from gradcli.questions.asked.request import Options, Request, request
-from gradcli.questions.coded.compiled import Prepared
+from gradcli.questions.coded.compiled import Compiled
 from gradcli.results import GradResult, JacobianResult
 
 if TYPE_CHECKING:
     from gradcli.questions.asked.loaded import Loaded
-    from gradcli.questions.coded.jit import Compiling
+    from gradcli.questions.coded.jit import Jit
 
 
 class Function:
@@ -38,7 +38,7 @@ class Function:
         self,
         program: Any,
         loaded: Loaded,
-        compiling: Compiling,
+        jit: Jit,
         wrt: str | Sequence[str] | None,
         of: str | None,
     ) -> None:
@@ -50,7 +50,7 @@ class Function:
         for name in self.names:
             if name not in inputs:
                 raise ProgramError(refusal(f"`{name}` is computed and cannot be given", None))
-        self._program, self._compiling, self._of = program, compiling, of
+        self._program, self._jit, self._of = program, jit, of
         self._question: Any = gradient
         self._shapes = {name: declared(i) for name, i in inputs.items()}
         self._sizes = [math.prod(self._shapes[name]) for name in self.names]
@@ -105,10 +105,10 @@ class Function:
         """The derivative alone. Arguments as of a call."""
         return self(x, **inputs)[1]
 
-    def _code(self, given: Iterable[str]) -> tuple[Request, Prepared]:
+    def _code(self, given: Iterable[str]) -> tuple[Request, Compiled]:
         like = {name: np.zeros(self._shapes[name]) for name in given if name in self._shapes}
         asked = request(like, {}, Options(), wrt=self.names, of=self._of)
-        return asked, self._compiling.made(self._question, asked)
+        return asked, self._jit.made(self._question, asked)
 
     def _columns(self, x: Any, inputs: Mapping[str, Any]) -> tuple[dict[str, Any], int | None]:
         """An array for each input, with a value for each point; None of one point alone."""

@@ -11,7 +11,7 @@ from gradcli.questions.asked.limited import Limited
 from gradcli.questions.asked.loaded import Loaded
 from gradcli.questions.asked.names import watchable
 from gradcli.questions.asked.request import Options, Request, given_values, request
-from gradcli.questions.coded.jit import Compiling
+from gradcli.questions.coded.jit import Jit
 from gradcli.results import (
     CheckResult,
     GradcheckResult,
@@ -45,7 +45,7 @@ class Program:
         self.source = source
         self._loaded = Loaded(source, program)
         self._limited = Limited(self._loaded)
-        self._compiling = Compiling(self._loaded)
+        self._jit = Jit(self._loaded)
 
     def __reduce__(self) -> Any:
         return Program, (self.source, self._loaded.program)
@@ -377,7 +377,7 @@ class Program:
         from gradcli.questions.answers.gradcheck import gradcheck
 
         asked = request(inputs, named, options, wrt=wrt, of=of)
-        return _shown(self._limited.ask(gradcheck, asked, order, self._compiling))
+        return _shown(self._limited.ask(gradcheck, asked, order, self._jit))
 
     def check(
         self,
@@ -449,7 +449,7 @@ class Program:
         """
         from gradcli.questions.function import Function
 
-        return Function(self, self._loaded, self._compiling, wrt, of)
+        return Function(self, self._loaded, self._jit, wrt, of)
 
     def many(
         self,
@@ -473,7 +473,7 @@ class Program:
             return None
         asked = {field: value for field, value in asked.items() if value is not None}
         about = request(given, {}, options, **asked)
-        code = self._compiling.code(question, about)
+        code = self._jit.code(question, about)
         if code is None:
             return None
         from gradcli.questions.coded.compiled import Many
@@ -484,7 +484,7 @@ class Program:
         """The answer within the limits, by code where that pays."""
 
         def answer(_: Loaded, asked: Request) -> Result:
-            found: Result = self._compiling.answer(question, asked)
+            found: Result = self._jit.answer(question, asked)
             return found
 
         return _shown(self._limited.ask(answer, asked))

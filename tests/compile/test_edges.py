@@ -15,7 +15,7 @@ from gradcli.engine.compile import backends
 from gradcli.errors import GradError, LimitError
 from gradcli.limits import Limits
 from gradcli.program import Options, load
-from gradcli.questions.coded.compiled import Prepared
+from gradcli.questions.coded.compiled import Compiled
 
 BACK_ENDS = ["Python", *(["machine code"] if find_spec("llvmlite") else [])]
 ENDS = (0, 1, -1, 3, 64, 2**53 + 1, 2**63 - 1, -(2**63))
@@ -78,8 +78,8 @@ def test_code_gives_the_answer_of_a_run(back_end, monkeypatch):
         answered += found is not None
         return found
 
-    by_code = Prepared.answer
-    monkeypatch.setattr(Prepared, "answer", counted)
+    by_code = Compiled.answer
+    monkeypatch.setattr(Compiled, "answer", counted)
     programs = {text: load(text) for text, _ in CASES}
     for k, (text, given) in enumerate(CASES):
         code = answer(programs[text], given, "always")

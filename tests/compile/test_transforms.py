@@ -10,7 +10,7 @@ import pytest
 from gradcli.engine.compile import backends
 from gradcli.errors import GradError
 from gradcli.program import Options, load
-from gradcli.questions.coded.compiled import Prepared
+from gradcli.questions.coded.compiled import Compiled
 
 GIVEN = {"x": 0.7, "b": -1.25, "n": 3}
 HEAD = "input x = 0.7\ninput b = -1.25\ninput n: int = 3\n"
@@ -243,14 +243,14 @@ def back_end(request, monkeypatch):
 @pytest.fixture
 def left(monkeypatch):
     """The calls of code that have left."""
-    found, call = [], Prepared.answer
+    found, call = [], Compiled.answer
 
     def answer(*args):
         given = call(*args)
         found.extend([args] if given is None else [])
         return given
 
-    monkeypatch.setattr(Prepared, "answer", answer)
+    monkeypatch.setattr(Compiled, "answer", answer)
     return found
 
 

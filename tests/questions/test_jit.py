@@ -14,11 +14,10 @@ from gradcli.engine.compile import backends
 from gradcli.errors import GradError, InputError, LimitError, ProgramError
 from gradcli.program import Limits, Options, Program, load
 from gradcli.questions.asked.request import request
-from gradcli.questions.coded import jit as compiling
-from gradcli.questions.coded import perturbed as shifted
-from gradcli.questions.coded.compiled import prepare
-from gradcli.questions.coded.jit import Compiling
-from gradcli.questions.coded.warmup import Trial
+from gradcli.questions.coded import jit, perturbed
+from gradcli.questions.coded.compiled import compile_question
+from gradcli.questions.coded.jit import Jit
+from gradcli.questions.coded.warmup import Warmup
 
 PROGRAMS = {
     "straight": "input x = 0.7\ninput k = 2\nsin(x) * k + x ** 3 / k",
@@ -128,7 +127,7 @@ def test_nobody_sees_when_code_is_made(few, monkeypatch):
         asked.append(self._taken)
         return self._taken >= few
 
-    monkeypatch.setattr(Trial, "_is_long", is_long)
+    monkeypatch.setattr(Warmup, "_is_long", is_long)
     for text in PROGRAMS.values():
         for question in ("run", "grad"):
             assert answer(text, question, "auto") == interpreted(text, question), text
@@ -148,7 +147,7 @@ def test_a_run_whose_loop_is_long_is_code_from_its_beginning():
 
 
 def test_what_a_program_has_set_is_as_before_when_no_code_can_be_made(monkeypatch):
-    monkeypatch.setattr(Trial, "_is_long", lambda self, now, pace: self._taken >= 2)
+    monkeypatch.setattr(Warmup, "_is_long", lambda self, now, pace: self._taken >= 2)
     text = (
         "torch.set_default_dtype(torch.float32)\ntorch.set_printoptions(precision=2)\n"
         "for i in range(9): print(tensor([i / 3]), tensor(0.1).dtype)\n"
@@ -244,13 +243,13 @@ def test_every_pass_calls_the_rules_of_the_program():
 def test_limits_that_are_far_do_not_keep_code_from_answering(back_end):
     asked = request({}, {}, Options(limits=Limits(steps=10_000)))
     for name, text in COUNTED.items():
-        made = prepare(load(text)._loaded, "gradient", asked)
+        made = compile_question(load(text)._loaded, "gradient", asked)
         assert made.answer(asked, print) is not None, name
 
 
 def test_rows_go_on_as_code(monkeypatch):
-    monkeypatch.setattr(Compiling, "_worth", 0.0)
-    monkeypatch.setattr(compiling, "_ROWS", 2)
+    monkeypatch.setattr(Jit, "_worth", 0.0)
+    monkeypatch.setattr(jit, "_ROWS", 2)
     program = load(PROGRAMS["two"])
     remarks = []
     options = Options(remark=remarks.append)
@@ -442,8 +441,8 @@ CHECKED = ("straight", "loop", "two", "several", "infinite slope", "unused", "pr
 @pytest.mark.parametrize("order", [1, 2])
 def test_a_check_of_derivatives_says_the_same(order, back_end, monkeypatch):
     ran = []
-    monkeypatch.setattr(shifted.Values, "found", _noted(shifted.Values.found, ran))
-    monkeypatch.setattr(shifted.Gradients, "found", _noted(shifted.Gradients.found, ran))
+    monkeypatch.setattr(perturbed.Values, "found", _noted(perturbed.Values.found, ran))
+    monkeypatch.setattr(perturbed.Gradients, "found", _noted(perturbed.Gradients.found, ran))
     monkeypatch.setitem(QUESTIONS, "gradcheck", {"order": order})
     for name in CHECKED:
         run, code = (answer(PROGRAMS[name], "gradcheck", when) for when in ("never", "always"))
@@ -474,8 +473,8 @@ MOVED = {  # inputs with dimensions, of elements that code has one by one and of
 def test_a_check_by_tensors_says_the_same(name, order, back_end, monkeypatch):
     text, given = MOVED[name]
     ran = []
-    monkeypatch.setattr(shifted.Values, "found", _noted(shifted.Values.found, ran))
-    monkeypatch.setattr(shifted.Gradients, "found", _noted(shifted.Gradients.found, ran))
+    monkeypatch.setattr(perturbed.Values, "found", _noted(perturbed.Values.found, ran))
+    monkeypatch.setattr(perturbed.Gradients, "found", _noted(perturbed.Gradients.found, ran))
     run, code = (
         load(text).gradcheck(given, order=order, options=Options(5, compile=when))
         for when in ("never", "always")
@@ -490,8 +489,8 @@ def _noted(found, ran):
 
 
 def test_a_check_goes_on_as_code(monkeypatch):
-    monkeypatch.setattr(compiling, "_RUNS", 2)
-    monkeypatch.setattr(Compiling, "_worth", 0.0)
+    monkeypatch.setattr(jit, "_RUNS", 2)
+    monkeypatch.setattr(Jit, "_worth", 0.0)
     remarks = []
     found = load(PROGRAMS["loop"]).gradcheck(options=Options(remark=remarks.append))
     assert [said.code for said in remarks] == ["code-made"]

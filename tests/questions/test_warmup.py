@@ -7,7 +7,7 @@ import pytest
 from gradcli.engine.static.turns import known_steps
 from gradcli.errors import LimitError
 from gradcli.program import Limits, Options, load
-from gradcli.questions.coded.warmup import Trial
+from gradcli.questions.coded.warmup import Warmup
 
 WORTH = 0.1
 
@@ -23,7 +23,7 @@ def run(taking, known, *, code=True, printing=()):
         asked.append(step)
         return code
 
-    trial = Trial(known, WORTH, make, lambda text: shown.append((text, step)), lambda: now.time)
+    trial = Warmup(known, WORTH, make, lambda text: shown.append((text, step)), lambda: now.time)
     left, end = 0, None
     for step, seconds in enumerate(taking):  # `make` reads it
         if not left:

@@ -15,16 +15,14 @@ from gradcli.questions.asked.request import Options, Request
 from gradcli.results import GradcheckResult
 
 if TYPE_CHECKING:
-    from gradcli.questions.coded.jit import Compiling
+    from gradcli.questions.coded.jit import Jit
 
 
-def gradcheck(
-    loaded: Loaded, request: Request, order: int, compiling: Compiling
-) -> GradcheckResult:
+def gradcheck(loaded: Loaded, request: Request, order: int, jit: Jit) -> GradcheckResult:
     """The derivatives up to an order, 1 or 2, held against central differences, and each own rule
     by itself.
     """
-    compiling.shifted(request, order, 0, 0.0)
+    jit.perturbed(request, order, 0, 0.0)
     watch = loaded.watch(request.wrt)
     calls = OwnCalls()
     done = loaded.execute(request.given, request.options, watch, own_calls=calls)
@@ -46,7 +44,7 @@ def gradcheck(
         return again.session, loaded.output(again, request.of)[1]
 
     def code(values: Mapping[str, Any]) -> Coded | None:
-        made = compiling.shifted(request, order, runs, perf_counter() - start)
+        made = jit.perturbed(request, order, runs, perf_counter() - start)
         if made is None or made.names != names:
             return None
         found = made.values(request, values)

@@ -6,7 +6,7 @@ from gradcli.engine.autodiff.linearize import zeros
 from gradcli.engine.autodiff.paths import between
 from gradcli.engine.report.values import plain_value
 from gradcli.engine.tape.graph import Node
-from gradcli.questions.asked.linearized import Asked, ask
+from gradcli.questions.asked.linearized import LinearizedRun, ask
 from gradcli.questions.asked.loaded import Done, Loaded
 from gradcli.questions.asked.names import Watch
 from gradcli.questions.asked.request import Request
@@ -35,7 +35,7 @@ def gradient(loaded: Loaded, request: Request) -> GradResult:
     )
 
 
-def _kinks(asked: Asked) -> tuple[Kinked, ...]:
+def _kinks(asked: LinearizedRun) -> tuple[Kinked, ...]:
     from gradcli.questions.remarks.kinks import below, kinks
 
     loaded, request = asked.loaded, asked.request

@@ -21,7 +21,7 @@ from gradcli.engine.values.carrier import Like, data_of
 from gradcli.engine.values.data import is_floating, shape_of
 from gradcli.errors import Diagnostic, RunError, UsageError
 from gradcli.questions.answers.graph import Subject, nothing_recorded, subject
-from gradcli.questions.asked.linearized import Asked
+from gradcli.questions.asked.linearized import LinearizedRun
 from gradcli.questions.asked.loaded import Done, Loaded
 from gradcli.questions.asked.names import Watch, candidates, chosen, differentiated, named
 from gradcli.questions.asked.request import Options, Request
@@ -91,7 +91,7 @@ def _unfinished(error: RunError, source: Source) -> Diagnostic:
     )
 
 
-def _run(loaded: Loaded, request: Request) -> tuple[Steps, Asked]:
+def _run(loaded: Loaded, request: Request) -> tuple[Steps, LinearizedRun]:
     """A run that keeps what it records, by the names that it is differentiated by and no others."""
     watch = _watch(loaded, request)
     steps = Steps(loaded.source)
@@ -111,7 +111,7 @@ def _run(loaded: Loaded, request: Request) -> tuple[Steps, Asked]:
     line = Linearized([about.value], points)
     fields = {name: getattr(request, name) for name in request._fields}
     weighed = Request(**fields | {"cotangent": about.cotangent})
-    return steps, Asked(loaded, weighed, done, watch, about.name, about.value, names, line)
+    return steps, LinearizedRun(loaded, weighed, done, watch, about.name, about.value, names, line)
 
 
 def _floating(loaded: Loaded, done: Done, request: Request) -> Subject:
@@ -147,7 +147,7 @@ def _columns(request: Request) -> Iterator[str]:
         yield "tangent"
 
 
-def _direction(asked: Asked) -> Mapping[Node, Any]:
+def _direction(asked: LinearizedRun) -> Mapping[Node, Any]:
     """The direction that is given, or along the only input if that is a number."""
     if asked.request.tangents:
         return asked.direction()
@@ -171,7 +171,7 @@ class _Rows:
 
     def __init__(
         self,
-        asked: Asked,
+        asked: LinearizedRun,
         steps: Steps,
         root: Node,
         known: Mapping[str, Mapping[Node, Any]],

@@ -14,14 +14,14 @@ from gradcli.engine.tape.graph import Node
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.data import np
 from gradcli.errors import GradError, InputError, RunError
-from gradcli.questions.asked import seeds as outside
+from gradcli.questions.asked import seeds
 from gradcli.questions.asked.loaded import Done, Loaded
 from gradcli.questions.asked.names import Watch, differentiated
 from gradcli.questions.asked.request import Request
 from gradcli.record import Record
 
 
-class Asked(Record):
+class LinearizedRun(Record):
     """A finished run and what is differentiated in it: a result and the names."""
 
     __slots__ = ("loaded", "request", "done", "watch", "name", "output", "names", "line")
@@ -68,13 +68,13 @@ class Asked(Record):
         points = self.session.points
         return {
             self.node(name): _from_outside(
-                self.session, given, partial(outside.direction, points[name], name=name)
+                self.session, given, partial(seeds.direction, points[name], name=name)
             )
             for name, given in self.request.tangents.items()
         }
 
 
-def ask(loaded: Loaded, request: Request, watch: Watch | None = None) -> Asked:
+def ask(loaded: Loaded, request: Request, watch: Watch | None = None) -> LinearizedRun:
     """Run the program to differentiate its result, by the names of the request or of `watch`."""
     watch = loaded.watch(request.wrt) if watch is None else watch
     done = loaded.execute(request.given, request.options, watch)
@@ -83,7 +83,7 @@ def ask(loaded: Loaded, request: Request, watch: Watch | None = None) -> Asked:
     session = done.session
     points = {session.watchpoints[n][0]: session.points[n] for n in names}
     line = Linearized([output], points)
-    return Asked(loaded, request, done, watch, name, output, names, line)
+    return LinearizedRun(loaded, request, done, watch, name, output, names, line)
 
 
 def weights(session: Session, output: Any, cotangent: Any) -> Any:
@@ -93,7 +93,7 @@ def weights(session: Session, output: Any, cotangent: Any) -> Any:
         RunError: If none are given and the output has more elements.
         InputError: If those given do not fit; it says how they were given.
     """
-    return _from_outside(session, cotangent, partial(outside.starting_cotangent, output))
+    return _from_outside(session, cotangent, partial(seeds.starting_cotangent, output))
 
 
 def _from_outside(session: Session, given: Any, fit: Callable[[Any], Any]) -> Any:

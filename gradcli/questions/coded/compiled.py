@@ -35,9 +35,9 @@ from gradcli.questions.asked.limited import Limited
 from gradcli.questions.asked.loaded import Loaded
 from gradcli.questions.asked.not_compilable import refusal
 from gradcli.questions.asked.request import Request
-from gradcli.questions.coded import lowerings as forms
+from gradcli.questions.coded import lowerings
 from gradcli.questions.coded.given import elements, whole
-from gradcli.questions.coded.lowered import Form
+from gradcli.questions.coded.lowered import Lowered
 
 Code = TypeVar("Code")
 
@@ -50,7 +50,7 @@ _NUMBERS = {"f": float, "i": int, "b": bool}  # by the kind of a dtype
 class Many:
     """Code with a request, that of many answers."""
 
-    def __init__(self, prepared: Prepared, request: Request, limited: Limited) -> None:
+    def __init__(self, prepared: Compiled, request: Request, limited: Limited) -> None:
         self._prepared = prepared
         self._request = request
         self._limited = limited
@@ -93,22 +93,22 @@ class Many:
         return self._prepared.result(self._prepared.grouped(numbers))
 
 
-class Prepared:
+class Compiled:
     """Code for one question.
 
     Fields:
-        form: how the question is put to code.
+        lowered: the question, lowered to a typed program.
         is_whole: whether tensors are values of the program, each as one.
         remark: what is said of it to one who wants to know.
     """
 
-    def __init__(self, loaded: Loaded, form: type[Form], request: Request) -> None:
+    def __init__(self, loaded: Loaded, lowering: type[Lowered], request: Request) -> None:
         start = perf_counter()
         self._loaded = loaded
-        self.form, self.code = coded(loaded, form, request, backends.code)
-        self._bytes = sum(bytes_of(v.type) for v in values(self.form.program))
+        self.lowered, self.code = coded(loaded, lowering, request, backends.code)
+        self._bytes = sum(bytes_of(v.type) for v in values(self.lowered.program))
         self.is_whole = self._bytes > 0
-        self._results = [dtype_and_shape(type_of(x)) for x in self.form.program.block.results]
+        self._results = [dtype_and_shape(type_of(x)) for x in self.lowered.program.block.results]
         self._of_row = _ELEMENT * sum(math.prod(shape) for _, shape in self._results)
         self.remark = remark(perf_counter() - start, self.code)
 
@@ -124,7 +124,7 @@ class Prepared:
         if inputs is None or more is None:
             return None
         numbers = self.call(request, [*inputs, *more], tell)
-        return None if numbers is None else self.form.result(numbers, _lines(printed))
+        return None if numbers is None else self.lowered.result(numbers, _lines(printed))
 
     def inputs(self, request: Request) -> list[Any] | None:
         """The numbers of the inputs and of the points that have one of their own; None if one is
@@ -132,21 +132,21 @@ class Prepared:
         """
         values = {name: given.value for name, given in request.given.items()}
         found = self._given(values | self._drawn(request))
-        return None if found is None else [*found, *self.form.constants]
+        return None if found is None else [*found, *self.lowered.constants]
 
     def _drawn(self, request: Request) -> dict[str, Any]:
         """The random numbers of a run, drawn as it would."""
-        if not self.form.draws:
+        if not self.lowered.draws:
             return {}
         session = Session(seed=request.options.seed, stream=request.options.stream)
-        found = [(name, draw(session)) for name, draw in self.form.draws]
+        found = [(name, draw(session)) for name, draw in self.lowered.draws]
         return {name: x.data for name, x in found if isinstance(x, Tensor)}
 
     def call(
         self, request: Request, inputs: Sequence[Any], echo: Callable[[str], None] = nowhere
     ) -> tuple[Any, ...] | None:
         """The numbers for these inputs; None where the interpreter has the answer."""
-        turns = self.form.effort.turns(request.options.limits)
+        turns = self.lowered.effort.turns(request.options.limits)
         if turns is None or self._is_too_large():
             return None
         try:
@@ -171,7 +171,7 @@ class Prepared:
     def _more(self, request: Request) -> list[Any] | None:
         """The numbers of what is asked; None if they are not of the program's shapes."""
         try:
-            return [*self.form.more(request)]
+            return [*self.lowered.more(request)]
         except Left:
             return None
 
@@ -185,7 +185,7 @@ class Prepared:
         found = meter()
         found.seen = True
         assert found.reached is not None, "stopped without a reason"
-        loop = _first_loop(self.form.program.block)
+        loop = _first_loop(self.lowered.program.block)
         if loop is not None:
             found.reached.source, found.reached.span = self._loaded.source, loop.span
         return LimitError(found.reached)
@@ -196,8 +196,8 @@ class Prepared:
         """The numbers of the answers for values of the inputs by name, None where the interpreter
         has one.
         """
-        turns = self.form.effort.turns(request.options.limits)
-        if self.form.program.texts or turns is None or self._more(request) is None:
+        turns = self.lowered.effort.turns(request.options.limits)
+        if self.lowered.program.texts or turns is None or self._more(request) is None:
             return [None] * len(values)
         rows = [self._given(value) for value in values]
         there = [row for row in rows if row is not None]
@@ -205,7 +205,7 @@ class Prepared:
             return [None] * len(values)
         columns = [np.array(column) for column in zip(*there, strict=True)]
         results, left = self.arrays(request, columns, len(there), turns)
-        for k in self.form.tests:
+        for k in self.lowered.tests:
             left |= ~results[k]
         elements = (column.tolist() for column in _flat(results))
         found = zip(zip(*elements, strict=True), left.tolist(), strict=True)
@@ -226,7 +226,7 @@ class Prepared:
             count: How many answers there are.
             turns: How many turns of loops each of them may take.
         """
-        behind = [*self.form.constants, *self.form.more(request)]
+        behind = [*self.lowered.constants, *self.lowered.more(request)]
         more = [np.broadcast_to(x, (count, *np.shape(x))) for x in behind]
         control = self._control(turns)
         results, left = self.code.rows([*columns, *more], control)
@@ -241,12 +241,12 @@ class Prepared:
         """The numbers of many answers as arrays, and where the interpreter has the answer; None if
         it has all. Arguments as of `Many.arrays`.
         """
-        turns = self.form.effort.turns(request.options.limits)
+        turns = self.lowered.effort.turns(request.options.limits)
         count = len(next(iter(columns.values())))
-        if self.form.program.texts or turns is None or self._are_too_many(count):
+        if self.lowered.program.texts or turns is None or self._are_too_many(count):
             return None
         given, odd = {}, np.zeros(count, np.bool_)
-        for name, type_, shape in self.form.inputs:
+        for name, type_, shape in self.lowered.inputs:
             if name in columns:
                 given[name] = columns[name]
                 if given[name].shape[1:] != shape:
@@ -263,7 +263,7 @@ class Prepared:
             given[name] = np.broadcast_to(np.array(several).reshape(shape), (count, *shape))
         inputs, fit = self.columns(given)
         results, left = self.arrays(request, inputs, count, turns)
-        for k in self.form.tests:
+        for k in self.lowered.tests:
             left |= ~results[k]
         return _flat(results), np.flatnonzero(left | odd | ~fit).tolist()
 
@@ -271,7 +271,7 @@ class Prepared:
         """The arrays of the inputs as the program has them, and where they can be so."""
         fit = np.ones(len(next(iter(given.values()))), np.bool_)
         found = []
-        for name, type_, _ in self.form.inputs:
+        for name, type_, _ in self.lowered.inputs:
             if is_array(type_):
                 dtype, _ = dtype_and_shape(type_)
                 whole = np.ascontiguousarray(given[name])
@@ -305,12 +305,12 @@ class Prepared:
 
     def result(self, found: Sequence[Any]) -> Any:
         """The answer that numbers and arrays are."""
-        return self.form.result(found, ())
+        return self.lowered.result(found, ())
 
     def _given(self, values: Mapping[str, Any]) -> list[Any] | None:
         """The numbers of the inputs as the program has them; None if one is no such number."""
         found: list[Any] = []
-        for name, type_, shape in self.form.inputs:
+        for name, type_, shape in self.lowered.inputs:
             if is_array(type_):
                 dtype, _ = dtype_and_shape(type_)
                 found.append(whole(values.get(name), dtype, shape))
@@ -363,9 +363,9 @@ def remark(seconds: float, code: backends.Code) -> Diagnostic:
     return Diagnostic("code-made", f"made {code.made} in {seconds * 1e3:.0f} ms{more}")
 
 
-def prepare(loaded: Loaded, name: str, request: Request) -> Prepared | Diagnostic:
+def compile_question(loaded: Loaded, name: str, request: Request) -> Compiled | Diagnostic:
     """The code for a question, or why there is none."""
-    return tried(loaded, request, lambda: Prepared(loaded, forms.form(name), request))
+    return tried(loaded, request, lambda: Compiled(loaded, lowerings.lowering(name), request))
 
 
 def tried(loaded: Loaded, request: Request, make: Callable[[], Code]) -> Code | Diagnostic:
@@ -398,9 +398,9 @@ def _first_loop(block: Block) -> Loop | None:
 
 
 def coded(
-    loaded: Loaded, form: type[Form], request: Request, make: Callable[[Program], Code]
-) -> tuple[Form, Code]:
-    """The form of a question and what is made of its typed program, which has tensors element by
+    loaded: Loaded, lowering: type[Lowered], request: Request, make: Callable[[Program], Code]
+) -> tuple[Lowered, Code]:
+    """A question, lowered, and what is made of its typed program, which has tensors element by
     element, else as arrays.
 
     Raises:
@@ -408,7 +408,7 @@ def coded(
     """
     first: NotCompilable | None = None
     try:
-        made = form(loaded, request, Vectors)
+        made = lowering(loaded, request, Vectors)
         return made, make(made.program)
     except TooLarge:
         pass
@@ -417,7 +417,7 @@ def coded(
     from gradcli.engine.compile.specialize.tracing.arrays import Arrays
 
     try:
-        made = form(loaded, request, Arrays)
+        made = lowering(loaded, request, Arrays)
         return made, make(made.program)
     except NotCompilable as error:
         raise first or error from None

@@ -38,12 +38,12 @@ from gradcli.ir.visit import everything
 from gradcli.questions.asked.loaded import Loaded
 from gradcli.questions.asked.names import candidates, named
 from gradcli.questions.asked.request import Request
-from gradcli.questions.coded.lowered import Form, Tensors, inputs_of
+from gradcli.questions.coded.lowered import Lowered, Tensors, inputs_of
 from gradcli.questions.coded.seeds import numbers_of, value_of
 from gradcli.questions.remarks.warnings import unused_input
 
 
-class Differentiated(Form):
+class LoweredDerivatives(Lowered):
     """Base of what is asked of derivatives: a float, or a list or tuple of floats, and the names
     that it is differentiated by.
     """

@@ -13,8 +13,8 @@ from gradcli.engine.compile.walk import has_arrays
 from gradcli.engine.values.data import np
 from gradcli.questions.asked.loaded import Loaded
 from gradcli.questions.asked.request import Request
-from gradcli.questions.coded import directions as together
-from gradcli.questions.coded.derivatives import Differentiated, output
+from gradcli.questions.coded import directions
+from gradcli.questions.coded.derivatives import LoweredDerivatives, output
 from gradcli.questions.coded.directions import by_columns, by_rows, count_of, hold_together
 from gradcli.questions.coded.seeds import along, columns, units
 from gradcli.results import (
@@ -25,7 +25,7 @@ from gradcli.results import (
 )
 
 
-class Gradient(Differentiated):
+class Gradient(LoweredDerivatives):
     """Value and gradient."""
 
     def derived(self, program: Program, request: Request) -> Program:
@@ -65,7 +65,7 @@ class Vjp(Gradient):
         )
 
 
-class Jvp(Differentiated):
+class Jvp(LoweredDerivatives):
     """The derivative along a direction."""
 
     def names_of(self, loaded: Loaded, request: Request) -> tuple[Sequence[str], Sequence[str]]:
@@ -92,7 +92,7 @@ class Jvp(Differentiated):
         )
 
 
-class Jacobian(Differentiated):
+class Jacobian(LoweredDerivatives):
     """The matrix of first derivatives."""
 
     def derived(self, program: Program, request: Request) -> Program:
@@ -118,7 +118,7 @@ class Jacobian(Differentiated):
         axes = shapes if self._mode == "forward" else self.shapes
         count = count_of(axes)
         hold_together(program, count)
-        self._given = together.units(axes)
+        self._given = directions.units(axes)
         self._seeds = [None] * len(axes)
         if self._mode == "forward":
             return self.pushed(program, [self.points], [count])

@@ -20,8 +20,8 @@ from gradcli.questions.asked.loaded import Loaded
 from gradcli.questions.asked.request import Options, Request
 
 if TYPE_CHECKING:
-    from gradcli.questions.coded.compiled import Prepared
-    from gradcli.questions.coded.perturbed import Shifted
+    from gradcli.questions.coded.compiled import Compiled
+    from gradcli.questions.coded.perturbed import Perturbed
 
 Question: TypeAlias = Callable[[Loaded, Request], Any]
 Key: TypeAlias = tuple[Any, ...]
@@ -34,13 +34,13 @@ _SOON = 1.0  # seconds to a limit on time within which nothing is compiled
 _FEW = 2_000  # turns of loops and calls for which nothing is compiled if there may be no more
 
 
-class Compiling:
+class Jit:
     """The code of one program, by what is asked of it."""
 
     def __init__(self, loaded: Loaded) -> None:
         self._loaded = loaded
-        self._prepared: dict[Key, Prepared | Diagnostic] = {}
-        self._shifted: dict[Key, Shifted | Diagnostic] = {}
+        self._compiled: dict[Key, Compiled | Diagnostic] = {}
+        self._perturbed: dict[Key, Perturbed | Diagnostic] = {}
         self._spent: dict[Key, tuple[int, float]] = {}
 
     @cached_property
@@ -68,7 +68,7 @@ class Compiling:
         if against is not None or (when == "auto" and _ends_soon(request)):
             return question(self._loaded, request)
         key = _key(question.__name__, request)
-        if when == "auto" and key not in self._prepared and not self._pays(key):
+        if when == "auto" and key not in self._compiled and not self._pays(key):
             if key in self._spent or not self._has_loops:
                 return self._timed(key, question, request)
             done, answer = self._begun(key, question, request)
@@ -76,7 +76,7 @@ class Compiling:
                 return answer
         made = self._made(key, question, request)
         if not isinstance(made, Diagnostic):
-            if made.form.draws and request.options.seed is None:
+            if made.lowered.draws and request.options.seed is None:
                 seed = int.from_bytes(os.urandom(8))  # of which the interpreter draws the same
                 request = request.asking(request.options.changed(seed=seed))
             return self._by_code(made, question, request)
@@ -84,7 +84,7 @@ class Compiling:
             raise ProgramError(made)
         return question(self._loaded, request)
 
-    def code(self, question: Question, request: Request) -> Prepared | None:
+    def code(self, question: Question, request: Request) -> Compiled | None:
         """The code that answers a question for many rows, if there is any by now: one that draws no
         random numbers.
         """
@@ -92,12 +92,12 @@ class Compiling:
         if when == "never" or _against(request) is not None:
             return None
         key = _key(question.__name__, request)
-        if when == "auto" and key not in self._prepared and not self._pays(key):
+        if when == "auto" and key not in self._compiled and not self._pays(key):
             return None
         made = self._made(key, question, request)
-        return None if isinstance(made, Diagnostic) or made.form.draws else made
+        return None if isinstance(made, Diagnostic) or made.lowered.draws else made
 
-    def made(self, question: Question, request: Request) -> Prepared:
+    def made(self, question: Question, request: Request) -> Compiled:
         """The code that answers a question for any numbers: one that draws no random numbers.
 
         Raises:
@@ -106,13 +106,15 @@ class Compiling:
         found = self._made(_key(question.__name__, request), question, request)
         if isinstance(found, Diagnostic):
             raise ProgramError(found)
-        if found.form.draws:
+        if found.lowered.draws:
             from gradcli.questions.asked.not_compilable import refusal
 
             raise ProgramError(refusal("random numbers are drawn", None))
         return found
 
-    def shifted(self, request: Request, order: int, count: int, seconds: float) -> Shifted | None:
+    def perturbed(
+        self, request: Request, order: int, count: int, seconds: float
+    ) -> Perturbed | None:
         """The code for a check of derivatives, if there is to be any after so many runs, which
         took so long.
 
@@ -124,13 +126,13 @@ class Compiling:
             return None
         key = (*_key("gradcheck", request), order)
         is_early = count < _RUNS or seconds < self._worth or _ends_soon(request)
-        if against is None and when == "auto" and key not in self._shifted and is_early:
+        if against is None and when == "auto" and key not in self._perturbed and is_early:
             return None
-        found = against or self._shifted.get(key)
+        found = against or self._perturbed.get(key)
         if found is None:
-            from gradcli.questions.coded.perturbed import shifted
+            from gradcli.questions.coded.perturbed import perturbed
 
-            found = self._shifted[key] = shifted(self._loaded, request, order)
+            found = self._perturbed[key] = perturbed(self._loaded, request, order)
             request.options.remark(found if isinstance(found, Diagnostic) else found.remark)
         if not isinstance(found, Diagnostic):
             return found
@@ -155,12 +157,12 @@ class Compiling:
         Until then nothing is printed.
         """
         from gradcli.engine.static.turns import known_steps
-        from gradcli.questions.coded.warmup import Trial
+        from gradcli.questions.coded.warmup import Warmup
 
         options = request.options
         given = {name: given.value for name, given in request.given.items()}
         known = known_steps(self._loaded.program, given)
-        trial = Trial(
+        trial = Warmup(
             known, self._worth, lambda: self._can_be_made(key, question, request), options.echo
         )
         tried = request.asking(options.changed(patience=trial.patience, echo=trial.echo))
@@ -183,17 +185,17 @@ class Compiling:
         finally:
             QUESTION.printing, QUESTION.default_dtype = outer
 
-    def _made(self, key: Key, question: Question, request: Request) -> Prepared | Diagnostic:
+    def _made(self, key: Key, question: Question, request: Request) -> Compiled | Diagnostic:
         """The code for a question, or why there is none."""
-        found = self._prepared.get(key)
+        found = self._compiled.get(key)
         if found is None:
-            from gradcli.questions.coded.compiled import prepare
+            from gradcli.questions.coded.compiled import compile_question
 
-            found = self._prepared[key] = prepare(self._loaded, question.__name__, request)
+            found = self._compiled[key] = compile_question(self._loaded, question.__name__, request)
             request.options.remark(found if isinstance(found, Diagnostic) else found.remark)
         return found
 
-    def _by_code(self, made: Prepared, question: Question, request: Request) -> Any:
+    def _by_code(self, made: Compiled, question: Question, request: Request) -> Any:
         """What code answers, or the interpreter where code has left. It does not print again what
         code has printed.
         """

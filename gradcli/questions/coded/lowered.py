@@ -21,7 +21,7 @@ Tensors: TypeAlias = Callable[[Trace], Any]
 """What becomes of tensors with dimensions: `Vectors` or `Arrays`."""
 
 
-class Form:
+class Lowered:
     """How one question is put to code.
 
     Fields:

@@ -5,23 +5,23 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from gradcli.questions.coded.lowered import Form
+from gradcli.questions.coded.lowered import Lowered
 
-_FORMS = {
+_LOWERINGS = {
     "run": ("run", "Run"),
     "gradient": ("first_order", "Gradient"),
     "vjp": ("first_order", "Vjp"),
     "jvp": ("first_order", "Jvp"),
     "jacobian": ("first_order", "Jacobian"),
     "hessian": ("second_order", "Hessian"),
-    "hessian_diagonal": ("second_order", "Diagonal"),
+    "hessian_diagonal": ("second_order", "HessianDiagonal"),
     "hvp": ("second_order", "Hvp"),
 }
 """The file and name of each, by the name of the question's function."""
 
 
-def form(question: str) -> type[Form]:
-    """The form of a question, by the name of its function."""
-    file, name = _FORMS[question]
+def lowering(question: str) -> type[Lowered]:
+    """How a question is lowered, by the name of its function."""
+    file, name = _LOWERINGS[question]
     found: Any = getattr(import_module(f"gradcli.questions.coded.{file}"), name)
     return found  # type: ignore[no-any-return]

@@ -12,11 +12,11 @@ from gradcli.engine.values.data import np
 from gradcli.errors import Diagnostic
 from gradcli.questions.asked.loaded import Loaded
 from gradcli.questions.asked.request import Request
-from gradcli.questions.coded.compiled import Prepared, remark, tried
-from gradcli.questions.coded.derivatives import Differentiated
+from gradcli.questions.coded.compiled import Compiled, remark, tried
+from gradcli.questions.coded.derivatives import LoweredDerivatives
 
 
-class Values(Differentiated):
+class Values(LoweredDerivatives):
     """The values of the result.
 
     Fields:
@@ -63,7 +63,7 @@ class Gradients(Values):
         return np.concatenate([np.ravel(x) for x in several]).astype(np.float64)
 
 
-class Shifted:
+class Perturbed:
     """The code of a program whose points are moved.
 
     Fields:
@@ -78,7 +78,7 @@ class Shifted:
         start = perf_counter()
         self._values = _Coded(loaded, Values, request)
         self._gradients = self._values if order == 1 else _Coded(loaded, Gradients, request)
-        self.names = [*self._values.form.names]
+        self.names = [*self._values.lowered.names]
         self.remark = remark(perf_counter() - start, self._values.code)
 
     def values(self, request: Request, moved: Mapping[str, Any]) -> Any:
@@ -88,29 +88,29 @@ class Shifted:
     @property
     def shapes(self) -> list[tuple[int, ...]]:
         """Those of the points."""
-        return [shape for _, shape in self._values.form.axes()]
+        return [shape for _, shape in self._values.lowered.axes()]
 
     def gradients(self, request: Request, moved: Mapping[str, Any], weights: Any) -> Any:
         """The gradients there of the result, each item of which has a weight."""
-        return self._gradients.at(request, moved, self._gradients.form.weighed(weights))
+        return self._gradients.at(request, moved, self._gradients.lowered.weighed(weights))
 
 
-def shifted(loaded: Loaded, request: Request, order: int) -> Shifted | Diagnostic:
+def perturbed(loaded: Loaded, request: Request, order: int) -> Perturbed | Diagnostic:
     """The code for checks up to an order, or why there is none."""
-    return tried(loaded, request, lambda: Shifted(loaded, request, order))
+    return tried(loaded, request, lambda: Perturbed(loaded, request, order))
 
 
-class _Coded(Prepared):
-    form: Values
+class _Coded(Compiled):
+    lowered: Values
 
     def at(self, request: Request, moved: Mapping[str, Any], more: Sequence[Any]) -> Any:
         """What is found where some names have other values; None where the interpreter has it."""
         inputs = self.inputs(request)
         if inputs is None:
             return None
-        for name, places in zip(self.form.names, self.form.places, strict=True):
+        for name, places in zip(self.lowered.names, self.lowered.places, strict=True):
             if name in moved:
-                for place, x in zip(places, self.form.moved(name, moved[name]), strict=True):
+                for place, x in zip(places, self.lowered.moved(name, moved[name]), strict=True):
                     inputs[place] = x
         numbers = self.call(request, [*inputs, *more])
-        return None if numbers is None else self.form.found(numbers)
+        return None if numbers is None else self.lowered.found(numbers)

@@ -27,13 +27,13 @@ from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import np
 from gradcli.questions.asked.loaded import Loaded
 from gradcli.questions.asked.request import Request
-from gradcli.questions.coded.lowered import Form, Tensors, inputs_of
+from gradcli.questions.coded.lowered import Lowered, Tensors, inputs_of
 from gradcli.results import (
     RunResult,
 )
 
 
-class Run(Form):
+class Run(Lowered):
     """The result and the top-level values."""
 
     def __init__(self, loaded: Loaded, request: Request, tensors: Tensors) -> None:

@@ -22,7 +22,7 @@ from gradcli.engine.values.data import np
 from gradcli.questions.asked.loaded import Loaded
 from gradcli.questions.asked.names import candidates, named
 from gradcli.questions.asked.request import Request
-from gradcli.questions.coded.derivatives import Differentiated
+from gradcli.questions.coded.derivatives import LoweredDerivatives
 from gradcli.questions.coded.directions import (
     Shape,
     by_columns,
@@ -38,7 +38,7 @@ from gradcli.results import (
 )
 
 
-class Twice(Differentiated):
+class SecondOrder(LoweredDerivatives):
     """Base of what is asked of second derivatives: the gradient, differentiated again."""
 
     def derived(self, program: Program, request: Request) -> Program:
@@ -56,7 +56,7 @@ class Twice(Differentiated):
         return self.before
 
 
-class Hessian(Twice):
+class Hessian(SecondOrder):
     """The matrix of second derivatives."""
 
     def again(self, program: Program, request: Request) -> Program:
@@ -156,7 +156,7 @@ class Hessian(Twice):
         )
 
 
-class Diagonal(Hessian):
+class HessianDiagonal(Hessian):
     """The second derivatives by one name twice."""
 
     def moved(self) -> list[Sequence[Value]]:
@@ -178,7 +178,7 @@ class Diagonal(Hessian):
         return self._result(numbers, None, diagonal, printed)
 
 
-class Hvp(Twice):
+class Hvp(SecondOrder):
     """The gradient and its derivative along a direction."""
 
     def names_of(self, loaded: Loaded, request: Request) -> tuple[Sequence[str], Sequence[str]]:

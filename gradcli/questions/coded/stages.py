@@ -13,7 +13,7 @@ from gradcli.questions.asked.loaded import Loaded
 from gradcli.questions.asked.not_compilable import refusal
 from gradcli.questions.asked.request import Request
 from gradcli.questions.coded.compiled import coded
-from gradcli.questions.coded.lowerings import form
+from gradcli.questions.coded.lowerings import lowering
 
 
 def stage(loaded: Loaded, request: Request, name: str) -> str:
@@ -37,7 +37,7 @@ def stage(loaded: Loaded, request: Request, name: str) -> str:
     check_complete(request.given, loaded.program)
     try:
         with Uncollected():
-            return coded(loaded, form(_question(request)), request, _TEXTS[name])[1]
+            return coded(loaded, lowering(_question(request)), request, _TEXTS[name])[1]
     except NotCompilable as error:
         place = loaded.place(request.of) if error.span is None else (loaded.source, error.span)
         help = "gradcli interprets what cannot be compiled"

@@ -14,7 +14,7 @@ _ONWARDS = 1_000  # steps until the clock is looked at again, at most
 _ENDLESS = 2**62
 
 
-class Trial:
+class Warmup:
     """Decides, as steps are taken, whether code is made: where the number of steps is known, by the
     time that those left will take, else when interpreting has taken as long as making code does.
     If there can be no code, nothing is lost: the run goes on. Nothing is printed before that is

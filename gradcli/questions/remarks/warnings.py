@@ -8,7 +8,7 @@ from typing import Any
 from gradcli.engine.report.values import is_finite
 from gradcli.engine.values.data import Quiet
 from gradcli.errors import Diagnostic, RunError
-from gradcli.questions.asked.linearized import Asked
+from gradcli.questions.asked.linearized import LinearizedRun
 from gradcli.questions.asked.loaded import Done, Loaded
 from gradcli.questions.asked.names import Watch
 from gradcli.questions.asked.request import Options, Request
@@ -16,7 +16,7 @@ from gradcli.results import Value
 from gradcli.source import Span
 
 
-def warnings(asked: Asked, found: Value, unused: Sequence[str]) -> tuple[Diagnostic, ...]:
+def warnings(asked: LinearizedRun, found: Value, unused: Sequence[str]) -> tuple[Diagnostic, ...]:
     """What is to be said of a result and the first derivatives that were found."""
     said = [*asked.done.warnings(asked.loaded.source)]
     said += [unused_input(asked.loaded, name, asked.name) for name in unused]
@@ -25,11 +25,11 @@ def warnings(asked: Asked, found: Value, unused: Sequence[str]) -> tuple[Diagnos
     return tuple(said)
 
 
-def _non_finite(asked: Asked) -> Diagnostic:
+def _non_finite(asked: LinearizedRun) -> Diagnostic:
     return non_finite(asked.loaded, asked.request, asked.done, asked.output, asked.watch)
 
 
-def second_warnings(asked: Asked, grad: Value, second: Value) -> tuple[Diagnostic, ...]:
+def second_warnings(asked: LinearizedRun, grad: Value, second: Value) -> tuple[Diagnostic, ...]:
     """What is to be said of a result, its gradient and its second derivatives."""
     said = warnings(asked, grad, asked.unused)
     if is_finite(second) or not (is_finite(asked.output) and is_finite(grad)):

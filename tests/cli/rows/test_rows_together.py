@@ -9,8 +9,8 @@ import pytest
 from gradcli.cli.rows import many_rows, rows
 from gradcli.cli.rows.workers import workers
 from gradcli.engine.compile import backends
-from gradcli.questions.coded import compiled as prepared
-from gradcli.questions.coded.compiled import Prepared
+from gradcli.questions.coded import compiled
+from gradcli.questions.coded.compiled import Compiled
 
 
 def table(count, odd, end="\n"):
@@ -139,13 +139,13 @@ def test_rows_of_long_vectors_are_as_one_by_one(cli, monkeypatch, name, back_end
         asked = [*command, "-f", form, "--on-error", "skip"]
         expected = cli(*asked, "--compile", "never", stdin=rows)
         assert cli(*asked, "--compile", "always", stdin=rows) == expected
-    found, together = [], Prepared.together
+    found, together = [], Compiled.together
 
     def noted(self, *given):
         found.append(together(self, *given))
         return found[-1]
 
-    monkeypatch.setattr(Prepared, "together", noted)
+    monkeypatch.setattr(Compiled, "together", noted)
     cli(*command, "--compile", "always", "--on-error", "skip", stdin=rows)
     assert any(found)
 
@@ -156,8 +156,8 @@ def test_rows_whose_answers_need_much_memory_are_asked_by_themselves(cli, monkey
     asked = ["jacobian", "-e", "input v: float[100]", "-e", "v * v.sum()", "--rows", "-"]
     expected = cli(*asked, "--compile", "never", stdin=rows)
     with monkeypatch.context() as little:
-        little.setattr(prepared, "_ELEMENT", 10**12)  # bytes
-        little.setattr(Prepared, "arrays", arrays)
+        little.setattr(compiled, "_ELEMENT", 10**12)  # bytes
+        little.setattr(Compiled, "arrays", arrays)
         assert cli(*asked, "--compile", "always", stdin=rows) == expected
     assert not arrays.called
 

@@ -182,6 +182,12 @@ PRINTS = {
         "a = tensor(2.0, requires_grad=True)\ny = sum([a, a * a, 1])\ny.backward()\nprint(y.detach(), a.grad)",
         "tensor(7.) tensor(5.)",
     ),
+    "a second pass through an own function that saved nothing": (
+        "class F(Function):\n    def forward(ctx, a):\n        ctx.factor = 3\n        return a * 3\n"
+        "    def backward(ctx, g):\n        return g * ctx.factor + sum(ctx.saved_tensors)\n"
+        "x = tensor(2.0, requires_grad=True)\ny = F.apply(x)\ny.backward()\ny.backward()\nprint(x.grad)",
+        "tensor(6.)",
+    ),
 }
 
 REFUSED = {

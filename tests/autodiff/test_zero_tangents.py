@@ -193,6 +193,18 @@ def test_a_constant_factor_of_zero_chooses_beside_others(function):
     assert program.hvp(tangents={"x": np.ones(2)}).hvp["x"].tolist() == [0.0, -0.03125]
 
 
+@pytest.mark.parametrize(
+    "difference", ["x[0] - x[1]", "x.diff()", "x.sum() - 2 * x[1]", "tensor([1.0, -1.0]) @ x"]
+)
+def test_what_moves_in_two_elements_moves_in_their_difference(difference):
+    """Though it comes out as zero: the slope beside it is infinite."""
+    program = asked("param x = [3.0, 3.0]", f"sqrt(({difference}) ** 2).sum()")
+    assert np.isnan(program.grad().grad["x"]).all()
+    for mode in ("forward", "reverse"):
+        assert np.isnan(program.jacobian(mode=mode).jacobian["x"]).all()
+    assert np.isnan(program.jvp(tangents={"x": np.ones(2)}).jvp)
+
+
 def test_what_is_still_is_told_apart_element_by_element():
     program = asked(
         "param x = [0.0, 0.0, 4.0]",

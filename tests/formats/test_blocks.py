@@ -7,8 +7,10 @@ from io import BytesIO
 import numpy as np
 import pytest
 
+from gradcli.formats.files.compressed import Opened
 from gradcli.formats.readers import float_columns
 from gradcli.formats.readers.line_blocks import LineBlocks, TooLong
+from gradcli.formats.readers.rows import Rows
 from gradcli.formats.texts import float_texts
 from gradcli.formats.texts.dialect import USUAL, Dialect
 from gradcli.formats.texts.number import number
@@ -174,6 +176,19 @@ def test_pyarrow_reads_other_ways_of_writing():
     dialect = Dialect(None, {}, frozenset({"NA"}), ";", ",")
     (found,) = float_columns.float_columns(b"1,5;a\nNA;b\n", 2, [0], ";", dialect)
     assert str(found.tolist()) == "[1.5, nan]"
+
+
+def test_rows_of_blocks_know_their_lines_and_values(by):
+    text = b"a,b\n" + b"".join(b"%d,%d.5\r\n" % (k, 2 * k) for k in range(50))
+    rows = Rows("rows.csv", Opened(BytesIO(text), "rows.csv", (), len(text)))
+    first = [next(iter(rows)) for _ in range(3)]
+    found = [(row.number, row.line, row.record.cells) for row in first]
+    while (block := rows.block({"a", "b"}, 60)) is not None:
+        assert block.count > 1
+        for place in range(block.count):
+            row = block.row(place)
+            found.append((row.number, row.line, row.record.cells))
+    assert found == [(k, k + 2, [f"{k}", f"{2 * k}.5"]) for k in range(50)]
 
 
 # lines --------------------------------------------------------------------------------------------

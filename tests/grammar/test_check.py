@@ -192,6 +192,14 @@ BAD = [
     ),
     ("break", (1, 1, "misplaced-statement", "`break` stands outside a loop", None)),
     (
+        "for i in x: pass\nelse: break",
+        (2, 7, "misplaced-statement", "`break` stands outside a loop", None),
+    ),
+    (
+        "while x: break\nelse:\n  if y: continue",
+        (3, 9, "misplaced-statement", "`continue` stands outside a loop", None),
+    ),
+    (
         "while x:\n  def f(): continue",
         (2, 12, "misplaced-statement", "`continue` stands outside a loop", None),
     ),

@@ -522,3 +522,97 @@ def test_a_direction_of_another_shape_is_told_by_the_interpreter(asked, cli):
         )
         assert run == code
         assert "shape" in run[2]
+
+
+# by what code is found again: a program, and two questions that differ in that alone
+KEYS = {
+    "the question": ("input x = 0.7\nsin(x) * x ** 2", ("grad", {}, {}), ("run", {}, {})),
+    "shapes": (
+        "[v.sum(), v.sum()] if v.shape[0] == 2 else v.sum()",  # of which one has no gradient
+        ("grad", {"v": [1.0, 2.0]}, {}),
+        ("grad", {"v": [1.0, 2.0, 3.0]}, {}),
+    ),
+    "wrt": (
+        "input x = 0.7\ninput y = 2.0\nx * y * y",
+        ("grad", {}, {"wrt": "x"}),
+        ("grad", {}, {"wrt": "y"}),
+    ),
+    "of": (
+        "input x = 0.7\ny = x * 2\nz = y * y",
+        ("grad", {}, {"of": "y"}),
+        ("grad", {}, {"of": "z"}),
+    ),
+    "mode": (
+        "input x = 0.7\ny = x\nfor i in range(20): y = sin(y * x) * 1.1 + y * x\ny",
+        ("hessian", {}, {"mode": "forward"}),
+        ("hessian", {}, {"mode": "reverse"}),
+    ),
+    "whether there is a cotangent": (
+        "input x = 0.7\n[x, x * x]",
+        ("vjp", {}, {"cotangent": [1.0, 2.0]}),
+        ("vjp", {}, {"cotangent": None}),
+    ),
+    "tangents": (
+        "input x = 0.7\ninput y = 2.0\nx * y * y",
+        ("jvp", {}, {"tangents": {"x": 1.0}}),
+        ("jvp", {}, {"tangents": {"y": 1.0}}),
+    ),
+    "grad_fn": (
+        "param x = 0.7\ny = x * 2\ny",
+        ("run", {}, {"options": Options(compile="always", grad_fn=False)}),
+        ("run", {}, {"options": Options(compile="always", grad_fn=True)}),
+    ),
+}
+
+
+def told(program, question, given, asked):
+    try:
+        return repr(
+            getattr(program, question)(given, **{"options": Options(compile="always"), **asked})
+        )
+    except (GradError, KeyError) as error:  # of code for another question
+        return repr(error)
+
+
+def is_mixed_up(name):
+    """Whether one of two questions to a program gets what has been made for the other."""
+    text, *both = KEYS[name]
+    apart = [told(load(text), *question) for question in both]
+    assert apart[0] != apart[1]
+    for order in (slice(None), slice(None, None, -1)):
+        program = load(text)
+        if [told(program, *question) for question in both[order]] != apart[order]:
+            return True
+    return False
+
+
+@pytest.mark.parametrize("name", KEYS)
+def test_code_is_found_again_by_all_that_it_depends_on(name, monkeypatch):
+    """Each part of the key is one without which an answer would be another."""
+    monkeypatch.setattr(backends, "has_machine_code", lambda: False)
+    assert not is_mixed_up(name)
+    key, k = compiling._key, list(KEYS).index(name)
+    assert len(key("run", request(None, {}))) == len(KEYS)
+
+    def without(*of):
+        parts = key(*of)
+        return (*parts[:k], *parts[k + 1 :])
+
+    monkeypatch.setattr(compiling, "_key", without)
+    assert is_mixed_up(name)
+
+
+def test_a_line_is_printed_once_though_code_bails_out_behind_it(back_end):
+    """The interpreter, which begins anew, prints what follows; code may have printed less."""
+    text = "input x = 0.0\nprint('one')\nprint('two')\ny = 1 / x\nprint('three')\ny"
+    for when in ("never", "always"):
+        assert answer(text, "run", when)[1] == ["one\n", "two\n", "three\n"], when
+
+
+def test_what_an_interpreted_run_prints_beyond_the_lines_of_code_is_printed():
+    printed = []
+    echo = compiling._Echo(Options(echo=printed.append))
+    echo("one")
+    for text in ("one", "two", "three"):
+        echo.again(text)
+    assert printed == ["one", "two", "three"]

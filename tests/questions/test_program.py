@@ -89,6 +89,29 @@ def test_value_and_gradient_of_a_model():
     assert result.grad["k"] == pytest.approx(np.mean(2 * residual * -t * 70 * decay), rel=1e-13)
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("input x = 2.0\ninput n = 3\nx ** n", ["x"]),
+        ("input x = 2.0\ninput n: int = 3\nx ** n", ["x"]),
+        ("input x = 2.0\ninput b: bool = True\nx if b else -x", ["x"]),
+        ("input x\ninput n: int\ny = n * 1.0\nx ** n + y", ["x"]),
+        ("input v: float[2]\ninput k: int[2]\n(v * k).sum()", ["v"]),
+        ("input v\nt = tensor(2.0)\n(v * t).sum()", ["v"]),
+        ("input x = 2.0\nparam a = 3.0\nx * a", ["a"]),
+        ("input n: int = 3\nx = 2.0\nx ** n", ["x"]),
+        ("x * y", ["x", "y"]),
+    ],
+)
+def test_without_wrt_the_floats_are_differentiated_by(text, expected):
+    given = {"x": 2.0, "y": 3.0, "n": 2, "b": True, "v": [1.0, 2.0], "k": [1, 2]}
+    program = load(text)
+    named = {name: value for name, value in given.items() if name in program.inputs}
+    for name in ("grad", "jacobian"):
+        found = getattr(program, name)(named)
+        assert list(getattr(found, name)) == expected
+
+
 INVISIBLE = """
 y = x * 2
 print(x, type(x), [x], f"{x} {x:.3f}")

@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 from gradcli.cli.rows import many_rows, rows
+from gradcli.cli.rows.row_layout import RowLayout
+from gradcli.cli.rows.row_writer import Together
 from gradcli.cli.rows.workers import workers
 from gradcli.engine.compile import backends
 from gradcli.questions.coded import compiled
@@ -42,6 +44,8 @@ ODD_LINES = {
 PRODUCT = ["-e", "y = a * b + b ** 3", "-e", "y"]
 VECTOR = ["-e", "input v: float[2]", "-e", "v[0] * v[1]"]
 INT = ["-e", "input a = 1.0", "-e", "input b: int = 1", "-e", "a * b + b"]
+DIGITS = [*INT[:4], "-e", "a * (b % 1000)"]
+LARGE = {k: f"s{k},1,{sign * (2**53 + k)}" for k in range(20, 60) for sign in [(-1) ** (k // 8)]}
 KINDS = ["-e", "input a: int = 1", "-e", "input b: int = 1"]
 UNUSED = ["-e", "input b = 1.0", "-e", "input a = 1.0", "-e", "a * a"]
 SIGNS = str.maketrans(",.", ";,")
@@ -55,6 +59,7 @@ TABLES = {
     "elements": (PLAIN.replace("site,a,b", "site,v.1,v.0"), VECTOR),
     "arrays": (wide(20, 70), [*("-e", "input v: float[70]"), "-e", "(v * v.roll(1)).sum()"]),
     "ints": (table(60, {40: "s40,1,1.5", 50: "s50,2,9007199254740993"}), INT),
+    "large ints": (table(60, LARGE), DIGITS),
     "unused": (PLAIN, UNUSED),
 }
 FORMS = [
@@ -189,6 +194,29 @@ def test_rows_of_several_files_are_numbered_on(cli, tmp_path, monkeypatch):
     assert "75,two.csv,,two.csv:37:5: `x` in column `a` is no number\n" in expected[1].replace(
         '"', ""
     )
+
+
+@pytest.mark.parametrize("form", ["csv", "ndjson"])
+def test_rows_together_know_their_lines(cli, monkeypatch, form):
+    monkeypatch.setattr(many_rows, "_FIRST", 4)
+    monkeypatch.setattr(many_rows, "_LEAST_BYTES", 100)
+    found, together = [], RowLayout.together
+
+    def noted(self, *given):
+        found.append(together(self, *given))
+        return found[-1]
+
+    monkeypatch.setattr(RowLayout, "together", noted)
+    asked = ["grad", *PRODUCT, "--rows", "-", "-f", form]
+    by_themselves = {20: "s20,-0,1", 23: "s23,-0,1"}
+    cli(*asked, "--compile", "always", stdin=table(60, by_themselves))
+    assert {made.number for made in found} >= {21, 24}
+    assert {made.line - made.number for made in found} == {2}
+    if form == "csv":
+        assert {type(made) for made in found} == {Together}
+        apart = [answer for made in found for answer in made.apart()]
+        assert {answer.line - answer.number for answer in apart} == {2}
+        assert len(apart) == sum(made.size for made in found) > len(found)
 
 
 def test_short_work_starts_no_process(cli, tmp_path, monkeypatch):

@@ -591,14 +591,14 @@ def test_code_is_found_again_by_all_that_it_depends_on(name, monkeypatch):
     """Each part of the key is one without which an answer would be another."""
     monkeypatch.setattr(backends, "has_machine_code", lambda: False)
     assert not is_mixed_up(name)
-    key, k = compiling._key, list(KEYS).index(name)
+    key, k = jit._key, list(KEYS).index(name)
     assert len(key("run", request(None, {}))) == len(KEYS)
 
     def without(*of):
         parts = key(*of)
         return (*parts[:k], *parts[k + 1 :])
 
-    monkeypatch.setattr(compiling, "_key", without)
+    monkeypatch.setattr(jit, "_key", without)
     assert is_mixed_up(name)
 
 
@@ -611,7 +611,7 @@ def test_a_line_is_printed_once_though_code_bails_out_behind_it(back_end):
 
 def test_what_an_interpreted_run_prints_beyond_the_lines_of_code_is_printed():
     printed = []
-    echo = compiling._Echo(Options(echo=printed.append))
+    echo = jit._Echo(Options(echo=printed.append))
     echo("one")
     for text in ("one", "two", "three"):
         echo.again(text)

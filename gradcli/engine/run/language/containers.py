@@ -181,8 +181,8 @@ _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
 def operated(sign: str, x: Any, y: Any) -> Any:
     """`x sign y` of dictionaries and sets."""
     both = (type(x), type(y))
-    fits = both == (dict, dict) and sign == "|"
-    if fits or all(isinstance(v, Set) for v in (x, y)):
+    are_sets = sign in _OPERATORS and all(isinstance(v, Set) for v in (x, y))
+    if are_sets or (both == (dict, dict) and sign == "|"):
         check_items(len(x) + len(y))
         return _OPERATORS[sign](x, y)
     raise run_error("wrong-type", f"`{sign}` does not take {kind_of(x)} and {kind_of(y)}")

@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 import random
 import re
-from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from pathlib import Path
@@ -287,19 +286,14 @@ def _shares(lines: dict[str, int], count: int) -> dict[str, int]:
 
 
 def _drawn(texts: dict[str, str], count: int, chance: random.Random) -> Iterator[Mutant]:
-    """Mutants of a room: each line that has any is as likely as another, then each kind."""
-    by_line: dict[tuple[str, int], list[Mutant]] = {}
-    for file, text in texts.items():
-        starts = _starts(text.encode())
-        for mutant in mutants(file, text):
-            by_line.setdefault((file, bisect_right(starts, mutant.start)), []).append(mutant)
-    places = sorted(by_line)
-    chance.shuffle(places)
-    for place in places:
-        if not count:
-            return
-        kind = chance.choice(sorted({m.kind for m in by_line[place]}))
-        mutant = chance.choice([m for m in by_line[place] if m.kind == kind])
+    """Mutants of a room: each kind is as likely as another, then each mutant of it."""
+    by_kind: dict[str, list[Mutant]] = {}
+    for mutant in (m for file, text in texts.items() for m in mutants(file, text)):
+        by_kind.setdefault(mutant.kind, []).append(mutant)
+    for several in by_kind.values():
+        chance.shuffle(several)
+    while count:
+        mutant = by_kind[chance.choice(sorted(by_kind))].pop()
         if differs(texts[mutant.file], mutant.planted(texts[mutant.file])):
             count -= 1
             yield mutant

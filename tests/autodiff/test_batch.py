@@ -22,8 +22,8 @@ from gradcli.questions.asked.request import Options
 OPS = [
     pytest.param(op, id=op.name)
     for op in table().values()
-    if (op.differentiable or op.body) and op.name not in {"view_update", "zeros_of"}
-    if any(floating(a) for s in op.samples() for a in values(s.args))
+    if (op.differentiable or op.value.body) and op.name not in {"view_update", "zeros_of"}
+    if any(floating(a) for s in op.page.samples() for a in values(s.args))
 ]
 
 
@@ -61,9 +61,9 @@ EMPTY = {
     "stack": [sample([], [], dim=0)],
 }
 JOINED = [
-    pytest.param(op, [*op.samples(), *EMPTY.get(op.name, [])], id=op.name)
+    pytest.param(op, [*op.page.samples(), *EMPTY.get(op.name, [])], id=op.name)
     for op in table().values()
-    if op.batch is not None
+    if op.derivatives.batch is not None
 ]
 
 
@@ -133,7 +133,9 @@ def test_a_jacobian_inside_a_program_takes_few_passes(passes, call, kind):
     assert np.array_equal(alone, result[[0, 7]])
 
 
-OF_NUMBERS = [op for op in table().values() if op.number and op.differentiable and not op.body]
+OF_NUMBERS = [
+    op for op in table().values() if op.value.number and op.differentiable and not op.value.body
+]
 DIRECTIONS = np.array([-0.0, 0.0, 1.5, -1.5])
 
 
@@ -141,14 +143,14 @@ def by_numbers(op):
     """Places of an op among numbers, the first ones of its samples: its value there, the arguments,
     and which of them moves.
     """
-    for s in op.samples():
+    for s in op.page.samples():
         flat = [None if a is None else np.ravel(a).tolist() for a in values(s.args)]
         params = op.params | s.params
         if [] in flat or params.get("dim") is not None:
             continue
         args = [None if a is None else a[0] for a in flat]
-        out = op.value(args, params)
-        saves = op.saves * len(args) if op.variadic else op.saves
+        out = op.evaluate(args, params)
+        saves = op.tape.saves * len(args) if op.variadic else op.tape.saves
         saved = zip(args, saves, strict=True)
         read = [a if a is None or reads else like_of(a) for a, reads in saved]
         for i, a in enumerate(args):

@@ -18,8 +18,8 @@ STEPS = sorted(
     name
     for name in ops
     if (op := ops[name]).name == name
-    and op.number is not None
-    and op.partials is not None
+    and op.value.number is not None
+    and op.derivatives.partials is not None
     and len(op.args) < 3
     and not op.optional
 )
@@ -34,7 +34,7 @@ def test_every_op_has_the_slopes_of_its_rules(name):
     op = ops[name]
     session = Session()
     session.recording = True
-    for sample in [*op.samples(), *op.known()]:
+    for sample in [*op.page.samples(), *op.page.known()]:
         if not all(type(a) is float for a in sample.args) or sample.params:
             continue
         for moving in range(1, 2 ** len(sample.args)):

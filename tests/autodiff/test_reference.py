@@ -109,8 +109,8 @@ STEPS = sorted(
     name
     for name in ops
     if (op := ops[name]).name == name
-    and op.number is not None
-    and op.partials is not None
+    and op.value.number is not None
+    and op.derivatives.partials is not None
     and len(op.args) < 3
     and not op.optional
 )
@@ -228,7 +228,7 @@ def test_graphs_of_tensors(first):
     assert compared > STEP > 2 * refused
 
 
-@by_family([op for op in table().values() if op.differentiable or op.body])
+@by_family([op for op in table().values() if op.differentiable or op.value.body])
 def test_samples_of_ops(op):
     for case in cases(op):
         outs = case.run.outs

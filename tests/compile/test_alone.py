@@ -28,7 +28,7 @@ SOME = {"exp", "tanh", "sigmoid", "log", "sin", "pow", "softplus", "silu", "elu"
 def cases():
     """Ops with what says how they are done: with arrays alone, and with a number at the end."""
     for op in {id(ops[name]): ops[name] for name in ops}.values():
-        if not op.elementwise or op.array is None or op.exact is True or op.optional:
+        if not op.elementwise or op.value.array is None or op.value.exact is True or op.optional:
             continue
         if REQUIRED in op.params.values():
             continue
@@ -41,7 +41,7 @@ def cases():
 def written(op, wide):
     args = [Number(f"%a{k}", "float") for k in range(len(op.args))]
     try:
-        return bool(Loops().call(Writer("leave"), op.array, args, wide, {}))
+        return bool(Loops().call(Writer("leave"), op.value.array, args, wide, {}))
     except Untranslatable:
         return False
 
@@ -55,7 +55,7 @@ def test_elements_by_inner_loops():
     body, found = [], []
     for op, wide in chosen:
         args = given[: len(wide)]
-        type_ = {"bool": "bool", "float64": "float"}[op.dtype(*[np.ones(1)] * len(args))]
+        type_ = {"bool": "bool", "float64": "float"}[op.statics.dtype(*[np.ones(1)] * len(args))]
         found.append(Value(10 + len(found), type_))
         known = (("of", op.name), ("wide", wide))
         body.append(Do(AT, found[-1], "alone", args, known))
@@ -73,7 +73,7 @@ def test_elements_by_inner_loops():
         for k in rows:
             args = [c[k : k + 1] if w else c[k].item() for c, w in zip(columns, wide, strict=False)]
             with Quiet():
-                expected = op.array(*args)
+                expected = op.value.array(*args)
             if bits(float(result[k])) != bits(float(expected[0])):
                 wrong.add((op.name, wide))
     assert not wrong

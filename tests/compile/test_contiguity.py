@@ -18,7 +18,9 @@ WAYS = (
 )
 """How the elements of an argument may lie; the last two are one number at all places."""
 ELEMENTWISE = [
-    name for name in sorted(ops) if (op := ops[name]).name == name and op.elementwise and op.array
+    name
+    for name in sorted(ops)
+    if (op := ops[name]).name == name and op.elementwise and op.value.array
 ]
 
 
@@ -26,7 +28,7 @@ ELEMENTWISE = [
 def test_an_elementwise_value_lies_in_order_as_its_arguments_do(name):
     op = ops[name]
     params = {n.removeprefix("*"): value for n, value in op.params.items()}
-    for s in op.samples():
+    for s in op.page.samples():
         first = [None if a is None else np.asarray(a).reshape(-1)[:1] for a in s.args]
         if any(a is None or not a.size for a in first):
             continue
@@ -34,7 +36,7 @@ def test_an_elementwise_value_lies_in_order_as_its_arguments_do(name):
             given = [way(a[0]) for way, a in zip(ways, first, strict=True)]
             try:
                 with Quiet():
-                    found = op.array(*given, **params | s.params)
+                    found = op.value.array(*given, **params | s.params)
             except (GradError, TypeError, ValueError):  # which code leaves to the interpreter
                 continue
             is_held = any(way in WAYS[:3] for way in ways)

@@ -75,20 +75,20 @@ def outcome(call, *args, **params):
 
 NUMBERS = {"float": EDGES, "int": WHOLE, "bool": (False, True)}
 OPS = sorted(
-    {name for name in ops if ops[name].number is not None and ops[name].name == name}
+    {name for name in ops if ops[name].value.number is not None and ops[name].name == name}
     - OF_MACHINE_CODE
 )
 
 
 def calls(op):
     """Types of arguments that an op takes, with the type of its value, and static parameters."""
-    params = {**op.params, **next((s.params for s in op.samples()), {})}
+    params = {**op.params, **next((s.params for s in op.page.samples()), {})}
     for count in range(len(op.args) - op.optional, len(op.args) + 1):
         for types in product(NUMBERS, repeat=count):
             args = [{"int": 1, "bool": True, "float": 1.5}[type] for type in types]
             args += [None] * (len(op.args) - count)
             try:
-                yield types, TYPES[type(op.number(*args, **params))], params
+                yield types, TYPES[type(op.value.number(*args, **params))], params
             except GradError:  # not of these types
                 continue
 
@@ -105,7 +105,7 @@ def test_an_op_is_its_value_on_numbers(name):
         first, *rest = (NUMBERS[t] for t in types)
         for x in first:
             for others in zip(*rest, strict=False) if len(rest) > 1 else product(*rest):
-                wanted = outcome(op.number, x, *others, *left_out, **params)
+                wanted = outcome(op.value.number, x, *others, *left_out, **params)
                 found = outcome(code.call, (x, *others), Control())
                 assert found == (wanted if isinstance(wanted, tuple) else "left"), (x, *others)
 

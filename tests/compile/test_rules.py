@@ -30,7 +30,7 @@ OF_SUMS = {"scaled"}
 """Those that give a part of a sum, of which code knows no second order."""
 
 SCALARS = sorted(
-    {ops[n].name for n in ops if ops[n].number and ops[n].differentiable} - OF_LISTS - OF_SUMS
+    {ops[n].name for n in ops if ops[n].value.number and ops[n].differentiable} - OF_LISTS - OF_SUMS
 )
 
 
@@ -41,7 +41,7 @@ def as_float(x):
 
 def points(op):
     """The numbers in an op's samples and known points, with its parameters."""
-    for sample in (*op.samples(), *op.known()):
+    for sample in (*op.page.samples(), *op.page.known()):
         args = [as_float(a) for a in sample.args if a is not None]
         if len(args) == len(op.args) and (op.elementwise or all(a.ndim == 0 for a in args)):
             each = zip(*map(np.ravel, np.broadcast_arrays(*args)), strict=True)

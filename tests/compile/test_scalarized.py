@@ -24,7 +24,7 @@ from gradcli.errors import GradError
 from gradcli.program import Options, load
 
 EDGES = (0.0, -0.0, 1.0, -1.5, 2.0, 0.25, -3.0, 1e300, 5e-324, float("inf"), -float("inf"))
-EXACT = sorted(name for name in ops if ops[name].exact and ops[name].name == name)
+EXACT = sorted(name for name in ops if ops[name].value.exact and ops[name].name == name)
 
 
 def arguments(op):
@@ -54,11 +54,11 @@ def test_what_is_exact():
         if op is ops.pow:
             arrays[1] = 2.0
         with np.errstate(all="ignore"):
-            found = op.array(*arrays)
+            found = op.value.array(*arrays)
             wanted = [True] * len(columns) if op is not ops.pow else [True, False]
             pulled = slopes(op, np.array(columns[0]) + 0.5, found, arrays, wanted)
         for k, numbers in enumerate(zip(*columns, strict=True)):
-            one = op.number(*numbers)
+            one = op.value.number(*numbers)
             each = slopes(op, numbers[0] + 0.5, one, numbers, wanted)
             if bits(one) != bits(found[k]):
                 wrong.append((name, numbers))

@@ -273,7 +273,7 @@ ENTRIES = [
     if ops[name].name == name
     and ".internal." not in ops.families[name]
     and 1 <= len(ops[name].args) <= 3
-    and ops[name].transform is None
+    and ops[name].host.transform is None
 ]
 
 
@@ -294,11 +294,11 @@ def check_calls(name, programs):
         except ProgramError:  # it needs other arguments
             continue
         except Refused:
-            special = ops[name].number is None or "tensor(" in body or "bool" in body
+            special = ops[name].value.number is None or "tensor(" in body or "bool" in body
             assert special or isinstance(interpreted(load(body), given)[0], GradError)
 
 
-@by_family(n for n in ENTRIES if ops[n].number is not None)
+@by_family(n for n in ENTRIES if ops[n].value.number is not None)
 def test_an_op_on_numbers_and_tensors(name):
     programs = list(calls(name))
     check_calls(name, [programs[0], programs[2 ** len(ops[name].args) - 1]])

@@ -58,7 +58,7 @@ def test_so_many_threads_are_at_work_as_the_environment_says(said, most, all_lar
 def test_what_is_no_number_of_threads_is_told(all_large, monkeypatch):
     monkeypatch.setenv(THREADS, "many")
     with pytest.raises(RunError, match="`GRADCLI_NUM_THREADS=many` is neither a number"):
-        ops.matmul.array(*matrices(4, 3, 3))
+        ops.matmul.value.array(*matrices(4, 3, 3))
 
 
 def test_small_products_and_those_of_several_matrices_are_one_call(monkeypatch):
@@ -77,7 +77,7 @@ def test_values_that_are_not_finite_pass_without_a_word(all_large, monkeypatch, 
 
 def test_shapes_that_do_not_fit_are_refused_as_ever(all_large):
     with pytest.raises(RunError, match="equal inner sizes, got 3 and 4"):
-        ops.matmul.array(np.ones((400, 3)), np.ones((4, 400)))
+        ops.matmul.value.array(np.ones((400, 3)), np.ones((4, 400)))
 
 
 def test_commands_take_all_processors_unless_the_user_has_said(forked):

@@ -104,7 +104,7 @@ def test_no_call_is_a_bug(monkeypatch):
         pick = random.Random(op.name)
         slots = [*op.args, *(name.removeprefix("*") for name in op.params)]
         with Quiet():
-            for _ in range(3 if op.host is None else 40):
+            for _ in range(3 if op.host.call is None else 40):
                 count = pick.randint(0, min(4, len(slots) + 1))
                 args = [pick.choice((*ODD.values(), *MORE)) for _ in range(count)]
                 named = [slot for slot in slots[count:] if pick.random() < 0.3]

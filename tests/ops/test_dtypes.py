@@ -15,7 +15,7 @@ RULES = {n for n, family in ops.families.items() if ".internal." in family}
 OPS = [
     pytest.param(op, id=name)
     for name, op in table().items()
-    if (op.array or op.body) and name not in RULES and samples(op)
+    if (op.value.array or op.value.body) and name not in RULES and samples(op)
 ]
 TRUTH = {  # of bools these give bools: a sum of two is whether one is true, as in PyTorch
     *("add", "addcmul", "addr", "scatter", "scatter_add", "index_add", "index_put"),

@@ -34,7 +34,7 @@ from gradcli.engine.values.data import NUMBERS, Quiet, dtype_of, shape_of
 from gradcli.errors import GradError, RunError
 
 OPS = table()
-PLAIN = {name: entry for name, entry in OPS.items() if entry.array or entry.body}
+PLAIN = {name: entry for name, entry in OPS.items() if entry.value.array or entry.value.body}
 ALWAYS_ZERO = {"nought", "unmoved", "among", "beside"}  # one of their rules gives zero, or nothing
 INTERNAL = {"view_update", "zeros_of"}  # they take functions or shapes, not values
 
@@ -46,17 +46,17 @@ def ieee_arithmetic():
 
 
 def samples_of(entry: Op):
-    return [] if entry.name in INTERNAL else entry.samples()
+    return [] if entry.name in INTERNAL else entry.page.samples()
 
 
 SMOOTH = [
     pytest.param(entry, id=entry.name)
     for entry in PLAIN.values()
-    if entry.differentiable or entry.body
+    if entry.differentiable or entry.value.body
     if any(floating(a) for s in samples_of(entry) for a in values(s.args))
 ]
-KNOWN = per_op((entry, entry.known()) for entry in OPS.values())
-BAD = per_op((entry, entry.bad()) for entry in OPS.values())
+KNOWN = per_op((entry, entry.page.known()) for entry in OPS.values())
+BAD = per_op((entry, entry.page.bad()) for entry in OPS.values())
 
 
 # --- both orders -------------------------------------------------------------------------
@@ -138,22 +138,22 @@ def refusal(entry, args, params) -> str:
 
 @by_family(OPS.values())
 def test_entries_are_complete(entry):
-    assert entry.doc, entry.name
-    assert entry.source, entry.name
-    assert entry.doc.rstrip().endswith("."), f"{entry.name}: {entry.doc}"
+    assert entry.page.doc, entry.name
+    assert entry.page.source, entry.name
+    assert entry.page.doc.rstrip().endswith("."), f"{entry.name}: {entry.page.doc}"
     if not entry.differentiable:
         return
     count = 1 if entry.variadic else len(entry.args)
-    if entry.partials is not None:
-        assert len(entry.partials) == count, entry.name
+    if entry.derivatives.partials is not None:
+        assert len(entry.derivatives.partials) == count, entry.name
     else:
-        assert len(entry.vjp) == count, entry.name
-        assert entry.jvp is not None, entry.name
-        assert len(entry.jvp) == count, entry.name
-        for back, ahead in zip(entry.vjp, entry.jvp, strict=True):
+        assert len(entry.derivatives.vjp) == count, entry.name
+        assert entry.derivatives.jvp is not None, entry.name
+        assert len(entry.derivatives.jvp) == count, entry.name
+        for back, ahead in zip(entry.derivatives.vjp, entry.derivatives.jvp, strict=True):
             assert (back is None) == (ahead is None), f"{entry.name} has one mode only"
     if entry.name not in INTERNAL and entry.method is not False:
-        found = len(entry.samples())
+        found = len(entry.page.samples())
         assert found >= 8, f"{entry.name} has {found} samples, 8 are needed"
 
 
@@ -190,13 +190,13 @@ def test_no_name_stands_twice():
             seen[name] = family
 
 
-@by_family(e for e in OPS.values() if e.differentiable and any(e.saves))
+@by_family(e for e in OPS.values() if e.differentiable and any(e.tape.saves))
 def test_what_is_saved_is_read(entry):
     """The other way round, that all that is read is saved, every recorded test shows."""
     if not samples_of(entry):
         return
-    unread = {name for name, kept in zip(entry.args, entry.saves, strict=True) if kept}
-    for s in entry.samples():
+    unread = {name for name, kept in zip(entry.args, entry.tape.saves, strict=True) if kept}
+    for s in entry.page.samples():
         args = values(s.args)
         out = entry(*args, **s.params)
         for place, name in enumerate(entry.args):
@@ -235,18 +235,18 @@ def _ones(a):
 EDGES = (0.0, -0.0, 1.0, -1.0, 0.5, -2.5, 3.0, 1e-8, 316.0, -40.0, 1e300, np.inf, -np.inf, np.nan)
 
 
-@by_family(e for e in PLAIN.values() if e.number and e.args)
+@by_family(e for e in PLAIN.values() if e.value.number and e.args)
 def test_numbers_and_arrays_give_the_same(entry):
     grids = {1: [(a,) for a in EDGES], 2: [(a, b) for a in EDGES for b in EDGES]}
     is_of_floats = entry.name not in NOT_ON_FLOATS and REQUIRED not in entry.params.values()
     points = [(p, {}) for p in grids.get(len(entry.args), []) if is_of_floats]
-    points += [(s.args, s.params) for s in entry.samples()]
+    points += [(s.args, s.params) for s in entry.page.samples()]
     for args, params in points:
         if not all(type(a) in NUMBERS for a in args):
             continue
-        number = entry.number(*args, **params)
-        size = (2,) if entry.shape is None else ()
-        array = np.asarray(entry.array(*(np.full(size, a) for a in args), **params))
+        number = entry.value.number(*args, **params)
+        size = (2,) if entry.statics.shape is None else ()
+        array = np.asarray(entry.value.array(*(np.full(size, a) for a in args), **params))
         if entry.name not in ("add", "mul", "sum"):  # Python's True + True is 2
             kinds = {float: "f", int: "i", bool: "b"}
             got = kinds[type(number)]
@@ -389,11 +389,10 @@ def check_both_orders(entry, s):
 
 def _mutable(entry: Op) -> list[tuple[str, int]]:
     """The rules of an entry that matter at its samples, by the field and the place in it."""
-    rules = [("partials", entry.partials), ("vjp", entry.vjp), ("jvp", entry.jvp)]
     return [
         (field, i)
-        for field, found in rules
-        for i, rule in enumerate(found or ())
+        for field in ("partials", "vjp", "jvp")
+        for i, rule in enumerate(getattr(entry.derivatives, field) or ())
         if rule is not None and rule != 0.0
     ]
 
@@ -432,10 +431,11 @@ def test_samples_catch_a_wrong_factor(entry):
 
 def _is_caught(entry: Op, field: str, i: int, factor: float) -> bool:
     mutant = copy.copy(entry)
-    rules = list(getattr(entry, field))
+    mutant.derivatives = copy.copy(entry.derivatives)
+    rules = list(getattr(entry.derivatives, field))
     rules[i] = _scaled(rules[i], factor)
-    setattr(mutant, field, tuple(rules))
-    for s in entry.samples():
+    setattr(mutant.derivatives, field, tuple(rules))
+    for s in entry.page.samples():
         if not any(floating(a) for a in values(s.args)):
             continue
         try:

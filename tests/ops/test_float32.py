@@ -23,9 +23,9 @@ def is_wide(s) -> bool:
 
 
 CASES = per_op(
-    (op, list(filter(is_wide, op.samples())))
+    (op, list(filter(is_wide, op.page.samples())))
     for op in table().values()
-    if (op.array or op.body) and op.name not in NO_VALUE
+    if (op.value.array or op.value.body) and op.name not in NO_VALUE
 )
 
 

@@ -26,7 +26,7 @@ CASES = [
 
 @pytest.mark.parametrize(("op", "name", "text"), CASES)
 def test_a_formula_is_a_program_that_gives_the_cotangent(op, name, text):
-    point = op.samples()[0]
+    point = op.page.samples()[0]
     with Quiet():
         run = Run(op, values(point.args), point.params)
         place = op.args.index(name)
@@ -53,6 +53,6 @@ def test_a_formula_is_a_program_that_gives_the_cotangent(op, name, text):
 
 
 def test_most_element_wise_ops_have_a_formula():
-    elementwise = [op for op in OPS.values() if op.partials is not None]
+    elementwise = [op for op in OPS.values() if op.derivatives.partials is not None]
     without = [op.name for op in elementwise if not cotangents(op)]
     assert len(without) < len(elementwise) / 6, without

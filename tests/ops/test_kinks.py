@@ -130,6 +130,6 @@ def test_a_guard_holds_at_every_order(inside, modes):
 def test_a_gated_product_has_no_negative_zero(beside):
     """A zero is positive, be it one by underflow, on numbers and whatever stands beside it."""
     x, y = [-1e-200, -2.0, 0.0, beside], [1e-200, 0.0, math.nan, 1.0]
-    numbers = [ops.gate.number(a, b) for a, b in zip(x, y, strict=True)]
-    array = ops.gate.array(np.array(x), np.array(y)).tolist()
+    numbers = [ops.gate.value.number(a, b) for a, b in zip(x, y, strict=True)]
+    array = ops.gate.value.array(np.array(x), np.array(y)).tolist()
     assert str(numbers) == str(array) == str([0.0, 0.0, 0.0, beside])

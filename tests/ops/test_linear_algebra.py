@@ -64,7 +64,7 @@ def test_cofactors_are_right_at_every_rank(size, lost):
         [(-1) ** (i + j) * np.linalg.det(np.delete(np.delete(a, i, 0), j, 1)) for j in range(size)]
         for i in range(size)
     ]
-    got = ops.det.vjp[0](1.0, None, a)
+    got = ops.det.derivatives.vjp[0](1.0, None, a)
     assert np.allclose(got, expected, rtol=1e-9, atol=1e-12 * np.linalg.norm(a) ** (size - 1))
 
 

@@ -42,9 +42,9 @@ def rounded(s):
 WHOLE = {"cosine_similarity"}  # made of ops, which PyTorch begins by making its arguments alike
 FEW = 2  # samples of each op: what differs is the rule, not the shape
 CASES = per_op(
-    (op, [s for s in op.samples() if sum(map(is_float, rounded(s))) > 1][:FEW])
+    (op, [s for s in op.page.samples() if sum(map(is_float, rounded(s))) > 1][:FEW])
     for op in table().values()
-    if op.array or op.name in WHOLE
+    if op.value.array or op.name in WHOLE
 )
 
 

@@ -41,7 +41,7 @@ def called(name: str, *args, session: Session | None = None, **keywords):
 
     op = ops[name]
     bound, params = bind_host(op, args, keywords)
-    return op.host(session or Session(seed=0), *bound, **params)
+    return op.host.call(session or Session(seed=0), *bound, **params)
 
 
 def gradient(out: Tensor, x: Tensor, g=1.0):

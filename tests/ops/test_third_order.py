@@ -30,12 +30,14 @@ def cases(part):
     return per_op(
         (
             op,
-            [s for s in op.samples() if any(floating(a) and np.size(a) for a in values(s.args))][
-                part
-            ],
+            [
+                s
+                for s in op.page.samples()
+                if any(floating(a) and np.size(a) for a in values(s.args))
+            ][part],
         )
         for op in table().values()
-        if op.partials is not None or op.name == "matmul"
+        if op.derivatives.partials is not None or op.name == "matmul"
     )
 
 

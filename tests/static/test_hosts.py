@@ -25,7 +25,7 @@ from gradcli.engine.values.dtypes import FLOAT32, FLOAT64, INT64
 from gradcli.errors import GradError
 from gradcli.program import load
 
-HOSTS = [pytest.param(op, id=op.name) for op in table().values() if op.host is not None]
+HOSTS = [pytest.param(op, id=op.name) for op in table().values() if op.host.call is not None]
 X, Y = Tensor(np.arange(6.0).reshape(2, 3)), Tensor(np.arange(3))
 ONE = Tensor(np.array([[3.0]]))
 NARROW, TRUE = Tensor(np.ones((2, 2), np.float32)), Tensor(np.array([True, False]))
@@ -107,8 +107,8 @@ def abstract(value, lists):
 
 @by_family(HOSTS)
 def test_every_host_says_what_it_gives(op):
-    assert op.infer is not None
-    assert op.keeps or op.transform is None
+    assert op.statics.infer is not None
+    assert op.host.keeps or op.host.transform is None
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def test_what_is_inferred_is_what_is_given(name, args, keywords):
     op, session, lists = ops[name], Session(), Lists()
     with Quiet():
         bound, params = bind_host(op, args, keywords)
-        given = op.host(session, *bound, **params)
+        given = op.host.call(session, *bound, **params)
         known = {k: abstract(v, lists) for k, v in keywords.items()}
         found = hosted(op, [abstract(a, lists) for a in args], known, session)
     assert isinstance(found, tuple) == isinstance(given, tuple)

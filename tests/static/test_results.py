@@ -36,7 +36,7 @@ RULES = {n for n, family in ops.families.items() if ".internal." in family}
 OPS = [
     pytest.param(op, id=name)
     for name, op in table().items()
-    if (op.array or op.body) and name not in INTERNAL and samples(op)
+    if (op.value.array or op.value.body) and name not in INTERNAL and samples(op)
 ]
 
 
@@ -147,7 +147,8 @@ def test_what_does_not_fit_is_refused_in_words(op):
     if op.name == "getitem":
         return  # whose index is no parameter; see `indexed`
     bad = [
-        ([np.ones(a) if isinstance(a, tuple) else a for a in b.args], b.params) for b in op.bad()
+        ([np.ones(a) if isinstance(a, tuple) else a for a in b.args], b.params)
+        for b in op.page.bad()
     ]
     for args, params in [*((s.args, s.params) for s in samples(op)[:2]), *bad]:
         kinds = [None if a is None else of_data(a, UNLINKED) for a in values(args)]

@@ -414,8 +414,8 @@ def _sweep(
         if (
             (closely if type(g) is not float else not g or g - g)
             and isinstance(node, OpNode)
-            and node.op.scales
-            and (type(g) is not float or node.op.partials is None or any(pulled))
+            and node.op.derivatives.scales
+            and (type(g) is not float or node.op.derivatives.partials is None or any(pulled))
             and _has_become_nan(g, pulled)
         ):
             reach = reach or _reach(roots, paths, node)

@@ -98,7 +98,7 @@ class Reach:
         """The cotangents of what an op's node was made of, to which only what has a part has
         contributed.
         """
-        if node.op.partials is not None:
+        if node.op.derivatives.partials is not None:
             still = ops.eq(self._marks.get(node, 0.0), 0.0)
             return pull(node, g, wanted, [ops.logical_or(still, idle) for idle in node.idle()])
         mark, none = self._marks.get(node), [None] * len(wanted)

@@ -6,7 +6,7 @@ the two ways together.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 from gradcli.engine.autodiff.paths import Paths
@@ -30,7 +30,7 @@ def visitor(pending: dict[Any, Any], paths: Paths) -> Visit:
 
     def visit(node: OpNode, g: float) -> bool:
         op, out, edges = node.op, node.out, node.edges
-        partials = op.partials
+        partials: Sequence[Any] | None = op.derivatives.partials
         if type(out) is not float or partials is None or len(edges) > 2:
             return False
         first = second = None  # nodes that get something
@@ -44,7 +44,7 @@ def visitor(pending: dict[Any, Any], paths: Paths) -> Visit:
                 slope = partial(out, *node.data, **node.params)
                 if type(slope) is not float:
                     return False
-                c = g * slope if slope or not op.chooses else 0.0
+                c = g * slope if slope or not op.derivatives.chooses else 0.0
             before = pending_at(under)
             if type(under.like) is tuple or (before is not None and type(before) is not float):
                 return False

@@ -237,7 +237,7 @@ def _python_s(op: Any, largest: bool) -> Op:
 
     def choose(session: Any, *values: Any, dim: Any, keepdim: Any, key: Any, default: Any) -> Any:
         if len(values) == 2 and key is None and NUMBERS.issuperset(map(type, values)):
-            return ops[f"{name}imum"].number(*values)  # the step of a scalar loop
+            return ops[f"{name}imum"].value.number(*values)  # the step of a scalar loop
         if len(values) == 1 and dim is None and _is_gone_through(values[0]):
             among = session.items(values[0])
             if not among and default is None:
@@ -246,26 +246,26 @@ def _python_s(op: Any, largest: bool) -> Op:
             return extreme(session, among, key, largest=largest) if among else default
         if key is not None and values:
             return extreme(session, values, key, largest=largest)
-        return op.host(session, *values, dim=dim, keepdim=keepdim)
+        return op.host.call(session, *values, dim=dim, keepdim=keepdim)
 
     def infer(known: Statics, *values: Any, dim: Any, keepdim: Any, key: Any, default: Any) -> Any:
         shaped = len(values) > 1 or getattr(values[0] if values else None, "shape", None)
         if key is not None or default is not None or not shaped:
             return known.unknown(*values)
-        return op.infer(known, *values, dim=dim, keepdim=keepdim)
+        return op.statics.infer(known, *values, dim=dim, keepdim=keepdim)
 
     def traced(code: Tracing, *values: Any, dim: Any, keepdim: Any, key: Any, default: Any) -> Any:
         if key is not None or default is not None or isinstance(values[0], (list, tuple)):
             raise code.refused(f"`{name}` of what is gone through")
-        assert op.traced is not None
-        return op.traced(code, *values, dim=dim, keepdim=keepdim)
+        assert op.host.traced is not None
+        return op.host.traced(code, *values, dim=dim, keepdim=keepdim)
 
     return host(
         f"builtins_{name}",
         choose,
         infer=infer,
         traced=traced,
-        by=op.by,
+        by=op.host.by,
         args=("*values",),
         params={"dim": None, "keepdim": False, "key": None, "default": None},
         keeps=True,

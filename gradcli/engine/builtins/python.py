@@ -447,7 +447,7 @@ def names_in(value: Any) -> set[str]:
             op = ops[name]
             if op.method:
                 names.add(name)
-                if op.inplace:
+                if op.memory.inplace:
                     names.add(f"{name}_")
     return names
 

@@ -52,7 +52,7 @@ def several(i: DoSeveral) -> Function:
 
 
 def _value(op: Op, params: Mapping[str, Any], types: Sequence[str]) -> Function:
-    array = op.array
+    array = op.value.array
     assert array is not None
     if math.prod(math.prod(dtype_and_shape(t)[1]) for t in types if t != "none") > FEW:
         return lambda *args: op.on_arrays(args, params)
@@ -62,7 +62,7 @@ def _value(op: Op, params: Mapping[str, Any], types: Sequence[str]) -> Function:
 
 
 def _placed(op: Op, value: Function) -> Function:
-    if not op.view:
+    if not op.memory.view:
         return lambda *args: placed(op, value(*args), args, 0)
 
     def view(x: Any, *rest: Any) -> Any:

@@ -50,7 +50,7 @@ def dense(program: Program) -> frozenset[int]:
 def direct(i: Do, dense: Collection[int]) -> Function | None:
     """NumPy's function, where the value of an op is one call of it whose result lies in order."""
     op = ops[i.op]
-    found = one_call_of(op.array)
+    found = one_call_of(op.value.array)
     if found is None or len(op.args) > 2 or any(v != op.params[n] for n, v in i.params):
         return None
     _, shape = dtype_and_shape(i.target.type)
@@ -135,11 +135,11 @@ def lies_in_order(i: Do, found: Collection[int], spread: Collection[int]) -> boo
         return True
     if op.elementwise and all_dense and any(is_array(type_of(x)) for x in i.args if x not in lost):
         return True
-    if op.view:
+    if op.memory.view:
         return all_dense and not lost and _shows_in_order(i)
-    if not isinstance(i, Placed) or len(op.layouts) != 1:
+    if not isinstance(i, Placed) or len(op.memory.layouts) != 1:
         return False
-    (layout,) = op.layouts
+    (layout,) = op.memory.layouts
     return layout is memory.in_order or (
         all_dense and layout in (memory.as_arguments, memory.as_first)
     )
@@ -148,13 +148,13 @@ def lies_in_order(i: Do, found: Collection[int], spread: Collection[int]) -> boo
 def result_in_order(i: DoSeveral, k: int) -> bool:
     """Whether one of the values that an op gives lies in order, however its arguments do."""
     op = ops[i.op]
-    layout = op.layouts[min(k, len(op.layouts) - 1)]
-    return isinstance(i, PlacedSeveral) and not op.view and layout is memory.in_order
+    layout = op.memory.layouts[min(k, len(op.memory.layouts) - 1)]
+    return isinstance(i, PlacedSeveral) and not op.memory.view and layout is memory.in_order
 
 
 def _shows_in_order(i: Do) -> bool:
     """Whether a view of what lies in order does: tried on an array that does."""
-    array, (x, *rest) = ops[i.op].array, i.args
+    array, (x, *rest) = ops[i.op].value.array, i.args
     if array is None or not is_array(type_of(x)):
         return False
     dtype, shape = dtype_and_shape(type_of(x))

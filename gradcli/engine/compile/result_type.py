@@ -37,9 +37,9 @@ def result_types(
         NotCompilable: If they do not tell.
     """
     found = _told(op, args, params, span)
-    if not isinstance(op.dtype, list) or not isinstance(found, list):
+    if not isinstance(op.statics.dtype, list) or not isinstance(found, list):
         raise NotCompilable(f"`{op.name}` of these tensors", span)
-    rules = op.dtype * len(found) if len(op.dtype) == 1 else op.dtype
+    rules = op.statics.dtype * len(found) if len(op.statics.dtype) == 1 else op.statics.dtype
     dtypes = [rule(*args, **params) for rule in rules]
     if not _NUMBER_TYPES.keys() >= set(dtypes) or None in found:
         raise _unknown(op, span)
@@ -64,10 +64,10 @@ def type_along(
 def _dtype_and_shape(
     op: Op, args: Sequence[Any], params: Mapping[str, Any], span: Span | None
 ) -> tuple[str, tuple[int, ...]]:
-    if isinstance(op.dtype, list):
+    if isinstance(op.statics.dtype, list):
         raise NotCompilable(f"`{op.name}` of a tensor gives several", span)
     shape = _told(op, args, params, span)
-    dtype = op.dtype(*args, **params)
+    dtype = op.statics.dtype(*args, **params)
     if shape is None or dtype not in _NUMBER_TYPES:
         raise _unknown(op, span)
     return dtype, shape
@@ -75,10 +75,10 @@ def _dtype_and_shape(
 
 def _told(op: Op, args: Sequence[Any], params: Mapping[str, Any], span: Span | None) -> Any:
     """The shape of what an op gives, or those of several."""
-    if op.array is None or op.host is not None:
+    if op.value.array is None or op.host.call is not None:
         raise NotCompilable(f"`{op.name}` of a tensor", span)
     try:
-        for rule in op.dtype if isinstance(op.dtype, list) else [op.dtype]:
+        for rule in op.statics.dtype if isinstance(op.statics.dtype, list) else [op.statics.dtype]:
             rule(*args, **params)
         return _shape(op, args, params)
     except (GradError, TypeError, AttributeError) as error:
@@ -91,8 +91,8 @@ def _unknown(op: Op, span: Span | None) -> NotCompilable:
 
 def _shape(op: Op, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
     shapes = [None if a is None else shape_of(a) for a in args]
-    if op.shape is not None:
-        return op.shape(*shapes, **params)
+    if op.statics.shape is not None:
+        return op.statics.shape(*shapes, **params)
     return broadcast(*(s for s in shapes if s is not None)) if op.elementwise else None
 
 
@@ -110,7 +110,7 @@ def _are_numbers(
     ones = [_ones(a) for a in args]
     try:
         with Quiet():
-            found = op.array(*ones, **params)  # type: ignore[misc]  # it has one
+            found = op.value.array(*ones, **params)  # type: ignore[misc]  # it has one
     except (GradError, TypeError, ValueError, ArithmeticError):
         raise NotCompilable(f"`{op.name}` of a tensor", span) from None
     return [type(plain(x)) in NUMBERS for x in (found if isinstance(found, tuple) else (found,))]

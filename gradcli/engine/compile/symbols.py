@@ -89,17 +89,22 @@ class Builder:
 
     def do(self, op: Op, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
         """What an op makes of numbers and symbols, written down."""
-        if op.body is not None:
-            return op.body(*args, **params)
+        if op.value.body is not None:
+            return op.value.body(*args, **params)
         if any(map(_goes_along, args)):
             return self._along_directions(op, args, params)
         if any(map(is_whole, args)):
             return self.on_arrays(op, args, params)
-        if op.number is None and op.view and op.shape is not None and op.shape((), **params) == ():
+        if (
+            op.value.number is None
+            and op.memory.view
+            and op.statics.shape is not None
+            and op.statics.shape((), **params) == ()
+        ):
             return ops.copied(args[0])  # of a number it is a node of its own, and else that number
-        if op.number is None:
+        if op.value.number is None:
             return self.on_arrays(op, args, params)
-        dtype = op.dtype(*args, **params) if callable(op.dtype) else None
+        dtype = op.statics.dtype(*args, **params) if callable(op.statics.dtype) else None
         if dtype not in _TYPES:
             raise NotCompilable(f"the type of `{op.name}` hangs on its values", self.span)
         target = self.value(_TYPES[dtype])
@@ -111,7 +116,7 @@ class Builder:
         """What an op makes of arrays and numbers, written down."""
         params = {**_defaults(op), **params}
         given = [*map(self.whole, args)]
-        if isinstance(op.dtype, list):
+        if isinstance(op.statics.dtype, list):
             return self._several(op, given, params)
         target = self.value(result_type(op, given, params, self.span))
         operands = tuple(map(argument, given))
@@ -136,7 +141,7 @@ class Builder:
         (count,) = {directions(x.type) for x in given if _goes_along(x)}
         known = (("of", op.name), ("wide", wide), ("known", tuple(params.items())))
         operands = tuple(map(argument, given))
-        if isinstance(op.dtype, list):
+        if isinstance(op.statics.dtype, list):
             types = result_types(op, given, params, self.span)
             several = [along(array_type(*dtype_and_shape(t)), count) for t in types]
             targets = tuple(map(self.value, several))

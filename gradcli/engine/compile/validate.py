@@ -58,7 +58,7 @@ class _Walk:
                 yield from self.define((i.target,), seen)
             case DoSeveral():
                 yield from self.read(i.args, seen, i.op)
-                if i.op not in ops.families or ops[i.op].array is None:
+                if i.op not in ops.families or ops[i.op].value.array is None:
                     yield f"`{i.op}` has no value on these"
                 yield from self.define(i.targets, seen)
             case If():
@@ -137,4 +137,4 @@ def _fits(wanted: str, x: Operand | None) -> bool:
 def _has_value(i: Do) -> bool:
     """Whether an op has a value on such arguments."""
     op, types = ops[i.op], [type_of(x) for x in (i.target, *i.args)]
-    return (op.array if any(map(is_array, types)) else op.number) is not None
+    return (op.value.array if any(map(is_array, types)) else op.value.number) is not None

@@ -57,7 +57,8 @@ def instructions(body: Sequence[Instruction]) -> Iterator[Instruction]:
 def has_arrays(program: Program) -> bool:
     """Whether any value of a program is an array, or made by what has a value on arrays alone."""
     return any(is_array(v.type) for v in values(program)) or any(
-        isinstance(i, Do) and ops[i.op].number is None for i in instructions(program.block.body)
+        isinstance(i, Do) and ops[i.op].value.number is None
+        for i in instructions(program.block.body)
     )
 
 

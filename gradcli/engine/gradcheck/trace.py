@@ -108,7 +108,7 @@ class Trace:
 def _reads_triangle(node: Node) -> bool:
     if not isinstance(node, NodeOfOp):
         return False
-    asked = ops[node.op.name].triangle
+    asked = ops[node.op.name].derivatives.triangle
     return bool(node.params.get(asked)) if isinstance(asked, str) else asked
 
 

@@ -41,7 +41,7 @@ def signature(op: Op) -> Signature:
     by_place = len(names)
     if several:  # what stands behind "*size" is given by name only
         by_place = len(op.args) + 1
-    elif op.variadic and op.host is not None:
+    elif op.variadic and op.host.call is not None:
         by_place = len(op.args)
     required = len(op.args) - op.optional
     required += sum(v is REQUIRED and not p.startswith("*") for p, v in op.params.items())
@@ -63,14 +63,14 @@ def signature(op: Op) -> Signature:
             aliases["input"] = op.args[0]
     return Signature(
         aliases=aliases,
-        any_name=op.any_name,
-        gathers=op.gathers,
+        any_name=op.host.any_name,
+        gathers=op.host.gathers,
         constant=op.constant is not REQUIRED,
         keywords=tuple(names[by_place:]),
         method=op.method,
         name=written(op.name),
         positional=tuple(names[:by_place]),
-        pure=op.pure,
+        pure=op.host.pure,
         required=required,
         variadic=variadic,
     )
@@ -139,7 +139,7 @@ def bind(
 
 def needs_no_binding(op: Op) -> bool:
     """Whether exactly its arguments, given by place, are all that a call of the op has to give."""
-    if op.host is not None or op.variadic or op.order:
+    if op.host.call is not None or op.variadic or op.order:
         return False
     return all(v is not REQUIRED and not k.startswith("*") for k, v in op.params.items())
 
@@ -148,7 +148,7 @@ def bind_host(
     op: Op, args: Sequence[Any], keywords: Mapping[str, Any]
 ) -> tuple[list[Any], dict[str, Any]]:
     """Arguments of a host op: its "*values" take any number, everything as it was written."""
-    if op.any_name:
+    if op.host.any_name:
         return list(args), {"named": keywords}
     if op.variadic:
         keywords = {_spelling(op, name): value for name, value in keywords.items()}
@@ -163,7 +163,7 @@ def bind_host(
 
 def _check_count(op: Op, got: int) -> None:
     """Refuse fewer or more values than a host takes that takes any number behind the first ones."""
-    host: Any = op.host
+    host: Any = op.host.call
     if not hasattr(host, "__code__"):
         return
     code = host.__code__
@@ -242,7 +242,7 @@ def check_params(op: Op, params: Mapping[str, Any]) -> None:
     for key, default in op.params.items():
         name = key.removeprefix("*")
         kind, value = type(default), params.get(name, default)
-        if op.host is not None and kind is not bool:  # it takes values of its own kinds
+        if op.host.call is not None and kind is not bool:  # it takes values of its own kinds
             continue
         number = kind in NUMBERS
         if (

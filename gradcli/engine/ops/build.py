@@ -56,7 +56,7 @@ def contents() -> dict[str, Any]:
     """Headings, the names of each family, and the names of results' fields."""
     found = families()
     named = {family: entries(vars(module)) for family, module in found.items()}
-    fields = {field for ops in named.values() for op in ops.values() for field in op.fields}
+    fields = {field for ops in named.values() for op in ops.values() for field in op.statics.fields}
     return {
         "titles": {f: m.FAMILY[1] for f, m in found.items() if hasattr(m, "FAMILY")},
         "families": {family: sorted(names) for family, names in named.items()},

@@ -23,7 +23,7 @@ def cotangents(op: Any, wanted: Sequence[bool]) -> Cotangents:
     """How the op's cotangents are made, of the arguments that are wanted."""
     rules = [
         _product(op, partial) if want and partial is not None else None
-        for partial, want in zip(op.partials, wanted, strict=True)
+        for partial, want in zip(op.derivatives.partials, wanted, strict=True)
     ]
     if len(rules) == 1:
         return _of_one(rules[0])
@@ -68,7 +68,7 @@ def _product(op: Any, partial: Any) -> Product:
     """The cotangent times a partial, which is a function or a number."""
     if type(partial) is float:
         return _scaled(partial)
-    if op.chooses:
+    if op.derivatives.chooses:
         return lambda g, out, args, params, own: ops.gate(g, partial(out, *args, **params))
     multiply, array = one_call(ops.mul), np.ndarray
     assert multiply is not None

@@ -21,7 +21,7 @@ Direct: TypeAlias = Callable[..., Data | None]
 @cache
 def one_call(op: Any) -> Callable[..., Any] | None:
     """The one function that the op is on such arrays and floats, if it is one."""
-    found = one_call_of(op.array)
+    found = one_call_of(op.value.array)
     return None if found is None or len(op.args) not in (1, 2) else found()
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from gradcli.engine.values.data import SCALARS, Data, np, shape_of
@@ -13,15 +13,15 @@ from gradcli.errors import RunError
 if TYPE_CHECKING:  # making a protocol takes as long as importing a room
     from typing import Protocol
 
+    from gradcli.engine.values.entry import Memory, Static
+
     class Extending(Protocol):
         """What tells the shape of an op's result."""
 
         name: str
-        view: bool
-        shape: Callable[..., Any] | None
-
-        @property
-        def elementwise(self) -> bool: ...
+        elementwise: bool
+        statics: Static
+        memory: Memory
 
 
 FEW = 1 << 16
@@ -37,7 +37,7 @@ def check_result(op: Extending, args: Sequence[Data], params: Mapping[str, Any])
     Raises:
         LimitError: If the op is refused.
     """
-    if op.view:
+    if op.memory.view:
         return
     shapes = []
     for a in args:
@@ -50,8 +50,8 @@ def check_result(op: Extending, args: Sequence[Data], params: Mapping[str, Any])
             check_memory(shapes[0])
         else:
             _check_broadcast(shapes)
-    elif op.shape is not None:
-        _check_shape(op.shape, args, params)
+    elif op.statics.shape is not None:
+        _check_shape(op.statics.shape, args, params)
 
 
 def _check_broadcast(shapes: Sequence[Sequence[int]]) -> None:

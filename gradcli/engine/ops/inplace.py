@@ -51,7 +51,7 @@ def apply_inplace(
     if recording:
         _refuse(x, args)
     out, _ = evaluated(op, (x, *args), params)
-    if op.saves[0] and _is_shared(x):
+    if op.tape.saves[0] and _is_shared(x):
         old.data = x.data.copy()
     _write(x, out, site)
     if not recording:
@@ -127,7 +127,13 @@ def turned(
             "a leaf tensor that requires grad keeps its shape",
             help=f"assign a new tensor, such as `x = x.{op.name}(...).detach().requires_grad_()`",
         )
-    turn(x, op, params, op.turned(params) if callable(op.turned) else op.turned or "", site)
+    turn(
+        x,
+        op,
+        params,
+        op.memory.turned(params) if callable(op.memory.turned) else op.memory.turned or "",
+        site,
+    )
     return x
 
 

@@ -14,15 +14,13 @@ from gradcli.engine.values.carrier import Like, like_of
 from gradcli.engine.values.data import NUMBERS, SCALARS, dtype_of, shape_of
 
 if TYPE_CHECKING:  # making a protocol takes as long as importing a room
+    from gradcli.engine.values.entry import Derivatives
 
     class Differentiable(Protocol):
-        """What an entry says of its derivatives."""
+        """An op with derivative rules."""
 
-        partials: tuple[Any, ...] | None
-        vjp: tuple[Any, ...] | None
-        jvp: tuple[Any, ...] | None
+        derivatives: Derivatives
         variadic: bool
-        chooses: bool
 
 
 def pull(
@@ -50,9 +48,10 @@ def pull(
         One cotangent an argument, shaped as it and of its dtype; None where it is not wanted or
         where the op is not differentiable.
     """
-    if op.partials is not None and type(g) is float and type(out) is float:
+    partials: tuple[Any, ...] | None = op.derivatives.partials
+    vjp, chooses = op.derivatives.vjp, op.derivatives.chooses
+    if partials is not None and type(g) is float and type(out) is float:
         numbers: list[Any] = []  # the short way, where all values are: the steps of scalar loops
-        partials: Sequence[Any] = op.partials
         for i, partial in enumerate(partials):
             if not wanted[i] or partial is None:
                 numbers.append(None)
@@ -62,7 +61,7 @@ def pull(
                 break
             if g and p:
                 numbers.append(g * p)
-            elif (still and still[i]) or (not p and p is partial) or op.chooses:
+            elif (still and still[i]) or (not p and p is partial) or chooses:
                 numbers.append(0.0)  # what has no part in the value gets nothing, be the other inf
             else:
                 numbers.append(g * p)
@@ -73,17 +72,17 @@ def pull(
     for i, want in enumerate(wanted):
         if not want:
             continue
-        if op.partials is not None:
-            partial = op.partials[i]
-            product = ops.gate if op.chooses else ops.mul if still is None else _beside(still[i])
+        if partials is not None:
+            partial = partials[i]
+            product = ops.gate if chooses else ops.mul if still is None else _beside(still[i])
             c = None if partial is None else _times(g, partial, product, out, read, params)
         elif op.variadic:
-            assert op.vjp is not None
-            rule = op.vjp[0]
+            assert vjp is not None
+            rule = vjp[0]
             c = None if rule is None else rule(g, out, i, *read, **params)
         else:
-            assert op.vjp is not None
-            rule = op.vjp[i]
+            assert vjp is not None
+            rule = vjp[i]
             c = None if rule is None else rule(g, out, *read, **params)
         if c is not None:
             result[i] = fit(c, args[i])
@@ -109,27 +108,28 @@ def push(
     slope; by `moving` a pass tells those that cannot but be zero.
     """
     total: Any = None
+    partials, jvp = op.derivatives.partials, op.derivatives.jvp
     args, dots = _widened(args, out), _widened(dots, out)
     for i, dot in enumerate(dots):
         if dot is None:
             continue
-        if op.partials is not None:
-            partial = op.partials[i]
-            product = _along if op.chooses else ops.mul
+        if partials is not None:
+            partial = partials[i]
+            product = _along if op.derivatives.chooses else ops.mul
             c = None if partial is None else _times(dot, partial, product, out, args, params)
             if c is not None:
                 c = _spread(c, out)
         elif op.variadic:
-            assert op.jvp is not None
-            rule = op.jvp[0]
+            assert jvp is not None
+            rule = jvp[0]
             c = None if rule is None else rule(dot, out, i, *args, **params)
         else:
-            assert op.jvp is not None
-            rule = op.jvp[i]
+            assert jvp is not None
+            rule = jvp[i]
             c = None if rule is None else rule(dot, out, *args, **params)
         if c is not None:
             total = c if total is None else plus(total, c)
-    return total if op.partials is not None else _typed(total, out)
+    return total if partials is not None else _typed(total, out)
 
 
 def _widened(values: Sequence[Any], out: Any) -> Sequence[Any]:
@@ -182,7 +182,7 @@ def moving(
     An element-wise op moves with each argument that it has a partial for, though that be zero at
     this point, unless it is so at all; of any other the marks go through its rule.
     """
-    if op.partials is None or op.chooses:
+    if op.derivatives.partials is None or op.derivatives.chooses:
         return push(op, marks, out, args, params)
     total: Any = None
     for i, mark in enumerate(marks):
@@ -204,7 +204,7 @@ def reaching(
     """Which elements of the arguments have a part in those elements of the result of which the
     marks are not zero, as marks: `moving` the other way.
     """
-    if op.partials is None or op.chooses:
+    if op.derivatives.partials is None or op.derivatives.chooses:
         return pull(op, mark, out, args, params, wanted)
     return [
         fit(_marked(mark, still), a) if want else None
@@ -229,7 +229,7 @@ def idle(
     these are, as that of `0.0 * x` is. `elsewhere` has others in their place.
     """
     found: list[Any] = []
-    for partial, moves in zip(op.partials or (), connected, strict=True):
+    for partial, moves in zip(op.derivatives.partials or (), connected, strict=True):
         if not moves or not callable(partial):
             found.append(not partial)
         else:

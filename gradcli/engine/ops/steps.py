@@ -92,8 +92,8 @@ class _Sheet:
         return Written(self, len(self.values) - 1, data)
 
     def do(self, op: Any, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
-        if op.body is not None:
-            return op.body(*args, **params)
+        if op.value.body is not None:
+            return op.value.body(*args, **params)
         if any(isinstance(x, Carrier) for x in params.values()):
             raise _Unsaid
         places = tuple(map(self._place, args))
@@ -140,9 +140,9 @@ class _List(_Sheet):
         self.taken: list[Taken] = []
 
     def do(self, op: Any, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
-        if op.folds or (op.guards is not None and op.body is not None):
+        if op.tape.folds or (op.tape.guards is not None and op.value.body is not None):
             raise _Unsaid  # it shows as a node of its own
-        if op.body is None:
+        if op.value.body is None:
             self.taken.append((op, tuple(map(self._place, args)), dict(params)))
         return super().do(op, args, params)
 
@@ -155,13 +155,13 @@ def function_of(op: Any, args: Sequence[Data], params: Mapping[str, Any], out: A
     """What gives the op's value on others of the same shapes and dtypes, without looking at them
     where it can: that of these, none of which is large, is `out`.
     """
-    if SCALARS.issuperset(map(type, args)) and op.number is not None:
-        return (lambda *xs: op.number(*xs, **params)) if params else op.number
+    if SCALARS.issuperset(map(type, args)) and op.value.number is not None:
+        return (lambda *xs: op.value.number(*xs, **params)) if params else op.value.number
     found = _directly(op, args, params) if type(out) is float or _is_usual(out) else None
     if found is not None:
         function = found
         return (lambda *xs: float(function(*xs))) if type(out) is float else function
-    array = op.array
+    array = op.value.array
     return lambda *xs: plain(array(*xs, **params))
 
 
@@ -169,8 +169,8 @@ def _directly(op: Any, args: Sequence[Data], params: Mapping[str, Any]) -> Funct
     """NumPy's own function, where that is all."""
     if not all(type(x) is float or _is_usual(x) for x in args):
         return None
-    if op.of_shapes is not None:
-        return op.of_shapes(*map(shape_of, args), **params)  # type: ignore[no-any-return]
+    if op.value.of_shapes is not None:
+        return op.value.of_shapes(*map(shape_of, args), **params)  # type: ignore[no-any-return]
     return None if params and op.params != params else one_call(op)
 
 

@@ -46,7 +46,7 @@ def _saved(node: NodeOfOp) -> tuple[tuple[str, Any], ...]:
     for i, x in enumerate(node.data):
         if x is not None and not isinstance(x, Like):
             found.append((names[min(i, len(names) - 1)].lstrip("*").partition("=")[0], x))
-    found += [("result", node.out)] if node.op.saves_out else []
+    found += [("result", node.out)] if node.op.tape.saves_out else []
     return tuple((name, _plain(x)) for name, x in found)
 
 

@@ -58,7 +58,7 @@ def kinks(nodes: Iterable[Node]) -> Iterator[Kink]:
             continue
         op = ops[node.op.name]
         args = _values(node)
-        if args is None or not (op.partials is not None or op.ties):
+        if args is None or not (op.derivatives.partials is not None or op.derivatives.ties):
             continue
         for i, under in enumerate(node.edges):
             if under is None or not is_floating(args[i]):
@@ -99,7 +99,7 @@ class _Side(Record):
 def _of_argument(node: OpNode, op: Op, args: Sequence[Any], i: int) -> Iterator[Kink]:
     """The kinks of an op by one operand, up to some."""
     argument = op.args[min(i, len(op.args) - 1)]
-    found = _of_elements if op.partials is not None else _of_ties
+    found = _of_elements if op.derivatives.partials is not None else _of_ties
     for index, left, here, right, jumps in islice(found(op, args, i, node.params), _FEW):
         at = float(np.asarray(args[i])[index])
         jump = (plain(left.value), plain(right.value)) if jumps else None
@@ -141,7 +141,7 @@ def _moved(op: Op, args: Sequence[Any], i: int, steps: int, params: Any, place: 
     floating numbers, or wider ones where sums of the elements would lose these.
     """
     x = np.array(args[i])
-    if op.ties:
+    if op.derivatives.ties:
         x = np.where(place, x + steps * _WIDE * (np.max(abs(x)) or 1.0), x).astype(x.dtype)
     else:
         end = np.array(np.copysign(np.inf, steps), x.dtype)
@@ -149,7 +149,7 @@ def _moved(op: Op, args: Sequence[Any], i: int, steps: int, params: Any, place: 
             x = np.where(place, np.nextafter(x, end), x)
     given: list[Any] = list(args)
     given[i] = float(x) if type(args[i]) is float else x
-    out = op.value(given, params)
+    out = op.evaluate(given, params)
     dots: list[Any] = [None] * len(args)
     dots[i] = 1.0 if type(args[i]) is float else place.astype(x.dtype)
     slope = op.push(dots, out, given, params)

@@ -46,7 +46,11 @@ def _wanted(node: Node) -> list[bool]:
 
 def _but_of_zeros(node: Node, g: Any) -> Sequence[Any]:
     """Cotangents of what a node was made of, to which zeros add nothing, be the slope infinite."""
-    if isinstance(node, OpNode) and node.op.partials is not None and node.op.scales:
+    if (
+        isinstance(node, OpNode)
+        and node.op.derivatives.partials is not None
+        and node.op.derivatives.scales
+    ):
         return node.pull(g, _wanted(node), [ops.eq(g, 0.0)] * len(node.edges))
     return node.pull(g, _wanted(node))
 

@@ -66,7 +66,7 @@ def _is_number(under: Node | None) -> bool:
 
 
 def _is_pointwise(node: Node) -> bool:
-    return isinstance(node, OpNode) and ops[node.op.name].partials is not None
+    return isinstance(node, OpNode) and ops[node.op.name].derivatives.partials is not None
 
 
 def _by(operand: Result, result: Result, paths: Paths, pointwise: bool) -> Any:

@@ -124,7 +124,7 @@ class Calls:
         return given
 
     def is_transform(self, name: str) -> bool:
-        return name in ops and ops[name].transform is not None
+        return name in ops and ops[name].host.transform is not None
 
     def derivative(self, name: str, args: list[Any], keywords: dict[str, Any], span: Span) -> Any:
         """What a transform of a function gives: a function, or its derivative at a point."""
@@ -148,7 +148,7 @@ class Calls:
         found = self.call(made.function, [self._transfer.point(point), *others], {}, span)
         self._transfer.recording = before
         self._findings.tell_flat(linked([found]))
-        if ops[made.name].transform == "scalar" and not isinstance(made.function, Derivative):
+        if ops[made.name].host.transform == "scalar" and not isinstance(made.function, Derivative):
             tensor = stand_in(found)
             if tensor is not None:
                 self._findings.ask(lambda: seed_of_one(tensor, made.name), span)

@@ -34,9 +34,9 @@ def hosted(op: Op, args: Sequence[Any], keywords: Mapping[str, Any], session: Se
     Raises:
         GradError: If it cannot work, whatever the values are that are not known.
     """
-    assert op.infer is not None, f"`{op.name}` does not say what it gives"
+    assert op.statics.infer is not None, f"`{op.name}` does not say what it gives"
     bound, params = bind_host(op, args, keywords)
-    return op.infer(Known(session), *bound, **params)
+    return op.statics.infer(Known(session), *bound, **params)
 
 
 class Known:

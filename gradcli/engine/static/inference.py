@@ -54,7 +54,7 @@ def bound_result(name: str, named: Mapping[str, Any]) -> Any:
 
 def _added(op: Op, items: Any) -> Any:
     """What an op that adds the items of a list or tuple gives; None where it is one of a tensor."""
-    if op.on_items is None or not isinstance(items, (list, tuple)):
+    if op.host.on_items is None or not isinstance(items, (list, tuple)):
         return None
     kinds = {v.kind if isinstance(v, Value) else "list" for v in items}
     if isinstance(items, list) and "list" in kinds <= {"number", "list"}:

@@ -70,13 +70,13 @@ def _sees(i: ir.Instruction, own: frozenset[int]) -> bool:
     operands = list(visit.operands(i))
     if any(isinstance(o, ir.Imported) for o in operands):
         return True
-    if any(isinstance(o, ir.Builtin) and ops[o.name].sees for o in operands):
+    if any(isinstance(o, ir.Builtin) and ops[o.name].host.sees for o in operands):
         return True  # whoever calls it
     match i:
         case ir.CallBuiltin(name=name) if name not in ops:
             return True  # the twin of an operation that changes its argument in place
         case ir.Apply(op=name) | ir.CallBuiltin(name=name):
-            return ops[name].sees and not all(isinstance(o, ir.Const) for o in operands)
+            return ops[name].host.sees and not all(isinstance(o, ir.Const) for o in operands)
         case ir.Method(name=name) | ir.GetAttribute(name=name):
             from gradcli.engine.run.language.members import UNRECORDED
 

@@ -206,7 +206,7 @@ class Steps:
         values: Sequence[Any],
     ) -> Any:
         """What the twin of an op gives that changes a value in place."""
-        if ops[name].turned is not None:
+        if ops[name].memory.turned is not None:
             return self._transfer.turned(x, found, inside=bool(self._calls.depth))
         return self._transfer.changed(x, found, span, operands, values)
 

@@ -166,9 +166,9 @@ class Transfer:
             if error.diagnostics[0].code in _CERTAIN:
                 self.findings.refuse(error, span, operands, values)
             return unknown(linked(values) if self.recording else Link())
-        if self.objects and name in ops and ops[name].host is None and _is_open(values):
+        if self.objects and name in ops and ops[name].host.call is None and _is_open(values):
             return unknown(linked(values))
-        if name in ops and ops[name].flat:
+        if name in ops and ops[name].derivatives.flat:
             found = flattened(found, name, span, values)
         return found if self.recording else steady(found)
 
@@ -201,7 +201,7 @@ class Transfer:
     def _of_bound(self, name: str, named: Mapping[str, Any], span: Span) -> Any:
         if name in ("eq", "ne"):
             return self._given(name, [*named.values()], {}, span)
-        if ops[name].host is not None:
+        if ops[name].host.call is not None:
             return self._given(name, *unbound(name, named), span)
         return bound_result(name, {k: plain(v) for k, v in named.items()})
 
@@ -211,8 +211,8 @@ class Transfer:
                 self._compared(name, left, right, span)
                 if UNSURE not in (left.known, right.known) and None in (left.shape, right.shape):
                     return constant((left.known == right.known) is (name == "eq"))
-        if name in ops and ops[name].host is not None:
-            if ops[name].keeps:
+        if name in ops and ops[name].host.call is not None:
+            if ops[name].host.keeps:
                 self.out_of_sight([*args, *keywords.values()])
             return hosted(ops[name], args, keywords, self.session)
         return result(name, [plain(a) for a in args], {k: plain(v) for k, v in keywords.items()})

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 from gradcli.engine.ops import statics
-from gradcli.engine.ops.op import Op, Rule
+from gradcli.engine.ops.op import Op
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.carrier import Carrier
 from gradcli.engine.values.data import NUMBERS, dtype_of, is_whole
@@ -82,7 +82,7 @@ class Value(Carrier):
     def apply(self, op: Op, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
         """What the op gives, of which the shape at most is known."""
         found = inferred(op, args, params)
-        return found if op.number is not None else _as_part(found, args)
+        return found if op.value.number is not None else _as_part(found, args)
 
 
 def _as_part(found: Any, args: Sequence[Any]) -> Any:
@@ -202,43 +202,43 @@ def inferred(op: Op, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
         GradError: If the sizes cannot fit, whatever the values.
     """
     link = joined([a.link for a in args if isinstance(a, Value)])
-    if op.number is not None and not link.varies:
+    if op.value.number is not None and not link.varies:
         plain = [_known(a) for a in args]
         if all(type(p) in NUMBERS for p in plain):
-            found = constant(op.number(*plain, **params))
+            found = constant(op.value.number(*plain, **params))
             kind = _kind(op, args)
             if kind == "number" or found.dtype == _rule(op)(*args, **params):
                 return Value((), found.dtype, found.link, found.known, kind, NEW)
     shapes = [_shape_of(a) for a in args]
     sized = all(s is not None or a is None for s, a in zip(shapes, args, strict=True))
-    if op.body is not None and op.shape is None:
+    if op.value.body is not None and op.statics.shape is None:
         return _composed(op, args, params) if sized else unknown(link)
     shape: Any = None
-    if sized and op.shape is not None:
-        shape = op.shape(*shapes, **params)
+    if sized and op.statics.shape is not None:
+        shape = op.statics.shape(*shapes, **params)
     elif sized and op.elementwise:
         shape = broadcast(*(s for s in shapes if s is not None))
-    if not isinstance(op.dtype, list):
-        return _result(op, args, shape, op.dtype(*args, **params), link)
+    if not isinstance(op.statics.dtype, list):
+        return _result(op, args, shape, op.statics.dtype(*args, **params), link)
     if shape is None or len(shape) > _MOST_RESULTS:
         return unknown(link)
-    rules = op.dtype * len(shape) if len(op.dtype) == 1 else op.dtype
+    rules = op.statics.dtype * len(shape) if len(op.statics.dtype) == 1 else op.statics.dtype
     return tuple(
         _result(op, args, s, rule(*args, **params), link)
         for s, rule in zip(shape, rules, strict=True)
     )
 
 
-def _rule(op: Op) -> Rule:
+def _rule(op: Op) -> Callable[..., Any]:
     """The rule for the dtype of an op of one result."""
-    assert not isinstance(op.dtype, list)
-    return op.dtype
+    assert not isinstance(op.statics.dtype, list)
+    return op.statics.dtype
 
 
 def _composed(op: Op, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
     """What an op made of others gives; what they make of no argument is known."""
-    assert op.body is not None
-    found = op.body(*args, **params)
+    assert op.value.body is not None
+    found = op.value.body(*args, **params)
     parts = found if isinstance(found, tuple) else (found,)
     if all(isinstance(p, Value) for p in parts):
         return found
@@ -250,9 +250,9 @@ def _result(
     op: Op, args: Sequence[Any], shape: Shape | None, dtype: str | None, link: Link
 ) -> Value:
     """One result of an op; a gradient goes through it only if it is of floats."""
-    ways = op.differentiable or op.body is not None
+    ways = op.differentiable or op.value.body is not None
     smooth = ways and not is_whole(dtype)
-    memory = args[0].memory if op.view and isinstance(args[0], Value) else NEW
+    memory = args[0].memory if op.memory.view and isinstance(args[0], Value) else NEW
     kind = _kind(op, args)
     return Value(shape, dtype, link if smooth else link.cut(), kind=kind, memory=memory)
 
@@ -260,7 +260,7 @@ def _result(
 def _kind(op: Op, args: Sequence[Any]) -> str | None:
     """Numbers where all arguments are and the op has a value on numbers, else tensors."""
     kinds = {a.kind if isinstance(a, Value) else "number" for a in args if a is not None}
-    if "tensor" in kinds or op.number is None:
+    if "tensor" in kinds or op.value.number is None:
         return "tensor"
     return "number" if kinds <= {"number"} else None
 

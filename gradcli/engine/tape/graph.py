@@ -13,6 +13,7 @@ from gradcli.engine.values.carrier import Like
 from gradcli.engine.values.data import np
 
 if TYPE_CHECKING:  # making a protocol takes as long as importing a room
+    from gradcli.engine.values.entry import Derivatives, Memory, Static, Tape, Value
     from gradcli.source import Span
 
     class Recordable(Protocol):
@@ -21,32 +22,17 @@ if TYPE_CHECKING:  # making a protocol takes as long as importing a room
         """
 
         name: str
-        fields: tuple[str, ...]
-        folds: bool
-        number: Callable[..., Any] | None
-        body: Callable[..., Any] | None
-        shape: Callable[..., Any] | None
-        view: bool
-        layouts: list[Callable[..., Any]]
         variadic: bool
-        reads: tuple[tuple[bool, ...], ...]
-        saves: tuple[bool, ...]
-        saves_out: bool
-        guards: tuple[tuple[bool, ...], ...] | None
-        guarded: tuple[bool, ...]
-        scales: bool
-        chooses: bool
-        batch: Callable[..., Any] | None
-        partials: tuple[Any, ...] | None
-        guards_out: bool
-        guarded_fields: tuple[int, ...]
+        differentiable: bool
+        value: Value
+        derivatives: Derivatives
+        tape: Tape
+        statics: Static
+        memory: Memory
 
-        @property
-        def differentiable(self) -> bool: ...
+        def evaluate(self, args: Sequence[Any], params: Mapping[str, Any]) -> Any: ...
 
-        def value(self, args: Sequence[Any], params: Mapping[str, Any]) -> Any: ...
-
-        def value_on_tensors(
+        def evaluate_on_tensors(
             self, args: Sequence[Any], data: Sequence[Any], params: Mapping[str, Any]
         ) -> Any: ...
 

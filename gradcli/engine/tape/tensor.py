@@ -101,7 +101,9 @@ class Tensor(Carrier):
 
     def apply(self, op: Recordable, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
         """What the op makes of the arguments, recorded where that is wanted."""
-        return apply(op, args, params, None) if op.body is None else composed(op, args, params)
+        return (
+            apply(op, args, params, None) if op.value.body is None else composed(op, args, params)
+        )
 
     def plain(self) -> Data:
         """The array or number that it holds."""
@@ -305,7 +307,7 @@ class OpNode(NodeOfOp):
         """What marks go through the rules of a linear op by: a factor that moves itself is not
         zero for good.
         """
-        if self.op.batch is None or self.op.partials is not None:
+        if self.op.derivatives.batch is None or self.op.derivatives.partials is not None:
             return self.data
         return [
             x if under is None or not isinstance(x, np.ndarray) else np.where(x == 0, 1.0, x)
@@ -316,7 +318,7 @@ class OpNode(NodeOfOp):
         """Where the partial by each argument is zero whatever the connected ones are, of an
         element-wise op that does not read its result.
         """
-        if self.op.partials is None or self.op.saves_out:
+        if self.op.derivatives.partials is None or self.op.tape.saves_out:
             return [False] * len(self.edges)
         connected = [under is not None for under in self.edges]
         elsewhere = [
@@ -586,8 +588,8 @@ def _node_of_view(x: Tensor, view: View, under: Node, index: int) -> OpNode:
     if view.index is None:
         node.like = Like(x.shape, x.dtype)
     else:
-        assert view.op.shape is not None
-        shapes = view.op.shape(parent.shape, **view.params)
+        assert view.op.statics.shape is not None
+        shapes = view.op.statics.shape(parent.shape, **view.params)
         node.like = tuple(Like(shape, parent.dtype) for shape in shapes)
     return node
 
@@ -681,7 +683,7 @@ def apply(op: Recordable, args: Sequence[Any], params: Mapping[str, Any], site: 
         if node is not None:
             keep_result(node, op, result)
             result.node = node
-    if op.view:
+    if op.memory.view:
         share(result, args[0], op, params, None)
     return result
 
@@ -690,22 +692,22 @@ def composed(op: Recordable, args: Sequence[Any], params: Mapping[str, Any]) -> 
     """What the ops that an op is made of make of the arguments; recorded as one node where PyTorch
     has one.
     """
-    assert op.body is not None
+    assert op.value.body is not None
     under = [(node_of(a), a.index) if isinstance(a, Tensor) else (None, 0) for a in args]
-    out = op.body(*args, **params)
+    out = op.value.body(*args, **params)
     if isinstance(out, Tensor) and out.view is not None and not _lies_on(args, out):
         out.view = None  # of what nobody else has
-    if not op.folds and op.guards is None:
+    if not op.tape.folds and op.tape.guards is None:
         return out
     given = {node for node, _ in under if node is not None}
     results = out if isinstance(out, tuple) else (out,)
     made = [_made(r, given) for r in results]
-    if op.guards is not None:
+    if op.tape.guards is not None:
         for node in {node for node, _ in made if isinstance(node, OpNode)}:
-            _guard(node, args, asked(op, op.guards, op.guarded, [n for n, _ in under]))
-            if op.guards_out:
+            _guard(node, args, asked(op, op.tape.guards, op.tape.guarded, [n for n, _ in under]))
+            if op.tape.guards_out:
                 _guard_results(node, results)
-    if op.folds and any(node is not None for node, _ in made):
+    if op.tape.folds and any(node is not None for node, _ in made):
         kept = tuple(like_of(a) if isinstance(a, Tensor) else a for a in args)
         folded = CompositeNode(op, kept, params, under, made)
         _name_parts(folded, given)
@@ -766,7 +768,9 @@ def cut(x: Tensor) -> None:
 def named(op: Recordable, results: Iterable[Any]) -> tuple[Any, ...]:
     """Several results, with their names where the op gives any."""
     return (
-        Fields(op.name.removesuffix("_along"), op.fields, results) if op.fields else tuple(results)
+        Fields(op.name.removesuffix("_along"), op.statics.fields, results)
+        if op.statics.fields
+        else tuple(results)
     )
 
 
@@ -789,7 +793,7 @@ def record(
     if not connected:
         return None
     saved, data, kept = [*args], [*args], []
-    for i, wanted in enumerate(asked(op, op.reads, op.saves, edges)):
+    for i, wanted in enumerate(asked(op, op.tape.reads, op.tape.saves, edges)):
         a = args[i]
         if isinstance(a, Tensor):
             if wanted:
@@ -808,8 +812,8 @@ def record(
             (a.version or counter(a)).keep(node, i)
         if type(a) is Tensor:
             guarded.append(a)
-    if op.guards is not None:
-        _guard(node, args, asked(op, op.guards, op.guarded, edges))
+    if op.tape.guards is not None:
+        _guard(node, args, asked(op, op.tape.guards, op.tape.guarded, edges))
     elif guarded:
         node.guards = tuple(guarded)
         node.versions = tuple(map(version_of, guarded))
@@ -850,21 +854,21 @@ def evaluated(
     op: Recordable, args: Sequence[Any], params: Mapping[str, Any]
 ) -> tuple[Any, type[Tensor]]:
     """The op's plain result, a tuple for several, and what it becomes: a number or a tensor."""
-    kind: type[Tensor] = Number if op.number is not None else Tensor
+    kind: type[Tensor] = Number if op.value.number is not None else Tensor
     data = []
     for a in args:
         if isinstance(a, Tensor):
             if type(a) is Tensor:
                 kind = Tensor
-            data.append(array_of(a) if op.view else a.data)
+            data.append(array_of(a) if op.memory.view else a.data)
         else:
             if type(a) not in SCALARS:
                 kind = Tensor
             data.append(a)
     if kind is Number:
-        out = op.value(data, params)
+        out = op.evaluate(data, params)
     else:
-        out = op.value_on_tensors(args, data, params)
+        out = op.evaluate_on_tensors(args, data, params)
     if type(out) is not tuple:
         return placed(op, out, data, 0), kind
     return tuple(placed(op, part, data, i) for i, part in enumerate(out)), kind
@@ -872,9 +876,9 @@ def evaluated(
 
 def placed(op: Recordable, out: Data, data: Sequence[Data], i: int) -> Data:
     """A result on the memory that PyTorch's lies on, in the same order."""
-    if type(out) in NUMBERS or (op.view and memory.shares(out, data[0])):
+    if type(out) in NUMBERS or (op.memory.view and memory.shares(out, data[0])):
         return out
-    return memory.own(out, data, op.layouts[min(i, len(op.layouts) - 1)])
+    return memory.own(out, data, op.memory.layouts[min(i, len(op.memory.layouts) - 1)])
 
 
 def keep_result(node: OpNode, op: Recordable, result: Tensor) -> None:
@@ -887,12 +891,12 @@ def keep_result(node: OpNode, op: Recordable, result: Tensor) -> None:
         node.like = SCALAR
     else:
         node.like = Like(data.shape, dtype_of(data))
-        if op.saves_out or node.keeps:
+        if op.tape.saves_out or node.keeps:
             node.out = data.copy() if node.keeps else data
             version = counter(result)
             version.keep(node, -1)
             node.held = (version,)
-    if op.guards_out:
+    if op.tape.guards_out:
         _guard_results(node, [result])
 
 
@@ -913,19 +917,19 @@ def _record_many(
     node = record(op, args, params, site) if op.differentiable and any(floating) else None
     if node is not None:
         node.like = tuple(map(like_of, results))
-        if op.saves_out or node.keeps:
+        if op.tape.saves_out or node.keeps:
             node.out = out
             node.held = tuple([counter(result) for result in results])
             for result in results:
                 if type(result.data) not in NUMBERS:
                     counter(result).keep(node, -1)
-        if op.guards_out:
-            _guard_results(node, [results[i] for i in op.guarded_fields] or results)
+        if op.tape.guards_out:
+            _guard_results(node, [results[i] for i in op.tape.guarded_fields] or results)
         for i, result in enumerate(results):
             if floating[i]:
                 result.node = node
                 result.index = i
-    if op.view:
+    if op.memory.view:
         for i, result in enumerate(results):
             share(result, args[0], op, params, i)
     return named(op, results)
@@ -935,7 +939,7 @@ def share(
     result: Tensor, base: Any, op: Recordable, params: Mapping[str, Any], index: int | None
 ) -> None:
     """Make a view of a result that lies on the memory of the op's first argument."""
-    if op.view and isinstance(base, Tensor) and memory.shares(result.data, base.data):
+    if op.memory.view and isinstance(base, Tensor) and memory.shares(result.data, base.data):
         result.version = shared(base)
         result.view = View(base, op, params, index)
 

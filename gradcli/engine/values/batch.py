@@ -44,13 +44,13 @@ class Batch(Carrier):
 
     def apply(self, op: Any, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
         """What the op makes of each of the values."""
-        if op.body is not None:
-            return op.body(*args, **params)
-        if op.batch is not None:
-            out = op.batch(*map(_in_front, args), **params)
+        if op.value.body is not None:
+            return op.value.body(*args, **params)
+        if op.derivatives.batch is not None:
+            out = op.derivatives.batch(*map(_in_front, args), **params)
             if out is not None:
                 return Batch(out)
-        elif op.elementwise and op.array is not None:
+        elif op.elementwise and op.value.array is not None:
             return Batch(_elementwise(self.count, op, args, params))
         return _one_by_one(self.count, op, args, params)
 
@@ -63,7 +63,7 @@ def _in_front(a: Any) -> Any:
 def _elementwise(count: int, op: Any, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
     rank = max(len(shape_of(a)) for a in args if a is not None)
     aligned = [_aligned(a, rank) if isinstance(a, Batch) else a for a in args]
-    out = np.asarray(op.array(*aligned, **params))
+    out = np.asarray(op.value.array(*aligned, **params))
     shape = broadcast(*(shape_of(a) for a in args if a is not None))
     return np.broadcast_to(out, (count, *shape)) if out.shape != (count, *shape) else out
 

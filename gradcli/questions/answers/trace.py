@@ -338,7 +338,7 @@ def _not_kept(order: Sequence[Node]) -> dict[Node, Any]:
                 value = value[place] if type(value) is tuple else value
             args.append(value)
         if not any(x is None or isinstance(x, Like) for x in args):
-            found[node] = node.op.value(args, node.params)
+            found[node] = node.op.evaluate(args, node.params)
     return found
 
 

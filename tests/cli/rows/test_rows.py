@@ -651,7 +651,7 @@ def test_a_row_in_which_gradcli_fails_is_no_end_of_the_others(cli, monkeypatch, 
         return x
 
     failures = {2.0: ZeroDivisionError("in this row"), 3.0: MemoryError()}
-    monkeypatch.setattr(ops["sin"], "number", sin)
+    monkeypatch.setattr(ops["sin"].value, "number", sin)
     monkeypatch.setattr(scalars, "unary", scalars.unary.__wrapped__)  # not kept for other tests
     rows = ["run", "-e", "sin(x)", "--rows", "-", "-f", "ndjson", "--on-error", policy]
     status, out, err = cli(*rows, stdin="x\n1.0\n2.0\n3.0\n4.0\n")

@@ -17,8 +17,8 @@ from gradcli.engine.values.data import Quiet
 OPS = [
     op
     for op in {id(op): op for op in table().values()}.values()
-    if op.number is not None
-    and op.partials is not None
+    if op.value.number is not None
+    and op.derivatives.partials is not None
     and len(op.args) in (1, 2)
     and needs_no_binding(op)
 ]

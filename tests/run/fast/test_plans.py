@@ -21,7 +21,7 @@ from gradcli.program import load
 from gradcli.questions.asked.request import Options
 from gradcli.source import Span
 
-OPS = [op for op in {id(op): op for op in table().values()}.values() if op.host is None]
+OPS = [op for op in {id(op): op for op in table().values()}.values() if op.host.call is None]
 
 
 def given(x):
@@ -51,7 +51,7 @@ def calls(op):
             yield args, params, *ways(op, params)
 
 
-@by_family([op for op in OPS if op.body is None])
+@by_family([op for op in OPS if op.value.body is None])
 def test_a_plan_takes_down_what_is_taken_down_without_one(op):
     session = Session()
     with Quiet():
@@ -91,7 +91,7 @@ def derived(result, args):
     return made
 
 
-@by_family([op for op in OPS if op.body is not None])
+@by_family([op for op in OPS if op.value.body is not None])
 def test_the_parts_of_an_op_are_recorded_as_without_plans(op):
     session, site = Session(), Site(Span(1, 2), "y")
     with Quiet():

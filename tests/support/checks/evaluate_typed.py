@@ -35,7 +35,7 @@ class _Run:
     def instruction(self, i):
         match i:
             case Do():
-                found = ops[i.op].number(*self.read(i.args), **dict(i.params))
+                found = ops[i.op].value.number(*self.read(i.args), **dict(i.params))
                 self.define((i.target,), (found,))
             case If():
                 (test,) = self.read((i.test,))

@@ -151,7 +151,7 @@ def compared(name: str, info: Any, sample: Any) -> str:
     if name in ORDERED:
         args = [args[i] for i in ORDERED[name]] + args[len(ORDERED[name]) :]
     keywords = {k: ours(v, leaves) for k, v in sample.kwargs.items()}
-    if op.variadic and op.host is None and not isinstance(sample.input, (list, tuple)):
+    if op.variadic and op.host.call is None and not isinstance(sample.input, (list, tuple)):
         args = [args]
     if name == "einsum":
         args = [args[1], *args[0]]

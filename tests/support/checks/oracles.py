@@ -54,7 +54,7 @@ MORE = {  # of ops that have no samples, for their derivatives are tested elsewh
 
 def samples(op: Op) -> list[Sample]:
     """The samples of an entry, or those for what has none."""
-    return [*op.samples(), *MORE.get(op.name, ())]
+    return [*op.page.samples(), *MORE.get(op.name, ())]
 
 
 def cast(a: Any, kind: str) -> Any:
@@ -255,7 +255,7 @@ class Case:
 @cache
 def cases(op: Op) -> list[Case]:
     """An entry at all its samples that can be differentiated; several tests ask of them."""
-    return [Case(op, s) for s in op.samples() if any(floating(a) for a in values(s.args))]
+    return [Case(op, s) for s in op.page.samples() if any(floating(a) for a in values(s.args))]
 
 
 def ulps(a: float, b: float) -> float:

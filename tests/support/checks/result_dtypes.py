@@ -18,7 +18,9 @@ from gradcli.errors import GradError
 OPS = [
     op
     for name, op in table().items()
-    if op.host is None and (op.array or op.body) and ".internal." not in ops.families[name]
+    if op.host.call is None
+    and (op.value.array or op.value.body)
+    and ".internal." not in ops.families[name]
 ]
 ARRAYS_FIRST = "PyTorch makes arrays of both first, so that a tensor without dimensions counts"
 INPUTS = "PyTorch gives the input's dtype, whatever the others hold"

@@ -158,8 +158,13 @@ def samples():
     """Programs of the samples of the operations, with values for their inputs."""
     for name in sorted(ops):
         op = ops[name]
-        if op.name == name and op.method and op.host is None and (op.array or op.body):
-            for s in op.samples():
+        if (
+            op.name == name
+            and op.method
+            and op.host.call is None
+            and (op.value.array or op.value.body)
+        ):
+            for s in op.page.samples():
                 made = _of_sample(op, s)
                 if made is not None:
                     yield name, *made

@@ -49,7 +49,7 @@ def base(op: Any) -> tuple[list[Any], dict[str, Any]] | None:
     first with the most arguments that can be of several dtypes; None where there is none.
     """
     found = None
-    for s in op.samples():
+    for s in op.page.samples():
         args = [np.asarray(a) if isinstance(a, (list, tuple)) else a for a in s.args]
         empty = any(isinstance(a, np.ndarray) and a.size == 0 for a in args)
         if "dtype" in s.params or empty or not varying(op, args):

@@ -21,7 +21,7 @@ NUMBERS = {
     "bool": (False, True),
 }
 EXAMPLE = {"float": 1.5, "int": 2, "bool": True}
-OPS = sorted(name for name in ops if ops[name].number is not None and ops[name].name == name)
+OPS = sorted(name for name in ops if ops[name].value.number is not None and ops[name].name == name)
 OF_MACHINE_CODE = {"alone", "inner_product"}
 """Those that code in Python has not."""
 
@@ -36,13 +36,13 @@ class Case:
     def value(self, numbers):
         """The op's own value, None where it is an error or of another type."""
         try:
-            found = ops[self.name].number(*numbers, *self.left_out, **self.params)
+            found = ops[self.name].value.number(*numbers, *self.left_out, **self.params)
         except Exception:
             return None
         return found if TYPES.get(type(found)) == self.kind else None
 
     def points(self, rng, count):
-        samples = [*ops[self.name].samples(), *ops[self.name].known()]
+        samples = [*ops[self.name].page.samples(), *ops[self.name].page.known()]
         scalars = [s.args for s in samples if all(type(a) in TYPES for a in s.args)]
         yield from (a for a in scalars if tuple(TYPES[type(x)] for x in a) == self.types)
         edges = [NUMBERS[t] for t in self.types]
@@ -71,13 +71,13 @@ def random_number(rng, type):
 def cases(names, kinds):
     for name in names:
         op = ops[name]
-        several = {repr(s.params): s.params for s in (*op.samples(), *op.known())}
+        several = {repr(s.params): s.params for s in (*op.page.samples(), *op.page.known())}
         for params in several.values():
             for count in range(len(op.args) - op.optional, len(op.args) + 1):
                 left_out = [None] * (len(op.args) - count)
                 for types in product(kinds, repeat=count):
                     try:
-                        one = op.number(*map(EXAMPLE.get, types), *left_out, **params)
+                        one = op.value.number(*map(EXAMPLE.get, types), *left_out, **params)
                     except Exception:
                         continue
                     yield Case(name, types, params, left_out, TYPES[type(one)])

@@ -38,5 +38,7 @@ def _reads(i: Do, asked: Sequence[bool]) -> bool:
     """Whether a rule of an op reads one of some arguments."""
     op = ops[i.op]
     return op.variadic or any(
-        kept and is_asked for row in op.reads for kept, is_asked in zip(row, asked, strict=False)
+        kept and is_asked
+        for row in op.tape.reads
+        for kept, is_asked in zip(row, asked, strict=False)
     )

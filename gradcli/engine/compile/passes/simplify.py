@@ -125,7 +125,7 @@ class Simple:
         elif i.op == ops.passed.name:
             return  # a product with an element that is 1.0 is a node, one with the number is none
         elif not any(isinstance(a, Value) for a in args):
-            number = ops[i.op].number
+            number = ops[i.op].value.number
             found: Any = None
             if number is not None:
                 with suppress(GradError, ArithmeticError, ValueError):  # which are to be met there

@@ -411,7 +411,7 @@ class _Writer:
         """What an op gives: on floats some are Python's operators."""
         args = [self.operand(x) for x in i.args]
         op = ops[i.op]
-        if op.number is None or any(map(is_array, map(type_of, (i.target, *i.args)))):
+        if op.value.number is None or any(map(is_array, map(type_of, (i.target, *i.args)))):
             return self.on_arrays(i, args)
         params = {name: value for name, value in i.params if value != op.params[name]}
         types = [type_of(x) for x in i.args]
@@ -486,9 +486,12 @@ class _Writer:
 
     def called(self, i: Do, args: list[ast.expr], params: Mapping[str, object]) -> ast.expr:
         """A call of the op's value on numbers."""
-        number = ops[i.op].number
+        number = ops[i.op].value.number
         assert number is not None
-        if number in (ops.alone.number, ops.inner_product.number):  # which would be slower so
+        if number in (
+            ops.alone.value.number,
+            ops.inner_product.value.number,
+        ):  # which would be slower so
             of = dict(i.params).get("of", ops.matmul.name)
             reason = f"`{of}` of a tensor with dimensions, without machine code"
             raise NotCompilable(reason, i.span)

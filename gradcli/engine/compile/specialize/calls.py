@@ -144,7 +144,7 @@ class Calls:
 
     def apply(self, op: Op, named: Mapping[str, Any], arguments: ir.Named) -> Any:
         """A built-in whose arguments are bound to their names."""
-        if op.pure and op.transform is None and all(map(is_known, named.values())):
+        if op.host.pure and op.host.transform is None and all(map(is_known, named.values())):
             function = call.bound(op, arguments, Site(self._trace.span, ""))
             found = self._known(function, *named.values())
             if not isinstance(found, Iterator):
@@ -153,13 +153,17 @@ class Calls:
 
     def by_name(self, op: Op, args: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
         """A built-in called with any arguments."""
-        if op.pure and op.transform is None and all(map(is_known, (*args, *keywords.values()))):
+        if (
+            op.host.pure
+            and op.host.transform is None
+            and all(map(is_known, (*args, *keywords.values())))
+        ):
             function = call.by_name(op, Site(self._trace.span, ""))
             found = self._known(function, *args, **keywords)
             if not isinstance(found, Iterator):
                 return found
         return self._bound_op(
-            op, lambda: (bind_host if op.host is not None else bind)(op, args, keywords)
+            op, lambda: (bind_host if op.host.call is not None else bind)(op, args, keywords)
         )
 
     def _known(self, function: Callable[..., Any], *args: Any, **keywords: Any) -> Any:
@@ -198,10 +202,10 @@ class Calls:
 
     def _bound_op(self, op: Op, bound: Callable[[], tuple[Sequence[Any], Any]]) -> Any:
         args, params = bound()
-        if op.host is not None:
+        if op.host.call is not None:
             return self._hosted(op, args, params)
-        if op.on_items is not None and isinstance(args[0], (list, tuple)):
-            found = op.on_items(self, args[0], params, None)
+        if op.host.on_items is not None and isinstance(args[0], (list, tuple)):
+            found = op.host.on_items(self, args[0], params, None)
             if found is not None:
                 return found
         for a in args:
@@ -210,13 +214,15 @@ class Calls:
         return self._trace.tensors.owned(op, self._trace.do(op, args, params), args)
 
     def _hosted(self, op: Op, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
-        if op.traced is None:
+        if op.host.traced is None:
             reason = f"`{op.name}`" + (
-                " draws random numbers" if not op.pure else " of what is known only when it runs"
+                " draws random numbers"
+                if not op.host.pure
+                else " of what is known only when it runs"
             )
             raise self._trace.refused(reason)
         try:
-            return op.traced(self, *args, **params)
+            return op.host.traced(self, *args, **params)
         except (TypeError, ValueError):
             raise self._trace.refused(f"`{op.name}` of these arguments") from None
 

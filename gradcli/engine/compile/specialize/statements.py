@@ -427,7 +427,7 @@ class Statements:
             return self._calls.apply(op, named, i.arguments)
         rest = [named.get(name) for name in op.args[1:]]
         several = len(named) > 1 + sum(x is not None for x in rest)
-        if not op.inplace or op.turned is not None or several or op.body:
+        if not op.memory.inplace or op.memory.turned is not None or several or op.value.body:
             raise self._trace.refused(f"`{op.name}_` with these arguments")
         self._trace.change(op, receiver, rest)
         return receiver

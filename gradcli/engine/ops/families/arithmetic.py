@@ -456,7 +456,7 @@ float_power: Op = elementwise(
     saves=("input", "exponent"),
     node=_power_node,
     samples=points.powers,
-    known=pow_.known,
+    known=pow_.page.known,
     bad=lambda: (UNFIT,),
 )
 

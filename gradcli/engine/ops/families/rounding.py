@@ -110,7 +110,7 @@ round_: Op = elementwise(
     "round",
     args=("input",),
     params={"decimals": None},
-    host=_round_value,
+    call=_round_value,
     infer=_rounded,
     traced=_traced,
     doc="input rounded to a number of decimals, a half to the even side. Its derivative is 0. "

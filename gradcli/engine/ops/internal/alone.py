@@ -44,11 +44,11 @@ class Element(Carrier):
         return isinstance(self._value, Carrier) and self._value.recorded
 
     def apply(self, op: Op, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
-        if op.body is not None:
-            return op.body(*args, **params)
+        if op.value.body is not None:
+            return op.value.body(*args, **params)
         inside = list(map(_inside, args))
         wide = tuple(isinstance(x, Element) and x._wide for x in args)
-        if not any(wide) or op.is_exact(*inside, **params):
+        if not any(wide) or op.value.is_exact(*inside, **params):
             return Element(op(*inside, **params), any(wide))
         return Element(alone(*inside, of=op.name, wide=wide, known=tuple(params.items())))
 
@@ -74,15 +74,15 @@ Known: TypeAlias = Sequence[tuple[str, Any]]
 def _number(*numbers: Any, of: str, wide: Sequence[bool], known: Known = ()) -> Any:
     arrays = [np.array([x]) if w else x for x, w in zip(numbers, wide, strict=True)]
     with Quiet():
-        return ops[of].array(*arrays, **dict(known)).item()
+        return ops[of].value.array(*arrays, **dict(known)).item()
 
 
 def _array(*arrays: Any, of: str, wide: Sequence[bool], known: Known = ()) -> Any:
-    return ops[of].array(*arrays, **dict(known))
+    return ops[of].value.array(*arrays, **dict(known))
 
 
 def _dtype(*args: Any, of: str, wide: Sequence[bool], known: Known = ()) -> Any:
-    return ops[of].dtype(*args, **dict(known))
+    return ops[of].statics.dtype(*args, **dict(known))
 
 
 @cache
@@ -94,9 +94,9 @@ def stands_alone(of: str, wide: Sequence[bool], known: Known) -> bool:
     columns: list[Any] = [np.array(n) if w else n[0] for n, w in zip(numbers, wide, strict=True)]
     try:
         with Quiet():
-            whole = ops[of].array(*columns, **dict(known))
+            whole = ops[of].value.array(*columns, **dict(known))
             parts = [
-                ops[of].array(
+                ops[of].value.array(
                     *(c[k : k + 1] if w else c for c, w in zip(columns, wide, strict=True)),
                     **dict(known),
                 )

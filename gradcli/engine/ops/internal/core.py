@@ -185,7 +185,11 @@ def _view_update_each(base: Data, part: Data, chain: Chain) -> Data | None:
     count = max(len(base), len(part))
     out = region = np.array(np.broadcast_to(base, (count, *base.shape[1:])), order="C")
     for view, params, index in chain:
-        found = None if index is not None or view.batch is None else view.batch(region, **params)
+        found = (
+            None
+            if index is not None or view.derivatives.batch is None
+            else view.derivatives.batch(region, **params)
+        )
         if found is None or not memory.shares(found, out):
             return None
         region = found

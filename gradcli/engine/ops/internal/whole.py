@@ -64,7 +64,7 @@ assembled: Op = op(
 def _owned(out: Data, *args: Data, by: str, index: int) -> Data:
     if any(memory.shares(out, a) for a in args):
         out = out.copy(order="K")
-    layouts = ops[by].layouts
+    layouts = ops[by].memory.layouts
     if not layouts or not out.ndim:
         return out
     return layouts[min(index, len(layouts) - 1)](out, args)
@@ -153,7 +153,7 @@ unrow: Op = op(
     params={"size": REQUIRED},
     doc="Zeros of the shape `size` with g at a place: the transpose of `row`.",
     source="a linear map; the cotangent goes back by its transpose",
-    array=lambda g, at, size: ops.unindex.array(g, index=at, size=size),
+    array=lambda g, at, size: ops.unindex.value.array(g, index=at, size=size),
     shape=lambda g, at, size: size,
     dtype=lambda g, at, size: dtype_of(g),
     batch=_unrow_batch,
@@ -176,7 +176,7 @@ with_row: Op = op(
     args=("input", "value", "at"),
     doc="The input with `input[at] = value` done, at a place that is known only when code runs.",
     source="indexing",
-    array=lambda x, value, at: ops.set_at.array(x, value, index=at),
+    array=lambda x, value, at: ops.set_at.value.array(x, value, index=at),
     shape=lambda x, value, at: x,
     dtype=lambda x, value, at: dtype_of(x),
     batch=_with_row_batch,

@@ -28,19 +28,19 @@ def named(name: str) -> Operation | None:
 
 def operation(op: Op, family: str) -> Operation:
     """What the entry says; `family` is the heading that it stands under."""
-    parts = (op, *map(ops.__getitem__, op.by))
+    parts = (op, *map(ops.__getitem__, op.host.by))
     return Operation(
         name=op.name,
         aliases=op.aliases,
         family=family,
         signature=op.usage,
-        meaning=" ".join(op.doc.split()),
+        meaning=" ".join(op.page.doc.split()),
         derivative=cotangents(op),
-        differentiable=op.differentiable or op.body is not None or bool(op.by),
-        kinks=tuple(_kink(op.name, part, k) for part in parts for k in part.known()),
-        source=op.source,
+        differentiable=op.differentiable or op.value.body is not None or bool(op.host.by),
+        kinks=tuple(_kink(op.name, part, k) for part in parts for k in part.page.known()),
+        source=op.page.source,
         method=op.method,
-        inplace=op.inplace,
+        inplace=op.memory.inplace,
     )
 
 

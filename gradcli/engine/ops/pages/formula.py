@@ -65,13 +65,13 @@ class Symbol(Carrier):
     def apply(self, op: Op, args: Sequence[Any], params: Mapping[str, Any]) -> Symbol:
         """The formula of an op on symbols and numbers."""
         shape = _shape(op, args, params)
-        own = None if op.said is None else op.said(*args, **params)
+        own = None if op.page.said is None else op.page.said(*args, **params)
         if own is not None:
             made: Symbol = Symbol(own, shape) if isinstance(own, str) else own.shaped(shape)
             return made
         said = {k: v for k, v in params.items() if v is not op.params.get(k)}
-        if op.infix is not None and not said:
-            return _operation(*op.infix, args, shape)
+        if op.page.infix is not None and not said:
+            return _operation(*op.page.infix, args, shape)
         if ".internal." in ops.families[op.name]:
             raise _Unnamed
         words = [*(_grouped(a, 0) for a in args), *(f"{k}={written(v)}" for k, v in said.items())]
@@ -104,7 +104,7 @@ def cotangents(op: Op) -> dict[str, str]:
 
 
 def _formula(op: Op, place: int) -> str | None:
-    rules: Sequence[Any] = op.partials or op.vjp or (None,) * (place + 1)
+    rules: Sequence[Any] = op.derivatives.partials or op.derivatives.vjp or (None,) * (place + 1)
     rule = rules[place]
     if rule is None:
         return None
@@ -120,7 +120,7 @@ def _formula(op: Op, place: int) -> str | None:
         many = isinstance(shape, list)
         out = _results("out", op, shape) if many else Symbol("out", shape)
         g = _results("g", op, shape) if many else Symbol("g", shape)
-        if op.partials is not None:
+        if op.derivatives.partials is not None:
             found = _weighted(g, rule(out, *args, **params) if callable(rule) else rule)
         else:
             found = (
@@ -142,13 +142,13 @@ def _weighted(g: Any, partial: Any) -> Any:
 
 
 def _results(name: str, op: Op, shapes: Sequence[tuple[int, ...]]) -> tuple[Symbol, ...]:
-    fields = op.fields or tuple(str(i) for i in range(len(shapes)))
+    fields = op.statics.fields or tuple(str(i) for i in range(len(shapes)))
     return tuple(Symbol(f"{name}.{field}", s) for field, s in zip(fields, shapes, strict=True))
 
 
 def _point(op: Op) -> Sample | None:
     """Shapes and parameters to run the rules with: those of the first sample."""
-    return next(iter(op.samples()), None)
+    return next(iter(op.page.samples()), None)
 
 
 def _names(op: Op, point: Sample) -> Sequence[str]:
@@ -167,8 +167,8 @@ def _symbol(name: str, value: Any) -> Any:
 
 def _shape(op: Op, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
     shapes = [() if type(a) in SCALARS else a.shape for a in args]
-    if op.shape is not None:
-        return op.shape(*shapes, **params)
+    if op.statics.shape is not None:
+        return op.statics.shape(*shapes, **params)
     return broadcast(*shapes)
 
 

@@ -154,7 +154,7 @@ def _op(instruction: ir.Instruction | None) -> Any:
     match instruction:
         case ir.Operator() as i if (i.operator, len(i.args)) in OPS:
             return ops[OPS[i.operator, len(i.args)]] if i.operator != "[]" else None
-        case ir.Apply() as i if (op := ops[i.op]).host is None and op.pure:
+        case ir.Apply() as i if (op := ops[i.op]).host.call is None and op.host.pure:
             names = tuple(name for name, _ in i.arguments)
             return op if names == op.args else None
     return None

@@ -38,7 +38,7 @@ _EXACT = 2**53  # ints below are floats as they are
 
 def unary(op: Op, general: Function) -> Function:
     """The op of one argument; `general` does it for others than these."""
-    function = None if op.partials is None else one_call(op)
+    function = None if op.derivatives.partials is None else one_call(op)
     if function is None:
         return general
     array, double = np.ndarray, np.dtype(np.float64)
@@ -84,7 +84,7 @@ def unary(op: Op, general: Function) -> Function:
 
 def binary(op: Op, general: Function) -> Function:
     """The op of two arguments, of which one has dimensions."""
-    function = None if op.partials is None else one_call(op)
+    function = None if op.derivatives.partials is None else one_call(op)
     if function is None:
         return general
     array, double = np.ndarray, np.dtype(np.float64)
@@ -207,8 +207,8 @@ def _way(op: Op, connected: tuple[bool, bool]) -> tuple[bool, bool, bool, bool, 
 
 def _asked(op: Op, connected: tuple[bool, ...]) -> tuple[tuple[bool, ...], tuple[bool, ...]]:
     """Which arguments the rules of the connected ones read, and which they refuse changes of."""
-    keeps = _columns(op.reads, connected)
-    return keeps, keeps if op.guards is None else _columns(op.guards, connected)
+    keeps = _columns(op.tape.reads, connected)
+    return keeps, keeps if op.tape.guards is None else _columns(op.tape.guards, connected)
 
 
 def _columns(rows: Sequence[Sequence[bool]], connected: Sequence[bool]) -> tuple[bool, ...]:
@@ -218,7 +218,7 @@ def _columns(rows: Sequence[Sequence[bool]], connected: Sequence[bool]) -> tuple
 
 def _finish(op: Op) -> Callable[[OpNode, Tensor], None] | None:
     """How a node takes down a result that its rules read or that it refuses changes of."""
-    saves, guards = op.saves_out, op.guards_out
+    saves, guards = op.tape.saves_out, op.tape.guards_out
     if not saves and not guards:
         return None
 

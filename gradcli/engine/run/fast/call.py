@@ -36,20 +36,20 @@ def bound(op: Op, arguments: Named, site: Site | None) -> Function:
     Element-wise ops on numbers, the steps of scalar loops, get a short way of their own.
     """
     names = tuple(name for name, _ in arguments)
-    if op.host is None and names == op.args and _has_short_way(op):
+    if op.host.call is None and names == op.args and _has_short_way(op):
         return by_place(op, site)
     if not _is_complete(op, names):
         free = by_name(op, site)
         return lambda session, *values: free(session, **dict(zip(names, values, strict=True)))
     gather = _gathered(op, names)
     parameters = _parameters(op, arguments)
-    host = op.host
+    host = op.host.call
     if host is not None:
 
         def on_values(session: Session, *values: Any) -> Any:
             return host(session, *gather(values), **parameters(values))
 
-        return _placed(on_values, site) if op.by and site is not None else on_values
+        return _placed(on_values, site) if op.host.by and site is not None else on_values
 
     fixed = _fixed(op, arguments)
     if fixed is None:
@@ -70,7 +70,7 @@ def bound(op: Op, arguments: Named, site: Site | None) -> Function:
 
 def twin(op: Op, arguments: Named, site: Site | None) -> Function:
     """The method `name_` that does the op in place, where it has one; bound like the op."""
-    if not op.inplace:
+    if not op.memory.inplace:
         return lambda session, *values: _refuse_inplace(op)
     names = tuple(name for name, _ in arguments)
     plain = bound(op, arguments, site)
@@ -249,19 +249,19 @@ def _keyed(op: Op, key: Any) -> Function:
 
 
 def _has_short_way(op: Op) -> bool:
-    return op.number is not None and len(op.args) in (1, 2) and needs_no_binding(op)
+    return op.value.number is not None and len(op.args) in (1, 2) and needs_no_binding(op)
 
 
 def by_name(op: Op, site: Site | None) -> Function:
     """The op called with any arguments by place and name, which are bound at each call."""
-    host = op.host
+    host = op.host.call
     if host is not None:
 
         def on_values(session: Session, /, *args: Any, **keywords: Any) -> Any:
             bound, params = bind_host(op, args, keywords)
             return host(session, *bound, **params)
 
-        return on_values if site is None or not op.by else _placed(on_values, site)
+        return on_values if site is None or not op.host.by else _placed(on_values, site)
 
     def on_tensors(session: Session, /, *args: Any, **keywords: Any) -> Any:
         bound, params = bind(op, args, keywords)
@@ -272,7 +272,7 @@ def by_name(op: Op, site: Site | None) -> Function:
 
 def twin_by_name(op: Op, site: Site | None) -> Function:
     """The method `name_` called with any arguments, which are bound at each call."""
-    if not op.inplace:
+    if not op.memory.inplace:
         return lambda session, /, *args, **keywords: _refuse_inplace(op)
     plain = by_name(op, site)
 
@@ -331,8 +331,8 @@ _GONE_THROUGH = (list, tuple, range, dict, set, Iterator, *VIEWS)
 def _done(
     op: Op, session: Session, args: Sequence[Any], params: Mapping[str, Any], site: Site | None
 ) -> Any:
-    if op.on_items is not None and isinstance(args[0], _GONE_THROUGH):
-        found = op.on_items(session, args[0], params, session.as_one(op, site))
+    if op.host.on_items is not None and isinstance(args[0], _GONE_THROUGH):
+        found = op.host.on_items(session, args[0], params, session.as_one(op, site))
         if found is not None:
             return found
     try:
@@ -342,8 +342,8 @@ def _done(
             raise
         from gradcli.engine.run.session.classes import is_sequence, operated
 
-        if op.on_items is not None and is_sequence(args[0]):
-            return op.on_items(session, args[0], params, session.as_one(op, site))
+        if op.host.on_items is not None and is_sequence(args[0]):
+            return op.host.on_items(session, args[0], params, session.as_one(op, site))
         return operated(op, args, params)
     return session.do(op, operands, params, site)
 
@@ -361,13 +361,13 @@ def changed(
 
     rest = session.operands(op, [x, *rest], site)[1:]
     recording = session.recording
-    if op.body is not None:
+    if op.value.body is not None:
         return replace(
             x, rest, lambda args: session.do(op, args, params, site), site, recording=recording
         )
     if session.keep:
         session.mark([x, *rest])
-    if op.turned is not None:
+    if op.memory.turned is not None:
         return turned(op, x, params, site, recording=recording)
     return apply_inplace(op, x, rest, params, site, recording=recording)
 

@@ -57,16 +57,18 @@ class Plan:
     ) -> None:
         data = [x.data if type(x) is Tensor else x for x in args]
         self.value = function_of(op, data, params, result.data)
-        self.lies = op.layouts[0] is in_order or type(result.data) is float or result.ndim == 1
+        self.lies = (
+            op.memory.layouts[0] is in_order or type(result.data) is float or result.ndim == 1
+        )
         self.like = like_of(result.data)
         self.wanted = [under is not None for under in edges]
         recorded = op.differentiable and any(self.wanted)
         tensors = [i for i, x in enumerate(args) if type(x) is Tensor and recorded]
-        reads = asked(op, op.reads, op.saves, edges) if tensors else ()
+        reads = asked(op, op.tape.reads, op.tape.saves, edges) if tensors else ()
         self.kept = [i for i in tensors if reads[i]]
         guards = reads
-        if tensors and op.guards is not None:
-            guards = asked(op, op.guards, op.guarded, edges)
+        if tensors and op.tape.guards is not None:
+            guards = asked(op, op.tape.guards, op.tape.guarded, edges)
         self.guarded = [i for i in tensors if guards[i]]
         self.saved = tuple([like_of(x.data) if type(x) is Tensor else x for x in args])
         self.pulls: dict[type, Callable[[list[Any]], Sequence[Any]] | None] = {}
@@ -129,8 +131,8 @@ def by_plan(
     """
     array, double = np.ndarray, np.dtype(np.float64)
     plans: dict[Any, Plan | Parts | None] = {}
-    is_view, takes_floats = op.view, not op.view
-    tells, records = op.saves_out or op.guards_out, op.differentiable
+    is_view, takes_floats = op.memory.view, not op.memory.view
+    tells, records = op.tape.saves_out or op.tape.guards_out, op.differentiable
 
     def call(session: Session, site: Site | None, *args: Any) -> Any:
         if session.keep or not session.recording:
@@ -227,7 +229,7 @@ def by_plan(
         if key in plans:
             if not _is_usual(args, result):
                 pass
-            elif op.body is not None:
+            elif op.value.body is not None:
                 plans[key] = _parts(op, args, params, part)
             elif _is_of(op, result):
                 plans[key] = Plan(op, args, params, result, edges)
@@ -255,12 +257,12 @@ def _parts(
     op: Op, args: Sequence[Any], params: Mapping[str, Any], part: Callable[..., Function]
 ) -> Parts | None:
     """The ops that an op is made of, where it shows as nothing but these."""
-    body = op.body
-    if body is None or op.folds or op.view or op.layouts or op.guards is not None:
+    body, memory, tape = op.value.body, op.memory, op.tape
+    if body is None or tape.folds or memory.view or memory.layouts or tape.guards is not None:
         return None
     data = [x.data if type(x) is Tensor else x for x in args]
     found = ops_of(lambda *xs: body(*xs, **params), data)
-    if found is None or found[0][-1][0].view:
+    if found is None or found[0][-1][0].memory.view:
         return None
     taken, constants = found
     steps = [(part(inner, given), places) for inner, places, given in taken]

@@ -31,13 +31,13 @@ def unary(op: Op, general: Function, of_tensors: Callable[[Op], Function]) -> Ma
     """The op of one argument; `general` is the long way, which is told the site, too, and
     `of_tensors` makes that of tensors with dimensions.
     """
-    number = op.number
+    number = op.value.number
     assert number is not None
-    partials = op.partials
+    partials = op.derivatives.partials
     params = op.params  # their defaults
-    (saves_x,) = op.saves
-    ((guards_x,),) = op.reads if op.guards is None else op.guards
-    guards_out = op.guards_out
+    (saves_x,) = op.tape.saves
+    ((guards_x,),) = op.tape.reads if op.tape.guards is None else op.tape.guards
+    guards_out = op.tape.guards_out
     arrays: Function | None = None
 
     def at(site: Site | None) -> Function:
@@ -91,14 +91,14 @@ def binary(
     """The op of two arguments; `general` and `of_tensors` as above, `reflected` is the long way of
     a number and a tensor, in this order, where it is another.
     """
-    number = op.number
+    number = op.value.number
     assert number is not None
-    partials = op.partials
+    partials = op.derivatives.partials
     params = op.params  # their defaults
-    (left_x, left_y), (right_x, right_y) = op.reads
-    guards = op.reads if op.guards is None else op.guards
+    (left_x, left_y), (right_x, right_y) = op.tape.reads
+    guards = op.tape.reads if op.tape.guards is None else op.tape.guards
     (of_left_x, of_left_y), (of_right_x, of_right_y) = guards
-    short = partials is not None and not op.saves_out and not op.guards_out
+    short = partials is not None and not op.tape.saves_out and not op.tape.guards_out
     arrays: Function | None = None
 
     def at(site: Site | None) -> Function:

@@ -53,4 +53,4 @@ def _again(node: OpNode) -> Any:
     given = [_argument(node, i) for i in range(len(node.args))]
     if any(x is None for x in given):
         return None
-    return node.op.value([data_of(x) for x in given], node.params)
+    return node.op.evaluate([data_of(x) for x in given], node.params)

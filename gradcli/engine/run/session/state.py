@@ -195,7 +195,7 @@ class Session:
         self, op: Op, args: Sequence[Any], params: Mapping[str, Any], site: Site | None = None
     ) -> Any:
         """An op on the program's values: numbers stay numbers where the op has a value on them."""
-        if op.body is not None:
+        if op.value.body is not None:
             out = self._composite(op, args, params, site)
         elif any(isinstance(a, Tensor) for a in args):
             if not self.recording:
@@ -205,10 +205,10 @@ class Session:
                     self.mark(args)
                 out = apply(op, args, params, site)
         else:
-            out = op.value(args, params)
+            out = op.evaluate(args, params)
             if type(out) is tuple:
                 out = tuple(map(Tensor, out))
-            elif op.number is None or not all(type(a) in SCALARS for a in args):
+            elif op.value.number is None or not all(type(a) in SCALARS for a in args):
                 out = Tensor(out)
         if QUESTION.default_dtype != "float64":
             return self._in_default_dtype(op, args, params, out)
@@ -220,7 +220,7 @@ class Session:
         """Results where the default dtype is not float64: floats made of no tensor of floats get
         it, unless they were asked for or the op gives float64 of anything.
         """
-        given = params.get("dtype") is not None or op.dtype is always_double
+        given = params.get("dtype") is not None or op.statics.dtype is always_double
         if given or any(map(_is_of_floats, args)):
             return out
         return _each(out, lambda made, i: self.in_default_dtype(made))
@@ -254,7 +254,7 @@ class Session:
     ) -> Any:
         given = args
         if not self.recording:
-            if op.view and type(args[0]) is Tensor:
+            if op.memory.view and type(args[0]) is Tensor:
                 array_of(args[0])  # memory that the view can share
             args = [_unconnected(a) if isinstance(a, Tensor) else a for a in args]
         if self.keep:
@@ -262,7 +262,7 @@ class Session:
             site = self.as_one(op, site)
         before = {n for a in args if isinstance(a, Tensor) and (n := node_of(a)) is not None}
         out = _each(composed(op, args, params), _wrapped)
-        if not op.view:
+        if not op.memory.view:
             out = _each(out, lambda made, i: _owned(op, made, args, i))
         elif args is not given:
             out = _each(out, lambda made, i: _attached(made, args, given))
@@ -467,8 +467,8 @@ def _owned(op: Op, made: Any, args: Sequence[Any], i: int = 0) -> Any:
     if any(made is a for a in args):
         made = ops.clone(made)
     part(made, args)
-    if op.layouts and made.ndim:
-        layout = op.layouts[min(i, len(op.layouts) - 1)]
+    if op.memory.layouts and made.ndim:
+        layout = op.memory.layouts[min(i, len(op.memory.layouts) - 1)]
         made.data = layout(made.data, [data_of(a) for a in args])
     return made
 

@@ -65,7 +65,7 @@ def main() -> None:
     warnings.simplefilter("ignore")
     rows = {}
     for name, op in table().items():
-        if op.host is None and ".internal." not in ops.families[name]:
+        if op.host.call is None and ".internal." not in ops.families[name]:
             found = answers(op)
             if set("".join(found)) - {"-"}:
                 rows[name] = (" " if max(map(len, found)) > 1 else "").join(found)

@@ -291,7 +291,7 @@ def rows(op: Op) -> tuple[list[dict[str, Any]], list[str]]:
     """The rows of an op, and what PyTorch refuses of it."""
     found, refused = [], []
     seeded = np.random.default_rng(zlib.crc32(op.name.encode()))
-    for s in op.samples() or EXTRA.get(op.name, ()):
+    for s in op.page.samples() or EXTRA.get(op.name, ()):
         given = values(s.args)
         near = [_moved(v, seeded) for v in given]
         tries = [(given, torch.float64)]
@@ -299,7 +299,7 @@ def rows(op: Op) -> tuple[list[dict[str, Any]], list[str]]:
             tries += [(near, torch.float64), (near, torch.float32)]
         for args, dtype in tries:
             _add(found, refused, op, args, s.params, dtype)
-    for k in op.known():
+    for k in op.page.known():
         _add(found, refused, op, values(k.args), k.params, torch.float64)
     return found, refused
 
@@ -344,7 +344,11 @@ def of_pytorch() -> Iterator[tuple[str, Op]]:
     """The ops that PyTorch has, by their names, parts of those of several meanings among them."""
     for name, op in sorted(table().items()):
         internal = ".internal." in ops.families[name] and name not in PARTS
-        if internal or op.constant is not REQUIRED or (op.host is not None and not op.samples()):
+        if (
+            internal
+            or op.constant is not REQUIRED
+            or (op.host.call is not None and not op.page.samples())
+        ):
             continue
         if name in PARTS or function(name) is not None:
             yield name, op
@@ -361,7 +365,7 @@ def main() -> None:
         part = op.name in PARTS or op.name == "contraction"
         if family.startswith("internal") and not part:
             continue
-        if op.constant is not REQUIRED or (op.host is not None and not op.samples()):
+        if op.constant is not REQUIRED or (op.host.call is not None and not op.page.samples()):
             continue
         if not part and function(op.name) is None:
             absent[op.name] = ["PyTorch has no function of this name"]

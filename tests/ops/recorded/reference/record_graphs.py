@@ -78,7 +78,7 @@ def calls(op: Any) -> Iterator[tuple[str, Any, int | None]]:
     """Each sample under its number, and again with a number in the place of each argument."""
     for i, s in enumerate(samples(op)):
         yield str(i), s, None
-    if op.number is not None and len(op.args) > 1 and len(samples(op)) > 1:
+    if op.value.number is not None and len(op.args) > 1 and len(samples(op)) > 1:
         for at in range(len(op.args)):
             yield f"1/{at}", samples(op)[1], at
 
@@ -129,16 +129,20 @@ def main() -> None:
     twins: dict[str, Any] = {}
     for op in table().values():
         room = record.ops.families[op.name].rpartition(".")[0]
-        if room.endswith("internal") or op.constant is not record.REQUIRED or op.host is not None:
+        if (
+            room.endswith("internal")
+            or op.constant is not record.REQUIRED
+            or op.host.call is not None
+        ):
             continue
-        if not op.differentiable and op.body is None:
+        if not op.differentiable and op.value.body is None:
             continue
         if record.function(op.name) is None:
             continue
         graphs_of = rows(op)
         if graphs_of:
             found[op.name] = graphs_of
-        if op.inplace and (of_twin := twin(op)) is not None:
+        if op.memory.inplace and (of_twin := twin(op)) is not None:
             twins[op.name] = of_twin
     x = torch.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
     told = {text: traced(eval(text, {"x": x}), {id(x): "x"}) for text in EXPRESSIONS}

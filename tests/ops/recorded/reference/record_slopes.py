@@ -73,9 +73,15 @@ def main() -> None:
     found: dict[str, Any] = {}
     for op in table().values():
         room = record.ops.families[op.name].rpartition(".")[0]
-        if room.endswith("internal") or op.constant is not record.REQUIRED or op.host is not None:
+        if (
+            room.endswith("internal")
+            or op.constant is not record.REQUIRED
+            or op.host.call is not None
+        ):
             continue
-        if (op.differentiable or op.body is not None) and record.function(op.name) is not None:
+        if (op.differentiable or op.value.body is not None) and record.function(
+            op.name
+        ) is not None:
             of_op = rows(op)
             if of_op:
                 found[op.name] = of_op

@@ -320,14 +320,14 @@ class ArrayBody(Body):
         dtype, shape = dtype_and_shape(i.target.type)
         if symbol.shape != shape or symbol.type != _KINDS.get(dtype):
             raise Untranslatable(f"`{i.op}` gives another type than is known")
-        if isinstance(i, Placed) and shape and not op.view:
+        if isinstance(i, Placed) and shape and not op.memory.view:
             _check_layout(op, symbol, args)
         return symbol
 
     def _called(self, i: Do, args: Sequence[Any]) -> Symbolic:
         """An op by its function in Python."""
         dtype, shape = dtype_and_shape(i.target.type)
-        if ops[i.op].view or ops[i.op].array is None or dtype not in _KINDS:
+        if ops[i.op].memory.view or ops[i.op].value.array is None or dtype not in _KINDS:
             raise Untranslatable(f"`{i.op}` of arrays")
         made, operands = callback(i, args, _KINDS[dtype])
         target = Node(_KINDS[dtype], shape)
@@ -352,8 +352,8 @@ class ArrayBody(Body):
             return params["of"].data
         if op is ops.assembled:
             return self._assembled(args, params["size"], i.target.type)
-        assert op.array is not None
-        return op.array(*args, **params)
+        assert op.value.array is not None
+        return op.value.array(*args, **params)
 
     def _assembled(self, args: Sequence[Any], shape: Sequence[int], type: str) -> Symbolic:
         """An array of numbers."""
@@ -513,7 +513,7 @@ class ArrayBody(Body):
 
 def _is_on_arrays(i: Do) -> bool:
     types = map(type_of, (i.target, *i.args))
-    return ops[i.op].number is None or any(map(is_array, types))
+    return ops[i.op].value.number is None or any(map(is_array, types))
 
 
 def _entry(types: Sequence[str]) -> tuple[list[int], int]:
@@ -527,7 +527,7 @@ def _entry(types: Sequence[str]) -> tuple[list[int], int]:
 
 def _check_layout(op: Any, symbol: Symbolic, args: Sequence[Any]) -> None:
     """What an op gives lies as its entry says: it must be in order."""
-    (layout,) = op.layouts
+    (layout,) = op.memory.layouts
     arrays = [x for x in args if isinstance(x, Symbolic) and x.ndim > 1]
     if layout is memory.in_order or symbol.ndim < 2:
         return

@@ -125,7 +125,7 @@ class Body:
         return f"leave{k}"
 
     def do(self, i: Do) -> None:
-        function = ops[i.op].number
+        function = ops[i.op].value.number
         assert function is not None
         args = [self._numbers[a.number] if isinstance(a, Value) else a for a in i.args]
         made = self._primitives.call(self.w, function, args, dict(i.params), i.target.type)

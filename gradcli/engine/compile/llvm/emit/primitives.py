@@ -84,9 +84,9 @@ class Primitives:
         given = [next(names) if isinstance(a, Number) else a for a in args]
         known = self.functions.known()
         try:
-            if function is ops.alone.number:
+            if function is ops.alone.value.number:
                 result = self._by_loops(inner, given, **params)
-            elif function is ops.inner_product.number:
+            elif function is ops.inner_product.value.number:
                 result = self._with_loops().product(inner, given)
             else:
                 result = call(inner, self.functions, function, given, params, type)
@@ -102,7 +102,7 @@ class Primitives:
     ) -> Number:
         """Write what the op `of` on arrays gives one element."""
         try:
-            return self._with_loops().call(w, ops[of].array, args, wide, dict(known))
+            return self._with_loops().call(w, ops[of].value.array, args, wide, dict(known))
         except Untranslatable:
             raise NotCompilable(f"`{of}` of a tensor with dimensions") from None
 

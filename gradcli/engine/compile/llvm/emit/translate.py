@@ -165,8 +165,8 @@ class _Translator:
         if isinstance(function, Lambda):
             given = dict(zip(function.names, args, strict=True))
             return self.expression(function.body, function.scope.inner(given), wanted)
-        if isinstance(function, Op) and function.number is not None:
-            function = function.number
+        if isinstance(function, Op) and function.value.number is not None:
+            function = function.value.number
         write = native(function)
         if write is not None and not params:
             found = write(self.w, *(operand(a) for a in args))

@@ -35,7 +35,12 @@ class Arrays:
         """Whether an op on these is one on arrays."""
         if any(map(_is_tensor, args)):
             return True
-        return op.number is None and op.body is None and not op.view and op.array is not None
+        return (
+            op.value.number is None
+            and op.value.body is None
+            and not op.memory.view
+            and op.value.array is not None
+        )
 
     def types(self, dtype: str, shape: Sequence[int]) -> list[str]:
         """Of which types the values are that a tensor is made of."""
@@ -67,7 +72,7 @@ class Arrays:
         """What an op makes of tensors and numbers."""
         given = ((name.removeprefix("*"), value) for name, value in op.params.items())
         params = {n: value for n, value in given if value is not REQUIRED} | dict(params)
-        if op.body is not None:
+        if op.value.body is not None:
             return self._composed(op, [_data(x) for x in args], params)
         return self._one(op, [*map(self._cell_of, args)], params)
 
@@ -76,9 +81,9 @@ class Arrays:
         return self.of_known(Tensor(_data(x))) if isinstance(_data(x), np.ndarray) else x
 
     def _composed(self, op: Op, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
-        assert op.body is not None
+        assert op.value.body is not None
         try:
-            found = op.body(*args, **params)
+            found = op.value.body(*args, **params)
         except (TypeError, AttributeError, ValueError):
             raise self._trace.refused(f"`{op.name}` of a tensor with dimensions") from None
         if any(isinstance(x, np.ndarray) for x in (found if isinstance(found, tuple) else ())):
@@ -87,7 +92,7 @@ class Arrays:
 
     def _folded(self, op: Op, found: Any, args: Sequence[Any]) -> Any:
         """What an op gives that is one node above those of its parts."""
-        if not op.folds or not isinstance(found, Cell) or any(found is a for a in args):
+        if not op.tape.folds or not isinstance(found, Cell) or any(found is a for a in args):
             return found
         number = found.number
         if not isinstance(number, Symbol) or not is_floating(number.type):
@@ -107,7 +112,7 @@ class Arrays:
 
     def owned(self, op: Op, found: Any, args: Sequence[Any]) -> Any:
         """What an op made of others gives a program: a tensor on memory of its own."""
-        if op.body is None or op.view:
+        if op.value.body is None or op.memory.view:
             return found
         made = each_of(found, lambda x, k: self._owned(op, x, args, k))
         if isinstance(found, tuple):
@@ -119,7 +124,9 @@ class Arrays:
     def _owned(self, op: Op, found: Any, args: Sequence[Any], k: int) -> Any:
         if not is_tensor(found):
             return found
-        layout = op.layouts[min(k, len(op.layouts) - 1)] if op.layouts else None
+        layout = (
+            op.memory.layouts[min(k, len(op.memory.layouts) - 1)] if op.memory.layouts else None
+        )
         if any(found is a for a in args):
             found = self._one(ops.clone, [found], {})
         is_dense = self.is_dense(found.number)
@@ -134,20 +141,20 @@ class Arrays:
     def _one(self, op: Op, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
         trace = self._trace
         inside = [x.number if isinstance(x, Cell) else x for x in args]
-        if op.view and not is_whole(inside[0]):
+        if op.memory.view and not is_whole(inside[0]):
             raise trace.refused(f"`{op.name}` of a tensor shares its memory")
         operands, known = tuple(map(argument, inside)), tuple(params.items())
-        if isinstance(op.dtype, list):
+        if isinstance(op.statics.dtype, list):
             types = result_types(op, inside, params, trace.span)
             several = [*map(trace.symbol, types)]
             targets = tuple([x.value for x in several])
             trace.add(PlacedSeveral(trace.span, targets, op.name, operands, known))
-            kept = op.guarded_fields or range(len(several))
-            guards = [op.guards_out and k in kept for k in range(len(several))]
+            kept = op.tape.guarded_fields or range(len(several))
+            guards = [op.tape.guards_out and k in kept for k in range(len(several))]
             return named(op, map(partial(self._result, op, args), several, guards))
         made = trace.symbol(result_type(op, inside, params, trace.span))
         trace.add(Placed(trace.span, made.value, op.name, operands, known))
-        return self._result(op, args, made, op.guards_out)
+        return self._result(op, args, made, op.tape.guards_out)
 
     def _result(self, op: Op, args: Sequence[Any], made: Symbol, is_guarded: bool) -> Cell:
         """A result of an op on tensors as a tensor."""
@@ -158,9 +165,9 @@ class Arrays:
         self._save(op, args, made)
         if not trace.recording and floating:
             made = trace.cut(made)
-        found = self._cell(made, floating and trace.recording and visible, op.view)
+        found = self._cell(made, floating and trace.recording and visible, op.memory.view)
         found.saved = is_guarded and trace.recording and floating
-        if op.view:
+        if op.memory.view:
             found.base = args[0], args[0].number
         return found
 
@@ -173,7 +180,7 @@ class Arrays:
         """Note which tensors the rules of an op read, which must not be changed any more."""
         if not self._trace.recording or not is_floating(made.type):
             return
-        guards = op.reads if op.guards is None else op.guards
+        guards = op.tape.reads if op.tape.guards is None else op.tape.guards
         if op.variadic:
             for x in args if any(map(any, guards)) else ():
                 self._keep(x)

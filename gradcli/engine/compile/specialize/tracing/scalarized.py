@@ -37,7 +37,7 @@ class Vectors:
 
     def takes(self, op: Op, args: Sequence[Any]) -> bool:
         """Whether an op on these is one on tensors with dimensions."""
-        if op.variadic and op.by_elements is not None:
+        if op.variadic and op.value.by_elements is not None:
             return True
         return any(isinstance(a, Vector) or (isinstance(a, Tensor) and a.shape) for a in args)
 
@@ -86,16 +86,16 @@ class Vectors:
     def do(self, op: Op, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
         """What an op makes of numbers and tensors."""
         args = [self.of_known(x) if isinstance(x, Tensor) and x.shape else x for x in args]
-        if op.body is not None:
+        if op.value.body is not None:
             try:
-                return op.body(*args, **{**op.params, **params})
+                return op.value.body(*args, **{**op.params, **params})
             except (TypeError, AttributeError, ValueError):
                 raise self._refused(op) from None
-        if op.view:
+        if op.memory.view:
             return self._moved(op, args[0], params)
-        if op.by_elements is not None:
-            return op.by_elements(self, *args, **{**op.params, **params})
-        if op.elementwise and op.array is not None:
+        if op.value.by_elements is not None:
+            return op.value.by_elements(self, *args, **{**op.params, **params})
+        if op.elementwise and op.value.array is not None:
             return self._each(op, args, params)
         raise self._refused(op)
 
@@ -118,7 +118,7 @@ class Vectors:
             raise self._refused(op)
         places = np.arange(len(x.numbers)).reshape(x.shape)
         try:
-            taken = op.array(places, **{**op.params, **params})  # type: ignore[misc]  # it has one
+            taken = op.value.array(places, **{**op.params, **params})  # type: ignore[misc]  # it has one
         except (GradError, IndexError, TypeError, ValueError):
             raise self.refused(f"`{op.name}` of these arguments") from None
         if isinstance(taken, tuple):
@@ -149,7 +149,7 @@ class Vectors:
         count = int(np.prod(shape))
         columns = [self._column(op, x, shape, count) for x in args]
         done, known = op, params
-        if not op.is_exact(*args, **params):
+        if not op.value.is_exact(*args, **params):
             wide = tuple(isinstance(x, Vector) for x in args)
             done, given = ops.alone, tuple(params.items())
             known = {"of": op.name, "wide": wide, "known": given}
@@ -160,7 +160,7 @@ class Vectors:
             for k in reversed(range(count))  # a pass back visits the first element first
         ][::-1]
         types = {number_type(x) for x in found}
-        dtype = op.dtype(*args, **params) if callable(op.dtype) else None
+        dtype = op.statics.dtype(*args, **params) if callable(op.statics.dtype) else None
         if {DTYPES[type_] for type_ in types} != {dtype}:
             raise self.refused(f"`{op.name}` of tensors differs from that of numbers")
         seen = [x.visible for x in args if isinstance(x, (Vector, Cell))]

@@ -212,23 +212,23 @@ class Trace(Builder):
             return self.tensors.do(op, args, params)
         if any(isinstance(a, Cell) for a in args):
             return self._on_tensors(op, args, params)
-        if op.body is not None:
+        if op.value.body is not None:
             return self._composed(op, args, params)
         return self._on_numbers(op, args, params)
 
     def _composed(self, op: Op, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
-        assert op.body is not None
+        assert op.value.body is not None
         try:
-            found = op.body(*args, **{**op.params, **params})
+            found = op.value.body(*args, **{**op.params, **params})
         except (TypeError, AttributeError, ValueError):
             raise self.refused(f"`{op.name}` has no value on numbers alone") from None
         number = found.number if isinstance(found, Cell) else found
         if not is_number(number):
             raise self.refused(f"`{op.name}` has no value on numbers alone")
-        dtype = op.dtype(*args, **params) if callable(op.dtype) else None
+        dtype = op.statics.dtype(*args, **params) if callable(op.statics.dtype) else None
         if dtype not in (None, DTYPES[number_type(number)]):
             raise self.refused(f"`{op.name}` gives another type here")
-        if op.folds and isinstance(number, Symbol) and number_type(number) == "float":
+        if op.tape.folds and isinstance(number, Symbol) and number_type(number) == "float":
             return self._folded(found, number, args)
         return found
 
@@ -243,10 +243,10 @@ class Trace(Builder):
         return self.cell(made, visible=found.visible) if isinstance(found, Cell) else made
 
     def _on_numbers(self, op: Op, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
-        if op.number is None:
+        if op.value.number is None:
             raise self.refused(f"`{op.name}` has no value on numbers alone")
         if all(type(a) in SCALARS for a in args):
-            return op.number(*args, **params)
+            return op.value.number(*args, **params)
         given = [argument(a) for a in args]
         type_ = self._type(op, args, params)
         made = self.value(type_)
@@ -257,7 +257,7 @@ class Trace(Builder):
 
     def _type(self, op: Op, args: Sequence[Any], params: Mapping[str, Any]) -> str:
         """The type of an op's value on numbers."""
-        dtype = op.dtype(*args, **params) if callable(op.dtype) else None
+        dtype = op.statics.dtype(*args, **params) if callable(op.statics.dtype) else None
         if dtype in _TYPES:
             return _TYPES[dtype]
         if op is ops.pow:  # of ints: the exponent's sign decides
@@ -269,12 +269,12 @@ class Trace(Builder):
         raise self.refused(f"the type of `{op.name}` hangs on its values")
 
     def _on_tensors(self, op: Op, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
-        if op.body is not None:
+        if op.value.body is not None:
             found = self._composed(op, args, params)
-            if any(found is a for a in args) and not op.view:
+            if any(found is a for a in args) and not op.memory.view:
                 return self._on_tensors(ops.clone, [found], {})
             return found
-        if op.view:
+        if op.memory.view:
             raise self.refused(f"`{op.name}` of a tensor shares its memory")
         inside = [a.number if isinstance(a, Cell) else a for a in args]
         number = self._on_numbers(op, inside, params)
@@ -292,7 +292,7 @@ class Trace(Builder):
         found = number_type(number)
         if found == "float" and "float" in types and "dtype" not in params:
             return
-        dtype = op.dtype(*args, **params) if callable(op.dtype) else None
+        dtype = op.statics.dtype(*args, **params) if callable(op.statics.dtype) else None
         if dtype == DTYPES[found] and (found == "bool" or types & {"float", "int"}):
             return
         raise self.refused(f"`{op.name}` of tensors of {dtype} differs from that of numbers")
@@ -301,9 +301,9 @@ class Trace(Builder):
         """Note which of the numbers the op's rules read that can be asked for."""
         if not self.recording or number_type(made.number) != "float":
             return
-        if op.guards_out:
+        if op.tape.guards_out:
             made.saved = True
-        guards = op.reads if op.guards is None else op.guards
+        guards = op.tape.reads if op.tape.guards is None else op.tape.guards
         for a, row in zip(args, guards, strict=False):
             if isinstance(getattr(a, "number", a), Symbol):
                 for other, kept in zip(args, row, strict=False):

@@ -1,4 +1,4 @@
-"""What the machine has: memory, and how much of it this process holds; processors."""
+"""Facts about the machine: memory, the memory of this process, and processors."""
 
 from __future__ import annotations
 

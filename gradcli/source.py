@@ -1,4 +1,4 @@
-"""Where text comes from: a program's name and text, and places in it."""
+"""Program text with its name, and positions in it."""
 
 from __future__ import annotations
 

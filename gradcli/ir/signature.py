@@ -1,4 +1,4 @@
-"""How built-ins may be called: what the grammar is told of them."""
+"""How built-ins may be called, in the form that the grammar receives."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What networks are made of: parameters, and attributes by name."""
+"""Parts of networks: parameters, and attributes by name."""
 
 from __future__ import annotations
 

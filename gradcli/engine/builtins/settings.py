@@ -1,4 +1,4 @@
-"""What programs set before they begin, and ask of the machine."""
+"""Global settings of a program, and facts about the machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Derivatives of functions, as the program calls them."""
+"""Derivatives of functions, as programs call them."""
 
 from __future__ import annotations
 

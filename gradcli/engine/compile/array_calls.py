@@ -1,4 +1,4 @@
-"""What Python code calls for an op on arrays: the very functions that the interpreter calls."""
+"""The functions that generated Python code calls for ops on arrays: the interpreter's own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which back end makes the code: machine code where its library is installed, else Python."""
+"""Choose the back end: machine code if its library is installed, else Python."""
 
 from __future__ import annotations
 

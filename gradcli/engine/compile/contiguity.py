@@ -1,4 +1,4 @@
-"""Which arrays of a typed program have their elements in order in memory, whatever way it takes."""
+"""Find the arrays of a typed program that are contiguous on every path."""
 
 from __future__ import annotations
 

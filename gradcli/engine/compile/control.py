@@ -1,4 +1,4 @@
-"""What a compiled program may take while it runs, and how it is stopped."""
+"""Limits of a compiled program while it runs, and how it is stopped."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Of which types are results of ops on arrays."""
+"""Types of the results of ops on arrays."""
 
 from __future__ import annotations
 

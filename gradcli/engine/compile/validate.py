@@ -1,4 +1,4 @@
-"""What is wrong with a typed program: the tests ask it of each that is made."""
+"""Check the rules of a typed program. The tests validate each one that is made."""
 
 from __future__ import annotations
 

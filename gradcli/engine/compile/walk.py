@@ -1,4 +1,4 @@
-"""Going through typed programs: what an instruction defines, and copies of blocks."""
+"""Walk typed programs: the values that an instruction defines, and copies of blocks."""
 
 from __future__ import annotations
 

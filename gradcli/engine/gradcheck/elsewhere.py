@@ -1,4 +1,4 @@
-"""An evaluation at moved points by code: its values. All else an interpreted one tells."""
+"""Evaluate a program at moved points by compiled code; it gives the values only."""
 
 from __future__ import annotations
 

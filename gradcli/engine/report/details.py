@@ -1,4 +1,4 @@
-"""More of some nodes of a recorded graph: what they saved, their partials, what flows back."""
+"""Details of chosen nodes of a recorded graph: saved values, partials, gradients."""
 
 from __future__ import annotations
 

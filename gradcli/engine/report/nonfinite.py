@@ -1,4 +1,4 @@
-"""Where nan and infinity came from."""
+"""Find the operation that first made nan or infinity."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The program's values as the plain data that results hold."""
+"""Turn the program's values into the plain data that results hold."""
 
 from __future__ import annotations
 

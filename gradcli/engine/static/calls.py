@@ -1,4 +1,4 @@
-"""What calls of the program's own functions give, and of transforms of them."""
+"""Infer the results of calls of the program's own functions, and of transforms of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known of a program's values, instruction by instruction: what `elaborate` gives."""
+"""Facts about a program's values, for each instruction: the result of `elaborate`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a walk over shapes finds: where, how sure, and on which way it got there."""
+"""Findings of the abstract run: the place, how certain it is, and the path that led there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What built-ins that work on the program's own values give for what is known of these."""
+"""Infer the results of built-ins that work on the program's own values."""
 
 from __future__ import annotations
 

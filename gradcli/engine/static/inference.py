@@ -1,4 +1,4 @@
-"""What built-ins give for what is known of their arguments."""
+"""Infer the results of built-ins from facts about their arguments."""
 
 from __future__ import annotations
 

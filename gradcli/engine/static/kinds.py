@@ -1,4 +1,4 @@
-"""The kinds of values of a program that is walked over, and what is known of single ones."""
+"""Kinds of abstract values, and facts about single ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values from outside as a walk knows them: those given, and the defaults of the others."""
+"""Abstract values of inputs: those given, and the defaults of the others."""
 
 from __future__ import annotations
 

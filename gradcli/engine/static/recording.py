@@ -1,4 +1,4 @@
-"""Whether a program can tell that its run is recorded: the run of one that cannot need not be."""
+"""Find programs that cannot tell whether their run is recorded; those run without recording."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the instructions without blocks do to the slots of a walk."""
+"""Effects of instructions without blocks on the slots of the abstract run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What operations, items and methods give for what is known of their operands."""
+"""Transfer functions of operations, items and methods on abstract values."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""How many steps a run takes in any case: turns of loops over `range`s, and calls, that are known
-before it runs. It is an estimate, on which no answer may hang.
+"""Estimate the steps that a run takes at least: loops over known `range`s, and calls.
+
+No answer may depend on the estimate.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What is known of values before a program runs: shapes, dtypes, constants, dependence."""
+"""Abstract values: shapes, dtypes, constants and dependence before the run."""
 
 from __future__ import annotations
 

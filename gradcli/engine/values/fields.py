@@ -1,4 +1,4 @@
-"""Several results of one op, with names."""
+"""Named results of an op with several results."""
 
 from __future__ import annotations
 

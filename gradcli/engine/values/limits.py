@@ -1,6 +1,4 @@
-"""What a run may take, and what it has taken: steps and calls are counted by the code that runs the
-program, memory is measured and looked at before much of it is taken.
-"""
+"""Count steps and calls of a run, and measure memory before large values are made."""
 
 from __future__ import annotations
 

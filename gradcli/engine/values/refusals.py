@@ -1,4 +1,4 @@
-"""What a run refuses and `check` refuses before it, each said once."""
+"""Errors that both a run and `check` raise, each defined once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sizes and dimensions as the ops take them."""
+"""Check and normalize sizes and dimensions for ops."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether the arguments of a call fit what is called."""
+"""Check that the arguments of a call fit the signature of the callee."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stands behind `with`, and behind `@` before a function: whether steps are recorded there."""
+"""Contexts of `with` and of `@` before a function: whether they switch recording on or off."""
 
 from __future__ import annotations
 

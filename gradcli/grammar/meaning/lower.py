@@ -1,4 +1,4 @@
-"""From the checked syntax tree to the ops program."""
+"""Lower the checked syntax tree to the ops program."""
 
 from __future__ import annotations
 

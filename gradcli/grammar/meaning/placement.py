@@ -1,4 +1,4 @@
-"""Whether statements stand where they may, and have the shape that they need."""
+"""Check that statements are in allowed places and have the required shape."""
 
 from __future__ import annotations
 

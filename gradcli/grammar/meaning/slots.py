@@ -1,4 +1,4 @@
-"""The slots of the functions of a program while it is lowered, and where its instructions go."""
+"""Number the slots of functions during lowering, and collect their instructions."""
 
 from __future__ import annotations
 

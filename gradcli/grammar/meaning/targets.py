@@ -1,4 +1,4 @@
-"""From targets to the instructions that put values there."""
+"""Lower assignment targets to the instructions that store values there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the grammar accepts behind a text: the terminals that the automaton would shift next."""
+"""Which terminals the grammar accepts after a text: those that the automaton would shift next."""
 
 from __future__ import annotations
 

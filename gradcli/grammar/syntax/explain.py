@@ -1,4 +1,4 @@
-"""What to say about a syntax error."""
+"""Choose the message for a syntax error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The line to write instead of one with a known mistake; it is offered when it can be read."""
+"""Suggest a corrected line for one with a known mistake, if the corrected line parses."""
 
 from __future__ import annotations
 

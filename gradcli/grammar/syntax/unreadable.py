@@ -1,4 +1,4 @@
-"""What to say about text that is no token: characters, half numbers, open strings, look-alikes."""
+"""Choose the message for text that is no token: stray characters, open strings, look-alikes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tangents and cotangents as typed programs hold them, and what a derivative of one is."""
+"""Tangents and cotangents in typed programs, and the differentiated program."""
 
 from __future__ import annotations
 

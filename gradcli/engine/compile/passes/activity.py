@@ -1,6 +1,4 @@
-"""Which values of a typed program a derivative goes through: those that depend on what is
-differentiated by, and those that lead to what is differentiated.
-"""
+"""Activity analysis: values that depend on the inputs of a derivative and lead to its output."""
 
 from __future__ import annotations
 

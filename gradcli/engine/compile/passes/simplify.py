@@ -1,5 +1,5 @@
-"""A typed program without what nobody reads and what is known: constants that go round in loops,
-branches that are never taken, places of a stack that nobody takes from it.
+"""Constant folding and dead-code elimination: constants carried through loops, branches never
+taken, and stack entries that nobody pops.
 """
 
 from __future__ import annotations

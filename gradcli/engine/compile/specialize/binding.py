@@ -1,4 +1,4 @@
-"""The inputs of a program that is specialized, and the points at which it is differentiated."""
+"""Inputs of a program during specialization, and the points of differentiation."""
 
 from __future__ import annotations
 

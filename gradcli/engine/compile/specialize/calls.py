@@ -1,5 +1,5 @@
-"""Calls while a program is specialized: its own functions are followed, built-ins do what their
-entries say.
+"""Calls during specialization: the program's own functions are inlined; built-ins act by their
+entries.
 """
 
 from __future__ import annotations

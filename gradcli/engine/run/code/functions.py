@@ -1,6 +1,4 @@
-"""Functions of the program that the engine calls: those that transforms differentiate, hooks, the
-methods of own rules.
-"""
+"""Functions of the program that the engine calls: for transforms, hooks and own rules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What messages call a value."""
+"""Names of values in messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a program does with its own graph: leaves, `backward`, gradients of tensors, hooks."""
+"""The program's own use of its graph: leaves, `backward`, gradients of tensors, hooks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a program does on the way of a pass: hooks of tensors, leaves and the graph's nodes."""
+"""Hooks of tensors, leaves and graph nodes, which run during a backward pass."""
 
 from __future__ import annotations
 

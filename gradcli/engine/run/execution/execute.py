@@ -1,4 +1,4 @@
-"""Programs made ready to run, and running them."""
+"""Prepare programs to run, and run them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values from outside, fitted to what the program declares."""
+"""Convert values from outside to the inputs that the program declares."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where in the program a run failed: the place, the operands there, the turns and calls around."""
+"""The place where a run failed: its operands, and the turns and calls around it."""
 
 from __future__ import annotations
 

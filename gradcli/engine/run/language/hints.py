@@ -1,4 +1,4 @@
-"""What programs say of types: `Union[float, Array]`. Nothing asks them."""
+"""Type hints as values of a program (`Union[float, Array]`). Nothing reads them."""
 
 from __future__ import annotations
 

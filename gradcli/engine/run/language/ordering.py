@@ -1,4 +1,4 @@
-"""Putting values into order, as `sorted` does and the `sort` of a list."""
+"""Sort values, for `sorted` and the `sort` of a list."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`%`, which puts values into a string."""
+"""String formatting by `%`."""
 
 from __future__ import annotations
 

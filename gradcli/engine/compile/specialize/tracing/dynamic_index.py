@@ -1,4 +1,4 @@
-"""Items at a place that is known only when the code runs: a branch for each place."""
+"""Items at an index known only at run time: one branch for each possible index."""
 
 from __future__ import annotations
 

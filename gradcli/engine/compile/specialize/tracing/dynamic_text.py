@@ -1,4 +1,4 @@
-"""Texts of values that are known only when the code runs."""
+"""Text of values that are known only at run time."""
 
 from __future__ import annotations
 

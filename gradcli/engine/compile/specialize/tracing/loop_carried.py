@@ -1,6 +1,4 @@
-"""What goes round in a loop: a form for what each name holds at the head of every turn, found by
-going round until nothing changes.
-"""
+"""Types of loop-carried values, found by fixed-point iteration over the loop body."""
 
 from __future__ import annotations
 

@@ -10,9 +10,9 @@ from support.programs.vector_programs import GIVEN, HEAD, QUESTIONS, answer, bit
 
 from gradcli.engine.compile.control import Control
 from gradcli.engine.compile.llvm.code import code
-from gradcli.engine.compile.llvm.emit.errors import Untranslatable
 from gradcli.engine.compile.llvm.emit.loops import Loops
 from gradcli.engine.compile.llvm.emit.writer import Number, Writer
+from gradcli.engine.compile.scalar.errors import Untranslatable
 from gradcli.engine.compile.typed import Block, Do, Program, Value
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.internal.alone import stands_alone

@@ -12,7 +12,7 @@ from support.programs.number_cases import EXAMPLE, NUMBERS, OPS, bits, cases
 from gradcli.engine.compile.control import Control
 from gradcli.engine.compile.llvm.code import code
 from gradcli.engine.compile.llvm.emit import primitives
-from gradcli.engine.compile.llvm.emit.errors import Untranslatable
+from gradcli.engine.compile.scalar.errors import Untranslatable
 from gradcli.engine.compile.typed import Block, Do, If, Program, Value
 from gradcli.engine.compile.validate import faults
 from gradcli.engine.ops.catalog import ops

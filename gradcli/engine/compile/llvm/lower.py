@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from gradcli.engine.compile.llvm.emit import state
 from gradcli.engine.compile.llvm.emit.body import Body, read_word, slot, write_word
-from gradcli.engine.compile.llvm.emit.errors import Untranslatable
 from gradcli.engine.compile.llvm.emit.primitives import Primitives
 from gradcli.engine.compile.llvm.emit.writer import RARE, Number, Writer
+from gradcli.engine.compile.scalar.errors import Untranslatable
 from gradcli.engine.compile.typed import (
     Block,
     If,

@@ -29,9 +29,9 @@ from gradcli.engine.compile.llvm.arrays.steps import (
 )
 from gradcli.engine.compile.llvm.emit import state
 from gradcli.engine.compile.llvm.emit.body import Body, read_word, slot, write_word
-from gradcli.engine.compile.llvm.emit.errors import Untranslatable
 from gradcli.engine.compile.llvm.emit.primitives import Primitives
 from gradcli.engine.compile.llvm.emit.writer import Number, llvm_type
+from gradcli.engine.compile.scalar.errors import Untranslatable
 from gradcli.engine.compile.typed import (
     DTYPES,
     Block,

@@ -10,9 +10,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from gradcli.engine.compile.llvm.emit.errors import Untranslatable
 from gradcli.engine.compile.llvm.emit.inner_loops import TYPE_OF, types_of
 from gradcli.engine.compile.llvm.emit.writer import Number, constant
+from gradcli.engine.compile.scalar.errors import Untranslatable
 from gradcli.engine.compile.typed import DTYPES
 from gradcli.record import Record
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.engine.compile.llvm.emit.errors import Untranslatable
+from gradcli.engine.compile.scalar.errors import Untranslatable
 from gradcli.engine.compile.typed import DTYPES
 
 TYPE_OF = {np.dtype(name): type_ for type_, name in DTYPES.items()}

@@ -11,8 +11,8 @@ from functools import cache
 from struct import pack
 from typing import Any
 
-from gradcli.engine.compile.llvm.emit.errors import Untranslatable
 from gradcli.engine.compile.llvm.emit.writer import Writer
+from gradcli.engine.compile.scalar.errors import Untranslatable
 
 PURE = "nounwind willreturn memory(none)"
 

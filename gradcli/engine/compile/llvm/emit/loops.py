@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
-from gradcli.engine.compile.llvm.emit.errors import Untranslatable
 from gradcli.engine.compile.llvm.emit.inner_loops import inner_loop, types_of
-from gradcli.engine.compile.llvm.emit.numbers import compared, intrinsic, to_float
 from gradcli.engine.compile.llvm.emit.writer import TYPES, Number, Writer, constant
+from gradcli.engine.compile.scalar.errors import Untranslatable
+from gradcli.engine.compile.scalar.numbers import compared, intrinsic, to_float
 from gradcli.engine.compile.typed import DTYPES
 
 _IN_MEMORY = {"float": "double", "int": "i64", "bool": "i8"}

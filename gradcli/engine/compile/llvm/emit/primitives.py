@@ -7,10 +7,10 @@ from _thread import get_ident
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from gradcli.engine.compile.llvm.emit.errors import Untranslatable
 from gradcli.engine.compile.llvm.emit.libm import address_of
-from gradcli.engine.compile.llvm.emit.translate import Functions, call
 from gradcli.engine.compile.llvm.emit.writer import TYPES, Number, Writer, constant
+from gradcli.engine.compile.scalar.errors import Untranslatable
+from gradcli.engine.compile.scalar.translate import Functions, call
 from gradcli.engine.compile.typed import NotCompilable
 from gradcli.engine.ops.catalog import ops
 

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from gradcli.engine.compile.llvm.emit.errors import Untranslatable
 from gradcli.engine.compile.llvm.emit.libm import from_library
 from gradcli.engine.compile.llvm.emit.writer import TYPES, Number, Writer
+from gradcli.engine.compile.scalar.errors import Untranslatable
 
 LEAST, HALF = -(2**63), "0x3FE0000000000000"
 ZERO, INF = "0x0000000000000000", "0x7FF0000000000000"

@@ -10,9 +10,9 @@ from collections.abc import Callable, Mapping, Sequence
 from types import FunctionType
 from typing import Any
 
-from gradcli.engine.compile.llvm.emit.errors import Untranslatable
-from gradcli.engine.compile.llvm.emit.sources import VARARGS, VARKEYWORDS
 from gradcli.engine.compile.llvm.emit.writer import Number, constant
+from gradcli.engine.compile.scalar.errors import Untranslatable
+from gradcli.engine.compile.scalar.sources import VARARGS, VARKEYWORDS
 from gradcli.engine.compile.typed import TYPES
 from gradcli.engine.numerics.piecewise import pieces
 

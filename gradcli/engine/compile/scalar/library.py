@@ -9,9 +9,10 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from gradcli.engine.compile.llvm.emit.errors import Untranslatable
 from gradcli.engine.compile.llvm.emit.libm import from_library
-from gradcli.engine.compile.llvm.emit.numbers import (
+from gradcli.engine.compile.llvm.emit.writer import RARE, TYPES, Number, Writer, constant
+from gradcli.engine.compile.scalar.errors import Untranslatable
+from gradcli.engine.compile.scalar.numbers import (
     INF,
     ZERO,
     compared,
@@ -23,7 +24,6 @@ from gradcli.engine.compile.llvm.emit.numbers import (
     to_float,
     to_int,
 )
-from gradcli.engine.compile.llvm.emit.writer import RARE, TYPES, Number, Writer, constant
 from gradcli.engine.numerics import ieee
 
 Native = Callable[..., Any]

@@ -4,8 +4,8 @@ import ast
 
 import pytest
 
-from gradcli.engine.compile.llvm.emit.errors import Untranslatable
-from gradcli.engine.compile.llvm.emit.sources import tree
+from gradcli.engine.compile.scalar.errors import Untranslatable
+from gradcli.engine.compile.scalar.sources import tree
 
 TEXT = """
 first, second = (lambda x: x + one), (lambda x: x * (lambda y: y + two)(x))

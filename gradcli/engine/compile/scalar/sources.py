@@ -8,7 +8,7 @@ from functools import cache
 from types import CodeType
 from typing import TypeAlias
 
-from gradcli.engine.compile.llvm.emit.errors import Untranslatable
+from gradcli.engine.compile.scalar.errors import Untranslatable
 
 Tree: TypeAlias = ast.FunctionDef | ast.Lambda
 

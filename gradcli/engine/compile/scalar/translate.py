@@ -13,11 +13,12 @@ from collections.abc import Callable, Mapping, Sequence
 from types import FunctionType
 from typing import Any
 
-from gradcli.engine.compile.llvm.emit import numbers
-from gradcli.engine.compile.llvm.emit.errors import Untranslatable
-from gradcli.engine.compile.llvm.emit.library import native
-from gradcli.engine.compile.llvm.emit.sources import tree
-from gradcli.engine.compile.llvm.emit.values import (
+from gradcli.engine.compile.llvm.emit.writer import TYPES, Number, Writer
+from gradcli.engine.compile.scalar import numbers
+from gradcli.engine.compile.scalar.errors import Untranslatable
+from gradcli.engine.compile.scalar.library import native
+from gradcli.engine.compile.scalar.sources import tree
+from gradcli.engine.compile.scalar.values import (
     Lambda,
     Method,
     Scope,
@@ -30,7 +31,6 @@ from gradcli.engine.compile.llvm.emit.values import (
     same,
     type_of,
 )
-from gradcli.engine.compile.llvm.emit.writer import TYPES, Number, Writer
 from gradcli.engine.numerics import ieee
 from gradcli.engine.numerics.piecewise import pieces
 from gradcli.engine.ops.op import Op

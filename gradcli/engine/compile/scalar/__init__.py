@@ -1,0 +1,1 @@
+"""The scalar form: ops' values on numbers as functions of basic blocks over typed primitives."""

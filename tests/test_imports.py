@@ -190,7 +190,7 @@ INNER = {
     "engine.builtins": (("",), ("names",)),
     "engine.compile": (
         *(("",), ("passes",), ("differentiate",)),
-        *(("specialize", "python", "llvm"), ("backends",)),
+        *(("specialize", "python", "scalar"), ("llvm",), ("backends",)),
     ),
     "engine.compile.llvm": (("emit",), ("arrays",), ("",)),
     "engine.compile.specialize": (("tracing",), ("",)),

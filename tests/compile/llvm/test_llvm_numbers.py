@@ -11,8 +11,8 @@ from support.programs.number_cases import EXAMPLE, NUMBERS, OPS, bits, cases
 
 from gradcli.engine.compile.control import Control
 from gradcli.engine.compile.llvm.code import code
-from gradcli.engine.compile.llvm.emit import primitives
 from gradcli.engine.compile.scalar.errors import Untranslatable
+from gradcli.engine.compile.scalar.forms import Forms
 from gradcli.engine.compile.typed import Block, Do, If, Program, Value
 from gradcli.engine.compile.validate import faults
 from gradcli.engine.ops.catalog import ops
@@ -90,13 +90,13 @@ def test_ops_on_numbers_of_several_types():
 def test_what_cannot_be_translated_is_called(monkeypatch):
     """With all types of arguments and values, and constants among them."""
 
-    def only_the_choice(w, functions, function, *more):
+    def only_the_choice(forms, name, function, *more):
         if function is not ops["eq"].value.number:
             raise Untranslatable("for a test")
-        return call(w, functions, function, *more)
+        return made(forms, name, function, *more)
 
-    call = primitives.call
-    monkeypatch.setattr(primitives, "call", only_the_choice)
+    made = Forms.function
+    monkeypatch.setattr(Forms, "function", only_the_choice)
     assert compare([*cases(("mul", "pow", "where", "clamp", "isnan"), NUMBERS)], 3) == 1
 
 

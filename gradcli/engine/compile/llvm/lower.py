@@ -89,7 +89,6 @@ class Module:
         self.text = "\n".join(
             [
                 *(f"declare {intrinsic}" for intrinsic in _INTRINSICS),
-                *self.primitives.functions.lines,
                 *(self.primitives.loops.lines if self.primitives.loops else ()),
                 *self.primitives.lines,
                 *(arrays.lines if arrays else ()),

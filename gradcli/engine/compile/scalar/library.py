@@ -1,5 +1,5 @@
-"""Functions whose machine code is not made of their Python text: Python's built-ins and `math`,
-with the errors that these raise, and those of `ieee` that are just what C has.
+"""Functions that are not made of their Python text: Python's built-ins and `math`, with the errors
+that these raise, and those of `ieee` that are just what C has.
 """
 
 from __future__ import annotations
@@ -9,16 +9,12 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from gradcli.engine.compile.llvm.emit.libm import from_library
-from gradcli.engine.compile.llvm.emit.writer import RARE, TYPES, Number, Writer, constant
+from gradcli.engine.compile.scalar.builder import CARRIERS, Builder, Number
 from gradcli.engine.compile.scalar.errors import Untranslatable
+from gradcli.engine.compile.scalar.form import DOMAIN, OVERFLOW, SIGN, Operand
 from gradcli.engine.compile.scalar.numbers import (
     INF,
-    ZERO,
     compared,
-    intrinsic,
-    is_nan,
-    nonfinite,
     size,
     to_bool,
     to_float,
@@ -30,7 +26,7 @@ Native = Callable[..., Any]
 
 
 def native(function: Any) -> Native | None:
-    """What writes a call of the function, `native(w, *args)`; it gives None of arguments that it
+    """What writes a call of the function, `native(b, *args)`; it gives None of arguments that it
     does not know.
     """
     try:
@@ -42,19 +38,17 @@ def native(function: Any) -> Native | None:
 def _of_c(name: str) -> Native:
     """A function of floats that is C's, whatever they are."""
 
-    def write(w: Writer, *args: Any) -> Any:
+    def write(b: Builder, *args: Any) -> Any:
         if not all(a.type == "float" for a in args):
             return None
-        return Number(from_library(w, name, *(a.text for a in args)), "float")
+        return Number(b.library(name, *(a.value for a in args)), "float")
 
     return write
 
 
 def _of_numbers(name: str) -> Native:
     """A function of numbers that is C's of them as floats, whatever they are."""
-    return lambda w, *args: Number(
-        from_library(w, name, *(to_float(w, a).text for a in args)), "float"
-    )
+    return lambda b, *args: Number(b.library(name, *(to_float(b, a).value for a in args)), "float")
 
 
 def _watchful(name: str) -> Native:
@@ -62,137 +56,143 @@ def _watchful(name: str) -> Native:
     ValueError where one gives nan.
     """
 
-    def write(w: Writer, *args: Any) -> Any:
-        floats = [to_float(w, a) for a in args]
-        r = Number(from_library(w, name, *(a.text for a in floats)), "float")
-        return _watched(w, r, floats, "OverflowError")
+    def write(b: Builder, *args: Any) -> Any:
+        floats = [to_float(b, a).value for a in args]
+        return _watched(b, b.library(name, *floats), floats)
 
     return write
 
 
-def _watched(w: Writer, r: Number, args: list[Number], kind: str) -> Number:
-    on, look = w.label(), w.label()
-    w.branch(nonfinite(w, r), look, on, RARE)
-    w.start(look)
-    finite = "true"
-    numbers = "true"
+def _watched(b: Builder, r: Operand, args: list[Operand]) -> Number:
+    on, look = b.new_label(), b.new_label()
+    b.branch(b.put("float_is_nonfinite", r), look, on, rare=True)
+    b.start(look)
+    finite: Operand = True
+    numbers: Operand = True
     for a in args:
-        finite = w.put(f"and i1 {finite}, {w.put(f'xor i1 {nonfinite(w, a)}, true')}")
-        numbers = w.put(f"and i1 {numbers}, {w.put(f'xor i1 {is_nan(w, a)}, true')}")
-    nan = is_nan(w, r)
-    w.fail(w.put(f"and i1 {nan}, {numbers}"), "ValueError")
-    infinite = w.put(f"xor i1 {nan}, true")
-    w.fail(w.put(f"and i1 {infinite}, {finite}"), kind)
-    w.go(on)
-    w.start(on)
-    return r
+        is_finite = b.put("bool_not", b.put("float_is_nonfinite", a))
+        finite = b.put("bool_and", finite, is_finite)
+        is_number = b.put("bool_not", b.put("float_is_nan", a))
+        numbers = b.put("bool_and", numbers, is_number)
+    nan = b.put("float_is_nan", r)
+    b.fail(b.put("bool_and", nan, numbers), DOMAIN)
+    infinite = b.put("bool_not", nan)
+    b.fail(b.put("bool_and", infinite, finite), OVERFLOW)
+    b.go(on)
+    b.start(on)
+    return Number(r, "float")
 
 
-def _power(w: Writer, x: Number, y: Number) -> Number:
+def _power(b: Builder, x: Number, y: Number) -> Number:
     """`math.pow`, for which a power of zero that is inf is no overflow."""
-    x, y = to_float(w, x), to_float(w, y)
-    zero = w.put(f"fcmp oeq double {x.text}, {ZERO}")
-    below = w.put(f"fcmp olt double {y.text}, {ZERO}")
-    finite = w.put(f"fcmp ogt double {y.text}, 0xFFF0000000000000")
-    pole = w.put(f"and i1 {zero}, {below}")
-    w.fail(w.put(f"and i1 {pole}, {finite}"), "ValueError")
-    r = Number(from_library(w, "pow", x.text, y.text), "float")
-    return _watched(w, r, [x, y], "OverflowError")
+    x, y = to_float(b, x), to_float(b, y)
+    zero = b.put("float_eq", x.value, 0.0)
+    below = b.put("float_lt", y.value, 0.0)
+    finite = b.put("float_gt", y.value, -INF)
+    pole = b.put("bool_and", zero, below)
+    b.fail(b.put("bool_and", pole, finite), DOMAIN)
+    return _watched(b, b.library("pow", x.value, y.value), [x.value, y.value])
 
 
-def _logarithm(name: str, least: str) -> Native:
+def _logarithm(name: str, least: float) -> Native:
     """A function of `math` that raises ValueError up to a number."""
 
-    def write(w: Writer, x: Number) -> Number:
-        x = to_float(w, x)
-        w.fail(w.put(f"fcmp ole double {x.text}, {least}"), "ValueError")
-        return Number(from_library(w, name, x.text), "float")
+    def write(b: Builder, x: Number) -> Number:
+        x = to_float(b, x)
+        b.fail(b.put("float_le", x.value, least), DOMAIN)
+        return Number(b.library(name, x.value), "float")
 
     return write
 
 
-def _square_root(w: Writer, x: Number) -> Number:
-    x = to_float(w, x)
-    w.fail(w.put(f"fcmp olt double {x.text}, {ZERO}"), "ValueError")
-    return Number(intrinsic(w, "sqrt", "double", x.text), "float")
+def _square_root(b: Builder, x: Number) -> Number:
+    x = to_float(b, x)
+    b.fail(b.put("float_lt", x.value, 0.0), DOMAIN)
+    return b.number("float", "float_sqrt", x.value)
 
 
-def _any_square_root(w: Writer, x: Number) -> Number:
-    return Number(intrinsic(w, "sqrt", "double", to_float(w, x).text), "float")
+def _any_square_root(b: Builder, x: Number) -> Number:
+    return b.number("float", "float_sqrt", to_float(b, x).value)
 
 
-def _quotient(w: Writer, x: Any, y: Any, *mode: Any) -> Any:
+def _quotient(b: Builder, x: Any, y: Any, *mode: Any) -> Any:
     if not all(isinstance(a, Number) for a in (x, y)) or "float" not in (x.type, y.type):
         return None
     if mode and mode != (None,):
         return None
-    return w.number("float", f"fdiv double {to_float(w, x).text}, {to_float(w, y).text}")
+    return b.number("float", "float_div", to_float(b, x).value, to_float(b, y).value)
 
 
-def _reciprocal(w: Writer, x: Number) -> Number | None:
+def _reciprocal(b: Builder, x: Number) -> Number | None:
     if x.type != "float":
         return None
-    return w.number("float", f"fdiv double 0x3FF0000000000000, {x.text}")
+    return b.number("float", "float_div", 1.0, x.value)
 
 
-def _copysign(w: Writer, x: Number, y: Number) -> Number:
-    """The sign of a nan hangs on how it has come about: it fails there."""
-    x, y = to_float(w, x), to_float(w, y)
-    w.fail(is_nan(w, y))
-    return Number(intrinsic(w, "copysign", "double", x.text, y.text), "float")
+def _copysign(b: Builder, x: Number, y: Number) -> Number:
+    """The sign of a nan depends on how it has come about: it fails there."""
+    x, y = to_float(b, x), to_float(b, y)
+    b.fail(b.put("float_is_nan", y.value), SIGN)
+    return b.number("float", "float_copysign", x.value, y.value)
 
 
 def _whole(name: str) -> Native:
     """A function of `math` that rounds to an int, of any size."""
 
-    def write(w: Writer, x: Number) -> Number:
+    def write(b: Builder, x: Number) -> Number:
         if x.type != "float":
-            return to_int(w, x)
-        w.fail(nonfinite(w, x), "OverflowError")
-        near = from_library(w, name, x.text)
-        return w.number("whole", f"fadd double {near}, {ZERO}")  # of zero without its sign
+            return to_int(b, x)
+        _refuse_nonfinite(b, x)
+        near = b.library(name, x.value)
+        return b.number("whole", "float_add", near, 0.0)  # of zero without its sign
 
     return write
 
 
-def _round(w: Writer, x: Number, decimals: Any = None) -> Number | None:
+def _refuse_nonfinite(b: Builder, x: Number) -> None:
+    """As Python's rounding to an int."""
+    b.fail(b.put("float_is_nonfinite", x.value), OVERFLOW)
+
+
+def _round(b: Builder, x: Number, decimals: Any = None) -> Number | None:
     if x.type != "float":
-        return to_int(w, x) if decimals is None or _is_zero(decimals) else None
+        return to_int(b, x) if decimals is None or _is_zero(decimals) else None
     if decimals is None:
-        w.fail(nonfinite(w, x), "OverflowError")
-        return w.number("whole", f"fadd double {_near(w, x)}, {ZERO}")
-    return Number(_near(w, x), "float") if _is_zero(decimals) else None
+        _refuse_nonfinite(b, x)
+        return b.number("whole", "float_add", _near(b, x), 0.0)
+    return Number(_near(b, x), "float") if _is_zero(decimals) else None
 
 
 def _is_zero(x: Any) -> bool:
-    return isinstance(x, Number) and x.text == "0"
+    return isinstance(x, Number) and type(x.value) is int and x.value == 0
 
 
-def _near(w: Writer, x: Number) -> str:
-    """The whole number next to a float, the even one of two: beside 2 ** 52 doubles are whole."""
-    positive = intrinsic(w, "fabs", "double", x.text)
-    moved = w.put(f"fadd double {positive}, {_ALL_WHOLE}")
-    near = w.put(f"fsub double {moved}, {_ALL_WHOLE}")
-    signed = intrinsic(w, "copysign", "double", near, x.text)
-    small = w.put(f"fcmp olt double {positive}, {_ALL_WHOLE}")
-    return w.put(f"select i1 {small}, double {signed}, double {x.text}")
+def _near(b: Builder, x: Number) -> Operand:
+    """The whole number next to a float, the even one of two: beside 2 ** 52 floats are whole."""
+    positive = b.put("float_abs", x.value)
+    moved = b.put("float_add", positive, _ALL_WHOLE)
+    near = b.put("float_sub", moved, _ALL_WHOLE)
+    signed = b.put("float_copysign", near, x.value)
+    small = b.put("float_lt", positive, _ALL_WHOLE)
+    return b.put("float_select", small, signed, x.value)
 
 
-def _test(write: Callable[[Writer, Number], str]) -> Native:
-    """A question about floats, of which a bool or int says no."""
-    return lambda w, x: (
-        Number(write(w, x), "bool") if x.type == "float" else Number("false", "bool")
-    )
-
-
-def _is_finite(w: Writer, x: Number) -> Number:
+def _is_nan(b: Builder, x: Number) -> Number:
     if x.type != "float":
-        return Number("true", "bool")
-    return w.number("bool", f"xor i1 {nonfinite(w, x)}, true")
+        return Number(False, "bool")
+    return b.number("bool", "float_is_nan", x.value)
 
 
-def _is_infinite(w: Writer, x: Number) -> str:
-    return w.put(f"fcmp oeq double {intrinsic(w, 'fabs', 'double', x.text)}, {INF}")
+def _is_finite(b: Builder, x: Number) -> Number:
+    if x.type != "float":
+        return Number(True, "bool")
+    return b.number("bool", "bool_not", b.put("float_is_nonfinite", x.value))
+
+
+def _is_infinite(b: Builder, x: Number) -> Number:
+    if x.type != "float":
+        return Number(False, "bool")
+    return b.number("bool", "float_eq", b.put("float_abs", x.value), INF)
 
 
 def _chosen(sign: str) -> Native:
@@ -200,32 +200,28 @@ def _chosen(sign: str) -> Native:
     the first.
     """
 
-    def write(w: Writer, x: Any, y: Any) -> Any:
+    def write(b: Builder, x: Any, y: Any) -> Any:
         if x.type != y.type or x.type == "whole":
             raise Untranslatable("a choice of numbers of several types")
-        llvm = TYPES[x.type]
-        test = compared(w, sign, y, x).text
-        return w.number(x.type, f"select i1 {test}, {llvm} {y.text}, {llvm} {x.text}")
+        test = compared(b, sign, y, x).value
+        return b.number(x.type, f"{CARRIERS[x.type]}_select", test, y.value, x.value)
 
     return write
 
 
 def _times(factor: float) -> Native:
-    said = constant(factor)
-    assert said is not None
-    return lambda w, x: w.number("float", f"fmul double {to_float(w, x).text}, {said.text}")
+    return lambda b, x: b.number("float", "float_mul", to_float(b, x).value, factor)
 
 
-def _remainder(w: Writer, x: Any, y: Any) -> Any:
+def _remainder(b: Builder, x: Any, y: Any) -> Any:
     """C's; zero has the sign of `x`, which a library loses beside the smallest numbers."""
-    r = _watchful("remainder")(w, x, y)
-    zero = intrinsic(w, "copysign", "double", ZERO, to_float(w, x).text)
-    is_zero = w.put(f"fcmp oeq double {r.text}, {ZERO}")
-    return w.number("float", f"select i1 {is_zero}, double {zero}, double {r.text}")
+    r = _watchful("remainder")(b, x, y).value
+    zero = b.put("float_copysign", 0.0, to_float(b, x).value)
+    is_zero = b.put("float_eq", r, 0.0)
+    return b.number("float", "float_select", is_zero, zero, r)
 
 
-_ONE_BELOW, _NONE = "0xBFF0000000000000", ZERO
-_ALL_WHOLE = "0x4330000000000000"
+_ALL_WHOLE = 2.0**52
 
 _SURE = (math.asinh, math.atan, math.atan2, math.tanh, math.erf, math.erfc)
 _WATCHED = (
@@ -246,8 +242,8 @@ _NATIVE: dict[Any, Native] = {
     builtins.round: _round,
     builtins.min: _chosen("Lt"),
     builtins.max: _chosen("Gt"),
-    math.isnan: _test(is_nan),
-    math.isinf: _test(_is_infinite),
+    math.isnan: _is_nan,
+    math.isinf: _is_infinite,
     math.isfinite: _is_finite,
     math.copysign: _copysign,
     math.remainder: _remainder,
@@ -256,10 +252,10 @@ _NATIVE: dict[Any, Native] = {
     math.trunc: _whole("trunc"),
     math.sqrt: _square_root,
     math.pow: _power,
-    math.log: _logarithm("log", _NONE),
-    math.log2: _logarithm("log2", _NONE),
-    math.log10: _logarithm("log10", _NONE),
-    math.log1p: _logarithm("log1p", _ONE_BELOW),
+    math.log: _logarithm("log", 0.0),
+    math.log2: _logarithm("log2", 0.0),
+    math.log10: _logarithm("log10", 0.0),
+    math.log1p: _logarithm("log1p", -1.0),
     math.degrees: _times(180.0 / math.pi),
     math.radians: _times(math.pi / 180.0),
     **{function: _of_numbers(function.__name__) for function in _SURE},

@@ -1,8 +1,8 @@
-"""Python functions on numbers in LLVM's language, made of their text.
+"""Python functions on numbers in the scalar form, made of their text.
 
 What is known when the code is made, such as a static parameter, the type of an argument or a
 function that is handed on, is plain Python here and leaves nothing in the code; a `Number` is what
-is known when it runs. An error that a function raises ends the code; its own `try` is followed.
+is known when it runs. Where a function raises an error it bails out; its own `try` is followed.
 """
 
 from __future__ import annotations
@@ -11,11 +11,12 @@ import ast
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from types import FunctionType
-from typing import Any
+from typing import Any, TypeAlias
 
-from gradcli.engine.compile.llvm.emit.writer import TYPES, Number, Writer
 from gradcli.engine.compile.scalar import numbers
+from gradcli.engine.compile.scalar.builder import CARRIERS, Builder, Number
 from gradcli.engine.compile.scalar.errors import Untranslatable
+from gradcli.engine.compile.scalar.form import OTHER_TYPE, RAISED, Undefined
 from gradcli.engine.compile.scalar.library import native
 from gradcli.engine.compile.scalar.sources import tree
 from gradcli.engine.compile.scalar.values import (
@@ -35,7 +36,7 @@ from gradcli.engine.numerics import ieee
 from gradcli.engine.numerics.piecewise import pieces
 from gradcli.engine.ops.op import Op
 
-_LONGEST = 3000  # lines of a function by pieces
+Piecewise: TypeAlias = Callable[[FunctionType, Mapping[str, Any]], str]
 
 _CLASSES: Mapping[str, type] = {"float": float, "int": int, "whole": int, "bool": bool}
 
@@ -71,73 +72,33 @@ _COMPARED: dict[type[ast.cmpop], Any] = {
 }
 
 
-class Functions:
-    """Functions of the module that are made of Python functions of floats: those by pieces, which
-    call each other and themselves.
-
-    Fields:
-        lines: their text.
-    """
-
-    def __init__(self) -> None:
-        self.lines: list[str] = []
-        self._names: dict[Any, str] = {}
-
-    def name(self, function: FunctionType, args: Mapping[str, Any]) -> str:
-        """The name of a function of the floats among these arguments, the others being known."""
-        floats = [name for name, x in args.items() if isinstance(x, Number)]
-        if any(args[name].type != "float" for name in floats):
-            raise Untranslatable("a function by pieces of what is no float")
-        known = tuple((name, x) for name, x in args.items() if name not in floats)
-        try:
-            found = self._names.get(key := (function, known))
-        except TypeError:
-            raise Untranslatable("an argument that cannot be compared") from None
-        if found is None:
-            found = self._names[key] = f"@f{len(self._names)}"
-            self._define(found, function, args, floats)
-        return found
-
-    def _define(
-        self, name: str, function: FunctionType, args: Mapping[str, Any], floats: Sequence[str]
-    ) -> None:
-        w = Writer("leave")
-        given = {**args, **{a: Number(f"%a{i}", "float") for i, a in enumerate(floats)}}
-        result = number(_Translator(w, self).inline(function, given, "float"))
-        if len(w.lines) > _LONGEST:
-            raise Untranslatable("a long function")
-        self.lines += w.function(name, ["float"] * len(floats), result, pair=True)
-
-    def known(self) -> tuple[int, dict[Any, str]]:
-        """What there is now."""
-        return len(self.lines), dict(self._names)
-
-    def forget(self, known: tuple[int, dict[Any, str]]) -> None:
-        """Go back to what there was."""
-        del self.lines[known[0] :]
-        self._names = known[1]
-
-
 def call(
-    w: Writer,
-    functions: Functions,
+    b: Builder,
+    piecewise: Piecewise,
     function: Callable[..., Any],
     args: Sequence[Any],
     params: Mapping[str, Any],
     wanted: str,
 ) -> Number:
     """Write a call of a function whose value is a number of the type that is wanted; code that
-    would give one of another type ends.
+    would give one of another type bails out. `piecewise` gives the name of a function by pieces,
+    with its arguments by name.
     """
-    result = _Translator(w, functions).call(function, args, dict(params), wanted)
-    found = number(result)
-    return numbers.converted(w, found, wanted)
+    result = _Translator(b, piecewise).call(function, args, dict(params), wanted)
+    return numbers.converted(b, number(result), wanted)
+
+
+def inlined(
+    b: Builder, piecewise: Piecewise, function: FunctionType, args: Mapping[str, Any]
+) -> Number:
+    """Write the text of a function of floats, with arguments by name."""
+    return number(_Translator(b, piecewise).inline(function, args, "float"))
 
 
 class _Translator:
-    def __init__(self, writer: Writer, functions: Functions) -> None:
-        self.w = writer
-        self.functions = functions
+    def __init__(self, builder: Builder, piecewise: Piecewise) -> None:
+        self.b = builder
+        self.piecewise = piecewise
         self.inside: list[FunctionType] = []  # what is being written, of which none calls itself
 
     # calls
@@ -169,16 +130,16 @@ class _Translator:
             function = function.value.number
         write = native(function)
         if write is not None and not params:
-            found = write(self.w, *(operand(a) for a in args))
+            found = write(self.b, *(operand(a) for a in args))
             if found is not None:
                 return found
         if not isinstance(function, FunctionType) or function in self.inside:
             raise Untranslatable(f"a call of {function!r}")
         bound = bind(function, args, params)
         if by_pieces(function):
-            name = self.functions.name(function, bound)
-            said = [a.text for a in bound.values() if isinstance(a, Number)]
-            return self.w.called(name, "float", [f"double {a}" for a in said])
+            name = self.piecewise(function, bound)
+            floats = [a.value for a in bound.values() if isinstance(a, Number)]
+            return self.b.called(name, "float", floats)
         self.inside.append(function)
         found = self.inline(function, bound, wanted)
         self.inside.pop()
@@ -186,20 +147,20 @@ class _Translator:
 
     def piece(self, x: Number, bounds: Sequence[float], functions: Sequence[Any]) -> Number:
         """The value of the function in whose piece x lies, by `pieces` on a number."""
-        on, ways = self.w.label(), []
+        on, ways = self.b.new_label(), []
         for bound, function in zip((*bounds, None), functions, strict=True):
-            after = self.w.label()
+            after = self.b.new_label()
             if bound is not None:
-                here = self.w.label()
-                below = numbers.compared(self.w, "Lt", x, number(bound))
-                self.w.branch(below.text, here, after)
-                self.w.start(here)
+                here = self.b.new_label()
+                below = numbers.compared(self.b, "Lt", x, number(bound))
+                self.b.branch(below.value, here, after)
+                self.b.start(here)
             value = number(self.call(function, (x, ieee), {}, "float"))
-            ways.append((value, self.w.block))
-            self.w.go(on)
+            ways.append((value, self.b.label))
+            self.b.go(on)
             if bound is not None:
-                self.w.start(after)
-        self.w.start(on)
+                self.b.start(after)
+        self.b.start(on)
         return self.join(ways)  # type: ignore[no-any-return]  # of numbers
 
     def inline(self, function: FunctionType, args: Mapping[str, Any], wanted: str | None) -> Any:
@@ -208,17 +169,17 @@ class _Translator:
         node = tree(function.__code__)
         if isinstance(node, ast.Lambda):
             return self.expression(node.body, scope, wanted)
-        scope.end = self.w.label()
+        scope.end = self.b.new_label()
         self.block(node.body, scope)
-        if not self.w.ended:
+        if not self.b.ended:
             raise Untranslatable("a function ends without a value")
         if not scope.ends:  # each way raises an error
-            self.w.start(self.w.label())
-            return Number("poison", wanted or "float")
-        self.w.start(scope.end)
+            self.b.start(self.b.new_label())
+            return Number(Undefined(CARRIERS[wanted or "float"]), wanted or "float")
+        self.b.start(scope.end)
         return self.join(scope.ends)
 
-    def join(self, ways: Sequence[tuple[Any, str]]) -> Any:
+    def join(self, ways: Sequence[tuple[Any, int]]) -> Any:
         """The value of those that several blocks come with."""
         first = ways[0][0]
         if all(not moves(x) and same(x, first) for x, _ in ways):
@@ -228,14 +189,15 @@ class _Translator:
         if len(types) > 1:
             raise Untranslatable(f"a value of one of several types: {sorted(types)}")
         type = types.pop()
-        return Number(self.w.phi(TYPES[type], [(x.text, block) for x, block in found]), type)
+        ways = [(x.value, block) for x, block in found]
+        return Number(self.b.merged(CARRIERS[type], ways), type)
 
     # statements
 
     def block(self, body: Sequence[ast.stmt], scope: Scope) -> None:
         """Write statements up to the one that ends the block."""
         for statement in body:
-            if self.w.ended:
+            if self.b.ended:
                 return
             self.statement(statement, scope)
 
@@ -244,7 +206,7 @@ class _Translator:
             case ast.Return(value=ast.expr() as value):
                 self.give(self.expression(value, scope, scope.wanted), scope)
             case ast.Raise():
-                self.w.give_up()
+                self.b.give_up(RAISED)
             case ast.If():
                 self.choose(node, scope)
             case ast.Try(handlers=handlers, orelse=[], finalbody=[]):
@@ -274,15 +236,15 @@ class _Translator:
 
     def give(self, value: Any, scope: Scope) -> None:
         """Return a value."""
-        if self.w.ended:
+        if self.b.ended:
             return
         if scope.wanted is not None and type_of(value) not in (scope.wanted, None):
             if type_of(value) not in ("whole", "mixed"):
-                self.w.give_up()
+                self.b.give_up(OTHER_TYPE)
                 return
-            value = numbers.converted(self.w, number(value), scope.wanted)
-        scope.ends.append((value, self.w.block))
-        self.w.go(scope.end)
+            value = numbers.converted(self.b, number(value), scope.wanted)
+        scope.ends.append((value, self.b.label))
+        self.b.go(scope.end)
 
     def assign(self, target: ast.expr, value: Any, scope: Scope) -> None:
         match target:
@@ -299,45 +261,45 @@ class _Translator:
         if not isinstance(test, Number):
             self.block(node.body if test else node.orelse, scope)
             return
-        yes, no, on = self.w.label(), self.w.label(), self.w.label()
-        self.w.branch(test.text, yes, no)
+        yes, no, on = self.b.new_label(), self.b.new_label(), self.b.new_label()
+        self.b.branch(test.value, yes, no)
         before, left = scope.variables, []
         for label, body in ((yes, node.body), (no, node.orelse)):
-            self.w.start(label)
+            self.b.start(label)
             scope.variables = dict(before)
             self.block(body, scope)
-            if not self.w.ended:
-                left.append((scope.variables, self.w.block))
-                self.w.go(on)
+            if not self.b.ended:
+                left.append((scope.variables, self.b.label))
+                self.b.go(on)
         self.merge(left, on, scope)
 
     def attempt(
         self, body: Sequence[ast.stmt], handlers: Sequence[ast.ExceptHandler], scope: Scope
     ) -> None:
         kinds = [h.type.id if isinstance(h.type, ast.Name) else "" for h in handlers]
-        before, left, on = scope.variables, [], self.w.label()
+        before, left, on = scope.variables, [], self.b.new_label()
         scope.variables = dict(before)
-        with self.w.handling(kinds) as labels:
+        with self.b.handling(kinds) as labels:
             self.block(body, scope)
-        if not self.w.ended:
-            left.append((scope.variables, self.w.block))
-            self.w.go(on)
+        if not self.b.ended:
+            left.append((scope.variables, self.b.label))
+            self.b.go(on)
         for kind, handler in zip(kinds, handlers, strict=True):
             if not labels[kind].used:
                 continue
-            self.w.start(labels[kind].label)
+            self.b.start(labels[kind].label)
             scope.variables = dict(before)
             self.block(handler.body, scope)
-            if not self.w.ended:
-                left.append((scope.variables, self.w.block))
-                self.w.go(on)
+            if not self.b.ended:
+                left.append((scope.variables, self.b.label))
+                self.b.go(on)
         self.merge(left, on, scope)
 
-    def merge(self, left: Sequence[tuple[dict[str, Any], str]], on: str, scope: Scope) -> None:
+    def merge(self, left: Sequence[tuple[dict[str, Any], int]], on: int, scope: Scope) -> None:
         """Go on where blocks have left off, with their variables."""
         if not left:
             return
-        self.w.start(on)
+        self.b.start(on)
         names = set.intersection(*(set(variables) for variables, _ in left))
         merged = {}
         for name in sorted(names):
@@ -362,7 +324,7 @@ class _Translator:
             case ast.UnaryOp(op=sign, operand=inner):
                 known, write = _UNARY[type(sign)]
                 x = self.expression(inner, scope)
-                return write(self.w, x) if isinstance(x, Number) else evaluated(known, x)
+                return write(self.b, x) if isinstance(x, Number) else evaluated(known, x)
             case ast.BinOp(left=left, op=sign, right=right):
                 x = self.expression(left, scope)
                 return self.binary(sign, x, self.expression(right, scope))
@@ -404,13 +366,13 @@ class _Translator:
         if isinstance(function, Method):
             if function.name != "bit_length":
                 raise Untranslatable(f"the method {function.name}")
-            return numbers.bit_length(self.w, function.of)
+            return numbers.bit_length(self.b, function.of)
         return self.call(function, args, params, wanted)
 
     def binary(self, sign: ast.operator, x: Any, y: Any) -> Any:
         if not moves(x) and not moves(y):
             return evaluated(_BINARY[type(sign)], x, y)
-        return numbers.operation(self.w, type(sign).__name__, number(x), number(y))
+        return numbers.operation(self.b, type(sign).__name__, number(x), number(y))
 
     def comparison(self, node: ast.Compare, scope: Scope) -> Any:
         left = self.expression(node.left, scope)
@@ -423,14 +385,13 @@ class _Translator:
                 found.append(isinstance(sign, ast.IsNot))  # numbers are compared with None
             else:
                 name = type(sign).__name__
-                found.append(numbers.compared(self.w, name, number(left), number(other)))
+                found.append(numbers.compared(self.b, name, number(left), number(other)))
             left = other
         if not any(map(moves, found)):
             return all(found)
-        tests = [number(x).text for x in found]
-        together = tests[0]
-        for test in tests[1:]:
-            together = self.w.put(f"and i1 {together}, {test}")
+        together, *tests = [number(x).value for x in found]
+        for test in tests:
+            together = self.b.put("bool_and", together, test)
         return Number(together, "bool")
 
     def junction(self, all_of: bool, values: Sequence[ast.expr], scope: Scope) -> Any:
@@ -441,50 +402,48 @@ class _Translator:
         test = self.truth(x)
         if not isinstance(test, Number):
             return self.junction(all_of, values[1:], scope) if bool(test) == all_of else x
-        more, on, before = self.w.label(), self.w.label(), self.w.block
-        self.w.branch(test.text, *((more, on) if all_of else (on, more)))
-        self.w.start(more)
+        more, on, before = self.b.new_label(), self.b.new_label(), self.b.label
+        self.b.branch(test.value, *((more, on) if all_of else (on, more)))
+        self.b.start(more)
         y = self.junction(all_of, values[1:], scope)
-        after = self.w.block
-        self.w.go(on)
-        self.w.start(on)
+        after = self.b.label
+        self.b.go(on)
+        self.b.start(on)
         return self.join([(x, before), (y, after)])
 
     def conditional(self, node: ast.IfExp, scope: Scope, wanted: str | None) -> Any:
         test = self.truth(self.expression(node.test, scope))
         if not isinstance(test, Number):
             return self.expression(node.body if test else node.orelse, scope, wanted)
-        yes, no, on = self.w.label(), self.w.label(), self.w.label()
-        self.w.branch(test.text, yes, no)
+        yes, no, on = self.b.new_label(), self.b.new_label(), self.b.new_label()
+        self.b.branch(test.value, yes, no)
         ways = []
         for label, value in ((yes, node.body), (no, node.orelse)):
-            self.w.start(label)
+            self.b.start(label)
             x = self.expression(value, scope, wanted)
             if wanted is not None and type_of(x) not in (wanted, "whole", "mixed", None):
-                self.w.give_up()
+                self.b.give_up(OTHER_TYPE)
                 continue
-            ways.append((x, self.w.block, len(self.w.lines)))
-            self.w.go(on)
-        if "float" in map(type_of, (x for x, *_ in ways)):
+            ways.append((x, self.b.label))
+            self.b.go(on)
+        if "float" in (type_of(x) for x, _ in ways):
             ways = self.alike(ways)
-        self.w.start(on)
+        self.b.start(on)
         if not ways:
-            return Number("poison", wanted or "float")
-        return self.join([(x, block) for x, block, _ in ways])
+            return Number(Undefined(CARRIERS[wanted or "float"]), wanted or "float")
+        return self.join(ways)
 
-    def alike(self, ways: Sequence[tuple[Any, str, int]]) -> list[tuple[Any, str, int]]:
+    def alike(self, ways: Sequence[tuple[Any, int]]) -> list[tuple[Any, int]]:
         """The same with ints and bools held as floats beside floats, where their blocks end."""
-        if {type_of(x) for x, *_ in ways} <= {"float"} or None in {type_of(x) for x, *_ in ways}:
+        if {type_of(x) for x, _ in ways} <= {"float"} or None in {type_of(x) for x, _ in ways}:
             return [*ways]
         found = []
-        for x, block, end in reversed(ways):
-            behind = self.w.lines[end:]
-            del self.w.lines[end:]
-            held = Number(numbers.to_float(self.w, number(x)).text, "mixed")
-            self.w.lines += behind
-            found.append((held, block, end))
+        for x, label in ways:
+            with self.b.at_the_end_of(label):
+                held = numbers.to_float(self.b, number(x)).value
+            found.append((Number(held, "mixed"), label))
         return found
 
     def truth(self, x: Any) -> Any:
         """Whether a value is true; a Number where that is not known."""
-        return numbers.to_bool(self.w, x) if isinstance(x, Number) else bool(x)
+        return numbers.to_bool(self.b, x) if isinstance(x, Number) else bool(x)

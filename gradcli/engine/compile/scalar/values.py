@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import FunctionType
 from typing import Any
 
-from gradcli.engine.compile.llvm.emit.writer import Number, constant
+from gradcli.engine.compile.scalar.builder import Number
 from gradcli.engine.compile.scalar.errors import Untranslatable
 from gradcli.engine.compile.scalar.sources import VARARGS, VARKEYWORDS
 from gradcli.engine.compile.typed import TYPES
@@ -24,8 +24,8 @@ class Scope:
         self.function = function
         self.variables = variables
         self.wanted: str | None = None
-        self.ends: list[tuple[Any, str]] = []
-        self.end = ""
+        self.ends: list[tuple[Any, int]] = []
+        self.end = 0
         cells = function.__closure__ or ()
         free = zip(function.__code__.co_freevars, cells, strict=True)
         self._outside = {name: cell.cell_contents for name, cell in free}
@@ -64,7 +64,7 @@ def by_pieces(function: FunctionType) -> bool:
 
 
 def moves(x: Any) -> bool:
-    """Whether a value hangs on what is known only when the code runs."""
+    """Whether a value depends on what is known only when the code runs."""
     if isinstance(x, tuple | list):
         return any(map(moves, x))
     return isinstance(x, Number | Lambda)
@@ -81,11 +81,18 @@ def evaluated(function: Callable[..., Any], *args: Any, **params: Any) -> Any:
 
 
 def number(x: Any) -> Number:
-    """A number that is known, too, as LLVM writes it."""
+    """A number that is known, too, as an operand of the form."""
     found = x if isinstance(x, Number) else constant(x)
     if found is None:
         raise Untranslatable(f"{type(x).__name__} where a number of 64 bits must be")
     return found
+
+
+def constant(x: Any) -> Number | None:
+    """A Python number as an operand of the form; None of what is no number of 64 bits."""
+    if type(x) in (float, bool) or (type(x) is int and -(2**63) <= x < 2**63):
+        return Number(x, TYPES[type(x)])
+    return None
 
 
 def operand(x: Any) -> Any:

@@ -7,11 +7,11 @@ from __future__ import annotations
 import ctypes
 import math
 import sys
+from collections.abc import Sequence
 from functools import cache
 from struct import pack
 from typing import Any
 
-from gradcli.engine.compile.llvm.emit.writer import Writer
 from gradcli.engine.compile.scalar.errors import Untranslatable
 
 PURE = "nounwind willreturn memory(none)"
@@ -21,10 +21,10 @@ _TRIED = (0.1, 0.37, 0.75, 0.9, 1.3, 2.6, 7.2, 33.3, 0.0123)
 """Points at which a function must give what `math` gives: libraries differ in some last digits."""
 
 
-def from_library(w: Writer, name: str, *args: str) -> str:
-    """The value of a function of the C library on doubles."""
+def from_library(name: str, args: Sequence[str]) -> str:
+    """A call of a function of the C library on doubles."""
     said = ", ".join(f"double {a}" for a in args)
-    return w.put(f"call double inttoptr (i64 {_address(name, len(args))} to ptr)({said}) {PURE}")
+    return f"call double inttoptr (i64 {_address(name, len(args))} to ptr)({said}) {PURE}"
 
 
 def address_of(function: Any) -> int:

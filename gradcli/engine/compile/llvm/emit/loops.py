@@ -12,9 +12,10 @@ import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from gradcli.engine.compile.llvm.emit.inner_loops import inner_loop, types_of
+from gradcli.engine.compile.llvm.emit.scalars import put
 from gradcli.engine.compile.llvm.emit.writer import TYPES, Number, Writer, constant
 from gradcli.engine.compile.scalar.errors import Untranslatable
-from gradcli.engine.compile.scalar.numbers import compared, intrinsic, to_float
+from gradcli.engine.compile.scalar.form import PRIMITIVES
 from gradcli.engine.compile.typed import DTYPES
 
 _IN_MEMORY = {"float": "double", "int": "i64", "bool": "i8"}
@@ -22,16 +23,22 @@ _BYTES = {"float": 8, "int": 8, "bool": 1}
 
 _WORD = 8
 
-_ARITHMETIC = {np.add: "fadd", np.subtract: "fsub", np.multiply: "fmul", np.divide: "fdiv"}
-_COMPARISONS = {
-    np.less: "Lt",
-    np.less_equal: "LtE",
-    np.greater: "Gt",
-    np.greater_equal: "GtE",
-    np.equal: "Eq",
-    np.not_equal: "NotEq",
+_PLAIN = {
+    np.add: "float_add",
+    np.subtract: "float_sub",
+    np.multiply: "float_mul",
+    np.divide: "float_div",
+    np.absolute: "float_abs",
+    np.sqrt: "float_sqrt",
+    np.negative: "float_neg",
+    np.less: "float_lt",
+    np.less_equal: "float_le",
+    np.greater: "float_gt",
+    np.greater_equal: "float_ge",
+    np.equal: "float_eq",
+    np.not_equal: "float_ne",
 }
-_INTRINSICS = {np.absolute: "fabs", np.sqrt: "sqrt"}
+"""The functions that are a primitive of the scalar form on floats."""
 _BY_EXPONENT = {2.0: np.square, 1.0: np.positive, 0.5: np.sqrt, -1.0: np.reciprocal}
 """What an array to the power of a plain number is by."""
 
@@ -77,17 +84,12 @@ class Loops:
     def done(self, w: Writer, ufunc: Any, args: Sequence[Number], wide: Sequence[bool]) -> Number:
         """Write the value of one of NumPy's functions."""
         types = [a.type for a in args]
-        if ufunc in _ARITHMETIC and types == ["float", "float"]:
-            a, b = args
-            return w.number("float", f"{_ARITHMETIC[ufunc]} double {a.text}, {b.text}")
-        if ufunc in _COMPARISONS and types == ["float", "float"]:
-            return compared(w, _COMPARISONS[ufunc], *args)
-        if ufunc in _INTRINSICS and types == ["float"]:
-            return Number(intrinsic(w, _INTRINSICS[ufunc], "double", args[0].text), "float")
-        if ufunc is np.negative and types == ["float"]:
-            return w.number("float", f"fneg double {args[0].text}")
+        if ufunc in _PLAIN and set(types) == {"float"}:
+            primitive = _PLAIN[ufunc]
+            found = put(w, primitive, *(a.text for a in args))
+            return Number(found, PRIMITIVES[primitive].gives)
         *taken, type_ = types_of(ufunc, tuple(types))
-        given = [to_float(w, a) if t == "float" else a for a, t in zip(args, taken, strict=True)]
+        given = [_to_float(w, a) if t == "float" else a for a, t in zip(args, taken, strict=True)]
         if [a.type for a in given] != taken:
             raise Untranslatable(f"`{ufunc.__name__}` of {types} is that of {taken}")
         name = self._function(ufunc, (*taken, type_), wide)
@@ -192,6 +194,17 @@ def _product_text(name: str, address: int, data: int, count: int) -> list[str]:
     ]
 
 
+def _to_float(w: Writer, x: Number) -> Number:
+    return x if x.type == "float" else Number(put(w, f"{x.type}_to_float", x.text), "float")
+
+
+def _is(w: Writer, x: Number, known: float) -> str:
+    """Whether a number is the one that is known; code leaves if an int is no float."""
+    if x.type == "int":
+        w.fail(put(w, "int_is_inexact", x.text))
+    return put(w, "float_eq", _to_float(w, x).text, _said(known).text)
+
+
 def _said(x: Any) -> Number:
     found = x if isinstance(x, Number) else constant(x)
     if found is None or found.type not in DTYPES:
@@ -221,7 +234,7 @@ class _Traced(NDArrayOperatorsMixin):
             return self
         if np.dtype(dtype) != np.float64:
             raise Untranslatable(f"an array of {dtype} is made")
-        return _Traced(self.loops, self.w, to_float(self.w, self.number), self.wide)
+        return _Traced(self.loops, self.w, _to_float(self.w, self.number), self.wide)
 
     def item(self) -> _Traced:
         """What it is as plain data."""
@@ -278,8 +291,7 @@ class _Traced(NDArrayOperatorsMixin):
             return self._made([self], _BY_EXPONENT[exponent])
         if isinstance(exponent, _Traced) and not exponent.wide:
             for known in (0.0, *_BY_EXPONENT):
-                same = compared(self.w, "Eq", exponent.number, _said(known))
-                self.w.fail(same.text)
+                self.w.fail(_is(self.w, exponent.number, known))
         return self._made([self, self._operand(exponent)], np.power)
 
     def __bool__(self) -> bool:

@@ -8,9 +8,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from gradcli.engine.compile.llvm.emit.libm import address_of
+from gradcli.engine.compile.llvm.emit.scalars import name_of, written
 from gradcli.engine.compile.llvm.emit.writer import TYPES, Number, Writer, constant
 from gradcli.engine.compile.scalar.errors import Untranslatable
-from gradcli.engine.compile.scalar.translate import Functions, call
+from gradcli.engine.compile.scalar.forms import Forms, Unknown
 from gradcli.engine.compile.typed import NotCompilable
 from gradcli.engine.ops.catalog import ops
 
@@ -39,7 +40,8 @@ class Primitives:
     each constants among them; one that cannot be written is called in Python.
 
     Fields:
-        lines, functions: the functions of the module that are called, and those that they call.
+        lines: the functions of the module that are called, and those that they call.
+        forms: the same in the scalar form.
         loops: those that call NumPy's inner loops, where there are any.
         kept: the functions in Python, as ctypes makes them for C.
         raised: what was raised in them that is no error of theirs, by thread.
@@ -47,11 +49,12 @@ class Primitives:
 
     def __init__(self) -> None:
         self.lines: list[str] = []
-        self.functions = Functions()
+        self.forms = Forms()
         self.loops: Loops | None = None
         self.kept: list[Any] = []
         self.raised: dict[int, BaseException] = {}
         self._known: dict[Any, _Primitive] = {}
+        self._written: set[str] = set()
 
     def call(
         self,
@@ -78,26 +81,52 @@ class Primitives:
         params: Mapping[str, Any],
         type: str,
     ) -> _Primitive:
+        name = f"p{len(self._known)}"
+        if function in (ops.alone.value.number, ops.inner_product.value.number):
+            return self._by_loops(name, function, args, params, type)
+        try:
+            given = [Unknown(a.type) if isinstance(a, Number) else a for a in args]
+            form = self.forms.function(name, function, given, params, type)
+            called = [f for f in self.forms.called(form) if f.name not in self._written]
+            made = [(f, *written(f)) for f in (form, *called)]
+        except Untranslatable:
+            return self._in_python(function, args, params, type)
+        self._written.update(f.name for f in called)
+        for f, inner, result in reversed(made):
+            inline = "" if f is not form else self._inlining(inner)
+            types = [p.type for p in f.params]
+            self.lines += inner.function(name_of(f.name), types, result, f.bails, inline)
+        return _Written(name_of(name), type, form.bails)
+
+    def _by_loops(
+        self,
+        name: str,
+        function: Callable[..., Any],
+        args: Sequence[Number | float | None],
+        params: Mapping[str, Any],
+        type: str,
+    ) -> _Primitive:
+        """A function that calls NumPy's inner loops: what an op on arrays gives one element, or the
+        inner product of two vectors.
+        """
         inner = Writer("leave")
         types = [a.type for a in args if isinstance(a, Number)]
         names = iter([Number(f"%a{i}", t) for i, t in enumerate(types)])
         given = [next(names) if isinstance(a, Number) else a for a in args]
-        known = self.functions.known()
+        loops = self._with_loops()
         try:
-            if function is ops.alone.value.number:
-                result = self._by_loops(inner, given, **params)
-            elif function is ops.inner_product.value.number:
-                result = self._with_loops().product(inner, given)
-            else:
-                result = call(inner, self.functions, function, given, params, type)
+            result = (
+                loops.product(inner, given)
+                if function is ops.inner_product.value.number
+                else self._alone(inner, given, **params)
+            )
         except Untranslatable:
-            self.functions.forget(known)
             return self._in_python(function, args, params, type)
-        name = f"@p{len(self._known)}"
-        self._define(name, inner, types, result)
-        return _Written(name, type, inner.leaves)
+        inline = self._inlining(inner)
+        self.lines += inner.function(f"@{name}", types, result, inner.leaves, inline)
+        return _Written(f"@{name}", type, inner.leaves)
 
-    def _by_loops(
+    def _alone(
         self, w: Writer, args: Sequence[Any], of: str, wide: Sequence[bool], known: Any = ()
     ) -> Number:
         """Write what the op `of` on arrays gives one element."""
@@ -113,9 +142,9 @@ class Primitives:
             self.loops = Loops()
         return self.loops
 
-    def _define(self, name: str, inner: Writer, types: Sequence[str], result: Number) -> None:
-        inline = "alwaysinline" if len(inner.lines) <= _SMALL else "noinline"
-        self.lines += inner.function(name, types, result, inner.leaves, inline)
+    @staticmethod
+    def _inlining(inner: Writer) -> str:
+        return "alwaysinline" if len(inner.lines) <= _SMALL else "noinline"
 
     def _in_python(
         self,

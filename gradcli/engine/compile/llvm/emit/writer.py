@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import Any
 
-TYPES = {"float": "double", "int": "i64", "bool": "i1", "whole": "double", "mixed": "double"}
-"""LLVM's types of numbers. A "whole" is an int that a float has been rounded to, held as a float:
-it may be larger than 64 bits. "mixed" is a float or, held as one, an int or bool.
-"""
+TYPES = {"float": "double", "int": "i64", "bool": "i1"}
+"""LLVM's types of numbers."""
 
 RARE = ", !prof !0"
 
@@ -48,7 +45,6 @@ class Writer:
         self.leaves = False
         self.blocks = 1
         self._names = 0
-        self._handlers: list[Mapping[str, _Handler]] = []
 
     def name(self) -> str:
         """A name that nothing has."""
@@ -104,21 +100,13 @@ class Writer:
             return known.pop()
         return self.put(f"phi {type} " + ", ".join(f"[ {x}, %{block} ]" for x, block in ways))
 
-    def fail(self, test: str, *kinds: str) -> None:
-        """Raise an error of one of these kinds where the test is true: to what handles it, or out
-        of the code.
-        """
-        for handlers in reversed(self._handlers):
-            for kind in kinds:
-                if kind in handlers:
-                    handlers[kind].used = True
-                    self.rare(test, handlers[kind].label)
-                    return
+    def fail(self, test: str) -> None:
+        """Leave the code where the test is true."""
         self.leaves = True
         self.rare(test, self.leave)
 
     def called(self, name: str, type: str, args: Sequence[str]) -> Number:
-        """Call a function that says whether it has an answer; without one it is as if it failed."""
+        """Call a function that says whether it has an answer; without one the code leaves."""
         pair = f"{{{TYPES[type]}, i1}}"
         both = self.put(f"call {pair} {name}({', '.join(args)})")
         self.fail(self.put(f"extractvalue {pair} {both}, 1"))
@@ -144,29 +132,6 @@ class Writer:
         takes = ", ".join(f"{TYPES[t]} %a{i}" for i, t in enumerate(types))
         head = f"define internal {given} {name}({takes}) nounwind {attributes}"
         return [f"{head} {{", "entry:", *self.lines, "}"]
-
-    def give_up(self) -> None:
-        """End the block: out of the code."""
-        self.leaves = True
-        self.go(self.leave)
-
-    @contextmanager
-    def handling(self, kinds: Sequence[str]) -> Iterator[dict[str, _Handler]]:
-        """Within it, errors of these kinds are handled."""
-        handlers = {kind: _Handler(self.label()) for kind in kinds}
-        self._handlers.append(handlers)
-        try:
-            yield handlers
-        finally:
-            self._handlers.pop()
-
-
-class _Handler:
-    __slots__ = ("label", "used")
-
-    def __init__(self, label: str) -> None:
-        self.label = label
-        self.used = False
 
 
 def constant(x: Any) -> Number | None:

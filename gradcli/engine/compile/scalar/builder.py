@@ -1,0 +1,244 @@
+"""Builds a function of the scalar form, block by block."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, TypeAlias
+
+from gradcli.engine.compile.scalar.form import (
+    CHECKED,
+    PRIMITIVES,
+    Bail,
+    Block,
+    Branch,
+    Call,
+    Do,
+    Edge,
+    Function,
+    Give,
+    GiveUp,
+    Instruction,
+    Jump,
+    Library,
+    Operand,
+    Repeat,
+    Value,
+)
+
+CARRIERS = {"float": "float", "int": "int", "bool": "bool", "whole": "float", "mixed": "float"}
+"""The form's types of numbers. A "whole" is an int that a float has been rounded to, held as a
+float: it may be larger than 64 bits. "mixed" is a float or, held as one, an int or bool.
+"""
+
+
+class Number:
+    """A number that is known when the code runs: the form's operand, and the type of the number."""
+
+    __slots__ = ("type", "value")
+
+    def __init__(self, value: Operand, type: str) -> None:
+        self.value = value
+        self.type = type
+
+
+class Builder:
+    """Builds a function of parameters of these types.
+
+    Fields:
+        params: the parameters.
+        label: that of the block that is being written.
+        ended: whether it has its end.
+        length: how many instructions and ends there are.
+        bails: whether the function may bail out.
+    """
+
+    def __init__(self, types: Sequence[str]) -> None:
+        self.params = tuple(Value(k, t) for k, t in enumerate(types))
+        self._values = len(self.params)
+        self._labels = 0
+        self._block = _Open(0)
+        self._blocks = {0: self._block}
+        self._handlers: list[Mapping[str, Handler]] = []
+        self.ended = False
+        self.length = 0
+        self.bails = False
+
+    @property
+    def label(self) -> int:
+        return self._block.label
+
+    def new_label(self) -> int:
+        """A label that no block has."""
+        self._labels += 1
+        return self._labels
+
+    # instructions
+
+    def put(self, primitive: str, *args: Operand) -> Value:
+        """Write a primitive; its value."""
+        if primitive in CHECKED:
+            self.bails = True
+        return self._defined(Do, primitive, args, PRIMITIVES[primitive].gives)
+
+    def number(self, type: str, primitive: str, *args: Operand) -> Number:
+        """Write a primitive whose value is a number of a type."""
+        return Number(self.put(primitive, *args), type)
+
+    def library(self, function: str, *args: Operand) -> Value:
+        """Write a call of a function of C's library of floats; its value."""
+        return self._defined(Library, function, args, "float")
+
+    def called(self, function: str, type: str, args: Sequence[Operand]) -> Number:
+        """Write a call of another function of the form, which may bail out."""
+        self.bails = True
+        return Number(self._defined(Call, function, tuple(args), type), type)
+
+    def _defined(self, kind: Any, name: str, args: tuple[Operand, ...], type: str) -> Value:
+        target = Value(self._values, type)
+        self._values += 1
+        self._write(kind(target, name, args))
+        return target
+
+    def _write(self, instruction: Instruction) -> None:
+        self._block.body.append(instruction)
+        self.length += 1
+
+    # paths
+
+    def start(self, label: int) -> None:
+        """Begin a block."""
+        self._block = self._blocks[label] = _Open(label)
+        self.ended = False
+
+    def go(self, label: int) -> None:
+        """End the block: on to a later one."""
+        self._end(Jump, label)
+
+    def repeat(self, label: int, most: int) -> None:
+        """End the block: back to an earlier one, at most so many times."""
+        self._end(Repeat, label, extra=most)
+
+    def branch(self, test: Operand, yes: int, no: int, *, rare: bool = False) -> None:
+        """End the block: on to one of two later ones."""
+        self._end(Branch, yes, no, extra=rare, test=test)
+
+    def give_up(self, kind: str) -> None:
+        """End the block: bail out."""
+        self.bails = True
+        self._end(GiveUp, extra=kind)
+
+    def _end(self, kind: Any, *labels: int, extra: Any = None, test: Any = None) -> None:
+        self._block.end = kind, labels, extra, test
+        self.length += 1
+        self.ended = True
+
+    def merged(self, type: str, ways: Sequence[tuple[Operand, int]]) -> Operand:
+        """The one of several values whose block the path comes from. It is an argument of the block
+        that has just begun, or the constant that all of them are.
+        """
+        first = ways[0][0]
+        if not isinstance(first, Value) and all(_is_same(x, first) for x, _ in ways):
+            return first
+        return self.arguments([(type, ways)])[0]
+
+    def arguments(
+        self, several: Sequence[tuple[str, Sequence[tuple[Operand, int]]]]
+    ) -> list[Value]:
+        """Arguments of the block that has just begun: a type and, by block, the value of each."""
+        made = []
+        for type, ways in several:
+            made.append(Value(self._values, type))
+            self._values += 1
+            self._block.params.append(made[-1])
+            for x, label in ways:
+                self._blocks[label].hand(self.label, x)
+        return made
+
+    def hand(self, label: int, args: Sequence[Operand]) -> None:
+        """Hand arguments on to an earlier block, to which the path goes back from this one."""
+        for x in args:
+            self._block.hand(label, x)
+
+    @contextmanager
+    def at_the_end_of(self, label: int) -> Iterator[None]:
+        """Within it, write instructions into a block that has its end."""
+        block, self._block = self._block, self._blocks[label]
+        try:
+            yield
+        finally:
+            self._block = block
+
+    # errors
+
+    def fail(self, test: Operand, kind: str) -> None:
+        """Raise an error of this kind where the test is true: on to its handler, or bail out."""
+        for handlers in reversed(self._handlers):
+            if kind in handlers:
+                handlers[kind].used = True
+                on = self.new_label()
+                self.branch(test, handlers[kind].label, on, rare=True)
+                self.start(on)
+                return
+        self.bails = True
+        self._write(Bail(test, kind))
+
+    @contextmanager
+    def handling(self, kinds: Sequence[str]) -> Iterator[dict[str, Handler]]:
+        """Within it, errors of these kinds are handled."""
+        handlers = {kind: Handler(self.new_label()) for kind in kinds}
+        self._handlers.append(handlers)
+        try:
+            yield handlers
+        finally:
+            self._handlers.pop()
+
+    # the whole
+
+    def function(self, name: str, result: Number) -> Function:
+        """The function with what has been written, which gives a number."""
+        self._end(Give, extra=result.value)
+        blocks = tuple(block.closed() for block in self._blocks.values())
+        return Function(name, self.params, CARRIERS[result.type], blocks, self.bails)
+
+
+class Handler:
+    """What handles errors of a kind: the label of its block, and whether a path leads there."""
+
+    __slots__ = ("label", "used")
+
+    def __init__(self, label: int) -> None:
+        self.label = label
+        self.used = False
+
+
+_Ending: TypeAlias = tuple[Any, tuple[int, ...], Any, Any]
+
+
+class _Open:
+    """A block while it is written."""
+
+    __slots__ = ("args", "body", "end", "label", "params")
+
+    def __init__(self, label: int) -> None:
+        self.label = label
+        self.params: list[Value] = []
+        self.body: list[Instruction] = []
+        self.end: _Ending = (None, (), None, None)
+        self.args: dict[int, list[Operand]] = {}
+
+    def hand(self, label: int, x: Operand) -> None:
+        self.args.setdefault(label, []).append(x)
+
+    def closed(self) -> Block:
+        kind, labels, extra, test = self.end
+        edges = [Edge(label, tuple(self.args.get(label, ()))) for label in labels]
+        before = () if test is None else (test,)
+        after = () if extra is None else (extra,)
+        return Block(
+            self.label, tuple(self.params), tuple(self.body), kind(*before, *edges, *after)
+        )
+
+
+def _is_same(x: Operand, y: Operand) -> bool:
+    return type(x) is type(y) and repr(x) == repr(y)

@@ -1,0 +1,103 @@
+"""The functions of the scalar form that ops' values on numbers become, each made once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import FunctionType
+from typing import Any
+
+from gradcli.engine.compile.scalar.builder import Builder, Number
+from gradcli.engine.compile.scalar.errors import Untranslatable
+from gradcli.engine.compile.scalar.form import Call, Function
+from gradcli.engine.compile.scalar.translate import call, inlined
+from gradcli.record import Record
+
+_LONGEST = 3000  # instructions of a function by pieces
+
+
+class Unknown(Record):
+    """An argument of a type, which is known only when the code runs."""
+
+    __slots__ = ("type",)
+    type: str
+
+
+class Forms:
+    """Functions of the form, made of Python functions as they are asked for.
+
+    Fields:
+        piecewise: those by pieces, which call each other and themselves, by their names.
+    """
+
+    def __init__(self) -> None:
+        self.piecewise: dict[str, Function] = {}
+        self._names: dict[Any, str] = {}
+
+    def function(
+        self,
+        name: str,
+        function: Callable[..., Any],
+        args: Sequence[Any],
+        params: Mapping[str, Any],
+        type: str,
+    ) -> Function:
+        """The form of a function, whose arguments are `Unknown` or known, and whose value is a
+        number of that type.
+
+        Raises:
+            Untranslatable: If it has none.
+        """
+        b = Builder([a.type for a in args if isinstance(a, Unknown)])
+        unknown = iter(b.params)
+        given = [Number(next(unknown), a.type) if isinstance(a, Unknown) else a for a in args]
+        known = dict(self.piecewise), dict(self._names)
+        try:
+            return b.function(name, call(b, self._name, function, given, params, type))
+        except Untranslatable:
+            self.piecewise, self._names = known
+            raise
+
+    def called(self, function: Function) -> list[Function]:
+        """The functions by pieces that a function calls, and those that they call."""
+        found: dict[str, Function] = {}
+        rest = [function]
+        while rest:
+            for name in _calls(rest.pop()):
+                if name not in found:
+                    found[name] = self.piecewise[name]
+                    rest.append(found[name])
+        return [*found.values()]
+
+    def _name(self, function: FunctionType, args: Mapping[str, Any]) -> str:
+        """The name of a function of the floats among these arguments, the others being known."""
+        floats = [name for name, x in args.items() if isinstance(x, Number)]
+        if any(args[name].type != "float" for name in floats):
+            raise Untranslatable("a function by pieces of what is no float")
+        known = tuple((name, x) for name, x in args.items() if name not in floats)
+        try:
+            found = self._names.get(key := (function, known))
+        except TypeError:
+            raise Untranslatable("an argument that cannot be compared") from None
+        if found is None:
+            found = self._names[key] = f"{function.__name__.strip('_<>')}_{len(self._names)}"
+            self.piecewise[found] = self._made(found, function, args, floats)
+        return found
+
+    def _made(
+        self, name: str, function: FunctionType, args: Mapping[str, Any], floats: Sequence[str]
+    ) -> Function:
+        b = Builder(["float"] * len(floats))
+        b.bails = True  # as those who call it while it is made expect
+        places = zip(floats, b.params, strict=True)
+        given = {**args, **{a: Number(x, "float") for a, x in places}}
+        result = inlined(b, self._name, function, given)
+        if b.length > _LONGEST:
+            raise Untranslatable("a long function")
+        return b.function(name, result)
+
+
+def _calls(function: Function) -> Iterator[str]:
+    for block in function.blocks:
+        for i in block.body:
+            if isinstance(i, Call):
+                yield i.function

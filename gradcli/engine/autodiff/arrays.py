@@ -1,4 +1,4 @@
-"""The short way of a pass through ops on arrays of float64 whose shapes are known.
+"""The fast path of a pass through ops on arrays of float64 whose shapes are known.
 
 What a pass does at a node of any kind is done here without looking at what cannot be, and on the
 memory that the pass has taken: a cotangent that nobody else holds is added to and written over.

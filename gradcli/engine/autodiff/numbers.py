@@ -1,4 +1,4 @@
-"""The short way of a pass through element-wise ops on numbers: the steps of scalar loops.
+"""The fast path of a pass through element-wise ops on numbers: the steps of scalar loops.
 
 What a pass does at a node of any kind is done here without looking at what cannot be; a test holds
 the two ways together.

@@ -48,7 +48,7 @@ class _Check:
         self.atol = number(options["atol"], "atol")
         self.rtol = number(options["rtol"], "rtol")
         self.nondet_tol = number(options["nondet_tol"], "nondet_tol")
-        self._likes: list[Any] | None = None  # of the results, which must not hang on values
+        self._likes: list[Any] | None = None  # of the results, which must not depend on values
         modes = (("reverse", "check_backward_ad"), ("forward", "check_forward_ad"))
         self.modes = [mode for mode, name in modes if flag(options[name], name)]
         self.numbers = [

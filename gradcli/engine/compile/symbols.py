@@ -169,13 +169,13 @@ class Builder:
         return number
 
     def is_in_order(self, x: Any) -> bool:
-        """Whether the elements of a value lie in order in memory."""
+        """Whether a value is contiguous in memory."""
         if is_whole(x) and not _goes_along(x):
             raise NotCompilable("how a tensor lies in memory is not known", self.span)
         return True
 
     def is_dense(self, x: Symbol) -> bool:
-        """Whether it is known that the elements of an array lie in order in memory."""
+        """Whether an array is known to be contiguous in memory."""
         return False
 
     def whole(self, x: Any) -> Any:
@@ -264,7 +264,7 @@ class Symbol(Carrier):
 
     @property
     def is_dense(self) -> bool:
-        """Whether it is known to be an array whose elements lie in order in memory."""
+        """Whether it is known to be a contiguous array."""
         return self._builder.is_dense(self)
 
     def apply(self, op: Op, args: Sequence[Any], params: Mapping[str, Any]) -> Any:

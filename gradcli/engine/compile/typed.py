@@ -7,7 +7,7 @@ never changed. Derivatives of one are typed programs, too, so that
 they nest; a back end makes code of one and needs to know nothing else.
 
 Copies are no instructions: two names of one value are one value, as they are one node of the graph
-that the interpreter records. That is what the order of sums in a pass back hangs on.
+that the interpreter records. The order of sums in a backward pass depends on that.
 """
 
 from __future__ import annotations

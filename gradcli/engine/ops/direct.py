@@ -26,7 +26,7 @@ def one_call(op: Any) -> Callable[..., Any] | None:
 
 
 def direct(op: Any) -> Direct:
-    """The short way of an op."""
+    """The fast path of an op."""
     function = one_call(op)
     if function is None:
         return _none
@@ -34,7 +34,7 @@ def direct(op: Any) -> Direct:
 
 
 def _none(*args: Data) -> None:
-    """No op has a short way."""
+    """No op has a fast path."""
 
 
 def _of_one(function: Callable[..., Any]) -> Direct:

@@ -51,7 +51,7 @@ def pull(
     partials: tuple[Any, ...] | None = op.derivatives.partials
     vjp, chooses = op.derivatives.vjp, op.derivatives.chooses
     if partials is not None and type(g) is float and type(out) is float:
-        numbers: list[Any] = []  # the short way, where all values are: the steps of scalar loops
+        numbers: list[Any] = []  # the fast path, where all values are: the steps of scalar loops
         for i, partial in enumerate(partials):
             if not wanted[i] or partial is None:
                 numbers.append(None)

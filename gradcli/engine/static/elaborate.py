@@ -352,7 +352,7 @@ class _Walk:
                 state.update(changes)
 
     def _choice(self, i: ir.Choice, slots: Slots) -> Any:
-        """What a choice gives. One that is written by an operator hangs on its test as a value
+        """What a choice gives. One that is written by an operator depends on its test as a value
         does, so that a branch on it is one on what the test depends on.
         """
         value = self._steps.read(i.test, slots)

@@ -258,7 +258,7 @@ def plain(value: Any) -> Any:
 
 
 def linked(values: Iterable[Any]) -> Link:
-    """How any of the values, or an item in them, hangs on what is differentiated."""
+    """How any of the values, or an item in them, depends on what is differentiated."""
     return joined(_links(values))
 
 

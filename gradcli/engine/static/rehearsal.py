@@ -1,6 +1,6 @@
 """The straight-line beginning of a program, done in small to see whether its tape refuses anything.
 
-Which ops are recorded, what they save, what `backward` frees and what is changed in place hangs on
+Which ops are recorded, what they save, what `backward` frees and what changes in place depends on
 no value where the program does not branch. So it is done, on the values of its inputs or others in
 their place, by the engine that runs it: what is refused there is refused in every run.
 """

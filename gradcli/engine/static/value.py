@@ -23,8 +23,8 @@ NEW: frozenset[int] = frozenset({HERE})
 
 
 class Link(NamedTuple):
-    """How a value hangs on what is differentiated: whether it does at all, whether a gradient goes
-    through it, and which flat operations, by name and place, are on the way.
+    """How a value depends on what is differentiated: whether it does at all, whether a gradient
+    goes through it, and which flat operations, by name and place, are on the way.
     """
 
     varies: bool = False
@@ -170,7 +170,7 @@ def placed(value: Any, at: int) -> Any:
 
 
 def joined(links: Iterable[Link]) -> Link:
-    """How a value hangs on what is differentiated by any of several ways."""
+    """How a value depends on what is differentiated by any of several ways."""
     found = UNLINKED
     for link in links:
         if found is UNLINKED:

@@ -29,7 +29,7 @@ class Carrier:
 
     @property
     def in_order(self) -> bool:
-        """Whether its elements are taken to lie in order in memory."""
+        """Whether its elements are assumed to be contiguous in memory."""
         return True
 
     def apply(self, op: Any, args: Sequence[Any], params: Mapping[str, Any]) -> Any:

@@ -380,7 +380,7 @@ class Def(Node):
 
 class With(Node):
     """`with context as target: body`, where context says whether steps are recorded
-    (`contexts.py`), or is an object that is told of the beginning and the end.
+    (`contexts.py`), or is an object whose `__enter__` and `__exit__` are called.
     """
 
     __slots__ = ("context", "target", "body")

@@ -85,7 +85,7 @@ def _int(span: Span, text: str, digits: str, base: int) -> int:
 
 
 def too_large(span: Span, text: str) -> Fault:
-    """What a number outside of 64 bits is told."""
+    """The message for a number outside 64 bits."""
     message = f"`{_short(text)}` does not fit an int of 64 bits"
     note = f"the largest is {LARGEST}; a float has more range: `1e20`"
     return Fault("bad-number", message, *span, notes=(note,))

@@ -1,5 +1,5 @@
 """Whether what a typed program gives is made from some values, told by the program itself where
-that hangs on the way that it takes.
+that depends on the path that it takes.
 """
 
 from __future__ import annotations

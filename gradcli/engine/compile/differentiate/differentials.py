@@ -43,7 +43,7 @@ class Delta(Record):
     Fields:
         value: the number.
         absent: whether there is none at all; then the value is `NOTHING`.
-        terms: of how many terms it is the sum; `MANY` where that hangs on the way.
+        terms: of how many terms it is the sum; `MANY` where that depends on the path.
     """
 
     __slots__ = ("value", "absent", "terms")
@@ -310,7 +310,7 @@ def certain(found: Derived) -> Program:
 
 
 def without_zeros(program: Program, start: int) -> Program:
-    """A program that leaves where one of its results from a place on is zero, whose sign hangs on
+    """A program that leaves where one of its results from a place on is zero, whose sign depends on
     terms that it does not have.
     """
     first, body = unused(program), [*program.block.body]

@@ -1,4 +1,4 @@
-"""The short way for element-wise ops on tensors of float64: steps of loops on vectors.
+"""The fast path for element-wise ops on tensors of float64: steps of loops on vectors.
 
 What is done here is what `call` and `apply` do for values of any kind, without looking at what
 cannot be: a test holds the two ways together.

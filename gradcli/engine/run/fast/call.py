@@ -33,7 +33,7 @@ Function: TypeAlias = Callable[..., Any]
 def bound(op: Op, arguments: Named, site: Site | None) -> Function:
     """The op at a place, called with the values of the arguments in their order.
 
-    Element-wise ops on numbers, the steps of scalar loops, get a short way of their own.
+    Element-wise ops on numbers, the steps of scalar loops, get a fast path of their own.
     """
     names = tuple(name for name, _ in arguments)
     if op.host.call is None and names == op.args and _has_short_way(op):

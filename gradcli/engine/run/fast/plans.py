@@ -1,4 +1,4 @@
-"""The short way of any op on tensors of float64: what is known of it by their shapes.
+"""The fast path of any op on tensors of float64: what is known of it by their shapes.
 
 When an op has been done twice on tensors of the same shapes, of which the same are connected, a
 plan is made: which function gives its value, what its node saves, and in the first pass back what

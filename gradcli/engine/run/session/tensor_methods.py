@@ -28,7 +28,7 @@ def stride(session: Any, site: Site | None, x: Tensor, dim: Any = None) -> Any:
 
 
 def _dense(shape: tuple[int, ...]) -> list[int]:
-    """The steps of elements that lie in order."""
+    """The strides of contiguous elements."""
     steps, step = [], 1
     for n in reversed(shape):
         steps.append(step)

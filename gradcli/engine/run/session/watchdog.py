@@ -20,7 +20,7 @@ from gradcli.errors import Diagnostic, LimitError
 
 _INTERVAL = 0.05  # seconds between two looks
 _IDLE = 40  # looks at nothing after which the thread ends
-_PATIENCE = 1.0  # seconds after which a question that does not end is held to be stuck
+_PATIENCE = 1.0  # seconds after which a question that does not end counts as stuck
 
 Stuck: TypeAlias = Callable[[LimitError, FrameType], None]
 """What is done about a question that is in a call which nothing can stop: it gets the limit, and

@@ -49,7 +49,7 @@ class Arrays:
         return [array_type(dtype, shape)]
 
     def given(self, values: Sequence[Symbol], shape: Sequence[int], visible: bool | None) -> Cell:
-        """A tensor that comes from outside, whose elements lie in order in memory."""
+        """A tensor that comes from outside, contiguous in memory."""
         (number,) = values
         self._trace.dense.add(number.value.number)
         found: Cell = self._trace.cell(number, visible=visible)
@@ -65,7 +65,7 @@ class Arrays:
         return found
 
     def is_dense(self, x: Symbol) -> bool:
-        """Whether it is known that the elements lie in order in memory."""
+        """Whether it is known to be contiguous in memory."""
         return x.value.number in self._trace.dense
 
     def do(self, op: Op, args: Sequence[Any], params: Mapping[str, Any]) -> Any:

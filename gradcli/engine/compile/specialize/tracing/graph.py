@@ -50,7 +50,7 @@ class Graph:
         return x
 
     def known(self, x: Cell) -> None:
-        """Note a leaf that goes round in a loop."""
+        """Note a loop-carried leaf."""
         self._leaves.append(x)
 
     def required(self, x: Cell) -> Cell:

@@ -330,7 +330,7 @@ def widened_content(
 
 
 def is_dense(value: Any) -> bool:
-    """Whether it is known to be an array whose elements lie in order in memory."""
+    """Whether it is known to be a contiguous array."""
     return isinstance(value, Symbol) and value.is_dense
 
 

@@ -44,7 +44,7 @@ class Trace(Builder):
         recording: off inside `no_grad`: derivatives do not go through what is done there.
         tensors: does what is done to tensors with dimensions.
         constants: makes the arrays that are known, before all else.
-        dense: the arrays, by number, whose elements are known to lie in order in memory.
+        dense: the arrays, by number, that are known to be contiguous in memory.
         spread: those that show one number at all places.
         requires_grad: whether a tensor does, as the program sees it.
         differentiates: whether derivatives are asked of the program.

@@ -1,10 +1,12 @@
 """The scalar form knows no back end, and its functions are well formed."""
 
+import math
+import random
 import re
 from pathlib import Path
 
 import pytest
-from support.programs.number_cases import NUMBERS, OF_MACHINE_CODE, OPS, cases
+from support.programs.number_cases import NUMBERS, OF_MACHINE_CODE, OPS, cases, random_number
 
 import gradcli.engine.compile.scalar as room
 from gradcli.engine.compile.scalar.errors import Untranslatable
@@ -59,6 +61,17 @@ def faults(function):
                 yield f"{edge}: arguments"
             if isinstance(end, Repeat) != (place[edge.label] <= place[block.label]):
                 yield f"{edge}: leads the wrong way"
+
+
+@pytest.mark.parametrize("kinds", [("float", "float"), ("int", "float"), ("int", "int")])
+def test_closeness_is_that_of_python_and_has_a_form(kinds):
+    number, rng = ops.math_isclose.value.number, random.Random(5)
+    for _ in range(2_000):
+        a, b = (random_number(rng, kind) for kind in kinds)
+        for x, y in ((a, b), (a, a * (1 + 1e-9)), (a, a)):
+            assert number(x, y) is math.isclose(x, y), (x, y)
+            assert number(x, y, 0.1, 2) is math.isclose(x, y, rel_tol=0.1, abs_tol=2), (x, y)
+    assert Forms().function("f", number, [*map(Unknown, kinds)], {}, "bool").type == "bool"
 
 
 def test_the_forms_of_all_ops_are_well_formed():

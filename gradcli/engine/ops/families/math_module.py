@@ -100,12 +100,24 @@ math_remainder: Op = elementwise(
 )
 
 
+def _limit(value: Any, name: str) -> float:
+    """A tolerance, which is not negative."""
+    limit = float(number(value, name))
+    if limit < 0:
+        raise run_error("bad-argument", f"`{name}` cannot be negative, got {number(value, name)}")
+    return limit
+
+
 def _close(a: Any, b: Any, rel_tol: float = 1e-9, abs_tol: float = 0.0) -> bool:
-    limits = {"rel_tol": number(rel_tol, "rel_tol"), "abs_tol": number(abs_tol, "abs_tol")}
-    for name, limit in limits.items():
-        if limit < 0:
-            raise run_error("bad-argument", f"`{name}` cannot be negative, got {limit}")
-    return math.isclose(a, b, **limits)
+    """As CPython's math.isclose."""
+    rel, least = _limit(rel_tol, "rel_tol"), _limit(abs_tol, "abs_tol")
+    x, y = float(a), float(b)
+    if x == y:
+        return True
+    if math.isinf(x) or math.isinf(y):
+        return False
+    distance = abs(y - x)
+    return distance <= abs(rel * y) or distance <= abs(rel * x) or distance <= least
 
 
 math_isclose: Op = op(

@@ -11,9 +11,8 @@ from gradcli.errors import Diagnostic, InputError, ProgramError
 from gradcli.ir import Build, Input, Instruction, Operand, Slot
 from gradcli.questions.answers.gradient import gradient
 from gradcli.questions.answers.matrix import jacobian
-from gradcli.questions.asked.names import candidates, named
-from gradcli.questions.asked.not_compilable import refusal
-from gradcli.questions.asked.request import Options, Request, request
+from gradcli.questions.asked.names import candidates, requested
+from gradcli.questions.asked.request import Options, Request, not_compiled, request
 from gradcli.questions.coded.compiled import Compiled
 from gradcli.results import GradResult, JacobianResult
 
@@ -46,10 +45,10 @@ class Function:
         if wrt is None:
             self.names = tuple(name for name in candidates(loaded.program) if name in inputs)
         else:
-            self.names = tuple(named(loaded.program, wrt))
+            self.names = tuple(requested(loaded.program, wrt))
         for name in self.names:
             if name not in inputs:
-                raise ProgramError(refusal(f"`{name}` is computed and cannot be given", None))
+                raise ProgramError(not_compiled(f"`{name}` is computed and cannot be given", None))
         self._program, self._jit, self._of = program, jit, of
         self._question: Any = gradient
         self._shapes = {name: declared(i) for name, i in inputs.items()}

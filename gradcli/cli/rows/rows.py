@@ -55,8 +55,8 @@ def answer_rows(question: Question, asked: Batch, target: Target, telling: Telli
     def ask(row: Row, leave: Callable[[Answer], None]) -> Answer:
         kept = asked.kept_of(row, kind)
         explain = kind == "ndjson" or "non-finite" not in met or question.options.check_nan
-        options = question.options.streaming(
-            row.number,
+        options = question.options.changed(
+            stream=row.number,
             explain=explain,
             stuck=lambda error: leave(refused(row.number, row.line, kept, error)),
         )

@@ -11,7 +11,7 @@ from gradcli.ir.text import text
 from gradcli.questions.asked.declared import declared
 from gradcli.questions.asked.ignores import spoken
 from gradcli.questions.asked.loaded import Loaded
-from gradcli.questions.asked.names import candidates, named, no_such_result
+from gradcli.questions.asked.names import candidates, requested, unknown_output
 from gradcli.questions.asked.request import Request
 from gradcli.results import CheckResult
 
@@ -21,7 +21,7 @@ def check(loaded: Loaded, request: Request) -> CheckResult:
     program = loaded.program
     varying = _varying(loaded, request)
     asked = () if request.wrt is None else varying
-    found = examine(program, loaded.source, request.given, varying, asked, request.of)
+    found = examine(program, loaded.source, request.inputs, varying, asked, request.of)
     inputs = (
         declared(loaded.source, i.span, i.name, i.kind, i.type, has_default=i.default is not None)
         for i in program.inputs
@@ -34,7 +34,7 @@ def listing(loaded: Loaded, request: Request) -> str:
     program = loaded.program
     varying = _varying(loaded, request)
     asked = () if request.wrt is None else varying
-    given, result = request.given, program.result
+    given, result = request.inputs, program.result
     facts = elaborate(program, loaded.source, given, varying, asked, result).facts
 
     def remark(i: Instruction) -> str:
@@ -47,7 +47,7 @@ def listing(loaded: Loaded, request: Request) -> str:
 def _varying(loaded: Loaded, request: Request) -> list[str]:
     """The names that would be differentiated; what is asked for must be there."""
     program, wrt, of = loaded.program, request.wrt, request.of
-    check_names(request.given, program)
+    check_names(request.inputs, program)
     if of is not None and of not in program.names:
-        raise no_such_result(of, list(program.names))
-    return candidates(program) if wrt is None else named(program, wrt)
+        raise unknown_output(of, list(program.names))
+    return candidates(program) if wrt is None else requested(program, wrt)

@@ -11,7 +11,7 @@ from gradcli.engine.gradcheck.program import OwnCalls, check_program
 from gradcli.engine.run.session.state import Session
 from gradcli.questions.asked.loaded import Loaded
 from gradcli.questions.asked.names import Watch, differentiated
-from gradcli.questions.asked.request import Options, Request
+from gradcli.questions.asked.request import Request
 from gradcli.results import GradcheckResult
 
 if TYPE_CHECKING:
@@ -23,14 +23,13 @@ def gradcheck(loaded: Loaded, request: Request, order: int, jit: Jit) -> Gradche
     by itself.
     """
     jit.perturbed(request, order, 0, 0.0)
-    watch = loaded.watch(request.wrt)
+    watch = loaded.watch(request)
     calls = OwnCalls()
-    done = loaded.execute(request.given, request.options, watch, own_calls=calls)
+    done = loaded.execute(request.inputs, request.options, watch, own_calls=calls)
     loaded.float_output(done, request.of)
     names = differentiated(loaded.program, done.session, watch, done.values)
-    limits = request.options.limits
-    quiet = Options(done.session.seed_used, stream=done.session.stream, limits=limits)
-    moving = Watch(names, asked=names)
+    quiet = done.silent(request.options.limits)
+    moving = Watch(names, requested=names)
     runs, start = 0, perf_counter()
 
     def begin() -> None:
@@ -40,7 +39,7 @@ def gradcheck(loaded: Loaded, request: Request, order: int, jit: Jit) -> Gradche
 
     def run(values: Mapping[str, Any], transparent: bool) -> tuple[Session, Any]:
         begin()
-        again = loaded.execute(request.given, quiet, moving, moved=values, transparent=transparent)
+        again = loaded.execute(request.inputs, quiet, moving, moved=values, transparent=transparent)
         return again.session, loaded.output(again, request.of)[1]
 
     def code(values: Mapping[str, Any]) -> Coded | None:

@@ -6,7 +6,7 @@ from gradcli.engine.autodiff.linearize import zeros
 from gradcli.engine.autodiff.paths import between
 from gradcli.engine.report.values import plain_value
 from gradcli.engine.tape.graph import Node
-from gradcli.questions.asked.linearized import LinearizedRun, ask
+from gradcli.questions.asked.linearized import LinearizedRun, linearize
 from gradcli.questions.asked.loaded import Done, Loaded
 from gradcli.questions.asked.names import Watch
 from gradcli.questions.asked.request import Request
@@ -16,33 +16,31 @@ from gradcli.results import GradResult, Kinked
 
 def gradient(loaded: Loaded, request: Request) -> GradResult:
     """The gradient of the result, weighed by the cotangent, by each name."""
-    asked = ask(loaded, request)
-    weight = asked.weight()
+    run = linearize(loaded, request)
+    weight = run.cotangent()
     with loaded.passing():
-        found = asked.line.pull([weight])
-    unused = [name for name in asked.names if asked.node(name) not in found]
-    grad = asked.by_name(
-        {n: found[n] if n in found else zeros(like) for n, like in asked.line.points.items()}
+        found = run.linearized.pull([weight])
+    unused = [name for name in run.names if run.node(name) not in found]
+    grad = run.by_name(
+        {n: found[n] if n in found else zeros(like) for n, like in run.linearized.points.items()}
     )
-    return GradResult(
-        output=asked.name,
-        value=plain_value(asked.output),
+    return run.result(
+        GradResult,
         grad=grad,
-        inputs={n: plain_value(asked.session.points[n]) for n in asked.names},
-        printed=asked.done.lines,
-        warnings=warnings(asked, grad, unused),
-        kinks=_kinks(asked) if request.options.kinks else None,
+        inputs={n: plain_value(run.session.points[n]) for n in run.names},
+        warnings=warnings(run, grad, unused),
+        kinks=_kinks(run) if request.options.kinks else None,
     )
 
 
-def _kinks(asked: LinearizedRun) -> tuple[Kinked, ...]:
+def _kinks(run: LinearizedRun) -> tuple[Kinked, ...]:
     from gradcli.questions.remarks.kinks import below, kinks
 
-    loaded, request = asked.loaded, asked.request
+    loaded, request = run.loaded, run.request
 
     def nodes(done: Done) -> set[Node]:
         roots = below([loaded.output(done, request.of)[1]])
         return between(roots, [node for node, _ in done.session.watchpoints.values()]).live
 
-    watch = Watch(asked.names, asked=asked.watch.asked)
-    return kinks(loaded, request, asked.done, watch, nodes)
+    watch = Watch(run.names, requested=run.watch.requested)
+    return kinks(loaded, request, run.done, watch, nodes)

@@ -12,10 +12,10 @@ from gradcli.engine.tape.graph import Node
 from gradcli.engine.tape.tensor import Tensor, node_of
 from gradcli.engine.values.carrier import like_of
 from gradcli.errors import Diagnostic, RunError
-from gradcli.questions.asked.linearized import weights
 from gradcli.questions.asked.loaded import Done, Loaded
 from gradcli.questions.asked.names import Watch, differentiated
-from gradcli.questions.asked.request import Options, Request
+from gradcli.questions.asked.request import Request
+from gradcli.questions.asked.seeds import cotangent_of
 from gradcli.questions.remarks.warnings import non_finite
 from gradcli.record import Record
 from gradcli.results import Graph, GraphResult
@@ -43,14 +43,14 @@ def nowhere(graph: Graph) -> Collection[int]:
 
 def graph(loaded: Loaded, request: Request, detailed: Detailed = nowhere) -> GraphResult:
     """The graph behind the result, with values and derivatives, and more of some nodes."""
-    watch = loaded.watch(request.wrt).keeping()
-    done = loaded.execute(request.given, request.options, watch)
+    watch = loaded.watch(request).keeping()
+    done = loaded.execute(request.inputs, request.options, watch)
     found = subject(loaded, done, request)
     warnings = done.warnings(loaded.source)
     if not is_finite(found.value):
         warnings += (non_finite(loaded, request, done, found.value, watch),)
     names: Sequence[str] = ()
-    if watch.asked or done.session.points or not _is_made(found.value, or_leaf=True):
+    if watch.requested or done.session.points or not _is_made(found.value, or_leaf=True):
         names = differentiated(loaded.program, done.session, watch, done.values)
     again = recorded_alone(loaded, request, done, names)
     return GraphResult(
@@ -96,8 +96,8 @@ def recorded_alone(loaded: Loaded, request: Request, done: Done, names: Sequence
     session = done.session
     if len(names) == len(session.points):
         return done
-    silent = Options(session.seed_used, stream=session.stream)
-    return loaded.execute(request.given, silent, Watch(names, keep=True))
+    silent = done.silent(request.options.limits)
+    return loaded.execute(request.inputs, silent, Watch(names, keep=True))
 
 
 def graph_of(loaded: Loaded, done: Done, about: Subject, detailed: Detailed = nowhere) -> Graph:
@@ -133,7 +133,7 @@ def _differentiate(
     if about.cotangent is None and like.shape != ():
         shape = list(like.shape)
         return f"`{about.name}` has shape {shape}: weigh its elements with --cotangent"
-    weight = weights(done.session, about.value, about.cotangent)
+    weight = cotangent_of(about.value, about.cotangent, done.session)
     try:
         with loaded.passing():
             find_all_cotangents([(root, about.value.index, weight)], found)

@@ -8,9 +8,9 @@ from gradcli.engine.report.values import plain_value
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.data import shape_of
 from gradcli.questions.answers.gradient import gradient
-from gradcli.questions.asked.linearized import ask
+from gradcli.questions.asked.linearized import linearize
 from gradcli.questions.asked.loaded import Loaded
-from gradcli.questions.asked.names import Watch, candidates, named
+from gradcli.questions.asked.names import Watch, requested
 from gradcli.questions.asked.request import Request
 from gradcli.questions.remarks.warnings import second_warnings, warnings
 from gradcli.results import HvpResult, JvpResult, VjpResult
@@ -31,52 +31,37 @@ def vjp(loaded: Loaded, request: Request) -> VjpResult:
 
 def jvp(loaded: Loaded, request: Request) -> JvpResult:
     """The derivative of the result along the direction, by forward mode."""
-    names = _along(loaded, request)
-    asked = ask(loaded, request, Watch(names, asked=names))
-    dots = asked.direction()
+    names = loaded.along(request)
+    run = linearize(loaded, request, Watch(names, requested=names))
+    dots = run.tangents()
     with loaded.passing():
-        (dot,) = asked.line.push(dots)
-    found = shaped(dot, shape_of(asked.output))
-    return JvpResult(
-        output=asked.name,
-        value=plain_value(asked.output),
+        (dot,) = run.linearized.push(dots)
+    found = shaped(dot, shape_of(run.output))
+    return run.result(
+        JvpResult,
         jvp=plain_value(Tensor(found)),
-        printed=asked.done.lines,
-        warnings=warnings(asked, found, asked.unused),
+        warnings=warnings(run, found, run.unused),
     )
 
 
 def hvp(loaded: Loaded, request: Request) -> HvpResult:
     """The gradient, and its derivative along the direction."""
-    along = _along(loaded, request)
-    if request.wrt is None:
-        names = [*candidates(loaded.program), *along]
-        asked = ask(loaded, request, Watch(names, asked=along, unasked=True))
-        rows = asked.names
-    else:
-        rows = named(loaded.program, request.wrt)
-        both = list(dict.fromkeys([*rows, *along]))
-        asked = ask(loaded, request, Watch(both, asked=both))
-    weight = asked.weight()
-    dots = asked.direction()
+    run = linearize(loaded, request)
+    rows = run.names if request.wrt is None else requested(loaded.program, request.wrt)
+    weight = run.cotangent()
+    dots = run.tangents()
     mode = request.mode
     if mode == "auto":  # forward mode makes all rows in one pass, but runs no hook
-        mode = "reverse" if asked.line.hooked else "forward"
+        mode = "reverse" if run.linearized.hooked else "forward"
     with loaded.passing():
-        slopes = Slopes(asked.line, weight)
-        products = asked.by_name(slopes.product(dots, mode))
-    all_slopes = asked.by_name(slopes.data())
+        slopes = Slopes(run.linearized, weight)
+        products = run.by_name(slopes.product(dots, mode))
+    all_slopes = run.by_name(slopes.data())
     grad, found = ({name: each[name] for name in rows} for each in (all_slopes, products))
-    return HvpResult(
-        output=asked.name,
-        value=plain_value(asked.output),
+    return run.result(
+        HvpResult,
         grad=grad,
         hvp=found,
         mode=mode,
-        printed=asked.done.lines,
-        warnings=second_warnings(asked, grad, found),
+        warnings=second_warnings(run, grad, found),
     )
-
-
-def _along(loaded: Loaded, request: Request) -> list[str]:
-    return named(loaded.program, list(request.tangents), "--tangent")

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gradcli.engine.run.execution.inputs import Given
 from gradcli.errors import ProgramError
 from gradcli.questions.asked.loaded import Done, Loaded
 from gradcli.questions.asked.names import Watch
-from gradcli.questions.asked.not_compilable import refusal
-from gradcli.questions.asked.request import Options, Request
+from gradcli.questions.asked.request import Options, Request, not_compiled
 from gradcli.results import Derivative, Several
+
+if TYPE_CHECKING:
+    from gradcli.engine.run.execution.observe import Observer
 
 
 def several(
@@ -21,9 +23,11 @@ def several(
 
     def asked(loaded: Loaded, request: Request) -> Several:
         if request.options.compile == "always":
-            raise ProgramError(refusal("several results are asked for", "ask for one with --of"))
+            raise ProgramError(
+                not_compiled("several results are asked for", "ask for one with --of")
+            )
         once = _RunOnce(loaded)
-        return Several(tuple(question(once, request.about(name)) for name in of))
+        return Several(tuple(question(once, request.with_output(name)) for name in of))
 
     return asked
 
@@ -37,14 +41,14 @@ class _RunOnce(Loaded):
 
     def execute(
         self,
-        given: Mapping[str, Given],
+        inputs: Mapping[str, Given],
         options: Options,
         watch: Watch,
-        observer: Any = None,
+        observer: Observer | None = None,
         **more: Any,
     ) -> Done:
         if observer is not None:
-            return super().execute(given, options, watch, observer, **more)
+            return super().execute(inputs, options, watch, observer, **more)
         if self._done is None:
-            self._done = super().execute(given, options, watch, **more)
+            self._done = super().execute(inputs, options, watch, **more)
         return self._done

@@ -9,7 +9,7 @@ from typing import Any
 
 from gradcli.engine.autodiff.backward import find_all_cotangents
 from gradcli.engine.autodiff.forward import tangents
-from gradcli.engine.autodiff.linearize import Linearized, zeros
+from gradcli.engine.autodiff.linearize import zeros
 from gradcli.engine.autodiff.paths import age, reachable
 from gradcli.engine.report.partials import Result, partials, recorded_like, recorded_value
 from gradcli.engine.report.values import plain_value
@@ -21,10 +21,10 @@ from gradcli.engine.values.carrier import Like, data_of
 from gradcli.engine.values.data import is_floating, shape_of
 from gradcli.errors import Diagnostic, RunError, UsageError
 from gradcli.questions.answers.graph import Subject, nothing_recorded, subject
-from gradcli.questions.asked.linearized import LinearizedRun
+from gradcli.questions.asked.linearized import LinearizedRun, linearized_run
 from gradcli.questions.asked.loaded import Done, Loaded
-from gradcli.questions.asked.names import Watch, candidates, chosen, differentiated, named
-from gradcli.questions.asked.request import Options, Request
+from gradcli.questions.asked.names import Watch, differentiated, inferred
+from gradcli.questions.asked.request import Request
 from gradcli.questions.remarks.warnings import warnings
 from gradcli.record import Record
 from gradcli.results import Value
@@ -37,36 +37,36 @@ _MOST = 400  # operations that are shown in all
 
 def trace(loaded: Loaded, request: Request, every: bool) -> TraceResult:
     """The operations that led to the result, all or those of the first and last turns of loops."""
-    steps, asked = _run(loaded, request)
-    output = asked.output
+    steps, run = _observed(loaded, request)
+    output = run.output
     root = node_of(output) if isinstance(output, Tensor) else None
     if root is None:
         raise nothing_recorded("trace")
-    points = {*asked.line.points, root}
+    points = {*run.linearized.points, root}
     columns = tuple(_columns(request))
     adjoints: dict[Node, Any] = {}
     dots: Mapping[Node, Any] = {}
     refused: tuple[Diagnostic, ...] = ()
     with loaded.passing():
         if "tangent" in columns:
-            dots = tangents([root], _direction(asked))
+            dots = tangents([root], _direction(run))
         if "adjoint" in columns:
-            start = root, output.index, asked.weight()
+            start = root, output.index, run.cotangent()
             try:
                 find_all_cotangents([start], adjoints)
             except RunError as error:
                 refused = (_unfinished(error, loaded.source),)
         found = {"adjoint": adjoints, "tangent": dots}
         known = {name: found[name] for name in columns}
-        rows = tuple(_Rows(asked, steps, root, known, not refused).shown(every))
+        rows = tuple(_Rows(run, steps, root, known, not refused).shown(every))
     shown = [part for each in (adjoints, dots) for node, part in each.items() if node in points]
     return TraceResult(
-        asked.name,
+        run.name,
         plain_value(output),
         rows,
         columns,
-        asked.done.lines,
-        (*warnings(asked, shown, asked.unused), *refused),
+        run.done.lines,
+        (*warnings(run, shown, run.unused), *refused),
     )
 
 
@@ -91,27 +91,21 @@ def _unfinished(error: RunError, source: Source) -> Diagnostic:
     )
 
 
-def _run(loaded: Loaded, request: Request) -> tuple[Steps, LinearizedRun]:
+def _observed(loaded: Loaded, request: Request) -> tuple[Steps, LinearizedRun]:
     """A run that keeps what it records, by the names that it is differentiated by and no others."""
-    watch = _watch(loaded, request)
+    watch = loaded.watch(request)
     steps = Steps(loaded.source)
-    done = loaded.execute(request.given, request.options, watch.keeping(), steps)
+    done = loaded.execute(request.inputs, request.options, watch.keeping(), steps)
     about = _floating(loaded, done, request)
     names = _names(loaded, done, watch, about.value)
     if len(names) < len(done.session.points):
-        steps, again = Steps(loaded.source), done.session
-        silent = Options(again.seed_used, stream=again.stream, limits=request.options.limits)
-        asked = [n for n in watch.asked if n in names]
-        alone = Watch(names, asked=asked, keep=True)
-        printed, done = done.printed, loaded.execute(request.given, silent, alone, steps)
+        steps, silent = Steps(loaded.source), done.silent(request.options.limits)
+        alone = Watch(names, requested=[n for n in watch.requested if n in names], keep=True)
+        printed, done = done.printed, loaded.execute(request.inputs, silent, alone, steps)
         done.printed[:] = printed
         about = _floating(loaded, done, request)
-    session = done.session
-    points = {session.watchpoints[n][0]: session.points[n] for n in names}
-    line = Linearized([about.value], points)
-    fields = {name: getattr(request, name) for name in request._fields}
-    weighed = Request(**fields | {"cotangent": about.cotangent})
-    return steps, LinearizedRun(loaded, weighed, done, watch, about.name, about.value, names, line)
+    weighed = request.changed(cotangent=about.cotangent)
+    return steps, linearized_run(loaded, weighed, done, watch, about.name, about.value, names)
 
 
 def _floating(loaded: Loaded, done: Done, request: Request) -> Subject:
@@ -125,19 +119,10 @@ def _floating(loaded: Loaded, done: Done, request: Request) -> Subject:
 def _names(loaded: Loaded, done: Done, watch: Watch, output: Any) -> list[str]:
     """The names that the run is differentiated by; none where only leaves without one are."""
     recorded = isinstance(output, Tensor) and node_of(output) is not None
-    if recorded and watch.unasked and not watch.asked and not chosen(loaded.program, done.session):
+    is_inferred = watch.infers and not watch.requested
+    if recorded and is_inferred and not inferred(loaded.program, done.session):
         return []
     return differentiated(loaded.program, done.session, watch, done.values)
-
-
-def _watch(loaded: Loaded, request: Request) -> Watch:
-    along = named(loaded.program, list(request.tangents), "--tangent")
-    if request.wrt is None:
-        if not along:
-            return loaded.watch(None)
-        return Watch([*candidates(loaded.program), *along], asked=along, unasked=True)
-    names = list(dict.fromkeys([*named(loaded.program, request.wrt), *along]))
-    return Watch(names, asked=names)
 
 
 def _columns(request: Request) -> Iterator[str]:
@@ -147,13 +132,13 @@ def _columns(request: Request) -> Iterator[str]:
         yield "tangent"
 
 
-def _direction(asked: LinearizedRun) -> Mapping[Node, Any]:
+def _direction(run: LinearizedRun) -> Mapping[Node, Any]:
     """The direction that is given, or along the only input if that is a number."""
-    if asked.request.tangents:
-        return asked.direction()
-    if len(asked.names) == 1 and shape_of(asked.session.points[asked.names[0]].data) == ():
-        return {asked.node(asked.names[0]): 1.0}
-    help = f"give --tangent NAME=VALUE: the names are {', '.join(asked.names)}"
+    if run.request.tangents:
+        return run.tangents()
+    if len(run.names) == 1 and shape_of(run.session.points[run.names[0]].data) == ():
+        return {run.node(run.names[0]): 1.0}
+    help = f"give --tangent NAME=VALUE: the names are {', '.join(run.names)}"
     raise UsageError(Diagnostic("usage", "forward mode needs a direction", help=help))
 
 
@@ -171,23 +156,23 @@ class _Rows:
 
     def __init__(
         self,
-        asked: LinearizedRun,
+        run: LinearizedRun,
         steps: Steps,
         root: Node,
         known: Mapping[str, Mapping[Node, Any]],
         whole: bool,
     ) -> None:
-        self._asked = asked
-        self._source: Source = asked.loaded.source
+        self._run = run
+        self._source: Source = run.loaded.source
         self._steps = steps
         self._known = known
         self._whole = whole
         self._leaves: list[Result] = []
         self._operations: list[_Operation] = []
-        points = [asked.node(name) for name in asked.names]
+        points = [run.node(name) for name in run.names]
         order = sorted(reachable([root, *points]), key=age)
         self._values = _not_kept(order)
-        self._sort((root, asked.output.index), order)
+        self._sort((root, run.output.index), order)
         self._ids = self._named()
 
     def shown(self, every: bool) -> Iterator[TraceRow | TraceGap]:
@@ -212,7 +197,7 @@ class _Rows:
                     origin = _origin(edge)  # type: ignore[arg-type]  # it is a node
                     if _is_same(node) or numbers[origin[0]] != numbers[node]:
                         used.add(origin)
-        points = dict.fromkeys(_origin((self._asked.node(n), 0)) for n in self._asked.names)
+        points = dict.fromkeys(_origin((self._run.node(n), 0)) for n in self._run.names)
         at = {node: i for i, node in enumerate(order)}
         results = sorted(used | points.keys(), key=lambda r: (at[r[0]], r[1]))
         bare = [r for r in results if not any(under is not None for under in r[0].edges)]
@@ -228,7 +213,7 @@ class _Rows:
         """Inputs by their names, the others by numbers, with a letter that no name begins with in
         this way.
         """
-        program = self._asked.loaded.program
+        program = self._run.loaded.program
         known = {*program.names, *program.variables.values()}
         letter = next(
             x
@@ -251,12 +236,12 @@ class _Rows:
     def _variable(self, result: Result) -> str:
         node, _ = result
         if isinstance(node, AccumulateGrad) and node.variable is not None:
-            for name, value in self._asked.done.values.items():
+            for name, value in self._run.done.values.items():
                 if value is node.variable:
                     return name
         if isinstance(node, (Watchpoint, AccumulateGrad)):
-            points = self._asked.session.watchpoints
-            return next((name for name in self._asked.names if points[name][0] is node), "")
+            points = self._run.session.watchpoints
+            return next((name for name in self._run.names if points[name][0] is node), "")
         return "" if node.site is None else node.site.variable
 
     def _around(self, operation: _Operation) -> tuple[Around, ...]:
@@ -304,7 +289,7 @@ class _Rows:
         return made[index] if type(made) is tuple else made
 
     def _declared(self, variable: str) -> Any:
-        inputs = self._asked.loaded.program.inputs
+        inputs = self._run.loaded.program.inputs
         return next((i.span for i in inputs if i.name == variable), None)
 
     def _part(self, column: str, result: Result) -> Value:

@@ -1,30 +1,40 @@
-"""A finished run and what is differentiated in it, which all questions about derivatives share."""
+"""A finished run and its derivatives, on which all questions about derivatives depend."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from gradcli.engine.autodiff.linearize import Linearized
 from gradcli.engine.report.values import plain_value
-from gradcli.engine.run.execution.inputs import Given
 from gradcli.engine.run.session.state import Session
 from gradcli.engine.tape.graph import Node
 from gradcli.engine.tape.tensor import Tensor
-from gradcli.engine.values.data import np
-from gradcli.errors import GradError, InputError, RunError
-from gradcli.questions.asked import seeds
+from gradcli.errors import RunError
 from gradcli.questions.asked.loaded import Done, Loaded
 from gradcli.questions.asked.names import Watch, differentiated
 from gradcli.questions.asked.request import Request
+from gradcli.questions.asked.seeds import cotangent_of, tangent_of
 from gradcli.record import Record
+
+Result = TypeVar("Result")
 
 
 class LinearizedRun(Record):
-    """A finished run and what is differentiated in it: a result and the names."""
+    """A finished run with one of its results and the names to differentiate it by.
 
-    __slots__ = ("loaded", "request", "done", "watch", "name", "output", "names", "line")
+    Fields:
+        loaded: The program.
+        request: The request that the run answers.
+        done: The finished run.
+        watch: The names that it watched.
+        name: The name of the result.
+        output: Its value.
+        names: The names to differentiate by.
+        linearized: The derivatives of the result by them.
+    """
+
+    __slots__ = ("loaded", "request", "done", "watch", "name", "output", "names", "linearized")
     loaded: Loaded
     request: Request
     done: Done
@@ -32,7 +42,7 @@ class LinearizedRun(Record):
     name: str
     output: Any
     names: list[str]
-    line: Linearized
+    linearized: Linearized
 
     @property
     def session(self) -> Session:
@@ -41,78 +51,64 @@ class LinearizedRun(Record):
     @property
     def unused(self) -> list[str]:
         """The names that the result does not depend on."""
-        unused = self.line.unused
+        unused = self.linearized.unused
         return [name for name in self.names if self.node(name) in unused]
 
     def node(self, name: str) -> Node:
         """The node of a name's value."""
         return self.done.session.watchpoints[name][0]
 
-    def by_name(self, found: Mapping[Node, Any]) -> dict[str, Any]:
-        """What was found of each name's node, as results hold it."""
-        points = self.done.session.watchpoints
-        return {name: plain_value(Tensor(found[points[name][0]])) for name in self.names}
+    def by_name(self, derivatives: Mapping[Node, Any]) -> dict[str, Any]:
+        """Derivatives by the names, as results hold them, from those by their nodes."""
+        return {name: plain_value(Tensor(derivatives[self.node(name)])) for name in self.names}
 
-    def weight(self) -> Any:
-        """Plain data of the cotangent: the weight of each of the result's elements."""
+    def cotangent(self) -> Any:
+        """Plain data of the result's cotangent.
+
+        Raises:
+            RunError: If the request has none, and the result has more than one element.
+        """
         try:
-            return weights(self.session, self.output, self.request.cotangent)
+            return cotangent_of(self.output, self.request.cotangent, self.session)
         except RunError as error:
-            error.diagnostics[0].source, error.diagnostics[0].span = self.loaded.place(
-                self.request.of
-            )
+            first = error.diagnostics[0]
+            first.source, first.span = self.loaded.place(self.request.of)
             raise
 
-    def direction(self) -> dict[Node, Any]:
-        """Plain data of the direction by node."""
+    def tangents(self) -> dict[Node, Any]:
+        """Plain data of the request's tangents by the nodes of their names."""
         points = self.session.points
         return {
-            self.node(name): _from_outside(
-                self.session, given, partial(seeds.direction, points[name], name=name)
-            )
+            self.node(name): tangent_of(name, points[name], given, self.session)
             for name, given in self.request.tangents.items()
         }
 
+    def result(self, kind: Callable[..., Result], **fields: Any) -> Result:
+        """A result of a kind: these fields, and those that every kind has."""
+        value, printed = plain_value(self.output), self.done.lines
+        return kind(output=self.name, value=value, printed=printed, **fields)
 
-def ask(loaded: Loaded, request: Request, watch: Watch | None = None) -> LinearizedRun:
-    """Run the program to differentiate its result, by the names of the request or of `watch`."""
-    watch = loaded.watch(request.wrt) if watch is None else watch
-    done = loaded.execute(request.given, request.options, watch)
+
+def linearize(loaded: Loaded, request: Request, watch: Watch | None = None) -> LinearizedRun:
+    """Run the program and linearize its result by the names of the request, or of `watch`."""
+    watch = loaded.watch(request) if watch is None else watch
+    done = loaded.execute(request.inputs, request.options, watch)
     name, output = loaded.float_output(done, request.of)
     names = differentiated(loaded.program, done.session, watch, done.values)
+    return linearized_run(loaded, request, done, watch, name, output, names)
+
+
+def linearized_run(
+    loaded: Loaded,
+    request: Request,
+    done: Done,
+    watch: Watch,
+    name: str,
+    output: Any,
+    names: list[str],
+) -> LinearizedRun:
+    """A finished run with a result, linearized by some of the names that it watched."""
     session = done.session
     points = {session.watchpoints[n][0]: session.points[n] for n in names}
-    line = Linearized([output], points)
-    return LinearizedRun(loaded, request, done, watch, name, output, names, line)
-
-
-def weights(session: Session, output: Any, cotangent: Any) -> Any:
-    """Plain data of the weights of an output's elements: those given, or 1 for a single one.
-
-    Raises:
-        RunError: If none are given and the output has more elements.
-        InputError: If those given do not fit; it says how they were given.
-    """
-    return _from_outside(session, cotangent, partial(seeds.starting_cotangent, output))
-
-
-def _from_outside(session: Session, given: Any, fit: Callable[[Any], Any]) -> Any:
-    """What a value from outside is fitted to; what is wrong with it says how it was given."""
-    if not isinstance(given, Given):
-        return fit(_value(session, given))
-    try:
-        return fit(_value(session, given.value))
-    except GradError as error:
-        for diagnostic in error.diagnostics:
-            diagnostic.notes = (*diagnostic.notes, f"given as {given.origin}")
-        raise InputError(*error.diagnostics) from None
-
-
-def _value(session: Session, given: Any) -> Any:
-    """A value from outside as the program would have it, or an array of numbers as a tensor."""
-    if isinstance(given, Tensor) or not hasattr(given, "tolist"):
-        return session.tensor(given)
-    array = np.asarray(given)
-    if array.dtype.kind in "bif" and array.ndim:
-        return Tensor(array)
-    return session.tensor(array.tolist())
+    linearized = Linearized([output], points)
+    return LinearizedRun(loaded, request, done, watch, name, output, names, linearized)

@@ -1,4 +1,4 @@
-"""A program made ready, one run of it, and what the run gave."""
+"""A program that is ready to run, and a finished run of it."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.data import NUMBERS, Quiet, dtype_of
 from gradcli.engine.values.limits import Reached
 from gradcli.errors import Diagnostic, GradError, RunError, UsageError
-from gradcli.questions.asked.names import Watch, candidates, named, no_such_result
-from gradcli.questions.asked.request import Options
+from gradcli.limits import Limits
+from gradcli.questions.asked.names import Watch, candidates, requested, unknown_output
+from gradcli.questions.asked.request import Options, Request
 from gradcli.record import Record
 from gradcli.source import Source, Span
 
@@ -36,7 +37,7 @@ class Done(Record):
     printed: list[str]
 
     def warnings(self, source: Source) -> tuple[Diagnostic, ...]:
-        """What the run says of itself, of a program with this text."""
+        """The run's warnings, with the text of the program."""
         found = tuple(self.session.warnings.values())
         for warning in found:
             warning.source = source
@@ -44,9 +45,13 @@ class Done(Record):
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """What the program printed, line by line."""
+        """The lines that the program printed."""
         text = "".join(self.printed).removesuffix("\n")
         return tuple(text.split("\n")) if self.printed else ()
+
+    def silent(self, limits: Limits) -> Options:
+        """How to run the program again with the same random numbers, without printing."""
+        return Options(self.session.seed_used, stream=self.session.stream, limits=limits)
 
 
 class Loaded:
@@ -59,7 +64,7 @@ class Loaded:
 
     @cached_property
     def sees_recording(self) -> bool:
-        """Whether a run may differ from one that is not recorded."""
+        """Whether a recorded run may differ from one that is not recorded."""
         from gradcli.engine.static.recording import sees_recording
 
         return sees_recording(self.program)
@@ -71,24 +76,31 @@ class Loaded:
 
         return names_recorded(self.program)
 
-    def watch(self, wrt: Any) -> Watch:
-        """What a run watches for the names that are asked for, or for None."""
-        if wrt is None:
-            return Watch(candidates(self.program), unasked=True)
-        names = named(self.program, wrt)
-        return Watch(names, asked=names)
+    def watch(self, request: Request) -> Watch:
+        """The names that a run watches for a request: those of its tangents and of `wrt`, or where
+        it has none the candidates.
+        """
+        along = self.along(request)
+        if request.wrt is None:
+            return Watch([*candidates(self.program), *along], requested=along, infers=True)
+        names = list(dict.fromkeys([*requested(self.program, request.wrt), *along]))
+        return Watch(names, requested=names)
+
+    def along(self, request: Request) -> list[str]:
+        """The names that a request has tangents for."""
+        return requested(self.program, list(request.tangents), "--tangent")
 
     def execute(
         self,
-        given: Mapping[str, Given],
+        inputs: Mapping[str, Given],
         options: Options,
         watch: Watch,
         observer: Observer | None = None,
         **more: Any,
     ) -> Done:
-        """Run the program once, told to an observer; `more` is of `Session`."""
-        check_names(given, self.program)
-        check_complete(given, self.program)
+        """Run the program once. The observer sees every step; `more` is for the `Session`."""
+        check_names(inputs, self.program)
+        check_complete(inputs, self.program)
         printed: list[str] = []
 
         def echo(text: str) -> None:
@@ -96,8 +108,8 @@ class Loaded:
             options.echo(text)
 
         session = Session(
-            watched=watch.watched,
-            asked=frozenset(watch.asked),
+            watched=watch.names,
+            asked=frozenset(watch.requested),
             keep=watch.keep,
             seed=options.seed,
             stream=options.stream,
@@ -106,11 +118,11 @@ class Loaded:
             patience=options.patience,
             **more,
         )
-        values, result = self._executable.run(session, given, observer)
+        values, result = self._executable.run(session, inputs, observer)
         return Done(session, values, result, printed)
 
     def output(self, done: Done, of: str | None) -> tuple[str, Any]:
-        """Name and value of what is asked about: a top-level name, or the program's result.
+        """Name and value of the requested output: a top-level name, or the program's result.
 
         Raises:
             UsageError: If the program has none.
@@ -122,7 +134,7 @@ class Loaded:
             name, value = self.program.output, done.result
         else:
             if of not in done.values:
-                raise no_such_result(of, [n for n, v in done.values.items() if is_data(v)])
+                raise unknown_output(of, [n for n, v in done.values.items() if is_data(v)])
             name, value = of, done.values[of]
         value = self.tensor(done, value, of)
         if not isinstance(value, Tensor) and type(value) not in NUMBERS:
@@ -160,7 +172,7 @@ class Loaded:
         return UsageError(Diagnostic("no-result", message, help=help))
 
     def float_output(self, done: Done, of: str | None) -> tuple[str, Any]:
-        """Likewise of what is differentiated, which must be floating."""
+        """Name and value of the output to differentiate, which must be floating."""
         name, output = self.output(done, of)
         if not dtype_of(output).startswith("float"):
             message = f"`{name}` has dtype {dtype_of(output)}: only floats have derivatives"
@@ -169,7 +181,7 @@ class Loaded:
         return name, output
 
     def place(self, of: str | None) -> tuple[Source | None, Span | None]:
-        """Where the program says what is asked about, if that is its result."""
+        """The place of the requested output, if that is the program's result."""
         result = self.program.result
         return (self.source, result.span) if of is None and result is not None else (None, None)
 

@@ -1,4 +1,4 @@
-"""Which names a question is about: those that are asked for, or those that may be meant."""
+"""The names that a request differentiates by: those that it requests, or those inferred."""
 
 from __future__ import annotations
 
@@ -12,30 +12,35 @@ from gradcli.ir import Program
 
 
 class Watch:
-    """What a run watches: the names, which of them the user `asked` for, in their order, whether
-    those that turn out to be meant `unasked` count, too, and whether it keeps values.
+    """The names that a run watches.
+
+    Fields:
+        names: The names.
+        requested: Those of them that the user has named, in their order.
+        infers: Whether those that `inferred` gives count, too.
+        keep: Whether the run keeps values.
     """
 
     def __init__(
         self,
-        watched: Iterable[str],
+        names: Iterable[str],
         *,
-        asked: Sequence[str] = (),
-        unasked: bool = False,
+        requested: Sequence[str] = (),
+        infers: bool = False,
         keep: bool = False,
     ) -> None:
-        self.watched = frozenset(watched)
-        self.asked = asked
-        self.unasked = unasked
+        self.names = frozenset(names)
+        self.requested = requested
+        self.infers = infers
         self.keep = keep
 
     def keeping(self) -> Watch:
         """The same, keeping values, for a run that is to be explained."""
-        return Watch(self.watched, asked=self.asked, unasked=self.unasked, keep=True)
+        return Watch(self.names, requested=self.requested, infers=self.infers, keep=True)
 
 
-def named(program: Program, wrt: str | Sequence[str], flag: str = "--wrt") -> list[str]:
-    """The names of `--wrt`, or of another flag, each once.
+def requested(program: Program, wrt: str | Sequence[str], flag: str = "--wrt") -> list[str]:
+    """The names that a request has for `--wrt`, or for another flag, each once.
 
     Raises:
         UsageError: If one is no input and not assigned exactly once.
@@ -59,7 +64,7 @@ def watchable(program: Program) -> list[str]:
 
 
 def candidates(program: Program) -> list[str]:
-    """Names that may be meant where none is asked for; the run tells which of them are.
+    """The names to infer from where none is requested; the run tells which of them count.
 
     The params; if there are none, the inputs that are not int or bool; if none, what the top level
     holds.
@@ -81,21 +86,21 @@ def differentiated(
     Args:
         program: The program.
         session: Its finished run.
-        watch: What it has watched; of what nobody has asked for those that `chosen` gives.
+        watch: The names that it watched.
         values: Top-level names and their values.
 
     Raises:
-        RunError: If one that was asked for holds no number or tensor.
+        RunError: If a requested one holds no number or tensor.
         UsageError: If there is none.
     """
-    for name in watch.asked:
+    for name in watch.requested:
         if name not in session.points:
             what = f"it is {kind_of(values[name])}" if name in values else "it was not reached"
             message = f"cannot differentiate by `{name}`: {what}"
             raise RunError(Diagnostic("not-differentiable", message))
-    if not watch.unasked:
-        return list(watch.asked)
-    both = {*watch.asked, *chosen(program, session)}
+    if not watch.infers:
+        return list(watch.requested)
+    both = {*watch.requested, *inferred(program, session)}
     if not both:
         raise UsageError(
             Diagnostic(
@@ -107,7 +112,7 @@ def differentiated(
     return [name for name in program.names if name in both]
 
 
-def chosen(program: Program, session: Session) -> list[str]:
+def inferred(program: Program, session: Session) -> list[str]:
     """The candidates that turned out to be floats in a finished run; of constants only if no name
     holds a leaf that requires grad.
     """
@@ -118,7 +123,7 @@ def chosen(program: Program, session: Session) -> list[str]:
     return found
 
 
-def no_such_result(of: str, known: Sequence[str]) -> UsageError:
+def unknown_output(of: str, known: Sequence[str]) -> UsageError:
     """The error that `--of` names what is not there."""
     return _unknown(f"--of names `{of}`, which the program does not have", of, known)
 

@@ -1,4 +1,4 @@
-"""What is asked of a program: values for its inputs, what is differentiated, and how to run."""
+"""A request: values for inputs, names to differentiate by, outputs, seeds, and how to run."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from gradcli.engine.run.execution.inputs import Given
 from gradcli.errors import Diagnostic, GradError
 from gradcli.limits import DEFAULT, Limits
 from gradcli.record import Record
+from gradcli.source import Source, Span
 
 
 class Options:
@@ -26,25 +27,6 @@ class Options:
     the program plots (`engine.run.pictures`), in `run` alone. `patience` tells, wherever
     steps begin, how many further ones are interpreted.
     """
-
-    __slots__ = (
-        *(
-            "check_nan",
-            "compile",
-            "echo",
-            "explain",
-            "grad_fn",
-            "graph",
-            "kinks",
-            "limits",
-            "patience",
-            "plots",
-            "progress",
-            "remark",
-            "seed",
-        ),
-        *("stream", "stuck", "verbose"),
-    )
 
     def __init__(
         self,
@@ -84,46 +66,25 @@ class Options:
 
     def changed(self, **fields: Any) -> Options:
         """The same but for some fields."""
-        return Options(**{name: getattr(self, name) for name in self.__slots__} | fields)
-
-    def streaming(
-        self, stream: int, *, explain: bool, stuck: Callable[[GradError], None]
-    ) -> Options:
-        """The same, for a run with the numbers of another stream, explained or not, of which
-        another is told if it gets stuck.
-        """
-        return Options(
-            self.seed,
-            self.echo,
-            self.check_nan,
-            self.graph,
-            self.progress,
-            self.grad_fn,
-            stream,
-            explain,
-            self.limits,
-            stuck,
-            self.verbose,
-            self.kinks,
-            self.compile,
-            self.remark,
-        )
+        made = object.__new__(Options)
+        made.__dict__.update(self.__dict__, **fields)
+        return made
 
 
 class Request(Record):
-    """All that a question may depend on beside the program.
+    """Everything that an answer depends on beside the program.
 
     Fields:
-        given: Values by name.
+        inputs: Values by name.
         options: How to run.
-        wrt: Names to differentiate with respect to; None: those that `wanted.candidates` gives.
+        wrt: Names to differentiate with respect to; None: those that `names.candidates` gives.
         of: Top-level name to differentiate; None: the program's result.
         cotangent: Weight of each element of a result that is not scalar.
         tangents: A direction by name.
         mode: "forward", "reverse", or "auto" for the one that costs less.
     """
 
-    __slots__ = ("given", "options", "wrt", "of", "cotangent", "tangents", "mode")
+    __slots__ = ("inputs", "options", "wrt", "of", "cotangent", "tangents", "mode")
     _defaults: ClassVar[dict[str, Any]] = {
         "wrt": None,
         "of": None,
@@ -131,7 +92,7 @@ class Request(Record):
         "tangents": {},
         "mode": "auto",
     }
-    given: Mapping[str, Given]
+    inputs: Mapping[str, Given]
     options: Options
     wrt: str | Sequence[str] | None
     of: str | None
@@ -142,21 +103,22 @@ class Request(Record):
     @property
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """The shape of each value that is given."""
-        return {name: _shape(given.value) for name, given in self.given.items()}
+        return {name: _shape(given.value) for name, given in self.inputs.items()}
 
-    def asking(self, options: Options) -> Request:
+    def with_options(self, options: Options) -> Request:
         """The same, run otherwise."""
-        return self._changed(options=options)
+        return self.changed(options=options)
 
-    def giving(self, more: Mapping[str, Given]) -> Request:
+    def with_inputs(self, more: Mapping[str, Given]) -> Request:
         """The same with more values."""
-        return self._changed(given={**self.given, **more})
+        return self.changed(inputs={**self.inputs, **more})
 
-    def about(self, of: str) -> Request:
+    def with_output(self, of: str) -> Request:
         """The same of another result."""
-        return self._changed(of=of)
+        return self.changed(of=of)
 
-    def _changed(self, **fields: Any) -> Request:
+    def changed(self, **fields: Any) -> Request:
+        """The same but for some fields."""
         return Request(**{name: getattr(self, name) for name in self._fields} | fields)
 
 
@@ -171,12 +133,17 @@ def request(
     inputs: Mapping[str, Any] | None,
     named: Mapping[str, Any],
     options: Options | None = None,
-    **asked: Any,
+    **fields: Any,
 ) -> Request:
-    """A request of the Python API: values from a mapping and from keywords, which win, and what is
-    asked by its field.
+    """A request of the Python API.
+
+    Args:
+        inputs: Values by name.
+        named: More values by name, which win.
+        options: How to run.
+        **fields: Other fields of the request.
     """
-    return Request(given_values(inputs, named), options or Options(), **asked)
+    return Request(given_values(inputs, named), options or Options(), **fields)
 
 
 def given_values(inputs: Mapping[str, Any] | None, named: Mapping[str, Any]) -> dict[str, Given]:
@@ -197,3 +164,10 @@ class _Keyword(Record):
 
     def __str__(self) -> str:
         return f"{self.name}={self.value!r}"
+
+
+def not_compiled(
+    reason: str, help: str | None, source: Source | None = None, span: Span | None = None
+) -> Diagnostic:
+    """The error of a request that cannot be compiled."""
+    return Diagnostic("not-compilable", f"not compiled: {reason}", source, span, help=help)

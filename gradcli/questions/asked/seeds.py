@@ -1,31 +1,64 @@
-"""Cotangents and directions that come from outside, fitted to what they belong to."""
+"""Cotangents and tangents of a request, fitted to the values that they belong to."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 from gradcli.engine.autodiff.backward import seed
 from gradcli.engine.run.code.naming import kind_of
+from gradcli.engine.run.execution.inputs import Given
+from gradcli.engine.run.session.state import Session
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import NUMBERS, np, shape_of
-from gradcli.errors import Diagnostic, InputError, RunError
+from gradcli.errors import Diagnostic, GradError, InputError, RunError
 
 
-def starting_cotangent(output: Any, cotangent: Any) -> Any:
+def cotangent_of(output: Any, given: Any, session: Session) -> Any:
     """Plain data of the cotangent of a result: the one given, a single number for each element, or
     1 for a result of one element.
 
     Raises:
         RunError: If the result has more elements and none is given.
-        InputError: If the one given is no number or tensor of the result's shape.
+        InputError: If the one given is no number or tensor of the result's shape; the message says
+            how it was given.
     """
-    x = output if isinstance(output, Tensor) else Tensor(output)
-    if cotangent is not None:
-        alike = _is_number(cotangent) and x.shape
-        given = Tensor(np.full(x.shape, data_of(cotangent))) if alike else cotangent
-        return _shaped_as(x, given, "the cotangent", "the result")
+
+    def fitted(cotangent: Any) -> Any:
+        x = output if isinstance(output, Tensor) else Tensor(output)
+        if cotangent is None:
+            return _one(x)
+        is_spread = _is_number(cotangent) and x.shape
+        value = Tensor(np.full(x.shape, data_of(cotangent))) if is_spread else cotangent
+        return _shaped_as(x, value, "the cotangent", "the result")
+
+    return _converted(given, session, fitted)
+
+
+def tangent_of(name: str, point: Tensor, given: Any, session: Session) -> Any:
+    """Plain data of the tangent of a name with this value.
+
+    Raises:
+        InputError: If it is no number or tensor of the value's shape; the message says how it was
+            given.
+    """
+    return _converted(
+        given,
+        session,
+        lambda tangent: _shaped_as(point, tangent, f"the tangent of `{name}`", f"`{name}`"),
+    )
+
+
+def even_cotangent(output: Any) -> Any:
+    """Plain data of the cotangent that weighs every element of a result alike."""
+    shape = output.shape if isinstance(output, Tensor) else ()
+    return np.ones(shape) if shape else 1.0
+
+
+def _one(x: Tensor) -> Any:
+    """The cotangent of a result of one element."""
     if math.prod(x.shape) != 1:
         raise RunError(
             Diagnostic(
@@ -37,21 +70,12 @@ def starting_cotangent(output: Any, cotangent: Any) -> Any:
     return data_of(seed(x, None, "grad"))
 
 
-def direction(point: Tensor, tangent: Any, name: str) -> Any:
-    """Plain data of a tangent at a point.
-
-    Raises:
-        InputError: If it is no number or tensor of the point's shape.
-    """
-    return _shaped_as(point, tangent, f"the tangent of `{name}`", f"`{name}`")
-
-
 def _is_number(given: Any) -> bool:
     return type(given) in NUMBERS or (isinstance(given, Tensor) and not given.shape)
 
 
 def _shaped_as(like: Tensor, given: Any, what: str, whose: str) -> Any:
-    """Plain data of a value from outside that must have the shape of another."""
+    """Plain data of a value that must have the shape of another."""
     if not isinstance(given, Tensor) and type(given) not in NUMBERS:
         raise InputError(
             Diagnostic("bad-input", f"{what} must be a number or tensor, got {kind_of(given)}")
@@ -66,7 +90,23 @@ def _shaped_as(like: Tensor, given: Any, what: str, whose: str) -> Any:
     return float(data) if type(data) in NUMBERS else data.astype(like.dtype)
 
 
-def even_cotangent(output: Any) -> Any:
-    """Plain data of the cotangent that weighs every element of a result alike."""
-    shape = output.shape if isinstance(output, Tensor) else ()
-    return np.ones(shape) if shape else 1.0
+def _converted(given: Any, session: Session, fit: Callable[[Any], Any]) -> Any:
+    """Fit a value from outside; an error says how it was given."""
+    if not isinstance(given, Given):
+        return fit(_value(session, given))
+    try:
+        return fit(_value(session, given.value))
+    except GradError as error:
+        for diagnostic in error.diagnostics:
+            diagnostic.notes = (*diagnostic.notes, f"given as {given.origin}")
+        raise InputError(*error.diagnostics) from None
+
+
+def _value(session: Session, given: Any) -> Any:
+    """A value from outside as the program would have it, or an array of numbers as a tensor."""
+    if isinstance(given, Tensor) or not hasattr(given, "tolist"):
+        return session.tensor(given)
+    array = np.asarray(given)
+    if array.dtype.kind in "bif" and array.ndim:
+        return Tensor(array)
+    return session.tensor(array.tolist())

@@ -33,8 +33,7 @@ from gradcli.errors import Diagnostic, LimitError
 from gradcli.garbage import Uncollected
 from gradcli.questions.asked.limited import Limited
 from gradcli.questions.asked.loaded import Loaded
-from gradcli.questions.asked.not_compilable import refusal
-from gradcli.questions.asked.request import Request
+from gradcli.questions.asked.request import Request, not_compiled
 from gradcli.questions.coded import lowerings
 from gradcli.questions.coded.given import elements, whole
 from gradcli.questions.coded.lowered import Lowered
@@ -130,7 +129,7 @@ class Compiled:
         """The numbers of the inputs and of the points that have one of their own; None if one is
         none that the program can have.
         """
-        values = {name: given.value for name, given in request.given.items()}
+        values = {name: given.value for name, given in request.inputs.items()}
         found = self._given(values | self._drawn(request))
         return None if found is None else [*found, *self.lowered.constants]
 
@@ -257,7 +256,7 @@ class Compiled:
                     bad = ~(np.abs(given[name]) < _EXACT)
                 odd |= bad.reshape(count, -1).any(axis=1)
                 continue
-            several = elements(request.given[name].value, shape)
+            several = elements(request.inputs[name].value, shape)
             if several is None:
                 return None
             given[name] = np.broadcast_to(np.array(several).reshape(shape), (count, *shape))
@@ -374,15 +373,15 @@ def tried(loaded: Loaded, request: Request, make: Callable[[], Code]) -> Code | 
     Raises:
         InputError: If values are given for names that are no inputs, or some are missing.
     """
-    check_names(request.given, loaded.program)
-    check_complete(request.given, loaded.program)
+    check_names(request.inputs, loaded.program)
+    check_complete(request.inputs, loaded.program)
     try:
         with Uncollected():
             return make()
     except NotCompilable as error:
         source = None if error.span is None else loaded.source
         help = "`--compile auto` interprets what cannot be compiled"
-        return refusal(error.reason, help, source, error.span)
+        return not_compiled(error.reason, help, source, error.span)
 
 
 def _first_loop(block: Block) -> Loop | None:

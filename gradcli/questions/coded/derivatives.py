@@ -36,7 +36,7 @@ from gradcli.engine.values.data import NUMBERS, np
 from gradcli.errors import Diagnostic
 from gradcli.ir.visit import everything
 from gradcli.questions.asked.loaded import Loaded
-from gradcli.questions.asked.names import candidates, named
+from gradcli.questions.asked.names import candidates, requested
 from gradcli.questions.asked.request import Request
 from gradcli.questions.coded.lowered import Lowered, Tensors, inputs_of
 from gradcli.questions.coded.seeds import numbers_of, value_of
@@ -88,7 +88,7 @@ class LoweredDerivatives(Lowered):
         """The names that are watched, and those of them that the user has named."""
         if request.wrt is None:
             return candidates(loaded.program), ()
-        found = named(loaded.program, request.wrt)
+        found = requested(loaded.program, request.wrt)
         return found, found
 
     def derived(self, program: Program, request: Request) -> Program:

@@ -16,7 +16,7 @@ from gradcli.questions.asked.request import Request
 from gradcli.questions.coded import directions
 from gradcli.questions.coded.derivatives import LoweredDerivatives, output
 from gradcli.questions.coded.directions import by_columns, by_rows, count_of, hold_together
-from gradcli.questions.coded.seeds import along, columns, units
+from gradcli.questions.coded.seeds import columns, units
 from gradcli.results import (
     GradResult,
     JacobianResult,
@@ -69,7 +69,7 @@ class Jvp(LoweredDerivatives):
     """The derivative along a direction."""
 
     def names_of(self, loaded: Loaded, request: Request) -> tuple[Sequence[str], Sequence[str]]:
-        found = along(loaded, request)
+        found = loaded.along(request)
         return found, found
 
     def derived(self, program: Program, request: Request) -> Program:

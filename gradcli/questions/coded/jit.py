@@ -78,7 +78,7 @@ class Jit:
         if not isinstance(made, Diagnostic):
             if made.lowered.draws and request.options.seed is None:
                 seed = int.from_bytes(os.urandom(8))  # of which the interpreter draws the same
-                request = request.asking(request.options.changed(seed=seed))
+                request = request.with_options(request.options.changed(seed=seed))
             return self._by_code(made, question, request)
         if when == "always":
             raise ProgramError(made)
@@ -107,9 +107,9 @@ class Jit:
         if isinstance(found, Diagnostic):
             raise ProgramError(found)
         if found.lowered.draws:
-            from gradcli.questions.asked.not_compilable import refusal
+            from gradcli.questions.asked.request import not_compiled
 
-            raise ProgramError(refusal("random numbers are drawn", None))
+            raise ProgramError(not_compiled("random numbers are drawn", None))
         return found
 
     def perturbed(
@@ -160,12 +160,12 @@ class Jit:
         from gradcli.questions.coded.warmup import Warmup
 
         options = request.options
-        given = {name: given.value for name, given in request.given.items()}
+        given = {name: given.value for name, given in request.inputs.items()}
         known = known_steps(self._loaded.program, given)
         trial = Warmup(
             known, self._worth, lambda: self._can_be_made(key, question, request), options.echo
         )
-        tried = request.asking(options.changed(patience=trial.patience, echo=trial.echo))
+        tried = request.with_options(options.changed(patience=trial.patience, echo=trial.echo))
         try:
             return True, self._timed(key, question, tried)
         except LimitError:
@@ -203,7 +203,9 @@ class Jit:
         found = made.answer(request, echo)
         if found is not None:
             return found
-        return question(self._loaded, request.asking(request.options.changed(echo=echo.again)))
+        return question(
+            self._loaded, request.with_options(request.options.changed(echo=echo.again))
+        )
 
 
 class _Echo:
@@ -246,9 +248,9 @@ def _against(request: Request) -> Diagnostic | None:
     """Why a request is interpreted in any case."""
     options = request.options
     if options.graph or options.kinks or options.plots is not None:
-        from gradcli.questions.asked.not_compilable import refusal
+        from gradcli.questions.asked.request import not_compiled
 
         if options.plots is not None:
-            return refusal("plots are drawn", "leave out `--plots`")
-        return refusal("what was recorded is looked at", "leave out `--graph` and `--kinks`")
+            return not_compiled("plots are drawn", "leave out `--plots`")
+        return not_compiled("what was recorded is looked at", "leave out `--graph` and `--kinks`")
     return None

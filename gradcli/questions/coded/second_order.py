@@ -20,7 +20,7 @@ from gradcli.engine.compile.walk import has_arrays, instructions
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.values.data import np
 from gradcli.questions.asked.loaded import Loaded
-from gradcli.questions.asked.names import candidates, named
+from gradcli.questions.asked.names import candidates, requested
 from gradcli.questions.asked.request import Request
 from gradcli.questions.coded.derivatives import LoweredDerivatives
 from gradcli.questions.coded.directions import (
@@ -31,7 +31,7 @@ from gradcli.questions.coded.directions import (
     hold_together,
     units,
 )
-from gradcli.questions.coded.seeds import along, columns
+from gradcli.questions.coded.seeds import columns
 from gradcli.results import (
     HessianResult,
     HvpResult,
@@ -182,11 +182,11 @@ class Hvp(SecondOrder):
     """The gradient and its derivative along a direction."""
 
     def names_of(self, loaded: Loaded, request: Request) -> tuple[Sequence[str], Sequence[str]]:
-        self._along = along(loaded, request)
+        self._along = loaded.along(request)
         if request.wrt is None:
             self._rows: Sequence[str] | None = None
             return [*candidates(loaded.program), *self._along], self._along
-        self._rows = named(loaded.program, request.wrt)
+        self._rows = requested(loaded.program, request.wrt)
         both = [*dict.fromkeys([*self._rows, *self._along])]
         return both, both
 

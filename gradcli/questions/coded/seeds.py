@@ -14,15 +14,8 @@ from gradcli.engine.compile.typed import (
 )
 from gradcli.engine.run.execution.inputs import Given
 from gradcli.engine.values.data import NUMBERS
-from gradcli.questions.asked.loaded import Loaded
-from gradcli.questions.asked.names import named
 from gradcli.questions.asked.request import Request
 from gradcli.questions.coded.given import elements, whole
-
-
-def along(loaded: Loaded, request: Request) -> list[str]:
-    """The names that a direction is given for."""
-    return named(loaded.program, list(request.tangents), "--tangent")
 
 
 def units(count: int) -> list[float]:

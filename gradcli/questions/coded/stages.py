@@ -10,8 +10,7 @@ from gradcli.errors import Diagnostic, ProgramError, UsageError
 from gradcli.garbage import Uncollected
 from gradcli.ir import Input
 from gradcli.questions.asked.loaded import Loaded
-from gradcli.questions.asked.not_compilable import refusal
-from gradcli.questions.asked.request import Request
+from gradcli.questions.asked.request import Request, not_compiled
 from gradcli.questions.coded.compiled import coded
 from gradcli.questions.coded.lowerings import lowering
 
@@ -29,19 +28,19 @@ def stage(loaded: Loaded, request: Request, name: str) -> str:
         message = "machine code needs the package `llvmlite`, which is not installed"
         help = "`pip install 'gradcli[fast]'` installs it; `--code python` needs no package"
         raise UsageError(Diagnostic("missing-extra", message, help=help))
-    check_names(request.given, loaded.program)
+    check_names(request.inputs, loaded.program)
     missing = [
-        i for i in loaded.program.inputs if i.default is None and i.name not in request.given
+        i for i in loaded.program.inputs if i.default is None and i.name not in request.inputs
     ]
-    request = request.giving({i.name: _sample(i) for i in missing if _has_size(i)})
-    check_complete(request.given, loaded.program)
+    request = request.with_inputs({i.name: _sample(i) for i in missing if _has_size(i)})
+    check_complete(request.inputs, loaded.program)
     try:
         with Uncollected():
             return coded(loaded, lowering(_question(request)), request, _TEXTS[name])[1]
     except NotCompilable as error:
         place = loaded.place(request.of) if error.span is None else (loaded.source, error.span)
         help = "gradcli interprets what cannot be compiled"
-        raise ProgramError(refusal(error.reason, help, *place)) from None
+        raise ProgramError(not_compiled(error.reason, help, *place)) from None
 
 
 def _question(request: Request) -> str:

@@ -13,7 +13,7 @@ from gradcli.engine.tape.tensor import Tensor, node_of
 from gradcli.engine.values.data import Quiet
 from gradcli.questions.asked.loaded import Done, Loaded
 from gradcli.questions.asked.names import Watch
-from gradcli.questions.asked.request import Options, Request
+from gradcli.questions.asked.request import Request
 from gradcli.results import Kinked
 
 
@@ -33,16 +33,15 @@ def kinks(
         watch: What is differentiated.
         nodes: Those that matter, of the run when it is done again.
     """
-    session = done.session
-    silent = Options(session.seed_used, stream=session.stream, limits=request.options.limits)
+    silent = done.silent(request.options.limits)
     recorded = Recorded()
-    again = loaded.execute(request.given, silent, watch.keeping(), recorded)
+    again = loaded.execute(request.inputs, silent, watch.keeping(), recorded)
     with Quiet():
         found = list(engine.kinks(nodes(again)))
     events = {id(kink.node): recorded.of(kink.node) for kink in found}
     moments = Moments({*events.values()} - {0}, loaded.source)
     if found:
-        loaded.execute(request.given, silent, watch.keeping(), moments)
+        loaded.execute(request.inputs, silent, watch.keeping(), moments)
     return tuple(_told(loaded, k, moments.found.get(events[id(k.node)])) for k in found)
 
 

@@ -16,11 +16,10 @@ from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import Quiet, np
 from gradcli.errors import Diagnostic, GradError
 from gradcli.ir import Input, Instruction
-from gradcli.questions.asked.linearized import weights
 from gradcli.questions.asked.loaded import Done, Loaded
 from gradcli.questions.asked.names import Watch
-from gradcli.questions.asked.request import Options, Request
-from gradcli.questions.asked.seeds import even_cotangent
+from gradcli.questions.asked.request import Request
+from gradcli.questions.asked.seeds import cotangent_of, even_cotangent
 from gradcli.source import Span
 
 
@@ -55,15 +54,14 @@ class _Again:
     def __init__(self, loaded: Loaded, request: Request, done: Done, watch: Watch) -> None:
         self.loaded = loaded
         self.request = request
-        seed, stream = done.session.seed_used, done.session.stream
-        self.options = Options(seed, stream=stream, limits=request.options.limits)
+        self.options = done.silent(request.options.limits)
         self.watch = watch
         self.recording = done.session.recording
 
     def done(self, watch: Watch, observer: Observer) -> Done:
         """One such run."""
         return self.loaded.execute(
-            self.request.given, self.options, watch, observer, recording=self.recording
+            self.request.inputs, self.options, watch, observer, recording=self.recording
         )
 
     def told(self, what: str, find: Callable[[], Diagnostic | None]) -> Diagnostic:
@@ -132,7 +130,9 @@ class _Again:
         given = self.request.cotangent
         with Quiet():
             weight = (
-                even_cotangent(output) if given is None else weights(done.session, output, given)
+                even_cotangent(output)
+                if given is None
+                else cotangent_of(output, given, done.session)
             )
             node = first_slope(output, weight)
         return None if node is None else self._at_node(node, recorded, watch, "the gradient")

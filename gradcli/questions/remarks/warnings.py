@@ -16,31 +16,31 @@ from gradcli.results import Value
 from gradcli.source import Span
 
 
-def warnings(asked: LinearizedRun, found: Value, unused: Sequence[str]) -> tuple[Diagnostic, ...]:
+def warnings(run: LinearizedRun, found: Value, unused: Sequence[str]) -> tuple[Diagnostic, ...]:
     """What is to be said of a result and the first derivatives that were found."""
-    said = [*asked.done.warnings(asked.loaded.source)]
-    said += [unused_input(asked.loaded, name, asked.name) for name in unused]
-    if not (is_finite(asked.output) and is_finite(found)):
-        said.append(_non_finite(asked))
+    said = [*run.done.warnings(run.loaded.source)]
+    said += [unused_input(run.loaded, name, run.name) for name in unused]
+    if not (is_finite(run.output) and is_finite(found)):
+        said.append(_non_finite(run))
     return tuple(said)
 
 
-def _non_finite(asked: LinearizedRun) -> Diagnostic:
-    return non_finite(asked.loaded, asked.request, asked.done, asked.output, asked.watch)
+def _non_finite(run: LinearizedRun) -> Diagnostic:
+    return non_finite(run.loaded, run.request, run.done, run.output, run.watch)
 
 
-def second_warnings(asked: LinearizedRun, grad: Value, second: Value) -> tuple[Diagnostic, ...]:
+def second_warnings(run: LinearizedRun, grad: Value, second: Value) -> tuple[Diagnostic, ...]:
     """What is to be said of a result, its gradient and its second derivatives."""
-    said = warnings(asked, grad, asked.unused)
-    if is_finite(second) or not (is_finite(asked.output) and is_finite(grad)):
+    said = warnings(run, grad, run.unused)
+    if is_finite(second) or not (is_finite(run.output) and is_finite(grad)):
         return said
     from gradcli.engine.report.nonfinite import second_warning
 
     with Quiet():
-        slopes = asked.line.pull_recorded([asked.weight()])
-        in_turn = (slopes.get(asked.node(name)) for name in asked.names)
-        warning = second_warning(in_turn, asked.loaded.source)
-    return (*said, _judged(warning, asked.request.options))
+        slopes = run.linearized.pull_recorded([run.cotangent()])
+        in_turn = (slopes.get(run.node(name)) for name in run.names)
+        warning = second_warning(in_turn, run.loaded.source)
+    return (*said, _judged(warning, run.request.options))
 
 
 def non_finite(

@@ -24,6 +24,9 @@ TYPES = {name for name in ops if name.endswith("Tensor")}
 NAMES = {*ops} - DTYPES - TYPES  # dtypes are named after the ops that make them
 
 ELSEWHERE = {
+    "compile/scalar/form.py": "the functions of C's library that the scalar form calls by name",
+    "compile/scalar/numbers.py": "which primitive of the scalar form a sign of Python stands for",
+    "compile/llvm/emit/scalars.py": "which instruction of LLVM a primitive of the form is",
     "run/language/operators.py": "which op a sign of the language stands for, or for tensors only",
     "run/language/updates.py": "which op a method of JAX's `x.at[i]` does",
     "run/session/classes.py": "which of Python's operators an object of the program has for one of those",

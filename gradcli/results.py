@@ -7,6 +7,7 @@ from typing import Any, ClassVar, TypeAlias
 
 from gradcli.errors import Diagnostic
 from gradcli.record import Record
+from gradcli.source import Source
 
 Value: TypeAlias = Any
 """A Python number, bool, str or None, a list or tuple of values, or a NumPy array whose dtype is
@@ -42,7 +43,69 @@ def _short(value: object) -> str:
     return repr(value)
 
 
-class Shown(Result):
+class Look(Result):
+    """How a result is to look, for the forms in which that is not settled.
+
+    Fields:
+        precision: Significant digits of numbers for people.
+        width: Cells in a line for people.
+        terminal: Cells in a line of the terminal; None where there is none.
+        verbose: Whether all that there is to say is said.
+        values: Values in the JSON of a graph: "full", of large arrays a "summary", or "none".
+        nodes: How many nodes of a graph are drawn at most.
+        depth: How many steps from the result; None for all.
+        unfold: How many turns of each loop as they are.
+        diagnostics: How findings are written: "full" or "concise".
+        source: The program that was asked.
+    """
+
+    __slots__ = (
+        "precision",
+        "width",
+        "terminal",
+        "verbose",
+        "values",
+        "nodes",
+        "depth",
+        "unfold",
+        "diagnostics",
+        "source",
+    )
+    precision: int
+    width: int
+    terminal: int | None
+    verbose: bool
+    values: str
+    nodes: int
+    depth: int | None
+    unfold: int
+    diagnostics: str
+    source: Source | None
+
+
+class Answer(Result):
+    """Base of what a command shows. A view is what is shown of a result, by a name under which
+    `formats.writers.forms` has its parts and `render.looks` what draws it.
+
+    Fields of a class:
+        view: The name of the view that has the result itself.
+    """
+
+    __slots__ = ()
+    view: ClassVar[str]
+
+    @property
+    def views(self) -> tuple[str, ...]:
+        """The views of this answer, in the order in which they are shown."""
+        return (self.view,)
+
+    @property
+    def right(self) -> bool | None:
+        """What the answer to a question of yes or no is; None of another question."""
+        return None
+
+
+class Shown(Answer):
     """Base of the results that answer a question. `Program` hands each of them the function that
     draws it in a form of output, so that `print` shows what the command shows a person.
     """
@@ -198,6 +261,7 @@ class Kinked(Result):
 class RunResult(Shown):
     """What `gradcli run` found. `result` is None when the program ends in no value."""
 
+    view = "run"
     __slots__ = ("output", "result", "bindings", "printed", "warnings", "graph", "kinks")
     _defaults: ClassVar[dict[str, Any]] = {
         "printed": (),
@@ -214,6 +278,11 @@ class RunResult(Shown):
     kinks: tuple[Kinked, ...] | None
 
     @property
+    def views(self) -> tuple[str, ...]:
+        drawn = () if self.graph is None else ("recorded",)
+        return (self.view, *drawn, *_kinks(self.kinks))
+
+    @property
     def values(self) -> dict[str, Value]:
         """Top-level names and their values, in program order."""
         return {b.name: b.value for b in self.bindings}
@@ -222,6 +291,13 @@ class RunResult(Shown):
     def grad(self) -> dict[str, Value]:
         """The `.grad` of the names that have one."""
         return {b.name: b.grad for b in self.bindings if b.grad is not None}
+
+
+class Names(RunResult):
+    """A run of which only some top-level names are wanted: those of its bindings."""
+
+    view = "names"
+    __slots__ = ()
 
 
 class Derivative(Shown):
@@ -236,6 +312,7 @@ class Derivative(Shown):
             text is what was asked for.
     """
 
+    view = "derivative"
     __slots__ = ()
     question: ClassVar[str]
     shown: ClassVar[tuple[str, ...]]
@@ -250,11 +327,12 @@ class Derivative(Shown):
         return {name: value for name, value in found.items() if value is not None}
 
 
-class Several(Result):
+class Several(Answer):
     """Answers to one question about several results, which have the fields of one: each an object
     of what the answers have, by the name of the result.
     """
 
+    view = "derivative"
     __slots__ = ("answers",)
     answers: tuple[Derivative, ...]
 
@@ -298,6 +376,15 @@ class GradResult(Derivative):
     printed: tuple[str, ...]
     warnings: tuple[Diagnostic, ...]
     kinks: tuple[Kinked, ...] | None
+
+    @property
+    def views(self) -> tuple[str, ...]:
+        return (self.view, *_kinks(self.kinks))
+
+
+def _kinks(found: tuple[Kinked, ...] | None) -> tuple[str, ...]:
+    """The view of kinks, where they were asked for."""
+    return () if found is None else ("kinks",)
 
 
 class JvpResult(Derivative):
@@ -425,6 +512,7 @@ class Checked(Result):
 class GradcheckResult(Shown):
     """What `gradcli gradcheck` found: of the whole program, and of each own rule by itself."""
 
+    view = "checks"
     __slots__ = ("passed", "checks", "rules", "printed", "warnings")
     _defaults: ClassVar[dict[str, Any]] = {"printed": (), "warnings": ()}
     passed: bool
@@ -432,6 +520,10 @@ class GradcheckResult(Shown):
     rules: tuple[Checked, ...]
     printed: tuple[str, ...]
     warnings: tuple[Diagnostic, ...]
+
+    @property
+    def right(self) -> bool:
+        return self.passed
 
     @property
     def worst_of_each(self) -> list[Checked]:
@@ -474,9 +566,22 @@ class CheckResult(Result):
     inputs: tuple[Declared, ...]
 
 
+class Findings(Answer):
+    """What `gradcli check` found in programs: all of it, what of it people are shown, and the
+    inputs, each with the name of the file that declares it.
+    """
+
+    view = "findings"
+    __slots__ = ("findings", "shown", "inputs")
+    findings: tuple[Diagnostic, ...]
+    shown: tuple[Diagnostic, ...]
+    inputs: tuple[tuple[str, Declared], ...]
+
+
 class GraphResult(Shown):
     """What `gradcli graph` found."""
 
+    view = "graph"
     __slots__ = ("output", "value", "graph", "printed", "warnings")
     _defaults: ClassVar[dict[str, Any]] = {"printed": (), "warnings": ()}
     output: str
@@ -530,3 +635,11 @@ class Operation(Result):
     source: str
     method: bool
     inplace: bool
+
+
+class Operations(Answer):
+    """Built-in operations: of one alone all is told."""
+
+    view = "operations"
+    __slots__ = ("operations",)
+    operations: tuple[Operation, ...]

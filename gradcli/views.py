@@ -58,6 +58,7 @@ class TraceResult(Shown):
     for, "adjoint", "tangent" or both.
     """
 
+    view = "trace"
     __slots__ = ("output", "value", "rows", "columns", "printed", "warnings")
     _defaults: ClassVar[dict[str, Any]] = {"printed": (), "warnings": ()}
     output: str
@@ -98,6 +99,7 @@ class PlotResult(Shown):
     and a curve for each result, of one with several elements for each of these.
     """
 
+    view = "curves"
     __slots__ = ("over", "label", "points", "curves", "warnings")
     _defaults: ClassVar[dict[str, Any]] = {"warnings": ()}
     over: str

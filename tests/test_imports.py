@@ -252,6 +252,7 @@ BY_STRING = {  # prefixes of modules that are imported by a name that is made at
     "engine.ops.catalog": ("engine.", "the families, which made/ops_index.py names"),
     "engine.ops.pages.describe": ("engine.", "the families, which made/ops_index.py names"),
     "engine.run.session.library": ("made.", "the programs that made/library_index.py names"),
+    "formats.writers.forms": ("formats.writers.", "the parts of a view, which its table names"),
     "__init__": ("", "the names of the package, each of the module in its table"),
     "questions.coded.lowerings": ("questions.coded.", "the forms in its table"),
 }

@@ -8,7 +8,7 @@ from gradcli.cli.terminal.terminal import write_output
 from gradcli.errors import nearest
 
 
-@command("topic", *MESSAGES, forms=())
+@command("topic", *MESSAGES)
 def help(line: Line) -> None:
     """Pages of the documentation, and the help of a command.
 

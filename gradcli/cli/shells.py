@@ -8,7 +8,7 @@ from gradcli.cli.line.completion import VARIABLE
 from gradcli.cli.line.options import MESSAGES, Line
 
 
-@command("shell", *MESSAGES, forms=())
+@command("shell", *MESSAGES)
 def completion(line: Line) -> None:
     """What makes a shell complete commands, inputs and names.
 

@@ -497,9 +497,9 @@ def _shown(result: Result) -> Result:
 
 
 def _drawn(result: Shown, form: str) -> str:
-    from gradcli.render.looks import drawn
+    from gradcli.render.looks import text
 
-    return drawn(result, form)
+    return text(result, form)
 
 
 def _question(name: str, diagonal: bool) -> Callable[[Loaded, Request], Any] | None:

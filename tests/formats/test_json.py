@@ -1,13 +1,12 @@
 import json
 import math
+from types import SimpleNamespace
 
 import numpy as np
 
 from gradcli.errors import Diagnostic, Label
-from gradcli.formats.texts.fields import fields
-from gradcli.formats.texts.json_text import diagnostic_json, graph_json, json_text
-from gradcli.formats.writers.plain import fields_plain, run_plain
-from gradcli.formats.writers.raw import raw
+from gradcli.formats.texts.json_text import diagnostic_json
+from gradcli.formats.writers.forms import FORMS, parts_of
 from gradcli.results import (
     Binding,
     GradResult,
@@ -15,6 +14,7 @@ from gradcli.results import (
     GraphEdge,
     GraphNode,
     GraphResult,
+    Names,
     RunResult,
 )
 from gradcli.source import Source, Span
@@ -24,15 +24,27 @@ SOURCE = Source("f.grad", "x = 1\ny = log(x)\n")
 WARNING = Diagnostic("not-finite", "result is nan", SOURCE, Span(10, 16), severity="warning")
 
 
+def written(result, form="json", **asked):
+    look = SimpleNamespace(values="full")
+    look.__dict__.update(asked)
+    return (
+        FORMS[form]
+        .whole(parts_of(result.view, result, look), "")
+        .removesuffix("\n" * (form == "json"))
+    )
+
+
+def names(result):
+    return Names(*(getattr(result, field) for field in result._fields))
+
+
 def test_gradient_in_every_form():
-    assert json_text(FIT) == (
+    assert written(FIT) == (
         '{"schema":"gradcli.grad/1","output":"loss","value":1.6666666666666667,'
         '"grad":{"w":[1.3333333333333333,2.0]},"warnings":[]}'
     )
-    assert (
-        fields_plain(fields(FIT)) == "loss\t1.6666666666666667\ngrad.w\t[1.3333333333333333,2.0]\n"
-    )
-    assert raw(FIT.grad.values()) == "1.3333333333333333\n2.0\n"
+    assert written(FIT, "plain") == "loss\t1.6666666666666667\ngrad.w\t[1.3333333333333333,2.0]\n"
+    assert written(FIT, "raw") == "1.3333333333333333\n2.0\n"
 
 
 def test_run_in_every_form():
@@ -43,20 +55,20 @@ def test_run_in_every_form():
         ("hello", 'say "hi"'),
         (WARNING,),
     )
-    assert json_text(result) == (
+    assert written(result) == (
         '{"schema":"gradcli.run/1","output":"y","result":"NaN","values":{"x":1.0,"y":"NaN"},'
         '"grad":{"x":2.0},"printed":["hello","say \\"hi\\""],"warnings":[{"code":"not-finite",'
         '"message":"result is nan","file":"f.grad","line":2,"column":5}]}'
     )
-    assert run_plain(result) == "nan\n"
-    assert fields_plain(result.values) == "x\t1.0\ny\tnan\n"
+    assert written(result, "plain") == "nan\n"
+    assert written(names(result), "plain") == "x\t1.0\ny\tnan\n"
 
 
 def test_a_run_without_result_has_null_and_prints_nothing():
     result = RunResult("result", None, ())
-    assert json.loads(json_text(result))["result"] is None
-    assert run_plain(result) == ""
-    assert raw([result.result]) == ""
+    assert json.loads(written(result))["result"] is None
+    assert written(result, "plain") == ""
+    assert written(result, "raw") == ""
 
 
 def test_graph_names_its_fields_in_order():
@@ -68,7 +80,7 @@ def test_graph_names_its_fields_in_order():
         ),
         (GraphEdge(0, 1, 0),),
     )
-    assert graph_json(GraphResult("e", 6.0, graph), "full") == (
+    assert written(GraphResult("e", 6.0, graph)) == (
         '{"schema":"gradcli.graph/1","root":0,"nodes":['
         '{"id":0,"op":"mul","name":"MulBackward0","variable":"e","shape":[],"value":6.0,'
         '"grad":1.0,"line":5,"column":3,"count":1,"expression":"","part_of":null},'
@@ -77,7 +89,7 @@ def test_graph_names_its_fields_in_order():
         '"expression":"","part_of":null}],'
         '"edges":[{"from":0,"to":1,"input":0}],"missing":null,"warnings":[]}'
     )
-    run = json.loads(json_text(RunResult("e", 6.0, (), graph=graph)))
+    run = json.loads(written(RunResult("e", 6.0, (), graph=graph)))
     assert list(run)[-1] == "graph"
     assert list(run["graph"]) == ["root", "nodes", "edges", "missing"]
 
@@ -90,7 +102,7 @@ def test_the_values_of_a_graph_are_told_as_far_as_they_are_wanted():
     result = GraphResult("e", 6.0, Graph(0, nodes, ()))
 
     def values(wanted):
-        nodes = json.loads(graph_json(result, wanted))["nodes"]
+        nodes = json.loads(written(result, values=wanted))["nodes"]
         return [(node["value"], node["grad"]) for node in nodes]
 
     assert values("none") == [(None, None), (None, None)]

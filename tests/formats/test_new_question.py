@@ -5,8 +5,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from gradcli.formats.texts.fields import derivative, fields
-from gradcli.formats.texts.json_text import json_text
+from gradcli.formats.writers.forms import FORMS, parts_of
 from gradcli.render.derivatives import derivative_view
 from gradcli.results import Derivative
 
@@ -24,15 +23,19 @@ class LaplacianResult(Derivative):
 RESULT = LaplacianResult("y", 3.0, {"x": [1.0, 2.0]}, 2.5, None, "reverse")
 
 
+def parts(result):
+    return parts_of(result.view, result, None)
+
+
 def test_values_by_name():
-    assert fields(RESULT) == {"y": 3.0, "grad.x": [1.0, 2.0], "laplacian": 2.5}
-    assert derivative(RESULT) == {"laplacian": 2.5}
+    assert parts(RESULT).fields() == {"y": 3.0, "grad.x": [1.0, 2.0], "laplacian": 2.5}
+    assert parts(RESULT).found() == {"laplacian": 2.5}
     blocks = LaplacianResult("y", 3.0, None, None, {"x": {"z": 1.0}}, "forward")
-    assert derivative(blocks) == {"blocks.x.z": 1.0}
+    assert parts(blocks).found() == {"blocks.x.z": 1.0}
 
 
 def test_json():
-    assert json.loads(json_text(RESULT)) == {
+    assert json.loads(FORMS["json"].whole(parts(RESULT), "")) == {
         "schema": "gradcli.laplacian/1",
         "output": "y",
         "value": 3.0,

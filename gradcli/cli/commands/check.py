@@ -9,10 +9,9 @@ from gradcli.cli.line.arguments import split_files, split_names
 from gradcli.cli.line.command import command
 from gradcli.cli.line.inputs import load_source
 from gradcli.cli.line.options import MESSAGES, PROGRAM, Line
-from gradcli.cli.line.output import Target, choose, resolve_auto
+from gradcli.cli.line.output import Target, choose, decided, look
 from gradcli.cli.terminal.failures import usage
 from gradcli.cli.terminal.messages import report
-from gradcli.formats.writers.forms import FINDINGS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
         "quiet",
         *MESSAGES,
     ),
-    forms=FINDINGS,
+    view="findings",
 )
 def check(line: Line) -> None:
     """What is wrong with programs, found without running them.
@@ -54,8 +53,9 @@ def check(line: Line) -> None:
       gradcli check cooling.grad --code typed --wrt k
     """
     from gradcli.program import check_source
+    from gradcli.results import Findings
 
-    target = resolve_auto(choose(line, FINDINGS))
+    target = decided(choose(line), line.forms)
     names = split_names(line.wrt, "--wrt")
     ignored = _ignored(line)
     listing = _listing(line, target)
@@ -68,7 +68,11 @@ def check(line: Line) -> None:
         report(shown, form=line.diagnostics, color=line.color)
         target.write("".join(listing(*program, names, every) for program in programs))
     else:
-        target.write(_text(results, findings, shown, target, line.diagnostics))
+        inputs = [(source.name, i) for source, found in results.items() for i in found.inputs]
+        if line.diagnostics == "json" and target.is_text:
+            target = Target("diagnostics", target.path, target.color)
+        found = Findings(tuple(every), tuple(shown), tuple(inputs))
+        target.write(target.content(found, look(line, target)))
     if every:
         raise typer.Exit(3 if any(f.severity == "error" for f in every) else 1)
 
@@ -127,33 +131,3 @@ def _ignored(line: Line) -> frozenset[str]:
 
 def _left(result: "CheckResult", ignored: frozenset[str]) -> "list[Diagnostic]":
     return [f for f in result.findings if f.severity == "error" or f.code not in ignored]
-
-
-def _text(
-    results: "Mapping[Any, CheckResult]",
-    findings: "Mapping[Any, Sequence[Diagnostic]]",
-    shown: "Sequence[Diagnostic]",
-    target: Target,
-    form: str,
-) -> str:
-    if target.form == "json":
-        from gradcli.formats.writers.checks import findings_json
-
-        inputs = [(source.name, i) for source, found in results.items() for i in found.inputs]
-        return f"{findings_json([f for found in findings.values() for f in found], inputs)}\n"
-    if target.form == "github":
-        from gradcli.formats.writers.checks import findings_github
-
-        return findings_github(shown)
-    if form == "json":
-        from gradcli.formats.texts.json_text import diagnostic_json
-
-        return "".join(f"{diagnostic_json(d)}\n" for d in shown)
-
-    from gradcli.render.diagnostic import concise, full
-
-    lines = []
-    for number, finding in enumerate(shown):
-        text = concise(finding) if form == "concise" else full(finding, target.terminal)
-        lines += [[], *text] if number and form == "full" else text
-    return target.draw(lines)

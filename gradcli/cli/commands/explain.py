@@ -8,7 +8,7 @@ from gradcli.cli.terminal.terminal import write_output
 from gradcli.errors import nearest
 
 
-@command("code", *MESSAGES, forms=())
+@command("code", *MESSAGES)
 def explain(line: Line) -> None:
     """What a code of a message means, by an example.
 

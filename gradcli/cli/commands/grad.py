@@ -4,7 +4,6 @@ from gradcli.cli.line.command import command
 from gradcli.cli.line.inputs import constant
 from gradcli.cli.line.options import LIMITS, MESSAGES, PROGRAM, RESULT, ROWS, Line
 from gradcli.cli.rows.inquiry import Inquiry
-from gradcli.formats.writers.forms import RESULTS
 
 
 @command(
@@ -17,7 +16,7 @@ from gradcli.formats.writers.forms import RESULTS
     *RESULT,
     *LIMITS,
     *MESSAGES,
-    forms=RESULTS,
+    view="derivative",
 )
 def grad(line: Line) -> None:
     r"""Value and gradient of a program's result.
@@ -30,8 +29,7 @@ def grad(line: Line) -> None:
       gradcli grad cooling.grad --wrt k,T0 k=0.2 --json
       printf 'x\n1\n2\n' | gradcli grad 'x ** 2' --rows -
     """
-    inquiry = Inquiry(line, RESULTS)
+    inquiry = Inquiry(line)
     inquiry.load()
     weights = constant(line.cotangent, "--cotangent")
-    settings = inquiry.settings()
-    inquiry.answer(settings, "grad", wrt=inquiry.names, cotangent=weights)
+    inquiry.answer("grad", wrt=inquiry.names, cotangent=weights)

@@ -4,11 +4,9 @@ from gradcli.cli.line.command import command
 from gradcli.cli.line.inputs import constant
 from gradcli.cli.line.options import LIMITS, MESSAGES, PROGRAM, RESULT, ROWS, Line
 from gradcli.cli.rows.inquiry import Inquiry
-from gradcli.cli.terminal.progress import progress
-from gradcli.formats.writers.forms import RESULTS
 
 
-@command(*PROGRAM, *ROWS, "wrt", "mode", "several", *RESULT, *LIMITS, *MESSAGES, forms=RESULTS)
+@command(*PROGRAM, *ROWS, "wrt", "mode", "several", *RESULT, *LIMITS, *MESSAGES, view="derivative")
 def jacobian(line: Line) -> None:
     """Value and Jacobian of a program's result.
 
@@ -18,11 +16,9 @@ def jacobian(line: Line) -> None:
       gradcli jacobian two_bodies.grad --wrt velocity --mode forward --json
       gradcli jacobian two_bodies.grad --wrt velocity -o jacobian.npy
     """
-    inquiry = Inquiry(line, RESULTS)
+    inquiry = Inquiry(line)
     inquiry.load()
-    with progress("directions", inquiry.telling, silent=inquiry.records is not None) as bar:
-        settings = inquiry.settings(progress=bar.advance)
-        inquiry.answer(settings, "jacobian", wrt=inquiry.names, mode=line.mode)
+    inquiry.answer("jacobian", bar="directions", wrt=inquiry.names, mode=line.mode)
 
 
 @command(
@@ -38,7 +34,7 @@ def jacobian(line: Line) -> None:
         *LIMITS,
         *MESSAGES,
     ),
-    forms=RESULTS,
+    view="derivative",
 )
 def hessian(line: Line) -> None:
     """Value, gradient and second derivatives of a program's result.
@@ -48,16 +44,14 @@ def hessian(line: Line) -> None:
       gradcli samples rosenbrock -o .
       gradcli hessian rosenbrock.grad --diagonal -r
     """
-    inquiry = Inquiry(line, RESULTS)
+    inquiry = Inquiry(line)
     inquiry.load()
     weights = constant(line.cotangent, "--cotangent")
-    with progress("directions", inquiry.telling, silent=inquiry.records is not None) as bar:
-        settings = inquiry.settings(progress=bar.advance)
-        inquiry.answer(
-            settings,
-            "hessian",
-            wrt=inquiry.names,
-            cotangent=weights,
-            diagonal=line.diagonal,
-            mode=line.mode,
-        )
+    inquiry.answer(
+        "hessian",
+        bar="directions",
+        wrt=inquiry.names,
+        cotangent=weights,
+        diagonal=line.diagonal,
+        mode=line.mode,
+    )

@@ -1,19 +1,11 @@
 """`gradcli plot`."""
 
-from typing import TYPE_CHECKING
-
 from gradcli.cli.line.arguments import split_names
 from gradcli.cli.line.command import command
 from gradcli.cli.line.inputs import constant_of
 from gradcli.cli.line.options import LIMITS, MESSAGES, PROGRAM, Line
-from gradcli.cli.line.output import Target, resolve_auto
 from gradcli.cli.rows.inquiry import Inquiry
 from gradcli.cli.terminal.failures import usage
-from gradcli.cli.terminal.progress import progress
-from gradcli.formats.writers.forms import PLOTS
-
-if TYPE_CHECKING:
-    from gradcli.views import PlotResult
 
 _POINTS = 200  # where the line does not say
 _MOST = 1_000_000
@@ -22,7 +14,7 @@ _MOST = 1_000_000
 @command(
     *(*PROGRAM, "over", "several", "form", "json", "raw", "output", "check_nan", "seed"),
     *("compile", "quiet", *LIMITS, *MESSAGES),
-    forms=PLOTS,
+    view="curves",
 )
 def plot(line: Line) -> None:
     """A result and its derivative over one input, drawn.
@@ -34,36 +26,11 @@ def plot(line: Line) -> None:
       gradcli samples cooling -o .
       gradcli plot cooling.grad --over k=0.05:0.2:50 --json
     """
-    inquiry = Inquiry(line, PLOTS)
+    inquiry = Inquiry(line)
     over, at = _points(line.over)
     names = split_names(line.several, "--of")
-    program = inquiry.load()
-    target = resolve_auto(inquiry.target)
-    with progress("points", inquiry.telling) as bar:
-        settings = inquiry.settings(progress=bar.advance)
-
-        def answer() -> "tuple[PlotResult, str | bytes]":
-            found = program.plot(inquiry.inputs, over=over, at=at, of=names, options=settings)
-            return found, _content(found, target)
-
-        result, content = program.within(settings, answer)
-    target.write(content)
-    inquiry.telling.warn(result.warnings)
-
-
-def _content(result: "PlotResult", target: Target) -> str | bytes:
-    if target.form == "human":
-        from gradcli.render.plot import plot_view
-
-        return target.draw(plot_view(result, width=target.width))
-    if target.form in ("svg", "png", "pdf"):
-        from gradcli.render.figure import picture
-
-        drawn = picture(result, target.form)
-        return drawn if target.path else drawn.decode()
-    from gradcli.formats.writers.plot import plot_parts
-
-    return target.whole(plot_parts(result))
+    inquiry.load()
+    inquiry.answer("plot", bar="points", over=over, at=at, of=names)
 
 
 def _points(text: str | None) -> tuple[str, list[float]]:

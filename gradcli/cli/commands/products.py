@@ -4,10 +4,9 @@ from gradcli.cli.line.command import command
 from gradcli.cli.line.inputs import constant, directions
 from gradcli.cli.line.options import LIMITS, MESSAGES, PROGRAM, RESULT, ROWS, Line
 from gradcli.cli.rows.inquiry import Inquiry
-from gradcli.formats.writers.forms import RESULTS
 
 
-@command(*PROGRAM, *ROWS, "tangent", "several", *RESULT, *LIMITS, *MESSAGES, forms=RESULTS)
+@command(*PROGRAM, *ROWS, "tangent", "several", *RESULT, *LIMITS, *MESSAGES, view="derivative")
 def jvp(line: Line) -> None:
     """Jacobian-vector product: derivative along a direction.
 
@@ -16,14 +15,15 @@ def jvp(line: Line) -> None:
       gradcli samples cooling -o .
       gradcli jvp cooling.grad --tangent k=1
     """
-    inquiry = Inquiry(line, RESULTS)
+    inquiry = Inquiry(line)
     inquiry.load()
     direction = directions(line.tangent)
-    settings = inquiry.settings()
-    inquiry.answer(settings, "jvp", tangents=direction)
+    inquiry.answer("jvp", tangents=direction)
 
 
-@command(*PROGRAM, *ROWS, "wrt", "cotangent", "several", *RESULT, *LIMITS, *MESSAGES, forms=RESULTS)
+@command(
+    *PROGRAM, *ROWS, "wrt", "cotangent", "several", *RESULT, *LIMITS, *MESSAGES, view="derivative"
+)
 def vjp(line: Line) -> None:
     """Vector-Jacobian product: weights of a result carried back.
 
@@ -32,11 +32,10 @@ def vjp(line: Line) -> None:
       gradcli run 'ones(2)' -o weights.npy
       gradcli vjp 'w @ x' 'w=[[1, 2], [3, 4]]' 'x=[1, 0]' --cotangent @weights.npy --wrt x
     """
-    inquiry = Inquiry(line, RESULTS)
+    inquiry = Inquiry(line)
     inquiry.load()
     weights = constant(line.cotangent, "--cotangent")
-    settings = inquiry.settings()
-    inquiry.answer(settings, "vjp", wrt=inquiry.names, cotangent=weights)
+    inquiry.answer("vjp", wrt=inquiry.names, cotangent=weights)
 
 
 @command(
@@ -52,7 +51,7 @@ def vjp(line: Line) -> None:
         *LIMITS,
         *MESSAGES,
     ),
-    forms=RESULTS,
+    view="derivative",
 )
 def hvp(line: Line) -> None:
     """Hessian-vector product: second derivatives times a direction.
@@ -62,13 +61,11 @@ def hvp(line: Line) -> None:
       gradcli samples rosenbrock -o .
       gradcli hvp rosenbrock.grad --tangent 'x=[1, 0]' --mode reverse
     """
-    inquiry = Inquiry(line, RESULTS)
+    inquiry = Inquiry(line)
     inquiry.load()
     direction = directions(line.tangent)
     weights = constant(line.cotangent, "--cotangent")
-    settings = inquiry.settings()
     inquiry.answer(
-        settings,
         "hvp",
         tangents=direction,
         wrt=inquiry.names,

@@ -13,7 +13,7 @@ from gradcli.cli.terminal.terminal import write_output
 from gradcli.errors import nearest
 
 
-@command("sample", "folder", *MESSAGES, forms=())
+@command("sample", "folder", *MESSAGES)
 def samples(line: Line) -> None:
     """The sample programs: listed, shown, or written into a folder.
 

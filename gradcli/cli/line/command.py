@@ -9,7 +9,7 @@ from typer.main import get_click_type
 from typer.models import OptionInfo
 
 from gradcli.cli.line.options import FIELDS, Line
-from gradcli.formats.writers.forms import alternatives, format_names
+from gradcli.formats.writers.forms import VIEWS, alternatives, format_names
 
 _STATUSES = (
     "Exit status: 0 done, 1 the answer is no, 2 usage, 3 the program, 4 the inputs, "
@@ -20,13 +20,15 @@ _STATUSES = (
 class _Made(TyperCommand):
     """A command of typer that calls a function of the line."""
 
-    def __init__(self, body: Callable[[Line], None], name: str, **settings: Any) -> None:
+    def __init__(
+        self, body: Callable[[Line], None], name: str, forms: tuple[str, ...], **settings: Any
+    ) -> None:
         super().__init__(name, **settings)
-        self._body = body
+        self._body, self._forms = body, forms
 
     def invoke(self, ctx: Any) -> None:
         given = {name: _as_list(value) for name, value in ctx.params.items()}
-        self._body(Line(whole=ctx.obj, **given))
+        self._body(Line(whole=ctx.obj, forms=self._forms, **given))
 
 
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
@@ -39,14 +41,16 @@ class Command:
     as long as making them, and longer than all that a short command then does.
     """
 
-    def __init__(self, body: Callable[[Line], None], options: Sequence[str], forms: Sequence[str]):
-        self.name, self.body, self.options, self.forms = body.__name__, body, options, forms
+    def __init__(self, body: Callable[[Line], None], options: Sequence[str], view: str | None):
+        self.name, self.body, self.options = body.__name__, body, options
+        self.forms = () if view is None else VIEWS[view].forms
 
     def build(self) -> TyperCommand:
         """The command of typer."""
         return _Made(
             self.body,
             self.name,
+            self.forms,
             params=[*map(self._parameter, self.options)],
             help=help_text(self.body),
             epilog=_STATUSES,
@@ -78,9 +82,11 @@ def _without_none(kind: Any) -> Any:
     return get_args(kind)[0] if NoneType in get_args(kind) else kind
 
 
-def command(*options: str, forms: Sequence[str]) -> Callable[[Callable[[Line], None]], Command]:
-    """A command that takes these options, in this order, and whose --format has these forms."""
-    return lambda body: Command(body, options, forms)
+def command(*options: str, view: str | None = None) -> Callable[[Callable[[Line], None]], Command]:
+    """A command that takes these options, in this order, and whose results have a view, in whose
+    forms they can be had.
+    """
+    return lambda body: Command(body, options, view)
 
 
 def help_text(function: Callable[..., None]) -> str:

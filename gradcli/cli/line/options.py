@@ -54,8 +54,8 @@ class Whole(Protocol):
 
 class Line:
     """What a command line asks for, a field an option; what a command does not take is as if it
-    were not asked for. `form` gets its values and help from the forms of the command; `whole` is
-    the command line as a whole.
+    were not asked for. `form` gets its values and help from the forms of the command, which
+    `forms` names; `whole` is the command line as a whole.
     """
 
     arguments: list[str] | None = argument(
@@ -230,8 +230,8 @@ class Line:
         default="full", metavar="FORM", help="Form of messages: full, concise or json."
     )
 
-    def __init__(self, *, whole: Whole, **given: Any) -> None:
-        self.whole = whole
+    def __init__(self, *, whole: Whole, forms: tuple[str, ...], **given: Any) -> None:
+        self.whole, self.forms = whole, forms
         self.__dict__.update(_NOT_ASKED)
         self.__dict__.update(given)
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from gradcli.cli.line.options import PRECISION, Line
+from gradcli.cli.line.options import FIELDS, PRECISION, Line
 from gradcli.cli.terminal.failures import unwritable, usage
 from gradcli.cli.terminal.terminal import (
     is_terminal,
@@ -17,11 +17,13 @@ from gradcli.cli.terminal.terminal import (
     width,
     write_output,
 )
-from gradcli.formats.writers.forms import FORMS, Parts, fits, suffixes
+from gradcli.formats.writers.forms import FORMS, VIEWS, fits, parts_of, suffixes
 from gradcli.record import Record
 
 if TYPE_CHECKING:
     from gradcli.render.text import Line as Drawn
+    from gradcli.results import Answer, Look
+    from gradcli.source import Source
 
 _WIDTH = 80  # where no terminal says
 _DRAWN = ("human", "plain", "tree")  # forms that may have colours of their own
@@ -35,17 +37,38 @@ class Target(Record):
     path: str | None
     color: str
 
-    def whole(self, parts: Parts) -> str | bytes:
-        """A result as a whole, in a form that is not drawn for people."""
-        writer = FORMS[self.form].whole
-        assert writer is not None, f"`{self.form}` is drawn"
-        return writer(parts, self.path or "")
+    @property
+    def is_for_person(self) -> bool:
+        """Whether the form is the one that only people read."""
+        return self.form == "human"
+
+    @property
+    def is_text(self) -> bool:
+        """Whether the form is lines of text."""
+        return FORMS[self.form].room == "around"
+
+    def content(self, result: Answer, look: Look) -> str | bytes:
+        """What is written of a result: each of its views that the form has, written or drawn."""
+        views = [VIEWS[name] for name in result.views if self.form in VIEWS[name].forms]
+        drawn = [view.name for view in views if self.form in view.drawn]
+        whole = FORMS[self.form].whole
+        content = [
+            whole(parts_of(view.name, result, look), self.path or "")
+            for view in views
+            if whole is not None and view.name not in drawn
+        ]
+        if drawn:
+            from gradcli.render import looks
+
+            found = looks.drawn(result, drawn, self.form, look)
+            content.append(self.draw(found) if isinstance(found, list) else found)
+        first, *others = content
+        return "".join([first, *others]) if isinstance(first, str) else first  # type: ignore[list-item]  # texts
 
     def write(self, content: str | bytes) -> None:
         """Write the whole of a result, or the last of what goes to standard output."""
         if self.path is None:
-            assert isinstance(content, str)
-            self._written(content)
+            self._written(content if isinstance(content, str) else content.decode())
             return
         if isinstance(content, str):
             content = content.encode("utf-8", "backslashreplace")
@@ -104,17 +127,21 @@ class Target(Record):
         return width(None if self.path else sys.stdout)
 
 
-def choose(line: Line, forms: Sequence[str]) -> Target:
-    """The target that a command line asks for.
+def look(line: Line, target: Target, source: Source | None = None) -> Look:
+    """How the results of a program are to look."""
+    from gradcli.results import Look
 
-    Args:
-        line: What it asks for.
-        forms: The forms of the command.
+    asked = {name: getattr(line, name) for name in Look._fields if name in FIELDS}
+    return Look(width=target.width, terminal=target.terminal, source=source, **asked)
+
+
+def choose(line: Line) -> Target:
+    """The target that a command line asks for.
 
     Raises:
         UsageError: If the options contradict each other or the suffix is unknown.
     """
-    target = _chosen(line, forms)
+    target, forms = _chosen(line), line.forms
     form = target.form
     if form == "auto" and "plain" in forms and (target.path or not is_terminal(sys.stdout)):
         form = "plain"
@@ -124,7 +151,7 @@ def choose(line: Line, forms: Sequence[str]) -> Target:
     return target
 
 
-def _chosen(line: Line, forms: Sequence[str]) -> Target:
+def _chosen(line: Line) -> Target:
     asked = {"json": "--json"} if line.json else {}
     if line.raw:
         asked["raw"] = "--raw"
@@ -142,7 +169,7 @@ def _chosen(line: Line, forms: Sequence[str]) -> Target:
     if fault is not None:
         raise unwritable(f"`{path}`", fault)
     suffix = os.path.splitext(path)[1].lower()
-    known = suffixes(forms)
+    known = suffixes(line.forms)
     if suffix not in known:
         raise usage(
             f"`{path}` does not say what to write: its suffix is "
@@ -156,12 +183,12 @@ def _chosen(line: Line, forms: Sequence[str]) -> Target:
     return Target(chosen, path, line.color)
 
 
-def resolve_auto(target: Target) -> Target:
-    """The target with `auto` decided: human on a terminal, plain elsewhere."""
+def decided(target: Target, forms: tuple[str, ...]) -> Target:
+    """The target with `auto` decided: the first form on a terminal, plain elsewhere."""
     if target.form != "auto":
         return target
-    form = "human" if is_terminal(sys.stdout) else "plain"
-    return Target(form, target.path, target.color)
+    plain = "plain" in forms and not is_terminal(sys.stdout)
+    return Target("plain" if plain else forms[0], target.path, target.color)
 
 
 class Echo:

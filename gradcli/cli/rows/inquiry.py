@@ -3,26 +3,32 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
+
+import typer
 
 from gradcli.cli.line.arguments import split_names
 from gradcli.cli.line.inputs import load
 from gradcli.cli.line.options import Line
-from gradcli.cli.line.output import Target, choose, resolve_auto
+from gradcli.cli.line.output import Target, choose, decided, look
 from gradcli.cli.rows.query import Query, Question
 from gradcli.cli.terminal.failures import usage
 from gradcli.cli.terminal.messages import Telling
+from gradcli.cli.terminal.progress import progress
 from gradcli.cli.terminal.terminal import print_message
 from gradcli.errors import Diagnostic, GradError
-from gradcli.formats.writers.forms import Parts
+from gradcli.formats.writers.forms import FORMS, Parts, parts_of
 from gradcli.limits import Limits, chosen
 
 if TYPE_CHECKING:
     from gradcli.cli.line.records import Batch
-    from gradcli.program import Options, Program
-    from gradcli.render.text import Line as Drawn
-    from gradcli.results import Derivative, Kinked, Several
+    from gradcli.program import Options
+    from gradcli.results import Look
+
+
+def _as_it_is(result: Any) -> Any:
+    return result
 
 
 class Inquiry:
@@ -42,19 +48,31 @@ class Inquiry:
         UsageError: If options contradict each other.
     """
 
-    def __init__(self, line: Line, forms: Sequence[str]) -> None:
+    def __init__(self, line: Line) -> None:
         self._line = line
         self.telling = Telling(line.quiet, line.diagnostics, line.color)
-        self.target = choose(line, forms)
+        self.target = choose(line)
         self.names = split_names(line.wrt, "--wrt")
         self.shown = split_names(line.show, "--show")
         self.records = _records(line)
         self.limits = _limits(line)
 
-    def load(self) -> Program:
-        """The program that the line names."""
+    def settle(self) -> None:
+        """Decide the form of the answer.
+
+        Raises:
+            UsageError: If it has no room for what is asked beside the answer.
+        """
+        self.target = _target(self._line, self.target, self.records)
+
+    def load(self) -> None:
+        """Load the program, and the values that it is given."""
         self.program, self.inputs = load(self._line, self.records)
-        return self.program
+
+    @property
+    def look(self) -> Look:
+        """How the answer is to look."""
+        return look(self._line, self.target, self.program.source)
 
     def settings(self, echo: Callable[[str], None] = print_message, **more: Any) -> Options:
         """How the line wants the program to be run."""
@@ -86,91 +104,96 @@ class Inquiry:
         self.telling.report(error.diagnostics)
         os._exit(error.status)
 
-    def answer(self, settings: Options, name: str, **asked: Any) -> None:
-        """Ask for derivatives at the inputs, or at every row, and write them: the question is a
+    def answer(self, name: str, *, bar: str | None = None, **asked: Any) -> None:
+        """Ask a question at the inputs, or at every row, and write the answer: the question is a
         method of the program, and what it is asked beside them and the results that --of names.
+
+        Args:
+            name: The method.
+            bar: What a bar shows the progress of, if the question may take long.
+            **asked: What else it is asked.
         """
         query = self._query(name, asked)
-        if query.name == "several":
-            refuse_kinks(settings.kinks, "several results")
-        if self.records is not None:
-            refuse_kinks(settings.kinks, "--rows")
-            self.answer_rows(query, settings, _parts)
-            return
-        target = resolve_auto(self.target)
-        if target.form not in WITH_KINKS:
-            refuse_kinks(settings.kinks, f"{target.form} output")
-
-        def answer() -> tuple[Derivative | Several, str | bytes]:
-            result: Derivative | Several = query(self.inputs, settings)
-            return result, self._content(result, target)
-
-        result, content = self.program.within(settings, answer)
-        target.write(content)
-        self.telling.warn(result.warnings)
+        with progress(bar or "", self.telling, silent=bar is None or bool(self.records)) as shown:
+            settings = self.settings(progress=shown.advance)
+            self.settle()
+            if self.records is not None:
+                self.answer_rows(query, settings)
+                return
+            result, content = self.found(query, settings)
+        self.write(result, content)
 
     def _query(self, name: str, asked: Mapping[str, Any]) -> Query:
         of = split_names(self._line.several, "--of")
+        if "of" in asked:
+            return Query(self.program, name, {**asked})
         if of is None or len(of) == 1:
             return Query(self.program, name, {"of": of and of[0], **asked})
         return Query(self.program, "several", {"question": name, "of": of, **asked})
 
-    def _content(self, result: Derivative | Several, target: Target) -> str | bytes:
-        found = getattr(result, "kinks", None)
-        if target.form == "human":
-            from gradcli.render.derivatives import derivative_view
+    def found(
+        self, query: Query, settings: Options, finished: Callable[[Any], Any] = _as_it_is
+    ) -> tuple[Any, str | bytes]:
+        """The answer to a question at the inputs, and what is written of it, both within the
+        limits; `finished` makes of the answer what is shown.
+        """
 
-            precision = self._line.precision
-            view = derivative_view(result, precision=precision, width=target.width)
-            return target.draw(view if found is None else [*view, [], *drawn(found, target)])
-        if found and target.form == "plain":
-            from gradcli.formats.writers.plain import fields_plain, kinks_plain
+        def answer() -> tuple[Any, str | bytes]:
+            result = finished(query(self.inputs, settings))
+            return result, self.target.content(result, self.look)
 
-            return fields_plain(_parts(result).fields()) + kinks_plain(found)
-        return target.whole(_parts(result))
+        return self.program.within(settings, answer)
+
+    def write(self, result: Any, content: str | bytes) -> None:
+        """Write an answer and tell its warnings. The status is 1 where the answer is no; with -q
+        that alone tells it to a person.
+        """
+        quiet = self._line.quiet and result.right is not None
+        if not (quiet and self.target.path is None and self.target.is_text):
+            self.target.write(content)
+        self.telling.warn(result.warnings)
+        if result.right is False:
+            raise typer.Exit(1)
 
     def answer_rows(
-        self,
-        query: Query,
-        settings: Options,
-        parts: Callable[[Any], Parts],
-        right: Callable[[Any], bool] = lambda result: True,
+        self, query: Query, settings: Options, finished: Callable[[Any], Any] = _as_it_is
     ) -> None:
-        """Ask the question of every row, and write each answer from its parts; the status is 1 if
-        one is not right.
+        """Ask a question of every row, and write the parts of each answer; the status is 1 if one
+        is no.
         """
         from gradcli.cli.rows.rows import answer_rows
 
+        look = self.look
+
+        def parts(result: Any) -> Parts:
+            shown = finished(result)
+            return parts_of(shown.view, shown, look)
+
         assert self.records is not None, "no --rows"
-        asked = Question(query, settings, self.program, self.inputs, parts, right)
+        asked = Question(query, settings, self.program, self.inputs, parts)
         answer_rows(asked, self.records, self.target, self.telling)
 
 
-WITH_KINKS = ("human", "plain", "json", "ndjson")
-
-
-def refuse_kinks(kinks: bool, beside: str) -> None:
-    """Refuse --kinks where no form of output has room for them."""
-    if kinks:
+def _target(line: Line, chosen: Target, records: Batch | None) -> Target:
+    """Where the answer goes, its form decided."""
+    target = decided(chosen, line.forms)
+    if len(split_names(line.several, "--of") or ()) > 1:
+        beside = "several results"
+    elif records is not None:
+        beside = "--rows"
+    else:
+        beside = "" if FORMS[target.form].room else f"{target.form} output"
+    if line.graph and beside:
+        raise usage(f"`--graph` does not go with {beside}", "`gradcli graph` draws it alone")
+    if line.kinks and beside:
         raise usage(f"`--kinks` does not go with {beside}")
+    if records is None:
+        return target
+    if line.plots is not None:
+        raise usage("`--plots` does not go with --rows")
+    from gradcli.cli.line.records import row_form
 
-
-def drawn(found: Sequence[Kinked], target: Target) -> list[Drawn]:
-    """The kinks as a person sees them."""
-    from gradcli.render.kinks import kinks_view
-
-    return kinks_view(found, width=target.width)
-
-
-def _parts(result: Derivative | Several) -> Parts:
-    from gradcli.formats.texts.fields import derivative, fields
-
-    def json() -> dict[str, str]:
-        from gradcli.formats.texts.json_text import json_fields
-
-        return json_fields(result)
-
-    return Parts(lambda: fields(result), lambda: derivative(result), json)
+    return Target(row_form(chosen, records), chosen.path, chosen.color)
 
 
 def _limits(line: Line) -> Limits:

@@ -38,13 +38,11 @@ class Question(Record):
         program: The program.
         inputs: Values that are the same for all rows.
         parts: What an answer is written from.
-        right: Whether an answer is as it should be.
     """
 
-    __slots__ = ("query", "options", "program", "inputs", "parts", "right")
+    __slots__ = ("query", "options", "program", "inputs", "parts")
     query: Query
     options: Options
     program: Program
     inputs: Mapping[str, Given]
     parts: Callable[[Any], Parts]
-    right: Callable[[Any], bool]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from gradcli.cli.line.output import Target
-from gradcli.cli.line.records import Batch, row_form
+from gradcli.cli.line.records import Batch
 from gradcli.cli.rows.many_rows import Piece, many_rows, takes_code
 from gradcli.cli.rows.query import Question
 from gradcli.cli.rows.row_writer import Answer, Kept, RowWriter, Said, Text, Together, refused
@@ -49,7 +49,7 @@ def answer_rows(question: Question, asked: Batch, target: Target, telling: Telli
     """
     question.program.check_given(question.inputs)
     wanted = _wanted(question, asked.rows)
-    kind = row_form(target, asked)
+    kind = target.form
     met: set[str] = set()  # the codes of warnings, by this process: only the first is told
 
     def ask(row: Row, leave: Callable[[Answer], None]) -> Answer:
@@ -270,7 +270,7 @@ def _asked(
     if quoted := wanted.quoted(row):
         wanted.noted = True
         warnings = (_in_quotes(quoted), *warnings)
-    right = question.right(result)
+    right = result.right is not False
     return Answer(
         row.number, row.line, kept, said.columns, said.cells, said.json, warnings, right, (), 0
     )

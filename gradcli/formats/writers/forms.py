@@ -1,38 +1,70 @@
-"""The forms of output: one table, which tells names, suffixes and what goes with rows."""
+"""The forms of output and the views of results, two tables: a form says how something is written, a
+view what of a result, and in which forms.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gradcli.record import Record
 
 if TYPE_CHECKING:
-    from gradcli.results import Value
+    from gradcli.results import Look, Value
 
 
-class Parts(Record):
-    """What a result is written from; each part is made when a form asks for it.
-
-    Fields:
-        fields: The value by its name, then all else by its own.
-        found: What was asked for alone, by name.
-        json: The fields of a JSON object, written.
+class Parts:
+    """What the forms write of a result, part by part; each view that is written has a class of
+    them, with the parts that its forms ask for.
     """
 
-    __slots__ = ("fields", "found", "json")
-    fields: Callable[[], dict[str, Value]]
-    found: Callable[[], dict[str, Value]]
-    json: Callable[[], dict[str, str]]
+    def __init__(self, result: Any, look: Look) -> None:
+        self.result, self.look = result, look
+
+    def fields(self) -> Mapping[str, Value]:
+        """The value by its name, then all else by its own."""
+        raise NotImplementedError
+
+    def found(self) -> Mapping[str, Value]:
+        """What was asked for alone, by name."""
+        return self.fields()
+
+    def numbers(self) -> Iterable[Value]:
+        """The values whose numbers are written one by one."""
+        return self.found().values()
+
+    def json(self) -> dict[str, str]:
+        """The fields of a JSON object, written."""
+        raise NotImplementedError
+
+    def records(self) -> Iterator[Sequence[str]]:
+        """The names of the columns of a table, then its records."""
+        from gradcli.formats.texts.delimited import table
+
+        return table(self.fields())
+
+    def lines(self) -> str:
+        """Lines for pipes."""
+        from gradcli.formats.writers.plain import fields_plain
+
+        return fields_plain(self.fields())
+
+    def annotations(self) -> str:
+        """Lines for GitHub's jobs."""
+        raise NotImplementedError
+
+    def diagnostics(self) -> str:
+        """A JSON object a line."""
+        raise NotImplementedError
 
 
 Whole: TypeAlias = Callable[[Parts, str], str | bytes]
 
 
 def _plain(parts: Parts, path: str) -> str:
-    from gradcli.formats.writers.plain import fields_plain
-
-    return fields_plain(parts.fields())
+    return parts.lines()
 
 
 def _json(parts: Parts, path: str) -> str:
@@ -43,11 +75,10 @@ def _json(parts: Parts, path: str) -> str:
 
 def _table(form: str) -> Whole:
     def whole(parts: Parts, path: str) -> str:
-        from gradcli.formats.texts.delimited import table
         from gradcli.formats.texts.layouts import LAYOUTS
 
         layout = LAYOUTS[form]()
-        head, *records = table(parts.fields())
+        head, *records = parts.records()
         return layout.head(head) + "".join(map(layout.record, records))
 
     return whole
@@ -56,7 +87,7 @@ def _table(form: str) -> Whole:
 def _raw(parts: Parts, path: str) -> str:
     from gradcli.formats.writers.raw import raw
 
-    return raw(parts.found().values())
+    return raw(parts.numbers())
 
 
 def _npy(parts: Parts, path: str) -> bytes:
@@ -80,6 +111,14 @@ def _arrow(form: str) -> Whole:
     return whole
 
 
+def _github(parts: Parts, path: str) -> str:
+    return parts.annotations()
+
+
+def _diagnostics(parts: Parts, path: str) -> str:
+    return parts.diagnostics()
+
+
 class Form(Record):
     """A form of output.
 
@@ -88,18 +127,21 @@ class Form(Record):
         named: Whether --format names it; another option or a suffix asks for it otherwise.
         suffix: Of the files that are written so where nothing else is asked; "" if of none.
         also: Of other files that can be.
-        whole: Writes a result as a whole, for a file or for "", standard output; None if each
-            command draws its own.
+        whole: Writes the parts of a view, for a file or for "", standard output; None if it is
+            drawn alone.
         rows: The form that rows have where this one is asked for; "" if rows have no such form.
+        room: Where there is room for what stands beside a result: "around" it, as lines, for what
+            the program prints, kinks and the graph; "inside" it, as fields; "" for nowhere.
     """
 
-    __slots__ = ("name", "named", "suffix", "also", "whole", "rows")
+    __slots__ = ("name", "named", "suffix", "also", "whole", "rows", "room")
     name: str
     named: bool
     suffix: str
     also: str
     whole: Whole | None
     rows: str
+    room: str
 
 
 _TEXT = ".txt"
@@ -107,51 +149,93 @@ _TEXT = ".txt"
 FORMS = {
     form.name: form
     for form in (
-        Form("csv", True, ".csv", "", _table("csv"), "csv"),
-        Form("tsv", True, ".tsv", "", _table("tsv"), "tsv"),
-        Form("md", True, ".md", "", _table("md"), "md"),
-        Form("json", True, ".json", ".ndjson", _json, "ndjson"),
-        Form("ndjson", True, ".ndjson", ".json", _json, "ndjson"),
-        Form("raw", False, "", _TEXT, _raw, "raw"),
-        Form("npy", False, ".npy", "", _npy, "npy"),
-        Form("npz", False, ".npz", "", _npz, "npz"),
-        Form("parquet", False, ".parquet", "", _arrow("parquet"), "parquet"),
-        Form("arrow", False, ".arrow", "", _arrow("arrow"), "arrow"),
-        Form("human", True, "", _TEXT, None, "human"),
-        Form("plain", True, _TEXT, "", _plain, ""),
-        Form("tree", True, _TEXT, "", None, ""),
-        Form("dot", True, ".dot", "", None, ""),
-        Form("mermaid", True, ".mmd", "", None, ""),
-        Form("svg", True, ".svg", "", None, ""),
-        Form("html", True, ".html", "", None, ""),
-        Form("png", False, ".png", "", None, ""),
-        Form("pdf", False, ".pdf", "", None, ""),
-        Form("github", True, "", "", None, ""),
+        Form("csv", True, ".csv", "", _table("csv"), "csv", ""),
+        Form("tsv", True, ".tsv", "", _table("tsv"), "tsv", ""),
+        Form("md", True, ".md", "", _table("md"), "md", ""),
+        Form("json", True, ".json", ".ndjson", _json, "ndjson", "inside"),
+        Form("ndjson", True, ".ndjson", ".json", _json, "ndjson", "inside"),
+        Form("raw", False, "", _TEXT, _raw, "raw", ""),
+        Form("npy", False, ".npy", "", _npy, "npy", ""),
+        Form("npz", False, ".npz", "", _npz, "npz", ""),
+        Form("parquet", False, ".parquet", "", _arrow("parquet"), "parquet", ""),
+        Form("arrow", False, ".arrow", "", _arrow("arrow"), "arrow", ""),
+        Form("human", True, "", _TEXT, None, "human", "around"),
+        Form("plain", True, _TEXT, "", _plain, "", "around"),
+        Form("tree", True, _TEXT, "", None, "", ""),
+        Form("dot", True, ".dot", "", None, "", ""),
+        Form("mermaid", True, ".mmd", "", None, "", ""),
+        Form("svg", True, ".svg", "", None, "", ""),
+        Form("html", True, ".html", "", None, "", ""),
+        Form("png", False, ".png", "", None, "", ""),
+        Form("pdf", False, ".pdf", "", None, "", ""),
+        Form("github", True, "", "", _github, "", ""),
+        Form("diagnostics", False, "", "", _diagnostics, "", ""),
     )
 }
 
-RESULTS = (
-    "human",
-    "plain",
-    "json",
-    "ndjson",
-    "csv",
-    "tsv",
-    "md",
-    "npy",
-    "npz",
-    "raw",
-    "parquet",
-    "arrow",
-)
-"""The forms of a run and of derivatives."""
 
-CHECKS = ("human", "plain", "json", "ndjson", "csv", "tsv")
-LISTS = ("human", "plain", "json")
-FINDINGS = (*LISTS, "github")
-TRACES = ("human", "plain", "json", "ndjson", "csv", "tsv", "md")
-GRAPHS = ("tree", "dot", "mermaid", "svg", "html", "json")
-PLOTS = (*RESULTS, "svg", "png", "pdf")
+class View(Record):
+    """What of a result is shown.
+
+    Fields:
+        name: Its name, as results have it.
+        forms: Those in which it is shown, the first to a person.
+        drawn: Those of them that `render.looks` has; others are written.
+        parts: The module of this room and its class that has the parts that are written; None if
+            it is drawn alone.
+    """
+
+    __slots__ = ("name", "forms", "drawn", "parts")
+    name: str
+    forms: tuple[str, ...]
+    drawn: tuple[str, ...]
+    parts: tuple[str, str] | None
+
+
+_HUMAN = ("human",)
+_LISTS = ("human", "plain", "json")
+_TABLES = (*_LISTS, "ndjson", "csv", "tsv")
+_TRACES = (*_TABLES, "md")
+_RESULTS = (*_TRACES, "npy", "npz", "raw", "parquet", "arrow")
+_GRAPHS = ("tree", "dot", "mermaid", "svg", "html")
+_PICTURES = ("svg", "png", "pdf")
+
+VIEWS = {
+    view.name: view
+    for view in (
+        View("run", _RESULTS, _HUMAN, ("run", "RunParts")),
+        View("names", _RESULTS, _HUMAN, ("run", "NamesParts")),
+        View("recorded", ("human", "plain"), ("human", "plain"), None),
+        View("kinks", _HUMAN, _HUMAN, None),
+        View("derivative", _RESULTS, _HUMAN, ("derivative", "DerivativeParts")),
+        View("checks", _TABLES, _HUMAN, ("checks", "ChecksParts")),
+        View(
+            "findings",
+            (*_LISTS, "github", "diagnostics"),
+            ("human", "plain"),
+            ("findings", "FindingsParts"),
+        ),
+        View("graph", (*_GRAPHS, "json"), _GRAPHS, ("graph", "GraphParts")),
+        View("trace", _TRACES, _HUMAN, ("trace", "TraceParts")),
+        View("curves", (*_RESULTS, *_PICTURES), (*_HUMAN, *_PICTURES), ("plot", "CurvesParts")),
+        View("operations", _LISTS, _HUMAN, ("operations", "OperationsParts")),
+    )
+}
+
+
+def parts_of(view: str, result: Any, look: Look) -> Parts:
+    """What is written of a result in a view."""
+    return _kind(view)(result, look)
+
+
+@cache
+def _kind(view: str) -> type[Parts]:
+    """The class of the parts of a view."""
+    where = VIEWS[view].parts
+    assert where is not None, f"`{view}` is drawn"
+    module, name = where
+    found: type[Parts] = getattr(import_module(f"gradcli.formats.writers.{module}"), name)
+    return found
 
 
 def suffixes(forms: Sequence[str]) -> dict[str, str]:

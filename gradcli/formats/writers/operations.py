@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from gradcli.formats.texts.json_text import array, json_object
 from gradcli.formats.texts.literal import literal, quote
-from gradcli.results import Kink, Operation
+from gradcli.formats.writers.forms import Parts
+from gradcli.results import Kink, Operation, Operations
 
 
-def operations_json(operations: Sequence[Operation]) -> str:
-    """One JSON object that holds the operations."""
-    found = array(map(_operation, operations))
-    return json_object({"schema": quote("gradcli.ops/1"), "ops": found})
+class OperationsParts(Parts):
+    """Operations, of one alone all that is known."""
+
+    result: Operations
+
+    def json(self) -> dict[str, str]:
+        found = array(map(_operation, self.result.operations))
+        return {"schema": quote("gradcli.ops/1"), "ops": found}
+
+    def lines(self) -> str:
+        """`name<TAB>family<TAB>signature<TAB>meaning` lines; of one `field<TAB>text` lines."""
+        found = self.result.operations
+        if len(found) == 1:
+            rows = _told(found[0])
+        else:
+            rows = [(o.name, o.family, o.signature, o.meaning) for o in found]
+        return "".join(f"{chr(9).join(row)}\n" for row in rows)
 
 
-def operations_plain(operations: Sequence[Operation]) -> str:
-    """`name<TAB>family<TAB>signature<TAB>meaning` lines."""
-    rows = ((o.name, o.family, o.signature, o.meaning) for o in operations)
-    return "".join(f"{chr(9).join(row)}\n" for row in rows)
-
-
-def operation_plain(operation: Operation) -> str:
-    """What is known of one operation: `field<TAB>text` lines."""
-    rows = [
+def _told(operation: Operation) -> list[tuple[str, ...]]:
+    return [
         ("name", operation.name),
         ("aliases", ",".join(operation.aliases)),
         ("family", operation.family),
@@ -35,7 +40,6 @@ def operation_plain(operation: Operation) -> str:
         ("method", literal(operation.method)),
         ("inplace", literal(operation.inplace)),
     ]
-    return "".join(f"{name}\t{text}\n" for name, text in rows)
 
 
 def kink_text(kink: Kink) -> str:

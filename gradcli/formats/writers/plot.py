@@ -9,31 +9,30 @@ from gradcli.results import Value
 from gradcli.views import Break, Curve, PlotResult
 
 
-def plot_parts(result: PlotResult) -> Parts:
-    """What a plot is written from: vectors of one length, which tables have as columns."""
+class CurvesParts(Parts):
+    """Vectors of one length, which tables have as columns."""
 
-    def slopes() -> dict[str, Value]:
-        several = len(result.curves) > 1
+    result: PlotResult
+
+    def fields(self) -> dict[str, Value]:
+        values = {curve.name: curve.value for curve in self.result.curves}
+        return {self.result.over: self.result.points, **values, **self.found()}
+
+    def found(self) -> dict[str, Value]:
+        over, several = self.result.over, len(self.result.curves) > 1
         return {
-            f"grad.{curve.name}.{result.over}" if several else f"grad.{result.over}": curve.grad
-            for curve in result.curves
+            f"grad.{curve.name}.{over}" if several else f"grad.{over}": curve.grad
+            for curve in self.result.curves
         }
 
-    def fields() -> dict[str, Value]:
-        values = {curve.name: curve.value for curve in result.curves}
-        return {result.over: result.points, **values, **slopes()}
-
-    return Parts(fields, slopes, lambda: _json(result))
-
-
-def _json(result: PlotResult) -> dict[str, str]:
-    return {
-        "schema": quote("gradcli.plot/1"),
-        "over": quote(result.over),
-        "points": literal(result.points, json=True),
-        "curves": array(map(_curve, result.curves)),
-        "warnings": array(map(warning_json, result.warnings)),
-    }
+    def json(self) -> dict[str, str]:
+        return {
+            "schema": quote("gradcli.plot/1"),
+            "over": quote(self.result.over),
+            "points": literal(self.result.points, json=True),
+            "curves": array(map(_curve, self.result.curves)),
+            "warnings": array(map(warning_json, self.result.warnings)),
+        }
 
 
 def _curve(curve: Curve) -> str:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from gradcli.formats.texts.json_text import array, json_object, warning_json
-from gradcli.formats.texts.layouts import LAYOUTS
 from gradcli.formats.texts.literal import literal, quote
+from gradcli.formats.writers.forms import Parts
 from gradcli.results import Value
 from gradcli.views import TraceGap, TraceResult, TraceRow
 
@@ -15,30 +15,29 @@ _COLUMNS = (
 )
 
 
-def trace_json(result: TraceResult) -> str:
-    """The object of the whole trace."""
-    return json_object(
-        {
+class TraceParts(Parts):
+    """A record for each input and operation."""
+
+    result: TraceResult
+
+    def json(self) -> dict[str, str]:
+        result = self.result
+        return {
             "schema": quote("gradcli.trace/1"),
             "output": quote(result.output),
             "value": literal(result.value, json=True),
             "rows": array(_row(row, result) for row in _operations(result)),
             "warnings": array(map(warning_json, result.warnings)),
         }
-    )
 
+    def records(self) -> Iterator[Sequence[str]]:
+        """Values as they are in JSON."""
+        yield _COLUMNS
+        yield from _records(self.result)
 
-def trace_table(result: TraceResult, form: str) -> str:
-    """A table in a layout such as `csv`: a record for each input and operation, values as they are
-    in JSON.
-    """
-    layout = LAYOUTS[form]()
-    return layout.head(_COLUMNS) + "".join(layout.record(row) for row in _records(result))
-
-
-def trace_plain(result: TraceResult) -> str:
-    """The same columns between tabs, without their names."""
-    return "".join(f"{chr(9).join(row)}\n" for row in _records(result))
+    def lines(self) -> str:
+        """The same columns between tabs, without their names."""
+        return "".join(f"{chr(9).join(row)}\n" for row in _records(self.result))
 
 
 def _operations(result: TraceResult) -> Iterator[TraceRow]:

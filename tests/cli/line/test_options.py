@@ -64,13 +64,13 @@ def seen_by(lines):
 
 def test_an_option_not_taken_is_not_asked_for():
     seen = []
-    made = command("wrt", "form", forms=("plain", "json"))(seen_by(seen)).build()
+    made = command("wrt", "form", view="operations")(seen_by(seen)).build()
     made.main(["--wrt", "a", "-f", "json"], standalone_mode=False)
     (line,) = seen
     assert (line.wrt, line.form, line.of, line.jobs) == (["a"], "json", None, 1)
     form = next(p for p in made.params if p.name == "form")
-    assert tuple(form.type.choices) == ("auto", "plain", "json")
-    assert form.help == "auto, plain or json."
+    assert tuple(form.type.choices) == ("auto", "human", "plain", "json")
+    assert form.help == "auto, human, plain or json."
 
 
 def test_every_option_is_what_typer_makes_of_its_annotation():
@@ -118,22 +118,22 @@ def annotated(mine):
 
 
 def test_a_new_form_is_a_row_of_the_table(monkeypatch):
-    words = Form("words", True, ".words", "", lambda parts, path: f"words {path}", "")
+    words = Form("words", True, ".words", "", lambda parts, path: f"words {path}", "", "")
     monkeypatch.setitem(FORMS, "words", words)
     mine = ("plain", "words")
     assert forms.format_names(mine) == ("auto", "plain", "words")
     assert forms.suffixes(mine) == {".words": "words", ".txt": "plain"}
-    target = choose(Line(whole=None, output="a.words"), mine)
-    assert (target.form, target.whole(None)) == ("words", "words a.words")
+    target = choose(Line(whole=None, forms=mine, output="a.words"))
+    assert (target.form, target.path) == ("words", "a.words")
     with pytest.raises(UsageError, match="does not go with a file"):
-        choose(Line(whole=None, output="a.txt", form="words"), mine)
+        choose(Line(whole=None, forms=mine, output="a.txt", form="words"))
     with pytest.raises(UsageError, match="does not go with `--rows`"):
         row_form(Target("words", None, "never"), Batch(None, None, "stop", 1, 6))
 
 
 def test_every_form_has_a_suffix_or_is_named():
     for form in FORMS.values():
-        assert form.named or form.suffix or form.name == "raw"
+        assert form.named or form.suffix or form.name in ("raw", "diagnostics")
         assert not form.rows or form.rows in FORMS
 
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from support.pages import schemas
 
-from gradcli.formats.writers.forms import RESULTS, format_names
+from gradcli.formats.writers.forms import VIEWS, format_names
 
-MACHINE = [["-f", form] for form in format_names(RESULTS)[2:]]
+MACHINE = [["-f", form] for form in format_names(VIEWS["run"].forms)[2:]]
 
 
 @pytest.mark.parametrize("form", [[], ["--raw"], ["-o", "x.npz"], *MACHINE])

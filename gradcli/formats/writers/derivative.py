@@ -1,0 +1,52 @@
+"""The parts of derivatives: values by name, such as `loss`, `grad.w` and `hessian.w.b`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradcli.formats.texts.fields import named
+from gradcli.formats.writers.forms import Parts
+from gradcli.results import Derivative, Several, Value
+
+
+class DerivativeParts(Parts):
+    """The result's value by its name, then the derivatives."""
+
+    result: Derivative | Several
+
+    def fields(self) -> dict[str, Value]:
+        result = self.result
+        found = result.value if isinstance(result, Several) else {result.output: result.value}
+        for name, value in self._values().items():
+            found.update(named(name, value))
+        return found
+
+    def found(self) -> dict[str, Value]:
+        return named(*list(self._values().items())[-1])
+
+    def json(self) -> dict[str, str]:
+        from gradcli.formats.texts.json_text import array, value_json, warning_json
+        from gradcli.formats.texts.literal import quote
+        from gradcli.formats.writers.kinks import kinks_json
+
+        result = self.result
+        return {
+            "schema": quote(f"gradcli.{result.question}/1"),
+            "output": value_json(result.output),
+            "value": value_json(result.value),
+            **{name: value_json(value) for name, value in result.answer.items()},
+            "warnings": array(map(warning_json, result.warnings)),
+            **kinks_json(getattr(result, "kinks", None)),
+        }
+
+    def lines(self) -> str:
+        kinks = getattr(self.result, "kinks", None)
+        if not kinks:
+            return super().lines()
+        from gradcli.formats.writers.kinks import kinks_plain
+
+        return super().lines() + kinks_plain(kinks)
+
+    def _values(self) -> dict[str, Any]:
+        """The answer without its texts."""
+        return {name: v for name, v in self.result.answer.items() if name != "mode"}

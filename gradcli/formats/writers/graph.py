@@ -1,0 +1,69 @@
+"""The recorded graph as JSON."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradcli.formats.texts.json_text import array, json_object, warning_json
+from gradcli.formats.texts.literal import literal, quote
+from gradcli.formats.writers.forms import Parts
+from gradcli.results import Graph, GraphResult
+
+
+class GraphParts(Parts):
+    """Nodes and edges."""
+
+    result: GraphResult
+
+    def json(self) -> dict[str, str]:
+        return {
+            "schema": quote("gradcli.graph/1"),
+            **graph_fields(self.result.graph, self.look.values),
+            "warnings": array(map(warning_json, self.result.warnings)),
+        }
+
+
+def graph_fields(graph: Graph, values: str) -> dict[str, str]:
+    """The fields of its object; values "full", those of large arrays by a "summary", or "none"."""
+    nodes = (
+        json_object(
+            {
+                "id": literal(node.id),
+                "op": quote(node.op),
+                "name": quote(node.name),
+                "variable": quote(node.variable),
+                "shape": literal(node.shape),
+                "value": _told(node.value, values),
+                "grad": _told(node.grad, values),
+                "line": literal(node.line),
+                "column": literal(node.column),
+                "count": literal(node.count),
+                "expression": quote(node.expression),
+                "part_of": literal(node.part_of),
+            }
+        )
+        for node in graph.nodes
+    )
+    edges = (
+        json_object({"from": str(edge.source), "to": str(edge.target), "input": str(edge.input)})
+        for edge in graph.edges
+    )
+    return {
+        "root": literal(graph.root),
+        "nodes": array(nodes),
+        "edges": array(edges),
+        "missing": literal(graph.missing or None),
+    }
+
+
+_FEW = 12  # elements of an array that a summary has one by one
+
+
+def _told(value: Any, values: str) -> str:
+    """A value, or as much of it as is wanted."""
+    if values == "none":
+        return "null"
+    if values == "summary" and getattr(value, "size", 0) > _FEW:
+        edges = {"min": value.min(), "max": value.max(), "mean": value.mean()}
+        return json_object({name: literal(x.item(), json=True) for name, x in edges.items()})
+    return literal(value, json=True)

@@ -1,0 +1,42 @@
+"""Operations that were evaluated at a kink, as lines and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gradcli.formats.texts.json_text import array, json_object
+from gradcli.formats.texts.literal import literal, quote
+from gradcli.results import Kinked
+
+_PLAIN = ("index", "at", "left", "right", "chosen")
+
+
+def kinks_plain(kinks: Sequence[Kinked]) -> str:
+    """`kink`, operation, line, argument, index, the value there, the slopes to either side and the
+    chosen one, between tabs.
+    """
+    rows = (
+        ("kink", k.op, str(k.line), k.argument, *(literal(getattr(k, n)) for n in _PLAIN))
+        for k in kinks
+    )
+    return "".join(f"{chr(9).join(row)}\n" for row in rows)
+
+
+def kinks_json(kinks: Sequence[Kinked] | None) -> dict[str, str]:
+    """The field of the kinks, if they were asked for."""
+    if kinks is None:
+        return {}
+    objects = (
+        json_object(
+            {
+                "op": quote(k.op),
+                "line": literal(k.line),
+                "column": literal(k.column),
+                "argument": quote(k.argument),
+                **{n: literal(getattr(k, n), json=True) for n in (*_PLAIN, "jump")},
+                "turns": array(map(quote, k.turns)),
+            }
+        )
+        for k in kinks
+    )
+    return {"kinks": array(objects)}

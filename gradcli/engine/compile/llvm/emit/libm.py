@@ -24,7 +24,7 @@ _TRIED = (0.1, 0.37, 0.75, 0.9, 1.3, 2.6, 7.2, 33.3, 0.0123)
 def from_library(name: str, args: Sequence[str]) -> str:
     """A call of a function of the C library on doubles."""
     said = ", ".join(f"double {a}" for a in args)
-    return f"call double inttoptr (i64 {_address(name, len(args))} to ptr)({said}) {PURE}"
+    return f"call double inttoptr (i64 {address(name, len(args))} to ptr)({said}) {PURE}"
 
 
 def address_of(function: Any) -> int:
@@ -33,7 +33,12 @@ def address_of(function: Any) -> int:
 
 
 @cache
-def _address(name: str, count: int) -> int:
+def address(name: str, count: int) -> int:
+    """The address of a function of the C library of so many doubles.
+
+    Raises:
+        Untranslatable: If it has none that is that of `math`.
+    """
     for library in _LIBRARIES:
         try:
             function = getattr(ctypes.CDLL(library), name)

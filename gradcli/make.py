@@ -1,9 +1,10 @@
 """Write all generated code anew: `python -m gradcli.make`.
 
 Generated code stands in `gradcli/made/` alone. Each step needs the one before: the parser's tables,
-made from grad.lark; the index of ops, made from their entries; the programs of the library's
-modules, which are parsed by these tables and name these ops. So each step imports what it needs
-when those before it are written, and all of them can be made from nothing.
+made from grad.lark; the index of ops, made from their entries; the ops that compiled code calls in
+Python; the programs of the library's modules, which are parsed by these tables and name these ops.
+So each step imports what it needs when those before it are written: all can be made from
+nothing.
 """
 
 from __future__ import annotations
@@ -28,6 +29,10 @@ def files() -> Iterator[tuple[Path, str]]:
     from gradcli.engine.ops import build as ops
 
     yield MADE / "ops_index.py", ops.index()
+
+    from gradcli.engine.compile.scalar import build as scalar
+
+    yield MADE / "ops_in_python.py", scalar.index()
 
     from gradcli import library_programs as library
 

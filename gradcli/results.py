@@ -609,6 +609,7 @@ class Kink(Result):
 class Operation(Result):
     """What is known of a built-in operation: `derivative` holds a formula for the cotangent of
     each argument in terms of g, that of the result; it may be empty for a differentiable one.
+    `in_python` says that compiled code calls its value on numbers in Python.
     """
 
     __slots__ = (
@@ -623,6 +624,7 @@ class Operation(Result):
         "source",
         "method",
         "inplace",
+        "in_python",
     )
     name: str
     aliases: tuple[str, ...]
@@ -635,6 +637,7 @@ class Operation(Result):
     source: str
     method: bool
     inplace: bool
+    in_python: bool
 
 
 class Operations(Answer):

@@ -48,7 +48,7 @@ MAY_IMPORT = {
     "questions": {*_PLAIN, "ir", "limits", "results", "views", "render", *ENGINE},
     "program": {*_PLAIN, "ir", "limits", "results", "grammar", "questions", *ENGINE},
     "library_programs": {"ir", "grammar", "record", "source", "engine.run"},
-    "make": {"grammar", "engine.ops", "library_programs"},
+    "make": {"grammar", "engine.ops", "engine.compile", "library_programs"},
     "render": {"source", "errors", "results", "views"},
     "cli": {
         "record",

@@ -23,6 +23,7 @@ def operations_view(operations: Sequence[Operation], *, width: int) -> list[Line
         for operation in group:
             signature = pad(shorten(operation.signature, width - 2), _COLUMN)
             meaning = operation.meaning.split(". ")[0].removesuffix(".")
+            meaning = f"In Python: {meaning}" if operation.in_python else meaning
             room = width - len(signature) - 4
             lines.append(
                 [(f"  {signature}  ", "name"), (shorten(meaning, room) if room > 10 else "", "")]
@@ -51,6 +52,8 @@ def operation_view(operation: Operation, *, precision: int, width: int) -> list[
     lines += [[]]
     also = [f"`{alias}`" for alias in operation.aliases]
     rows = [("also", ", ".join(also)), ("method", _method(operation)), ("source", operation.source)]
+    if operation.in_python:
+        rows.append(("code", "in Python: machine code calls Python for its value on numbers"))
     for heading, text in rows:
         first = True
         for part in wrap(text, max(width - 8, 20)):

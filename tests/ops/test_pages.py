@@ -42,6 +42,17 @@ def test_json_holds_the_fields(cli):
     assert relu["derivative"] == {"input": "g * where(input > 0, 1, 0)"}
     assert relu["kinks"][0] == {"call": "relu(0)", "cotangent": None, "gradient": {"input": 0.0}}
     assert relu["inplace"] is True
+    assert relu["in_python"] is False
+
+
+def test_what_machine_code_calls_in_python(cli):
+    """It is said in the list, of one operation and in JSON."""
+    _, out, _ = cli("ops", "--json")
+    named = {op["name"] for op in json.loads(out)["ops"] if op["in_python"]}
+    assert named >= {"i0", "i1", "erfinv", "ndtri"}
+    assert not named & {"sin", "threshold", "pow", "sum"}
+    assert cli("ops", "-f", "human")[1].count("In Python: ") == len(named)
+    assert "in Python" in cli("ops", "i0", "-f", "human")[1]
 
 
 @pytest.mark.parametrize("name", ["absolute", "torch.abs", "abs_", "F.abs"])

@@ -39,6 +39,7 @@ def _told(operation: Operation) -> list[tuple[str, ...]]:
         ("source", operation.source),
         ("method", literal(operation.method)),
         ("inplace", literal(operation.inplace)),
+        ("in_python", literal(operation.in_python)),
     ]
 
 
@@ -61,6 +62,7 @@ def _operation(operation: Operation) -> str:
             "source": quote(operation.source),
             "method": literal(operation.method),
             "inplace": literal(operation.inplace),
+            "in_python": literal(operation.in_python),
         }
     )
 

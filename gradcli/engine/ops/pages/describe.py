@@ -9,6 +9,7 @@ from typing import Any
 from gradcli.engine.ops.catalog import entries, ops
 from gradcli.engine.ops.op import Known, Op
 from gradcli.engine.ops.pages.formula import cotangents, written
+from gradcli.made.ops_in_python import IN_PYTHON
 from gradcli.results import Kink, Operation
 
 
@@ -41,6 +42,7 @@ def operation(op: Op, family: str) -> Operation:
         source=op.page.source,
         method=op.method,
         inplace=op.memory.inplace,
+        in_python=op.name in IN_PYTHON,
     )
 
 

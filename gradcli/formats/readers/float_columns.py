@@ -90,17 +90,17 @@ def _by_numpy(
     signs = np.frombuffer(lines if lines.endswith(b"\n") else lines + b"\n", np.uint8).copy()
     is_end = (signs == ord(delimiter)) | (signs == _LINE_END)
     ends = np.flatnonzero(is_end)
-    if len(ends) % width:
+    count, rest = divmod(len(ends), width)
+    if rest:
         return None
-    between = signs[ends].reshape(-1, width)
-    if (between[:, :-1] == _LINE_END).any() or (between[:, -1] != _LINE_END).any():
+    if (signs[ends[width - 1 :: width]] != _LINE_END).any():
         return None
     signs[ends] = _COMMA
     if len(wanted) < width:
         is_wanted = np.zeros(width, np.bool_)
         is_wanted[[*wanted]] = True
-        signs = signs[np.repeat(np.tile(is_wanted, len(between)), np.diff(ends, prepend=-1))]
-    found = _numbers(signs.tobytes(), len(between) * len(wanted))
+        signs = signs[np.repeat(np.tile(is_wanted, count), np.diff(ends, prepend=-1))]
+    found = _numbers(signs.tobytes(), count * len(wanted))
     return None if found is None else list(found.reshape(-1, len(wanted)).T)
 
 

@@ -2,7 +2,9 @@
 
 A float from 1e-4 up to 1e16 times a power of ten, itself a float, is the exact sum of two floats.
 The first 15, 16 or 17 digits of that are the shortest text if they lie within half the distance to
-the next float. Where that is too close to call, and for all other floats, `repr` is asked.
+the next float. Below a power of two the next is nearer, but the powers from 1e-4 to 1e16
+have at most 16 digits, which are exact. Where it is too close to call, and for all other floats,
+`repr` is asked.
 """
 
 from __future__ import annotations
@@ -61,13 +63,12 @@ def _digits(x: Any) -> tuple[Any, Any, Any]:
     rest = ((upper * up - high) + upper * low + lower * up) + lower * low
     bits = x.view(np.int64)
     half = (((bits >> 52) - 53) << 52).view(np.float64) * scale  # of the distance to the next
-    is_power = (bits & (2**52 - 1)) == 0  # of two: the float below it is nearer
     whole = high.astype(np.int64)
     two, one = whole % 100 + rest, whole % 10 + rest
     by_two, by_one, by_none = np.rint(two / 100), np.rint(one / 10), np.rint(rest)
     off_two, off_one = np.abs(two - 100 * by_two), np.abs(one - 10 * by_one)
     off_none = np.abs(rest - by_none)
-    is_15 = off_two < np.where(is_power, half / 2, half)
+    is_15 = off_two < half
     is_16 = off_one < half
     found = np.where(
         is_15, (two - 100 * by_two), np.where(is_16, one - 10 * by_one, rest - by_none)
@@ -76,7 +77,7 @@ def _digits(x: Any) -> tuple[Any, Any, Any]:
     sure_15 = np.abs(off_two - half) > _CLOSE
     sure_16 = (np.abs(off_one - half) > _CLOSE) & (np.abs(off_one - 5) > _CLOSE)
     sure_17 = np.abs(off_none - 0.5) > _CLOSE
-    is_sure = sure_15 & (is_15 | (~is_power & sure_16 & (is_16 | sure_17)))
+    is_sure = sure_15 & (is_15 | (sure_16 & (is_16 | sure_17)))
     return found, place - 4, is_sure & (found < 10**17)
 
 

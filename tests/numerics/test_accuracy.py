@@ -546,7 +546,7 @@ OTHERWISE = {
     "mvlgamma": "a sum of lgamma, whose row is here",
     "round": "a number rounds to an int; test_numbers",
     "sech_square": "the slope of tanh, with the row of which it is compared",
-    "erfc_ratio": "the slope of log_ndtr, with the row of which it is compared",
+    "erfc_ratio": "the slope of log_ndtr and part of erfcx, with the rows of which it is compared",
     "bessel_moment": "the slope of i0e and i1e, with the rows of which it is compared",
     "bessel_i": "the slope of i0 and i1, with the rows of which it is compared",
     "ndtri_slope": "the slope of ndtri, with the row of which it is compared",

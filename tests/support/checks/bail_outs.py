@@ -1,0 +1,143 @@
+"""The places of the compiler that give up, and the caches with a key, by the syntax tree; and the
+table bail_outs.toml, which names for each a test that reaches it.
+"""
+
+import ast
+import tomllib
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+
+from support.processes.house import HOUSE, MADE, ROOT, module_text, nodes
+
+TABLE = ROOT / "tests" / "support" / "programs" / "bail_outs.toml"
+GIVING_UP = {"Left", "NotCompilable", "Untranslatable"}
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+@dataclass(frozen=True)
+class Place:
+    """A place in the code: its name in the table, its file and its lines."""
+
+    name: str
+    file: str
+    lines: range
+
+
+@cache
+def texts() -> dict[str, str]:
+    paths = [p for p in sorted(HOUSE.rglob("*.py")) if p not in MADE]
+    return {p.relative_to(HOUSE).as_posix(): module_text(p) for p in paths}
+
+
+@cache
+def errors() -> frozenset[str]:
+    """The names of the errors that give up, with the classes made from them."""
+    bases = {
+        node.name: {base.id for base in node.bases if isinstance(base, ast.Name)}
+        for text in texts().values()
+        for node in nodes(text)
+        if isinstance(node, ast.ClassDef)
+    }
+    found = set(GIVING_UP)
+    while more := {name for name, of in bases.items() if of & found} - found:
+        found |= more
+    return frozenset(found)
+
+
+def bail_outs() -> list[Place]:
+    """Every call that makes an error that gives up, or code that raises one."""
+    names = errors()
+    return _places(lambda tree: _giving_up(tree, names))
+
+
+def keyed_caches() -> list[Place]:
+    """Every function that keeps its results by its arguments, and every entry that is put into a
+    dictionary of an object or a module where the same function looks for the same key.
+    """
+    return _places(_keyed)
+
+
+def table() -> dict[str, dict[str, str]]:
+    """The table: names of places and of the tests that reach them."""
+    return tomllib.loads(TABLE.read_text("utf-8"))
+
+
+def _places(find) -> list[Place]:
+    found = []
+    for file, text in texts().items():
+        counts: Counter[str] = Counter()
+        for function, says, node in _within(ast.parse(text), "", find):
+            name = f"{file}: {function}: {says}"
+            counts[name] += 1
+            number = f" ({counts[name]})" if counts[name] > 1 else ""
+            found.append(Place(name + number, file, range(node.lineno, node.end_lineno + 1)))
+    return found
+
+
+def _within(node: ast.AST, at: str, find) -> Iterator[tuple[str, str, ast.AST]]:
+    """What is found in a tree, each with the function where it stands."""
+    for says, found in find(node):
+        yield at, says, found
+    for child in ast.iter_child_nodes(node):
+        inner = (*FUNCTIONS, ast.ClassDef)
+        name = f"{at}.{child.name}".strip(".") if isinstance(child, inner) else at
+        yield from _within(child, name, find)
+
+
+def _giving_up(node: ast.AST, names: frozenset[str]) -> Iterator[tuple[str, ast.AST]]:
+    if not isinstance(node, ast.Call):
+        return
+    called = node.func
+    said = node.args[0] if node.args else None
+    is_error = isinstance(called, ast.Name) and called.id in names
+    if is_error or (isinstance(called, ast.Attribute) and called.attr == "refused"):
+        yield _text(said), node
+    elif isinstance(said, ast.Constant) and said.value == "Left":  # code that raises it
+        yield "Left", node
+
+
+def _text(node: ast.AST | None) -> str:
+    if isinstance(node, ast.JoinedStr):
+        return "".join(map(_text, node.values))
+    if isinstance(node, ast.FormattedValue):
+        return f"{{{ast.unparse(node.value)}}}"
+    if isinstance(node, ast.Constant):
+        return str(node.value)
+    return f"{{{ast.unparse(node)}}}" if node is not None else ""
+
+
+def _keyed(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
+    if not isinstance(node, FUNCTIONS):
+        return
+    given = [a.arg for a in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
+    for decorator in node.decorator_list:
+        made = decorator.func if isinstance(decorator, ast.Call) else decorator
+        if isinstance(made, ast.Name) and made.id in ("cache", "lru_cache") and given:
+            yield f"{node.name}({', '.join(given)})", node.body[-1]
+    local = {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and _is_store(n)} | {*given}
+    looked = {pair for n in ast.walk(node) for pair in _looked_up(n)}
+    for n in ast.walk(node):
+        for target in n.targets if isinstance(n, ast.Assign) else ():
+            if isinstance(target, ast.Subscript):
+                kept, key = ast.unparse(target.value), ast.unparse(target.slice)
+                if (kept, key) in looked and kept not in local:
+                    yield f"{kept}[{key}]", n
+
+
+def _is_store(node: ast.Name) -> bool:
+    return isinstance(node.ctx, ast.Store)
+
+
+def _looked_up(node: ast.AST) -> Iterator[tuple[str, str]]:
+    """What is looked for by `kept.get(key)`, `key in kept` or in a `try`."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        if node.func.attr == "get" and node.args:
+            yield ast.unparse(node.func.value), ast.unparse(node.args[0])
+    elif isinstance(node, ast.Compare) and isinstance(node.ops[0], (ast.In, ast.NotIn)):
+        yield ast.unparse(node.comparators[0]), ast.unparse(node.left)
+    elif isinstance(node, ast.Try):
+        for n in (n for statement in node.body for n in ast.walk(statement)):
+            if isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Load):
+                yield ast.unparse(n.value), ast.unparse(n.slice)

@@ -212,7 +212,7 @@ LOOKS: dict[tuple[str, str], Callable[[Any, Look], Drawn]] = {
     ("findings", "human"): _findings,
     ("findings", "plain"): _findings,
     ("graph", "tree"): _tree,
-    ("graph", "human"): _tree,
+    ("graph", "human"): _tree,  # for `print`
     ("graph", "dot"): _dot,
     ("graph", "mermaid"): _mermaid,
     ("graph", "svg"): _svg,

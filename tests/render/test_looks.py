@@ -4,6 +4,8 @@ import pytest
 
 import gradcli
 from gradcli.errors import GradError
+from gradcli.formats.writers.forms import VIEWS
+from gradcli.render.looks import LOOKS
 from gradcli.results import GradResult, GraphResult, Shown
 
 PROGRAM = gradcli.load("input x = 2.0\ny = x ** 2\ny")
@@ -82,3 +84,9 @@ def test_the_text_of_an_error_has_its_place():
     with pytest.raises(GradError) as without:
         PROGRAM.grad(of="q")
     assert str(without.value).startswith("--of names `q`")
+
+
+def test_each_view_is_drawn_in_the_forms_that_it_names():
+    named = {(view.name, form) for view in VIEWS.values() for form in view.drawn}
+    for_print = {("graph", "human")}  # which the command calls a tree
+    assert named | for_print == LOOKS.keys()

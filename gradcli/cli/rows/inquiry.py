@@ -18,7 +18,7 @@ from gradcli.cli.terminal.messages import Telling
 from gradcli.cli.terminal.progress import progress
 from gradcli.cli.terminal.terminal import print_message
 from gradcli.errors import Diagnostic, GradError
-from gradcli.formats.writers.forms import FORMS, Parts, parts_of
+from gradcli.formats.writers.forms import FORMS, ValueParts, parts_of
 from gradcli.limits import Limits, chosen
 
 if TYPE_CHECKING:
@@ -165,9 +165,10 @@ class Inquiry:
 
         look = self.look
 
-        def parts(result: Any) -> Parts:
+        def parts(result: Any) -> ValueParts:
             shown = finished(result)
-            return parts_of(shown.view, shown, look)
+            written: ValueParts = parts_of(shown.view, shown, look)
+            return written
 
         assert self.records is not None, "no --rows"
         asked = Question(query, settings, self.program, self.inputs, parts)

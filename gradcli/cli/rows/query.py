@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from gradcli.formats.writers.forms import Parts
+from gradcli.formats.writers.forms import ValueParts
 from gradcli.record import Record
 
 if TYPE_CHECKING:
@@ -45,4 +45,4 @@ class Question(Record):
     options: Options
     program: Program
     inputs: Mapping[str, Given]
-    parts: Callable[[Any], Parts]
+    parts: Callable[[Any], ValueParts]

@@ -11,7 +11,7 @@ from gradcli.formats.texts.delimited import cells, header
 from gradcli.formats.texts.json_text import diagnostic_json, json_object
 from gradcli.formats.texts.layouts import LAYOUTS, Layout, texts_of
 from gradcli.formats.texts.literal import numbers
-from gradcli.formats.writers.forms import Parts
+from gradcli.formats.writers.forms import ValueParts
 
 if TYPE_CHECKING:
     from gradcli.render.records import Padded
@@ -34,7 +34,7 @@ class Said(NamedTuple):
     json: dict[str, str]
 
     @classmethod
-    def of(cls, parts: Parts, kind: str) -> Said:
+    def of(cls, parts: ValueParts, kind: str) -> Said:
         """What is written of an answer with these parts."""
         if kind == "ndjson":
             return cls([], [], parts.json())

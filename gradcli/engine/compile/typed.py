@@ -1,7 +1,7 @@
 """The typed program: what is left of a program when everything known of it before a run is gone.
 
 It is structured code over values that are defined once: numbers of three types and arrays of known
-dtype and shape, the ops' own values on them (`Op.number`, `Op.array`), branches, loops, stacks of
+dtype and shape, the ops' own values on them (`Op.value`), branches, loops, stacks of
 values for what a pass back reads again. It knows no names, lists, tensors or functions; arrays are
 never changed. Derivatives of one are typed programs, too, so that
 they nest; a back end makes code of one and needs to know nothing else.

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from gradcli.formats.texts.json_text import array, json_object, warning_json
 from gradcli.formats.texts.literal import literal, quote
-from gradcli.formats.writers.forms import Parts
+from gradcli.formats.writers.forms import ValueParts
 from gradcli.results import Checked, GradcheckResult, Value
 
 _FIELDS = ("input", "order", "mode", "index", "analytic", "numeric", "error", "allowed", "passed")
@@ -20,7 +20,7 @@ def verdict(check: Checked) -> str:
     return check.note or ("ok" if check.passed else "FAIL")
 
 
-class ChecksParts(Parts):
+class ChecksParts(ValueParts):
     """Of one answer a record for each check; of a row among many whether it passed, and its worst
     check.
     """

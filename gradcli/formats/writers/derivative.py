@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from gradcli.formats.texts.fields import named
-from gradcli.formats.writers.forms import Parts
+from gradcli.formats.writers.forms import ValueParts
 from gradcli.results import Derivative, Several, Value
 
 
-class DerivativeParts(Parts):
+class DerivativeParts(ValueParts):
     """The result's value by its name, then the derivatives."""
 
     result: Derivative | Several

@@ -4,6 +4,7 @@ view what of a result, and in which forms.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib import import_module
@@ -15,29 +16,33 @@ if TYPE_CHECKING:
     from gradcli.results import Look, Value
 
 
-class Parts:
-    """What the forms write of a result, part by part; each view that is written has a class of
-    them, with the parts that its forms ask for.
+class Parts(ABC):
+    """The texts of a result that a form puts together; each view that is written has a class of
+    them. The view's forms say which: each form asks for one.
     """
 
     def __init__(self, result: Any, look: Look) -> None:
         self.result, self.look = result, look
 
+    @abstractmethod
+    def json(self) -> dict[str, str]:
+        """The fields of a JSON object, written."""
+
+
+class ValueParts(Parts):
+    """The parts of a result that is values by name."""
+
+    @abstractmethod
     def fields(self) -> Mapping[str, Value]:
         """The value by its name, then all else by its own."""
-        raise NotImplementedError
 
     def found(self) -> Mapping[str, Value]:
-        """What was asked for alone, by name."""
+        """The values that the question is about, by name."""
         return self.fields()
 
     def numbers(self) -> Iterable[Value]:
         """The values whose numbers are written one by one."""
         return self.found().values()
-
-    def json(self) -> dict[str, str]:
-        """The fields of a JSON object, written."""
-        raise NotImplementedError
 
     def records(self) -> Iterator[Sequence[str]]:
         """The names of the columns of a table, then its records."""
@@ -51,20 +56,9 @@ class Parts:
 
         return fields_plain(self.fields())
 
-    def annotations(self) -> str:
-        """Lines for GitHub's jobs."""
-        raise NotImplementedError
 
-    def diagnostics(self) -> str:
-        """A JSON object a line."""
-        raise NotImplementedError
-
-
-Whole: TypeAlias = Callable[[Parts, str], str | bytes]
-
-
-def _plain(parts: Parts, path: str) -> str:
-    return parts.lines()
+Whole: TypeAlias = Callable[[Any, str], str | bytes]
+"""Writes parts, of a class that has what the form asks for, for a file or "", standard output."""
 
 
 def _json(parts: Parts, path: str) -> str:
@@ -74,7 +68,7 @@ def _json(parts: Parts, path: str) -> str:
 
 
 def _table(form: str) -> Whole:
-    def whole(parts: Parts, path: str) -> str:
+    def whole(parts: Any, path: str) -> str:
         from gradcli.formats.texts.layouts import LAYOUTS
 
         layout = LAYOUTS[form]()
@@ -84,39 +78,31 @@ def _table(form: str) -> Whole:
     return whole
 
 
-def _raw(parts: Parts, path: str) -> str:
+def _raw(parts: ValueParts, path: str) -> str:
     from gradcli.formats.writers.raw import raw
 
     return raw(parts.numbers())
 
 
-def _npy(parts: Parts, path: str) -> bytes:
+def _npy(parts: ValueParts, path: str) -> bytes:
     from gradcli.formats.files.arrays import npy, one_array
 
     return npy(one_array(parts.found(), path))
 
 
-def _npz(parts: Parts, path: str) -> bytes:
+def _npz(parts: ValueParts, path: str) -> bytes:
     from gradcli.formats.files.arrays import npz
 
     return npz(parts.fields())
 
 
 def _arrow(form: str) -> Whole:
-    def whole(parts: Parts, path: str) -> bytes:
+    def whole(parts: ValueParts, path: str) -> bytes:
         from gradcli.formats.files.arrow import table_file
 
         return table_file(form, parts.fields())
 
     return whole
-
-
-def _github(parts: Parts, path: str) -> str:
-    return parts.annotations()
-
-
-def _diagnostics(parts: Parts, path: str) -> str:
-    return parts.diagnostics()
 
 
 class Form(Record):
@@ -160,7 +146,7 @@ FORMS = {
         Form("parquet", False, ".parquet", "", _arrow("parquet"), "parquet", ""),
         Form("arrow", False, ".arrow", "", _arrow("arrow"), "arrow", ""),
         Form("human", True, "", _TEXT, None, "human", "around"),
-        Form("plain", True, _TEXT, "", _plain, "", "around"),
+        Form("plain", True, _TEXT, "", lambda parts, path: parts.lines(), "", "around"),
         Form("tree", True, _TEXT, "", None, "", ""),
         Form("dot", True, ".dot", "", None, "", ""),
         Form("mermaid", True, ".mmd", "", None, "", ""),
@@ -168,8 +154,8 @@ FORMS = {
         Form("html", True, ".html", "", None, "", ""),
         Form("png", False, ".png", "", None, "", ""),
         Form("pdf", False, ".pdf", "", None, "", ""),
-        Form("github", True, "", "", _github, "", ""),
-        Form("diagnostics", False, "", "", _diagnostics, "", ""),
+        Form("github", True, "", "", lambda parts, path: parts.annotations(), "", ""),
+        Form("diagnostics", False, "", "", lambda parts, path: parts.diagnostics(), "", ""),
     )
 }
 
@@ -223,19 +209,18 @@ VIEWS = {
 }
 
 
-def parts_of(view: str, result: Any, look: Look) -> Parts:
+def parts_of(view: str, result: Any, look: Look) -> Any:
     """What is written of a result in a view."""
     return _kind(view)(result, look)
 
 
 @cache
-def _kind(view: str) -> type[Parts]:
+def _kind(view: str) -> Any:
     """The class of the parts of a view."""
     where = VIEWS[view].parts
     assert where is not None, f"`{view}` is drawn"
     module, name = where
-    found: type[Parts] = getattr(import_module(f"gradcli.formats.writers.{module}"), name)
-    return found
+    return getattr(import_module(f"gradcli.formats.writers.{module}"), name)
 
 
 def suffixes(forms: Sequence[str]) -> dict[str, str]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from gradcli.formats.texts.json_text import array, json_object, warning_json
 from gradcli.formats.texts.literal import literal, quote
-from gradcli.formats.writers.forms import Parts
+from gradcli.formats.writers.forms import ValueParts
 from gradcli.results import Value
 from gradcli.views import Break, Curve, PlotResult
 
 
-class CurvesParts(Parts):
+class CurvesParts(ValueParts):
     """Vectors of one length, which tables have as columns."""
 
     result: PlotResult

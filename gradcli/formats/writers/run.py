@@ -6,11 +6,11 @@ from collections.abc import Iterable
 
 from gradcli.errors import Diagnostic, UsageError
 from gradcli.formats.texts.fields import named
-from gradcli.formats.writers.forms import Parts
+from gradcli.formats.writers.forms import ValueParts
 from gradcli.results import RunResult, Value
 
 
-class RunParts(Parts):
+class RunParts(ValueParts):
     """The result alone."""
 
     result: RunResult
@@ -75,4 +75,4 @@ class NamesParts(RunParts):
         return self.result.values.values()
 
     def _values(self) -> str:
-        return Parts.lines(self)
+        return ValueParts.lines(self)

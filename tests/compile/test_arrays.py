@@ -38,7 +38,7 @@ def test_code_gives_the_answer_of_a_run(name):
     program, at = load(HEAD + PROGRAMS[name]), [*PROGRAMS].index(name)
     for question in ["grad", [*ASKED][1 + at % 3]]:
         run, code = both(program, question, **ASKED[question])
-        assert run == code or (question == "jvp" and "hangs on the way" in code)
+        assert run == code or (question == "jvp" and "depends on the path" in code)
 
 
 @pytest.mark.long
@@ -46,7 +46,7 @@ def test_code_gives_the_answer_of_a_run(name):
 def test_all_answers(question):
     for text in PROGRAMS.values():
         run, code = both(load(HEAD + text), question, **ASKED[question])
-        assert run == code or (question == "jvp" and "hangs on the way" in code), text
+        assert run == code or (question == "jvp" and "depends on the path" in code), text
 
 
 QUICK = ["parts", "a softmax", "a sum of a view", "a branch", "items", "a param", "mixed",
@@ -206,7 +206,7 @@ def test_constants_and_what_is_saved(text):
 
 
 def test_no_derivative_lies_backwards_in_memory():
-    """A sum hangs on the order of what it adds up."""
+    """A sum depends on the order of what it adds up."""
     pull = "torch.autograd.functional.vjp(lambda p: p.cumsum(0) * t, t, ones(4, 5, 5))[1]"
     text = f"k = x.reshape(4, 5, 5)\nt = k * 2\nd = {pull}\n"
     run = load(f"{HEAD}{text}d.stride()").run(**GIVEN)
@@ -379,7 +379,7 @@ def test_questions_that_many_values_are_asked_of(cli):
 
 
 def test_what_shared_memory_would_put_in_another_order():
-    """What is made of tensors that lie in columns does, too, and its sum hangs on that."""
+    """What is made of tensors that lie in columns does, too, and its sum depends on that."""
     text = (
         f"{HEAD}v = x[:72].view(8, 9)\nif b > 2:\n    w = x[:72].view(9, 8) * 2\nelse:\n"
         "    w = b * v.T\n(exp(-w * w) + w).sum()"

@@ -325,8 +325,8 @@ REFUSED = {
     "v, pull = vjp(lambda t: exp(t) * sin(t) if t > b else t, x)\ny = 0.0\nfor i in range(n + 99):\n"
     "    y = y + pull(1.0)[0]\ny": "a cotangent is pulled in another branch or loop",
     "f = lambda t: t ** 3\nhessian(f, argnums=(0, 0))(x)": "a derivative by one argument twice",
-    "torch.autograd.functional.jacobian(sin, x, strict=True)": "a derivative with options that hang "
-    "on the way",
+    "torch.autograd.functional.jacobian(sin, x, strict=True)": "a derivative with options that depend "
+    "on the path",
 }
 
 

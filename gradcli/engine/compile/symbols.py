@@ -106,7 +106,7 @@ class Builder:
             return self.on_arrays(op, args, params)
         dtype = op.statics.dtype(*args, **params) if callable(op.statics.dtype) else None
         if dtype not in _TYPES:
-            raise NotCompilable(f"the type of `{op.name}` hangs on its values", self.span)
+            raise NotCompilable(f"the type of `{op.name}` depends on its values", self.span)
         target = self.value(_TYPES[dtype])
         self._noted(target, args)
         self.add(Do(self.span, target, op.name, tuple(map(argument, args)), tuple(params.items())))

@@ -95,7 +95,7 @@ def _product(op: Any, partial: Any) -> Product:
 
 
 def _lie_alike(g: Any, p: Any) -> bool:
-    """Whether the product would lie in memory as g does: what is added up later hangs on that."""
+    """Whether the product would lie in memory as g does: what is added up later depends on that."""
     return g.ndim < 2 or g.strides == p.strides or g.flags.c_contiguous  # type: ignore[no-any-return]
 
 

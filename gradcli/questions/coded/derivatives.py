@@ -174,7 +174,7 @@ class LoweredDerivatives(Lowered):
         if all(x is True for x in found.absent[: self.width]):
             self.unused = [*self.names]
         elif self.width > 1 and all(x is not False for x in found.absent[: self.width]):
-            raise NotCompilable("whether the result depends on the input hangs on the way")
+            raise NotCompilable("whether the result depends on the input depends on the path")
         return certain(found) if self.width == 1 else found.program
 
     def _connected(self, program: Program) -> Program:
@@ -195,7 +195,7 @@ class LoweredDerivatives(Lowered):
         """
         several = [x for x in absent[: self.width] if x is not True]
         if len(several) > 1 and not all(x is False for x in several):
-            raise NotCompilable("which items of the result move hangs on the way")
+            raise NotCompilable("which items of the result move depends on the path")
         self._added = len(several) > 1
 
     def stacked(self, numbers: Sequence[Any]) -> Any:

@@ -227,7 +227,7 @@ class _Echo:
 
 
 def _key(question: str, request: Request) -> Key:
-    """What code hangs on: another request with the same has the same code."""
+    """What code depends on: another request with the same has the same code."""
     wrt = request.wrt if request.wrt is None or isinstance(request.wrt, str) else (*request.wrt,)
     return (
         *(question, frozenset(request.shapes.items()), wrt, request.of, request.mode),

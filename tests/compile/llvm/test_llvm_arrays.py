@@ -68,7 +68,7 @@ def test_programs_that_have_code_of_any_kind(first):
     for name, text in islice(PROGRAMS.items(), first, None, 8):
         for question in ASKED if first else ["grad", "hvp"]:
             run, code = both(load(HEAD + text), question, **ASKED[question])
-            assert run == code or "hangs on the way" in code, (name, question)
+            assert run == code or "depends on the path" in code, (name, question)
 
 
 @pytest.mark.parametrize("size", [1, 7, 9, 512, 513, 70_001])
@@ -167,7 +167,7 @@ def test_random_programs(first, monkeypatch):
         question = ("grad", "jvp", "hvp", "grad")[seed % 4]
         dots = {"tangents": {"x": given["x"][::-1], "b": 1.0}}
         run, code = both(program, question, given, **({} if question == "grad" else dots))
-        assert run == code or "hangs on the way" in code, writer.lines
+        assert run == code or "depends on the path" in code, writer.lines
 
 
 @pytest.mark.long

@@ -169,7 +169,7 @@ class Binding:
         if not is_known(default):
             if i.type is None and i.kind != "param" and isinstance(default, (Cell, Symbol)):
                 return default
-            raise self._trace.refused(f"the default of `{i.name}` hangs on other inputs")
+            raise self._trace.refused(f"the default of `{i.name}` depends on other inputs")
         bound = self._inputs.bind(i, default)
         if not isinstance(bound, Tensor):
             return bound

@@ -36,7 +36,7 @@ from gradcli.engine.ops.catalog import ops
 from gradcli.errors import GradError
 from gradcli.record import Record
 
-_UNKNOWN = Conflict("whether an argument is differentiated by hangs on the way")
+_UNKNOWN = Conflict("whether an argument is differentiated by depends on the path")
 _SAVED = Conflict("a result that is marked as not differentiable is saved")
 
 

@@ -227,7 +227,7 @@ def _tree(value: Any, numbers: list[Operand]) -> Tree:
     """What a value is made of; its numbers are added to the others."""
     if isinstance(value, Cell) and (value.leaf or value.grad is not None):
         if isinstance(value.grad, Conflict) or value.visible is None:
-            raise NotCompilable("whether a tensor has a gradient hangs on the way")
+            raise NotCompilable("whether a tensor has a gradient depends on the path")
         found = _leaf(value, numbers)
         grad = None if value.grad is None else _leaf(value.grad, numbers)
         return Trained(found, value.leaf, grad)

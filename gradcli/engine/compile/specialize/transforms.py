@@ -185,7 +185,7 @@ class Transforms:
     def _left(self, found: Tree, create_graph: Any = False, strict: Any = False) -> Tree:
         """What the program gets: constants unless the graph is asked for."""
         if not is_known((create_graph, strict)) or strict:
-            raise self._trace.refused("a derivative with options that hang on the way")
+            raise self._trace.refused("a derivative with options that depend on the path")
         return found if create_graph else mapped(self._constant, found)
 
     def _constant(self, value: Any) -> Any:

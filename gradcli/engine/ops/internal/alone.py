@@ -87,7 +87,7 @@ def _dtype(*args: Any, of: str, wide: Sequence[bool], known: Known = ()) -> Any:
 
 @cache
 def stands_alone(of: str, wide: Sequence[bool], known: Known) -> bool:
-    """Whether what an op on arrays gives an element hangs on none of those beside it, nor on its
+    """Whether what an op on arrays gives an element depends on none of those beside it, nor on its
     place, with the functions that NumPy has on this machine.
     """
     numbers = [_TRIED[i:] + _TRIED[:i] for i in range(len(wide))]

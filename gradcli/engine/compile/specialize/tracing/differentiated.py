@@ -298,7 +298,7 @@ class Followed:
         """Whether its derivatives may be differentiated again."""
         if self._may_be_connected and not self._is_connected:
             raise self._trace.refused(
-                "whether a derivative is differentiated again hangs on the way"
+                "whether a derivative is differentiated again depends on the path"
             )
         return self._is_connected
 
@@ -337,10 +337,10 @@ class Followed:
         differentiated again, may give a zero of the other sign.
         """
         if isinstance(dot, Symbol):
-            self._trace.leave(ops.eq(dot, 0.0), "it hangs on the way what is differentiated again")
+            self._trace.leave(ops.eq(dot, 0.0), "what is differentiated again depends on the path")
         elif isinstance(out, Symbol):
             raise self._trace.refused(
-                "whether a derivative is differentiated again hangs on the way"
+                "whether a derivative is differentiated again depends on the path"
             )
 
     def linked(self, dots: Sequence[Any], outs: Sequence[Any]) -> list[Any]:
@@ -358,7 +358,7 @@ class Followed:
         return found
 
     def _is_linked(self, dot: Any, out: Any) -> bool | None:
-        """Whether a tangent has a graph as far as its result has one; None if that hangs on the
+        """Whether a tangent has a graph as far as its result has one; None if that depends on the
         way.
         """
         trace = self._trace
@@ -375,7 +375,7 @@ class Followed:
         program = self._program(self._body, (*map(operand, dots), *self._results))
         nodes = [v for v in program.inputs if trace.nodes(v).may]
         if not all(trace.connections.is_node(trace.nodes(v)) for v in nodes):
-            raise trace.refused("whether a tangent is a constant hangs on the way")
+            raise trace.refused("whether a tangent is a constant depends on the path")
         made = told(program, nodes, len(dots))
         copier = self._copier(made, ())
         self._replace(copier.body(made.block.body))

@@ -280,7 +280,7 @@ class Graph:
         for number, slope, absent in zip(points, slopes, made.absent, strict=True):
             is_absent = copier.operand(absent)
             if isinstance(is_absent, Value):
-                why = "whether a leaf gets a gradient hangs on the way"
+                why = "whether a leaf gets a gradient depends on the path"
                 trace.leave(trace.known(is_absent), why)
             elif is_absent:
                 continue

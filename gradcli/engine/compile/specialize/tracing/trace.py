@@ -266,7 +266,7 @@ class Trace(Builder):
                 return "float" if exponent < 0 else "int"
             self.leave(ops.lt(exponent, 0), "a power of ints with a negative exponent is a float")
             return "int"
-        raise self.refused(f"the type of `{op.name}` hangs on its values")
+        raise self.refused(f"the type of `{op.name}` depends on its values")
 
     def _on_tensors(self, op: Op, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
         if op.value.body is not None:

@@ -134,7 +134,8 @@ class Op(Entry):
     Fields:
         name, aliases: the built-in's names.
         args: names of the arguments that are tensors or numbers, PyTorch's; "weight=None" may be
-            left out, "*tensors" is any number of them (given as one list, too).
+            left out, "*tensors" is any number of them (given as one list, too). An entry that names
+            none has one, "input"; hosts and constants then have none.
         params: static parameters by name with their defaults; a first "*size" takes several.
         order: the names of arguments and parameters as they stand in a call by place, if the
             arguments do not come first: `scatter(input, dim, index, src)`.
@@ -387,23 +388,28 @@ class Op(Entry):
         return f"<op {self.name}>"
 
 
-def op(name: str, **fields: Any) -> Op:
+_ONE_ARGUMENT = ("input",)
+
+
+def op(name: str, *, args: Sequence[str] = _ONE_ARGUMENT, **fields: Any) -> Op:
     """An op that writes its rules for both modes."""
-    return Op(name, **fields)
+    return Op(name, args=args, **fields)
 
 
-def elementwise(name: str, **fields: Any) -> Op:
+def elementwise(name: str, *, args: Sequence[str] = _ONE_ARGUMENT, **fields: Any) -> Op:
     """An op that works on each element by itself: its partials give both modes."""
     fields.setdefault("inplace", True)
-    return Op(name, **fields)
+    return Op(name, args=args, **fields)
 
 
-def composite(name: str, body: Callable[..., Any], **fields: Any) -> Op:
+def composite(
+    name: str, body: Callable[..., Any], *, args: Sequence[str] = _ONE_ARGUMENT, **fields: Any
+) -> Op:
     """An op made of other ops: `body(*args, **params)` calls them, so its derivatives are theirs.
 
     The arguments are numbers, plain arrays or tensors (a program's lists have become tensors).
     """
-    return Op(name, body=body, **fields)
+    return Op(name, body=body, args=args, **fields)
 
 
 def host(name: str, call: Callable[..., Any], **fields: Any) -> Op:

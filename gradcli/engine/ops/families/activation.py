@@ -37,9 +37,7 @@ relu: Op = elementwise(
     "relu",
     exact=True,
     guards=("out",),
-    args=("input",),
     doc="max(x, 0). The derivative at 0 is 0.",
-    source="definition",
     number=lambda x: type(x)(0) if x <= 0 else x,
     array=lambda x: np.maximum(x, np.zeros((), dtype_of(x))),
     chooses=True,
@@ -62,10 +60,8 @@ def _clip_number(x: Any, low: float, high: float) -> Any:
 
 relu6: Op = elementwise(
     "relu6",
-    args=("input",),
     node="HardtanhBackward0",
     doc="min(max(x, 0), 6). The derivatives at 0 and at 6 are 0.",
-    source="definition",
     number=lambda x: _clip_number(+x, 0, 6),
     array=lambda x: np.clip(x, 0, 6),
     dtype=counted,
@@ -84,10 +80,8 @@ def _ends(x: Any, low: Any, high: Any) -> tuple[Any, Any]:
 
 hardtanh: Op = elementwise(
     "hardtanh",
-    args=("input",),
     params={"min_val": -1.0, "max_val": 1.0},
     doc="The input brought into min_val ... max_val. The derivatives at both are 0.",
-    source="definition",
     number=lambda x, min_val=-1.0, max_val=1.0: _clip_number(+x, *_ends(x, min_val, max_val)),
     array=lambda x, min_val=-1.0, max_val=1.0: np.clip(x, *_ends(x, min_val, max_val)),
     dtype=counted,
@@ -105,10 +99,8 @@ def _leaky(x: Any, negative_slope: Any) -> Any:
 
 leaky_relu: Op = elementwise(
     "leaky_relu",
-    args=("input",),
     params={"negative_slope": 0.01},
     doc="x where x is positive, else x * negative_slope. The derivative at 0 is the slope.",
-    source="definition",
     number=lambda x, negative_slope=0.01: float(x) if x > 0 else float(x * negative_slope),
     array=lambda x, negative_slope=0.01: np.where(
         np.greater(x, 0), x, np.multiply(x, float(negative_slope))
@@ -162,9 +154,7 @@ prelu: Op = composite(
 
 hardsigmoid: Op = elementwise(
     "hardsigmoid",
-    args=("input",),
     doc="(x + 3) / 6 brought into 0 ... 1. The derivatives at -3 and 3 are 0.",
-    source="definition",
     number=lambda x: _clip_number(float(x) + 3.0, 0.0, 6.0) / 6.0,
     array=lambda x: np.clip(floats(x) + 3.0, 0.0, 6.0) / 6.0,
     dtype=floating,
@@ -183,9 +173,7 @@ def _hardswish_slope(x: Any) -> Any:
 
 hardswish: Op = elementwise(
     "hardswish",
-    args=("input",),
     doc="x times hardsigmoid(x). The derivatives at -3 and 3 are 0 and 1.",
-    source="definition",
     number=lambda x: (
         float(x) * _clip_number(float(x) + 3.0, 0.0, 6.0) / 6.0
         if x > -3
@@ -206,10 +194,8 @@ hardswish: Op = elementwise(
 
 hardshrink: Op = elementwise(
     "hardshrink",
-    args=("input",),
     params={"lambd": 0.5},
     doc="x where its size is above lambd, else 0.",
-    source="definition",
     number=lambda x, lambd=0.5: x if not -lambd <= x <= lambd else type(x)(0),
     array=lambda x, lambd=0.5: np.where(
         np.less_equal(np.abs(x), lambd), np.zeros((), dtype_of(x)), x
@@ -234,10 +220,8 @@ def _softshrink(x: Data, lambd: float = 0.5) -> Data:
 
 softshrink: Op = elementwise(
     "softshrink",
-    args=("input",),
     params={"lambd": 0.5},
     doc="x moved towards 0 by lambd, 0 within -lambd ... lambd.",
-    source="definition",
     number=_softshrink_number,
     array=_softshrink,
     dtype=floating,
@@ -266,10 +250,8 @@ def _threshold(x: Data, threshold: Any, value: Any) -> Data:
 
 threshold: Op = elementwise(
     "threshold",
-    args=("input",),
     params={"threshold": REQUIRED, "value": REQUIRED},
     doc="x where it is above the threshold, else `value`.",
-    source="definition",
     number=_threshold_number,
     array=_threshold,
     chooses=True,
@@ -305,7 +287,6 @@ def _gated(x: Any, dim: Any) -> Any:
 glu: Op = composite(
     "glu",
     _gated,
-    args=("input",),
     params={"dim": -1},
     node="GluBackward0",
     doc="a sigmoid(b), where a and b are the halves of the input along the dimension `dim`.",

@@ -206,7 +206,6 @@ div: Op = elementwise(
 neg: Op = elementwise(
     "neg",
     exact=True,
-    args=("input",),
     aliases=("negative",),
     doc="The negative -input.",
     infix=("-", 8),
@@ -221,7 +220,6 @@ neg: Op = elementwise(
 positive: Op = composite(
     "positive",
     lambda x: ieee.positive(x) if type(x) in NUMBERS else x,
-    args=("input",),
     doc="The operand itself, +input.",
     number=ieee.positive,
     array=lambda x: x,
@@ -302,7 +300,6 @@ pow_: Op = elementwise(
 square: Op = elementwise(
     "square",
     exact=True,
-    args=("input",),
     doc="Square of input.",
     source="product rule",
     number=ieee.square,
@@ -318,7 +315,6 @@ square: Op = elementwise(
 sqrt: Op = elementwise(
     "sqrt",
     exact=True,
-    args=("input",),
     doc="Square root of input; nan below 0. Its derivative 1 / (2 sqrt(input)) is inf at 0.",
     number=ieee.sqrt,
     array=real("sqrt"),
@@ -331,7 +327,6 @@ sqrt: Op = elementwise(
 
 rsqrt: Op = elementwise(
     "rsqrt",
-    args=("input",),
     doc="1 / sqrt(input); inf at 0, nan below. Its derivative is -1/2 input ** (-3/2).",
     number=ieee.rsqrt,
     array=_rsqrt,
@@ -345,7 +340,6 @@ rsqrt: Op = elementwise(
 reciprocal: Op = elementwise(
     "reciprocal",
     exact=True,
-    args=("input",),
     doc="1 / input. Its derivative -1 / input ** 2 is -inf at 0.",
     number=ieee.reciprocal,
     array=_reciprocal,
@@ -359,7 +353,6 @@ reciprocal: Op = elementwise(
 abs_: Op = elementwise(
     "abs",
     exact=True,
-    args=("input",),
     aliases=("absolute",),
     doc="Absolute value of input. Its derivative at 0 is 0.",
     source="midpoint of the subdifferential at 0",
@@ -379,7 +372,6 @@ abs_: Op = elementwise(
 sign: Op = elementwise(
     "sign",
     exact=True,
-    args=("input",),
     doc="1, -1 or 0, as input is above, below or 0. Its derivative is 0 everywhere.",
     number=ieee.sign,
     array=_sign,

@@ -45,7 +45,6 @@ def _repeat(x: Any, repeats: Any) -> Any:
 repeat: Op = composite(
     "repeat",
     _repeat,
-    args=("input",),
     params={"*repeats": REQUIRED},
     node="RepeatBackward0",
     doc="The input repeated so many times along each dimension; further counts in front make new "
@@ -73,7 +72,6 @@ def _tile(x: Any, dims: Any) -> Any:
 tile: Op = composite(
     "tile",
     _tile,
-    args=("input",),
     params={"*dims": REQUIRED},
     node="RepeatBackward0",
     doc="The input repeated so many times along each dimension, counted from the last.",
@@ -132,7 +130,6 @@ repeat_interleave: Op = composite(
     "repeat_interleave",
     _interleaved,
     layout=in_order,
-    args=("input",),
     params={"repeats": REQUIRED, "dim": None, "output_size": None},
     doc="Each element of the dimension `dim` (of the flattened input without it) so many times in "
     "a row; `repeats` is one count or one for each.",
@@ -165,7 +162,6 @@ def _flipped(name: str, dim: int, meaning: str) -> Op:
     return composite(
         name,
         flipped,
-        args=("input",),
         doc=f"The input with its {meaning} in reverse order.",
         source="PyTorch: flip",
         samples=lambda: (
@@ -220,7 +216,6 @@ def _roll_shape(x: Shape, shifts: Any, dims: Any) -> Shape:
 
 roll: Op = op(
     "roll",
-    args=("input",),
     params={"shifts": REQUIRED, "dims": None},
     doc="The elements moved on by so many places along the dimensions `dims` (of the flattened "
     "input without them); what leaves at the end comes in at the start.",
@@ -268,7 +263,6 @@ def _turned(x: Any, k: Any, dims: Any) -> Any:
 rot90: Op = composite(
     "rot90",
     _turned,
-    args=("input",),
     params={"k": 1, "dims": (0, 1)},
     node="Rot90Backward0",
     doc="The input turned by k quarter turns from the first of `dims` to the second.",
@@ -392,7 +386,6 @@ pad: Op = composite(
     _padded,
     shape=_padded_shape,
     dtype=of_first,
-    args=("input",),
     params={"pad": REQUIRED, "mode": "constant", "value": None},
     node=_pad_node,
     doc="The input with margins: `pad` holds, from the last dimension on, how much comes before "

@@ -369,7 +369,6 @@ def _nan_to_num(x: Data, nan: Any = 0.0, posinf: Any = None, neginf: Any = None)
 
 nan_to_num: Op = elementwise(
     "nan_to_num",
-    args=("input",),
     params={"nan": 0.0, "posinf": None, "neginf": None},
     doc="input with nan, inf and -inf replaced, infinities by the largest finite numbers if not "
     "told otherwise. The derivative there is 0.",

@@ -101,7 +101,6 @@ def _kind(name: str, number: Callable[..., bool], array: Any, doc: str, **fields
     """An element-wise test of one operand."""
     return elementwise(
         name,
-        args=("input",),
         doc=doc,
         number=number,
         array=array,
@@ -224,7 +223,6 @@ _invert_number, _invert_array = _bits("~", lambda x: not x if type(x) is bool el
 
 bitwise_not: Op = elementwise(
     "bitwise_not",
-    args=("input",),
     doc="The opposite of a bool, the bits of an int turned over, ~input.",
     number=_invert_number,
     array=_invert_array,

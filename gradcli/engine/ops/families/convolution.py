@@ -352,7 +352,6 @@ def _max_op(rank: int, what: str) -> Op:
         name,
         _max_pooled(rank, name),
         guards=("input",),
-        args=("input",),
         params=_MAX,
         node="MaxPool2DWithIndicesBackward0" if rank == 2 else None,
         doc=f"Largest element in each window of {what}, windows `stride` apart (their size without "
@@ -430,7 +429,6 @@ def _average_op(rank: int, what: str, more: dict[str, Any]) -> Op:
         name,
         _averaged(rank, name),
         guards=("input",),
-        args=("input",),
         params=params,
         node="AvgPool2DBackward0" if rank == 2 else None,
         doc=f"Mean of each window of {what}, windows `stride` apart (their size without it). "

@@ -71,7 +71,6 @@ def _backwards(x: Any, dim: Any) -> Any:
 
 cumsum: Op = op(
     "cumsum",
-    args=("input",),
     params=_PARAMS,
     doc="Running sum along the dimension `dim`: each element is the sum of those up to it.",
     source="a linear map; the cotangent goes back by its transpose, the running sum from the end",
@@ -130,7 +129,6 @@ def _cumprod_push(dot: Any, out: Any, x: Any, dim: Any, dtype: Any = None) -> An
 cumprod: Op = op(
     "cumprod",
     guards=("input", "out"),
-    args=("input",),
     params=_PARAMS,
     doc="Running product along the dimension `dim`. Its derivatives are exact with zeros among the "
     "elements, at every order.",
@@ -177,7 +175,6 @@ def _running_op(name: str, word: str) -> Op:
     return op(
         name,
         ties=True,
-        args=("input",),
         params={"dim": REQUIRED},
         fields=("values", "indices"),
         guards=("input", "indices"),
@@ -257,7 +254,6 @@ def _log_sums_push(dot: Any, out: Any, x: Any, dim: Any) -> Any:
 
 logcumsumexp: Op = op(
     "logcumsumexp",
-    args=("input",),
     params={"dim": REQUIRED},
     doc="Logarithm of the running sum of e ** input along the dimension `dim`, without overflow. "
     "Where all elements so far are -inf the derivative is 0.",

@@ -43,7 +43,6 @@ cholesky: Op = composite(
     _cholesky,
     aliases=("linalg_cholesky",),
     layout=in_columns,
-    args=("input",),
     params={"upper": False},
     doc="Lower triangular L with L L^T = A for a symmetric positive-definite A, or with "
     f"`upper=True` U = L^T; any other A is an error. {_SYMMETRIC}",
@@ -95,7 +94,6 @@ cholesky_inverse: Op = composite(
     "cholesky_inverse",
     _cholesky_inverse,
     layout=in_columns,
-    args=("input",),
     params={"upper": False},
     node="CholeskyInverseBackward0",
     doc="Inverse of A from its Cholesky factor, lower or with `upper=True` upper.",
@@ -172,7 +170,6 @@ svd: Op = composite(
     "svd",
     _svd,
     layout=[in_columns, in_order, in_order],
-    args=("input",),
     params={"some": True, "compute_uv": True},
     fields=("U", "S", "V"),
     doc="Singular value decomposition A = U diag(S) V^T, as the fields `U`, `S`, `V`. "
@@ -254,12 +251,10 @@ qr: Op = composite(
     "qr",
     lambda a, some=True: Fields("qr", ("Q", "R"), _qr_parts(a, not some)),
     layout=in_columns,
-    args=("input",),
     params={"some": True},
     fields=("Q", "R"),
     node="LinalgQrBackward0",
     doc=f"{_QR}; with `some=False` Q is square.",
-    source="definition",
     samples=lambda: (
         sample([[1.0, 2.0], [3.0, 4.0]]),
         sample([[1.0, 2.0], [3.0, 4.0], [0.5, -1.0]]),
@@ -277,7 +272,6 @@ linalg_qr: Op = composite(
     fields=("Q", "R"),
     node="LinalgQrBackward0",
     doc=f"{_QR}; `mode='complete'` gives a square Q, `mode='r'` no Q.",
-    source="definition",
     samples=lambda: (
         sample([[1.0, 2.0], [3.0, 4.0], [0.5, -1.0]]),
         sample([[1.0, 2.0], [3.0, 4.0]], mode="complete"),

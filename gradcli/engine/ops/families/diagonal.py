@@ -50,7 +50,6 @@ def _diagonal(x: Data, offset: Any, dim1: Any, dim2: Any) -> Data:
 
 diagonal: Op = op(
     "diagonal",
-    args=("input",),
     params=_PLANE,
     doc="The diagonal of the matrices in the dimensions `dim1` and `dim2`, which go away; it comes "
     "as the last dimension. `offset` counts diagonals to the right.",
@@ -118,7 +117,6 @@ def _embedded(x: Any, offset: Any, dim1: Any, dim2: Any) -> Any:
 diag_embed: Op = composite(
     "diag_embed",
     _embedded,
-    args=("input",),
     params={"offset": 0, "dim1": -2, "dim2": -1},
     doc="Square matrices in the dimensions `dim1` and `dim2` with the last dimension of the input "
     "on their diagonal number `offset`, and zeros elsewhere.",
@@ -148,7 +146,6 @@ def _diag(x: Any, diagonal: Any) -> Any:
 diag: Op = composite(
     "diag",
     _diag,
-    args=("input",),
     params={"diagonal": 0},
     node=lambda args, params: (
         "DiagonalBackward0_copy" if len(shape_of(args[0])) == 2 else "DiagEmbedBackward0"
@@ -168,7 +165,6 @@ diag: Op = composite(
 diagflat: Op = composite(
     "diagflat",
     lambda x, offset: _embedded(ops.reshape(x, shape=(-1,)), offset, 0, 1),
-    args=("input",),
     params={"offset": 0},
     doc="The matrix that has the elements of the input, in their order, on its diagonal.",
     source="PyTorch: diagflat",
@@ -182,10 +178,8 @@ diagflat: Op = composite(
 trace: Op = composite(
     "trace",
     lambda x: ops.sum(ops.diagonal(_matrix(x), **_PLANE)),
-    args=("input",),
     node="TraceBackward0",
     doc="Sum of the diagonal of a matrix.",
-    source="definition",
     samples=lambda: (
         sample([[1.0, 2.0], [3.0, 4.0]]),
         sample([[1.0, 2.0, 5.0], [3.0, 4.0, 6.0]]),
@@ -214,7 +208,6 @@ def _triangle(name: str, meaning: str) -> Op:
 
     entry: Op = op(
         name,
-        args=("input",),
         params={"diagonal": 0},
         doc=f"The matrices in the last two dimensions with zeros {meaning} the diagonal, or the "
         "one that lies `diagonal` places to the right of it.",

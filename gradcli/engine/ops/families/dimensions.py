@@ -42,7 +42,6 @@ unflatten: Op = composite(
     "unflatten",
     _unflatten,
     view=True,
-    args=("input",),
     params={"dim": REQUIRED, "sizes": REQUIRED},
     doc="The input with the dimension `dim` taken apart into dimensions of the given sizes, of "
     "which one may be -1.",
@@ -63,7 +62,6 @@ ravel: Op = composite(
     lambda x: ops.reshape(ops.contiguous(x), shape=(-1,)),
     shape=lambda x: (prod(x),),
     view=True,
-    args=("input",),
     doc="The elements in their order, as a vector.",
     source=_VIEW,
     samples=lambda: (
@@ -93,7 +91,6 @@ movedim: Op = composite(
     _moved,
     view=True,
     aliases=("moveaxis",),
-    args=("input",),
     params={"source": REQUIRED, "destination": REQUIRED},
     doc="The input with the dimensions `source` moved to the places `destination`; the others keep "
     "their order.",

@@ -73,7 +73,6 @@ def _logit(x: Data, eps: float | None = None) -> Data:
 
 exp: Op = elementwise(
     "exp",
-    args=("input",),
     doc="e ** input.",
     source="DLMF 4.20 and 4.2.19: the exponential is its own derivative",
     number=ieee.exp,
@@ -87,7 +86,6 @@ exp: Op = elementwise(
 
 exp2: Op = elementwise(
     "exp2",
-    args=("input",),
     doc="2 ** input. Its derivative is 2 ** input log(2).",
     number=ieee.exp2,
     array=real("exp2"),
@@ -101,7 +99,6 @@ exp2: Op = elementwise(
 expm1: Op = elementwise(
     "expm1",
     guards=("out",),
-    args=("input",),
     doc="e ** input - 1, exact for small input. Its derivative is taken from the input, as "
     "expm1(input) + 1, PyTorch's way, loses all digits below -37.",
     number=ieee.expm1,
@@ -117,7 +114,6 @@ expm1: Op = elementwise(
 
 log: Op = elementwise(
     "log",
-    args=("input",),
     doc="Natural logarithm of input; nan below 0. Its derivative 1 / input is inf at 0, and nan "
     "where the value is, where PyTorch has 1 / input.",
     source="DLMF 4.2.18",
@@ -136,7 +132,6 @@ log: Op = elementwise(
 
 log2: Op = elementwise(
     "log2",
-    args=("input",),
     doc="Logarithm of input to the base 2. Its derivative is 1 / (input log(2)).",
     number=ieee.log2,
     array=real("log2"),
@@ -149,7 +144,6 @@ log2: Op = elementwise(
 
 log10: Op = elementwise(
     "log10",
-    args=("input",),
     doc="Logarithm of input to the base 10. Its derivative is 1 / (input log(10)).",
     number=ieee.log10,
     array=real("log10"),
@@ -162,7 +156,6 @@ log10: Op = elementwise(
 
 log1p: Op = elementwise(
     "log1p",
-    args=("input",),
     doc="log(1 + input), exact for small input. Its derivative is 1 / (1 + input).",
     number=ieee.log1p,
     array=real("log1p"),
@@ -264,7 +257,6 @@ xlog1py: Op = elementwise(
 
 entr: Op = elementwise(
     "entr",
-    args=("input",),
     node="SpecialEntrBackward0",
     doc="Entropy -input log(input); 0 at 0, -inf below. Its derivative is -log(input) - 1.",
     source="product rule",
@@ -281,7 +273,6 @@ entr: Op = elementwise(
 sigmoid: Op = elementwise(
     "sigmoid",
     guards=("out",),
-    args=("input",),
     aliases=("expit",),
     doc="1 / (1 + e ** -input). Its derivative sigmoid(input) sigmoid(-input) is exact also where "
     "1 - sigmoid(input), PyTorch's way, has lost all digits.",
@@ -306,7 +297,6 @@ def _logit_slope(out: Any, x: Any, eps: float | None = None) -> Any:
 
 logit: Op = elementwise(
     "logit",
-    args=("input",),
     params={"eps": None},
     doc="log(input / (1 - input)), of an input brought into eps ... 1 - eps where eps is given. "
     "Its derivative is 1 / (input (1 - input)), and 0 where eps changes the input.",

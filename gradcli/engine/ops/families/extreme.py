@@ -41,7 +41,6 @@ def extreme_op(name: str, word: str, function: str, node: str, method: bool) -> 
     return op(
         name,
         ties=True,
-        args=("input",),
         params=DIMS,
         doc=f"{word} of the elements, or of those along the dimensions `dim`. Elements that tie "
         "share the gradient evenly.",
@@ -162,7 +161,6 @@ def place_of(x: Data, dim: Any, keepdim: Any, name: str) -> Data:
 def _argument_op(name: str, word: str) -> Op:
     return op(
         name,
-        args=("input",),
         params=DIMS,
         doc=f"Place of the {word} element, the first of several: in the flat tensor, or along the "
         "dimension `dim`.",

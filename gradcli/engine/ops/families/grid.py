@@ -105,7 +105,6 @@ combinations: Op = composite(
     "combinations",
     _combinations,
     guards=("input",),
-    args=("input",),
     params={"r": 2, "with_replacement": False},
     doc="All combinations of r elements of a vector, a row each, in their order.",
     source="PyTorch: combinations",

@@ -59,7 +59,6 @@ def _getitem_node(args: tuple[Any, ...], params: dict[str, Any]) -> str:
 
 getitem: Op = op(
     "getitem",
-    args=("input",),
     params={"index": REQUIRED},
     doc="x[index] with ints, slices, `...`, None (a view of the same memory), and with lists, "
     "index tensors and bool masks (a copy). An element picked several times gets the sum of the "
@@ -132,7 +131,6 @@ gather: Op = composite(
     "gather",
     _gather,
     guards=("input",),
-    args=("input",),
     params={"dim": REQUIRED, "index": REQUIRED},
     doc="The elements of the input at the places `index` of the dimension `dim`, and at the "
     "element's own place in the others.",
@@ -168,7 +166,6 @@ index_select: Op = composite(
     "index_select",
     _index_select,
     layout=in_order,
-    args=("input",),
     params={"dim": REQUIRED, "index": REQUIRED},
     node="IndexSelectBackward0(input)",
     doc="The parts of the input at the places `index`, a flat tensor of ints, of the dimension "
@@ -214,7 +211,6 @@ masked_fill: Op = elementwise(
     "masked_fill",
     args=("input", "mask", "value"),
     doc="The input with `value` where the mask is true.",
-    source="definition",
     array=_masked_fill,
     layout=in_order,
     chooses=True,
@@ -285,7 +281,6 @@ fill: Op = elementwise(
     "fill",
     args=("input", "value"),
     doc="The input with every element replaced by `value`.",
-    source="definition",
     array=_filled,
     shape=lambda x, value: _expandable(value, x),
     layout=as_first,

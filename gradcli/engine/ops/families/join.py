@@ -268,7 +268,6 @@ select: Op = composite(
     "select",
     lambda x, dim, index: ops.getitem(x, index=_at(dim, len(shape_of(x)), whole(index, "index"))),
     view=True,
-    args=("input",),
     params={"dim": REQUIRED, "index": REQUIRED},
     doc="The part of the input at one index of the dimension `dim`, which goes away.",
     source=_VIEW,
@@ -304,7 +303,6 @@ narrow: Op = composite(
     "narrow",
     _narrow,
     view=True,
-    args=("input",),
     params={"dim": REQUIRED, "start": REQUIRED, "length": REQUIRED},
     doc="The part of the input of `length` places from `start` on in the dimension `dim`.",
     source=_VIEW,
@@ -339,7 +337,6 @@ def _unbind(x: Data, dim: Any) -> tuple[Data, ...]:
 
 unbind: Op = op(
     "unbind",
-    args=("input",),
     params={"dim": 0},
     doc="The parts of the input along the dimension `dim`, as a tuple.",
     source=_ADJOINT,
@@ -400,7 +397,6 @@ def _split(x: Data, split_size_or_sections: Any, dim: Any) -> tuple[Data, ...]:
 
 split: Op = op(
     "split",
-    args=("input",),
     params={"split_size_or_sections": REQUIRED, "dim": 0},
     doc="The input in parts along the dimension `dim`: of one size (the last may be smaller), or "
     "of the sizes in a list.",
@@ -453,7 +449,6 @@ chunk: Op = composite(
     "chunk",
     _chunk,
     view=True,
-    args=("input",),
     params={"chunks": REQUIRED, "dim": 0},
     doc="The input in at most `chunks` parts of one size along the dimension `dim`; the last may "
     "be smaller.",
@@ -491,7 +486,6 @@ tensor_split: Op = composite(
     "tensor_split",
     _tensor_split,
     view=True,
-    args=("input",),
     params={"indices_or_sections": REQUIRED, "dim": 0},
     doc="The input in so many parts along the dimension `dim`, the first ones larger by one where "
     "it does not come out even; or cut at the indices of a list.",

@@ -41,7 +41,6 @@ cosine_similarity: Op = composite(
     params={"dim": 1, "eps": 1e-8},
     doc="Cosine of the angle between vectors along the dimension `dim`: their inner product over "
     "the product of their norms, each at least eps.",
-    source="definition",
     samples=lambda: (
         sample([[1.0, 2.0], [0.5, -1.0]], [[0.3, 1.0], [2.0, 1.0]], dim=1, eps=1e-8),
         sample([[1.0, 2.0], [0.5, -1.0]], [[0.3, 1.0]], dim=0, eps=1e-8),
@@ -138,7 +137,6 @@ cdist: Op = composite(
 normalize: Op = composite(
     "normalize",
     _unit,
-    args=("input",),
     params={"p": 2.0, "dim": 1, "eps": 1e-12},
     doc="The input over its p-norm along the dimension `dim`, which is taken as at least eps.",
     source="PyTorch: nn.functional.normalize",

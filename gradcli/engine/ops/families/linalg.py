@@ -258,7 +258,6 @@ dot: Op = composite(
     _of_ranks("dot", 1, 1),
     args=("input", "tensor"),
     doc="Inner product of two vectors.",
-    source="definition",
     samples=lambda: (sample([1.0, 2.0], [3.0, -4.0]), sample([2.0], [-3.0])),
     bad=lambda: (
         bad((2,), (3,), says="inner sizes"),
@@ -281,7 +280,6 @@ outer: Op = composite(
     _outer,
     args=("input", "vec2"),
     doc="Outer product of two vectors: the matrix of the products of their elements.",
-    source="definition",
     samples=lambda: (sample([1.0, 2.0], [3.0, -4.0, 0.5]), sample([2.0], [-3.0])),
     bad=lambda: (bad((2, 2), (2,), says="needs vectors"),),
 )

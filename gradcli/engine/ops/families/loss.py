@@ -73,7 +73,6 @@ mse_loss: Op = composite(
     node="MseLossBackward0(input, target)",
     doc="Mean of the squared differences of input and target; `reduction` may be 'mean', 'sum' or "
     "'none'.",
-    source="definition",
     samples=lambda: tuple(Sample((*s.args, None), s.params) for s in _pairs()),
     known=lambda: (
         known([1.0, 2.0], [1.0, 2.0], None, reduction="mean", grad=([0.0, 0.0], [0.0, 0.0], None)),
@@ -88,7 +87,6 @@ l1_loss: Op = composite(
     params=_REDUCTION,
     doc="Mean of the sizes of the differences of input and target; the derivative is 0 where they "
     "are equal.",
-    source="definition",
     samples=_pairs,
     known=lambda: (known([1.0, 2.0], [1.0, 3.0], reduction="sum", grad=([0.0, -1.0], [0.0, 1.0])),),
     bad=_refusals,
@@ -203,7 +201,6 @@ binary_cross_entropy_with_logits: Op = composite(
     node="BinaryCrossEntropyWithLogitsBackward0(input, target)",
     doc="Binary cross entropy of sigmoid(input), without overflow or loss of digits; `pos_weight` "
     "multiplies the terms of the target.",
-    source="definition",
     samples=lambda: (
         sample([0.3, -0.8], [1.0, 0.25], None, None, reduction="mean"),
         sample([[0.3, 0.8], [-30.0, 0.6]], [1.0, 0.0], None, None, reduction="sum"),
@@ -629,7 +626,6 @@ soft_margin_loss: Op = composite(
     params=_REDUCTION,
     node="SoftMarginLossBackward0(input)",
     doc="Mean of log(1 + exp(-target input)), without overflow.",
-    source="definition",
     samples=lambda: (
         sample([0.5, -0.3], [1.0, -1.0], reduction="mean"),
         sample([0.5, 2.3], [-1.0, -1.0], reduction="sum"),

@@ -173,7 +173,6 @@ matrix_norm: Op = composite(
     doc="Norm of each matrix: 'fro' the root of the sum of squares, 'nuc' the sum of the singular "
     "values, 2 and -2 the largest and smallest of them, 1 and -1 the largest and smallest sum of a "
     "column's sizes, inf and -inf of a row's.",
-    source="definition",
     samples=lambda: (
         *(
             sample([[1.0, 2.0], [-3.0, 4.5]], ord=o)
@@ -211,7 +210,6 @@ linalg_norm: Op = composite(
     params={"ord": None, "dim": None, "keepdim": False, "dtype": None},
     doc="Norm of a vector, or of a matrix where there are two dimensions; without `ord` the root "
     "of the sum of squares of all.",
-    source="definition",
     samples=lambda: (
         sample([3.0, -4.0]),
         sample([[1.0, 2.0], [3.0, 4.0]]),
@@ -243,7 +241,6 @@ cond: Op = composite(
     params={"p": None},
     doc="Condition number: the norm of A times the norm of its inverse; without `p` the ratio of "
     "the largest singular value to the smallest.",
-    source="definition",
     samples=lambda: (
         *(sample([[1.0, 2.0], [-3.0, 4.5]], p=p) for p in (None, 2, -2, "fro", 1)),
         sample([[], []]),

@@ -81,12 +81,10 @@ def _softmax_pull(g: Any, out: Any, x: Any, dim: Any = None) -> Any:
 
 softmax: Op = op(
     "softmax",
-    args=("input",),
     params={"dim": None, "dtype": None},
     doc="exp(x) / sum(exp(x)) along the dimension `dim`, without overflow. Without it that "
     "is the second dimension, of one or three dimensions the first, as in PyTorch. The input is "
     "brought to `dtype` before.",
-    source="definition",
     array=lambda x, dim=None, dtype=None: _softmax(x, dim, dtype),
     shape=lambda x, dim=None, dtype=None: _same(x, dim),
     dtype=_dtype,
@@ -135,10 +133,8 @@ def _log_softmax_push(dot: Any, out: Any, x: Any, dim: Any = None) -> Any:
 
 log_softmax: Op = op(
     "log_softmax",
-    args=("input",),
     params={"dim": None, "dtype": None},
     doc="Logarithm of the softmax along the dimension `dim`: x - logsumexp(x), without overflow.",
-    source="definition",
     array=lambda x, dim=None, dtype=None: _log_softmax(x, dim, dtype),
     shape=lambda x, dim=None, dtype=None: _same(x, dim),
     dtype=_dtype,
@@ -167,10 +163,8 @@ log_softmax: Op = op(
 softmin: Op = composite(
     "softmin",
     lambda x, dim, dtype: softmax(ops.neg(x), dim=dim, dtype=dtype),
-    args=("input",),
     params={"dim": None, "dtype": None},
     doc="Softmax of -x along the dimension `dim`.",
-    source="definition",
     samples=lambda: (
         sample([1.0, -2.0, 0.5], dim=0, dtype=None),
         sample([[1.0, -2.0], [3.0, 4.5]], dim=1, dtype=None),

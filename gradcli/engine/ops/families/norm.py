@@ -86,12 +86,10 @@ def _norm_jvp(dot: Any, out: Any, x: Any, p: Any, dim: Any, keepdim: Any) -> Any
 norm: Op = op(
     "norm",
     ties=True,
-    args=("input",),
     params={"p": 2, **DIMS},
     doc="The p-norm (sum |x|**p) ** (1/p) of the elements, or of those along `dim`; p = inf is the "
     "largest |x|, p = 0 counts what is not zero. No power overflows. At zero the derivatives of "
     "both orders are zero, where PyTorch's second one is nan.",
-    source="definition",
     number=lambda x, p=2, dim=None, keepdim=False: (
         float(x != 0) if _order(p) == 0 else abs(float(x))
     ),
@@ -165,7 +163,6 @@ def log_total(x: Any, along: tuple[int, ...]) -> Any:
 logsumexp: Op = op(
     "logsumexp",
     guards=("input", "out"),
-    args=("input",),
     params={"dim": None, "keepdim": False},
     doc="log(sum(exp(x))) of the elements, or of those along `dim`, without overflow. Elements "
     "that are infinite share the gradient, and it is zero where all are -inf, where PyTorch gives "

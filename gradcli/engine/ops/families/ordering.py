@@ -52,7 +52,6 @@ sort: Op = op(
     "sort",
     layout=as_first,
     ties=True,
-    args=("input",),
     params={"dim": -1, "descending": False, "stable": False},
     fields=("values", "indices"),
     doc="The elements in order along the dimension `dim`, and where they were. Equal elements keep "
@@ -89,7 +88,6 @@ def _same(x: Shape, dim: Any) -> list[Shape]:
 
 argsort: Op = op(
     "argsort",
-    args=("input",),
     params={"dim": -1, "descending": False, "stable": False},
     doc="Where the elements, put in order along the dimension `dim`, were before.",
     source="PyTorch: argsort",
@@ -103,7 +101,6 @@ argsort: Op = op(
 msort: Op = composite(
     "msort",
     lambda x: sort(x, dim=0)[0],
-    args=("input",),
     doc="The elements in order along the first dimension.",
     source=_PICKS,
     samples=lambda: (
@@ -137,7 +134,6 @@ def _top(x: Data, k: Any, dim: Any, largest: Any) -> tuple[Any, Any]:
 topk: Op = op(
     "topk",
     ties=True,
-    args=("input",),
     params={"k": REQUIRED, "dim": -1, "largest": True, "sorted": True},
     fields=("values", "indices"),
     doc="The k largest elements along the dimension `dim`, or the smallest with `largest=False`, "
@@ -289,7 +285,6 @@ def _unique(x: Data, inverse: Any, counts: Any, dim: Any) -> Any:
 
 unique: Op = op(
     "unique",
-    args=("input",),
     params={"sorted": True, "return_inverse": False, "return_counts": False, "dim": None},
     doc="The different elements in order, or the different parts along `dim`; on request also "
     "which of them each element is, and how often each occurs. It has no derivative.",

@@ -32,7 +32,6 @@ vdot: Op = composite(
     args=("input", "other"),
     node="VdotBackward0",
     doc="Inner product of two vectors, as `dot`.",
-    source="definition",
     samples=lambda: (sample([1.0, 2.0], [3.0, -4.0]), sample([2.0], [-3.0])),
     bad=lambda: (bad((2,), (3,), says="inner sizes"),),
 )
@@ -55,7 +54,6 @@ inner: Op = composite(
     _inner,
     args=("input", "other"),
     doc="Inner products along the last dimension of both, for each pair of the others.",
-    source="definition",
     samples=lambda: (
         sample([1.0, 2.0], [3.0, -4.0]),
         sample([[1.0, 2.0], [0.5, -1.0]], [3.0, -4.0]),
@@ -81,7 +79,6 @@ vecdot: Op = composite(
     args=("x", "y"),
     params={"dim": -1},
     doc="Inner products of vectors along the dimension `dim`; the other dimensions broadcast.",
-    source="definition",
     samples=lambda: (
         sample([1.0, 2.0], [3.0, -4.0], dim=-1),
         sample([[1.0, 2.0], [0.5, -1.0]], [3.0, -4.0], dim=-1),
@@ -126,7 +123,6 @@ def _cross_op(name: str, dim: Any, more: str) -> Op:
         params={"dim": dim},
         node="LinalgCrossBackward0",
         doc=f"Cross products of vectors of three elements along the dimension `dim`{more}.",
-        source="definition",
         samples=lambda: (
             sample([1.0, 2.0, 3.0], [0.5, -1.0, 4.0], dim=dim),
             sample([[1.0, 2.0, 3.0]], [[0.5, -1.0, 4.0], [1.0, 0.0, 2.0]], dim=-1),
@@ -177,7 +173,6 @@ def _added(
         params={"beta": 1, "alpha": 1},
         node=f"{name.title()}Backward0",
         doc=f"beta input + alpha {doc}.",
-        source="definition",
         inplace=True,
         samples=samples,
     )
@@ -234,7 +229,6 @@ addbmm: Op = composite(
     params={"beta": 1, "alpha": 1},
     node="AddbmmBackward0",
     doc="beta input + alpha times the sum of the products of the matrices of two batches.",
-    source="definition",
     inplace=True,
     samples=lambda: (sample(_A, [_A, _B], [_B, _A]), sample(1.0, [_A], [_B], alpha=2.0)),
 )
@@ -337,11 +331,9 @@ matrix_power: Op = composite(
     "matrix_power",
     _power,
     aliases=("linalg_matrix_power",),
-    args=("input",),
     params={"n": REQUIRED},
     doc="Product of each square matrix with itself, n times; the unit matrix for n = 0, powers of "
     "the inverse below.",
-    source="definition",
     samples=lambda: (
         sample(_A, n=2),
         sample(_A, n=3),
@@ -370,7 +362,6 @@ kron: Op = composite(
     _kron,
     args=("input", "other"),
     doc="Kronecker product: each element of the input times the whole of the other.",
-    source="definition",
     samples=lambda: (
         sample(_A, _B),
         sample([1.0, 2.0], [3.0, -4.0, 0.5]),
@@ -437,7 +428,6 @@ tensordot: Op = composite(
     params={"dims": 2},
     doc="Sum of products over the last `dims` dimensions of a and the first of b, or over the two "
     "lists of dimensions in `dims`.",
-    source="definition",
     samples=lambda: (
         sample(_A, _B, dims=1),
         sample(_A, _B, dims=2),

@@ -121,11 +121,9 @@ sum_: Op = op(
     "sum",
     on_items=_items_added,
     gathers=True,
-    args=("input",),
     params={**DIMS, "dtype": None},
     doc="Sum of the elements, or of those along the dimensions `dim`. Ints and bools give an int. "
     "The items of a list, tuple or range are added up, as by Python; a list of lists is a tensor.",
-    source="definition",
     number=_one,
     by_elements=_total,
     of_shapes=_sum_directly,
@@ -199,10 +197,8 @@ def _mean_directly(x: Shape, dim: Any = None, keepdim: Any = False, dtype: Any =
 
 mean: Op = op(
     "mean",
-    args=("input",),
     params={**DIMS, "dtype": None},
     doc="Arithmetic mean of the elements, or of those along the dimensions `dim`; nan of none.",
-    source="definition",
     number=lambda x, dim=None, keepdim=False, dtype=None: float(_one(x, dim)),
     by_elements=_average,
     of_shapes=_mean_directly,
@@ -271,7 +267,6 @@ def _prod_jvp(dot: Any, x: Any, dim: Any, keepdim: Any) -> Any:
 prod: Op = op(
     "prod",
     guards=("input", "out"),
-    args=("input",),
     params={**DIMS, "dtype": None},
     doc="Product of the elements, or of those along the dimension `dim`. With zeros among them the "
     "derivatives are exact at every order.",
@@ -372,11 +367,9 @@ def _var(x: Data, **params: Any) -> Data:
 
 var: Op = op(
     "var",
-    args=("input",),
     params=_SPREAD,
     doc="Variance of the elements, or of those along `dim`: the squared distances from the mean, "
     "divided by n - correction (1 by default; 0 with `unbiased=False`).",
-    source="definition",
     array=_var,
     shape=lambda x, **params: _Spread(**params).shape(x),
     dtype=floating,
@@ -400,11 +393,9 @@ var: Op = op(
 std: Op = op(
     "std",
     ties=True,
-    args=("input",),
     params=_SPREAD,
     doc="Standard deviation of the elements, or of those along `dim`: the square root of `var`; "
     "its gradient is 0 where the elements are equal.",
-    source="definition",
     array=lambda x, **params: np.sqrt(_var(x, **params)),
     shape=lambda x, **params: _Spread(**params).shape(x),
     dtype=floating,
@@ -437,7 +428,6 @@ def _truth(x: Data, dim: Any, keepdim: Any, name: str) -> Data:
 
 all_: Op = op(
     "all",
-    args=("input",),
     params=DIMS,
     doc="Whether all elements, or all along `dim`, are true or not zero; true of none.",
     number=lambda x, dim=None, keepdim=False: bool(x),
@@ -449,7 +439,6 @@ all_: Op = op(
 
 any_: Op = op(
     "any",
-    args=("input",),
     params=DIMS,
     doc="Whether some element, or some along `dim`, is true or not zero; false of none.",
     number=lambda x, dim=None, keepdim=False: bool(x),

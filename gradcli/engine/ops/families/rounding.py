@@ -37,7 +37,6 @@ def _frac(x: Data) -> Data:
 floor: Op = elementwise(
     "floor",
     exact=True,
-    args=("input",),
     doc="Largest whole number not above input. Its derivative is 0.",
     number=ieee.floor,
     array=_rounding("floor"),
@@ -49,7 +48,6 @@ floor: Op = elementwise(
 ceil: Op = elementwise(
     "ceil",
     exact=True,
-    args=("input",),
     doc="Smallest whole number not below input. Its derivative is 0.",
     number=ieee.ceil,
     array=_rounding("ceil"),
@@ -61,7 +59,6 @@ ceil: Op = elementwise(
 trunc: Op = elementwise(
     "trunc",
     exact=True,
-    args=("input",),
     aliases=("fix",),
     doc="input without its fraction. Its derivative is 0.",
     number=ieee.trunc,
@@ -73,7 +70,6 @@ trunc: Op = elementwise(
 
 frac: Op = elementwise(
     "frac",
-    args=("input",),
     doc="Fraction input - trunc(input), which has the sign of input. Its derivative is 1.",
     number=ieee.frac,
     array=_frac,
@@ -108,7 +104,6 @@ def _traced(code: Tracing, x: Any, decimals: Any) -> Any:
 
 round_: Op = elementwise(
     "round",
-    args=("input",),
     params={"decimals": None},
     call=_round_value,
     infer=_rounded,

@@ -146,7 +146,6 @@ take: Op = composite(
     "take",
     _take,
     guards=("input",),
-    args=("input",),
     params={"index": REQUIRED},
     node="TakeBackward0(input)",
     doc="The elements at the places `index` of the flattened input, in the shape of the index.",
@@ -189,7 +188,6 @@ take_along_dim: Op = composite(
     "take_along_dim",
     _take_along,
     guards=("input",),
-    args=("input",),
     params={"indices": REQUIRED, "dim": None},
     doc="The elements at the places `indices` along the dimension `dim`, the other dimensions "
     "broadcast; without `dim` of the flattened input.",
@@ -453,7 +451,6 @@ def _nonzero(x: Data, as_tuple: Any) -> Any:
 
 nonzero: Op = op(
     "nonzero",
-    args=("input",),
     params={"as_tuple": False},
     doc="The places of the elements that are not zero, a row each; with `as_tuple` a tensor for "
     "each dimension, which together are an index.",
@@ -466,7 +463,6 @@ nonzero: Op = op(
 argwhere: Op = composite(
     "argwhere",
     nonzero,
-    args=("input",),
     doc="The places of the elements that are not zero, a row each.",
     source="PyTorch: argwhere",
 )

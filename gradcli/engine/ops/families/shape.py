@@ -70,7 +70,6 @@ def _reshape(x: Data, shape: Any) -> Data:
 
 reshape: Op = op(
     "reshape",
-    args=("input",),
     params={"*shape": REQUIRED},
     doc="The elements of the input, in their order, in another shape. One size may be -1: it is "
     "worked out from the others.",
@@ -120,7 +119,6 @@ def _viewed(x: Any, shape: Any) -> Any:
 view: Op = composite(
     "view",
     _viewed,
-    args=("input",),
     params={"*shape": REQUIRED},
     doc="The same memory in another shape, as `reshape` does; refused where that needs a copy.",
     source=_VIEW,
@@ -159,7 +157,6 @@ def _flat(x: Any, start_dim: Any, end_dim: Any) -> Any:
 flatten: Op = composite(
     "flatten",
     _flat,
-    args=("input",),
     params={"start_dim": 0, "end_dim": -1},
     doc="The dimensions from `start_dim` to `end_dim` as one; without them a flat tensor.",
     source=_VIEW,
@@ -201,7 +198,6 @@ def _squeezed_in_place(params: Any) -> str:
 
 squeeze: Op = op(
     "squeeze",
-    args=("input",),
     params={"dim": None},
     doc="The input without its dimensions of size 1, or without those of them that `dim` names.",
     source=_VIEW,
@@ -230,7 +226,6 @@ squeeze: Op = op(
 
 unsqueeze: Op = op(
     "unsqueeze",
-    args=("input",),
     params={"dim": REQUIRED},
     doc="The input with a new dimension of size 1 at `dim`.",
     source=_VIEW,
@@ -280,7 +275,6 @@ def _behind(order: tuple[int, ...]) -> tuple[int, ...]:
 
 permute: Op = op(
     "permute",
-    args=("input",),
     params={"*dims": REQUIRED},
     doc="The dimensions of the input in the order `dims`.",
     source=_VIEW,
@@ -320,7 +314,6 @@ def _swap(ndim: int, dim0: Any, dim1: Any) -> tuple[int, ...]:
 transpose: Op = op(
     "transpose",
     aliases=("swapaxes", "swapdims"),
-    args=("input",),
     params={"dim0": REQUIRED, "dim1": REQUIRED},
     doc="The input with the dimensions `dim0` and `dim1` swapped.",
     source=_VIEW,
@@ -356,7 +349,6 @@ def _adjoint(x: Any) -> Any:
 adjoint: Op = composite(
     "adjoint",
     _adjoint,
-    args=("input",),
     view=True,
     doc="Transpose of each matrix, `x.mT`; a 0-d tensor stays as it is.",
     source=_VIEW,
@@ -381,7 +373,6 @@ def _backwards(ndim: int) -> tuple[int, ...]:
 
 t: Op = op(
     "t",
-    args=("input",),
     doc="Transpose of a matrix; a vector or a 0-d tensor stays as it is.",
     source=_VIEW,
     array=lambda x: np.transpose(x, _backwards(np.ndim(x))),
@@ -457,7 +448,6 @@ def _expand_each(x: Data, size: Any) -> Data:
 
 expand: Op = op(
     "expand",
-    args=("input",),
     params={"*size": REQUIRED},
     doc="The input seen as having the shape `size`: dimensions of size 1 are repeated without a "
     "copy, new ones come in front, -1 keeps a size.",
@@ -491,7 +481,6 @@ broadcast_to: Op = composite(
     "broadcast_to",
     lambda x, size: expand(x, size=size),
     view=True,
-    args=("input",),
     params={"*size": REQUIRED},
     doc="The input seen as having the shape `size`, as `expand` does.",
     source=_VIEW,
@@ -544,7 +533,6 @@ def _flip_axes(ndim: int, dims: Any) -> tuple[int, ...]:
 
 flip: Op = op(
     "flip",
-    args=("input",),
     params={"*dims": REQUIRED},
     doc="A copy of the input with the order reversed in the dimensions `dims`.",
     source="PyTorch: flip",
@@ -571,7 +559,6 @@ flip: Op = op(
 
 clone: Op = op(
     "clone",
-    args=("input",),
     doc="A copy of the input, which passes the gradient on.",
     source="identity",
     number=lambda x: x,
@@ -609,7 +596,6 @@ contiguous: Op = composite(
     _contiguous,
     shape=lambda x: x,
     view=True,
-    args=("input",),
     doc="The input itself when its elements lie in order in memory, else a copy.",
     source="PyTorch: contiguous",
     samples=lambda: (sample([1.0, 2.0]), sample([[1.0, 2.0], [3.0, 4.0]]), sample(1.0)),

@@ -50,10 +50,8 @@ def _elu_slope(x: Any, alpha: float, scale: float, rate: float) -> Any:
 
 elu: Op = elementwise(
     "elu",
-    args=("input",),
     params={"alpha": 1.0},
     doc="x where it is positive, else alpha (exp(x) - 1). The derivative at 0 is alpha.",
-    source="definition",
     number=lambda x, alpha=1.0: _elu_number(float(x), float(alpha)),
     array=lambda x, alpha=1.0: _elu(x, float(alpha)),
     dtype=floating,
@@ -65,7 +63,6 @@ elu: Op = elementwise(
 
 selu: Op = elementwise(
     "selu",
-    args=("input",),
     node="EluBackward0",
     doc="scale elu(x, alpha) with the scale 1.0507 and the alpha 1.6733 that keep mean 0 and "
     "variance 1 from layer to layer.",
@@ -88,10 +85,8 @@ def _inverse(alpha: Any) -> float:
 
 celu: Op = elementwise(
     "celu",
-    args=("input",),
     params={"alpha": 1.0},
     doc="x where it is positive, else alpha (exp(x / alpha) - 1). The derivative at 0 is 1.",
-    source="definition",
     number=lambda x, alpha=1.0: _elu_number(float(x), float(alpha), 1.0, _inverse(alpha)),
     array=lambda x, alpha=1.0: _elu(x, float(alpha), 1.0, _inverse(alpha)),
     dtype=floating,
@@ -128,12 +123,10 @@ def _softplus_slope(x: Any, beta: Any, threshold: Any) -> Any:
 
 softplus: Op = elementwise(
     "softplus",
-    args=("input",),
     params={"beta": 1.0, "threshold": None},
     doc="log(1 + exp(beta x)) / beta without overflow; x itself where beta x is above a "
     "`threshold` that is given (PyTorch's is 20 where none is, which costs all but nine digits of "
     "the derivative). Its derivative is sigmoid(beta x).",
-    source="definition",
     number=_softplus_number,
     array=_softplus,
     dtype=floating,
@@ -152,9 +145,7 @@ def _logsigmoid_number(x: float) -> float:
 logsigmoid: Op = elementwise(
     "logsigmoid",
     layout=in_order,
-    args=("input",),
     doc="log(sigmoid(x)) without overflow. Its derivative is sigmoid(-x).",
-    source="definition",
     number=lambda x: _logsigmoid_number(float(x)),
     array=lambda x: np.minimum(floats(x), 0) - np.log1p(np.exp(-np.abs(floats(x)))),
     dtype=floating,
@@ -211,9 +202,7 @@ def _silu_slope(x: Any) -> Any:
 silu: Op = elementwise(
     "silu",
     aliases=("swish",),
-    args=("input",),
     doc="x sigmoid(x).",
-    source="definition",
     number=lambda x: _silu_number(float(x)),
     array=lambda x: _silu(floats(x)),
     dtype=floating,
@@ -292,7 +281,6 @@ def _check_approximation(approximate: Any) -> None:
 
 gelu: Op = elementwise(
     "gelu",
-    args=("input",),
     params={"approximate": "none"},
     doc="x times the standard normal distribution function of x, exact in the lower tail, where "
     "PyTorch loses its digits; with approximate='tanh' of the tanh formula for it.",
@@ -353,7 +341,6 @@ def _mish(x: Data) -> Data:
 
 mish: Op = elementwise(
     "mish",
-    args=("input",),
     doc="x tanh(softplus(x)).",
     source="Misra, Mish: a self regularized non-monotonic activation function, 2019",
     number=lambda x: _mish_number(float(x)),
@@ -372,9 +359,7 @@ def _softsign_slope(x: Any) -> Any:
 
 softsign: Op = elementwise(
     "softsign",
-    args=("input",),
     doc="x / (1 + |x|).",
-    source="definition",
     number=lambda x: float(x) / (1.0 + abs(x)) if abs(x) != inf else math.copysign(1.0, x),
     array=lambda x: np.where(
         np.isinf(floats(x)), np.sign(floats(x)), floats(x) / (1 + np.abs(floats(x)))
@@ -416,7 +401,6 @@ def _tanhshrink(x: Data) -> Data:
 tanhshrink: Op = elementwise(
     "tanhshrink",
     guards=(),
-    args=("input",),
     doc="x - tanh(x), by a series where the two are close. Its derivative is tanh(x) ** 2.",
     source="DLMF 4.33.1 and 4.33.2",
     number=lambda x: _tanhshrink_number(float(x)),

@@ -53,7 +53,6 @@ def _cofactors(a: Any) -> Any:
 det: Op = op(
     "det",
     guards=("input", "out"),
-    args=("input",),
     doc="Determinant of each square matrix. Its gradient is the matrix of cofactors, right for a "
     "singular matrix too (PyTorch's is not); beyond 5 rows derivatives of second and higher order "
     "need an invertible matrix.",
@@ -124,7 +123,6 @@ def _logdet(a: Any) -> Any:
 logdet: Op = composite(
     "logdet",
     _logdet,
-    args=("input",),
     doc="Logarithm of the determinant: nan where it is negative, -inf where it is zero.",
     source=f"{GILES}, 2.2.4",
     samples=lambda: (

@@ -49,7 +49,6 @@ def _hazard(out: Any, x: Any) -> Any:
 
 erf: Op = elementwise(
     "erf",
-    args=("input",),
     doc="Error function 2 / sqrt(pi) times the integral of e ** -(t t) from 0 to input. Its "
     "derivative is 2 / sqrt(pi) e ** -(input input).",
     source="DLMF 7.2.1",
@@ -67,7 +66,6 @@ erf: Op = elementwise(
 
 erfc: Op = elementwise(
     "erfc",
-    args=("input",),
     doc="1 - erf(input), exact in its tail, where erf is 1. Its derivative is -2 / sqrt(pi) "
     "e ** -(input input).",
     source="DLMF 7.2.2",
@@ -85,7 +83,6 @@ erfc: Op = elementwise(
 
 erfcx: Op = elementwise(
     "erfcx",
-    args=("input",),
     doc="e ** (input input) erfc(input), which neither overflows nor vanishes for large input. Its "
     "derivative 2 input erfcx(input) - 2 / sqrt(pi) loses all digits for large input, PyTorch's "
     "way; here it is a product.",
@@ -104,7 +101,6 @@ erfcx: Op = elementwise(
 ndtr: Op = elementwise(
     "ndtr",
     guards=(),
-    args=("input",),
     doc="Standard normal distribution function, the probability of a value below input, exact in "
     "both tails. Its derivative is the density e ** -(input input / 2) / sqrt(2 pi).",
     source="DLMF 7.2.2: erfc(-input / sqrt(2)) / 2",
@@ -124,7 +120,6 @@ ndtr: Op = elementwise(
 log_ndtr: Op = elementwise(
     "log_ndtr",
     guards=("input", "out"),
-    args=("input",),
     doc="log(ndtr(input)), exact in both tails. Its derivative is the inverse Mills ratio, density "
     "over ndtr, which is about -input in the lower tail.",
     source="chain rule",
@@ -146,7 +141,6 @@ log_ndtr: Op = elementwise(
 
 lgamma: Op = elementwise(
     "lgamma",
-    args=("input",),
     aliases=("gammaln",),
     doc="Logarithm of |gamma(input)|; inf at 0, -1, -2, ... Its derivative is digamma(input). All "
     "digits are right beside its zeros at 1 and 2; beside those below 0 the error is that of one "
@@ -166,7 +160,6 @@ lgamma: Op = elementwise(
 
 digamma: Op = elementwise(
     "digamma",
-    args=("input",),
     aliases=("psi",),
     doc="Derivative of lgamma: gamma'(input) / gamma(input); -inf at 0, nan at -1, -2, ... Its "
     "derivative is polygamma(1, input). All digits are right beside its zero above 0; beside those "
@@ -195,7 +188,6 @@ def _polygamma(x: Any, n: Any) -> Any:
 polygamma: Op = composite(
     "polygamma",
     _polygamma,
-    args=("input",),
     params={"n": REQUIRED},
     order=("n", "input"),
     node="PolygammaBackward0(input)",
@@ -246,7 +238,6 @@ def _mvdigamma(out: Any, x: Any, p: Any) -> Any:
 mvlgamma: Op = elementwise(
     "mvlgamma",
     layout=in_order,
-    args=("input",),
     params={"p": REQUIRED},
     aliases=("multigammaln",),
     doc="Logarithm of the multivariate gamma function of dimension p: p (p - 1) / 4 log(pi) plus "

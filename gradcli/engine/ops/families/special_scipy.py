@@ -25,7 +25,6 @@ _i0, _i1 = unscaled(scipy_function("i0"), _i0e), unscaled(scipy_function("i1"), 
 
 erfinv: Op = elementwise(
     "erfinv",
-    args=("input",),
     doc="The inverse of erf, -1 ... 1 to -inf ... inf. Its derivative is sqrt(pi) / 2 "
     "e ** (erfinv(input) ** 2), taken from 1 - |input| so that it holds in both tails. Needs "
     "SciPy.",
@@ -45,7 +44,6 @@ erfinv: Op = elementwise(
 ndtri: Op = elementwise(
     "ndtri",
     guards=("out",),
-    args=("input",),
     doc="The inverse of ndtr, the quantile of the standard normal distribution, 0 ... 1 to "
     "-inf ... inf. Its derivative is sqrt(2 pi) e ** (ndtri(input) ** 2 / 2), taken from the input "
     "so that it holds in both tails. Needs SciPy.",
@@ -82,7 +80,6 @@ def _i1_slope(out: Any, x: Any) -> Any:
 
 i0: Op = elementwise(
     "i0",
-    args=("input",),
     doc="Modified Bessel function of the first kind, order 0. Its derivative is i1(input). Needs "
     "SciPy.",
     source="DLMF 10.29.3",
@@ -98,7 +95,6 @@ i0: Op = elementwise(
 i1: Op = elementwise(
     "i1",
     guards=("input", "out"),
-    args=("input",),
     doc="Modified Bessel function of the first kind, order 1. Its derivative is half the sum of "
     "those of the orders 0 and 2, 1 / 2 at 0. Needs SciPy.",
     source="DLMF 10.29.1",
@@ -138,7 +134,6 @@ def _off_zero() -> Any:
 i0e: Op = elementwise(
     "i0e",
     guards=("input", "out"),
-    args=("input",),
     doc="e ** -|input| i0(input). Its derivative i1e(input) - sign(input) i0e(input) loses its "
     "digits for large input, PyTorch's way; here it is a mean of positive numbers. It is 0 at the "
     "peak at 0. Needs SciPy.",
@@ -157,7 +152,6 @@ i0e: Op = elementwise(
 i1e: Op = elementwise(
     "i1e",
     guards=("input", "out"),
-    args=("input",),
     doc="e ** -|input| i1(input). Its derivative is 1 / 2 at 0; like that of i0e it keeps its "
     "digits for large input. Needs SciPy.",
     source="DLMF 10.32.3",

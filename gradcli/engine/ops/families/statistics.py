@@ -62,7 +62,6 @@ def picked_op(
     return op(
         name,
         ties=True,
-        args=("input",),
         params={**params, **_ALONG},
         fields=("values", "indices"),
         doc=doc,
@@ -181,7 +180,6 @@ def median_all_op(name: str, skip: bool) -> Op:
     return op(
         name,
         ties=True,
-        args=("input",),
         doc="The lower of the middle elements. Elements equal to it share the gradient evenly.",
         source="PyTorch: median",
         array=lambda x: _middle(np.ravel(x), skip),
@@ -460,11 +458,9 @@ nansum: Op = composite(
     "nansum",
     lambda x, dim, keepdim, dtype: ops.sum(_without(x), dim=dim, keepdim=keepdim, dtype=dtype),
     guards=("input",),
-    args=("input",),
     params={**DIMS, "dtype": None},
     node="NansumBackward0",
     doc="Sum of the elements that are not nan, or of those along the dimensions `dim`.",
-    source="definition",
     samples=_nan_samples,
     known=lambda: (known([1.0, nan, 3.0], **DIMS, grad=([1.0, 0.0, 1.0],)),),
     bad=lambda: (bad((2, 3), dim=2, keepdim=False, says="no dimension 2"),),
@@ -481,11 +477,9 @@ nanmean: Op = composite(
     "nanmean",
     _nanmean,
     guards=("input",),
-    args=("input",),
     params=DIMS,
     doc="Mean of the elements that are not nan, or of those along the dimensions `dim`; nan of "
     "none.",
-    source="definition",
     samples=_nan_samples,
     known=lambda: (known([1.0, nan, 3.0], **DIMS, grad=([0.5, 0.0, 0.5],)),),
     bad=lambda: (bad((2, 3), dim=2, keepdim=False, says="no dimension 2"),),
@@ -493,7 +487,6 @@ nanmean: Op = composite(
 
 count_nonzero: Op = op(
     "count_nonzero",
-    args=("input",),
     params={"dim": None},
     doc="How many elements, or of those along the dimensions `dim`, are not zero.",
     number=lambda x, dim=None: int(x != 0),
@@ -517,7 +510,6 @@ def _ends(x: Any, dim: Any, keepdim: Any) -> Any:
 aminmax: Op = composite(
     "aminmax",
     _ends,
-    args=("input",),
     params=DIMS,
     fields=("min", "max"),
     node="AminmaxBackward0",
@@ -544,12 +536,10 @@ def _moments_op(name: str, what: str) -> Op:
     return composite(
         f"{name}_mean",
         _moments(name),
-        args=("input",),
         params=_SPREAD,
         node=f"{name.title()}MeanBackward0",
         doc=f"The {what} and the mean of the elements, or of those along `dim`, as `{name}` and "
         "`mean` give them.",
-        source="definition",
         samples=lambda: (
             sample([1.0, -2.0, 3.0], **_SPREAD),
             sample([[1.0, -2.0], [3.0, 4.5]], **{**_SPREAD, "dim": 0}),
@@ -581,7 +571,6 @@ vector_norm: Op = composite(
     params={"ord": 2, "dim": None, "keepdim": False, "dtype": None},
     doc="The norm (sum |x|**ord) ** (1/ord) of the elements, or of those along `dim`: `norm` with "
     "PyTorch's name for it in linalg.",
-    source="definition",
     samples=lambda: (
         sample([1.0, -2.0, 3.0], ord=2, dim=None, keepdim=False, dtype=None),
         sample([[1.0, -2.0], [3.0, 4.5]], ord=3, dim=1, keepdim=True, dtype=None),
@@ -598,7 +587,6 @@ dist: Op = composite(
     params={"p": 2},
     node="DistBackward0",
     doc="The p-norm of input - other, which broadcast.",
-    source="definition",
     samples=lambda: (
         sample([1.0, -2.0, 3.0], [0.5, 1.0, -1.0], p=2),
         sample([[1.0, -2.0], [3.0, 4.5]], [0.5, 1.0], p=1),

@@ -20,7 +20,6 @@ UNFIT = bad((2,), (3,), says="broadcast")
 
 sin: Op = elementwise(
     "sin",
-    args=("input",),
     doc="Sine of input in radians.",
     source="DLMF 4.20.1",
     number=ieee.sin,
@@ -34,7 +33,6 @@ sin: Op = elementwise(
 
 cos: Op = elementwise(
     "cos",
-    args=("input",),
     doc="Cosine of input in radians.",
     source="DLMF 4.20.2",
     number=ieee.cos,
@@ -48,7 +46,6 @@ cos: Op = elementwise(
 
 tan: Op = elementwise(
     "tan",
-    args=("input",),
     doc="Tangent of input in radians. Its derivative is 1 + tan(input) ** 2.",
     source="DLMF 4.20.3 and 4.21.13",
     number=ieee.tan,
@@ -68,7 +65,6 @@ def _root(x: Any) -> Any:
 
 asin: Op = elementwise(
     "asin",
-    args=("input",),
     aliases=("arcsin",),
     doc="Inverse sine; nan outside of -1 ... 1. Its derivative 1 / sqrt(1 - input ** 2) is inf at "
     "-1 and 1.",
@@ -89,7 +85,6 @@ asin: Op = elementwise(
 
 acos: Op = elementwise(
     "acos",
-    args=("input",),
     aliases=("arccos",),
     doc="Inverse cosine; nan outside of -1 ... 1. Its derivative is -1 / sqrt(1 - input ** 2).",
     source="DLMF 4.24.8",
@@ -105,7 +100,6 @@ acos: Op = elementwise(
 
 atan: Op = elementwise(
     "atan",
-    args=("input",),
     aliases=("arctan",),
     doc="Inverse tangent. Its derivative is 1 / (1 + input ** 2).",
     source="DLMF 4.24.9",
@@ -163,7 +157,6 @@ atan2: Op = elementwise(
 
 sinh: Op = elementwise(
     "sinh",
-    args=("input",),
     doc="Hyperbolic sine.",
     source="DLMF 4.34.1",
     number=ieee.sinh,
@@ -177,7 +170,6 @@ sinh: Op = elementwise(
 
 cosh: Op = elementwise(
     "cosh",
-    args=("input",),
     doc="Hyperbolic cosine.",
     source="DLMF 4.34.2",
     number=ieee.cosh,
@@ -193,7 +185,6 @@ cosh: Op = elementwise(
 tanh: Op = elementwise(
     "tanh",
     guards=("out",),
-    args=("input",),
     doc="Hyperbolic tangent. Its derivative 1 / cosh(input) ** 2 is exact also where "
     "1 - tanh(input) ** 2, PyTorch's way, has lost all digits.",
     source="DLMF 4.34.3",
@@ -208,7 +199,6 @@ tanh: Op = elementwise(
 
 asinh: Op = elementwise(
     "asinh",
-    args=("input",),
     aliases=("arcsinh",),
     doc="Inverse hyperbolic sine. Its derivative is 1 / sqrt(input ** 2 + 1).",
     source="DLMF 4.38.9",
@@ -223,7 +213,6 @@ asinh: Op = elementwise(
 
 acosh: Op = elementwise(
     "acosh",
-    args=("input",),
     aliases=("arccosh",),
     doc="Inverse hyperbolic cosine; nan below 1. Its derivative 1 / sqrt(input ** 2 - 1) is inf "
     "at 1.",
@@ -248,7 +237,6 @@ acosh: Op = elementwise(
 
 atanh: Op = elementwise(
     "atanh",
-    args=("input",),
     aliases=("arctanh",),
     doc="Inverse hyperbolic tangent; nan outside of -1 ... 1. Its derivative "
     "1 / (1 - input ** 2) is inf at -1 and 1.",
@@ -289,7 +277,6 @@ def _sinc_slope(out: Any, x: Any) -> Any:
 
 sinc: Op = elementwise(
     "sinc",
-    args=("input",),
     doc="sin(pi input) / (pi input), 1 at 0. Its derivatives near 0 come from the power series, "
     "so that the second at 0 is -pi ** 2 / 3, where PyTorch has nan.",
     source="quotient rule; DLMF 4.19.1",
@@ -306,7 +293,6 @@ sinc: Op = elementwise(
 
 deg2rad: Op = elementwise(
     "deg2rad",
-    args=("input",),
     doc="Degrees as radians, input pi / 180.",
     number=math.radians,
     array=real("deg2rad"),
@@ -318,7 +304,6 @@ deg2rad: Op = elementwise(
 
 rad2deg: Op = elementwise(
     "rad2deg",
-    args=("input",),
     doc="Radians as degrees, input 180 / pi.",
     number=math.degrees,
     array=real("rad2deg"),

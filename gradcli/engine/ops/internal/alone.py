@@ -137,7 +137,6 @@ alone: Op = op(
     params={"of": REQUIRED, "wide": REQUIRED, "known": ()},
     doc="What the op `of`, with parameters, gives for arrays, the arguments that are `wide`, and "
     "numbers, of a single element of the arrays.",
-    source="definition",
     number=_number,
     array=_array,
     shape=_shape,

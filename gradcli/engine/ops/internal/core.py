@@ -31,7 +31,6 @@ def _weigh(g: Data, p: Data) -> Data:
 
 copied: Op = op(
     "copied",
-    args=("input",),
     doc="What `backward` leaves in the `grad` of a leaf: a copy of the gradient.",
     source="identity",
     number=lambda x: x,
@@ -47,9 +46,7 @@ copied: Op = op(
 
 detached: Op = op(
     "detached",
-    args=("input",),
     doc="The value of input alone, which no derivative goes through.",
-    source="definition",
     number=lambda x: x,
     array=lambda x: np.array(x, order="K"),
     shape=lambda x: x,
@@ -225,6 +222,7 @@ def _zeros_of(like: Any) -> Data:
 
 zeros_of: Op = op(
     "zeros_of",
+    args=(),
     params={"like": None},
     doc="Zeros of the shape and dtype of `like`.",
     said=lambda like: "0",
@@ -255,7 +253,6 @@ cast: Op = op(
 
 ordered: Op = op(
     "ordered",
-    args=("input",),
     doc="A copy of the input whose elements lie in order in memory.",
     source="identity",
     array=lambda x: np.array(x, order="C"),
@@ -325,7 +322,6 @@ unsafe_view: Op = composite(
     args=("x",),
     params={"shape": ()},
     doc="The elements in another shape, which the program sees as a value of its own.",
-    source="definition",
     node="UnsafeViewBackward0",
     method=False,
     samples=lambda: (sample([[1.0, 2.0], [3.0, 4.0]], shape=(4, 1)), sample(2.0, shape=(1, 1))),

@@ -237,7 +237,6 @@ def _svd_jvp(dot: Any, out: Any) -> Any:
 
 reduced_svd: Op = op(
     "reduced_svd",
-    args=("input",),
     doc="Singular vectors and values: U, S, V.",
     source=f"{GILES}, 3.2",
     array=_svd_array,
@@ -270,9 +269,7 @@ def _full_array(x: Data) -> tuple[Data, ...]:
 
 full_bases: Op = op(
     "full_bases",
-    args=("input",),
     doc="The square matrices of singular vectors.",
-    source="definition",
     array=_full_array,
     shape=lambda a: [(*a[:-1], a[-2]), (*a[:-2], a[-1], a[-1])],
     dtype=[of_first],
@@ -347,7 +344,6 @@ full_qr: Op = op(
     "full_qr",
     args=("A",),
     doc="Q and R with a square Q.",
-    source="definition",
     array=_full_qr,
     shape=lambda a: [(*a[:-1], a[-2]), a],
     dtype=[of_first],

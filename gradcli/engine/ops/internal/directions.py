@@ -28,24 +28,20 @@ along_directions: Op = op(
     params={"of": REQUIRED, "wide": REQUIRED, "known": ()},
     doc="What the op `of`, with parameters, gives along each direction, of arguments that have a "
     "value for each, which are `wide`, and of others.",
-    source="definition",
     array=_along,
     method=False,
 )
 
 repeated: Op = op(
     "repeated",
-    args=("input",),
     params={"count": REQUIRED},
     doc="The input along each of several directions.",
-    source="definition",
     array=lambda x, count: np.broadcast_to(x, (count, *shape_of(x))),
     method=False,
 )
 
 regarded: Op = op(
     "regarded",
-    args=("input",),
     doc="The same array: what goes along several directions as one value, or such a value as that.",
     source="identity",
     array=lambda x: x,
@@ -59,10 +55,8 @@ def _rows(x: Any, rows: int, point: Sequence[int], value: Sequence[int]) -> Data
 
 rows_block: Op = op(
     "rows_block",
-    args=("input",),
     params={"rows": REQUIRED, "point": REQUIRED, "value": REQUIRED},
     doc="The derivatives of a value of the shape `value` by one of the shape `point`, by rows.",
-    source="definition",
     array=_rows,
     shape=lambda x, rows, point, value: (*value, *point),
     layout=memory.as_made,
@@ -77,10 +71,8 @@ def _columns(x: Data, start: int, stop: int, point: Sequence[int]) -> Data:
 
 columns_block: Op = op(
     "columns_block",
-    args=("input",),
     params={"start": REQUIRED, "stop": REQUIRED, "point": REQUIRED},
     doc="The derivatives of a value by one of the shape `point`, from some of all columns.",
-    source="definition",
     array=_columns,
     shape=lambda x, start, stop, point: (*x[1:], *point),
     layout=memory.as_made,

@@ -60,7 +60,6 @@ averaged: Op = op(
     args=("total",),
     params={"count": 1},
     doc="The sum of so many elements by their count.",
-    source="definition",
     number=lambda total, count=1: total / count,
     array=lambda total, count=1: total / count,
     shape=lambda total, count=1: total,
@@ -87,7 +86,6 @@ beside: Op = op(
 
 shared: Op = op(
     "shared",
-    args=("input",),
     doc="The number input, of which the elements of a tensor are made: its cotangent is the sum of "
     "theirs, which begins with zero.",
     source="the adjoint of broadcasting",
@@ -102,7 +100,6 @@ shared: Op = op(
 
 spread: Op = op(
     "spread",
-    args=("input",),
     doc="The number input beside the elements of a tensor: its cotangent is the sum of theirs, "
     "which begins with zero.",
     source="the adjoint of broadcasting",
@@ -117,7 +114,6 @@ spread: Op = op(
 
 passed: Op = op(
     "passed",
-    args=("input",),
     doc="The number input, taken from a tensor or a part of the sum of one: its cotangents go on "
     "as one number, which is an element of a tensor though it be known.",
     source="the adjoint of a sum",
@@ -132,9 +128,7 @@ passed: Op = op(
 
 from_zero: Op = op(
     "from_zero",
-    args=("input",),
     doc="Sum of zero and the number input, which is the sum of the elements of a tensor.",
-    source="definition",
     number=lambda x: x + 0.0,
     array=lambda x: x + 0.0,
     shape=lambda x: x,
@@ -185,7 +179,6 @@ inner_product: Op = op(
     args=("*numbers",),
     doc="Inner product of two vectors, whose elements are the first and the second half of the "
     "numbers.",
-    source="definition",
     number=_inner_product,
     array=lambda *numbers: sum(
         np.multiply(x, _partner(i, numbers)) for i, x in enumerate(numbers[: len(numbers) // 2])

@@ -41,7 +41,6 @@ def _along_op(name: str, word: str, function: str, node: str) -> Op:
     return op(
         name,
         ties=True,
-        args=("input",),
         params={"dim": 0, "keepdim": False},
         fields=("values", "indices"),
         doc=f"{word} elements along the dimension `dim` and their places there. At a tie the first "
@@ -114,7 +113,6 @@ def _weights(x: Data, dim: Any) -> Data:
 
 exp_weights: Op = op(
     "exp_weights",
-    args=("input",),
     params={"dim": None},
     doc="exp(x) / sum(exp(x)), in which infinite elements share everything and elements that are "
     "all -inf get 0.",

@@ -47,7 +47,6 @@ against_largest: Op = op(
     params={"dim": None},
     doc="g less what it is where p is largest, of which the slope of shares is the same, but has "
     "digits left of 1 - p.",
-    source="definition",
     said=lambda g, p, dim: g,
     array=_single(_against),
     batch=_each(_against),
@@ -71,7 +70,6 @@ gathered_at_largest: Op = op(
     args=("g", "p"),
     params={"dim": None},
     doc="g less its sum where p is largest: the transpose of `against_largest`.",
-    source="definition",
     said=lambda g, p, dim: g,
     array=_single(_gathered),
     batch=_each(_gathered),

@@ -45,7 +45,6 @@ def _cofactors_vjp(g: Any, a: Any) -> Any:
 
 cofactors: Op = op(
     "cofactors",
-    args=("input",),
     doc="Matrix of cofactors; its own derivative needs an invertible matrix.",
     source=f"{GILES}, 2.2.4",
     array=_cofactors_large,
@@ -93,7 +92,6 @@ def _log_slope(a: Any) -> Any:
 
 log_abs_det: Op = op(
     "log_abs_det",
-    args=("input",),
     doc="Logarithm of the size of the determinant.",
     source=f"{GILES}, 2.2.4",
     array=_log_size,
@@ -116,7 +114,6 @@ def _det_sign(x: Data) -> Data:
 
 det_sign: Op = op(
     "det_sign",
-    args=("input",),
     doc="Sign of the determinant.",
     array=_det_sign,
     shape=square_rule("slogdet"),

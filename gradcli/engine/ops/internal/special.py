@@ -32,7 +32,6 @@ def _falling(out: Any, x: Any, share: float = 1.0) -> Any:
 
 exp_neg_square: Op = elementwise(
     "exp_neg_square",
-    args=("input",),
     params={"share": 1.0},
     doc="e ** -(share input input), with no digit lost to the rounding of the square.",
     said=lambda x, share=1.0: f"exp(-{x} ** 2)" if share == 1 else f"exp(-{share:g} * {x} ** 2)",
@@ -55,7 +54,6 @@ def _sech_square(x: Data) -> Data:
 
 sech_square: Op = elementwise(
     "sech_square",
-    args=("input",),
     doc="1 / cosh(input) ** 2, which keeps its digits in both tails.",
     source="DLMF 4.28.2",
     said=lambda x: f"cosh({x}) ** -2",
@@ -77,7 +75,6 @@ def _ratio_slope(out: Any, x: Any, n: int = 1) -> Any:
 
 erfc_ratio: Op = elementwise(
     "erfc_ratio",
-    args=("input",),
     params={"n": 1},
     doc="Ratio of the n-fold integral of erfc from input to infinity to the (n - 1)-fold one.",
     source="DLMF 7.18.2 and 7.18.7",
@@ -98,7 +95,6 @@ erfc_ratio: Op = elementwise(
 
 polygamma_of: Op = elementwise(
     "polygamma_of",
-    args=("input",),
     params={"n": 1},
     doc="The n-th derivative of digamma.",
     source="DLMF 5.15 and 25.11.5; below 0 DLMF 5.5.4",
@@ -116,7 +112,6 @@ polygamma_of: Op = elementwise(
 
 bessel_moment: Op = elementwise(
     "bessel_moment",
-    args=("input",),
     params={"n": 0},
     doc="Mean of w ** n e ** (-|input| w) for w = 1 - cos(t) over the angle t.",
     source="DLMF 10.32.1 and 10.40.1",
@@ -142,7 +137,6 @@ def _bessel(x: Any, m: Any, n: int = 2) -> Any:
 
 bessel_i: Op = elementwise(
     "bessel_i",
-    args=("input",),
     params={"n": 2},
     doc="Modified Bessel function of the first kind and the order n, from 2 on.",
     source="DLMF 10.29.1",
@@ -210,7 +204,6 @@ def _erfinv_slope(x: Any, m: Any) -> Any:
 
 ndtri_slope: Op = elementwise(
     "ndtri_slope",
-    args=("input",),
     doc="Derivative of ndtri; its own is the square of it times ndtri.",
     source="derivative of an inverse",
     number=on_number(_ndtri_slope),
@@ -224,7 +217,6 @@ ndtri_slope: Op = elementwise(
 
 erfinv_slope: Op = elementwise(
     "erfinv_slope",
-    args=("input",),
     doc="Derivative of erfinv; its own is twice the square of it times erfinv.",
     source="derivative of an inverse",
     number=on_number(_erfinv_slope),

@@ -39,9 +39,9 @@ def _array(of: Any) -> Data:
 
 held: Op = op(
     "held",
+    args=(),
     params={"of": REQUIRED},
     doc="An array that is known before code runs.",
-    source="definition",
     array=_array,
     shape=lambda of: of.shape,
     dtype=lambda of: of.dtype,
@@ -53,7 +53,6 @@ assembled: Op = op(
     args=("*numbers",),
     params={"size": REQUIRED},
     doc="A tensor of a shape, of these numbers.",
-    source="definition",
     array=lambda *numbers, size: np.array(numbers).reshape(size),
     shape=lambda *numbers, size: size,
     method=False,
@@ -88,7 +87,6 @@ owned: Op = op(
 
 unboxed: Op = op(
     "unboxed",
-    args=("input",),
     doc="The number in an array without dimensions.",
     source="identity",
     number=lambda x: x,

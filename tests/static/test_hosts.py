@@ -13,8 +13,7 @@ from gradcli import ir
 from gradcli.engine.ops.binding import bind_host
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.run.language.names import Builtins
-from gradcli.engine.run.session.state import Session
-from gradcli.engine.static.hosts import hosted
+from gradcli.engine.static.hosts import Ahead, hosted
 from gradcli.engine.static.kinds import Each
 from gradcli.engine.static.lists import Lists
 from gradcli.engine.static.value import LINKED, UNLINKED, UNSURE, Value, constant, of_data, unknown
@@ -115,7 +114,7 @@ def test_every_host_says_what_it_gives(op):
     ("name", "args", "keywords"), [pytest.param(*c, id=f"{c[0]}-{i}") for i, c in enumerate(CALLS)]
 )
 def test_what_is_inferred_is_what_is_given(name, args, keywords):
-    op, session, lists = ops[name], Session(), Lists()
+    op, session, lists = ops[name], Ahead(), Lists()
     with Quiet():
         bound, params = bind_host(op, args, keywords)
         given = op.host.call(session, *bound, **params)
@@ -132,7 +131,7 @@ def test_what_is_inferred_is_what_is_given(name, args, keywords):
 
 
 def test_what_goes_through_several_values_is_known_as_such():
-    lists, session = Lists(), Session()
+    lists, session = Lists(), Ahead()
     both = hosted(ops.zip, [abstract(X, lists), abstract([1, 2], lists)], {}, session)
     assert isinstance(both, Each)
     assert both.start is None
@@ -143,7 +142,7 @@ def test_what_goes_through_several_values_is_known_as_such():
 
 def test_gradients_are_shaped_as_the_inputs():
     x, y = of_data(X, LINKED), of_data(NARROW, LINKED)
-    found = hosted(ops.grad, [Value((), "float64"), (x, y)], {}, Session())
+    found = hosted(ops.grad, [Value((), "float64"), (x, y)], {}, Ahead())
     assert [(g.shape, g.dtype) for g in found] == [((2, 3), "float64"), ((2, 2), "float32")]
 
 
@@ -151,7 +150,7 @@ def test_a_dtype_may_be_a_built_in():
     from gradcli.source import Span
 
     asked = ir.Builtin("float", Span(0, 0))
-    found = hosted(ops.tensor, [constant(3)], {"dtype": asked}, Session())
+    found = hosted(ops.tensor, [constant(3)], {"dtype": asked}, Ahead())
     assert (found.shape, found.dtype) == ((), "float64")
 
 
@@ -166,14 +165,14 @@ def test_what_is_not_known_is_no_fault(op):
     for args in places:
         with Quiet():
             try:
-                hosted(op, [kinds[i] for i in args], {}, Session())
+                hosted(op, [kinds[i] for i in args], {}, Ahead())
             except GradError:
                 continue
 
 
 def test_a_new_tensor_hangs_on_nothing_but_is_a_leaf_if_it_is_one():
     for given, link in ((False, UNLINKED), (True, LINKED)):
-        found = hosted(ops.zeros, [constant(2)], {"requires_grad": constant(given)}, Session())
+        found = hosted(ops.zeros, [constant(2)], {"requires_grad": constant(given)}, Ahead())
         assert found.link == link
 
 

@@ -41,7 +41,7 @@ def _new_full(session: Any, x: Any, size: Any, value: Any, **options: Any) -> Te
     check_memory(size)
     value = fitting(number(value, "fill_value"), dtype)
     options["dtype"] = dtype
-    return made(session, plain(np.full(size, value, dtype)), **options)
+    return made(plain(np.full(size, value, dtype)), **options)
 
 
 def _new_of(known: Statics, x: Any, size: Any, *value: Any, **options: Any) -> Any:
@@ -82,7 +82,7 @@ new_full: Op = host(
 def _new_tensor(session: Any, x: Any, data: Any, **options: Any) -> Tensor:
     dtype = _dtype(session, x, options["dtype"])
     options["dtype"] = dtype
-    return made(session, plain(converted(constant_data(data), dtype)), **options)
+    return made(plain(converted(constant_data(data), dtype)), **options)
 
 
 def _new_tensor_of(known: Statics, x: Any, data: Any, **options: Any) -> Any:
@@ -216,7 +216,7 @@ is_complex: Op = host(
 
 
 def _scalar_tensor(session: Any, value: Any, **options: Any) -> Tensor:
-    return made(session, float(number(value, "s")), **options)
+    return made(float(number(value, "s")), **options)
 
 
 scalar_tensor: Op = host(

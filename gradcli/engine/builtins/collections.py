@@ -13,7 +13,7 @@ from gradcli.engine.ops.statics import Statics
 from gradcli.engine.ops.tracing import Tracing
 from gradcli.engine.run.code.functions import called
 from gradcli.engine.run.language.ordering import extreme, ordered
-from gradcli.engine.tape.tensor import Tensor
+from gradcli.engine.tape.tensor import Tensor, truth
 from gradcli.engine.values.data import NUMBERS
 from gradcli.engine.values.objects import Object
 from gradcli.engine.values.sizes import describe
@@ -123,7 +123,7 @@ reversed_: Op = host(
 
 
 def _sorted(session: Any, iterable: Any, key: Any, reverse: Any) -> list[Any]:
-    reverse = reverse is not None and session.truth(reverse)
+    reverse = reverse is not None and truth(reverse)
     return ordered(session, session.items(iterable), key, reverse)
 
 
@@ -162,8 +162,8 @@ map_: Op = host(
 def _filter(session: Any, function: Any, iterable: Any) -> Iterator[Any]:
     items = session.iterate(iterable)
     if function is None:
-        return (item for item in items if session.truth(item))
-    return (item for item in items if session.truth(called(function, [item], "filter")))
+        return (item for item in items if truth(item))
+    return (item for item in items if truth(called(function, [item], "filter")))
 
 
 filter_: Op = host(
@@ -289,7 +289,7 @@ def _of_truths(op: Any, stop: bool) -> Op:
             args = session.operands(op, [iterable])
             return session.do(op, args, op.params)
         for item in session.iterate(iterable):
-            if session.truth(item) is stop:
+            if truth(item) is stop:
                 return stop
         return not stop
 

@@ -25,7 +25,7 @@ OPTIONS: dict[str, Any] = {"dtype": None, "device": None, "requires_grad": False
 """What every creation function takes."""
 
 
-def made(session: Any, data: Data, dtype: Any, device: Any, requires_grad: Any) -> Tensor:
+def made(data: Data, dtype: Any, device: Any, requires_grad: Any) -> Tensor:
     """A new tensor of the data, with the options that every creation function takes. Without a
     dtype floats get the default one.
     """
@@ -97,13 +97,13 @@ def _holds_floats(value: Any) -> bool:
 
 
 def made_of(
-    session: Any, value: Any, dtype: Any = None, device: Any = None, requires_grad: Any = False
+    value: Any, dtype: Any = None, device: Any = None, requires_grad: Any = False
 ) -> Tensor:
     """A new tensor of a number, a tensor or nested lists of them."""
     data = constant_data(value)
     if dtype is None and QUESTION.default_dtype != "float64":
         dtype = _own_dtype(value, data)
-    return made(session, data, dtype, device, requires_grad)
+    return made(data, dtype, device, requires_grad)
 
 
 def _single(data: Data) -> Data:
@@ -131,7 +131,7 @@ def _tensor(session: Any, data: Any, **options: Any) -> Any:
     if session.transparent and not any(options.values()):  # the values stay connected
         shape = shape_of(constant_data(data))
         return session.do(ops.reshape, [session.tensor(data)], {"shape": shape})
-    return made_of(session, data, **options)
+    return made_of(data, **options)
 
 
 def _tensor_of(known: Statics, data: Any, **options: Any) -> Any:
@@ -172,7 +172,7 @@ as_tensor: Op = host(
     lambda session, data, dtype, device: (
         data
         if isinstance(data, Tensor) and dtype_name(dtype) in (None, data.dtype)
-        else made_of(session, data, dtype, device)
+        else made_of(data, dtype, device)
     ),
     args=("data",),
     params={"dtype": None, "device": None},
@@ -186,7 +186,7 @@ as_tensor: Op = host(
 def _variable(session: Any, data: Any, requires_grad: Any, volatile: Any) -> Tensor:
     if isinstance(data, Tensor) and not flag(requires_grad, "requires_grad"):
         return data
-    return made_of(session, data, requires_grad=requires_grad)
+    return made_of(data, requires_grad=requires_grad)
 
 
 def _variable_of(known: Statics, data: Any, requires_grad: Any, volatile: Any) -> Any:
@@ -215,7 +215,7 @@ def _float_tensor(session: Any, *values: Any) -> Tensor:
         return Tensor(plain(converted(constant_data(values[0]), QUESTION.default_dtype)))
     size = sizes(values)
     check_memory(size)
-    return made(session, plain(np.zeros(size)), None, None, False)
+    return made(plain(np.zeros(size)), None, None, False)
 
 
 def _floats_of(known: Statics, *values: Any) -> Any:
@@ -263,7 +263,7 @@ def _full(session: Any, size: Any, value: Any, **options: Any) -> Tensor:
     check_memory(size)
     value = number(value, "fill_value")
     value = fitting(value, dtype_name(options["dtype"]) or dtype_of(value))
-    return made(session, plain(np.full(size, value, dtype_of(value))), **options)
+    return made(plain(np.full(size, value, dtype_of(value))), **options)
 
 
 def of_size(known: Statics, size: Any, **options: Any) -> Any:
@@ -359,7 +359,7 @@ def _square(n: Any, m: Any) -> Shape:
 def _eye(session: Any, n: Any, m: Any, **options: Any) -> Tensor:
     rows, columns = _square(n, m)
     check_memory((rows, columns))
-    return made(session, np.eye(rows, columns), **options)
+    return made(np.eye(rows, columns), **options)
 
 
 def _eye_of(known: Statics, n: Any, m: Any, **options: Any) -> Any:
@@ -406,7 +406,7 @@ def _count(start: Any, end: Any, step: Any) -> tuple[Any, Any, int]:
 def _arange(session: Any, start: Any, end: Any, step: Any, **options: Any) -> Tensor:
     first, by, count = _count(start, end, step)
     check_memory((count,))
-    return made(session, np.asarray(first) + np.arange(count) * np.asarray(by), **options)
+    return made(np.asarray(first) + np.arange(count) * np.asarray(by), **options)
 
 
 def _arange_of(known: Statics, start: Any, end: Any, step: Any, **options: Any) -> Any:
@@ -434,7 +434,7 @@ def _linspace(session: Any, start: Any, end: Any, steps: Any, **options: Any) ->
     (count,) = sizes((whole(steps, "steps"),), "steps")
     check_memory((count,))
     first, last = float(number(start, "start")), float(number(end, "end"))
-    return made(session, np.linspace(first, last, count), **options)
+    return made(np.linspace(first, last, count), **options)
 
 
 def _steps(known: Statics, start: Any, end: Any, steps: Any, **options: Any) -> Any:
@@ -462,7 +462,7 @@ def _logspace(
     check_memory((count,))
     first, last = float(number(start, "start")), float(number(end, "end"))
     exponents = np.linspace(first, last, count)
-    return made(session, np.power(float(number(base, "base")), exponents), **options)
+    return made(np.power(float(number(base, "base")), exponents), **options)
 
 
 logspace: Op = host(

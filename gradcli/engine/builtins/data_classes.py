@@ -8,6 +8,7 @@ from typing import Any
 from gradcli.engine.ops.op import Op, host
 from gradcli.engine.ops.statics import Statics
 from gradcli.engine.run.code.naming import kind_of
+from gradcli.engine.tape.tensor import truth
 from gradcli.engine.values.objects import Object
 from gradcli.errors import run_error
 
@@ -24,7 +25,7 @@ def _made(session: Any, *classes: Any, named: Any) -> Any:
     if not _SETTINGS.issuperset(named):
         unknown = min(named.keys() - _SETTINGS)
         raise run_error("wrong-arity", f"`dataclass` takes no argument `{unknown}`")
-    settings = {name: session.truth(value) for name, value in named.items()}
+    settings = {name: truth(value) for name, value in named.items()}
 
     def decorate(made: Any) -> Any:
         if not (isinstance(made, type) and issubclass(made, Object)):

@@ -8,7 +8,7 @@ from gradcli.engine.ops.op import Op, host
 from gradcli.engine.run.code.naming import kind_of
 from gradcli.engine.run.derivatives import autograd
 from gradcli.engine.run.language.attributes import put
-from gradcli.engine.tape.tensor import Tensor, array_of, shared
+from gradcli.engine.tape.tensor import Tensor, array_of, shared, truth
 from gradcli.errors import run_error
 
 FAMILY = 345, "Networks"
@@ -23,7 +23,7 @@ def _parameter(session: Any, data: Any, requires_grad: Any) -> Tensor:
     made = Tensor(array_of(x))
     made.version = shared(x)
     made.parameter = True
-    if session.truth(requires_grad):
+    if truth(requires_grad):
         autograd.set_requires_grad(session, made, True)
     return made
 

@@ -13,7 +13,7 @@ from gradcli.engine.ops.statics import UNSURE, Statics
 from gradcli.engine.run.session.state import as_numbers
 from gradcli.engine.run.session.text import text
 from gradcli.engine.tape.graph import Node
-from gradcli.engine.tape.tensor import Number, Tensor, node_of
+from gradcli.engine.tape.tensor import Number, Tensor, node_of, truth
 from gradcli.engine.values import dtypes
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.conversion import whole
@@ -170,7 +170,7 @@ enumerate_: Op = host(
 
 
 def _zip(session: Any, *values: Any, strict: Any = False) -> Iterator[Any]:
-    if not session.truth(strict):
+    if not truth(strict):
         return zip(*map(session.iterate, values), strict=False)
     lengths = {_len(session, v) for v in values}
     if len(lengths) > 1:
@@ -279,7 +279,7 @@ float_: Op = host(
 
 
 def _bool(session: Any, *values: Any) -> bool:
-    return bool(session.truth(values[0])) if values else False
+    return bool(truth(values[0])) if values else False
 
 
 bool_: Op = host(

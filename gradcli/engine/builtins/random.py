@@ -35,7 +35,7 @@ def _drawn(session: Any, size: Any, draw: str, options: dict[str, Any]) -> Tenso
     name = dtype_name(options["dtype"])
     if is_whole(name):
         raise run_error("dtype-mismatch", f"random floats cannot have the dtype {name}")
-    return made(session, plain(np.asarray(getattr(session.rng, draw)(size))), **options)
+    return made(plain(np.asarray(getattr(session.rng, draw)(size))), **options)
 
 
 def _traced(draw: Callable[..., Any]) -> Callable[..., Any]:
@@ -115,7 +115,7 @@ def _randint(session: Any, *bounds: Any, size: Any, low: Any, high: Any, **optio
         raise run_error("bad-argument", f"there is no int from {first} to below {last}")
     size = sizes(size)
     check_memory(size)
-    return made(session, plain(np.asarray(session.rng.integers(first, last, size))), **options)
+    return made(plain(np.asarray(session.rng.integers(first, last, size))), **options)
 
 
 def _ints_of(known: Statics, *bounds: Any, size: Any, low: Any, high: Any, **options: Any) -> Any:
@@ -141,7 +141,7 @@ randint: Op = host(
 def _randperm(session: Any, n: Any, **options: Any) -> Tensor:
     (count,) = sizes((whole(n, "n"),), "n")
     check_memory((count,))
-    return made(session, session.rng.permutation(count), **options)
+    return made(session.rng.permutation(count), **options)
 
 
 randperm: Op = host(
@@ -189,7 +189,7 @@ def _normal(session: Any, mean: Any, std: Any, size: Any, **options: Any) -> Ten
             raise run_error("bad-argument", "with a `size` the mean and `std` must be numbers")
         shape = sizes(size)
     check_memory(shape)
-    return made(session, plain(np.asarray(session.rng.normal(mean, std, shape))), **options)
+    return made(plain(np.asarray(session.rng.normal(mean, std, shape))), **options)
 
 
 def _normal_of(known: Statics, mean: Any, std: Any, size: Any, **options: Any) -> Any:

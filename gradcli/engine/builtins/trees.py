@@ -13,7 +13,7 @@ from gradcli.engine.run.code.naming import kind_of
 from gradcli.engine.run.derivatives import transforms
 from gradcli.engine.run.derivatives.custom import Custom
 from gradcli.engine.run.derivatives.transforms import Tree
-from gradcli.engine.tape.tensor import Tensor
+from gradcli.engine.tape.tensor import Tensor, truth
 from gradcli.engine.values.data import shape_of
 from gradcli.engine.values.sizes import number, whole
 from gradcli.errors import run_error
@@ -317,7 +317,7 @@ def _fixed_point(session: Any, f: Any, a: Any, x0: Any, distance: Any, tol: Any)
 
     def solved(step: Any, start: Any) -> Any:
         before, x = start, called(step, [start], "fixed_point")
-        while session.truth(_above(called(distance, [x, before], "fixed_point"))):
+        while truth(_above(called(distance, [x, before], "fixed_point"))):
             before, x = x, called(step, [x], "fixed_point")
         return x
 

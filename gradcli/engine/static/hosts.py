@@ -28,7 +28,15 @@ from gradcli.engine.values.data import NUMBERS, is_whole
 from gradcli.engine.values.dtypes import dtype_name
 
 
-def hosted(op: Op, args: Sequence[Any], keywords: Mapping[str, Any], session: Session) -> Any:
+class Ahead(Session):
+    """What is on while a program is walked through before a run; `unsettled` tells whether it may
+    have set another default dtype.
+    """
+
+    unsettled = False
+
+
+def hosted(op: Op, args: Sequence[Any], keywords: Mapping[str, Any], session: Ahead) -> Any:
     """What a host gives, by its `infer`.
 
     Raises:
@@ -42,7 +50,7 @@ def hosted(op: Op, args: Sequence[Any], keywords: Mapping[str, Any], session: Se
 class Known:
     """What hosts ask of the walk, a `Statics`."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Ahead) -> None:
         self._session = session
 
     def static(self, value: Any) -> Any:

@@ -9,9 +9,8 @@ from gradcli import ir
 from gradcli.engine.autodiff.backward import seed
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.run.language import members, operators
-from gradcli.engine.run.session.state import Session
 from gradcli.engine.static.findings import Findings
-from gradcli.engine.static.hosts import hosted
+from gradcli.engine.static.hosts import Ahead, hosted
 from gradcli.engine.static.inference import (
     bound_result,
     indexed,
@@ -50,7 +49,7 @@ from gradcli.engine.static.value import (
     unknown,
     view,
 )
-from gradcli.engine.tape.tensor import Tensor
+from gradcli.engine.tape.tensor import Tensor, truth
 from gradcli.engine.values import refusals
 from gradcli.engine.values.conversion import can_hold
 from gradcli.engine.values.data import is_whole
@@ -93,7 +92,7 @@ class Transfer:
         self.findings = findings
         self.lists = lists
         self.objects = objects
-        self.session = Session()
+        self.session = Ahead()
         self._on_lists = ListOperators(findings, lists)
 
     @property
@@ -451,7 +450,7 @@ class Transfer:
             return UNSURE
         tensor = stand_in(value)
         if tensor is not None and tensor.data.size != 1:
-            self.findings.ask(lambda: self.session.truth(tensor), span)
+            self.findings.ask(lambda: truth(tensor), span)
         return UNSURE if value.known is UNSURE else bool(value.known)
 
     def point(self, value: Any) -> Any:

@@ -34,7 +34,7 @@ from gradcli.engine.values.data import (
     np,
 )
 from gradcli.engine.values.fields import Fields
-from gradcli.errors import Diagnostic, Label, RunError
+from gradcli.errors import Diagnostic, Label, RunError, run_error
 
 if TYPE_CHECKING:
     from gradcli.engine.tape.graph import Recordable
@@ -968,3 +968,19 @@ def shared(x: Tensor) -> Version:
     version = counter(x)
     version.shared = True
     return version
+
+
+def truth(value: Any) -> bool:
+    """A condition's value: one bool, number or one-element tensor; text and lists by length."""
+    if not isinstance(value, Tensor):
+        return bool(value)
+    data = value.data
+    if type(data) in NUMBERS:
+        return bool(data)
+    if data.size == 1:
+        return bool(data.item())
+    raise run_error(
+        "ambiguous-condition",
+        f"a condition needs one value, got a tensor of shape {list(data.shape)}",
+        help="reduce it with `.all()`, `.any()` or an index",
+    )

@@ -133,7 +133,7 @@ def _differentiate(
     if about.cotangent is None and like.shape != ():
         shape = list(like.shape)
         return f"`{about.name}` has shape {shape}: weigh its elements with --cotangent"
-    weight = cotangent_of(about.value, about.cotangent, done.session)
+    weight = cotangent_of(about.value, about.cotangent)
     try:
         with loaded.passing():
             find_all_cotangents([(root, about.value.index, weight)], found)

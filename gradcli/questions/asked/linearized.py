@@ -69,7 +69,7 @@ class LinearizedRun(Record):
             RunError: If the request has none, and the result has more than one element.
         """
         try:
-            return cotangent_of(self.output, self.request.cotangent, self.session)
+            return cotangent_of(self.output, self.request.cotangent)
         except RunError as error:
             first = error.diagnostics[0]
             first.source, first.span = self.loaded.place(self.request.of)
@@ -79,7 +79,7 @@ class LinearizedRun(Record):
         """Plain data of the request's tangents by the nodes of their names."""
         points = self.session.points
         return {
-            self.node(name): tangent_of(name, points[name], given, self.session)
+            self.node(name): tangent_of(name, points[name], given)
             for name, given in self.request.tangents.items()
         }
 

@@ -9,14 +9,14 @@ from typing import Any
 from gradcli.engine.autodiff.backward import seed
 from gradcli.engine.run.code.naming import kind_of
 from gradcli.engine.run.execution.inputs import Given
-from gradcli.engine.run.session.state import Session
+from gradcli.engine.run.session.list_tensors import from_outside
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import NUMBERS, np, shape_of
 from gradcli.errors import Diagnostic, GradError, InputError, RunError
 
 
-def cotangent_of(output: Any, given: Any, session: Session) -> Any:
+def cotangent_of(output: Any, given: Any) -> Any:
     """Plain data of the cotangent of a result: the one given, a single number for each element, or
     1 for a result of one element.
 
@@ -34,10 +34,10 @@ def cotangent_of(output: Any, given: Any, session: Session) -> Any:
         value = Tensor(np.full(x.shape, data_of(cotangent))) if is_spread else cotangent
         return _shaped_as(x, value, "the cotangent", "the result")
 
-    return _converted(given, session, fitted)
+    return _converted(given, fitted)
 
 
-def tangent_of(name: str, point: Tensor, given: Any, session: Session) -> Any:
+def tangent_of(name: str, point: Tensor, given: Any) -> Any:
     """Plain data of the tangent of a name with this value.
 
     Raises:
@@ -46,7 +46,6 @@ def tangent_of(name: str, point: Tensor, given: Any, session: Session) -> Any:
     """
     return _converted(
         given,
-        session,
         lambda tangent: _shaped_as(point, tangent, f"the tangent of `{name}`", f"`{name}`"),
     )
 
@@ -90,23 +89,23 @@ def _shaped_as(like: Tensor, given: Any, what: str, whose: str) -> Any:
     return float(data) if type(data) in NUMBERS else data.astype(like.dtype)
 
 
-def _converted(given: Any, session: Session, fit: Callable[[Any], Any]) -> Any:
+def _converted(given: Any, fit: Callable[[Any], Any]) -> Any:
     """Fit a value from outside; an error says how it was given."""
     if not isinstance(given, Given):
-        return fit(_value(session, given))
+        return fit(_value(given))
     try:
-        return fit(_value(session, given.value))
+        return fit(_value(given.value))
     except GradError as error:
         for diagnostic in error.diagnostics:
             diagnostic.notes = (*diagnostic.notes, f"given as {given.origin}")
         raise InputError(*error.diagnostics) from None
 
 
-def _value(session: Session, given: Any) -> Any:
+def _value(given: Any) -> Any:
     """A value from outside as the program would have it, or an array of numbers as a tensor."""
     if isinstance(given, Tensor) or not hasattr(given, "tolist"):
-        return session.tensor(given)
+        return from_outside(given)
     array = np.asarray(given)
     if array.dtype.kind in "bif" and array.ndim:
         return Tensor(array)
-    return session.tensor(array.tolist())
+    return from_outside(array.tolist())

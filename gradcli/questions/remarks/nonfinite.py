@@ -129,11 +129,7 @@ class _Again:
                 return self._of_input(i.name, i.span, "the derivative")
         given = self.request.cotangent
         with Quiet():
-            weight = (
-                even_cotangent(output)
-                if given is None
-                else cotangent_of(output, given, done.session)
-            )
+            weight = even_cotangent(output) if given is None else cotangent_of(output, given)
             node = first_slope(output, weight)
         return None if node is None else self._at_node(node, recorded, watch, "the gradient")
 

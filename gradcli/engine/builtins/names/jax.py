@@ -12,7 +12,7 @@ from gradcli.engine.ops.statics import Statics
 from gradcli.engine.run.code.functions import called
 from gradcli.engine.run.derivatives import transforms
 from gradcli.engine.run.derivatives.batched import vmap as batched
-from gradcli.engine.tape.tensor import Tensor
+from gradcli.engine.tape.tensor import Tensor, truth
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import np, plain
 from gradcli.engine.values.limits import check_memory
@@ -257,7 +257,7 @@ fori_loop: Op = host(
 
 def _while_loop(session: Any, test: Any, body: Any, init: Any) -> Any:
     value = init
-    while session.truth(called(test, [value], "while_loop")):
+    while truth(called(test, [value], "while_loop")):
         value = called(body, [value], "while_loop")
     return value
 
@@ -274,7 +274,7 @@ while_loop: Op = host(
 
 
 def _cond(session: Any, pred: Any, true_fun: Any, false_fun: Any, *operands: Any) -> Any:
-    return called(true_fun if session.truth(pred) else false_fun, operands, "cond")
+    return called(true_fun if truth(pred) else false_fun, operands, "cond")
 
 
 lax_cond: Op = host(
@@ -403,7 +403,7 @@ def _drawn(draw: str) -> Any:
         if draw == "random":
             first, last = number(minval, "minval"), number(maxval, "maxval")
             found = first + (last - first) * found
-        return made(session, plain(np.asarray(found)), dtype, None, False)
+        return made(plain(np.asarray(found)), dtype, None, False)
 
     return call
 

@@ -567,7 +567,7 @@ def _array(session: Any, value: Any, dtype: Any, **options: Any) -> Any:
     if type(value) is list and session.recording and _has_graph(value):
         return session.tensor(value)
     data = constant_data(value)
-    return made(session, data, dtype_of(data) if dtype is None else dtype, None, False)
+    return made(data, dtype_of(data) if dtype is None else dtype, None, False)
 
 
 def _has_graph(items: Sequence[Any]) -> bool:
@@ -601,7 +601,7 @@ def _linspace(session: Any, start: Any, stop: Any, num: Any, endpoint: Any, dtyp
     check_memory((count,))
     first, last = float(number(start, "start")), float(number(stop, "stop"))
     found = np.linspace(first, last, count, flag(endpoint, "endpoint"))
-    return made(session, found, "float64" if dtype is None else dtype, None, False)
+    return made(found, "float64" if dtype is None else dtype, None, False)
 
 
 def _counted(known: Statics, start: Any, stop: Any, num: Any, **options: Any) -> Any:
@@ -625,7 +625,6 @@ linspace: Op = host(
 logspace: Op = host(
     "numpy_logspace",
     lambda session, start, stop, num, endpoint, base, dtype: made(
-        session,
         number(base, "base") ** _linspace(session, start, stop, num, endpoint, None).data,
         "float64" if dtype is None else dtype,
         None,

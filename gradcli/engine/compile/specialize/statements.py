@@ -52,7 +52,7 @@ from gradcli.engine.run.language import operators
 from gradcli.engine.run.session.state import Session
 from gradcli.engine.run.session.text import format_value, text
 from gradcli.engine.tape.graph import Site
-from gradcli.engine.tape.tensor import Tensor, node_of
+from gradcli.engine.tape.tensor import Tensor, node_of, truth
 from gradcli.engine.values import memory
 from gradcli.engine.values.data import NUMBERS
 from gradcli.engine.values.fields import Fields
@@ -572,7 +572,7 @@ class Statements:
         if isinstance(value, (Range, Each, Text, Closure, Transform, Vector)):
             raise self._trace.refused("a condition of what is no number")
         if isinstance(value, Tensor):
-            return self._session.truth(value)
+            return truth(value)
         if isinstance(value, Either):
             truths = [self._trace.truth(part) for part in (value.then, value.orelse)]
             return chosen(self._trace, value.test, *truths)

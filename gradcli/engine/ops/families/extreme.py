@@ -12,7 +12,7 @@ from gradcli.engine.ops.op import Op, bad, host, known, op
 from gradcli.engine.ops.promotion import integer
 from gradcli.engine.ops.statics import UNSURE, Statics
 from gradcli.engine.ops.tracing import Tracing
-from gradcli.engine.tape.tensor import Tensor
+from gradcli.engine.tape.tensor import Tensor, truth
 from gradcli.engine.values.data import NUMBERS, Data, is_whole, np
 from gradcli.engine.values.sizes import axes, axis, describe, reduced, whole
 from gradcli.errors import run_error
@@ -85,7 +85,7 @@ def _choose(session: Any, values: tuple[Any, ...], dim: Any, keepdim: Any, name:
     if len(given) == 1:
         if dim is None:
             return session.do(ops[f"{name}_all"], given, dict(DIMS))
-        params = {"dim": whole(dim, "dim"), "keepdim": session.truth(keepdim)}
+        params = {"dim": whole(dim, "dim"), "keepdim": truth(keepdim)}
         return session.do(ops[f"{name}_along"], given, params)
     best = given[0]
     for other in given[1:]:

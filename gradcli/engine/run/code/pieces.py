@@ -116,6 +116,10 @@ class Pieces:
         """A call of what the engine provides, with the run's session, or another thing `of` it."""
         return self.call(self.name(function, span), span, [self.name(of, span), *args], keywords)
 
+    def plainly(self, function: str, span: Span, args: Sequence[Operand | ast.expr]) -> ast.expr:
+        """A call of what the engine provides and needs nothing of the run."""
+        return self.call(self.name(function, span), span, args)
+
     def constant(self, value: Any, span: Span) -> ast.expr:
         """A constant."""
         return ast.Constant(value, **self.at(span))
@@ -134,7 +138,7 @@ class Pieces:
         value = self.load(operand)
         kind = ast.Attribute(self.load(operand), "__class__", ast.Load(), **self.at(span))
         is_bool = ast.Compare(kind, [ast.Is()], [self.name("@bool", span)], **self.at(span))
-        asked = self.ask("@truth", span, (operand,))
+        asked = self.plainly("@truth", span, (operand,))
         return ast.IfExp(is_bool, value, asked, **self.at(span))
 
     def callee(self, function: Operand) -> ast.expr:

@@ -334,7 +334,8 @@ class _Translator(Pieces):
         span, at = i.span, self.at(i.span)
         depth, caught = self.fresh("depth"), self.fresh("caught")
         counter = ast.Attribute(self.name("@counters", span), "depth", ast.Load(), **at)
-        seen = self.ask("@caught", span, [self.name(caught, span), self.name(depth, span)])
+        told = [self.name(caught, span), self.name(depth, span)]
+        seen = self.ask("@caught", span, told, of="@counters")
         chosen: list[ast.stmt] = [ast.Raise(None, None, **at)]
         for handler in reversed(i.handlers):
             here = self.at(handler.span)
@@ -345,7 +346,7 @@ class _Translator(Pieces):
                 chosen = inside
                 continue
             asked = [self.name(f"{caught} seen", span), self.load(handler.type)]
-            fits = self.ask("@matches", handler.type.span, asked)
+            fits = self.plainly("@matches", handler.type.span, asked)
             test = [s for inner in handler.test for s in self.statements(inner)]
             chosen = [*test, ast.If(fits, inside, chosen, **here)]
         any_of_them = self.name("@exception", span)
@@ -422,11 +423,11 @@ class _Translator(Pieces):
                 deleted = ast.Name(self.variable(i.slot.index), ast.Del(), **self.at(span))
                 return [ast.Delete([deleted], **self.at(span))]
             case DeleteItem():
-                value = self.ask("@delete", span, (i.receiver, i.index))
+                value = self.plainly("@delete", span, (i.receiver, i.index))
                 return [ast.Expr(value, **self.at(span))]
             case DeleteAttribute():
                 of = (i.receiver, self.constant(i.name, span))
-                value = self.ask("@delete_attribute", span, of)
+                value = self.plainly("@delete_attribute", span, of)
                 return [ast.Expr(value, **self.at(span))]
             case Emit():
                 emitted = ast.Yield(self.load(i.value), **self.at(span))
@@ -482,13 +483,13 @@ class _Translator(Pieces):
                 value = self.ask(self.place(i), span, i.bases, i.members)
                 return [self.store(self.variable(i.target), value, span)]
             case Super():
-                value = self.ask("@super", span, (i.owner, i.receiver))
+                value = self.plainly("@super", span, (i.owner, i.receiver))
                 return [self.store(self.variable(i.target), value, span)]
             case Try():
                 return self.attempt(i)
             case Raise():
                 value = self.constant(None, span) if i.value is None else self.load(i.value)
-                return [ast.Raise(self.ask("@raised", span, [value]), None, **self.at(span))]
+                return [ast.Raise(self.plainly("@raised", span, [value]), None, **self.at(span))]
             case Input():
                 return self.input(i)
             case Watch():
@@ -516,7 +517,7 @@ class _Translator(Pieces):
     def assertion(self, i: Assert) -> ast.stmt:
         span = i.span
         message = self.constant(None, span) if i.message is None else self.load(i.message)
-        asked = self.call(self.name("@assertion", span), span, [message])
+        asked = self.plainly("@assertion", span, [message])
         failed = ast.Raise(asked, None, **self.at(span))
         before = [s for inner in i.body for s in self.statements(inner)]
         false = ast.UnaryOp(ast.Not(), self.truth(i.test), **self.at(i.test.span))

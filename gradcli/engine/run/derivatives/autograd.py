@@ -14,7 +14,7 @@ from gradcli.engine.run.derivatives.edges import GradientEdge
 from gradcli.engine.run.derivatives.transforms import as_value
 from gradcli.engine.run.session.state import Session
 from gradcli.engine.tape.graph import Node, Site, seen
-from gradcli.engine.tape.tensor import AccumulateGrad, Tensor, freeze, node_of, require_grad
+from gradcli.engine.tape.tensor import AccumulateGrad, Tensor, freeze, node_of, require_grad, truth
 from gradcli.engine.values import refusals
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.sizes import flag
@@ -36,7 +36,7 @@ def requires_grad_(
 
 def set_requires_grad(session: Session, x: Tensor, value: Any) -> None:
     """`x.requires_grad = value`."""
-    wanted = session.truth(value)
+    wanted = truth(value)
     if not x.is_leaf:
         if not wanted:
             raise run_error(

@@ -18,6 +18,7 @@ from gradcli.engine.run.fast.call import Function
 from gradcli.engine.run.language import operators
 from gradcli.engine.run.session.state import Session
 from gradcli.engine.tape.graph import Node, Site
+from gradcli.engine.tape.tensor import truth
 from gradcli.engine.values import refusals
 from gradcli.engine.values.data import Quiet
 from gradcli.engine.values.limits import QUESTION, Counters, Reached, joined_text, meter
@@ -260,33 +261,33 @@ def _of_library(file: str) -> Main:
     return _linked(code, _PROVIDED, lambda place: _function(place.instruction, None))
 
 
-def _super(session: Session, owner: Any, receiver: Any) -> Any:
+def _super(owner: Any, receiver: Any) -> Any:
     from gradcli.engine.run.session import classes
 
     return classes.behind(owner, receiver)
 
 
-def _caught(session: Session, error: Exception, depth: int) -> Any:
+def _caught(counters: Counters, error: Exception, depth: int) -> Any:
     from gradcli.engine.run.session import exceptions
 
     seen = exceptions.seen(error)
-    session.counters.depth = depth
+    counters.depth = depth
     return seen
 
 
-def _delete_attribute(session: Session, receiver: Any, name: str) -> None:
+def _delete_attribute(receiver: Any, name: str) -> None:
     from gradcli.engine.run.language import attributes
 
-    attributes.delete(session, receiver, name)
+    attributes.delete(receiver, name)
 
 
-def _matches(session: Session, exception: Any, kinds: Any) -> bool:
+def _matches(exception: Any, kinds: Any) -> bool:
     from gradcli.engine.run.session import exceptions
 
     return exceptions.matches(exception, kinds)
 
 
-def _raised(session: Session, value: Any) -> BaseException:
+def _raised(value: Any) -> BaseException:
     from gradcli.engine.run.session import exceptions
 
     return exceptions.raised(value)
@@ -336,7 +337,7 @@ _PROVIDED: dict[str, Any] = {
     "@bool": bool,
     "@function": FunctionType,
     "@locals": locals,
-    "@truth": Session.truth,
+    "@truth": truth,
     "@iterate": Session.iterate,
     "@watch": Session.watch_computed,
     "@builtin": _builtin,

@@ -55,7 +55,7 @@ def put(session: Session, value: Any, name: str, new: Any) -> None:
         members.put(session, value, name, new)
 
 
-def delete(session: Session, value: Any, name: str) -> None:
+def delete(value: Any, name: str) -> None:
     """`del value.name`."""
     if isinstance(value, Tensor) and name == "grad":
         value.grad = None

@@ -28,6 +28,7 @@ from gradcli.engine.tape.tensor import (
     node_of,
     shared,
     shows_another,
+    truth,
 )
 from gradcli.engine.values import refusals
 from gradcli.engine.values.conversion import can_hold, converted
@@ -552,7 +553,7 @@ _SLICE: dict[str, Member] = {
 def _same(session: Session, a: Any, b: Any) -> bool:
     from gradcli.engine.run.language.operators import equality
 
-    return session.truth(equality(session, a, b))
+    return truth(equality(session, a, b))
 
 
 def _position(session: Session, items: Any, item: Any) -> int:

@@ -15,7 +15,7 @@ from gradcli.engine.run.fast import scalars
 from gradcli.engine.run.fast.call import Function, augmented, by_place, done, in_order, of_tensors
 from gradcli.engine.run.session.state import Session
 from gradcli.engine.tape.graph import Site
-from gradcli.engine.tape.tensor import Number, Tensor
+from gradcli.engine.tape.tensor import Number, Tensor, truth
 from gradcli.engine.values import memory
 from gradcli.engine.values.data import NUMBERS
 from gradcli.engine.values.fields import VIEWS, Fields
@@ -200,13 +200,13 @@ def less(session: Session, x: Any, y: Any) -> bool:
         return bool(x < y)
     if type(x) is type(y) and type(x) in (tuple, list):
         for a, b in zip(x, y, strict=False):
-            if not session.truth(equality(session, a, b)):
+            if not truth(equality(session, a, b)):
                 return less(session, a, b)
         return len(x) < len(y)
     if isinstance(x, Object) or isinstance(y, Object):
-        return session.truth(objects().operated(ops.lt, (x, y), {}))
+        return truth(objects().operated(ops.lt, (x, y), {}))
     if _PYTHONS.isdisjoint((type(x), type(y))):
-        return session.truth(session.do(ops.lt, session.operands(ops.lt, [x, y]), {}))
+        return truth(session.do(ops.lt, session.operands(ops.lt, [x, y]), {}))
     raise run_error("wrong-type", f"{kind_of(x)} and {kind_of(y)} have no order")
 
 
@@ -260,7 +260,7 @@ _UPDATES: dict[str, Callable[[Site | None], Function]] = {
 
 def negation(session: Session, value: Any) -> bool:
     """`not value`."""
-    return not session.truth(value)
+    return not truth(value)
 
 
 def identity(left: Any, right: Any) -> bool:
@@ -274,20 +274,20 @@ def identity(left: Any, right: Any) -> bool:
 def membership(session: Session, value: Any, container: Any) -> bool:
     """`value in container`."""
     if isinstance(container, Object) and objects().has(container, "__contains__"):
-        return session.truth(objects().called(container, "__contains__", (value,), {}))
+        return truth(objects().called(container, "__contains__", (value,), {}))
     if type(container) is str:
         if type(value) is not str:
             raise run_error("wrong-type", f"{kind_of(value)} cannot be in a string")
         return value in container
     if isinstance(container, Tensor) and type(container) is Tensor:
-        return session.truth(session.do(ops.any, [session.do(ops.eq, [container, value], {})], {}))
+        return truth(session.do(ops.any, [session.do(ops.eq, [container, value], {})], {}))
     if type(container) in (dict, set):
         from gradcli.engine.run.language.containers import hashed
 
         return hashed(value) in container
     for item in session.iterate(container):
         same = equality(session, value, item)
-        if session.truth(same):
+        if truth(same):
             return True
     return False
 
@@ -299,17 +299,17 @@ def equality(session: Session, left: Any, right: Any, site: Site | None = None) 
     if _is_tensor_like(left) and _is_tensor_like(right):
         if type(left) is list and type(right) is list:
             return len(left) == len(right) and all(
-                session.truth(equality(session, a, b)) for a, b in zip(left, right, strict=True)
+                truth(equality(session, a, b)) for a, b in zip(left, right, strict=True)
             )
         args = [session.tensor(left, site), session.tensor(right, site)]
         return session.do(ops.eq, args, {}, site)
     if type(left) is dict and type(right) is dict:
         return left.keys() == right.keys() and all(
-            session.truth(equality(session, item, right[key])) for key, item in left.items()
+            truth(equality(session, item, right[key])) for key, item in left.items()
         )
     if isinstance(left, tuple) and isinstance(right, tuple):
         return len(left) == len(right) and all(
-            session.truth(equality(session, a, b)) for a, b in zip(left, right, strict=True)
+            truth(equality(session, a, b)) for a, b in zip(left, right, strict=True)
         )
     if isinstance(left, Object) or isinstance(right, Object):
         return objects().operated(ops.eq, (left, right), {})
@@ -336,7 +336,7 @@ def inequality(session: Session, left: Any, right: Any, site: Site | None = None
         return session.do(ops.ne, args, {}, site)
     if isinstance(left, Object) or isinstance(right, Object):
         return objects().operated(ops.ne, (left, right), {})
-    return not session.truth(equality(session, left, right, site))
+    return not truth(equality(session, left, right, site))
 
 
 def joined(left: Any, right: Any) -> Any:
@@ -376,7 +376,7 @@ def repeated(left: Any, right: Any) -> Any:
     return tuple(several) * count
 
 
-def delete_item(session: Session, receiver: Any, index: Any) -> None:
+def delete_item(receiver: Any, index: Any) -> None:
     """`del receiver[index]`."""
     if type(receiver) is dict:
         from gradcli.engine.run.language import containers

@@ -8,6 +8,7 @@ from typing import Any
 from gradcli.engine.run.code.functions import called
 from gradcli.engine.run.language.operators import less
 from gradcli.engine.run.session.state import Session
+from gradcli.engine.tape.tensor import truth
 from gradcli.engine.values.data import NUMBERS
 
 
@@ -31,7 +32,7 @@ def ordered(session: Session, items: Iterable[Any], key: Any, reverse: Any) -> l
     kinds = set(map(type, keys))
     plain = kinds <= NUMBERS or kinds == {str}
     by = keys if plain else [_Place(session, value) for value in keys]
-    order = sorted(range(len(items)), key=by.__getitem__, reverse=session.truth(reverse))
+    order = sorted(range(len(items)), key=by.__getitem__, reverse=truth(reverse))
     return [items[i] for i in order]
 
 

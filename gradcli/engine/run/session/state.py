@@ -11,6 +11,7 @@ from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import Op
 from gradcli.engine.ops.promotion import always_double
 from gradcli.engine.run.code.naming import kind_of
+from gradcli.engine.run.session.list_tensors import of_numbers, ragged
 from gradcli.engine.tape.graph import (
     GONE,
     LIVE,
@@ -35,11 +36,10 @@ from gradcli.engine.tape.tensor import (
     shared,
     unrecorded,
 )
-from gradcli.engine.values import refusals
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import NUMBERS, SCALARS, np
 from gradcli.engine.values.fields import VIEWS, Fields
-from gradcli.engine.values.limits import QUESTION, Counters, check_items, check_memory
+from gradcli.engine.values.limits import QUESTION, Counters, check_items
 from gradcli.engine.values.objects import Object
 from gradcli.errors import Diagnostic, RunError, run_error
 from gradcli.limits import DEFAULT, Limits
@@ -71,7 +71,6 @@ class Session:
         ending: what is to be done at the end of the pass that is under way.
         duals: tangents of dual tensors, by their points; None outside `dual_level`.
         anomaly: passes of the program refuse a node that gives nan.
-        unsettled: before a run: the program may have set another default dtype.
     """
 
     def __init__(
@@ -110,7 +109,6 @@ class Session:
         self.ending: list[Callable[[], Any]] = []
         self.duals: dict[Node, Any] | None = None
         self.anomaly = False
-        self.unsettled = False
         self.echo = echo
         self._seed = seed
         self.stream = stream
@@ -277,17 +275,16 @@ class Session:
         """A list as the tensor of its items, recorded; anything else as it is."""
         if type(value) is not list:
             return value
-        count = _numbers_in(value)
-        if count is not None:
-            check_memory((count,))
-            return self.in_default_dtype(Tensor(_array(value)))
+        made = of_numbers(value)
+        if made is not None:
+            return self.in_default_dtype(made)
         items = [self.tensor(item, site) for item in value]
         if not all(isinstance(item, Tensor) or type(item) in NUMBERS for item in items):
-            raise _ragged(value)
+            raise ragged(value)
         try:
             return self.do(ops.stack, items, {"dim": 0}, site)
         except RunError as error:
-            raise _ragged(value) from error
+            raise ragged(value) from error
 
     def operands(self, op: Op, args: Sequence[Any], site: Site | None = None) -> list[Any]:
         """The arguments of an op as numbers and tensors, lists made tensors.
@@ -341,21 +338,6 @@ class Session:
     def _rows(self, value: Tensor) -> Iterator[Any]:
         for i in range(value.shape[0]):
             yield self.do(ops.getitem, [value], {"index": i})
-
-    def truth(self, value: Any) -> bool:
-        """A condition's value: one bool, number or one-element tensor; text and lists by length."""
-        if isinstance(value, Tensor):
-            data = value.data
-            if type(data) in NUMBERS:
-                return bool(data)
-            if data.size == 1:
-                return bool(data.item())
-            raise run_error(
-                "ambiguous-condition",
-                f"a condition needs one value, got a tensor of shape {list(data.shape)}",
-                help="reduce it with `.all()`, `.any()` or an index",
-            )
-        return bool(value)
 
     # --- what the command differentiates -----------------------------------------------
 
@@ -501,68 +483,3 @@ def _each(out: Any, do: Callable[[Any, int], Any]) -> Any:
 
 def _wrapped(made: Any, i: int) -> Any:
     return made if isinstance(made, Tensor) or type(made) in NUMBERS else Tensor(made)
-
-
-def _numbers_in(value: Any) -> int | None:
-    """How many numbers are in a list of such lists; None if anything else is.
-
-    Raises:
-        RunError: If a list in it stands at two depths, as one that holds itself does.
-    """
-    count = 0
-    seen: set[int] = set()
-    level = {id(value): (value, 1)}  # each list that stands there, and how often
-    while level:
-        if not seen.isdisjoint(level):
-            raise _ragged(value)
-        seen.update(level)
-        inner: dict[int, tuple[Any, int]] = {}
-        for listed, times in level.values():
-            for item in listed:
-                if type(item) is list:
-                    before = inner.get(id(item), (item, 0))[1]
-                    inner[id(item)] = item, before + times
-                elif type(item) in NUMBERS:
-                    count += times
-                else:
-                    return None
-        level = inner
-    return count
-
-
-def _array(value: list[Any]) -> Any:
-    try:
-        array = np.array(value)
-    except ValueError as error:
-        raise refusals.too_many_dimensions(error) or _ragged(value) from None
-    except OverflowError:
-        raise _overflow() from None
-    if array.dtype.kind == "u":  # which NumPy takes for ints beyond those of 64 bits
-        raise _overflow()
-    if array.dtype == object:
-        large = any(type(item) is int and abs(item) >= 2**63 for item in array.flat)
-        raise _overflow() if large else _ragged(value)
-    return array.astype(np.float64) if array.size == 0 else array
-
-
-def _overflow() -> RunError:
-    return run_error("integer-overflow", "an int in the list is outside 64 bits")
-
-
-def _ragged(value: list[Any]) -> RunError:
-    for item in value:
-        if type(item) not in NUMBERS and type(item) is not list and not isinstance(item, Tensor):
-            return run_error(
-                "wrong-type",
-                f"{kind_of(item)} in a list cannot become part of a tensor",
-            )
-    first, *others = dict.fromkeys(map(_row_of, value))
-    found = f"{first} and {others[0]}" if others else f"{first} in each place, not all alike"
-    return run_error(
-        "ragged-list", f"a list becomes a tensor only if its rows are of one shape, got {found}"
-    )
-
-
-def _row_of(item: Any) -> str:
-    """What a message calls an item of a list that is to be a row."""
-    return f"a list of {len(item)}" if type(item) is list else kind_of(item)

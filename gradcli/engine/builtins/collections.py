@@ -238,7 +238,7 @@ def _python_s(op: Any, largest: bool) -> Op:
     def choose(session: Any, *values: Any, dim: Any, keepdim: Any, key: Any, default: Any) -> Any:
         if len(values) == 2 and key is None and NUMBERS.issuperset(map(type, values)):
             return ops[f"{name}imum"].value.number(*values)  # the step of a scalar loop
-        if len(values) == 1 and dim is None and _is_gone_through(values[0]):
+        if len(values) == 1 and dim is None and (key is not None or _is_gone_through(values[0])):
             among = session.items(values[0])
             if not among and default is None:
                 help = "`default=` says what it is"

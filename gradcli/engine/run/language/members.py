@@ -37,7 +37,7 @@ from gradcli.engine.values.dtypes import DTYPES, dtype_name
 from gradcli.engine.values.fields import Fields
 from gradcli.engine.values.limits import QUESTION, check_items
 from gradcli.engine.values.objects import Object
-from gradcli.engine.values.sizes import Size, number
+from gradcli.engine.values.sizes import Size, number, whole
 from gradcli.errors import RunError, run_error
 
 Member = Callable[..., Any]
@@ -76,11 +76,13 @@ def call(
         try:
             return table[1][name](session, site, value, *args, **keywords)
         except TypeError as error:
-            if error.__traceback__ is not None and error.__traceback__.tb_next is not None:
+            inside = error.__traceback__ and error.__traceback__.tb_next
+            if inside is None:
+                message = f"`{name}` cannot be called with these arguments"
+                raise run_error("wrong-arity", message) from None
+            if inside.tb_next is not None or not (type(value) is list or type(value) in _OF_PYTHON):
                 raise
-            raise run_error(
-                "wrong-arity", f"`{name}` cannot be called with these arguments"
-            ) from None
+            raise run_error("wrong-type", f"`{name}`: {error}") from None  # by Python's own method
     if table is not None and name == "grad_fn":
         return autograd.pulled(session, _node(value), *args)
     if table is not None and name in table[0]:
@@ -375,9 +377,10 @@ def _zero_grad(session: Session, site: Site | None, x: Tensor) -> None:
 def _size(session: Session, site: Site | None, x: Tensor, dim: Any = None) -> Any:
     if dim is None:
         return Size(x.shape)
-    if not -x.ndim <= dim < x.ndim:
-        raise run_error("index-out-of-range", f"no dim {dim} in shape {list(x.shape)}")
-    return x.shape[dim]
+    at = whole(dim, "dim")
+    if not -x.ndim <= at < x.ndim:
+        raise run_error("index-out-of-range", f"no dim {at} in shape {list(x.shape)}")
+    return x.shape[at]
 
 
 def _dtype(session: Session, x: Tensor) -> Any:

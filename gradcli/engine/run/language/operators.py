@@ -21,7 +21,7 @@ from gradcli.engine.values.data import NUMBERS
 from gradcli.engine.values.fields import VIEWS, Fields
 from gradcli.engine.values.limits import check_items, check_memory, check_text
 from gradcli.engine.values.objects import Object
-from gradcli.engine.values.sizes import Size
+from gradcli.engine.values.sizes import Size, whole
 from gradcli.errors import RunError, run_error
 
 LONGEST_AS_TUPLE = 32  # a longer list is an index of its own, whatever is in it
@@ -212,6 +212,7 @@ def less(session: Session, x: Any, y: Any) -> bool:
 
 _ORDERS = frozenset({"<", "<=", ">", ">="})
 _PYTHONS = frozenset({str, tuple, dict, set, *VIEWS})
+_KEYS = frozenset({set, type({}.keys())})
 
 
 def _over(site: Site | None) -> Function:
@@ -313,7 +314,8 @@ def equality(session: Session, left: Any, right: Any, site: Site | None = None) 
         )
     if isinstance(left, Object) or isinstance(right, Object):
         return objects().operated(ops.eq, (left, right), {})
-    if left is right or (type(left) is type(right) and left == right):
+    alike = type(left) is type(right) or _KEYS.issuperset((type(left), type(right)))
+    if left is right or (alike and left == right):
         return True
     return _one_dtype(left, right)
 
@@ -507,10 +509,23 @@ def as_tuple(index: Any) -> Any:
 
 def _position(index: Any) -> Any:
     """Likewise of what is no tensor, which takes a tensor of one int as that int."""
+    if type(index) is slice:
+        return _part(index)
     if isinstance(index, Tensor) and type(index.data) not in NUMBERS and index.data.size == 1:
         kind = index.data.dtype.kind
         return index.data.item() if kind in "iu" else _place(index)
     return _place(index)
+
+
+def _part(index: slice) -> slice:
+    """A slice with its numbers as ints."""
+    start, stop, step = (
+        None if number is None else whole(number, name)
+        for number, name in ((index.start, "start"), (index.stop, "stop"), (index.step, "step"))
+    )
+    if step == 0:
+        raise run_error("bad-index", "the step of a slice cannot be 0")
+    return slice(start, stop, step)
 
 
 def _is_place(item: Any) -> bool:

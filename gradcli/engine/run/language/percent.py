@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from gradcli.engine.run.code.naming import kind_of
-from gradcli.engine.run.session.text import repr_text, text
+from gradcli.engine.run.session.text import ascii_text, repr_text, text
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import NUMBERS
 from gradcli.engine.values.limits import check_text, joined_text
@@ -79,9 +79,7 @@ def _number(value: Any, kind: str) -> Any:
 def _written(form: str, kind: str, value: Any) -> str:
     """One value, by `form` and `kind`."""
     if kind in "sra":
-        shown = text(value) if kind == "s" else repr_text(value)
-        if kind == "a":
-            shown = ascii(shown)[1:-1]
+        shown = {"s": text, "r": repr_text, "a": ascii_text}[kind](value)
         return str(f"{form}s" % shown)
     if kind == "c" and type(value) is str:
         plain: Any = value

@@ -87,6 +87,11 @@ def repr_text(value: Any) -> str:
     return repr(value)
 
 
+def ascii_text(value: Any) -> str:
+    """The same with the codes of all characters that are not ASCII's, as Python's `ascii`."""
+    return repr_text(value).encode("ascii", "backslashreplace").decode()
+
+
 def object_text(value: Object, way: Callable[[Any], str]) -> str:
     """What a method of the program makes of an object, by `str` or `repr`."""
     try:
@@ -122,7 +127,7 @@ def format_value(value: Any, conversion: str = "", spec: str = "") -> str:
     elif conversion == "s":
         value = text(value)
     elif conversion == "a":
-        value = ascii(repr_text(value))[1:-1]
+        value = ascii_text(value)
     if isinstance(value, Tensor) and value.shape == ():
         value = value.data if type(value.data) in NUMBERS else value.data.item()
     if type(value) not in NUMBERS and not isinstance(value, str):
@@ -137,7 +142,7 @@ def format_value(value: Any, conversion: str = "", spec: str = "") -> str:
     check_text(_width(spec))
     try:
         return format(value, spec)
-    except ValueError:
+    except (ValueError, OverflowError):
         raise run_error(
             "bad-format", f"the format `{spec}` does not fit the value {repr_text(value)}"
         ) from None

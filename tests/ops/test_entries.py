@@ -190,6 +190,16 @@ def test_no_name_stands_twice():
             seen[name] = family
 
 
+SEVERAL = [e for e in OPS.values() if e.statics.fields or type(e.statics.dtype) is list]
+
+
+@by_family(e for e in SEVERAL if e.differentiable)
+def test_an_op_of_several_results_has_one_argument(entry):
+    """Compiled forward mode has no tangents of several arguments to add up."""
+    assert len(entry.args) == 1, f"{entry.name} takes {entry.args}"
+    assert not entry.variadic, entry.name
+
+
 @by_family(e for e in OPS.values() if e.differentiable and any(e.tape.saves))
 def test_what_is_saved_is_read(entry):
     """The other way round, that all that is read is saved, every recorded test shows."""

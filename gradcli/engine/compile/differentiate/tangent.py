@@ -218,22 +218,16 @@ class Forward:
         """Write the tangents of an op of several values."""
         if not any(t in self.moving for t in i.targets):
             return
-        op, args = ops[i.op], [*map(self.read, i.args)]
-        out = tuple(map(self.read, i.targets))
+        (a,) = i.args  # no op of several results that has rules takes more than one
+        op, args, out = ops[i.op], [self.read(a)], tuple(map(self.read, i.targets))
         for d in self.directions:
-            totals: dict[int, Delta] = {}
-            for k, a in enumerate(i.args):
-                dot = self.of(d, a)
-                if dot is None:
-                    continue
-                only: list[Any] = [None] * len(args)
-                only[k] = self.builder.known(dot.value)
-                found = op.push(only, out, args, dict(i.params)) or ()
-                for t, each in zip(i.targets, found, strict=bool(found)):
-                    if each is not None:
-                        part, total = self.deltas.through(each, dot), totals.get(t.number)
-                        totals[t.number] = part if total is None else self.deltas.sum(total, part)
-            self.dots[d].update(totals)
+            dot = self.of(d, a)
+            if dot is None:
+                continue
+            found = op.push([self.builder.known(dot.value)], out, args, dict(i.params))
+            for t, each in zip(i.targets, found, strict=True):
+                if each is not None:
+                    self.dots[d][t.number] = self.deltas.through(each, dot)
 
     def ruled(self, i: Ruled) -> None:
         """Write the tangents of what depends on others by a rule of the program."""

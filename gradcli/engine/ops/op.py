@@ -396,6 +396,18 @@ def op(name: str, *, args: Sequence[str] = _ONE_ARGUMENT, **fields: Any) -> Op:
     return Op(name, args=args, **fields)
 
 
+def linear(name: str, *, args: Sequence[str] = _ONE_ARGUMENT, **fields: Any) -> Op:
+    """An op that is linear in its first argument and constant in the others: the tangent of its
+    result is its value at the tangent.
+    """
+
+    def push(dot: Any, out: Any, x: Any, *others: Any, **params: Any) -> Any:
+        return made(dot, *others, **params)
+
+    made = Op(name, args=args, jvp=(push, *(None,) * (len(args) - 1)), **fields)
+    return made
+
+
 def elementwise(name: str, *, args: Sequence[str] = _ONE_ARGUMENT, **fields: Any) -> Op:
     """An op that works on each element by itself: its partials give both modes."""
     fields.setdefault("inplace", True)

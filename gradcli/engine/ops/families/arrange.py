@@ -6,7 +6,7 @@ from typing import Any
 
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.families.places import EVERY
-from gradcli.engine.ops.op import REQUIRED, Op, bad, composite, op, sample
+from gradcli.engine.ops.op import REQUIRED, Op, bad, composite, linear, sample
 from gradcli.engine.ops.promotion import of_first
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import Data, dtype_of, np, shape_of
@@ -214,7 +214,7 @@ def _roll_shape(x: Shape, shifts: Any, dims: Any) -> Shape:
     return x
 
 
-roll: Op = op(
+roll: Op = linear(
     "roll",
     params={"shifts": REQUIRED, "dims": None},
     doc="The elements moved on by so many places along the dimensions `dims` (of the flattened "
@@ -223,7 +223,6 @@ roll: Op = op(
     array=_roll,
     shape=_roll_shape,
     vjp=(lambda g, out, x, shifts, dims: roll(g, shifts=_opposite(shifts), dims=dims),),
-    jvp=(lambda dot, out, x, shifts, dims: roll(dot, shifts=shifts, dims=dims),),
     samples=lambda: (
         sample([1.0, 2.0, 3.0], shifts=1, dims=None),
         sample([1.0, 2.0, 3.0], shifts=-2, dims=0),

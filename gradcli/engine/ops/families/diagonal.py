@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gradcli.engine.ops.catalog import ops
-from gradcli.engine.ops.op import Op, bad, composite, op, sample
+from gradcli.engine.ops.op import Op, bad, composite, linear, sample
 from gradcli.engine.values.data import Data, np, shape_of
 from gradcli.engine.values.limits import check_memory
 from gradcli.engine.values.sizes import Shape, axis, whole
@@ -48,7 +48,7 @@ def _diagonal(x: Data, offset: Any, dim1: Any, dim2: Any) -> Data:
     return found
 
 
-diagonal: Op = op(
+diagonal: Op = linear(
     "diagonal",
     params=_PLANE,
     doc="The diagonal of the matrices in the dimensions `dim1` and `dim2`, which go away; it comes "
@@ -60,9 +60,6 @@ diagonal: Op = op(
         lambda g, out, x, offset, dim1, dim2: ops.undiagonal(
             g, offset=offset, dim1=dim1, dim2=dim2, size=x.shape
         ),
-    ),
-    jvp=(
-        lambda dot, out, x, offset, dim1, dim2: diagonal(dot, offset=offset, dim1=dim1, dim2=dim2),
     ),
     view=True,
     samples=lambda: (
@@ -206,7 +203,7 @@ def _triangle(name: str, meaning: str) -> Op:
         shift = min(max(whole(diagonal, "diagonal"), -x.shape[-2]), x.shape[-1])
         return getattr(np, name)(x, shift)
 
-    entry: Op = op(
+    entry: Op = linear(
         name,
         params={"diagonal": 0},
         doc=f"The matrices in the last two dimensions with zeros {meaning} the diagonal, or the "
@@ -215,7 +212,6 @@ def _triangle(name: str, meaning: str) -> Op:
         array=part,
         shape=_triangular,
         vjp=(lambda g, out, x, diagonal: entry(g, diagonal=diagonal),),
-        jvp=(lambda dot, out, x, diagonal: entry(dot, diagonal=diagonal),),
         inplace=True,
         samples=lambda: (
             sample([[1.0, 2.0], [3.0, 4.0]], diagonal=0),

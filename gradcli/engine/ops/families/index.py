@@ -20,7 +20,7 @@ from gradcli.engine.ops.families.places import (
     taken_shape,
 )
 from gradcli.engine.ops.nodes import by_number
-from gradcli.engine.ops.op import REQUIRED, Op, bad, composite, elementwise, known, op, sample
+from gradcli.engine.ops.op import REQUIRED, Op, bad, composite, elementwise, known, linear, sample
 from gradcli.engine.ops.promotion import of_first
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.conversion import converted
@@ -57,7 +57,7 @@ def _getitem_node(args: tuple[Any, ...], params: dict[str, Any]) -> str:
     return name
 
 
-getitem: Op = op(
+getitem: Op = linear(
     "getitem",
     params={"index": REQUIRED},
     doc="x[index] with ints, slices, `...`, None (a view of the same memory), and with lists, "
@@ -69,7 +69,6 @@ getitem: Op = op(
     shape=taken_shape,
     batch=taken_each,
     vjp=(lambda g, out, x, index: ops.unindex(g, index=index, size=x.shape),),
-    jvp=(lambda dot, out, x, index: getitem(dot, index=index),),
     holds=by_arrays,
     node=_getitem_node,
     view=True,

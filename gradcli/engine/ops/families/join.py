@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from gradcli.engine.ops.catalog import ops
-from gradcli.engine.ops.op import REQUIRED, Op, bad, composite, op, sample
+from gradcli.engine.ops.op import REQUIRED, Op, bad, composite, linear, op, sample
 from gradcli.engine.ops.promotion import common, of_first
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import Data, np, shape_of
@@ -335,7 +335,7 @@ def _unbind(x: Data, dim: Any) -> tuple[Data, ...]:
     return tuple(rows[i, ...] for i in range(count))
 
 
-unbind: Op = op(
+unbind: Op = linear(
     "unbind",
     params={"dim": 0},
     doc="The parts of the input along the dimension `dim`, as a tuple.",
@@ -344,7 +344,6 @@ unbind: Op = op(
     shape=_unbound,
     dtype=[of_first],
     vjp=(lambda g, out, x, dim: stack(*g, dim=dim) if g else ops.zeros_of(like=x),),
-    jvp=(lambda dot, out, x, dim: unbind(dot, dim=dim),),
     view=True,
     samples=lambda: (
         sample([[1.0, 2.0], [3.0, 4.0]], dim=0),
@@ -395,7 +394,7 @@ def _split(x: Data, split_size_or_sections: Any, dim: Any) -> tuple[Data, ...]:
     return tuple(parts)
 
 
-split: Op = op(
+split: Op = linear(
     "split",
     params={"split_size_or_sections": REQUIRED, "dim": 0},
     doc="The input in parts along the dimension `dim`: of one size (the last may be smaller), or "
@@ -405,11 +404,6 @@ split: Op = op(
     shape=_split_shapes,
     dtype=[of_first],
     vjp=(lambda g, out, x, split_size_or_sections, dim: cat(*g, dim=dim),),
-    jvp=(
-        lambda dot, out, x, split_size_or_sections, dim: split(
-            dot, split_size_or_sections=split_size_or_sections, dim=dim
-        ),
-    ),
     node=lambda args, params: (
         "SplitWithSizesBackward0"
         if isinstance(params["split_size_or_sections"], (list, tuple))

@@ -7,7 +7,7 @@ from operator import methodcaller
 from typing import Any
 
 from gradcli.engine.ops.catalog import ops
-from gradcli.engine.ops.op import REQUIRED, Op, bad, composite, known, op, sample
+from gradcli.engine.ops.op import REQUIRED, Op, bad, composite, known, linear, op, sample
 from gradcli.engine.values import memory
 from gradcli.engine.values.carrier import Carrier, data_of
 from gradcli.engine.values.data import Data, np, shape_of
@@ -68,7 +68,7 @@ def _reshape(x: Data, shape: Any) -> Data:
     return np.reshape(x, size)
 
 
-reshape: Op = op(
+reshape: Op = linear(
     "reshape",
     params={"*shape": REQUIRED},
     doc="The elements of the input, in their order, in another shape. One size may be -1: it is "
@@ -79,7 +79,6 @@ reshape: Op = op(
     shape=_reshaped,
     batch=_each_in_shape(_reshaped),
     vjp=(lambda g, out, x, shape: reshape(g, shape=x.shape),),
-    jvp=(lambda dot, out, x, shape: reshape(dot, shape=shape),),
     node="ViewBackward0",
     view=True,
     samples=lambda: (
@@ -196,7 +195,7 @@ def _squeezed_in_place(params: Any) -> str:
     return f"SqueezeBackward{3 if dim is None else 5 if isinstance(dim, tuple) else 4}"
 
 
-squeeze: Op = op(
+squeeze: Op = linear(
     "squeeze",
     params={"dim": None},
     doc="The input without its dimensions of size 1, or without those of them that `dim` names.",
@@ -206,7 +205,6 @@ squeeze: Op = op(
     shape=_squeezed,
     batch=_each_in_shape(_squeezed),
     vjp=(lambda g, out, x, dim: reshape(g, shape=x.shape),),
-    jvp=(lambda dot, out, x, dim: squeeze(dot, dim=dim),),
     node=_squeeze_node,
     view=True,
     turned=_squeezed_in_place,
@@ -224,7 +222,7 @@ squeeze: Op = op(
 )
 
 
-unsqueeze: Op = op(
+unsqueeze: Op = linear(
     "unsqueeze",
     params={"dim": REQUIRED},
     doc="The input with a new dimension of size 1 at `dim`.",
@@ -234,7 +232,6 @@ unsqueeze: Op = op(
     shape=unsqueezed,
     batch=_each_in_shape(unsqueezed),
     vjp=(lambda g, out, x, dim: reshape(g, shape=x.shape),),
-    jvp=(lambda dot, out, x, dim: unsqueeze(dot, dim=dim),),
     view=True,
     turned="UnsqueezeBackward1",
     samples=lambda: (
@@ -273,7 +270,7 @@ def _behind(order: tuple[int, ...]) -> tuple[int, ...]:
     return (0, *(d + 1 for d in order))
 
 
-permute: Op = op(
+permute: Op = linear(
     "permute",
     params={"*dims": REQUIRED},
     doc="The dimensions of the input in the order `dims`.",
@@ -283,7 +280,6 @@ permute: Op = op(
     shape=lambda x, dims: tuple(x[d] for d in _order(len(x), dims)),
     batch=lambda x, dims: np.transpose(x, _behind(_order(x.ndim - 1, dims))),
     vjp=(lambda g, out, x, dims: permute(g, dims=_inverse(_order(x.ndim, dims))),),
-    jvp=(lambda dot, out, x, dims: permute(dot, dims=dims),),
     view=True,
     samples=lambda: (
         sample([[1.0, 2.0, 3.0]], dims=(1, 0)),
@@ -311,7 +307,7 @@ def _swap(ndim: int, dim0: Any, dim1: Any) -> tuple[int, ...]:
     return tuple(order)
 
 
-transpose: Op = op(
+transpose: Op = linear(
     "transpose",
     aliases=("swapaxes", "swapdims"),
     params={"dim0": REQUIRED, "dim1": REQUIRED},
@@ -322,7 +318,6 @@ transpose: Op = op(
     shape=lambda x, dim0, dim1: tuple(x[d] for d in _swap(len(x), dim0, dim1)),
     batch=lambda x, dim0, dim1: np.transpose(x, _behind(_swap(x.ndim - 1, dim0, dim1))),
     vjp=(lambda g, out, x, dim0, dim1: transpose(g, dim0=dim0, dim1=dim1),),
-    jvp=(lambda dot, out, x, dim0, dim1: transpose(dot, dim0=dim0, dim1=dim1),),
     view=True,
     turned="TransposeBackward1",
     samples=lambda: (
@@ -371,7 +366,7 @@ def _backwards(ndim: int) -> tuple[int, ...]:
     return tuple(reversed(range(ndim)))
 
 
-t: Op = op(
+t: Op = linear(
     "t",
     doc="Transpose of a matrix; a vector or a 0-d tensor stays as it is.",
     source=_VIEW,
@@ -380,7 +375,6 @@ t: Op = op(
     shape=lambda x: tuple(x[d] for d in _backwards(len(x))),
     batch=lambda x: np.transpose(x, _behind(_backwards(x.ndim - 1))),
     vjp=(lambda g, out, x: t(g),),
-    jvp=(lambda dot, out, x: t(dot),),
     node="TBackward0",
     view=True,
     turned="TBackward1",
@@ -446,7 +440,7 @@ def _expand_each(x: Data, size: Any) -> Data:
     return np.broadcast_to(np.reshape(x, (len(x), *lead, *x.shape[1:])), (len(x), *size))
 
 
-expand: Op = op(
+expand: Op = linear(
     "expand",
     params={"*size": REQUIRED},
     doc="The input seen as having the shape `size`: dimensions of size 1 are repeated without a "
@@ -458,7 +452,6 @@ expand: Op = op(
     shape=_expanded,
     batch=_expand_each,
     vjp=(lambda g, out, x, size: g,),  # fitted to x by the caller: summed over the copies
-    jvp=(lambda dot, out, x, size: expand(dot, size=size),),
     view=True,
     samples=lambda: (
         sample([1.0, 2.0], size=(3, 2)),
@@ -531,7 +524,7 @@ def _flip_axes(ndim: int, dims: Any) -> tuple[int, ...]:
     return found if ndim else ()
 
 
-flip: Op = op(
+flip: Op = linear(
     "flip",
     params={"*dims": REQUIRED},
     doc="A copy of the input with the order reversed in the dimensions `dims`.",
@@ -540,7 +533,6 @@ flip: Op = op(
     layout=as_first,
     shape=lambda x, dims: x,
     vjp=(lambda g, out, x, dims: flip(g, dims=dims),),
-    jvp=(lambda dot, out, x, dims: flip(dot, dims=dims),),
     samples=lambda: (
         sample([1.0, 2.0, 3.0], dims=(0,)),
         sample([[1.0, 2.0], [3.0, 4.0]], dims=(0,)),

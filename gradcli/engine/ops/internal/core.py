@@ -8,7 +8,7 @@ from typing import Any
 from gradcli.engine.numerics.ufunc import alike, formula
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.families.along import shaped
-from gradcli.engine.ops.op import Op, composite, elementwise, op, sample
+from gradcli.engine.ops.op import Op, composite, elementwise, linear, op, sample
 from gradcli.engine.ops.promotion import counted, floating
 from gradcli.engine.values import memory
 from gradcli.engine.values.conversion import converted
@@ -141,7 +141,7 @@ def _sum_each_to(x: Data, size: tuple[int, ...]) -> Data:
     return found.reshape((len(x), *size))
 
 
-sum_to: Op = op(
+sum_to: Op = linear(
     "sum_to",
     args=("x",),
     params={"size": ()},
@@ -154,7 +154,6 @@ sum_to: Op = op(
     dtype=counted,
     batch=_sum_each_to,
     vjp=(lambda g, out, x, size: ops.expand(g, size=x.shape),),
-    jvp=(lambda dot, out, x, size: sum_to(dot, size=size),),
     node="SumBackward1",
     method=False,
     samples=lambda: (sample([[1.0, 2.0], [3.0, 4.0]], size=(2,)),),
@@ -232,7 +231,7 @@ zeros_of: Op = op(
     method=False,
 )
 
-cast: Op = op(
+cast: Op = linear(
     "cast",
     args=("x",),
     params={"dtype": "float64"},
@@ -244,7 +243,6 @@ cast: Op = op(
     dtype=lambda x, dtype: dtype,
     batch=lambda x, dtype: x.astype(dtype),
     vjp=(lambda g, out, x, dtype: g,),
-    jvp=(lambda dot, out, x, dtype: cast(dot, dtype=dtype),),
     node="ToCopyBackward0",
     method=False,
     samples=lambda: (sample([1.0, 2.0], dtype="float64"),),

@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 from gradcli.engine.ops.catalog import ops
-from gradcli.engine.ops.op import Op, op, sample
+from gradcli.engine.ops.op import Op, linear, op, sample
 from gradcli.engine.values.carrier import Carrier
 from gradcli.engine.values.data import np
 from gradcli.engine.values.sizes import broadcast
@@ -55,7 +55,7 @@ among: Op = op(
     samples=lambda: (sample(2.0, 3.0),),
 )
 
-averaged: Op = op(
+averaged: Op = linear(
     "averaged",
     args=("total",),
     params={"count": 1},
@@ -64,7 +64,6 @@ averaged: Op = op(
     array=lambda total, count=1: total / count,
     shape=lambda total, count=1: total,
     vjp=(lambda g, out, total, count=1: ops.div(g, float(count)),),
-    jvp=(lambda dot, out, total, count=1: averaged(dot, count=count),),
     method=False,
     samples=lambda: (sample(2.0, count=4),),
 )
@@ -84,7 +83,7 @@ beside: Op = op(
     samples=lambda: (sample(2.0, 3.0),),
 )
 
-shared: Op = op(
+shared: Op = linear(
     "shared",
     doc="The number input, of which the elements of a tensor are made: its cotangent is the sum of "
     "theirs, which begins with zero.",
@@ -93,12 +92,11 @@ shared: Op = op(
     array=lambda x: np.array(x),  # noqa: PLW0108 - np is imported where it is used
     shape=lambda x: x,
     vjp=(lambda g, out, x: from_zero(g),),
-    jvp=(lambda dot, out, x: shared(dot),),
     method=False,
     samples=lambda: (sample(2.0),),
 )
 
-spread: Op = op(
+spread: Op = linear(
     "spread",
     doc="The number input beside the elements of a tensor: its cotangent is the sum of theirs, "
     "which begins with zero.",
@@ -107,12 +105,11 @@ spread: Op = op(
     array=lambda x: np.array(x),  # noqa: PLW0108 - np is imported where it is used
     shape=lambda x: x,
     vjp=(lambda g, out, x: from_zero(g),),
-    jvp=(lambda dot, out, x: spread(dot),),
     method=False,
     samples=lambda: (sample(2.0),),
 )
 
-passed: Op = op(
+passed: Op = linear(
     "passed",
     doc="The number input, taken from a tensor or a part of the sum of one: its cotangents go on "
     "as one number, which is an element of a tensor though it be known.",
@@ -121,19 +118,17 @@ passed: Op = op(
     array=lambda x: np.array(x),  # noqa: PLW0108 - np is imported where it is used
     shape=lambda x: x,
     vjp=(lambda g, out, x: passed(g),),
-    jvp=(lambda dot, out, x: passed(dot),),
     method=False,
     samples=lambda: (sample(2.0),),
 )
 
-from_zero: Op = op(
+from_zero: Op = linear(
     "from_zero",
     doc="Sum of zero and the number input, which is the sum of the elements of a tensor.",
     number=lambda x: x + 0.0,
     array=lambda x: x + 0.0,
     shape=lambda x: x,
     vjp=(lambda g, out, x: shared(g),),
-    jvp=(lambda dot, out, x: from_zero(dot),),
     method=False,
     samples=lambda: (sample(2.0),),
 )

@@ -22,7 +22,7 @@ from gradcli.engine.ops.families.places import (
     taken_each,
     taken_shape,
 )
-from gradcli.engine.ops.op import REQUIRED, Op, bad, known, op, sample
+from gradcli.engine.ops.op import REQUIRED, Op, bad, known, linear, op, sample
 from gradcli.engine.ops.promotion import of_first
 from gradcli.engine.values.carrier import Like
 from gradcli.engine.values.conversion import converted
@@ -76,7 +76,7 @@ def _unindex_each(g: Data, index: Any, size: Shape) -> Data | None:
     return out
 
 
-unindex: Op = op(
+unindex: Op = linear(
     "unindex",
     args=("g",),
     params={"index": REQUIRED, "size": REQUIRED},
@@ -87,7 +87,6 @@ unindex: Op = op(
     shape=lambda g, index, size: size,
     batch=_unindex_each,
     vjp=(lambda g, out, x, index, size: ops.getitem(g, index=index),),
-    jvp=(lambda dot, out, x, index, size: unindex(dot, index=index, size=size),),
     holds=lambda index, size: by_arrays(index),
     method=False,
     samples=lambda: (
@@ -129,7 +128,7 @@ def _kept_each(g: Data, index: Any) -> Data | None:
     return np.where(_last_writes(shape, index), c, 0.0)
 
 
-kept: Op = op(
+kept: Op = linear(
     "kept",
     args=("g",),
     params={"index": REQUIRED},
@@ -139,7 +138,6 @@ kept: Op = op(
     shape=taken_shape,
     batch=_kept_each,
     vjp=(lambda g, out, x, index: set_at(ops.zeros_of(like=x), g, index=index),),
-    jvp=(lambda dot, out, x, index: kept(dot, index=index),),
     method=False,
     samples=lambda: (
         sample([1.0, 2.0, 3.0], index=[0, 0, 2]),
@@ -162,7 +160,7 @@ def _undiagonal(g: Data, offset: int, dim1: int, dim2: int, size: Shape) -> Data
     return out
 
 
-undiagonal: Op = op(
+undiagonal: Op = linear(
     "undiagonal",
     args=("g",),
     params={"offset": 0, "dim1": 0, "dim2": 1, "size": REQUIRED},
@@ -173,11 +171,6 @@ undiagonal: Op = op(
     vjp=(
         lambda g, out, x, offset, dim1, dim2, size: ops.diagonal(
             g, offset=offset, dim1=dim1, dim2=dim2
-        ),
-    ),
-    jvp=(
-        lambda dot, out, x, offset, dim1, dim2, size: undiagonal(
-            dot, offset=offset, dim1=dim1, dim2=dim2, size=size
         ),
     ),
     node="DiagEmbedBackward0",
@@ -358,7 +351,7 @@ def _place(g: Data, index: Data, dim: int, size: Shape) -> Data:
     return out
 
 
-pick: Op = op(
+pick: Op = linear(
     "pick",
     args=("x", "index"),
     params={"dim": 0},
@@ -369,7 +362,6 @@ pick: Op = op(
     shape=_picked_shape,
     dtype=of_first,
     vjp=(lambda g, out, x, index, dim: place(g, index, dim=dim, size=x.shape), None),
-    jvp=(lambda dot, out, x, index, dim: pick(dot, index, dim=dim), None),
     saves=("index",),
     node="GatherBackward0",
     method=False,
@@ -380,7 +372,7 @@ pick: Op = op(
     ),
 )
 
-place: Op = op(
+place: Op = linear(
     "place",
     args=("g", "index"),
     params={"dim": 0, "size": ()},
@@ -391,7 +383,6 @@ place: Op = op(
     shape=lambda g, index, dim, size: size,
     dtype=of_first,
     vjp=(lambda g, out, x, index, dim, size: pick(g, index, dim=dim), None),
-    jvp=(lambda dot, out, x, index, dim, size: place(dot, index, dim=dim, size=size), None),
     saves=("index",),
     node="ScatterAddBackward0",
     method=False,

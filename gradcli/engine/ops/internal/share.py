@@ -7,7 +7,7 @@ from math import inf
 from typing import Any
 
 from gradcli.engine.ops.catalog import ops
-from gradcli.engine.ops.op import Op, op, sample
+from gradcli.engine.ops.op import Op, linear, sample
 from gradcli.engine.ops.promotion import floating
 from gradcli.engine.values.data import Data, np
 from gradcli.engine.values.sizes import axes
@@ -41,7 +41,7 @@ def _each(function: Callable[..., Data]) -> Callable[..., Data]:
     return lambda g, p, dim: function(g, p, tuple(a + 1 for a in axes(dim, p.ndim - 1)))
 
 
-against_largest: Op = op(
+against_largest: Op = linear(
     "against_largest",
     args=("g", "p"),
     params={"dim": None},
@@ -53,7 +53,6 @@ against_largest: Op = op(
     shape=lambda g, p, dim: g,
     dtype=floating,
     vjp=(lambda c, out, g, p, dim: gathered_at_largest(c, p, dim=dim), None),
-    jvp=(lambda dot, out, g, p, dim: against_largest(dot, p, dim=dim), None),
     saves=("p",),
     node="SubBackward0",
     method=False,
@@ -65,7 +64,7 @@ against_largest: Op = op(
     ),
 )
 
-gathered_at_largest: Op = op(
+gathered_at_largest: Op = linear(
     "gathered_at_largest",
     args=("g", "p"),
     params={"dim": None},
@@ -76,7 +75,6 @@ gathered_at_largest: Op = op(
     shape=lambda g, p, dim: g,
     dtype=floating,
     vjp=(lambda c, out, g, p, dim: against_largest(c, p, dim=dim), None),
-    jvp=(lambda dot, out, g, p, dim: gathered_at_largest(dot, p, dim=dim), None),
     saves=("p",),
     node="SubBackward0",
     method=False,

@@ -7,7 +7,7 @@ from typing import Any
 
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.families.places import taken
-from gradcli.engine.ops.op import REQUIRED, Op, op, sample
+from gradcli.engine.ops.op import REQUIRED, Op, linear, op, sample
 from gradcli.engine.values import memory
 from gradcli.engine.values.data import Data, dtype_of, np
 
@@ -85,7 +85,7 @@ owned: Op = op(
     method=False,
 )
 
-unboxed: Op = op(
+unboxed: Op = linear(
     "unboxed",
     doc="The number in an array without dimensions.",
     source="identity",
@@ -93,7 +93,6 @@ unboxed: Op = op(
     array=lambda x: x[()],
     shape=lambda x: x,
     vjp=(lambda g, out, x: g,),
-    jvp=(lambda dot, out, x: unboxed(dot),),
     method=False,
     samples=lambda: (sample(2.0),),
 )
@@ -121,7 +120,7 @@ laid_as: Op = op(
     method=False,
 )
 
-row: Op = op(
+row: Op = linear(
     "row",
     args=("input", "at"),
     doc="The part input[at], at a place that is known only when code runs.",
@@ -133,7 +132,6 @@ row: Op = op(
     view=True,
     layout=memory.as_made,
     vjp=(lambda g, out, x, at: unrow(g, at, size=x.shape), None),
-    jvp=(lambda dot, out, x, at: row(dot, at), None),
     saves={"input": ("at",)},
     method=False,
 )
@@ -145,7 +143,7 @@ def _unrow_batch(g: Data, at: Data, size: Sequence[int]) -> Data:
     return out
 
 
-unrow: Op = op(
+unrow: Op = linear(
     "unrow",
     args=("g", "at"),
     params={"size": REQUIRED},
@@ -156,7 +154,6 @@ unrow: Op = op(
     dtype=lambda g, at, size: dtype_of(g),
     batch=_unrow_batch,
     vjp=(lambda g, out, x, at, size: row(g, at), None),
-    jvp=(lambda dot, out, x, at, size: unrow(dot, at, size=size), None),
     saves={"g": ("at",)},
     method=False,
 )

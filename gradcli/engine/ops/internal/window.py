@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradcli.engine.ops.op import REQUIRED, Op, op, sample
+from gradcli.engine.ops.op import REQUIRED, Op, linear, sample
 from gradcli.engine.values.data import Data, dtype_of, np
 from gradcli.engine.values.sizes import Shape
 
@@ -47,7 +47,7 @@ def _folded(g: Data, size: Shape, stride: Shape, dilation: Shape, full: Shape) -
     return out
 
 
-windows: Op = op(
+windows: Op = linear(
     "windows",
     args=("x",),
     params=_MOVES,
@@ -61,11 +61,6 @@ windows: Op = op(
             g, size=size, stride=stride, dilation=dilation, full=x.shape[-len(size) :]
         ),
     ),
-    jvp=(
-        lambda dot, out, x, size, stride, dilation: windows(
-            dot, size=size, stride=stride, dilation=dilation
-        ),
-    ),
     node="UnfoldBackward0",
     method=False,
     samples=lambda: (
@@ -76,7 +71,7 @@ windows: Op = op(
     ),
 )
 
-fold: Op = op(
+fold: Op = linear(
     "fold",
     args=("g",),
     params={**_MOVES, "full": REQUIRED},
@@ -87,11 +82,6 @@ fold: Op = op(
     vjp=(
         lambda g, out, x, size, stride, dilation, full: windows(
             g, size=size, stride=stride, dilation=dilation
-        ),
-    ),
-    jvp=(
-        lambda dot, out, x, size, stride, dilation, full: fold(
-            dot, size=size, stride=stride, dilation=dilation, full=full
         ),
     ),
     node="FoldBackward0",

@@ -169,7 +169,7 @@ def test_values_made_without_recording_are_the_same_to_the_bit():
 def test_changes_in_place_with_wrong_arguments_are_refused():
     """Where the grammar cannot tell, the question whether anybody sees the recording comes first."""
     refused = 0
-    for name in sorted(n for n in ops if ops[n].memory.inplace and ops[n].method):
+    for name in sorted(n for n in ops if ops[n].memory.inplace and ops.is_method(n)):
         for arguments in ("", "1, 2, 3, 4, 5, 6, 7, 8"):
             program = load(f"x = ones(2)\nx.{name}_({arguments})\nx")
             try:

@@ -332,7 +332,6 @@ def _filled_like(name: str, value: float, text: str) -> Op:
         doc=f"A new tensor of the input's size and dtype, filled with {text}.",
         sees=False,
         source=f"PyTorch: {name}",
-        method=False,
     )
 
 

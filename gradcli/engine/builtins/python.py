@@ -443,12 +443,10 @@ def names_in(value: Any) -> set[str]:
 
     names = set(names_of(value))
     if isinstance(value, Tensor):
-        for name in ops:
-            op = ops[name]
-            if op.method:
-                names.add(name)
-                if op.memory.inplace:
-                    names.add(f"{name}_")
+        for name in filter(ops.is_method, ops):
+            names.add(name)
+            if ops[name].memory.inplace:
+                names.add(f"{name}_")
     return names
 
 

@@ -80,6 +80,14 @@ class Catalog:
         self.__dict__[name] = found
         return found
 
+    def is_internal(self, name: str) -> bool:
+        """True of an op that rules and compiled code name and programs do not."""
+        return ".internal." in self.families[name]
+
+    def is_method(self, name: str) -> bool:
+        """True if programs may call the op of that name as a method."""
+        return name in self and not self.is_internal(name) and bool(self[name].method)
+
     def __iter__(self) -> Iterator[str]:
         return iter(self.families)
 

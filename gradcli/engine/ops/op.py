@@ -139,7 +139,7 @@ class Op(Entry):
         params: static parameters by name with their defaults; a first "*size" takes several.
         order: the names of arguments and parameters as they stand in a call by place, if the
             arguments do not come first: `scatter(input, dim, index, src)`.
-        method: whether it can be called as a method.
+        method: whether it can be called as a method; ops of the room `internal` cannot.
         constant: the value of a built-in name that is no function.
         differentiable: whether it has derivative rules.
         elementwise: whether a result has the shape that the arguments broadcast to. An op without a

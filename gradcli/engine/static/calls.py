@@ -190,7 +190,7 @@ class Calls:
         self, receiver: Any, name: str, args: list[Any], keywords: dict[str, Any], span: Span
     ) -> Any:
         """What `receiver.name(args)` gives, of a method that is no built-in function."""
-        of_tensor = name in ops and ops[name].method
+        of_tensor = ops.is_method(name)
         if of_tensor and isinstance(receiver, Value) and receiver.kind in ("tensor", "number"):
             return self._transfer.applied(name, [receiver, *args], keywords, span)
         if isinstance(receiver, List):

@@ -160,7 +160,7 @@ def samples():
         op = ops[name]
         if (
             op.name == name
-            and op.method
+            and ops.is_method(name)
             and op.host.call is None
             and (op.value.array or op.value.body)
         ):

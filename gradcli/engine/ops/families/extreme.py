@@ -35,7 +35,7 @@ def _extreme_jvp(dot: Any, out: Any, x: Any, dim: Any = None, keepdim: Any = Fal
     return ops.sum(ops.gate(dot, share(x, out, dim, keepdim)), dim=dim, keepdim=keepdim)
 
 
-def extreme_op(name: str, word: str, function: str, node: str, method: bool) -> Op:
+def extreme_op(name: str, word: str, function: str, node: str) -> Op:
     """The entry of `amax` or `amin`, or of the form of `max` or `min` that does the same."""
     sign = 1.0 if function == "amax" else -1.0
     return op(
@@ -52,7 +52,6 @@ def extreme_op(name: str, word: str, function: str, node: str, method: bool) -> 
         jvp=(_extreme_jvp,),
         saves=("input", "out"),
         node=node,
-        method=method,
         samples=dim_samples,
         known=lambda: (
             known([sign, 3 * sign, 3 * sign], grad=([0.0, 0.5, 0.5],)),
@@ -66,8 +65,8 @@ def extreme_op(name: str, word: str, function: str, node: str, method: bool) -> 
     )
 
 
-amax: Op = extreme_op("amax", "Largest", "amax", "AmaxBackward0", True)
-amin: Op = extreme_op("amin", "Smallest", "amin", "AminBackward0", True)
+amax: Op = extreme_op("amax", "Largest", "amax", "AmaxBackward0")
+amin: Op = extreme_op("amin", "Smallest", "amin", "AminBackward0")
 
 
 def _choose(session: Any, values: tuple[Any, ...], dim: Any, keepdim: Any, name: str) -> Any:

@@ -188,7 +188,6 @@ def median_all_op(name: str, skip: bool) -> Op:
         jvp=(lambda dot, out, x: ops.sum(ops.gate(dot, _attained(x, out))),),
         saves=("input", "out"),
         node="MedianBackward0",
-        method=False,
         samples=lambda: (
             sample([3.0, -2.0, 1.0]),
             sample([3.0, -2.0, 1.0, 0.5]),
@@ -228,7 +227,6 @@ def median_along_op(name: str, skip: bool) -> Op:
         lambda x, at: _median_place(x, at, skip),
         {},
         node="MedianBackward1",
-        method=False,
         samples=lambda: (
             sample([3.0, -2.0, 1.0]),
             sample([[3.0, -2.0, 0.5], [1.0, 4.5, 2.0]]),

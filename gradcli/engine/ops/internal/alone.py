@@ -144,7 +144,6 @@ alone: Op = op(
     vjp=(_pulled,),
     jvp=(_pushed,),
     saves=("numbers", "out"),
-    method=False,
     samples=lambda: (
         sample([0.5, -1.0], of="tanh", wide=(True,)),
         sample([0.5, 2.0], [1.5, 3.0], of="pow", wide=(True, True)),

@@ -155,7 +155,6 @@ contraction: Op = composite(
     params={"equation": REQUIRED},
     doc="Sum of products of elements, as the equation says.",
     source="PyTorch: einsum",
-    method=False,
     samples=lambda: (
         sample([[1.0, 2.0], [3.0, 4.0]], [[0.5, -1.0], [2.0, 1.5]], equation="ij,jk->ik"),
         sample([[1.0, 2.0], [3.0, 4.0]], equation="ii"),

@@ -78,7 +78,6 @@ convolution: Op = composite(
     "/ groups, window), plus bias, with margins of zeros.",
     source="PyTorch: nn.functional.conv1d",
     node="ConvolutionBackward0",
-    method=False,
     samples=lambda: (
         sample([[[1.0, 2.0, -0.5]]], [[[1.0, -2.0]]], [0.5]),
         sample([[[1.0, 2.0, -0.5]]], [[[1.0, -2.0]]], None, margins=((1, 1),)),

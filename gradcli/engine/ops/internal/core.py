@@ -40,7 +40,6 @@ copied: Op = op(
     vjp=(lambda g, out, x: g,),
     jvp=(lambda dot, out, x: dot,),
     node="CopyBackwards",
-    method=False,
     samples=lambda: (sample(2.0), sample([1.0, -2.0]), sample([])),
 )
 
@@ -50,7 +49,6 @@ detached: Op = op(
     number=lambda x: x,
     array=lambda x: np.array(x, order="K"),
     shape=lambda x: x,
-    method=False,
     samples=lambda: (sample(2.0), sample([1.0, -2.0]), sample([])),
 )
 
@@ -68,7 +66,6 @@ weigh: Op = op(
     jvp=(lambda dot, out, g, p: weigh(dot, p), lambda dot, out, g, p: gate(dot, g)),
     saves=("g", "p"),
     node="MulBackward0",
-    method=False,
     samples=lambda: (sample([1.0, -2.0], [[0.5], [3.0]]), sample(2.0, 3.0)),
 )
 
@@ -83,7 +80,6 @@ level: Op = elementwise(
     array=lambda slope, x: np.array(slope),
     partials=(1.0, 0.0),
     node="ThresholdBackwardBackward0",
-    method=False,
     inplace=False,
     samples=lambda: (sample([0.0, 1.0], [-3.0, 2.0]), sample(1.0, 2.0)),
 )
@@ -110,7 +106,6 @@ gate: Op = op(
     jvp=(lambda dot, out, x, y: gate(dot, y), lambda dot, out, x, y: gate(dot, x)),
     saves=("x", "y"),
     node="MulBackward0",
-    method=False,
     samples=lambda: (sample([1.0, -2.0], [[0.5], [3.0]]), sample(2.0, 3.0)),
 )
 
@@ -155,7 +150,6 @@ sum_to: Op = linear(
     batch=_sum_each_to,
     vjp=(lambda g, out, x, size: ops.expand(g, size=x.shape),),
     node="SumBackward1",
-    method=False,
     samples=lambda: (sample([[1.0, 2.0], [3.0, 4.0]], size=(2,)),),
 )
 
@@ -211,7 +205,6 @@ view_update: Op = op(
         lambda dot, out, base, part, chain: view_update(ops.zeros_of(like=base), dot, chain=chain),
     ),
     node="CopySlices",
-    method=False,
 )
 
 
@@ -228,7 +221,6 @@ zeros_of: Op = op(
     array=_zeros_of,
     shape=lambda like: like.shape,
     dtype=lambda like: like.dtype,
-    method=False,
 )
 
 cast: Op = linear(
@@ -244,7 +236,6 @@ cast: Op = linear(
     batch=lambda x, dtype: x.astype(dtype),
     vjp=(lambda g, out, x, dtype: g,),
     node="ToCopyBackward0",
-    method=False,
     samples=lambda: (sample([1.0, 2.0], dtype="float64"),),
 )
 
@@ -259,7 +250,6 @@ ordered: Op = op(
     vjp=(lambda g, out, x: g,),
     jvp=(lambda dot, out, x: dot,),
     node="CloneBackward0",
-    method=False,
     samples=lambda: (sample([1.0, 2.0]), sample([[1.0, 2.0], [3.0, 4.0]])),
 )
 
@@ -306,7 +296,6 @@ bernoulli_loss: Op = elementwise(
     ),
     saves=("p", "t"),
     node="BinaryCrossEntropyBackward0",
-    method=False,
     samples=lambda: (
         sample([0.3, 0.8], [1.0, 0.25]),
         sample([[0.3], [0.8]], [1.0, 0.0]),
@@ -321,6 +310,5 @@ unsafe_view: Op = composite(
     params={"shape": ()},
     doc="The elements in another shape, which the program sees as a value of its own.",
     node="UnsafeViewBackward0",
-    method=False,
     samples=lambda: (sample([[1.0, 2.0], [3.0, 4.0]], shape=(4, 1)), sample(2.0, shape=(1, 1))),
 )

@@ -83,7 +83,6 @@ lower_root: Op = op(
     saves=("out",),
     triangle=True,
     node="LinalgCholeskyExBackward0",
-    method=False,
 )
 
 
@@ -165,7 +164,6 @@ symmetric_eigen: Op = op(
     saves=("out",),
     triangle=True,
     node="LinalgEighBackward0",
-    method=False,
 )
 
 
@@ -246,7 +244,6 @@ reduced_svd: Op = op(
     jvp=(lambda dot, out, a: _svd_jvp(dot, out),),
     saves=("out",),
     node="LinalgSvdBackward0",
-    method=False,
 )
 
 
@@ -275,7 +272,6 @@ full_bases: Op = op(
     dtype=[of_first],
     vjp=(_no_slope,),
     jvp=(_no_slope,),
-    method=False,
 )
 
 
@@ -319,7 +315,6 @@ tall_qr: Op = op(
     jvp=(lambda dot, out, a: _qr_jvp(dot, out),),
     saves=("out",),
     node="LinalgQrBackward0",
-    method=False,
 )
 
 
@@ -349,7 +344,6 @@ full_qr: Op = op(
     dtype=[of_first],
     vjp=(_no_full_slope,),
     jvp=(_no_full_slope,),
-    method=False,
 )
 
 
@@ -360,7 +354,6 @@ lu_pivots: Op = op(
     array=lambda x: lu_parts(x)[1] + 1,
     shape=lambda a: (*a[:-2], min(a[-2:])),
     dtype=integer,
-    method=False,
 )
 
 
@@ -396,7 +389,6 @@ permutation: Op = op(
     ],
     shape=_permuted,
     dtype=lambda pivots, like: dtype_of(like),
-    method=False,
 )
 
 
@@ -442,5 +434,4 @@ eliminate: Op = op(
     jvp=(lambda dot, out, a: _lu_jvp(dot, out),),
     saves=("out",),
     node="LinalgLuFactorExBackward0",
-    method=False,
 )

@@ -29,7 +29,6 @@ along_directions: Op = op(
     doc="What the op `of`, with parameters, gives along each direction, of arguments that have a "
     "value for each, which are `wide`, and of others.",
     array=_along,
-    method=False,
 )
 
 repeated: Op = op(
@@ -37,7 +36,6 @@ repeated: Op = op(
     params={"count": REQUIRED},
     doc="The input along each of several directions.",
     array=lambda x, count: np.broadcast_to(x, (count, *shape_of(x))),
-    method=False,
 )
 
 regarded: Op = op(
@@ -45,7 +43,6 @@ regarded: Op = op(
     doc="The same array: what goes along several directions as one value, or such a value as that.",
     source="identity",
     array=lambda x: x,
-    method=False,
 )
 
 
@@ -60,7 +57,6 @@ rows_block: Op = op(
     array=_rows,
     shape=lambda x, rows, point, value: (*value, *point),
     layout=memory.as_made,
-    method=False,
 )
 
 
@@ -76,5 +72,4 @@ columns_block: Op = op(
     array=_columns,
     shape=lambda x, start, stop, point: (*x[1:], *point),
     layout=memory.as_made,
-    method=False,
 )

@@ -22,7 +22,6 @@ nought: Op = op(
     shape=lambda g: g,
     vjp=(lambda c, out, g: unmoved(c),),
     jvp=(lambda dot, out, g: 0.0,),
-    method=False,
     samples=lambda: (sample(2.0),),
 )
 
@@ -37,7 +36,6 @@ unmoved: Op = op(
     shape=lambda g: g,
     vjp=(lambda c, out, g: nought(c),),
     jvp=(lambda dot, out, g: 0.0,),
-    method=False,
     samples=lambda: (sample(2.0),),
 )
 
@@ -51,7 +49,6 @@ among: Op = op(
     shape=broadcast,
     vjp=(lambda g, out, x, other: g, lambda g, out, x, other: None),
     jvp=(lambda dot, out, x, other: dot, lambda dot, out, x, other: 0.0),
-    method=False,
     samples=lambda: (sample(2.0, 3.0),),
 )
 
@@ -64,7 +61,6 @@ averaged: Op = linear(
     array=lambda total, count=1: total / count,
     shape=lambda total, count=1: total,
     vjp=(lambda g, out, total, count=1: ops.div(g, float(count)),),
-    method=False,
     samples=lambda: (sample(2.0, count=4),),
 )
 
@@ -79,7 +75,6 @@ beside: Op = op(
     shape=broadcast,
     vjp=(lambda g, out, x, other: g, lambda g, out, x, other: nought(g)),
     jvp=(lambda dot, out, x, other: dot, lambda dot, out, x, other: None),
-    method=False,
     samples=lambda: (sample(2.0, 3.0),),
 )
 
@@ -92,7 +87,6 @@ shared: Op = linear(
     array=lambda x: np.array(x),  # noqa: PLW0108 - np is imported where it is used
     shape=lambda x: x,
     vjp=(lambda g, out, x: from_zero(g),),
-    method=False,
     samples=lambda: (sample(2.0),),
 )
 
@@ -105,7 +99,6 @@ spread: Op = linear(
     array=lambda x: np.array(x),  # noqa: PLW0108 - np is imported where it is used
     shape=lambda x: x,
     vjp=(lambda g, out, x: from_zero(g),),
-    method=False,
     samples=lambda: (sample(2.0),),
 )
 
@@ -118,7 +111,6 @@ passed: Op = linear(
     array=lambda x: np.array(x),  # noqa: PLW0108 - np is imported where it is used
     shape=lambda x: x,
     vjp=(lambda g, out, x: passed(g),),
-    method=False,
     samples=lambda: (sample(2.0),),
 )
 
@@ -129,7 +121,6 @@ from_zero: Op = linear(
     array=lambda x: x + 0.0,
     shape=lambda x: x,
     vjp=(lambda g, out, x: shared(g),),
-    method=False,
     samples=lambda: (sample(2.0),),
 )
 
@@ -155,7 +146,6 @@ scaled: Op = op(
     ),
     jvp=(lambda dot, out, g, x: scaled(dot, x), lambda dot, out, g, x: scaled(g, dot)),
     saves={"g": ("input",), "input": ("g",)},
-    method=False,
     samples=lambda: (sample(2.0, 3.0),),
 )
 
@@ -182,6 +172,5 @@ inner_product: Op = op(
     vjp=(lambda g, out, i, *numbers: scaled(g, _partner(i, numbers)),),
     jvp=(lambda dot, out, i, *numbers: scaled(_undivided(dot), _partner(i, numbers)),),
     saves=("numbers",),
-    method=False,
     samples=lambda: (sample(2.0, 3.0), sample(0.5, -1.0, 2.0, 3.0)),
 )

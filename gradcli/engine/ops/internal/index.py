@@ -88,7 +88,6 @@ unindex: Op = linear(
     batch=_unindex_each,
     vjp=(lambda g, out, x, index, size: ops.getitem(g, index=index),),
     holds=lambda index, size: by_arrays(index),
-    method=False,
     samples=lambda: (
         sample([1.0, 2.0], index=[0, 0], size=(3,)),
         sample([1.0, 2.0], index=slice(1, None), size=(3,)),
@@ -138,7 +137,6 @@ kept: Op = linear(
     shape=taken_shape,
     batch=_kept_each,
     vjp=(lambda g, out, x, index: set_at(ops.zeros_of(like=x), g, index=index),),
-    method=False,
     samples=lambda: (
         sample([1.0, 2.0, 3.0], index=[0, 0, 2]),
         sample([1.0, 2.0, 3.0], index=1),
@@ -174,7 +172,6 @@ undiagonal: Op = linear(
         ),
     ),
     node="DiagEmbedBackward0",
-    method=False,
     samples=lambda: (
         sample([1.0, 2.0], offset=0, dim1=0, dim2=1, size=(2, 2)),
         sample([1.0, 2.0], offset=1, dim1=0, dim2=1, size=(2, 3)),
@@ -283,7 +280,6 @@ set_at: Op = op(
     ),
     holds=by_arrays,
     node=_set_node,
-    method=False,
     samples=lambda: (
         sample([1.0, 2.0, 3.0], 5.0, index=1),
         sample([[1.0, 2.0], [3.0, 4.0]], [5.0, 6.0], index=0),
@@ -364,7 +360,6 @@ pick: Op = linear(
     vjp=(lambda g, out, x, index, dim: place(g, index, dim=dim, size=x.shape), None),
     saves=("index",),
     node="GatherBackward0",
-    method=False,
     samples=lambda: (
         sample([[1.0, 2.0], [3.0, 4.0]], [[0, 0], [1, 0]], dim=1),
         sample([1.0, 2.0, 3.0], [2, 2, 0, 1], dim=0),
@@ -385,7 +380,6 @@ place: Op = linear(
     vjp=(lambda g, out, x, index, dim, size: pick(g, index, dim=dim), None),
     saves=("index",),
     node="ScatterAddBackward0",
-    method=False,
     samples=lambda: (
         sample([[1.0, 2.0], [3.0, 4.0]], [[0, 0], [1, 0]], dim=1, size=(2, 3)),
         sample([1.0, 2.0, 3.0], [2, 2, 0], dim=0, size=(4,)),

@@ -19,8 +19,8 @@ from gradcli.engine.values.sizes import axes, axis, reduced
 # the forms of max and min -------------------------------------------------------------------------
 
 
-max_all: Op = extreme_op("max_all", "Largest", "amax", "MaxBackward1", False)
-min_all: Op = extreme_op("min_all", "Smallest", "amin", "MinBackward1", False)
+max_all: Op = extreme_op("max_all", "Largest", "amax", "MaxBackward1")
+min_all: Op = extreme_op("min_all", "Smallest", "amin", "MinBackward1")
 
 
 def _extreme_along(x: Data, dim: Any, keepdim: Any, name: str) -> tuple[Data, Data]:
@@ -65,7 +65,6 @@ def _along_op(name: str, word: str, function: str, node: str) -> Op:
         ),
         saves=("indices",),
         node=node,
-        method=False,
         samples=lambda: (
             sample([1.0, -2.0, 3.0], dim=0, keepdim=False),
             sample([[1.0, -2.0], [3.0, 4.5]], dim=0, keepdim=False),
@@ -124,7 +123,6 @@ exp_weights: Op = op(
     jvp=(lambda dot, out, x, dim: share_slope(dot, out, dim),),
     saves=("out",),
     node="SoftmaxBackward0",
-    method=False,
     samples=lambda: (
         sample([1.0, -2.0, 3.0], dim=None),
         sample([[1.0, -2.0], [3.0, 4.5]], dim=0),
@@ -173,7 +171,6 @@ recurrence: Op = op(
         lambda dot, out, a, b: recurrence(a, dot),
     ),
     saves=("a", "out"),
-    method=False,
     samples=lambda: (
         sample([0.5, 2.0, -1.0], [1.0, 2.0, 3.0]),
         sample([0.5, 0.0, -1.0], [1.0, 2.0, 3.0]),

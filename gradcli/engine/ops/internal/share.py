@@ -55,7 +55,6 @@ against_largest: Op = linear(
     vjp=(lambda c, out, g, p, dim: gathered_at_largest(c, p, dim=dim), None),
     saves=("p",),
     node="SubBackward0",
-    method=False,
     samples=lambda: (
         sample([1.0, -2.0, 0.5], [0.2, 0.7, 0.1], dim=0),
         sample([[1.0, -2.0], [0.5, 3.0]], [[0.4, 0.2], [0.6, 0.8]], dim=-2),
@@ -77,7 +76,6 @@ gathered_at_largest: Op = linear(
     vjp=(lambda c, out, g, p, dim: against_largest(c, p, dim=dim), None),
     saves=("p",),
     node="SubBackward0",
-    method=False,
     samples=lambda: (
         sample([1.0, -2.0, 0.5], [0.2, 0.7, 0.1], dim=0),
         sample([[1.0, -2.0], [0.5, 3.0]], [[0.4, 0.2], [0.6, 0.8]], dim=(0, 1)),

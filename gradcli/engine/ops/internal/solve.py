@@ -52,7 +52,6 @@ cofactors: Op = op(
     vjp=(lambda g, out, a: _cofactors_vjp(g, a),),
     jvp=(lambda dot, out, a: transposed(_cofactors_vjp(transposed(dot), transposed(a))),),
     saves=("input",),
-    method=False,
 )
 
 
@@ -82,7 +81,6 @@ inverse_or_nan: Op = op(
     jvp=(lambda dot, out, a: ops.neg(ops.matmul(out, ops.matmul(dot, out))),),
     saves=("out",),
     node="LinalgInvExBackward0",
-    method=False,
 )
 
 
@@ -100,7 +98,6 @@ log_abs_det: Op = op(
     jvp=(lambda dot, out, a: ops.sum(ops.weigh(dot, _log_slope(a)), dim=(-2, -1)),),
     saves=("input",),
     node="LinalgSlogdetBackward0",
-    method=False,
 )
 
 
@@ -117,7 +114,6 @@ det_sign: Op = op(
     doc="Sign of the determinant.",
     array=_det_sign,
     shape=square_rule("slogdet"),
-    method=False,
 )
 
 
@@ -161,7 +157,6 @@ solve_columns: Op = op(
     ),
     saves={"A": ("A", "out"), "B": ("A",)},
     node="LinalgSolveExBackward0",
-    method=False,
 )
 
 
@@ -208,5 +203,4 @@ substitute: Op = op(
     ),
     saves={"A": ("A", "out"), "B": ("A",)},
     node="LinalgSolveTriangularBackward0",
-    method=False,
 )

@@ -40,7 +40,6 @@ exp_neg_square: Op = elementwise(
     dtype=floating,
     partials=(_falling,),
     saves=("input",),
-    method=False,
     samples=lambda: (*points.any_sign(), sample([1.0, -2.0, 0.3], share=0.5)),
 )
 
@@ -62,7 +61,6 @@ sech_square: Op = elementwise(
     dtype=floating,
     partials=(lambda out, x: ops.mul(ops.mul(out, ops.tanh(x)), -2.0),),
     saves=("input", "out"),
-    method=False,
     samples=points.any_sign,
 )
 
@@ -83,7 +81,6 @@ erfc_ratio: Op = elementwise(
     dtype=floating,
     partials=(_ratio_slope,),
     saves=("input", "out"),
-    method=False,
     samples=lambda: (
         sample(1.5, n=1),
         sample(-2.0, n=1),
@@ -105,7 +102,6 @@ polygamma_of: Op = elementwise(
     partials=(lambda out, x, n=1: polygamma_of(x, n=n + 1),),
     saves=("input",),
     node="PolygammaBackward0",
-    method=False,
     samples=lambda: (*points.off_whole(), sample([1.2, -2.6, 0.4, 30.0], n=3)),
 )
 
@@ -120,7 +116,6 @@ bessel_moment: Op = elementwise(
     dtype=floating,
     partials=(lambda out, x, n=0: ops.mul(ops.neg(ops.sign(x)), bessel_moment(x, n=n + 1)),),
     saves=("input",),
-    method=False,
     samples=lambda: (
         sample(1.5, n=0),
         sample([-2.0, 0.5, 40.0], n=1),
@@ -149,7 +144,6 @@ bessel_i: Op = elementwise(
         ),
     ),
     saves=("input",),
-    method=False,
     samples=lambda: (
         sample(1.5, n=2),
         sample([-2.0, 0.5, 0.0], n=2),
@@ -211,7 +205,6 @@ ndtri_slope: Op = elementwise(
     dtype=floating,
     partials=(lambda out, x: ops.mul(ops.mul(out, out), ops.ndtri(x)),),
     saves=("input", "out"),
-    method=False,
     samples=lambda: (sample(0.3), sample([0.01, 0.5, 0.9])),
 )
 
@@ -224,6 +217,5 @@ erfinv_slope: Op = elementwise(
     dtype=floating,
     partials=(lambda out, x: ops.mul(ops.mul(out, out), ops.mul(ops.erfinv(x), 2.0)),),
     saves=("input", "out"),
-    method=False,
     samples=lambda: (sample(0.3), sample([-0.9, 0.0, 0.5])),
 )

@@ -45,7 +45,6 @@ held: Op = op(
     array=_array,
     shape=lambda of: of.shape,
     dtype=lambda of: of.dtype,
-    method=False,
 )
 
 assembled: Op = op(
@@ -55,7 +54,6 @@ assembled: Op = op(
     doc="A tensor of a shape, of these numbers.",
     array=lambda *numbers, size: np.array(numbers).reshape(size),
     shape=lambda *numbers, size: size,
-    method=False,
     samples=lambda: (sample(1.0, 2.0, size=(2,)),),
 )
 
@@ -82,7 +80,6 @@ owned: Op = op(
     layout=memory.as_made,
     vjp=(lambda g, out, i, *tensors, by, index: None if i else g,),
     jvp=(lambda dot, out, i, *tensors, by, index: None if i else dot,),
-    method=False,
 )
 
 unboxed: Op = linear(
@@ -93,7 +90,6 @@ unboxed: Op = linear(
     array=lambda x: x[()],
     shape=lambda x: x,
     vjp=(lambda g, out, x: g,),
-    method=False,
     samples=lambda: (sample(2.0),),
 )
 
@@ -117,7 +113,6 @@ laid_as: Op = op(
     layout=memory.as_made,
     vjp=(lambda g, out, x, other: g, None),
     jvp=(lambda dot, out, x, other: dot, None),
-    method=False,
 )
 
 row: Op = linear(
@@ -133,7 +128,6 @@ row: Op = linear(
     layout=memory.as_made,
     vjp=(lambda g, out, x, at: unrow(g, at, size=x.shape), None),
     saves={"input": ("at",)},
-    method=False,
 )
 
 
@@ -155,7 +149,6 @@ unrow: Op = linear(
     batch=_unrow_batch,
     vjp=(lambda g, out, x, at, size: row(g, at), None),
     saves={"g": ("at",)},
-    method=False,
 )
 
 
@@ -187,5 +180,4 @@ with_row: Op = op(
         None,
     ),
     saves={"input": ("at",), "value": ("at",)},
-    method=False,
 )

@@ -62,7 +62,6 @@ windows: Op = linear(
         ),
     ),
     node="UnfoldBackward0",
-    method=False,
     samples=lambda: (
         sample([1.0, 2.0, 3.0, 4.0], size=(2,), stride=(1,), dilation=(1,)),
         sample([[1.0, 2.0, 3.0, 4.0, 5.0]], size=(2,), stride=(2,), dilation=(2,)),
@@ -85,7 +84,6 @@ fold: Op = linear(
         ),
     ),
     node="FoldBackward0",
-    method=False,
     samples=lambda: (
         sample([[1.0, 2.0], [3.0, 4.0]], size=(2,), stride=(1,), dilation=(1,), full=(3,)),
         sample([[1.0, 2.0], [3.0, 4.0]], size=(2,), stride=(2,), dilation=(1,), full=(5,)),

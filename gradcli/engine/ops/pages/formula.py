@@ -72,7 +72,7 @@ class Symbol(Carrier):
         said = {k: v for k, v in params.items() if v is not op.params.get(k)}
         if op.page.infix is not None and not said:
             return _operation(*op.page.infix, args, shape)
-        if ".internal." in ops.families[op.name]:
+        if ops.is_internal(op.name):
             raise _Unnamed
         words = [*(_grouped(a, 0) for a in args), *(f"{k}={written(v)}" for k, v in said.items())]
         return Symbol(f"{op.name}({', '.join(words)})", shape)

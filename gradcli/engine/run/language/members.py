@@ -88,7 +88,7 @@ def call(
     if table is not None and name in table[0]:
         message = f"`{name}` of {kind_of(value)} is no method"
         raise run_error("not-callable", message, help=f"write `.{name}` without parentheses")
-    if name in ops and ops[name].method and type(value) not in _OF_PYTHON:
+    if ops.is_method(name) and type(value) not in _OF_PYTHON:
         return by_name(ops[name], site)(session, value, *args, **keywords)
     raise _unknown(value, name)
 
@@ -188,7 +188,7 @@ def _unknown(value: Any, name: str) -> RunError:
         return run_error("bad-context", f"{message}{kind_of(value)}")
     table = _table(value)
     own = table is not None and name in table[1]
-    built_in = name in ops and ops[name].method
+    built_in = ops.is_method(name)
     if own or (built_in and (isinstance(value, Tensor) or type(value) in NUMBERS)):
         message = f"`{name}` is a method of {kind_of(value)} and has parentheses behind it"
         return run_error("unknown-attribute", message, help=f"write `.{name}()`")

@@ -18,10 +18,6 @@ _MODULES = ("torch.", "collections.", "argparse.", "contextlib.", "tqdm.", "warn
 """Modules of which the library has something."""
 
 
-def _is_internal(family: str) -> bool:
-    return ".internal." in family
-
-
 class Builtins:
     """The built-ins of the engine."""
 
@@ -29,7 +25,7 @@ class Builtins:
         self._signatures: dict[str, Signature] = {}
 
     def __contains__(self, name: object) -> bool:
-        return isinstance(name, str) and not _is_internal(ops.families.get(name, ".internal."))
+        return isinstance(name, str) and name in ops and not ops.is_internal(name)
 
     def __getitem__(self, name: str) -> Signature:
         found = self._signatures.get(name)
@@ -59,7 +55,7 @@ class Builtins:
 
     def names(self) -> list[str]:
         """Every built-in name."""
-        return [name for name, family in ops.families.items() if not _is_internal(family)]
+        return [name for name in ops if not ops.is_internal(name)]
 
     @cached_property
     def attributes(self) -> frozenset[str]:

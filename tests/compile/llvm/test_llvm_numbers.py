@@ -11,9 +11,10 @@ from support.programs.number_cases import EXAMPLE, NUMBERS, OPS, bits, cases
 
 from gradcli.engine.compile.control import Control
 from gradcli.engine.compile.llvm.code import code
+from gradcli.engine.compile.llvm.emit import definitions
 from gradcli.engine.compile.scalar.errors import Untranslatable
 from gradcli.engine.compile.scalar.forms import Forms
-from gradcli.engine.compile.typed import Block, Do, If, Program, Value
+from gradcli.engine.compile.typed import TYPES, Block, Do, If, Program, Value
 from gradcli.engine.compile.validate import faults
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.values.data import np
@@ -87,6 +88,38 @@ def test_ops_on_numbers_of_several_types():
     assert compare([*cases(MIXED, NUMBERS)], 0) > 0.9
 
 
+CONSTANTS = (0.0, -0.0, 1.0, 1, True, False, 0, 2, 2.0, 0.5, -1, -1.0, math.inf, math.nan, 2**53)
+
+
+def test_constants_among_arguments():
+    """Zeros of both signs, and an int, a float and a bool that are equal, are told apart, though
+    all modules share what is made of a call.
+    """
+    wrong = []
+    for name in ("add", "mul", "div", "pow", "lt", "eq", "maximum", "copysign", "atan2"):
+        for known in CONSTANTS:
+            for turned in (False, True):
+                wrong += beside_constant(name, known, turned)
+    assert not wrong
+
+
+def beside_constant(name, known, turned):
+    """The op at some floats beside a constant: where code gives another value than the op."""
+    number, x = ops[name].value.number, Value(0, "float")
+
+    def args(free):
+        return (known, free) if turned else (free, known)
+
+    kind = TYPES[type(number(*args(1.5)))]
+    out = Value(1, kind)
+    made = Program((x,), Block((Do(AT, out, name, args(x), ()),), (out,)), ())
+    points = np.array([0.0, -0.0, 1.0, -1.5, 2.0, math.inf, math.nan, 1e300, 5e-324])
+    (found,), left = code(made).rows([points], Control())
+    for at, value, bailed in zip(points.tolist(), found.tolist(), left, strict=True):
+        if not bailed and bits(value) != bits(wanted := number(*args(at))):
+            yield name, args(at), value, wanted
+
+
 def test_what_cannot_be_translated_is_called(monkeypatch):
     """With all types of arguments and values, and constants among them."""
 
@@ -97,6 +130,7 @@ def test_what_cannot_be_translated_is_called(monkeypatch):
 
     made = Forms.function
     monkeypatch.setattr(Forms, "function", only_the_choice)
+    monkeypatch.setattr(definitions, "_BY_CALL", {})
     assert compare([*cases(("mul", "pow", "where", "clamp", "isnan"), NUMBERS)], 3) == 1
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import count
 from types import FunctionType
 from typing import Any
 
@@ -13,6 +14,7 @@ from gradcli.engine.compile.scalar.translate import call, inlined
 from gradcli.record import Record
 
 _LONGEST = 3000  # instructions of a function by pieces
+_NUMBERS = count()
 
 
 class Unknown(Record):
@@ -42,7 +44,7 @@ class Forms:
         type: str,
     ) -> Function:
         """The form of a function, whose arguments are `Unknown` or known, and whose value is a
-        number of that type.
+        number of that type. Threads may ask for forms at once.
 
         Raises:
             Untranslatable: If it has none.
@@ -50,12 +52,13 @@ class Forms:
         b = Builder([a.type for a in args if isinstance(a, Unknown)])
         unknown = iter(b.params)
         given = [Number(next(unknown), a.type) if isinstance(a, Unknown) else a for a in args]
-        known = dict(self.piecewise), dict(self._names)
-        try:
-            return b.function(name, call(b, self._name, function, given, params, type))
-        except Untranslatable:
-            self.piecewise, self._names = known
-            raise
+        tried = Forms()  # functions by pieces that call one without a form have none either
+        tried.piecewise |= self.piecewise
+        tried._names |= self._names
+        made = b.function(name, call(b, tried._name, function, given, params, type))
+        self.piecewise |= tried.piecewise
+        self._names |= tried._names
+        return made
 
     def called(self, function: Function) -> list[Function]:
         """The functions by pieces that a function calls, and those that they call."""
@@ -79,7 +82,7 @@ class Forms:
         except TypeError:
             raise Untranslatable("an argument that cannot be compared") from None
         if found is None:
-            found = self._names[key] = f"{function.__name__.strip('_<>')}_{len(self._names)}"
+            found = self._names[key] = f"{function.__name__.strip('_<>')}_{next(_NUMBERS)}"
             self.piecewise[found] = self._made(found, function, args, floats)
         return found
 

@@ -23,11 +23,11 @@ _BEGINNING = re.compile(r"[\w@]")
 def tree(code: CodeType) -> Tree:
     """The function or lambda with that code."""
     statement, lines = _statement(code.co_filename, code.co_firstlineno)
-    nodes = [statement] if _is_of(statement, code, lines) else ast.walk(statement)
+    nodes = [statement] if _is_of(statement, code, lines) else _inside(statement)
     found = [node for node in nodes if isinstance(node, Tree) and _is_of(node, code, lines)]
     if not found:
         raise Untranslatable(f"`{code.co_name}` has no text")
-    chosen = min(found, key=_length)
+    chosen = found[0] if len(found) == 1 else min(found, key=lambda node: len(_inside(node)))
     if _read(chosen) != _names(code):  # the file is another one by now
         raise Untranslatable(f"`{code.co_name}` has another text")
     return chosen
@@ -94,8 +94,8 @@ def _read(node: Tree) -> set[str]:
             case ast.AnnAssign(target=target, value=ast.expr() as value):
                 rest += target, value  # annotations are not evaluated
             case other:
-                rest += ast.iter_child_nodes(other)
-    return found.difference(a.arg for a in ast.walk(node.args) if isinstance(a, ast.arg))
+                rest += _children(other)
+    return found.difference(a.arg for a in _inside(node.args) if isinstance(a, ast.arg))
 
 
 def _names(code: CodeType) -> set[str]:
@@ -110,5 +110,19 @@ def _every(code: CodeType) -> set[str]:
     return {*code.co_names, *code.co_varnames, *code.co_freevars}.union(*map(_every, inner))
 
 
-def _length(node: ast.AST) -> int:
-    return sum(1 for _ in ast.walk(node))
+def _inside(node: ast.AST) -> list[ast.AST]:
+    """A node and every one within it. Much of the time of a form goes into finding its text."""
+    found = [node]
+    for inner in found:
+        found += _children(inner)
+    return found
+
+
+def _children(node: ast.AST) -> list[ast.AST]:
+    found: list[ast.AST] = []
+    for x in vars(node).values():
+        if x.__class__ is list:
+            found += [inner for inner in x if isinstance(inner, ast.AST)]
+        elif isinstance(x, ast.AST) and not isinstance(x, ast.expr_context):
+            found.append(x)
+    return found

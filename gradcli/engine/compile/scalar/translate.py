@@ -170,7 +170,17 @@ class _Translator:
         if isinstance(node, ast.Lambda):
             return self.expression(node.body, scope, wanted)
         scope.end = self.b.new_label()
-        self.block(node.body, scope)
+        match node.body:
+            case [ast.Return(value=ast.expr() as value)] | [
+                ast.Expr(ast.Constant()),
+                ast.Return(value=ast.expr() as value),
+            ]:
+                found = self.expression(value, scope, wanted)
+                if not self.b.ended and (wanted is None or type_of(found) in (wanted, None)):
+                    return found
+                self.give(found, scope)
+            case body:
+                self.block(body, scope)
         if not self.b.ended:
             raise Untranslatable("a function ends without a value")
         if not scope.ends:  # each way raises an error

@@ -7,18 +7,16 @@ from _thread import get_ident
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from gradcli.engine.compile.llvm.emit.definitions import call_key, defined, piece
 from gradcli.engine.compile.llvm.emit.libm import address_of
-from gradcli.engine.compile.llvm.emit.scalars import name_of, written
-from gradcli.engine.compile.llvm.emit.writer import TYPES, Number, Writer, constant
+from gradcli.engine.compile.llvm.emit.scalars import name_of
+from gradcli.engine.compile.llvm.emit.writer import TYPES, Definition, Number, Writer, constant
 from gradcli.engine.compile.scalar.errors import Untranslatable
-from gradcli.engine.compile.scalar.forms import Forms, Unknown
 from gradcli.engine.compile.typed import NotCompilable
 from gradcli.engine.ops.catalog import ops
 
 if TYPE_CHECKING:
     from gradcli.engine.compile.llvm.emit.loops import Loops
-
-_SMALL = 40  # lines of a function that is written where it is called
 
 _NO_FLOAT = 0x7FF867ADC11D0001
 _NO_INT = -(2**63) + 0x67AD
@@ -36,12 +34,12 @@ _IN_C: dict[str, Any] = {
 
 
 class Primitives:
-    """Calls of functions on numbers. Each function is written once for each types of arguments and
-    each constants among them; one that cannot be written is called in Python.
+    """Calls of functions on numbers. A function with a scalar form is defined once for each types
+    of arguments, and for each constants among them if its form depends on these; any other is
+    called in Python.
 
     Fields:
         lines: the functions of the module that are called, and those that they call.
-        forms: the same in the scalar form.
         loops: those that call NumPy's inner loops, where there are any.
         kept: the functions in Python, as ctypes makes them for C.
         raised: what was raised in them that is no error of theirs, by thread.
@@ -49,12 +47,11 @@ class Primitives:
 
     def __init__(self) -> None:
         self.lines: list[str] = []
-        self.forms = Forms()
         self.loops: Loops | None = None
         self.kept: list[Any] = []
         self.raised: dict[int, BaseException] = {}
         self._known: dict[Any, _Primitive] = {}
-        self._written: set[str] = set()
+        self._names: dict[Definition, str] = {}
 
     def call(
         self,
@@ -67,12 +64,11 @@ class Primitives:
         """Write a call of a function with numbers as arguments and a value of that type."""
         if not any(isinstance(a, Number) for a in args):
             return _constant(w, function, args, params, type)
-        signature = tuple(a.type if isinstance(a, Number) else repr(a) for a in args)
-        key = (function, signature, repr(sorted(params.items())) if params else "", type)
+        key = call_key(function, args, params, type)
         known = self._known.get(key)
         if known is None:
             known = self._known[key] = self._make(function, args, params, type)
-        return known.call(w, [a for a in args if isinstance(a, Number)])
+        return known.call(w, args)
 
     def _make(
         self,
@@ -81,26 +77,29 @@ class Primitives:
         params: Mapping[str, Any],
         type: str,
     ) -> _Primitive:
-        name = f"p{len(self._known)}"
         if function in (ops.alone.value.number, ops.inner_product.value.number):
-            return self._by_loops(name, function, args, params, type)
-        try:
-            given = [Unknown(a.type) if isinstance(a, Number) else a for a in args]
-            form = self.forms.function(name, function, given, params, type)
-            called = [f for f in self.forms.called(form) if f.name not in self._written]
-            made = [(f, *written(f)) for f in (form, *called)]
-        except Untranslatable:
+            return self._by_loops(function, args, params, type)
+        numbers = [a if a is None or isinstance(a, Number) else constant(a) or a for a in args]
+        found = defined(function, numbers, params, type)
+        takes_constants = found is not None and found.is_plain
+        if not takes_constants:
+            found = defined(function, args, params, type)
+        if found is None:
             return self._in_python(function, args, params, type)
-        self._written.update(f.name for f in called)
-        for f, inner, result in reversed(made):
-            inline = "" if f is not form else self._inlining(inner)
-            types = [p.type for p in f.params]
-            self.lines += inner.function(name_of(f.name), types, result, f.bails, inline)
-        return _Written(name_of(name), type, form.bails)
+        for name in found.pieces:
+            self._name(piece(name), name_of(name), "")
+        name = self._name(found.definition, f"@p{len(self._names)}")
+        return _Written(name, type, found.bails, takes_constants)
+
+    def _name(self, found: Definition, name: str, attributes: str | None = None) -> str:
+        """The name of a function of the module, which gets this one if it is new."""
+        if found not in self._names:
+            self._names[found] = name
+            self.lines += found.named(name, attributes)
+        return self._names[found]
 
     def _by_loops(
         self,
-        name: str,
         function: Callable[..., Any],
         args: Sequence[Number | float | None],
         params: Mapping[str, Any],
@@ -122,9 +121,8 @@ class Primitives:
             )
         except Untranslatable:
             return self._in_python(function, args, params, type)
-        inline = self._inlining(inner)
-        self.lines += inner.function(f"@{name}", types, result, inner.leaves, inline)
-        return _Written(f"@{name}", type, inner.leaves)
+        made = inner.function(types, result, inner.leaves)
+        return _Written(self._name(made, f"@p{len(self._names)}"), type, inner.leaves)
 
     def _alone(
         self, w: Writer, args: Sequence[Any], of: str, wide: Sequence[bool], known: Any = ()
@@ -141,10 +139,6 @@ class Primitives:
         if self.loops is None:
             self.loops = Loops()
         return self.loops
-
-    @staticmethod
-    def _inlining(inner: Writer) -> str:
-        return "alwaysinline" if len(inner.lines) <= _SMALL else "noinline"
 
     def _in_python(
         self,
@@ -185,21 +179,23 @@ _FAILED = ctypes.c_double.from_buffer(ctypes.c_uint64(_NO_FLOAT)).value
 
 
 class _Primitive:
-    def call(self, w: Writer, args: Sequence[Number]) -> Number:
+    def call(self, w: Writer, args: Sequence[Number | float | None]) -> Number:
         raise NotImplementedError
 
 
 class _Written(_Primitive):
     """A function of the module."""
 
-    def __init__(self, name: str, type: str, leaves: bool) -> None:
+    def __init__(self, name: str, type: str, bails: bool, takes_constants: bool = False) -> None:
         self.name = name
         self.type = type
-        self.leaves = leaves
+        self.bails = bails
+        self.takes_constants = takes_constants
 
-    def call(self, w: Writer, args: Sequence[Number]) -> Number:
-        said = [f"{TYPES[a.type]} {a.text}" for a in args]
-        if self.leaves:
+    def call(self, w: Writer, args: Sequence[Number | float | None]) -> Number:
+        numbers = [constant(a) or a for a in args] if self.takes_constants else args
+        said = [f"{TYPES[a.type]} {a.text}" for a in numbers if isinstance(a, Number)]
+        if self.bails:
             return w.called(self.name, self.type, said)
         return w.number(self.type, f"call {TYPES[self.type]} {self.name}({', '.join(said)})")
 
@@ -211,8 +207,8 @@ class _Called(_Primitive):
         self.address = address
         self.type = type
 
-    def call(self, w: Writer, args: Sequence[Number]) -> Number:
-        said = ", ".join(_argument(w, a) for a in args)
+    def call(self, w: Writer, args: Sequence[Number | float | None]) -> Number:
+        said = ", ".join(_argument(w, a) for a in args if isinstance(a, Number))
         given = "double" if self.type == "float" else "i64"
         r = w.put(f"call {given} inttoptr (i64 {self.address} to ptr)({said}) nounwind")
         if self.type == "float":

@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 from gradcli.engine.compile.llvm.emit.libm import from_library
-from gradcli.engine.compile.llvm.emit.writer import RARE, TYPES, Number, Writer, constant
+from gradcli.engine.compile.llvm.emit.writer import (
+    RARE,
+    TYPES,
+    Definition,
+    Number,
+    Writer,
+    constant,
+)
 from gradcli.engine.compile.scalar.form import (
     CHECKED,
     Bail,
@@ -85,14 +92,15 @@ def name_of(function: str) -> str:
     return f"@f.{function}"
 
 
-def written(function: Function) -> tuple[Writer, Number]:
-    """The blocks of a function, whose parameters are `%a0` and so on, and its result.
+def definition(function: Function) -> Definition:
+    """The text of a function.
 
     Raises:
         Untranslatable: If it calls what the C library does not have.
     """
     made = _Printer(function)
-    return made.w, Number(made.result, function.type)
+    types = [p.type for p in function.params]
+    return made.w.function(types, Number(made.result, function.type), function.bails)
 
 
 class _Printer:

@@ -11,6 +11,8 @@ TYPES = {"float": "double", "int": "i64", "bool": "i1"}
 
 RARE = ", !prof !0"
 
+_SMALL = 40  # lines of a function that is inlined where it is called
+
 
 def llvm_type(type: str) -> str:
     """LLVM's type of a value: of an array its address."""
@@ -112,12 +114,11 @@ class Writer:
         self.fail(self.put(f"extractvalue {pair} {both}, 1"))
         return self.number(type, f"extractvalue {pair} {both}, 0")
 
-    def function(
-        self, name: str, types: Sequence[str], result: Number, pair: bool, attributes: str = ""
-    ) -> list[str]:
-        """The function with what has been written, which gives a number; with a `pair` it gives
-        that and whether it has left.
+    def function(self, types: Sequence[str], result: Number, pair: bool) -> Definition:
+        """The function with what has been written, of parameters `%a0` and so on of these types,
+        which gives a number; with a `pair` it gives that and whether it has bailed out.
         """
+        inline = len(self.lines) <= _SMALL
         given = TYPES[result.type]
         if pair:
             both = f"{{{given}, i1}}"
@@ -130,8 +131,28 @@ class Writer:
         else:
             self.do(f"ret {given} {result.text}")
         takes = ", ".join(f"{TYPES[t]} %a{i}" for i, t in enumerate(types))
-        head = f"define internal {given} {name}({takes}) nounwind {attributes}"
-        return [f"{head} {{", "entry:", *self.lines, "}"]
+        return Definition(given, takes, (*self.lines, "}"), inline)
+
+
+class Definition:
+    """A function that a module may define under any name, and inline where it is called if it is
+    small.
+    """
+
+    __slots__ = ("_given", "_inline", "_lines", "_takes")
+
+    def __init__(self, given: str, takes: str, lines: tuple[str, ...], inline: bool) -> None:
+        self._given = given
+        self._takes = takes
+        self._lines = lines
+        self._inline = inline
+
+    def named(self, name: str, attributes: str | None = None) -> list[str]:
+        """Its lines, under this name."""
+        if attributes is None:
+            attributes = "alwaysinline" if self._inline else "noinline"
+        head = f"define internal {self._given} {name}({self._takes}) nounwind {attributes}"
+        return [f"{head} {{", "entry:", *self._lines]
 
 
 def constant(x: Any) -> Number | None:

@@ -1,0 +1,85 @@
+"""The ops' values on numbers as LLVM functions, each made once for all modules of a process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from gradcli.engine.compile.llvm.emit.scalars import definition
+from gradcli.engine.compile.llvm.emit.writer import Definition, Number
+from gradcli.engine.compile.scalar.errors import Untranslatable
+from gradcli.engine.compile.scalar.form import Branch
+from gradcli.engine.compile.scalar.forms import Forms, Unknown
+from gradcli.record import Record
+
+_MOST = 1 << 12  # calls whose functions are kept
+
+
+class Defined(Record):
+    """A function on numbers for modules to define.
+
+    Fields:
+        definition: its text.
+        pieces: the names of the functions by pieces that it calls, and of those that they call.
+        bails: whether it may bail out.
+        is_plain: whether it neither bails out nor branches.
+    """
+
+    __slots__ = ("definition", "pieces", "bails", "is_plain")
+    definition: Definition
+    pieces: tuple[str, ...]
+    bails: bool
+    is_plain: bool
+
+
+_FORMS = Forms()
+_PIECES: dict[str, Definition] = {}
+_BY_CALL: dict[Any, Defined | None] = {}
+
+
+def call_key(
+    function: Callable[..., Any], args: Sequence[Any], params: Mapping[str, Any], type: str
+) -> Any:
+    """The key of a call: the function, the types of its numbers, the constants and the type of
+    its value.
+    """
+    signature = tuple(a.type if isinstance(a, Number) else repr(a) for a in args)
+    return function, signature, repr(sorted(params.items())) if params else "", type
+
+
+def defined(
+    function: Callable[..., Any], args: Sequence[Any], params: Mapping[str, Any], type: str
+) -> Defined | None:
+    """The function that a call needs, None if it has no scalar form."""
+    key = call_key(function, args, params, type)
+    if key not in _BY_CALL:
+        made = _made(function, args, params, type)
+        if len(_BY_CALL) >= _MOST:
+            _BY_CALL.clear()
+        _BY_CALL[key] = made
+        return made
+    return _BY_CALL[key]
+
+
+def piece(name: str) -> Definition:
+    """A function by pieces."""
+    found = _PIECES.get(name)
+    if found is None:
+        found = _PIECES[name] = definition(_FORMS.piecewise[name])
+    return found
+
+
+def _made(
+    function: Callable[..., Any], args: Sequence[Any], params: Mapping[str, Any], type: str
+) -> Defined | None:
+    given = [Unknown(a.type) if isinstance(a, Number) else a for a in args]
+    try:
+        form = _FORMS.function("", function, given, params, type)
+        pieces = tuple(f.name for f in _FORMS.called(form))
+        for name in pieces:
+            piece(name)
+        text = definition(form)
+    except Untranslatable:
+        return None
+    branches = any(isinstance(block.end, Branch) for block in form.blocks)
+    return Defined(text, pieces, form.bails, not branches and not form.bails)

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from support.checks.mutants import Mutant, draw, room
-from support.checks.reach import Reach
+from support.checks.reach import SECONDS, Reach
 from support.processes.project_copy import ENDLESS, ROOT, Copy
 
 RECORDS = Path(os.environ.get("XDG_CACHE_HOME", "~/.cache")).expanduser() / "gradcli-reach"
@@ -100,6 +100,8 @@ def _recorded(copy: Copy) -> Reach:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder.parent) as unfinished:
             made = Path(unfinished, "record")
-            copy.run([sys.executable, "-m", "support.checks.reach", str(made)], LONGEST)
+            done = copy.run([sys.executable, "-m", "support.checks.reach", str(made)], LONGEST)
+            if not (made / SECONDS).exists():
+                raise SystemExit(f"the record was not made: {done.stderr[-2000:]}")
             made.rename(folder)
     return Reach(folder)

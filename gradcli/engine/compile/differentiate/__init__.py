@@ -1,1 +1,1 @@
-"""Derivatives of typed programs, which are typed programs, too."""
+"""Derivatives of typed programs, again as typed programs."""

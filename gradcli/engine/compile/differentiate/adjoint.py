@@ -1,7 +1,7 @@
-"""Reverse mode: a typed program that gives the cotangents of what a program is made of, too.
+"""Reverse mode: extend a typed program by the cotangents of its inputs.
 
-The cotangents of a value come together in the order in which the interpreter visits what reads it,
-the newest first; a value that gets none is not visited.
+The cotangents of a value are added in the interpreter's order: the newest use of the value first. A
+value without a cotangent is not visited.
 """
 
 from __future__ import annotations
@@ -58,20 +58,20 @@ def adjoint(
     again: Sequence[Value] = (),
     counts: Sequence[int] | None = None,
 ) -> Derived:
-    """A program with the cotangents of what it is differentiated by.
+    """Return a program that also computes the cotangents of values.
 
     Args:
         program: The program.
-        wrt: What is differentiated by, values of its outermost block.
-        directions: For each direction the results that have a cotangent, by their places. These
-            cotangents are further inputs, those of the first direction first.
-        again: What the cotangents will be differentiated by.
-        counts: For each direction of how many it stands for, which go together; of one if that is
-            left out.
+        wrt: The values to differentiate by, in its outermost block.
+        directions: For each direction, the places of the results that have a cotangent. These
+            cotangents become further inputs, those of the first direction first.
+        again: The values by which the cotangents will be differentiated.
+        counts: For each direction, the number of directions that it holds as one batch; 1 if left
+            out.
 
     Raises:
-        NotCompilable: If a rule asks for what is known only when the code runs, or if it is not
-            known before in which order cotangents come together.
+        NotCompilable: If a rule needs a value that is known only at run time, or if the order in
+            which cotangents are added is.
     """
     counts = counts or [1] * len(directions)
     program = tidy(rotated(program), ALL)
@@ -87,7 +87,9 @@ def adjoint(
 
 
 class _Read(Symbol):
-    """A value of the program in a rule. What it is in the pass back is asked where it is read."""
+    """A value of the program as a rule sees it. The backward pass finds its copy when the rule
+    reads it.
+    """
 
     __slots__ = ("_frame", "_of")
 
@@ -107,7 +109,7 @@ class _Read(Symbol):
 
 
 class _Branch(Instruction):
-    """The reverse of a branch, while it is being made."""
+    """The reverse of a branch under construction."""
 
     __slots__ = ("test", "sides", "targets", "results")
     test: Operand
@@ -117,7 +119,7 @@ class _Branch(Instruction):
 
 
 class _Turns(Instruction):
-    """The reverse of a loop, while it is being made."""
+    """The reverse of a loop under construction."""
 
     __slots__ = ("turn", "body", "again", "turns")
     turn: Turn
@@ -183,7 +185,7 @@ class _Backward:
     # --- visiting instructions -----------------------------------------------------------
 
     def take(self, frame: Frame, v: Value) -> list[Delta | None]:
-        """The cotangents that have come to a value, one a direction."""
+        """Take the cotangents of a value out of the pending ones, one for each direction."""
         taken = [frame.take(d, v) for d in range(len(self.directions))]
         if v.number in self.wrt:
             for found, delta in zip(self.found, taken, strict=True):
@@ -192,7 +194,7 @@ class _Backward:
         return taken
 
     def reverse(self, block: Block, frame: Frame) -> None:
-        """Visit the instructions of a block, the last first."""
+        """Visit the instructions of a block, last to first."""
         for i in reversed(block.body):
             self.builder.span = i.span
             match i:
@@ -240,13 +242,13 @@ class _Backward:
                     self.arrived(d, a, c, by, frame)
 
     def arrived(self, d: int, a: Operand | None, c: Any, by: Delta, frame: Frame) -> None:
-        """Note what a rule has made of a cotangent for an argument."""
+        """Add the cotangent that a rule has computed for an argument."""
         assert isinstance(a, Value)
         is_boxed = is_whole(c) and not is_array(a.type)
         frame.add(d, a, self.deltas.through(ops.unboxed(c) if is_boxed else c, by))
 
     def cotangent(self, target: Value, found: Operand) -> Any:
-        """The cotangent of one of several values as rules read it; of ints there is none."""
+        """Return the cotangent of one of several results as rules read it: None for an int."""
         if not is_floating(target.type):
             return None
         whole = found if isinstance(found, Value) else self.deltas.filled(found, target.type)
@@ -299,8 +301,8 @@ class _Backward:
             frame.rename(v, partial(self.named, made, v))
 
     def live(self, i: If | Loop, given: Sequence[Sequence[Delta | None]]) -> list[int]:
-        """The directions in which anything comes to an instruction: to its targets, or to what it
-        puts on stacks.
+        """Return the directions with a cotangent for the instruction's targets or for values that
+        it pushes.
         """
         inside = [j for block in blocks(i) for j in instructions(block.body)]
         pushes = [j for j in inside if isinstance(j, Push)]
@@ -312,8 +314,9 @@ class _Backward:
         ]
 
     def handed(self, d: int, x: Operand, delta: Delta, inner: Inner) -> None:
-        """Let what has come to a name come to what that is at the end of a block. Where it is told
-        which names are one, all that comes to a value from outside has come to it at once.
+        """Pass the cotangent of a name to the value that it names at the end of a block.
+
+        With identity numbers, a value from outside the block already has all of its cotangents.
         """
         assert isinstance(x, Value)
         if not self.is_told:
@@ -322,7 +325,7 @@ class _Backward:
             inner.add(d, x, delta)
 
     def joined(self, made: _Branch, both: Sequence[Delta], type: str) -> Delta:
-        """What is one delta on one side of a branch and one on the other."""
+        """Merge the deltas of the two sides of a branch."""
         then, orelse = (self.deltas.as_type(x, type) for x in both)
         value = self.target(made, type, then.value, orelse.value)
         absent = then.absent
@@ -331,12 +334,12 @@ class _Backward:
         return Delta(value, absent, max(then.terms, orelse.terms))
 
     def named(self, made: _Branch, v: Value) -> Operand:
-        """A value that has other names on the sides of a branch, behind it."""
+        """Return, after a branch, a value that has another name on each side."""
         then, orelse = (side.read(v) for side, _ in made.sides)
         return self.target(made, v.type, then, orelse)
 
     def target(self, made: _Branch, type: str, then: Operand, orelse: Operand) -> Value:
-        """Something more that a branch gives."""
+        """Add a target to a branch."""
         made.targets.append(self.builder.value(type))
         made.results.append((then, orelse))
         return made.targets[-1]
@@ -403,7 +406,7 @@ class _Backward:
                 frame.merge(d, i.values[k], delta)
 
     def mirror(self, stack: int) -> int:
-        """The stack on which the cotangents of what was on another go back."""
+        """Return the stack for the cotangents of the values on a stack of the program."""
         if stack not in self.stacks:
             self.stacks[stack] = self.new_stack()
         return self.stacks[stack]
@@ -415,7 +418,9 @@ class _Backward:
     # --- putting the program together ----------------------------------------------------
 
     def forward(self, body: Sequence[Instruction]) -> tuple[Instruction, ...]:
-        """The program's instructions, which leave for the pass back what it reads."""
+        """Return the program's instructions, with pushes of the values that the backward pass
+        reads.
+        """
         return tuple([self.kept(i) for i in body])
 
     def kept(self, i: Instruction) -> Instruction:
@@ -437,7 +442,7 @@ class _Backward:
         return Block(body, block.results)
 
     def finished(self, body: Sequence[Instruction]) -> tuple[Instruction, ...]:
-        """Instructions of the pass back when all of it has been made."""
+        """Return the finished instructions of the backward pass."""
         return tuple([self.made(i) for i in body])
 
     def made(self, i: Instruction) -> Instruction:
@@ -474,7 +479,7 @@ class _Backward:
 
 
 def _then(carried: Going, delta: Delta) -> None:
-    """Let a cotangent be what goes on to the next turn."""
+    """Set the cotangent that goes on to the next reverse turn."""
     for each, part in zip(carried, delta.parts, strict=True):
         each.then = part
 
@@ -485,5 +490,5 @@ def _final(carried: Going) -> Delta:
 
 
 def _first(turn: Turn, k: int) -> Value:
-    """The first value of a param, behind the reverse of its loop."""
+    """Return the initial value of a param, after the reverse of its loop."""
     return turn.last(k).target

@@ -1,5 +1,7 @@
-"""Numbers beside tensors: a rule that reads one uses it beside a tensor anew, and cotangents are
-added up for each use by itself. Element by element they come together in another order.
+"""Finds numbers broadcast to tensors whose cotangents scalarized code would add in another order.
+
+A rule that reads such a number broadcasts it again, and the interpreter adds the cotangents of each
+use by itself. Scalarized code would add them element by element.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ REASON = "a number beside a tensor is differentiated twice by reverse mode"
 
 
 def is_read_again(program: Program, again: Sequence[Value]) -> bool:
-    """Whether rules read such a number that moves with some values."""
+    """True if a rule reads such a number and the number depends on the given values."""
     moving = Flow(program).moving(again)
     spread: set[int] = set()
     for i in instructions(program.block.body):
@@ -35,7 +37,7 @@ def is_read_again(program: Program, again: Sequence[Value]) -> bool:
 
 
 def _reads(i: Do, asked: Sequence[bool]) -> bool:
-    """Whether a rule of an op reads one of some arguments."""
+    """True if a rule of the op reads one of the marked arguments."""
     op = ops[i.op]
     return op.variadic or any(
         kept and is_asked

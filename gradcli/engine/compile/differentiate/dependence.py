@@ -1,5 +1,5 @@
-"""Whether what a typed program gives is made from some values, told by the program itself where
-that depends on the path that it takes.
+"""Extends a typed program by flags: does each result depend on the given values? On a branching
+path the program computes the answer at run time.
 """
 
 from __future__ import annotations
@@ -13,17 +13,23 @@ from gradcli.engine.compile.typed import Block, Do, DoSeveral, Program, Ruled, V
 
 
 def told(program: Program, sources: Sequence[Value], width: int) -> Program:
-    """A program that tells of each of its first results, too, whether it is made from none of some
-    values.
+    """Extend a program by a flag for each of its first results: true if it depends on no source.
+
+    Args:
+        program: The program.
+        sources: The values in question.
+        width: The number of results that get a flag.
     """
     return _Told(program, [sources], ()).told(width)
 
 
 class _Told(Forward):
-    """Follows tangents that are there or not, without what they are."""
+    """Follows whether tangents exist, without computing them."""
 
     def told(self, width: int) -> Program:
-        """The program, and for each of its first results whether there is no tangent."""
+        """Return the program with a flag for each of its first results: true if it has no
+        tangent.
+        """
         program = self.program
         with self.builder.block() as body:
             for v in program.inputs:

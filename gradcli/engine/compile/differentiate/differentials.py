@@ -1,4 +1,4 @@
-"""Tangents and cotangents in typed programs, and the differentiated program."""
+"""Tangents and cotangents ("deltas") in typed programs, and the differentiated program."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Delta(Record):
 
     @property
     def parts(self) -> tuple[Operand, Operand]:
-        """What has to be handed on of it."""
+        """The operands that hold it."""
         return self.value, self.absent
 
 
@@ -61,20 +61,20 @@ ABSENT = Delta(NOTHING, True, 0)
 
 
 def present(value: Operand) -> Delta:
-    """A tangent or cotangent that is there."""
+    """Return a delta that is certainly present."""
     return Delta(value, False, 1)
 
 
 class Deltas:
-    """Writes down what becomes of deltas.
+    """Emits instructions on deltas.
 
     Args:
-        builder: What writes.
-        counts: How many directions each direction of the pass stands for, which go together.
+        builder: Takes the instructions.
+        counts: For each direction of the pass, the number of directions that it holds as a batch.
 
     Fields:
-        types: those of the values of the program, by number.
-        constants: makes the arrays that stand where there is none, before all else.
+        types: the types of the program's values, by number.
+        constants: instructions that make constant arrays; they go before all others.
     """
 
     def __init__(self, builder: Builder, counts: Sequence[int] = ()) -> None:
@@ -87,21 +87,23 @@ class Deltas:
         self._positive: set[int] = set()  # numbers of sums that are never the negative zero
 
     def type(self, d: int, type: str) -> str:
-        """The type of the deltas of values of a type in a direction."""
+        """Return the type of deltas, in a direction, of values of a type."""
         return along(type, self.counts[d])
 
     def hold_single(self, d: int, span: Span) -> None:
-        """Hold a direction to be but one, as a rule of the program's own takes them."""
+        """Refuse a batch of directions: the program's own rules take one at a time."""
         if self.counts[d] != 1:
             raise NotCompilable("several directions go through a rule of the program", span)
 
     def new(self, type: str) -> tuple[Delta, tuple[Value, Value]]:
-        """One of a type that something will define, and the values that are its parts."""
+        """Return a delta of a type whose two values a later instruction will define, and these
+        values.
+        """
         value, absent = self.builder.value(type), self.builder.value("bool")
         return Delta(value, absent, MANY), (value, absent)
 
     def filled(self, number: Operand, type: str) -> Operand:
-        """A number as a value of a type."""
+        """Return a number as an operand of a type: for an array type, a constant array."""
         if not is_array(type):
             return number
         key = str(number), type
@@ -116,7 +118,7 @@ class Deltas:
         return self._filled[key]
 
     def as_type(self, delta: Delta, type: str) -> Delta:
-        """One whose value is of a type, though there is none."""
+        """Return the delta with its value as an operand of a type."""
         value = delta.value
         if not isinstance(value, Value):
             value = self.filled(value, type)
@@ -127,12 +129,12 @@ class Deltas:
         return Delta(value, delta.absent, delta.terms)
 
     def parts(self, deltas: Sequence[Delta], types: Sequence[str]) -> tuple[Operand, ...]:
-        """What has to be handed on of several, of these types."""
+        """Return the operands that hold several deltas, converted to these types."""
         typed = map(self.as_type, deltas, types)
         return tuple([part for delta in typed for part in delta.parts])
 
     def through(self, found: Any, by: Delta) -> Delta:
-        """What a rule has made of one."""
+        """Return the delta that a rule has computed from another."""
         value = operand(self.builder.whole(found))
         if isinstance(value, Value) and _same(value, by.value):
             self._held.add(value.number)
@@ -141,8 +143,8 @@ class Deltas:
         return Delta(value, by.absent, 1)
 
     def together(self, deltas: Sequence[Delta | None]) -> tuple[list[Operand], Delta]:
-        """Several that a rule reads at once, zeros where there is none, and one that is there where
-        any of them is.
+        """Return the values of several deltas, zero for an absent one, and a delta that is present
+        if any of them is.
         """
         absent: Operand = True
         for delta in deltas:
@@ -154,8 +156,10 @@ class Deltas:
         return found, Delta(NOTHING, absent, 1)
 
     def sum(self, a: Delta, b: Delta) -> Delta:
-        """Two that come together. Where the pass is differentiated again, what others hold, too,
-        stays itself where the other is absent, as in a run: a sum would gather what comes to it.
+        """Return the sum of two deltas.
+
+        If the pass is differentiated again and one delta is absent, the other one stays the same
+        value if it is shared, as in an interpreted run. A sum would collect its cotangents.
         """
         value = self._kept(a, b) if self.builder.do_type is Placed else self._sum(a.value, b.value)
         return Delta(value, self._both(a.absent, b.absent), min(MANY, a.terms + b.terms))
@@ -171,7 +175,9 @@ class Deltas:
         return value
 
     def where(self, test: Operand, delta: Delta) -> tuple[Delta, Delta]:
-        """One where a test is true, and where it is false: elsewhere it is none."""
+        """Return two deltas: this one if a test is true, and this one if it is false; else
+        absent.
+        """
         if not isinstance(test, Value):
             return (delta, ABSENT) if test else (ABSENT, delta)
         type_ = type_of(delta.value)
@@ -186,7 +192,7 @@ class Deltas:
         return then, Delta(orelse.value, orelse.absent, delta.terms)
 
     def _kept(self, a: Delta, b: Delta) -> Operand:
-        """The sum of two, or that of them which others hold where the other is absent."""
+        """Return the sum of two deltas, or the shared one of them if the other is absent."""
 
         def added() -> Operand:
             return self._sum(a.value, b.value)
@@ -206,7 +212,7 @@ class Deltas:
     def _chosen(
         self, test: Operand, then: Callable[[], Operand], orelse: Callable[[], Operand]
     ) -> Operand:
-        """What is made where a test is true, or what is made where it is false."""
+        """Emit a branch between two computations and return its target."""
         if not isinstance(test, Value):
             return then() if test else orelse()
         sides = []
@@ -220,7 +226,7 @@ class Deltas:
         return target
 
     def unless(self, test: Operand, then: float, value: Operand) -> Operand:
-        """A value, or another where a test is true."""
+        """Return a value, replaced by a number if a test is true."""
         if not isinstance(test, Value):
             return then if test else value
         target = self.builder.value(type_of(value))
@@ -229,7 +235,7 @@ class Deltas:
         return target
 
     def _both(self, a: Operand, b: Operand) -> Operand:
-        """Whether two are true."""
+        """Return the logical and of two operands."""
         if not isinstance(a, Value):
             return b if a else False
         if not isinstance(b, Value) or _same(a, b):
@@ -247,9 +253,9 @@ class Derived(Record):
     """A derivative of a program.
 
     Fields:
-        program: gives what the original gives, then the derivatives, direction after direction. It
-            leaves where one of them is nan.
-        absent: for each derivative whether there is none at all: it is 0.0.
+        program: returns the results of the original, then the derivatives, direction by direction.
+            It bails out if one of them is nan.
+        absent: for each derivative a flag: true if it does not exist; its value is then 0.0.
     """
 
     __slots__ = ("program", "absent")
@@ -264,14 +270,14 @@ def derived(
     deltas: Deltas,
     first: int,
 ) -> Derived:
-    """A program whose derivatives have been found, with these among its results.
+    """Append derivatives to the results of a program.
 
     Args:
-        program: What finds them.
+        program: The program that computes them.
         found: The derivatives.
-        types: Of which types they are.
-        deltas: What has written them down.
-        first: The number of the first value that has come to those of the original.
+        types: Their types.
+        deltas: Has emitted them.
+        first: The number of the first value that the original program does not have.
     """
     builder, absent, results = deltas.builder, [], [*program.block.results]
     builder.span = Span(0, 0)
@@ -293,14 +299,14 @@ def derived(
 
 
 def slope_type(x: Operand) -> str:
-    """The type of the derivatives of a value; of one that has none it is that of a number."""
+    """Return the type of the derivatives of an operand: that of a number if it has none."""
     type_ = type_of(x)
     return type_ if is_floating(type_) else "float"
 
 
 def certain(found: Derived) -> Program:
-    """A derivative that leaves where it does not depend on what it is taken by, on the way that
-    the program takes.
+    """Return a program that bails out if, on the path taken, its result does not depend on the
+    values that it is differentiated by.
     """
     block, span = found.program.block, Span(0, 0)
     why = "the result may not depend on what it is differentiated by"
@@ -310,8 +316,8 @@ def certain(found: Derived) -> Program:
 
 
 def without_zeros(program: Program, start: int) -> Program:
-    """A program that leaves where one of its results from a place on is zero, whose sign depends on
-    terms that it does not have.
+    """Return a program that bails out if a result, from place `start` on, is zero. The sign of such
+    a zero depends on terms that the program leaves out.
     """
     first, body = unused(program), [*program.block.body]
     for k, x in enumerate(program.block.results[start:]):

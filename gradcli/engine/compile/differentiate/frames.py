@@ -1,12 +1,14 @@
-"""Where a pass back through a typed program is: which values of the program it can read there, and
-which cotangents have come together.
+"""The state of a backward pass in one block of a typed program: the values of the program that it
+can read there, and the cotangents that have arrived.
 
-A pass back visits the blocks of the program in their reverse, each in a block of its own. What it
-reads of a block that is done several times, or not at all, is put on a stack at the block's end and
-taken from it where its reverse begins; of the outermost block it is simply there. Of two names of
-one value, as the last value of a loop's turn and the first of the next, it reads the later one, and
-hands it on to where the earlier one would be read: a value is read under one name at a time, so
-that, when the pass is differentiated in its turn, cotangents come together in their order.
+A backward pass visits the blocks of the program in reverse; each gets a block of its own. A block
+that runs several times, or not at all, pushes the values that its reverse reads on a stack at its
+end, and the reverse pops them at its beginning. Values of the outermost block need no stack.
+
+Two names may be the same value: the last value of one turn of a loop is the first of the next. The
+pass reads the later name, and passes it on to where it would read the earlier one. So a value has
+one name at a time, and if the pass is differentiated again, its cotangents are added in the
+interpreter's order.
 """
 
 from __future__ import annotations
@@ -33,18 +35,18 @@ from gradcli.engine.ops.catalog import ops
 from gradcli.source import Span
 
 Name: TypeAlias = Callable[[], Operand]
-"""As what a value is read."""
+"""Returns the operand under which the pass reads a value."""
 
 
 class Frame:
-    """The outermost block; or, of a kind below, one inside another.
+    """The state in the outermost block. The classes below are for blocks inside others.
 
     Fields:
         recorded: the values by which the pass will be differentiated.
-        active: the values that the pass goes through, in each direction.
-        earlier: other names that a value may have, where that is known.
-        names: values that are read as something else here, by number, and as what.
-        pending: in each direction the cotangents that have come to values, by number.
+        active: for each direction, the values that cotangents flow through.
+        earlier: earlier names that may be the same value, with comparisons at run time.
+        names: values that the pass reads under another name here, by number.
+        pending: for each direction, the cotangents that have arrived at values, by number.
     """
 
     def __init__(
@@ -60,16 +62,16 @@ class Frame:
     # --- reading values ----------------------------------------------------------------
 
     def read(self, x: Operand) -> Operand:
-        """What an operand of the program is here."""
+        """Return the operand here that holds an operand of the program."""
         return self.name(x)() if isinstance(x, Value) else x
 
     def name(self, v: Value) -> Name:
-        """As what a value is read here, from now on."""
+        """Return the current name of a value."""
         found = self.names.get(v.number)
         return self._unnamed(v) if found is None else found[1]
 
     def rename(self, v: Value, name: Name) -> None:
-        """Let a value be read as something else from now on."""
+        """Read a value under another name from now on."""
         self.names[v.number] = v, cache(name)
 
     def _unnamed(self, v: Value) -> Name:
@@ -78,22 +80,22 @@ class Frame:
     # --- cotangents --------------------------------------------------------------------
 
     def get(self, d: int, number: int) -> Delta | None:
-        """The cotangent that has come to a value."""
+        """Return the cotangent that has arrived at a value."""
         return self.pending[d].get(number)
 
     def take(self, d: int, v: Value) -> Delta | None:
-        """That of a value that the block defines, when its instruction is visited."""
+        """Remove and return the cotangent of a value whose defining instruction is visited."""
         return self.pending[d].pop(v.number, None)
 
     def add(self, d: int, v: Value, delta: Delta) -> None:
-        """Let another term come to a value, or to the oldest name that it has."""
+        """Add a term to the cotangent of a value, or of its oldest name."""
         for same, w in self._names(d, v):
             part, delta = self.deltas.where(self.read(same), delta)
             self._come(d, w, part)
         self._come(d, v, delta)
 
     def _names(self, d: int, v: Value) -> list[tuple[Operand, Value]]:
-        """The older names that a value may have."""
+        """Return the older names that a value may have, each after its comparison."""
         return [pair for pair in self.earlier.get(v.number, ()) if pair[1] in self.active[d]]
 
     def _come(self, d: int, v: Value, delta: Delta) -> None:
@@ -101,10 +103,10 @@ class Frame:
         self.pending[d][v.number] = delta if before is None else self.deltas.sum(before, delta)
 
     def merge(self, d: int, v: Operand, delta: Delta) -> None:
-        """Let all that has come to a value under another name come to it.
+        """Add the cotangents that have arrived at another name of a value.
 
         Raises:
-            Ambiguous: If that may not be its latest terms: their sum would be another.
+            Ambiguous: If these may not be the last terms: the sum could then have other digits.
         """
         assert isinstance(v, Value)
         for same, name in ((True, v), *self._names(d, v)):
@@ -114,7 +116,7 @@ class Frame:
         self.add(d, v, delta)
 
     def _separate(self, same: Operand, a: Delta, b: Delta) -> None:
-        """Leave where two come to one value."""
+        """Bail out if both deltas arrive at one value."""
         builder = self.deltas.builder
         absent = ops.logical_or(builder.known(a.absent), builder.known(b.absent))
         both = ops.logical_and(builder.known(same), ops.logical_not(absent))
@@ -124,20 +126,20 @@ class Frame:
 
 
 class Ambiguous(NotCompilable):
-    """Cotangents of one value have come together under two names."""
+    """Cotangents of one value have arrived under two names."""
 
     def __init__(self, span: Span) -> None:
         super().__init__("two variables may hold one value here", span)
 
 
 class Inner(Frame):
-    """A block inside another.
+    """The state in a block inside another.
 
     Fields:
-        outside: the frame around.
-        defines: numbers of the values that are defined here.
-        kept: the values of the block that its reverse reads, by number, and what they are there.
-        stack: that on which they are, when it is known.
+        outside: the state in the enclosing block.
+        defines: numbers of the values that the block defines.
+        kept: the values that the reverse of the block reads, by number, each with its popped copy.
+        stack: the number of their stack; None until it is needed.
     """
 
     def __init__(self, outside: Frame, block: Block, params: Iterable[Value] = ()) -> None:
@@ -167,7 +169,7 @@ class Inner(Frame):
 
 
 class Side(Inner):
-    """A side of a branch. A value that the branch gives is read as its target."""
+    """A side of a branch. The pass reads a result of the side as the target of the branch."""
 
     def __init__(self, outside: Frame, branch: If, block: Block) -> None:
         super().__init__(outside, block)
@@ -184,7 +186,7 @@ class Side(Inner):
 
 
 class Carried:
-    """A param of a reverse loop, what it is at first and in the next turn, and its target."""
+    """A param of a reverse loop: its initial value, its value in the next turn, and its target."""
 
     __slots__ = ("initial", "param", "target", "then")
 
@@ -196,16 +198,16 @@ class Carried:
 
 
 Going: TypeAlias = tuple[Carried, Carried]
-"""A cotangent that goes from turn to turn: its value, and whether there is none."""
+"""A loop-carried cotangent: its value and the flag that is true if it is absent."""
 
 
 class Turn(Inner):
-    """A turn of a loop; the reverse of the loop is a loop, too. What one turn gives the next is
-    read as what the reverse of that hands on.
+    """A turn of a loop; the reverse of the loop is also a loop. The pass reads a value that one
+    turn gives to the next as a param of the reverse loop.
 
     Fields:
-        carried: what goes from reverse turn to reverse turn.
-        sums: the cotangents of values from outside among that, with direction and number.
+        carried: the params of the reverse loop.
+        sums: the carried cotangents of values from outside the loop, with direction and number.
     """
 
     def __init__(self, outside: Frame, loop: Loop) -> None:
@@ -224,7 +226,7 @@ class Turn(Inner):
         return super()._own(v) if place is None else self.last(place).param
 
     def last(self, k: int) -> Carried:
-        """What goes with the values of param number k."""
+        """Return the reverse loop's copy of param number k."""
         if k not in self._lasts:
             param = self._loop.params[k]
             made = self._lasts[k] = self.carry(self.outside.read(self._loop.targets[k]), param.type)
@@ -232,27 +234,27 @@ class Turn(Inner):
         return self._lasts[k]
 
     def _followed(self) -> Value:
-        """Whether the loop had another turn after this one."""
+        """Return a flag: true if the loop had another turn after this one."""
         if -1 not in self._lasts:
             self._lasts[-1] = self.carry(False, "bool")
             self._lasts[-1].then = True
         return self._lasts[-1].param
 
     def carry(self, initial: Operand, type: str) -> Carried:
-        """Let something more go from turn to turn."""
+        """Add a param to the reverse loop."""
         value = self.deltas.builder.value
         made = Carried(value(type), initial, value(type))
         self.carried.append(made)
         return made
 
     def carry_delta(self, initial: Delta, type: str) -> tuple[Delta, Going]:
-        """Likewise a cotangent of a type."""
+        """Add the two params of a cotangent to the reverse loop."""
         initial = self.deltas.as_type(initial, type)
         value, absent = self.carry(initial.value, type), self.carry(initial.absent, "bool")
         return Delta(value.param, absent.param, MANY), (value, absent)
 
     def _from_outside(self, d: int, number: int) -> Delta | None:
-        """What has come so far to a value from outside, which goes through all turns."""
+        """Carry the cotangent of a value from outside through all turns."""
         before = self.outside.get(d, number) or ABSENT
         type_ = self.deltas.type(d, self.deltas.types[number])
         delta, made = self.carry_delta(before, type_)

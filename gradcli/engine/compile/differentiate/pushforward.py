@@ -1,12 +1,13 @@
-"""Forward mode behind a program: tangents by instructions that follow all of its own, as the
-interpreter finds them when the program has run. So cotangents that go back through both come
-together in its order.
+"""Forward mode after a program: all tangent instructions follow the program's own.
 
-The turns of a loop leave on stacks what they have begun with and what they define. A further loop
-turns those stacks round; the loop of tangents takes from them what its turns read, and leaves it
-again for the next direction. A value that a turn hands on to the next has two names, of which the
-later one is read behind: so all that comes to it from tangents comes together before it goes on to
-the turn that begins with it.
+The interpreter pushes tangents after the program has run. If the tangents are differentiated again,
+this order makes the cotangents of both parts add up in the interpreter's order.
+
+Each turn of a loop pushes its params and the values that it defines on stacks. A second loop
+reverses those stacks. The loop of tangents pops the values that its turns read, and pushes them
+again for the next direction. A value that one turn passes to the next has two names. The tangents
+read the later one, so all cotangents that come from tangents are added before they reach the turn
+that begins with the value.
 """
 
 from __future__ import annotations
@@ -41,23 +42,23 @@ from gradcli.source import Span
 def pushforward(
     program: Program, directions: Sequence[Sequence[Value]], again: Sequence[Value]
 ) -> Derived:
-    """A program with the tangents of its results behind all of it, those of the first direction
-    first.
+    """Return a program that computes the tangents of its results after everything else, those of
+    the first direction first.
 
     Args:
         program: The program.
-        directions: For each direction the values that have a tangent. These are further inputs.
-        again: What the tangents will be differentiated by.
+        directions: For each direction, the values that have a tangent. These become further inputs.
+        again: The values by which the tangents will be differentiated.
 
     Raises:
-        NotCompilable: If a tangent goes through loops within each other, or a rule asks for what is
-            known only when the code runs.
+        NotCompilable: If a tangent passes nested loops, or a rule needs a value that is known only
+            at run time.
     """
     return _Behind(program, directions, again).derived()
 
 
 class _Behind(Forward):
-    """Writes the tangents alone, one direction after the other."""
+    """Writes the tangents apart from the program, direction by direction."""
 
     def derived(self) -> Derived:
         program, builder = self.program, self.builder
@@ -78,9 +79,10 @@ class _Behind(Forward):
         return self.with_tangents(made, every)
 
     def opened(self, i: Instruction) -> Instruction:
-        """An instruction; a branch gives all that is defined in it, so that it is there behind, and
-        the turns of a loop leave it on stacks. What has been put on a stack is read as what came
-        from it, which is its latest name.
+        """Return an instruction that makes its inner values available to the tangents after it.
+
+        A branch gets a target for each value that it defines. The turns of a loop push theirs on
+        stacks. A pushed value is read under the name of its pop, which is its latest one.
         """
         match i:
             case Push():
@@ -110,7 +112,7 @@ class _Behind(Forward):
         return If(i.span, tuple(targets), i.test, *blocks)
 
     def left(self, i: Loop) -> Loop:
-        """A loop whose turns leave what they read and define."""
+        """Return a loop whose turns push their params and the values that they define."""
         body = tuple(map(self.opened, i.body.body))
         if any(map(self.moves, instructions(body))):
             reason = "forward mode through a loop in a loop is differentiated again"
@@ -121,7 +123,7 @@ class _Behind(Forward):
         return Loop(i.span, i.targets, i.turns, i.params, i.initial, block)
 
     def moves(self, i: Instruction) -> bool:
-        """Whether tangents go through a loop."""
+        """True if tangents pass a loop."""
         if not isinstance(i, Loop):
             return False
         inside = [i, *instructions(i.body.body)]
@@ -144,8 +146,8 @@ class _Behind(Forward):
         return Symbol(there, self.builder, x in self.recorded)
 
     def block(self, body: Sequence[Instruction]) -> None:
-        """Write the tangents of a block. What a loop of it begins with is read in all of it as what
-        its first turn has left.
+        """Write the tangents of a block. All of it reads the initial values of a loop under the
+        names that the loop's first turn has pushed.
         """
         for i in reversed(body):
             if isinstance(i, Loop) and i.turns.number in self.passed:
@@ -153,7 +155,7 @@ class _Behind(Forward):
         self.body(body)
 
     def begun(self, i: Loop, passed: _Passed) -> None:
-        """Turn round what the turns have left: the first comes first."""
+        """Reverse the stacks of a loop, so that its first turn comes first."""
         passed.turned = self.stack(), self.stack()
         builder, turns = self.builder, self.there(i.turns)
         params, own = self.fresh(i.params), self.fresh(passed.own)
@@ -178,17 +180,19 @@ class _Behind(Forward):
         self.renamed(i.initial, first)
 
     def counted(self) -> tuple[Value, Operand, Operand]:
-        """How many turns are left, whether there is another, and how many are left then."""
+        """Return a counter of remaining turns, whether another follows, and the counter after this
+        one.
+        """
         left = self.builder.value("int")
         before = ops.sub(self.builder.known(left), 1)
         return left, operand(ops.gt(before, 0)), operand(before)
 
     def fresh(self, values: Sequence[Value]) -> tuple[Value, ...]:
-        """New names for values."""
+        """Return new names for values."""
         return tuple([self.builder.value(v.type) for v in values])
 
     def renamed(self, values: Sequence[Operand], names: Sequence[Value]) -> None:
-        """Let values be read under these names from now on."""
+        """Read values under these names from now on."""
         for x, name in zip(reversed(values), reversed(names), strict=True):
             if isinstance(x, Value):
                 self.names[x.number] = name
@@ -265,7 +269,7 @@ class _Behind(Forward):
         )
 
     def mirror(self, stack: int) -> int:
-        """The stack of the tangents of what is put on another."""
+        """Return the stack for the tangents of the values on a stack of the program."""
         key = self.directions.start, stack
         if key not in self.stacks:
             self.stacks[key] = self.stack()
@@ -273,12 +277,12 @@ class _Behind(Forward):
 
 
 class _Passed:
-    """A loop that tangents go through.
+    """A loop that tangents pass.
 
     Fields:
-        own: what a turn of it defines.
-        stacks: those on which its turns have left their params, and what they define.
-        turned: those from which turns of tangents take them, the first turn first.
+        own: the values that a turn defines.
+        stacks: the stacks of the params of its turns and of the values that they define.
+        turned: the same in reverse order, from which the turns of tangents pop.
     """
 
     __slots__ = ("own", "stacks", "turned")
@@ -291,6 +295,6 @@ class _Passed:
     def left(
         self, span: Span, params: tuple[Value, ...], own: tuple[Value, ...]
     ) -> tuple[Instruction, ...]:
-        """What leaves the params of a turn, and what it defines."""
+        """Return the pushes of the params of a turn and of the values that it defines."""
         turn, made = self.stacks
         return Push(span, turn, params), Push(span, made, own)

@@ -1,6 +1,4 @@
-"""Passes through what depends on others by a rule of the program's own: what its methods give is
-written where it is needed.
-"""
+"""Inlines the program's own derivative rules into the derivative of a program."""
 
 from __future__ import annotations
 
@@ -16,8 +14,8 @@ class Place(Record):
     """Where a pass writes.
 
     Fields:
-        builder: takes what it writes.
-        there: what an operand of the program is there.
+        builder: takes the instructions.
+        there: maps an operand of the program to its name at this place.
         stack: makes a new stack.
     """
 
@@ -28,23 +26,23 @@ class Place(Record):
 
 
 def pulled(i: Ruled, gs: Sequence[Operand], place: Place) -> Iterator[tuple[Operand, Operand]]:
-    """The arguments that get a cotangent from those of the targets, each with it."""
+    """Yield each argument that gets a cotangent from those of the targets, with the cotangent."""
     found = written(i, possible(i.rule.pull), gs, place)
     return zip([i.args[k] for k in i.rule.given], found, strict=True)
 
 
 def pushed(i: Ruled, dots: Sequence[Operand], place: Place) -> Iterator[tuple[Value, Operand]]:
-    """The targets that get a tangent from those of the arguments, each with it."""
+    """Yield each target that gets a tangent from those of the arguments, with the tangent."""
     assert i.rule.push is not None
     found = written(i, possible(i.rule.push), dots, place)
     return zip([i.targets[k] for k in i.rule.moved], found, strict=True)
 
 
 def possible(program: Program | NotCompilable) -> Program:
-    """The program of a rule.
+    """Return the program of a rule.
 
     Raises:
-        NotCompilable: If there is none.
+        NotCompilable: If the rule cannot be compiled.
     """
     if isinstance(program, NotCompilable):
         raise program
@@ -58,11 +56,11 @@ def written(
     place: Place,
     seeds: Sequence[Operand] = (),
 ) -> Sequence[Operand]:
-    """Write a program of a rule; what it gives.
+    """Inline the program of a rule and return its results.
 
     Args:
-        i: What depends by the rule.
-        program: Its inputs are what is given, the targets, what the rule reads, the seeds.
+        i: The instruction that has the rule.
+        program: Its inputs are `given`, the targets, the values that the rule reads, and `seeds`.
         given: Its first inputs.
         place: Where to write.
         seeds: Its last inputs.

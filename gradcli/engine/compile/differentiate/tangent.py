@@ -1,4 +1,4 @@
-"""Forward mode: a typed program that gives the tangents of what a program gives, too."""
+"""Forward mode: extend a typed program by the tangents of its results."""
 
 from __future__ import annotations
 
@@ -47,17 +47,17 @@ def tangent(
     directions: int = 1,
     again: Sequence[Value] = (),
 ) -> Derived:
-    """A program with the tangents of its results.
+    """Return a program that also computes the tangents of its results.
 
     Args:
         program: The program.
-        wrt: What is differentiated by, values of its outermost block. Their tangents are further
+        wrt: The values to differentiate by, in its outermost block. Their tangents become further
             inputs, those of the first direction first.
-        directions: How many directions there are.
-        again: What the tangents will be differentiated by.
+        directions: The number of directions.
+        again: The values by which the tangents will be differentiated.
 
     Raises:
-        NotCompilable: If a rule asks for what is known only when the code runs.
+        NotCompilable: If a rule needs a value that is known only at run time.
     """
     return tangents(program, [wrt] * directions, again)
 
@@ -68,15 +68,21 @@ def tangents(
     again: Sequence[Value] = (),
     counts: Sequence[int] | None = None,
 ) -> Derived:
-    """Likewise along directions each of which moves some values alone, or stands for so many that
-    go together.
+    """Return a program that also computes tangents along directions.
+
+    Args:
+        program: The program.
+        directions: For each direction, the values that it moves.
+        again: The values by which the tangents will be differentiated.
+        counts: For each direction, the number of directions that it holds as a batch; 1 if left
+            out.
     """
     return Forward(program, directions, again, counts).derived()
 
 
 def connected(program: Program, wrt: Sequence[Value], width: int) -> Program | None:
-    """A program that leaves where none of its first results depends on some values, on the way that
-    it takes; None if none ever does.
+    """Return a program that bails out if, on the path taken, none of its first `width` results
+    depends on the given values. Return None if none ever does.
     """
     forward = Forward(program, [wrt], ())
     forward.seeds = [{v.number: v for v in wrt}]  # as good as any others, and they are there
@@ -110,7 +116,7 @@ class Forward:
         self.dots: list[dict[int, Delta]] = [{} for _ in self.directions]
 
     def derived(self) -> Derived:
-        """The program, and which of the tangents there are."""
+        """Return the program with its tangents, and which of them exist."""
         program = self.program
         with self.builder.block() as body:
             for v in program.inputs:
@@ -121,14 +127,14 @@ class Forward:
         return self.with_tangents(made, self.directions)
 
     def with_tangents(self, made: Program, directions: range) -> Derived:
-        """A program that finds the tangents, with these among its results."""
+        """Append the tangents to the results of the program that computes them."""
         results = self.program.block.results
         found = [self.of(d, x) for d in directions for x in results]
         types = [self.deltas.type(d, slope_type(x)) for d in directions for x in results]
         return derived(made, found, types, self.deltas, self.first)
 
     def connected(self, width: int) -> Program | None:
-        """The program alone, which leaves where there is no tangent."""
+        """Return the program without tangents, which bails out if there is none."""
         program = self.program
         with self.builder.block() as body:
             for v in program.inputs:
@@ -146,11 +152,11 @@ class Forward:
         return Program(program.inputs, block, program.texts)
 
     def of(self, d: int, x: Operand | None) -> Delta | None:
-        """The tangent of an operand in a direction."""
+        """Return the tangent of an operand in a direction."""
         return self.dots[d].get(x.number) if isinstance(x, Value) else None
 
     def seeded(self, v: Value) -> None:
-        """Let a value that is differentiated by have its tangent beside what it has."""
+        """Add the seed of a value to its tangent, if it is differentiated by."""
         for d in self.directions:
             dots, seed = self.dots[d], self.seeds[d].get(v.number)
             if seed is not None:
@@ -191,7 +197,7 @@ class Forward:
                 self.seeded(v)
 
     def read(self, x: Operand | None) -> Any:
-        """An operand as a rule reads it."""
+        """Return an operand as a rule reads it."""
         return Symbol(x, self.builder, x in self.recorded) if isinstance(x, Value) else x
 
     def do(self, i: Do) -> None:
@@ -230,7 +236,7 @@ class Forward:
                     self.dots[d][t.number] = self.deltas.through(each, dot)
 
     def ruled(self, i: Ruled) -> None:
-        """Write the tangents of what depends on others by a rule of the program."""
+        """Write the tangents of an instruction that has a rule of the program's own."""
         for d in self.directions:
             dots = [self.of(d, a) for a in i.args]
             if all(dot is None for dot in dots):
@@ -250,11 +256,11 @@ class Forward:
                 self.dots[d][t.number] = made
 
     def there(self, x: Operand) -> Operand:
-        """What an operand of the program is where tangents are found."""
+        """Return the name of an operand of the program where the tangents are computed."""
         return x
 
     def stack(self) -> int:
-        """A new stack."""
+        """Return the number of a new stack."""
         self.next_stack += 1
         return self.next_stack - 1
 
@@ -290,18 +296,22 @@ class Forward:
         )
 
     def found(self, operands: Sequence[Operand]) -> list[Delta]:
-        """The tangents of operands, in each direction."""
+        """Return the tangents of operands, direction by direction."""
         return [self.of(d, x) or ABSENT for d in self.directions for x in operands]
 
     def parts(
         self, values: Sequence[Operand], places: Sequence[int], found: Sequence[Delta]
     ) -> tuple[Operand, ...]:
-        """What has to be handed on of tangents of some of the values, in each direction."""
+        """Return the operands that hold the tangents of the values at some places, direction by
+        direction.
+        """
         types = [self.deltas.type(d, type_of(values[k])) for d in self.directions for k in places]
         return self.deltas.parts(found, types)
 
     def made(self, values: Sequence[Value]) -> list[Value]:
-        """New tangents of values, in each direction, as values that something will define."""
+        """Return the values of new tangents, direction by direction, for an instruction to
+        define.
+        """
         made: list[Value] = []
         for d in self.directions:
             for v in values:

@@ -1,5 +1,7 @@
-"""Forward mode through a rule of the program's own that has reverse mode alone: the product with
-the Jacobian is the derivative of the product with its transpose, transposed.
+"""Forward mode through a rule of the program's own that has only reverse mode.
+
+The product of the transposed Jacobian with a cotangent is linear in the cotangent. Its adjoint is
+the product of the Jacobian with a tangent.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from gradcli.engine.ops.catalog import ops
 def transposed(
     i: Ruled, dots: Sequence[Operand | None], place: Place
 ) -> Iterator[tuple[Value, Delta]]:
-    """The targets that get a tangent from those of the arguments (None for zero), each with it."""
+    """Yield each target with its tangent, from those of the arguments (None for zero)."""
     rule, deltas = i.rule, Deltas(place.builder)
     pull = possible(rule.pull)
     gs = pull.inputs[: len(i.targets)]
@@ -41,7 +43,7 @@ def transposed(
 def _hold_whole(
     i: Ruled, pull: Program, places: Sequence[int], ones: Sequence[Operand], place: Place
 ) -> None:
-    """Leave where a cotangent has been cut from what it is made of."""
+    """Bail out if a nonzero cotangent does not depend on the cotangents that it comes from."""
     moving = Flow(pull).moving(pull.inputs)
     cut = [pull.block.results[k] for k in places if pull.block.results[k] not in moving]
     if any(not isinstance(c, Value) and c != 0 for c in cut):

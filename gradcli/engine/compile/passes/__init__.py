@@ -1,1 +1,1 @@
-"""What is found out about typed programs, and rewritings of them."""
+"""Analyses and rewrites of typed programs."""

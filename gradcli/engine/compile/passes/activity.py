@@ -27,7 +27,7 @@ Place: TypeAlias = int | tuple[int, int]
 
 
 class Activity:
-    """Some floats of a program and places of its stacks."""
+    """A set of float values of a program and of places on its stacks."""
 
     def __init__(self, places: Iterable[Place]) -> None:
         self._places = frozenset(places)
@@ -39,13 +39,13 @@ class Activity:
         return Activity(self._places & other._places)
 
     def of_stack(self, i: Push | Pop) -> list[int]:
-        """Which places of an instruction's stack are among them."""
+        """Return the places of a push or pop that are in the set."""
         count = len(i.values if isinstance(i, Push) else i.targets)
         return [k for k in range(count) if (i.stack, k) in self._places]
 
 
 class Flow:
-    """What of a program depends on what, by ops that have derivatives."""
+    """The dependences of a program through differentiable ops, as a graph."""
 
     def __init__(self, program: Program) -> None:
         self._behind: dict[Place, list[Place]] = {}
@@ -56,17 +56,17 @@ class Flow:
                 self._before.setdefault(target, []).append(source)
 
     def moving(self, wrt: Iterable[Value]) -> Activity:
-        """What depends on some values, with these."""
+        """Return these values and everything that depends on them."""
         return _reached(self._behind, [v.number for v in wrt])
 
     def leading(self, results: Iterable[Operand]) -> Activity:
-        """What some values depend on, with these."""
+        """Return these values and everything that they depend on."""
         floats = [x.number for x in results if isinstance(x, Value) and is_floating(x.type)]
         return _reached(self._before, floats)
 
 
 def go_through_rules(program: Program, points: Iterable[Value], results: Iterable[Operand]) -> bool:
-    """Whether any way from some values to others goes through a rule of the program's own."""
+    """True if a path from the points to the results passes one of the program's own rules."""
     flow = Flow(program)
     between = flow.moving(points) & flow.leading(results)
     return any(
@@ -87,7 +87,7 @@ def _reached(edges: Mapping[Place, Sequence[Place]], start: Sequence[Place]) -> 
 
 
 def _edges(i: Instruction) -> Iterator[tuple[Place, Place]]:
-    """What depends on what by an instruction itself."""
+    """Yield each dependence of an instruction as a pair: source, target."""
     match i:
         case Do():
             if ops[i.op].differentiable:

@@ -1,8 +1,8 @@
-"""Which values of a typed program are one when it runs.
+"""Find out at run time which names of a typed program are the same value.
 
-A target of a branch, a param or target of a loop is no value of its own: it is another name of
-what it is on the way that is taken. Where that may be what another name is, too, numbers tell:
-each value gets one when it is made, and its names hand it on.
+A target of a branch, and a param or target of a loop, is not a new value. It is another name of the
+value that reaches it on the path taken. If two names may be the same value, the program compares
+identity numbers: each value gets one when it is made, and branches and loops pass it on.
 """
 
 from __future__ import annotations
@@ -27,13 +27,18 @@ from gradcli.record import Record
 from gradcli.source import Span
 
 Earlier: TypeAlias = Mapping[int, Sequence[tuple[Operand, Value]]]
-"""For a name, by its number, the values seen where it is that have been there before and may be
-what it is, the oldest first, each behind the bool that tells whether it is.
+"""For the number of a name: the earlier values in scope that may be the same value, the oldest
+first. Each comes after the bool that is true if they are the same.
 """
 
 
 class Identified(Record):
-    """A program that tells which of its values are one."""
+    """A program that computes which of its names are the same value.
+
+    Fields:
+        program: the program with the comparisons.
+        earlier: their results, by name.
+    """
 
     __slots__ = ("program", "earlier")
     program: Program
@@ -41,7 +46,7 @@ class Identified(Record):
 
 
 def identified(program: Program, active: Activity) -> Identified:
-    """A program that tells which of some of its values are one.
+    """Add comparisons that find out which active names are the same value.
 
     Args:
         program: The program.
@@ -55,11 +60,11 @@ def identified(program: Program, active: Activity) -> Identified:
 
 
 class _Candidates:
-    """Which values a name may be.
+    """The earlier values that each name may be the same as.
 
     Fields:
-        found: for each name, by its number, the earlier values that it may be one with.
-        origins: for each value where it may have been made, where that matters.
+        found: these earlier values, by the name's number.
+        origins: for each compared value, the numbers of the values that it may have been made as.
     """
 
     def __init__(self, program: Program, active: Activity) -> None:
@@ -96,7 +101,7 @@ class _Candidates:
                     waiting += names.get(number, ())
 
     def _see(self, values: Iterable[Value], *, are_names: bool = False) -> None:
-        """Let values be seen from here on."""
+        """Bring values into scope; names are compared with the values seen before."""
         for v in values:
             origins = self._origins.get(v.number, ())
             if are_names:
@@ -108,7 +113,7 @@ class _Candidates:
             self._age[v.number] = len(self._age)
 
     def _order(self, v: Value) -> int:
-        """What comes first in the program is less."""
+        """Return a sort key: the position in the program."""
         return self._age[v.number]
 
     def _block(self, block: Block) -> None:
@@ -129,7 +134,7 @@ class _Candidates:
 
 
 def _named(i: Instruction) -> Iterator[tuple[Operand, Value]]:
-    """What becomes another name of what by an instruction itself."""
+    """Yield each pair of a value and the new name that an instruction gives it."""
     match i:
         case If():
             for side in (i.then, i.orelse):
@@ -142,10 +147,10 @@ def _named(i: Instruction) -> Iterator[tuple[Operand, Value]]:
 
 
 class _Writer:
-    """Writes the program that tells.
+    """Writes the program with identity numbers and comparisons.
 
     Fields:
-        earlier: what it tells.
+        earlier: the results of the comparisons, by name.
     """
 
     def __init__(self, program: Program, candidates: _Candidates) -> None:
@@ -170,13 +175,15 @@ class _Writer:
         return isinstance(v, Value) and v.number in self._candidates.origins
 
     def _of(self, x: Operand) -> Operand:
-        """The number of a value; of what nobody asks after it is one that no value has."""
+        """Return the identity number of a value, or -1, which no value has, if nothing compares
+        it.
+        """
         return self._identity.get(x.number, -1) if isinstance(x, Value) else -1
 
     def _number(
         self, values: Iterable[Value], at: Sequence[Instruction], body: list[Instruction]
     ) -> None:
-        """Give numbers to values that are made."""
+        """Give identity numbers to new values."""
         span = at[0].span if at else Span(0, 0)
         for v in values:
             if self._is_told(v):
@@ -191,7 +198,7 @@ class _Writer:
     def _name(
         self, names: Iterable[Value], numbers: Iterable[Value], span: Span
     ) -> Iterator[Instruction]:
-        """Let names have the numbers of what they are; what tells which these are."""
+        """Give names the identity numbers of their values, and yield the comparisons."""
         self._identity.update(zip([v.number for v in names], numbers, strict=True))
         for v in names:
             for w in self._candidates.found.get(v.number, ()):

@@ -1,8 +1,9 @@
-"""What is done to a typed program last: derivatives would add up in another order from then on.
+"""The last rewrites of a typed program. They come after differentiation, because derivatives of the
+rewritten program would add up in another order.
 
-Inputs that are known, such as unit directions, are put in their places; a product with one, a sum
-with negative zero and a copy are what they were made of. Where a result is not finite the
-interpreter has the answer in any case, so nothing looks whether one is nan.
+Known inputs, such as unit directions, become constants. A product with one, a sum with negative
+zero and a copy become their operand. Checks of results for nan are dropped: if a result is not
+finite, the interpreter repeats the run in any case.
 """
 
 from __future__ import annotations
@@ -26,12 +27,15 @@ from gradcli.engine.ops.catalog import ops
 from gradcli.engine.run.language.operators import OPS
 
 _NEUTRAL = {OPS["*", 2]: repr(1.0), OPS["+", 2]: repr(-0.0)}
-"""The float that leaves each float as it is, to the sign of zero, by op."""
+"""For each op, the float that leaves every other operand unchanged, including the sign of zero."""
 
 
 def final(program: Program, seeds: Sequence[float | None]) -> Program:
-    """The program as it is to be made code of, with these values of its last inputs; None stays an
-    input.
+    """Return the program in its last form, which back ends turn into code.
+
+    Args:
+        program: The program.
+        seeds: Values of its last inputs, which become constants; None leaves an input.
     """
     start = len(program.inputs) - len(seeds)
     values = zip(program.inputs[start:], seeds, strict=True)
@@ -64,12 +68,12 @@ class _Simple(Simple):
 
 
 def _is_same(i: Do, x: Value) -> bool:
-    """Whether an op gives the value itself."""
+    """True if an op returns its argument unchanged."""
     return ops[i.op] in (ops.detached, ops.copied) and i.target.type == x.type
 
 
 def _unasked(block: Block) -> Block:
-    """A block that does not ask whether its results are nan."""
+    """Return the block without the checks of its results for nan."""
     reads = Counter(v.number for v in read(block))
     results = {x.number for x in block.results if isinstance(x, Value)}
     left = {i.when.number for i in block.body if isinstance(i, Leave) and isinstance(i.when, Value)}

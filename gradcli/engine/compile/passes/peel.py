@@ -1,7 +1,7 @@
-"""Loops with their first turn before them.
+"""Loop peeling: write the first turn of a loop before the loop.
 
-A param of a loop is at first a value from outside. If that is used elsewhere, too, its cotangents
-come from both names by turns; in a turn by itself the two are one.
+In the first turn a param of a loop is a value from outside. If other code uses that value too, its
+cotangents would come from both names alternately. In a peeled turn the two names are one.
 """
 
 from __future__ import annotations
@@ -28,13 +28,12 @@ from gradcli.engine.ops.catalog import ops
 
 
 def peeled(program: Program, wrt: Sequence[Value], results: Sequence[Operand]) -> Program:
-    """The program with a first turn before each loop that needs one for its cotangents, of those
-    that are in no other.
+    """Peel each outermost loop that needs it for the order of its cotangents.
 
     Args:
         program: The program.
-        wrt: What it is differentiated by.
-        results: What is differentiated.
+        wrt: The values to differentiate by.
+        results: The differentiated values.
     """
     flow = Flow(program)
     shared = _Uses(program, flow.moving(wrt) & flow.leading(results), results).shared
@@ -42,7 +41,7 @@ def peeled(program: Program, wrt: Sequence[Value], results: Sequence[Operand]) -
 
 
 class _Found:
-    """A loop, the time at which it begins, and the times of what is done instead of it."""
+    """A loop, the time at which it begins, and the times of the code that runs instead of it."""
 
     def __init__(self, loop: Loop, at: int) -> None:
         self.loop = loop
@@ -51,10 +50,11 @@ class _Found:
 
 
 class _Uses:
-    """Where the values are used that a derivative goes through.
+    """The uses of active values, in program order.
 
     Fields:
-        shared: the loops, by their `turns`, of which a first value is used inside or behind.
+        shared: the loops, by the number of `turns`, with an initial value that is also used inside
+            or after the loop.
     """
 
     def __init__(self, program: Program, active: Activity, results: Sequence[Operand]) -> None:
@@ -67,7 +67,7 @@ class _Uses:
         self.shared = {found.loop.turns.number for found in self._loops if self._is(found)}
 
     def _used(self, sources: Sequence[Operand | None], targets: Sequence[Operand]) -> None:
-        """Note the uses of what goes on to something that a derivative goes through."""
+        """Record a use of each active source whose target is active."""
         self._time += 1
         for x, target in zip(sources, targets, strict=True):
             if isinstance(x, Value) and x in self._active and target in self._active:
@@ -102,8 +102,8 @@ class _Uses:
         self._used(side.results, i.targets)
 
     def _is(self, found: _Found) -> bool:
-        """Whether one of a loop's first values is used otherwise, inside or behind, and it is
-        another in the next turn.
+        """True if an initial value of a loop has another use, inside or after it, and its param
+        changes in the next turn.
         """
         loop, at = found.loop, found.at
         inside = {v.number for i in loop.body.body for v in defined(i)}
@@ -119,7 +119,7 @@ class _Uses:
 
 
 class _Peeler:
-    """Writes the first turns of loops."""
+    """Writes the program with peeled loops."""
 
     def __init__(self, program: Program, loops: set[int]) -> None:
         self._program = program

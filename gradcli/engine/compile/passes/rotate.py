@@ -1,7 +1,7 @@
-"""Loops whose test comes first, as loops of one turn at least behind a test.
+"""Loop rotation: turn a loop that tests first into a test before a loop that tests last.
 
-`while` is a loop whose body is a branch: a turn, or the end. As it is, each turn's reverse is a
-branch, too, and the last one's stands for nothing.
+A `while` is lowered to a loop whose body is a branch: a turn, or the end. Without rotation the
+reverse of each turn would be a branch too, and that of the last turn would do nothing.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from gradcli.engine.ops.catalog import ops
 
 
 def rotated(program: Program) -> Program:
-    """The program with each such loop behind a test, that of its first turn; a turn ends with the
-    test of the next.
+    """Rotate each loop that tests first: the first test stands before the loop, and each turn ends
+    with the test of the next.
     """
     return _Rotation(program).program()
 
@@ -86,14 +86,14 @@ def _named(values: Sequence[Value], operands: Sequence[Operand]) -> dict[int, Op
 
 
 def _results(i: Loop, branch: If, side: Block) -> tuple[Operand, ...]:
-    """What a turn leaves beside the test, where its branch takes a side."""
+    """Return the results of a turn, without the test, if its branch takes this side."""
     names = _named(branch.targets, side.results)
     found = i.body.results[1:]
     return tuple([names.get(x.number, x) if isinstance(x, Value) else x for x in found])
 
 
 def _tests_first(i: Loop) -> bool:
-    """Whether the body of a loop is a branch between a turn and the end, behind its test."""
+    """True if the body of a loop ends in a branch between a turn and the end of the loop."""
     if not i.body.body or not isinstance(i.body.body[-1], If):
         return False
     branch, again = i.body.body[-1], i.body.results[0]

@@ -36,15 +36,15 @@ ALL = 1 << 62
 
 
 def tidy(program: Program, first: int) -> Program:
-    """The program without what is needless. Ops whose targets have numbers below `first` stay: what
-    fails in them is to fail.
+    """Fold constants and delete dead code. Ops whose targets have numbers below `first` stay,
+    because their errors must stay.
     """
     return _Needed(Simple({}).last(program), first).program()
 
 
 class Simple:
-    """Puts what is known in the place of values. A walk over the program finds out what the next
-    makes use of.
+    """Replaces known values by constants or other values. It walks the program until a walk finds
+    nothing new, because each walk uses the findings of the one before.
     """
 
     def __init__(self, known: Mapping[int, Operand]) -> None:
@@ -52,7 +52,7 @@ class Simple:
         self.changed = False
 
     def last(self, program: Program) -> Program:
-        """The program in which nothing more is known."""
+        """Return the program after the last walk."""
         while True:
             self.changed = False
             program = self._program(program)
@@ -64,7 +64,7 @@ class Simple:
         return Program(program.inputs, self._block(program.block), program.texts)
 
     def note(self, value: Value, x: Operand) -> None:
-        """Note what a value is."""
+        """Record the constant or other value that a value equals."""
         if value.number not in self.known and not _alike(value, x):
             self.known[value.number] = x
             self.changed = True
@@ -84,7 +84,7 @@ class Simple:
         return Block(tuple(body), self._operands(block.results))
 
     def instruction(self, i: Instruction) -> Sequence[Instruction]:
-        """What an instruction becomes."""
+        """Return the instructions that replace an instruction."""
         match i:
             case Do():
                 if i.target.number in self.known:
@@ -112,7 +112,7 @@ class Simple:
         return (i,)
 
     def evaluated(self, i: Do, args: Sequence[Operand | None]) -> None:
-        """Note what an op gives if its arguments are known."""
+        """Record the result of an op if its known arguments determine it."""
         if i.op in _LOGIC and all(map(_is_truth, args)):
             whole, nothing = _LOGIC[i.op]
             a, b = args
@@ -165,7 +165,7 @@ class Simple:
         return Loop(i.span, i.targets, i.turns, i.params, initial, body)
 
     def _stacks(self, program: Program) -> None:
-        """Note what comes from a stack on which only one constant is put."""
+        """Record the constant that a pop returns if every push puts the same one."""
         pushed: dict[int, list[Operand | None]] = {}
         pops = []
         for i in instructions(program.block.body):
@@ -184,23 +184,23 @@ class Simple:
 
 
 _LOGIC = {"logical_or": (True, False), "logical_and": (False, True)}
-"""Ops on truths: what decides them alone, and what leaves them to the other argument."""
+"""Logical ops: the operand that decides the result, and the one that leaves it to the other."""
 
 
 def _is_truth(x: Operand | None) -> bool:
-    """Whether an operand is a bool, no number that stands for one."""
+    """True for a bool operand, not for a number used as a condition."""
     return x.type == "bool" if isinstance(x, Value) else type(x) is bool
 
 
 def _alike(a: Operand | None, b: Operand | None) -> bool:
-    """Whether two operands are one value, or one constant to the sign of zero."""
+    """True if two operands are the same value, or the same constant including the sign of zero."""
     if isinstance(a, Value) or isinstance(b, Value):
         return isinstance(a, Value) and isinstance(b, Value) and a.number == b.number
     return type(a) is type(b) and repr(a) == repr(b)
 
 
 class _Needed:
-    """What a program needs, from its results and what it does beside."""
+    """The values that the results and side effects of a program need."""
 
     def __init__(self, program: Program, first: int) -> None:
         self._program = program
@@ -223,7 +223,7 @@ class _Needed:
         )
 
     def _collect(self, block: Block, around: tuple[Operand, ...]) -> None:
-        """Take down what each value is made of, and on which tests it hangs."""
+        """Record the operands of each value and the tests on which it depends."""
         for i in block.body:
             inside = around
             match i:

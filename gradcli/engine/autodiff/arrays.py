@@ -12,10 +12,11 @@ from typing import Any, TypeAlias
 from gradcli.engine.autodiff.paths import Paths
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.direct import one_call
+from gradcli.engine.ops.steps import FIRST, NOTHING, TEMPORARIES
 from gradcli.engine.tape.graph import Node
-from gradcli.engine.tape.tensor import AlikeNode, PlannedNode
+from gradcli.engine.tape.tensor import PlannedNode
 
-Visit: TypeAlias = Callable[[AlikeNode | PlannedNode, Any, bool], None]
+Visit: TypeAlias = Callable[[PlannedNode, Any, bool], None]
 """Goes through a node with its cotangent, which is kept or not."""
 
 
@@ -34,20 +35,20 @@ def visitor(
     ours: set[Node] = set()  # whose pending cotangent nobody else holds
     whole, is_live = paths.whole, paths.live.__contains__
 
-    def visit(node: AlikeNode | PlannedNode, g: Any, kept: bool) -> None:
-        own = not kept and node in ours
-        if whole:
-            pulled = node.pull_all(g, own)
-        else:
-            own = False
-            pulled = node.pull(g, [*map(is_live, node.edges)])
-        alike = type(node) is AlikeNode  # of others what they pull may lie on what they hold
-        passes_on = own and alike and not (len(pulled) == 2 and pulled[0] is pulled[1])
+    def visit(node: PlannedNode, g: Any, kept: bool) -> None:
+        makes_fresh = node.plan.fresh
+        over, own = NOTHING, False
+        if makes_fresh and type(g) is not float and (g.ndim < 2 or g.flags.c_contiguous):
+            own = not kept and node in ours
+            over = FIRST if own else TEMPORARIES
+        wanted = None if whole else tuple(map(is_live, node.edges))
+        pulled = node.pull_all(g, wanted, over)
+        makes_fresh = makes_fresh and not (len(pulled) == 2 and pulled[0] is pulled[1])
         edges: Any = node.edges  # of which those that are None pull None
         for under, index, c in zip(edges, node.outputs, pulled):  # noqa: B905  # a hot loop
             if c is None:
                 continue
-            fresh = passes_on or (alike and c is not g)
+            fresh = makes_fresh and (own or c is not g)
             before = pending.get(under)
             if type(under.like) is tuple:
                 add(pending, under, index, c)

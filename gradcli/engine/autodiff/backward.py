@@ -32,7 +32,6 @@ from gradcli.engine.tape.graph import (
 )
 from gradcli.engine.tape.tensor import (
     AccumulateGrad,
-    AlikeNode,
     OpNode,
     PlannedNode,
     Tensor,
@@ -376,7 +375,7 @@ def _sweep(
                     visited.append(node)
                 continue
         elif (
-            (type(node) is PlannedNode or (type(node) is AlikeNode and type(g) is not float))
+            type(node) is PlannedNode
             and not (closely or recorded or reach)
             and not isinstance(g, Carrier)
             and (type(g) is not float or (g and g - g == 0.0))

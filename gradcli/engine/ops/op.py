@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from gradcli.engine.ops import rules
-from gradcli.engine.ops.catalog import Entry, ops
+from gradcli.engine.ops.catalog import Entry
 from gradcli.engine.ops.extent import FEW, check_result
 from gradcli.engine.ops.promotion import by_rule, in_one_precision, promoted, usual
 from gradcli.engine.values.carrier import Carrier
@@ -31,7 +31,6 @@ from gradcli.engine.values.entry import (
 from gradcli.record import Record
 
 if TYPE_CHECKING:
-    from gradcli.engine.ops.cotangents import Cotangents
     from gradcli.engine.ops.direct import Direct
 
 _IN_ONE = USUAL | {"f"}
@@ -151,7 +150,7 @@ class Op(Entry):
         *("name", "aliases", "args", "optional", "variadic", "params", "order", "method"),
         *("constant", "differentiable", "elementwise"),
         *("value", "derivatives", "tape", "statics", "memory", "host", "page"),
-        *("_cotangents", "_defaults", "_direct"),
+        *("_defaults", "_direct"),
     )
 
     def __init__(
@@ -203,7 +202,6 @@ class Op(Entry):
             if value is not REQUIRED
         }
         self._direct: Direct | None = None
-        self._cotangents: dict[tuple[bool, ...], Cotangents] = {}
 
     @property
     def usage(self) -> str:
@@ -354,27 +352,6 @@ class Op(Entry):
 
             self._direct = direct(self)
         return self._direct
-
-    def cotangents(self, wanted: tuple[bool, ...]) -> Cotangents:
-        """How an element-wise op pulls where all are arrays of float64 of one shape, those of its
-        arguments that are wanted.
-        """
-        found = self._cotangents.get(wanted)
-        if found is None:
-            from gradcli.engine.ops.cotangents import cotangents
-
-            found = self._cotangents[wanted] = cotangents(self, wanted)
-        return found
-
-    def summed(
-        self, pulled: Sequence[Any], sizes: Sequence[tuple[int, ...] | None]
-    ) -> Sequence[Any]:
-        """Cotangents as such pulls make them, those with a size summed to it."""
-        sum_to = ops.sum_to
-        return [
-            c if c is None or size is None else sum_to(c, size=size)
-            for c, size in zip(pulled, sizes, strict=True)
-        ]
 
     def _composed(self, args: Sequence[Any], params: Mapping[str, Any]) -> Any:
         assert self.value.body is not None

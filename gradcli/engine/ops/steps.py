@@ -7,18 +7,26 @@ anew, and what is one call of NumPy there is that.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, NoReturn, TypeAlias
 
 from gradcli.engine.ops.direct import one_call
 from gradcli.engine.ops.extent import FEW
 from gradcli.engine.values.carrier import Carrier
 from gradcli.engine.values.data import NUMBERS, SCALARS, Data, dtype_of, np, plain, shape_of
+from gradcli.engine.values.limits import check_memory
 
 Function: TypeAlias = Callable[..., Any]
-Step: TypeAlias = tuple[Function, Any, Any]
-"""A function and the places of its arguments: of one, of two, or None and a tuple of them."""
+Steps: TypeAlias = tuple[Function, Function, Function]
+"""Steps as functions of what is given. They write over `NOTHING`, over the `TEMPORARIES` that are
+their own, which all arrays must be contiguous for, or over the `FIRST` of what is given as well.
+"""
 
+_Made: TypeAlias = tuple[Function, tuple[int, ...], int]
+"""A function, the places of its arguments and that of its result."""
+
+NOTHING, TEMPORARIES, FIRST = range(3)
 
 Taken: TypeAlias = tuple[Any, tuple[int, ...], dict[str, Any]]
 """An op, the places of its arguments, and its parameters."""
@@ -26,6 +34,9 @@ Taken: TypeAlias = tuple[Any, tuple[int, ...], dict[str, Any]]
 
 class _Unsaid(Exception):
     """The function looks at something that steps cannot say."""
+
+
+_HIDDEN = frozenset({float, int, np.ndarray})
 
 
 class Written(Carrier):
@@ -77,13 +88,13 @@ class _Sheet:
     def __init__(self, given: Sequence[Any]) -> None:
         self.values = [*given]
         self.constants: list[tuple[int, Any]] = []
-        self.steps: list[tuple[Function, tuple[int, ...], int]] = []
+        self.steps: list[_Made] = []
         self._done: dict[Any, Any] = {}
 
-    def hidden(self) -> list[Any]:
-        """What is given, as values that take down where they go."""
+    def hidden(self, shown: Collection[int]) -> list[Any]:
+        """What is given, as values that take down where they go, but for those at `shown`."""
         return [
-            Written(self, i, x) if type(x) is float or type(x) is np.ndarray else x
+            Written(self, i, x) if type(x) in _HIDDEN and i not in shown else x
             for i, x in enumerate(self.values)
         ]
 
@@ -111,7 +122,8 @@ class _Sheet:
             made = tuple(self._add(_item(i), (whole.place,), part) for i, part in enumerate(out))
         else:
             is_small = all(np.size(x) <= FEW for x in (*data, out))
-            found = function_of(op, data, params, out) if is_small else None
+            is_call = op.derivatives.partials is not None and one_call(op) is not None
+            found = function_of(op, data, params, out) if is_small or is_call else None
             made = self._add(found or (lambda *xs: op(*xs, **params)), places, out)
         if key is not None:
             self._done[key] = made
@@ -167,7 +179,7 @@ def function_of(op: Any, args: Sequence[Data], params: Mapping[str, Any], out: A
 
 def _directly(op: Any, args: Sequence[Data], params: Mapping[str, Any]) -> Function | None:
     """NumPy's own function, where that is all."""
-    if not all(type(x) is float or _is_usual(x) for x in args):
+    if not all(type(x) in (float, int) or _is_usual(x) for x in args):
         return None
     if op.value.of_shapes is not None:
         return op.value.of_shapes(*map(shape_of, args), **params)  # type: ignore[no-any-return]
@@ -179,14 +191,15 @@ def _is_usual(x: Any) -> bool:
 
 
 def written(
-    function: Callable[..., Sequence[Any]], given: Sequence[Any]
-) -> tuple[Sequence[Any], Callable[[list[Any]], Sequence[Any]]] | None:
-    """What a function gives of values, and what does the same with a list of others in their place;
-    None where that cannot be said. What is given as something else than plain data stays as it is.
+    function: Callable[..., Sequence[Any]], given: Sequence[Any], shown: Collection[int] = ()
+) -> tuple[Sequence[Any], Steps] | None:
+    """What a function gives of values, and what does the same with others in their place;
+    None where that cannot be said. What is given as something else than plain data stays as it is,
+    and so does what is at the places `shown`, which is the same every time.
     """
     sheet = _Sheet(given)
     try:
-        found = function(*sheet.hidden())
+        found = function(*sheet.hidden(shown))
         if not all(x is None or isinstance(x, Written) for x in found):
             return None
     except Exception:  # whatever it is, it comes again where the function is done without this
@@ -196,14 +209,15 @@ def written(
 
 
 def ops_of(
-    function: Callable[..., Any], given: Sequence[Any]
+    function: Callable[..., Any], given: Sequence[Any], shown: Collection[int] = ()
 ) -> tuple[list[Taken], list[tuple[int, Any]]] | None:
     """The ops that a function goes through, the last of which gives its result, each with one
-    result of its own, and the constants at their places; None where that cannot be said.
+    result of its own, and the constants at their places; None where that cannot be said. `shown` is
+    as above.
     """
     sheet = _List(given)
     try:
-        found = function(*sheet.hidden())
+        found = function(*sheet.hidden(shown))
     except Exception:  # likewise
         return None
     places = [place for place, _ in sheet.constants]
@@ -213,42 +227,73 @@ def ops_of(
     return (sheet.taken, sheet.constants) if found.place == made[-1] else None
 
 
-def _steps(
-    sheet: _Sheet, count: int, results: Sequence[int | None]
-) -> Callable[[list[Any]], Sequence[Any]]:
-    """The steps that lead to these places, as a function of the list of what is given."""
+def _steps(sheet: _Sheet, count: int, results: Sequence[int | None]) -> Steps:
+    """The steps that lead to these places, as functions of what is given."""
     wanted = {place for place in results if place is not None}
-    used: list[tuple[Function, tuple[int, ...], int]] = []
+    used: list[_Made] = []
     for step in reversed(sheet.steps):
         if step[2] in wanted:
             wanted.update(step[1])
             used.append(step)
-    constants = [x for place, x in sheet.constants if place in wanted]
-    order = [*range(count)]
-    order += [place for place, _ in sheet.constants if place in wanted]
-    order += [made for _, _, made in reversed(used)]
-    at = {place: i for i, place in enumerate(order)}
-    steps: list[Step] = []
-    for function, places, _ in reversed(used):
-        where = [at[place] for place in places]
-        if len(where) == 1:
-            steps.append((function, where[0], None))
-        elif len(where) == 2:
-            steps.append((function, where[0], where[1]))
-        else:
-            steps.append((function, None, where))
-    ends = [None if place is None else at[place] for place in results]
+    used.reverse()
+    constants = {place: x for place, x in sheet.constants if place in wanted}
+    names = {place: f"x{i}" for i, place in enumerate([*range(count), *constants])}
+    names.update({made: f"y{i}" for i, (_, _, made) in enumerate(used)})
+    over = _written_over(sheet, used, results)
+    outside = {f"f{i}": function for i, (function, _, _) in enumerate(used)}
+    outside |= {names[place]: x for place, x in constants.items()} | {"check": check_memory}
+    given = tuple(f"x{i}" for i in range(count))
+    ends = [f"{place if place is None else names[place]}, " for place in results]
 
-    def done(values: list[Any]) -> Sequence[Any]:
-        values += constants
-        append = values.append
-        for function, i, j in steps:
-            if j is None:
-                append(function(values[i]))
-            elif i is None:
-                append(function(*[values[k] for k in j]))
-            else:
-                append(function(values[i], values[j]))
-        return [None if end is None else values[end] for end in ends]
+    def done(first: int) -> Function:
+        lines = []
+        for i, (_, places, made) in enumerate(used):
+            at = over.get(i, -1)
+            args = [names[place] for place in (*places, *((at,) if at >= first else ()))]
+            if at < first and np.size(sheet.values[made]) > FEW:
+                lines.append(f"check({shape_of(sheet.values[made])})")
+            lines.append(f"{names[made]} = f{i}({', '.join(args)})")
+        lines.append(f"return ({''.join(ends)})")
+        made_of = _function(tuple(outside), given, tuple(lines))
+        steps: Function = made_of(*outside.values())
+        return steps
 
-    return done
+    return done(len(sheet.values)), done(1), done(0)
+
+
+@lru_cache(maxsize=1024)
+def _function(outside: Sequence[str], args: Sequence[str], lines: Sequence[str]) -> Function:
+    """Makes, of the values of the names outside, the function of the arguments with these lines."""
+    body = "".join(f"        {line}\n" for line in lines)
+    head = f"def make({', '.join(outside)}):\n    def done({', '.join(args)}):\n"
+    made: dict[str, Any] = {}
+    exec(f"{head}{body}    return done\n", made)  # of names that are numbered, and shapes
+    function: Function = made["make"]
+    return function
+
+
+def _written_over(
+    sheet: _Sheet, used: Sequence[_Made], results: Sequence[int | None]
+) -> dict[int, int]:
+    """For steps, the place of a value of which they are the last readers, and in whose memory
+    their result can be: that of an earlier step, else the first value. All have the same shape.
+    """
+    last: dict[int, int] = {}
+    for i, (_, places, _) in enumerate(used):
+        last.update(dict.fromkeys(places, i))
+    owned = [0]
+    found: dict[int, int] = {}
+    for i, (function, places, made) in enumerate(used):
+        if not isinstance(function, np.ufunc):
+            owned = [p for p in owned if p not in places]  # the result may be a view of it
+            continue
+        result = sheet.values[made]
+        for place in reversed(owned):
+            if place not in places or last[place] != i or place in results:
+                continue
+            before = sheet.values[place]
+            if _is_usual(before) and _is_usual(result) and before.shape == result.shape:
+                found[i] = place
+                break
+        owned.append(made)
+    return found

@@ -36,8 +36,23 @@ from gradcli.engine.values.data import (
 from gradcli.engine.values.fields import Fields
 from gradcli.errors import Diagnostic, Label, RunError, run_error
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # making a protocol takes as long as importing a room
+    from typing import Protocol
+
     from gradcli.engine.tape.graph import Recordable
+
+    class Planned(Protocol):
+        """What recording wants of a plan: how a node's cotangents are made, by steps where these
+        are known, and whether what is pulled has memory of its own, unless it is the cotangent
+        itself.
+        """
+
+        fresh: bool
+
+        @property
+        def pulls(self) -> Mapping[Any, Sequence[Callable[..., Sequence[Any]]] | None]: ...
+
+        def pull(self, node: OpNode, g: Any, wanted: tuple[bool, ...] | None) -> Sequence[Any]: ...
 
 
 class View:
@@ -398,50 +413,23 @@ class OpNode(NodeOfOp):
         return RunError(Diagnostic("changed-in-place", message, labels=labels, help=help))
 
 
-class AlikeNode(OpNode):
-    """An element-wise op on tensors of float64, and numbers. `cotangents` makes those of all its
-    edges, shaped as its result; `sums` are the shapes of the arguments, where one differs from
-    that, to which they are summed: None for one that does not.
-    """
+class PlannedNode(OpNode):
+    """An op on tensors of float64 of shapes that were met before at its place, by that plan."""
 
-    __slots__ = ("cotangents", "sums")
-    cotangents: Callable[..., Sequence[Any]]
-    sums: Sequence[tuple[int, ...] | None] | None
+    __slots__ = ("plan",)
+    plan: Planned
 
-    def pull(
-        self, g: Any, wanted: Sequence[bool], still: Sequence[Any] | None = None
-    ) -> Sequence[Any]:
-        if still is not None or isinstance(g, Carrier):
-            return super().pull(g, wanted, still)
-        if self.versions is not None:
-            self.check_unchanged()
-        cotangents = self.op.cotangents(tuple(wanted))
-        pulled = cotangents(g, self.out, self.data, self.params, False)
-        return pulled if self.sums is None else self.op.summed(pulled, self.sums)
-
-    def pull_all(self, g: Any, own: bool) -> Sequence[Any]:
-        """The cotangents of all edges from that array, which may be written over where it is the
-        caller's own.
+    def pull_all(self, g: Any, wanted: tuple[bool, ...] | None, over: int) -> Sequence[Any]:
+        """The cotangents of the wanted edges, None: of all, from that array or number; `over` tells
+        what may be written over, as in `steps`.
         """
         if self.versions is not None:
             self.check_unchanged()
-        pulled = self.cotangents(g, self.out, self.data, self.params, own)
-        return pulled if self.sums is None else self.op.summed(pulled, self.sums)
-
-
-class PlannedNode(OpNode):
-    """An op on tensors of float64 of shapes that were met before at its place; `pulling` makes the
-    cotangents of all its edges, from that of the result and the node.
-    """
-
-    __slots__ = ("pulling",)
-    pulling: Callable[[Any, OpNode], Sequence[Any]]
-
-    def pull_all(self, g: Any, own: bool) -> Sequence[Any]:
-        """The cotangents of all edges from that array or number, which stays as it is."""
-        if self.versions is not None:
-            self.check_unchanged()
-        return self.pulling(g, self)
+        plan = self.plan
+        steps = plan.pulls.get(type(g) if wanted is None else (type(g), wanted))
+        if steps is None:
+            return plan.pull(self, g, wanted)
+        return steps[over](g, self.out, *self.data)
 
 
 _make = object.__new__
@@ -457,7 +445,7 @@ def planned(
     visible: bool,
     site: Site | None,
     like: Like,
-    pulling: Callable[[Any, OpNode], Sequence[Any]],
+    plan: Planned,
 ) -> PlannedNode:
     """Such a node, made by a call less than by its class."""
     node = _make(PlannedNode)
@@ -478,41 +466,7 @@ def planned(
     node.hooks = None
     node.freed = LIVE
     node.keeps = False
-    node.pulling = pulling
-    return node
-
-
-def alike(
-    op: Recordable,
-    edges: tuple[Node | None, ...],
-    outputs: tuple[int, ...],
-    args: tuple[Any, ...],
-    params: Mapping[str, Any],
-    visible: bool,
-    site: Site | None,
-    like: Like,
-    cotangents: Callable[..., Sequence[Any]],
-) -> AlikeNode:
-    """Such a node, made by a call less than by its class."""
-    node = _make(AlikeNode)
-    node.op = op
-    node.edges = edges
-    node.outputs = outputs
-    node.args = node.data = args
-    node.params = params
-    node.visible = visible
-    node.site = site
-    node.seq = clock()
-    node.out = None
-    node.guards = node.cells = ()
-    node.versions = None
-    node.whole = None
-    node.like = like
-    node.hooks = None
-    node.freed = LIVE
-    node.keeps = False
-    node.cotangents = cotangents
-    node.sums = None
+    node.plan = plan
     return node
 
 

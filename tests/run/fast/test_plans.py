@@ -11,12 +11,15 @@ from support.checks.oracles import samples, table, values
 from support.processes.taken_down import cotangents, kept, plain, told
 
 from gradcli.engine.autodiff import backward
-from gradcli.engine.run.fast import call, plans
+from gradcli.engine.ops.extent import FEW
+from gradcli.engine.run.fast import call, plans, scalars
 from gradcli.engine.run.session.state import Session
 from gradcli.engine.tape.graph import Site
 from gradcli.engine.tape.tensor import PlannedNode, Tensor, leaf
 from gradcli.engine.values.data import Quiet
-from gradcli.errors import GradError
+from gradcli.engine.values.limits import QUESTION, Meter
+from gradcli.errors import GradError, LimitError
+from gradcli.limits import DEFAULT, Limits
 from gradcli.program import load
 from gradcli.questions.asked.request import Options
 from gradcli.source import Span
@@ -232,6 +235,54 @@ def test_plans_are_of_numbers_or_tensors():
                 before = [*map(kept, (x, y))]
                 made.append(told(way(Session(), None, x, y), (x, y), before))
             assert made[0] == made[1]
+
+
+CONSTANTS = (0.625, 2.0, 0.0, -0.0, 1.0, -1.0, np.inf, 2, 0, -1, 3, 2**53, True)
+
+
+@pytest.mark.parametrize("name", ["add", "sub", "mul", "div", "pow", "atan2", "maximum", "hypot"])
+def test_a_plan_is_of_all_numbers_that_are_treated_alike(name):
+    """Plans of one op meet one number after the other, on both sides of a tensor."""
+    general, planned = ways(table()[name], {})
+    with Quiet():
+        for number in CONSTANTS * 3:
+            x = leaf(np.array([0.5, 2.0, 0.0, -1.5]))
+            for args in ((x, number), (number, x)):
+                made = []
+                for way in (planned, general):
+                    before = [*map(kept, args)]
+                    result = way(Session(), None, *args)
+                    made.append((told(result, args, before), derived(result, args)))
+                assert made[0] == made[1], (name, args)
+
+
+@pytest.mark.parametrize("line", ["y / (1.5 + y * y)", "y.tanh() * x - y", "(y * x).exp() ** 2"])
+def test_large_tensors_have_the_same_derivatives_without_plans(line, monkeypatch):
+    text = f"param x: float[n]\ny = x\nfor i in range(4):\n    y = {line}\ny.sum()\n"
+    x = np.linspace(-0.7, 0.9, FEW + 1)
+    answers = []
+    for _ in range(2):
+        call.in_order.cache_clear()
+        call.of_tensors.cache_clear()
+        scalars.unary.cache_clear()
+        scalars.binary.cache_clear()
+        found = load(text).grad(x=x, options=Options(compile="never"))
+        answers.append((found.value, found.grad["x"].tobytes()))
+        monkeypatch.setattr(plans, "by_plan", lambda op, params, general, part: general)
+    assert answers[0] == answers[1]
+
+
+def test_what_a_plan_does_to_large_tensors_is_no_more_than_there_is_memory_for():
+    _, planned = ways(table()["mul"], {})
+    x = leaf(np.ones(1 << 20))
+    for _ in range(3):
+        planned(Session(), None, x, 2.0)
+    QUESTION.meter = Meter(Limits(DEFAULT.steps, DEFAULT.seconds, 1 << 20, DEFAULT.depth))
+    try:
+        with pytest.raises(LimitError):
+            planned(Session(), None, x, 2.0)
+    finally:
+        QUESTION.meter = None
 
 
 def test_plans_are_of_what_is_connected():

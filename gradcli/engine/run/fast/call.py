@@ -192,9 +192,16 @@ def in_order(op: Op) -> Function:
 @cache
 def of_tensors(op: Op) -> Function:
     """The op called likewise with tensors, which numbers alone do not need."""
-    from gradcli.engine.run.fast import arrays
+    return _by_plan(op, op.params)
 
-    return (arrays.unary if len(op.args) == 1 else arrays.binary)(op, _unbound(op))
+
+def _by_plan(op: Op, params: Mapping[str, Any]) -> Function:
+    from gradcli.engine.run.fast.plans import by_plan
+
+    def general(session: Session, site: Site | None, *args: Any) -> Any:
+        return _done(op, session, args, params, site)
+
+    return by_plan(op, params, general, _part)
 
 
 def _unbound(op: Op) -> Function:
@@ -206,17 +213,12 @@ def _with(op: Op, params: Mapping[str, Any]) -> Function:
     """The op called likewise with these parameters."""
     planned: Function | None = None
 
-    def general(session: Session, site: Site | None, *args: Any) -> Any:
-        return _done(op, session, args, params, site)
-
     def call(session: Session, site: Site | None, *args: Any) -> Any:
         nonlocal planned
         if not args or type(args[0]) is not Tensor:
-            return general(session, site, *args)
+            return _done(op, session, args, params, site)
         if planned is None:
-            from gradcli.engine.run.fast.plans import by_plan
-
-            planned = by_plan(op, params, general, _part)
+            planned = _by_plan(op, params)
         return planned(session, site, *args)
 
     return call

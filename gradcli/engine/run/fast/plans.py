@@ -9,14 +9,17 @@ what cannot be: a test holds the two ways together.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from operator import itemgetter
 from typing import Any, TypeAlias
 
-from gradcli.engine.ops.extent import FEW
+from gradcli.engine.ops.direct import one_call
+from gradcli.engine.ops.extent import FEW, check_result
 from gradcli.engine.ops.op import Op
-from gradcli.engine.ops.steps import function_of, ops_of, written
+from gradcli.engine.ops.steps import Steps, function_of, ops_of, written
 from gradcli.engine.run.session.state import Session
 from gradcli.engine.tape.graph import Site
 from gradcli.engine.tape.tensor import (
+    Number,
     OpNode,
     Tensor,
     asked,
@@ -26,7 +29,6 @@ from gradcli.engine.tape.tensor import (
     placed,
     planned,
     share,
-    version_of,
 )
 from gradcli.engine.values.carrier import SCALAR, like_of
 from gradcli.engine.values.data import Data, np
@@ -35,17 +37,29 @@ from gradcli.engine.values.memory import in_order
 Function: TypeAlias = Callable[..., Any]
 """Does an op, called with the session, the site and the arguments."""
 
+_EXACT = 2**53  # ints below are floats as they are
 _MANY = 256  # plans of one op or place; a program with more has no use for them
 
 
 class Plan:
-    """What is known of an op on arguments of some shapes. `value` gives its value on plain data and
-    `lies` tells that this lies as it should where it is in order; `kept` are the places of the
-    arguments that its rules read, `guarded` of those that it refuses changes of, `saved` what is
-    left of the others.
+    """What is known of an op on arguments of some shapes.
+
+    Fields:
+        value: gives its value on plain data.
+        lies: true if this lies as it should where it is contiguous.
+        large: true if the memory for the result is checked at each call.
+        like: shape and dtype of the result.
+        saved: what a node keeps of the arguments whose values nothing reads; `picked` takes what it
+            keeps of these behind the arguments, None: it keeps nothing else.
+        arrays: the places of the arguments that are arrays which its rules read.
+        guarded: the places of those that it refuses changes of.
+        fresh: true if what its rules pull has memory of its own, unless it is the cotangent itself.
     """
 
-    __slots__ = ("guarded", "kept", "lies", "like", "pulls", "saved", "value", "wanted")
+    __slots__ = (
+        *("_shown", "_wanted", "arrays", "fresh", "guarded", "large", "lies", "like", "picked"),
+        *("pulls", "saved", "value"),
+    )
 
     def __init__(
         self,
@@ -54,48 +68,56 @@ class Plan:
         params: Mapping[str, Any],
         result: Tensor,
         edges: Sequence[Any],
+        *,
+        is_call: bool,
+        by_type: bool,
     ) -> None:
-        data = [x.data if type(x) is Tensor else x for x in args]
+        data = [x.data if isinstance(x, Tensor) else x for x in args]
         self.value = function_of(op, data, params, result.data)
+        self.large = any(np.size(x) > FEW for x in (*data, result.data))
         self.lies = (
-            op.memory.layouts[0] is in_order or type(result.data) is float or result.ndim == 1
+            is_call
+            or op.memory.layouts[0] is in_order
+            or type(result.data) is float
+            or result.ndim == 1
         )
         self.like = like_of(result.data)
-        self.wanted = [under is not None for under in edges]
-        recorded = op.differentiable and any(self.wanted)
-        tensors = [i for i, x in enumerate(args) if type(x) is Tensor and recorded]
+        self._wanted = tuple([under is not None for under in edges])
+        recorded = op.differentiable and any(self._wanted)
+        tensors = [i for i, x in enumerate(args) if isinstance(x, Tensor) and recorded]
+        constants = [i for i, x in enumerate(args) if not isinstance(x, Tensor)]
         reads = asked(op, op.tape.reads, op.tape.saves, edges) if tensors else ()
-        self.kept = [i for i in tensors if reads[i]]
         guards = reads
         if tensors and op.tape.guards is not None:
             guards = asked(op, op.tape.guards, op.tape.guarded, edges)
-        self.guarded = [i for i in tensors if guards[i]]
-        self.saved = tuple([like_of(x.data) if type(x) is Tensor else x for x in args])
-        self.pulls: dict[type, Callable[[list[Any]], Sequence[Any]] | None] = {}
+        kept = [i for i in tensors if reads[i]]
+        self.arrays = [i for i in kept if type(data[i]) is np.ndarray]
+        self.guarded = [i for i in tensors if guards[i] and type(args[i]) is Tensor]
+        self.saved = tuple([like_of(x.data) if isinstance(x, Tensor) else x for x in args])
+        kept += constants if by_type else []
+        places = [i if i in kept else len(args) + i for i in range(len(args))]
+        self.picked = _picked(places) if kept else None
+        self.fresh = is_call
+        self._shown = [] if by_type else [2 + i for i in constants]
+        self.pulls: dict[Any, Steps | None] = {}
 
-    def pull(self, g: Any, node: OpNode) -> Sequence[Any]:
-        """The cotangents of a node's edges."""
-        kind = type(g)
-        try:
-            steps = self.pulls[kind]
-        except KeyError:
-            return self._first(g, node)
-        if steps is None:
-            return node.op.pull(g, node.out, node.data, node.params, self.wanted)
-        return steps([g, node.out, *node.data])
-
-    def _first(self, g: Any, node: OpNode) -> Sequence[Any]:
-        """The same, with the steps taken down."""
+    def pull(self, node: OpNode, g: Any, wanted: tuple[bool, ...] | None) -> Sequence[Any]:
+        """The cotangents of the wanted edges of a node, None: of all; for the first time, and where
+        they cannot be done by steps.
+        """
+        key: Any = type(g) if wanted is None else (type(g), wanted)
+        each = wanted or self._wanted
 
         def rules(g: Any, out: Any, *data: Any) -> Sequence[Any]:
-            return node.op.pull(g, out, data, node.params, self.wanted)
+            return node.op.pull(g, out, data, node.params, each)
 
-        found = written(rules, [g, node.out, *node.data])
-        if found is None:
-            self.pulls[type(g)] = None
-            return rules(g, node.out, *node.data)
-        pulled, self.pulls[type(g)] = found
-        return pulled
+        if key not in self.pulls:
+            found = written(rules, [g, node.out, *node.data], self._shown)
+            if found is not None:
+                pulled, self.pulls[key] = found
+                return pulled
+            self.pulls[key] = None
+        return rules(g, node.out, *node.data)
 
 
 class Parts:
@@ -132,10 +154,15 @@ def by_plan(
     array, double = np.ndarray, np.dtype(np.float64)
     plans: dict[Any, Plan | Parts | None] = {}
     is_view, takes_floats = op.memory.view, not op.memory.view
-    tells, records = op.tape.saves_out or op.tape.guards_out, op.differentiable
+    saves_out, guards_out, records = op.tape.saves_out, op.tape.guards_out, op.differentiable
+    tells = saves_out or guards_out
+    call_of_numpy = _one_call(op, params)
+    is_call = call_of_numpy is not None  # on what is contiguous, which needs no look at the result
+    by_type = isinstance(call_of_numpy, np.ufunc)  # such a function treats all numbers alike
 
     def call(session: Session, site: Site | None, *args: Any) -> Any:
-        if session.keep or not session.recording:
+        recording = session.recording
+        if session.keep or not (recording or is_call):
             return general(session, site, *args)
         known: list[Any] = []
         data: list[Any] = []
@@ -143,24 +170,35 @@ def by_plan(
         outputs: list[int] = []
         connected = visible = False
         for x in args:
-            if type(x) is Tensor:
+            kind = type(x)
+            if kind is Tensor or (kind is Number and is_call):
                 a = x.data
                 if type(a) is array and a.dtype is double:
-                    known.append(a.shape)
+                    shape = a.shape
+                    if is_call and len(shape) != 1 and not (shape and a.flags.c_contiguous):
+                        return general(session, site, *args)
+                    known.append(shape)
                 elif type(a) is float and takes_floats:
-                    known.append(float)
+                    known.append(kind)
                 else:
                     return general(session, site, *args)
                 under = x.node if x.view is None else node_of(x)
                 data.append(a)
-                edges.append(under)
                 outputs.append(x.index)
-                known.append(under is not None)
-                if under is not None:
+                if under is None or not recording:
+                    edges.append(None)
+                    known.append(None)
+                else:
+                    edges.append(under)
                     connected = True
                     visible = visible or under.visible
-            elif (type(x) is int or type(x) is float) and x:
-                known.append((type(x), x))
+            elif by_type and (kind is float or (kind is int and -_EXACT < x < _EXACT)):
+                known.append(kind)
+                data.append(x)
+                edges.append(None)
+                outputs.append(0)
+            elif (kind is int or kind is float) and x:
+                known.append((kind, x))
                 data.append(x)
                 edges.append(None)
                 outputs.append(0)
@@ -172,26 +210,26 @@ def by_plan(
             return learn(key, edges, session, site, args)
         if isinstance(plan, Parts):
             return plan.do(session, site, args)
+        if plan.large:
+            check_result(op, data, params)
         out = plan.value(*data)
         if type(out) is not float and not (
-            plan.lies
-            and out.base is None
-            and out.flags.c_contiguous
-            and out is not data[0]
-            and out is not data[-1]
+            is_call
+            or (
+                plan.lies
+                and out.base is None
+                and out.flags.c_contiguous
+                and out is not data[0]
+                and out is not data[-1]
+            )
         ):
             out = placed(op, out, data, 0)
         result = Tensor(out)
         if connected and records:
-            saved = plan.saved
-            kept = plan.kept
-            if kept:
-                args_, data_ = [*saved], [*saved]
-                for i in kept:
-                    args_[i], data_[i] = args[i], data[i]
-                saved, held = tuple(args_), tuple(data_)
-            else:
-                held = saved
+            saved = held = plan.saved
+            pick = plan.picked
+            if pick is not None:
+                saved, held = pick((*args, *saved)), pick((*data, *saved))
             node = planned(
                 op,
                 tuple(edges),
@@ -202,20 +240,28 @@ def by_plan(
                 visible,
                 site,
                 plan.like,
-                plan.pull,
+                plan,
             )
-            for i in kept:
-                if type(data[i]) is array:
-                    x = args[i]
-                    (x.version or counter(x)).keep(node, i)
+            for i in plan.arrays:
+                x = args[i]
+                (x.version or counter(x)).keep(node, i)
             if plan.guarded:
                 node.guards = tuple([args[i] for i in plan.guarded])
-                node.versions = tuple([version_of(x) for x in node.guards])
-            if tells:
-                keep_result(node, op, result)
-            elif type(out) is float:
+                node.versions = tuple([x.version.count if x.version else 0 for x in node.guards])
+            if type(out) is float:
                 node.out = out
                 node.like = SCALAR
+                if guards_out:
+                    keep_result(node, op, result)
+            elif tells:
+                version = counter(result)
+                if saves_out:
+                    node.out = out
+                    node.held = (version,)
+                    version.keep(node, -1)
+                if guards_out:
+                    node.cells = (version,)
+                    node.versions = (*(node.versions or ()), version.count)
             result.node = node
         if is_view:
             share(result, args[0], op, params, None)
@@ -227,12 +273,12 @@ def by_plan(
         """Do it the long way, and make a plan if that was done before."""
         result = general(session, site, *args)
         if key in plans:
-            if not _is_usual(args, result):
+            if not (_is_usual(result) and (is_call or _are_few(args, result))):
                 pass
             elif op.value.body is not None:
                 plans[key] = _parts(op, args, params, part)
             elif _is_of(op, result):
-                plans[key] = Plan(op, args, params, result, edges)
+                plans[key] = Plan(op, args, params, result, edges, is_call=is_call, by_type=by_type)
         elif len(plans) < _MANY:
             plans[key] = None
         return result
@@ -240,10 +286,23 @@ def by_plan(
     return call
 
 
-def _is_usual(args: Sequence[Any], result: Any) -> bool:
-    """Whether a plan can be made of arguments and result, none of which is a matter of memory."""
-    if type(result) is not Tensor or not _is_double(result.data):
-        return False
+def _picked(places: Sequence[int]) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:
+    """What takes the values at these places."""
+    return itemgetter(*places) if len(places) > 1 else lambda values: (values[places[0]],)
+
+
+def _one_call(op: Op, params: Mapping[str, Any]) -> Function | None:
+    """The one function that gives the value of an element-wise op on arrays, if it is one."""
+    return one_call(op) if op.derivatives.partials is not None and params == op.params else None
+
+
+def _is_usual(result: Any) -> bool:
+    """Whether a plan can be made of what has this result."""
+    return type(result) is Tensor and _is_double(result.data)
+
+
+def _are_few(args: Sequence[Any], result: Tensor) -> bool:
+    """Whether none of arguments and result is a matter of memory."""
     return all(type(x) is not Tensor or np.size(x.data) <= FEW for x in (*args, result))
 
 
@@ -261,12 +320,13 @@ def _parts(
     if body is None or tape.folds or memory.view or memory.layouts or tape.guards is not None:
         return None
     data = [x.data if type(x) is Tensor else x for x in args]
-    found = ops_of(lambda *xs: body(*xs, **params), data)
+    constants = [i for i, x in enumerate(args) if type(x) is not Tensor]
+    found = ops_of(lambda *xs: body(*xs, **params), data, constants)
     if found is None or found[0][-1][0].memory.view:
         return None
-    taken, constants = found
+    taken, constants_ = found
     steps = [(part(inner, given), places) for inner, places, given in taken]
-    return Parts(steps, dict(constants))
+    return Parts(steps, dict(constants_))
 
 
 def _is_double(x: Data) -> bool:

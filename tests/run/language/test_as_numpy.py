@@ -85,7 +85,7 @@ def is_same(a, b):
     if isinstance(a, list) and isinstance(b, list):
         return len(a) == len(b) and all(map(is_same, a, b))
     if type(a) is float and type(b) is float:
-        return math.isclose(a, b, rel_tol=1e-12, abs_tol=1e-14) or (a != a and b != b)
+        return math.isclose(a, b, rel_tol=1e-12, abs_tol=1e-14) or (math.isnan(a) and math.isnan(b))
     return type(a) is type(b) and a == b
 
 

@@ -9,7 +9,7 @@ from gradcli.engine.tape.tensor import Tensor, array_of, shared, version_of
 from gradcli.engine.values.conversion import converted
 from gradcli.engine.values.data import np, plain
 from gradcli.engine.values.limits import check_memory
-from gradcli.engine.values.sizes import axis, wholes
+from gradcli.engine.values.sizes import axis, sizes
 from gradcli.errors import run_error
 
 
@@ -76,7 +76,7 @@ def new(session: Any, site: Site | None, x: Tensor, *given: Any) -> Tensor:
     data = given[0] if len(given) == 1 else None
     if type(data) is list or type(data) is tuple:
         return Tensor(converted(plain(np.asarray(data, dtype=float)), x.dtype))
-    shape = wholes(given, "size") if given else (0,)
+    shape = sizes(given) if given else (0,)
     check_memory(shape)
     return Tensor(plain(np.zeros(shape, x.dtype)))
 

@@ -158,11 +158,28 @@ def test_a_message_that_cannot_be_written_is_lost_and_nothing_else(monkeypatch):
     monkeypatch.setattr(sys, "stdout", out)
     for broken in (None, Broken(False, write)):
         monkeypatch.setattr(sys, "stderr", broken)
+        before = os.listdir("/dev/fd")
         assert _run(["run", "-e", "x = 1.0", "-e", "x / 0", "-r"]) == 0
+        assert os.listdir("/dev/fd") == before
     assert out.getvalue() == "inf\ninf\n"
+    os.write(write, b"x")  # which by now goes nowhere
     os.close(write)
     assert os.read(read, 1) == b""
     os.close(read)
+
+
+@pytest.mark.parametrize(
+    ("name", "write"),
+    [
+        *(("stdout", w) for w in (terminal.write_output, terminal.print_output)),
+        *(("stderr", w) for w in (terminal.write_message, terminal.print_message)),
+    ],
+)
+def test_what_is_written_is_there_at_once(name, write, monkeypatch):
+    held = io.BytesIO()
+    monkeypatch.setattr(sys, name, io.TextIOWrapper(io.BufferedWriter(held), "utf-8"))
+    write("a text\n")
+    assert held.getvalue() == b"a text\n"
 
 
 @pytest.mark.parametrize(("before", "after"), [(None, "FRX"), ("S", "S")])

@@ -59,7 +59,11 @@ def test_samples_are_the_files_of_their_folder(cli, tmp_path):
     for (name, path), line in zip(shipped.samples().items(), listed, strict=True):
         assert name == (path.stem if path.suffix == ".grad" else path.name)
         assert cli("samples", name) == (0, files[path.name].decode(), "")
-        assert cli("samples", name, "-o", tmp_path / "one") == (0, f"{tmp_path}/one/{path.name}\n", "")
+        assert cli("samples", name, "-o", tmp_path / "one") == (
+            0,
+            f"{tmp_path}/one/{path.name}\n",
+            "",
+        )
         assert line[:room].rstrip() == name
         assert line[room : room + 2] == "  "
         assert line[room + 2] != " "

@@ -183,9 +183,7 @@ def test_what_is_written_is_there_at_once(name, write, monkeypatch):
 
 
 @pytest.mark.parametrize(("before", "after"), [(None, "FRX"), ("S", "S")])
-def test_the_pager_is_told_to_leave_colours_alone_unless_told_otherwise(
-    before, after, monkeypatch
-):
+def test_the_pager_is_told_to_leave_colours_alone_unless_told_otherwise(before, after, monkeypatch):
     shown = []
     monkeypatch.setenv("LESS", before or "")
     if before is None:

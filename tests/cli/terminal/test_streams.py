@@ -109,7 +109,9 @@ def test_standard_output_is_utf_8_and_goes_to_the_first_place(given, monkeypatch
         "unbuffered": lambda: io.TextIOWrapper(
             io.FileIO(1, "w", closefd=False), "ascii", write_through=True
         ),
-        "usual": lambda: open(1, "w", encoding="ascii", closefd=False),
+        "usual": lambda: io.TextIOWrapper(
+            io.BufferedWriter(io.FileIO(1, "w", closefd=False)), "ascii"
+        ),
     }
     monkeypatch.setattr(sys, "stdout", made := streams[given]())
     monkeypatch.setattr(sys, "stderr", None)

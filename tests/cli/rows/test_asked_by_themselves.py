@@ -3,6 +3,7 @@
 import pytest
 
 from gradcli.cli.rows import rows
+from gradcli.questions.coded.compiled import Many
 
 COUNT = 60  # rows of each file
 AT = range(20, COUNT, 2)  # where a cell is put in the place of a plain one
@@ -96,3 +97,56 @@ def test_every_kind_of_line_is_read_with_its_block(cli, asked, end, last):
     asked.clear()
     assert by_code() == expected
     assert asked == []
+
+
+VECTORS = {  # what makes a type of such vectors
+    "list": lambda pa, inner: pa.list_(inner),
+    "large list": lambda pa, inner: pa.large_list(inner),
+    "fixed list": lambda pa, inner: pa.list_(inner, 2),
+}
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "arrow"])
+@pytest.mark.parametrize("kind", VECTORS)
+@pytest.mark.parametrize("axes", [1, 2])
+def test_columns_of_vectors_of_one_length_are_read_together(
+    cli, asked, tmp_path, monkeypatch, suffix, kind, axes
+):
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    made = pa.float64()
+    for _ in range(axes):
+        made = VECTORS[kind](pa, made)
+    plain = [[k / 4, 1.5] if axes == 1 else [[k / 4, 1.5], [2.0, k / 8]] for k in range(40)]
+    rough = [*plain[:30], plain[30] + plain[30], *plain[31:]]
+    gaps = [*plain[:30], None, *plain[31:]]
+    monkeypatch.chdir(tmp_path)
+    together, arrays = [], Many.arrays
+
+    def noted(self, columns):
+        together.extend(columns["a"])
+        return arrays(self, columns)
+
+    monkeypatch.setattr(Many, "arrays", noted)
+    for rows_of, left in ((plain, set()), (rough, {30}), (gaps, {30})):
+        if rows_of is rough and kind == "fixed list":
+            continue
+        table = pa.table({"a": pa.array(rows_of, made)})
+        if suffix == "parquet":
+            parquet.write_table(table, "x.parquet")
+        else:
+            with pa.ipc.new_file("x.arrow", table.schema) as writer:
+                writer.write_table(table)
+        sizes = ", ".join(["2"] * axes)
+        command = ["run", "-e", f"input a: float[{sizes}]", "-e", "a.sum()", "--on-error", "record"]
+        command += ["--rows", f"x.{suffix}", "--compile"]
+        _, expected, _ = cli(*command, "never")
+        asked.clear()
+        together.clear()
+        _, found, _ = cli(*command, "always")
+        assert ({*asked}, len(together)) == (left, 0 if left else len(plain) - 16)
+        for number, (mine, theirs) in enumerate(
+            zip(found.splitlines()[1:], expected.splitlines()[1:], strict=True)
+        ):
+            assert mine.startswith(f"{number},,") if number in left else mine == theirs

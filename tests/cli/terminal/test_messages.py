@@ -43,3 +43,39 @@ def test_a_terminal_has_its_width(cli, monkeypatch):
     assert max(map(len, err.splitlines())) <= 40
     assert err.splitlines()[1].startswith("    ")
     assert err.splitlines()[-2].startswith("          ")
+
+
+FORMS = {"full": "\n  1 | x +\n", "concise": "<expr>:1:", "json": '{"severity":'}
+LINES = [
+    ([], "full"),
+    *((["--diagnostics", form], form) for form in FORMS),
+    *(([f"--diagnostics={form}"], form) for form in FORMS),
+    (["--diagnostics", "json", "--diagnostics=concise"], "concise"),
+    (["--diagnostics=concise", "--diagnostics", "json"], "json"),
+    (["--", "--diagnostics", "json"], "full"),
+    (["--diagnostics", "concise", "--", "--diagnostics=json"], "concise"),
+    (["--diagnostics", "json", "--none"], "json"),
+    (["--none", "--diagnostics"], "full"),
+    (["--diagnostics=none"], "full"),
+    (["--diagnostics", "json", "--diagnostics=none"], "json"),
+]
+
+
+@pytest.mark.parametrize(("options", "form"), LINES)
+def test_the_form_of_messages_is_read_even_from_a_line_that_cannot_be(cli, options, form):
+    status, out, err = cli("run", "-e", "x +", *options)
+    assert status in (2, 3)
+    assert out == ""
+    is_json, is_concise = err.startswith("{"), err.count("\n") == 1 and not err.startswith("{")
+    assert (is_json, is_concise) == (form == "json", form == "concise"), err
+    assert messages.option_value(["run", *options], "--diagnostics", tuple(FORMS)) == form
+
+
+def test_a_blank_line_stands_between_errors_and_nowhere_else(cli):
+    _, _, err = cli("run", "-e", SEVEN_NAMES, "--color", "never")
+    each = err.removesuffix("\nand 2 more errors\n").split("\n\n")
+    assert len(each) == 5
+    assert all(text.startswith(f"<expr>:{n}:1: error[") for n, text in enumerate(each, 1))
+    assert cli("run", "-e", "1 + 1")[2] == ""
+    _, _, err = cli("run", "-e", SEVEN_NAMES, "--diagnostics", "concise")
+    assert "\n\n" not in err

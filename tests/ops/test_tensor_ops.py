@@ -13,6 +13,9 @@ from gradcli.engine.autodiff.backward import cotangents, recorded_cotangents
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.families.places import static_index
 from gradcli.engine.ops.inplace import apply_inplace
+from gradcli.engine.run.fast.call import of_host
+from gradcli.engine.run.session.output import Output
+from gradcli.engine.run.session.random_numbers import RandomNumbers
 from gradcli.engine.run.session.state import Session
 from gradcli.engine.run.session.text import text
 from gradcli.engine.tape.tensor import Number, Tensor, apply, leaf
@@ -41,7 +44,7 @@ def called(name: str, *args, session: Session | None = None, **keywords):
 
     op = ops[name]
     bound, params = bind_host(op, args, keywords)
-    return op.host.call(session or Session(seed=0), *bound, **params)
+    return of_host(op)(session or Session(random=RandomNumbers(0)), *bound, **params)
 
 
 def gradient(out: Tensor, x: Tensor, g=1.0):
@@ -481,7 +484,7 @@ DRAWS = [
 
 @pytest.mark.parametrize(("name", "args", "keywords"), DRAWS)
 def test_a_seed_repeats_the_numbers(name, args, keywords):
-    session = Session(seed=1)
+    session = Session(random=RandomNumbers(1))
     called("manual_seed", 5, session=session)
     first = text(called(name, *args, session=session, **keywords))
     second = text(called(name, *args, session=session, **keywords))
@@ -511,7 +514,7 @@ def test_random_floats_are_of_the_dtype_of_the_first_tensor(call, dtype):
 
 
 def test_ranges_of_random_numbers():
-    session = Session(seed=0)
+    session = Session(random=RandomNumbers(0))
     ints = called("randint", 2, 5, (1000,), session=session).data
     assert set(ints.tolist()) == {2, 3, 4}
     assert sorted(called("randperm", 6, session=session).data.tolist()) == list(range(6))
@@ -534,7 +537,7 @@ def test_a_random_scalar_has_no_dimensions():
 
 def printed(*values, **keywords) -> list[str]:
     said: list[str] = []
-    called("print", *values, session=Session(echo=said.append), **keywords)
+    called("print", *values, session=Session(output=Output(said.append)), **keywords)
     return said
 
 

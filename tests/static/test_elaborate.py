@@ -17,6 +17,7 @@ from gradcli import ir
 from gradcli.engine.run.execution import execute
 from gradcli.engine.run.execution.execute import Executable
 from gradcli.engine.run.execution.inputs import Given
+from gradcli.engine.run.session.random_numbers import RandomNumbers
 from gradcli.engine.run.session.state import Session
 from gradcli.engine.static.elaborate import elaborate
 from gradcli.engine.static.value import UNSURE
@@ -119,7 +120,9 @@ def checked(text, given=None):
         )
     }
     with suppress(GradError), mock.patch.dict(execute._PROVIDED, names):
-        Executable(program).run(Session(seed=0), values)  # up to where it fails it holds
+        Executable(program).run(
+            Session(random=RandomNumbers(0)), values
+        )  # up to where it fails it holds
     return seen, facts
 
 

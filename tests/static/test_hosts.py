@@ -12,6 +12,7 @@ from support.checks.oracles import table
 from gradcli import ir
 from gradcli.engine.ops.binding import bind_host
 from gradcli.engine.ops.catalog import ops
+from gradcli.engine.run.fast.call import of_host
 from gradcli.engine.run.language.names import Builtins
 from gradcli.engine.static.hosts import Ahead, hosted
 from gradcli.engine.static.kinds import Each
@@ -117,7 +118,7 @@ def test_what_is_inferred_is_what_is_given(name, args, keywords):
     op, session, lists = ops[name], Ahead(), Lists()
     with Quiet():
         bound, params = bind_host(op, args, keywords)
-        given = op.host.call(session, *bound, **params)
+        given = of_host(op)(session, *bound, **params)
         known = {k: abstract(v, lists) for k, v in keywords.items()}
         found = hosted(op, [abstract(a, lists) for a in args], known, session)
     assert isinstance(found, tuple) == isinstance(given, tuple)

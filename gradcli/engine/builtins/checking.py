@@ -10,6 +10,7 @@ from gradcli.engine.ops.op import Op, host
 from gradcli.engine.run.code.functions import called, wrong_function
 from gradcli.engine.run.derivatives import transforms
 from gradcli.engine.run.derivatives.transforms import Function, Traced, several, values_in
+from gradcli.engine.run.session.evaluator import Evaluator
 from gradcli.engine.run.session.state import Session
 from gradcli.engine.tape.tensor import Tensor, leaf
 from gradcli.engine.values.carrier import data_of
@@ -197,7 +198,7 @@ def _pulled(session: Session, check: _Check) -> Function:
     return gradients
 
 
-def _weights(session: Session, check: _Check, given: Any) -> Sequence[Any]:
+def _weights(session: Evaluator, check: _Check, given: Any) -> Sequence[Any]:
     """The cotangents that are given, else some numbers."""
     if given is not None:
         return several(tuple(given) if isinstance(given, list) else given)
@@ -251,7 +252,7 @@ def _compared(session: Session, function: Any, given: Any, modes: Any) -> None:
     _checked(_Check(session, function, inputs, "check_grads", {**_OPTIONS, **by_mode}), _OPTIONS)
 
 
-def _modes(session: Session, modes: Any) -> list[Any]:
+def _modes(session: Evaluator, modes: Any) -> list[Any]:
     return ["fwd", "rev"] if modes is None else session.items(modes)
 
 

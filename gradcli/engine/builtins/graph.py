@@ -82,6 +82,7 @@ _FORWARD = "PyTorch: autograd.forward_ad"
 dual_level: Op = host(
     "dual_level",
     duals.enter,
+    part="passes",
     infer=lambda known: known.constant(None),
     doc="Behind `with`: inside, `make_dual` gives tensors tangents.",
     source=f"{_FORWARD}.dual_level",
@@ -92,6 +93,7 @@ dual_level: Op = host(
 exit_dual_level: Op = host(
     "exit_dual_level",
     duals.leave,
+    part="passes",
     args=("level=None",),
     infer=lambda known, level: known.constant(None),
     doc="Ends what `enter_dual_level` began.",

@@ -10,7 +10,8 @@ from typing import Any
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import Op, constant, host
 from gradcli.engine.ops.statics import UNSURE, Statics
-from gradcli.engine.run.session.state import as_numbers
+from gradcli.engine.run.session.evaluator import as_numbers
+from gradcli.engine.run.session.output import Output
 from gradcli.engine.run.session.text import text
 from gradcli.engine.tape.graph import Node
 from gradcli.engine.tape.tensor import Number, Tensor, node_of, truth
@@ -37,13 +38,16 @@ def _line(values: Iterable[Any], sep: Any, end: Any) -> str:
     return joined_text(between, map(text, values)) + ("\n" if end is None else text(end))
 
 
-def _print(session: Any, *values: Any, sep: Any = " ", end: Any = "\n", flush: Any = False) -> None:
-    session.echo(_line(values, sep, end))
+def _print(
+    output: Output, *values: Any, sep: Any = " ", end: Any = "\n", flush: Any = False
+) -> None:
+    output.echo(_line(values, sep, end))
 
 
 print_: Op = host(
     "print",
     _print,
+    part="output",
     args=("*values=None",),
     params={"sep": " ", "end": "\n", "flush": False},
     infer=lambda known, *values, **options: known.constant(None),

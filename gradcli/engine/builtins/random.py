@@ -18,6 +18,7 @@ from gradcli.engine.builtins.create import (
 from gradcli.engine.ops.op import REQUIRED, Op, host
 from gradcli.engine.ops.promotion import is_number
 from gradcli.engine.ops.statics import UNSURE, Statics
+from gradcli.engine.run.session.random_numbers import RandomNumbers
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import NUMBERS, dtype_of, is_whole, np, plain, shape_of
@@ -29,13 +30,13 @@ from gradcli.errors import run_error
 FAMILY = 320, "Random numbers"
 
 
-def _drawn(session: Any, size: Any, draw: str, options: dict[str, Any]) -> Tensor:
+def _drawn(random: RandomNumbers, size: Any, draw: str, options: dict[str, Any]) -> Tensor:
     size = sizes(size)
     check_memory(size)
     name = dtype_name(options["dtype"])
     if is_whole(name):
         raise run_error("dtype-mismatch", f"random floats cannot have the dtype {name}")
-    return made(plain(np.asarray(getattr(session.rng, draw)(size))), **options)
+    return made(plain(np.asarray(getattr(random.generator, draw)(size))), **options)
 
 
 def _traced(draw: Callable[..., Any]) -> Callable[..., Any]:
@@ -49,12 +50,13 @@ def _traced_like(draw: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _of_size(name: str, draw: str, text: str) -> Op:
-    def drawn(session: Any, size: Any, **options: Any) -> Tensor:
-        return _drawn(session, size, draw, options)
+    def drawn(random: RandomNumbers, size: Any, **options: Any) -> Tensor:
+        return _drawn(random, size, draw, options)
 
     return host(
         name,
         drawn,
+        part="random",
         traced=_traced(drawn),
         params={"*size": REQUIRED, **OPTIONS},
         infer=of_size,
@@ -69,22 +71,21 @@ rand: Op = _of_size("rand", "random", "uniform between 0 and 1")
 randn: Op = _of_size("randn", "standard_normal", "normal with mean 0 and standard deviation 1")
 
 
-def _drawn_like(session: Any, like: Any, draw: str, options: dict[str, Any]) -> Tensor:
-    like = session.tensor(like)
+def _drawn_like(random: RandomNumbers, like: Any, draw: str, options: dict[str, Any]) -> Tensor:
     if not isinstance(like, Tensor) and type(like) not in NUMBERS:
         raise run_error("wrong-type", f"a tensor is needed, got {describe(like)}")
     if options["dtype"] is None:
         options["dtype"] = dtype_of(like)
-    return laid_as(_drawn(session, shape_of(like), draw, options), like)
+    return laid_as(_drawn(random, shape_of(like), draw, options), like)
 
 
 def _of_size_like(name: str, draw: str, text: str) -> Op:
-    def drawn(session: Any, input: Any, **options: Any) -> Tensor:
-        return _drawn_like(session, input, draw, options)
+    def drawn(random: RandomNumbers, input: Any, **options: Any) -> Tensor:
+        return _drawn_like(random, input, draw, options)
 
     return host(
         name,
-        drawn,
+        lambda session, input, **options: drawn(session.random, session.tensor(input), **options),
         traced=_traced_like(drawn),
         args=("input",),
         params=OPTIONS,
@@ -100,7 +101,9 @@ rand_like: Op = _of_size_like("rand_like", "random", "uniform between 0 and 1")
 randn_like: Op = _of_size_like("randn_like", "standard_normal", "standard normal")
 
 
-def _randint(session: Any, *bounds: Any, size: Any, low: Any, high: Any, **options: Any) -> Tensor:
+def _randint(
+    random: RandomNumbers, *bounds: Any, size: Any, low: Any, high: Any, **options: Any
+) -> Tensor:
     given = list(bounds)
     if size is None and given:
         size = given.pop()
@@ -115,7 +118,7 @@ def _randint(session: Any, *bounds: Any, size: Any, low: Any, high: Any, **optio
         raise run_error("bad-argument", f"there is no int from {first} to below {last}")
     size = sizes(size)
     check_memory(size)
-    return made(plain(np.asarray(session.rng.integers(first, last, size))), **options)
+    return made(plain(np.asarray(random.generator.integers(first, last, size))), **options)
 
 
 def _ints_of(known: Statics, *bounds: Any, size: Any, low: Any, high: Any, **options: Any) -> Any:
@@ -126,6 +129,7 @@ def _ints_of(known: Statics, *bounds: Any, size: Any, low: Any, high: Any, **opt
 randint: Op = host(
     "randint",
     _randint,
+    part="random",
     traced=_traced(_randint),
     args=("*bounds=None",),
     params={"size": None, "low": None, "high": None, **OPTIONS},
@@ -138,15 +142,16 @@ randint: Op = host(
 )
 
 
-def _randperm(session: Any, n: Any, **options: Any) -> Tensor:
+def _randperm(random: RandomNumbers, n: Any, **options: Any) -> Tensor:
     (count,) = sizes((whole(n, "n"),), "n")
     check_memory((count,))
-    return made(session.rng.permutation(count), **options)
+    return made(random.generator.permutation(count), **options)
 
 
 randperm: Op = host(
     "randperm",
     _randperm,
+    part="random",
     traced=_traced(_randperm),
     args=("n",),
     params=OPTIONS,
@@ -189,7 +194,7 @@ def _normal(session: Any, mean: Any, std: Any, size: Any, **options: Any) -> Ten
             raise run_error("bad-argument", "with a `size` the mean and `std` must be numbers")
         shape = sizes(size)
     check_memory(shape)
-    return made(plain(np.asarray(session.rng.normal(mean, std, shape))), **options)
+    return made(plain(np.asarray(session.random.generator.normal(mean, std, shape))), **options)
 
 
 def _normal_of(known: Statics, mean: Any, std: Any, size: Any, **options: Any) -> Any:
@@ -220,7 +225,7 @@ def _bernoulli(session: Any, input: Any) -> Tensor:
     chance = data_of(given)
     if not np.all(np.greater_equal(chance, 0) & np.less_equal(chance, 1)):
         raise run_error("bad-argument", "the chances of `bernoulli` must lie between 0 and 1")
-    drawn = np.less(session.rng.random(shape_of(chance)), chance)
+    drawn = np.less(session.random.generator.random(shape_of(chance)), chance)
     return Tensor(plain(np.asarray(drawn, _precision(given))))
 
 
@@ -258,7 +263,7 @@ def _multinomial(session: Any, input: Any, num_samples: Any, replacement: Any) -
             raise run_error(
                 "bad-argument", f"{count} places cannot be drawn from {able} with a weight"
             )
-        rows.append(session.rng.choice(row.size, count, again, row / row.sum()))
+        rows.append(session.random.generator.choice(row.size, count, again, row / row.sum()))
     return Tensor(np.array(rows).reshape((*weights.shape[:-1], count)))
 
 
@@ -284,16 +289,17 @@ multinomial: Op = host(
 )
 
 
-def _manual_seed(session: Any, seed: Any) -> None:
+def _manual_seed(random: RandomNumbers, seed: Any) -> None:
     number = whole(seed, "seed")
     if number < 0:
         raise run_error("bad-argument", f"`seed` cannot be negative, got {number}")
-    session.seed(number)
+    random.begin(number)
 
 
 manual_seed: Op = host(
     "manual_seed",
     _manual_seed,
+    part="random",
     traced=_traced(_manual_seed),
     args=("seed",),
     infer=lambda known, seed: known.constant(None),

@@ -9,6 +9,7 @@ from gradcli.engine.builtins.create import check_device
 from gradcli.engine.ops.op import Op, constant, host
 from gradcli.engine.ops.statics import Statics
 from gradcli.engine.run.session.grad_modes import Recording
+from gradcli.engine.run.session.passes import Passes
 from gradcli.engine.run.session.text import Printing, printing
 from gradcli.engine.values.dtypes import DTYPES, FLOAT64, builtin_name, floating_name
 from gradcli.engine.values.limits import QUESTION
@@ -79,13 +80,14 @@ no_grad: Op = _recording("no_grad", False, "Nothing is recorded", ("inference_mo
 enable_grad: Op = _recording("enable_grad", True, "Steps are recorded")
 
 
-def _set_detect_anomaly(session: Any, mode: Any, check_nan: Any) -> None:
-    session.anomaly = flag(mode, "mode") and flag(check_nan, "check_nan")
+def _set_detect_anomaly(passes: Passes, mode: Any, check_nan: Any) -> None:
+    passes.anomaly = flag(mode, "mode") and flag(check_nan, "check_nan")
 
 
 set_detect_anomaly: Op = host(
     "set_detect_anomaly",
     _set_detect_anomaly,
+    part="passes",
     args=("mode",),
     params={"check_nan": True},
     infer=_nothing,
@@ -98,7 +100,8 @@ set_detect_anomaly: Op = host(
 
 detect_anomaly: Op = host(
     "detect_anomaly",
-    lambda session, check_nan: _set_detect_anomaly(session, True, check_nan),
+    lambda passes, check_nan: _set_detect_anomaly(passes, True, check_nan),
+    part="passes",
     params={"check_nan": True},
     infer=_nothing,
     doc="Behind `with`: `backward` refuses a derivative that is nan, and tells where.",
@@ -109,7 +112,8 @@ detect_anomaly: Op = host(
 
 is_anomaly_enabled: Op = host(
     "is_anomaly_enabled",
-    lambda session: session.anomaly,
+    lambda passes: passes.anomaly,
+    part="passes",
     infer=lambda known: known.number("bool"),
     doc="Whether such derivatives are refused here.",
     sees=False,

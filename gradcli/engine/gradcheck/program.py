@@ -9,7 +9,7 @@ from gradcli.engine.gradcheck.compare import Check, Function, gradcheck
 from gradcli.engine.gradcheck.elsewhere import Coded, Elsewhere
 from gradcli.engine.gradcheck.trace import Trace
 from gradcli.engine.run.derivatives.own import OwnFunction
-from gradcli.engine.run.session.state import Session
+from gradcli.engine.run.session.watched_names import WatchedNames
 from gradcli.engine.tape.graph import Site, Watchpoint
 from gradcli.engine.tape.tensor import Number, Tensor, node_of
 from gradcli.engine.values.carrier import data_of
@@ -18,7 +18,7 @@ from gradcli.errors import GradError, LimitError
 from gradcli.results import Checked
 from gradcli.source import Source
 
-Run = Callable[[Mapping[str, Any], bool], tuple[Session, Any]]
+Run = Callable[[Mapping[str, Any], bool], tuple[WatchedNames, Any]]
 """Runs the program with plain data in the place of watched names' values; the flag makes cuts
 transparent. Gives the run, which watched the names, and the output."""
 
@@ -48,8 +48,8 @@ def check_program(
         return Elsewhere(found, [found.values.shape], lambda: traced(moved, False))
 
     def traced(moved: Mapping[int, Any], transparent: bool) -> Trace:
-        session, output = run({names[i]: data for i, data in moved.items()}, transparent)
-        points = [(session.watchpoints[n][0], session.points[n].data) for n in names]
+        watched, output = run({names[i]: data for i, data in moved.items()}, transparent)
+        points = [(watched.nodes[n], watched.points[n].data) for n in names]
         return Trace([output], points)
 
     checks = _by_triangles(function, gradcheck(function, order=order), order)
@@ -145,7 +145,8 @@ def _evaluated(
         given[i] = (Tensor if type(args[i]) is Tensor else Number)(_copied(data), node)
         points.append((node, data))
     calls, session.own_calls = session.own_calls, None
-    session.seed(session.seed_used, session.stream)
+    random = session.random
+    random.begin(random.seed, random.stream)
     try:
         out = function.apply(given, None)
     finally:

@@ -16,8 +16,11 @@ from gradcli.engine.autodiff.linearize import Linearized
 from gradcli.engine.run.execution.execute import Executable
 from gradcli.engine.run.execution.inputs import Given
 from gradcli.engine.run.execution.observe import Event, Observer
+from gradcli.engine.run.session.random_numbers import RandomNumbers
 from gradcli.engine.run.session.state import Session
+from gradcli.engine.run.session.watched_names import WatchedNames
 from gradcli.engine.static.facts import Facts
+from gradcli.engine.tape.graph import Node
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.carrier import Like
 from gradcli.engine.values.data import Quiet, np
@@ -63,21 +66,25 @@ def rehearsed(
     start = ir.Function(main.name, (), body, main.locals, main.captures, main.span)
     named = (program.names, program.variables, program.inputs)
     beginning = ir.Program(program.source, start, *named, result, program.output, program.watchable)
-    session = Session(watched=frozenset(varying), seed=0)
+    session = Session(watched=WatchedNames(frozenset(varying)), random=RandomNumbers(0))
     try:
         _, value = Executable(beginning).run(session, inputs, _Short())
     except GradError as error:
         return _of_the_tape(error)
     except _Enough:
         return None
-    return None if result is None else _slope(session, session.tensor(value), result.span)
+    return (
+        None
+        if result is None
+        else _slope(session.watched.nodes.values(), session.tensor(value), result.span)
+    )
 
 
-def _slope(session: Session, value: Any, span: Span) -> Diagnostic | None:
+def _slope(points: Collection[Node], value: Any, span: Span) -> Diagnostic | None:
     """What the tape refuses of the gradient of a result."""
     if not isinstance(value, Tensor):
         return None
-    line = Linearized([value], {node: Like((), "") for node, _ in session.watchpoints.values()})
+    line = Linearized([value], dict.fromkeys(points, Like((), "")))
     try:
         with Quiet():
             line.pull([np.ones(value.shape) if value.shape else 1.0])

@@ -225,6 +225,7 @@ class Host(Group):
 
     Fields:
         call: the function, `call(session, *args, **params)`, see `host`; None for all other ops.
+        part: the part of the session that the function gets in its place, such as `random`.
         traced: what a host writes down if numbers among its arguments are known only when code
             runs, `traced(code, *args, **params)` with a `Tracing` in the session's place.
         on_items: what the op does to the items of a list, tuple or range,
@@ -242,6 +243,7 @@ class Host(Group):
     """
 
     call: Function | None = None
+    part: str | None = None
     traced: Function | None = None
     on_items: Function | None = None
     gathers: bool = False

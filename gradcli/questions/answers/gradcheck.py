@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradcli.engine.gradcheck.elsewhere import Coded
 from gradcli.engine.gradcheck.program import OwnCalls, check_program
-from gradcli.engine.run.session.state import Session
+from gradcli.engine.run.session.watched_names import WatchedNames
 from gradcli.questions.asked.loaded import Loaded
 from gradcli.questions.asked.names import Watch, differentiated
 from gradcli.questions.asked.request import Request
@@ -27,7 +27,7 @@ def gradcheck(loaded: Loaded, request: Request, order: int, jit: Jit) -> Gradche
     calls = OwnCalls()
     done = loaded.execute(request.inputs, request.options, watch, own_calls=calls)
     loaded.float_output(done, request.of)
-    names = differentiated(loaded.program, done.session, watch, done.values)
+    names = differentiated(loaded.program, done.session.watched, watch, done.values)
     quiet = done.silent(request.options.limits)
     moving = Watch(names, requested=names)
     runs, start = 0, perf_counter()
@@ -37,10 +37,10 @@ def gradcheck(loaded: Loaded, request: Request, order: int, jit: Jit) -> Gradche
         runs += 1
         request.options.progress(runs, None)
 
-    def run(values: Mapping[str, Any], transparent: bool) -> tuple[Session, Any]:
+    def run(values: Mapping[str, Any], transparent: bool) -> tuple[WatchedNames, Any]:
         begin()
         again = loaded.execute(request.inputs, quiet, moving, moved=values, transparent=transparent)
-        return again.session, loaded.output(again, request.of)[1]
+        return again.session.watched, loaded.output(again, request.of)[1]
 
     def code(values: Mapping[str, Any]) -> Coded | None:
         made = jit.perturbed(request, order, runs, perf_counter() - start)

@@ -27,7 +27,7 @@ def gradient(loaded: Loaded, request: Request) -> GradResult:
     return run.result(
         GradResult,
         grad=grad,
-        inputs={n: plain_value(run.session.points[n]) for n in run.names},
+        inputs={n: plain_value(run.session.watched.points[n]) for n in run.names},
         warnings=warnings(run, grad, unused),
         kinks=_kinks(run) if request.options.kinks else None,
     )
@@ -40,7 +40,7 @@ def _kinks(run: LinearizedRun) -> tuple[Kinked, ...]:
 
     def nodes(done: Done) -> set[Node]:
         roots = below([loaded.output(done, request.of)[1]])
-        return between(roots, [node for node, _ in done.session.watchpoints.values()]).live
+        return between(roots, done.session.watched.nodes.values()).live
 
     watch = Watch(run.names, requested=run.watch.requested)
     return kinks(loaded, request, run.done, watch, nodes)

@@ -50,8 +50,8 @@ def graph(loaded: Loaded, request: Request, detailed: Detailed = nowhere) -> Gra
     if not is_finite(found.value):
         warnings += (non_finite(loaded, request, done, found.value, watch),)
     names: Sequence[str] = ()
-    if watch.requested or done.session.points or not _is_made(found.value, or_leaf=True):
-        names = differentiated(loaded.program, done.session, watch, done.values)
+    if watch.requested or done.session.watched.points or not _is_made(found.value, or_leaf=True):
+        names = differentiated(loaded.program, done.session.watched, watch, done.values)
     again = recorded_alone(loaded, request, done, names)
     return GraphResult(
         output=found.name,
@@ -66,11 +66,11 @@ def subject(loaded: Loaded, done: Done, request: Request) -> Subject:
     """What is asked about: the name of --of, else the program's result; without one that is
     recorded, what `backward` was called on last, or the last name that holds what is recorded.
     """
-    passed = done.session.subject is not None
+    passed = done.session.passes.subject is not None
     if request.of is not None or _is_made(done.result, or_leaf=not passed):
         return Subject(*loaded.output(done, request.of), request.cotangent)
-    if done.session.subject is not None:
-        x, g = done.session.subject
+    if done.session.passes.subject is not None:
+        x, g = done.session.passes.subject
         names = [name for name, value in done.values.items() if value is x]
         name = names[-1] if names else "backward"
         return Subject(name, x, g if request.cotangent is None else request.cotangent)
@@ -94,7 +94,7 @@ def recorded_alone(loaded: Loaded, request: Request, done: Done, names: Sequence
     data are no inputs of the graph.
     """
     session = done.session
-    if len(names) == len(session.points):
+    if len(names) == len(session.watched.points):
         return done
     silent = done.silent(request.options.limits)
     return loaded.execute(request.inputs, silent, Watch(names, keep=True))

@@ -87,5 +87,5 @@ def _kinks(loaded: Loaded, request: Request, done: Done) -> tuple[Kinked, ...]:
 def _graph(loaded: Loaded, request: Request, done: Done) -> Graph:
     from gradcli.questions.answers.graph import graph_of, recorded_alone, subject
 
-    again = recorded_alone(loaded, request, done, inferred(loaded.program, done.session))
+    again = recorded_alone(loaded, request, done, inferred(loaded.program, done.session.watched))
     return graph_of(loaded, again, subject(loaded, again, request))

@@ -98,7 +98,7 @@ def _observed(loaded: Loaded, request: Request) -> tuple[Steps, LinearizedRun]:
     done = loaded.execute(request.inputs, request.options, watch.keeping(), steps)
     about = _floating(loaded, done, request)
     names = _names(loaded, done, watch, about.value)
-    if len(names) < len(done.session.points):
+    if len(names) < len(done.session.watched.points):
         steps, silent = Steps(loaded.source), done.silent(request.options.limits)
         alone = Watch(names, requested=[n for n in watch.requested if n in names], keep=True)
         printed, done = done.printed, loaded.execute(request.inputs, silent, alone, steps)
@@ -120,9 +120,9 @@ def _names(loaded: Loaded, done: Done, watch: Watch, output: Any) -> list[str]:
     """The names that the run is differentiated by; none where only leaves without one are."""
     recorded = isinstance(output, Tensor) and node_of(output) is not None
     is_inferred = watch.infers and not watch.requested
-    if recorded and is_inferred and not inferred(loaded.program, done.session):
+    if recorded and is_inferred and not inferred(loaded.program, done.session.watched):
         return []
-    return differentiated(loaded.program, done.session, watch, done.values)
+    return differentiated(loaded.program, done.session.watched, watch, done.values)
 
 
 def _columns(request: Request) -> Iterator[str]:
@@ -136,7 +136,7 @@ def _direction(run: LinearizedRun) -> Mapping[Node, Any]:
     """The direction that is given, or along the only input if that is a number."""
     if run.request.tangents:
         return run.tangents()
-    if len(run.names) == 1 and shape_of(run.session.points[run.names[0]].data) == ():
+    if len(run.names) == 1 and shape_of(run.session.watched.points[run.names[0]].data) == ():
         return {run.node(run.names[0]): 1.0}
     help = f"give --tangent NAME=VALUE: the names are {', '.join(run.names)}"
     raise UsageError(Diagnostic("usage", "forward mode needs a direction", help=help))
@@ -240,8 +240,8 @@ class _Rows:
                 if value is node.variable:
                     return name
         if isinstance(node, (Watchpoint, AccumulateGrad)):
-            points = self._run.session.watchpoints
-            return next((name for name in self._run.names if points[name][0] is node), "")
+            points = self._run.session.watched.nodes
+            return next((name for name in self._run.names if points[name] is node), "")
         return "" if node.site is None else node.site.variable
 
     def _around(self, operation: _Operation) -> tuple[Around, ...]:

@@ -56,7 +56,7 @@ class LinearizedRun(Record):
 
     def node(self, name: str) -> Node:
         """The node of a name's value."""
-        return self.done.session.watchpoints[name][0]
+        return self.done.session.watched.nodes[name]
 
     def by_name(self, derivatives: Mapping[Node, Any]) -> dict[str, Any]:
         """Derivatives by the names, as results hold them, from those by their nodes."""
@@ -77,7 +77,7 @@ class LinearizedRun(Record):
 
     def tangents(self) -> dict[Node, Any]:
         """Plain data of the request's tangents by the nodes of their names."""
-        points = self.session.points
+        points = self.session.watched.points
         return {
             self.node(name): tangent_of(name, points[name], given)
             for name, given in self.request.tangents.items()
@@ -94,7 +94,7 @@ def linearize(loaded: Loaded, request: Request, watch: Watch | None = None) -> L
     watch = loaded.watch(request) if watch is None else watch
     done = loaded.execute(request.inputs, request.options, watch)
     name, output = loaded.float_output(done, request.of)
-    names = differentiated(loaded.program, done.session, watch, done.values)
+    names = differentiated(loaded.program, done.session.watched, watch, done.values)
     return linearized_run(loaded, request, done, watch, name, output, names)
 
 
@@ -108,7 +108,7 @@ def linearized_run(
     names: list[str],
 ) -> LinearizedRun:
     """A finished run with a result, linearized by some of the names that it watched."""
-    session = done.session
-    points = {session.watchpoints[n][0]: session.points[n] for n in names}
+    watched = done.session.watched
+    points = {watched.nodes[n]: watched.points[n] for n in names}
     linearized = Linearized([output], points)
     return LinearizedRun(loaded, request, done, watch, name, output, names, linearized)

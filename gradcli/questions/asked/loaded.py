@@ -12,10 +12,13 @@ from gradcli.engine.report.values import is_data
 from gradcli.engine.run.code.naming import kind_of
 from gradcli.engine.run.execution.execute import Executable
 from gradcli.engine.run.execution.inputs import Given, check_complete, check_names
+from gradcli.engine.run.session.output import Output
+from gradcli.engine.run.session.random_numbers import RandomNumbers
 from gradcli.engine.run.session.state import Session
+from gradcli.engine.run.session.watched_names import NOTHING, WatchedNames
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.data import NUMBERS, Quiet, dtype_of
-from gradcli.engine.values.limits import Reached
+from gradcli.engine.values.limits import Counters, Reached
 from gradcli.errors import Diagnostic, GradError, RunError, UsageError
 from gradcli.limits import Limits
 from gradcli.questions.asked.names import Watch, candidates, requested, unknown_output
@@ -38,7 +41,7 @@ class Done(Record):
 
     def warnings(self, source: Source) -> tuple[Diagnostic, ...]:
         """The run's warnings, with the text of the program."""
-        found = tuple(self.session.warnings.values())
+        found = tuple(self.session.output.warnings.values())
         for warning in found:
             warning.source = source
         return found
@@ -51,7 +54,8 @@ class Done(Record):
 
     def silent(self, limits: Limits) -> Options:
         """How to run the program again with the same random numbers, without printing."""
-        return Options(self.session.seed_used, stream=self.session.stream, limits=limits)
+        random = self.session.random
+        return Options(random.seed, stream=random.stream, limits=limits)
 
 
 class Loaded:
@@ -96,9 +100,14 @@ class Loaded:
         options: Options,
         watch: Watch,
         observer: Observer | None = None,
+        *,
+        moved: Mapping[str, Any] = NOTHING,
+        plots: Any = None,
         **more: Any,
     ) -> Done:
-        """Run the program once. The observer sees every step; `more` is for the `Session`."""
+        """Run the program once. The observer sees every step; `moved` data takes the place of what
+        names hold, `plots` draws, `more` is for the `Session`.
+        """
         check_names(inputs, self.program)
         check_complete(inputs, self.program)
         printed: list[str] = []
@@ -108,14 +117,11 @@ class Loaded:
             options.echo(text)
 
         session = Session(
-            watched=watch.names,
-            asked=frozenset(watch.requested),
+            watched=WatchedNames(watch.names, frozenset(watch.requested), moved),
+            random=RandomNumbers(options.seed, options.stream),
+            output=Output(echo, plots),
+            counters=Counters(options.limits, options.patience),
             keep=watch.keep,
-            seed=options.seed,
-            stream=options.stream,
-            echo=echo,
-            limits=options.limits,
-            patience=options.patience,
             **more,
         )
         values, result = self._executable.run(session, inputs, observer)

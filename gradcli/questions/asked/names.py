@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from gradcli.engine.run.code.naming import kind_of
-from gradcli.engine.run.session.state import Session
+from gradcli.engine.run.session.watched_names import WatchedNames
 from gradcli.errors import Diagnostic, RunError, UsageError, nearest
 from gradcli.ir import Program
 
@@ -79,14 +79,14 @@ def candidates(program: Program) -> list[str]:
 
 
 def differentiated(
-    program: Program, session: Session, watch: Watch, values: Mapping[str, Any]
+    program: Program, watched: WatchedNames, watch: Watch, values: Mapping[str, Any]
 ) -> list[str]:
     """The names to differentiate with respect to, after the run.
 
     Args:
         program: The program.
-        session: Its finished run.
-        watch: The names that it watched.
+        watched: What its finished run found at the names that it watched.
+        watch: These names.
         values: Top-level names and their values.
 
     Raises:
@@ -94,13 +94,13 @@ def differentiated(
         UsageError: If there is none.
     """
     for name in watch.requested:
-        if name not in session.points:
+        if name not in watched.points:
             what = f"it is {kind_of(values[name])}" if name in values else "it was not reached"
             message = f"cannot differentiate by `{name}`: {what}"
             raise RunError(Diagnostic("not-differentiable", message))
     if not watch.infers:
         return list(watch.requested)
-    both = {*watch.requested, *inferred(program, session)}
+    both = {*watch.requested, *inferred(program, watched)}
     if not both:
         raise UsageError(
             Diagnostic(
@@ -112,14 +112,14 @@ def differentiated(
     return [name for name in program.names if name in both]
 
 
-def inferred(program: Program, session: Session) -> list[str]:
+def inferred(program: Program, watched: WatchedNames) -> list[str]:
     """The candidates that turned out to be floats in a finished run; of constants only if no name
     holds a leaf that requires grad.
     """
     kinds = {i.name: i.kind for i in program.inputs}
-    found = [name for name in program.names if name in session.points]
+    found = [name for name in program.names if name in watched.points]
     if all(kinds.get(name, "constant") == "constant" for name in found):
-        return [name for name in found if name in session.leaves] or found
+        return [name for name in found if name in watched.leaves] or found
     return found
 
 

@@ -25,7 +25,7 @@ from gradcli.engine.compile.typed import (
 )
 from gradcli.engine.compile.walk import values
 from gradcli.engine.run.execution.inputs import check_complete, check_names
-from gradcli.engine.run.session.state import Session
+from gradcli.engine.run.session.random_numbers import RandomNumbers
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.data import NUMBERS, holds_finite, np
 from gradcli.engine.values.limits import Reached, meter
@@ -137,8 +137,8 @@ class Compiled:
         """The random numbers of a run, drawn as it would."""
         if not self.lowered.draws:
             return {}
-        session = Session(seed=request.options.seed, stream=request.options.stream)
-        found = [(name, draw(session)) for name, draw in self.lowered.draws]
+        random = RandomNumbers(request.options.seed, request.options.stream)
+        found = [(name, draw(random)) for name, draw in self.lowered.draws]
         return {name: x.data for name, x in found if isinstance(x, Tensor)}
 
     def call(

@@ -123,7 +123,7 @@ class _Again:
         watch = self.watch.keeping()
         done = self.done(watch, recorded)
         output = self.loaded.output(done, self.request.of)[1]
-        points = done.session.points
+        points = done.session.watched.points
         for i in self.loaded.program.inputs:
             if i.name in points and not is_finite(points[i.name]):
                 return self._of_input(i.name, i.span, "the derivative")

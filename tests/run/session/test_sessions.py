@@ -4,6 +4,7 @@ import threading
 
 from gradcli.engine.run.execution.execute import Executable
 from gradcli.engine.run.execution.inputs import Given
+from gradcli.engine.run.session.output import Output
 from gradcli.engine.run.session.state import Session
 from gradcli.program import load
 
@@ -22,7 +23,7 @@ def executable(text):
 
 
 def run(made, x, printed):
-    return made.run(Session(echo=printed.append), {"x": Given(x, f"x={x}")})
+    return made.run(Session(output=Output(printed.append)), {"x": Given(x, f"x={x}")})
 
 
 def test_what_outlives_a_run_keeps_to_the_run_that_it_is_of():
@@ -60,9 +61,9 @@ y.grad
     def echo(said):
         if len(inner) < 3:  # a run inside another one's `no_grad`
             inner.append(said)
-            inner.append(made.run(Session(echo=echo), {"x": Given(5.0, "x=5")})[1].data)
+            inner.append(made.run(Session(output=Output(echo)), {"x": Given(5.0, "x=5")})[1].data)
 
-    _, outer = made.run(Session(echo=echo), {"x": Given(4.0, "x=4")})
+    _, outer = made.run(Session(output=Output(echo)), {"x": Given(4.0, "x=4")})
     assert (outer.data, inner[-1]) == (8.0, 10.0)
 
 

@@ -14,6 +14,7 @@ from gradcli.engine.ops.statics import Statics
 from gradcli.engine.run.code.functions import called
 from gradcli.engine.run.code.naming import kind_of
 from gradcli.engine.run.language.copying import deep_copy
+from gradcli.engine.run.session.random_numbers import RandomNumbers
 from gradcli.engine.values.limits import check_items
 from gradcli.engine.values.sizes import number, whole
 from gradcli.errors import run_error
@@ -25,10 +26,13 @@ def _unknown(known: Statics, *values: Any, **params: Any) -> Any:
     return known.unknown(*values)
 
 
-def _draw(name: str, call: Callable[..., Any], args: Sequence[str], doc: str) -> Op:
+def _draw(
+    name: str, call: Callable[..., Any], args: Sequence[str], doc: str, part: str | None = "random"
+) -> Op:
     return host(
         f"python_random_{name}",
         call,
+        part=part,
         args=args,
         infer=_unknown,
         keeps=True,
@@ -45,34 +49,34 @@ def _done(session: Any, name: str, *args: Any) -> Any:
 
 
 def _between(session: Any, a: Any, b: Any) -> Any:
-    drawn = session.python_rng.random()
+    drawn = session.random.python.random()
     return _done(session, "add", a, _done(session, "mul", _done(session, "sub", b, a), drawn))
 
 
 def _gauss(name: str) -> Callable[..., Any]:
     def draw(session: Any, mu: Any, sigma: Any) -> Any:
-        drawn = getattr(session.python_rng, name)(0.0, 1.0)
+        drawn = getattr(session.random.python, name)(0.0, 1.0)
         spread = drawn if sigma is None else _done(session, "mul", drawn, sigma)
         return spread if mu is None else _done(session, "add", mu, spread)
 
     return draw
 
 
-def _int_between(session: Any, a: Any, b: Any) -> int:
+def _int_between(random: RandomNumbers, a: Any, b: Any) -> int:
     first, last = whole(a, "a"), whole(b, "b")
     if last < first:
         raise run_error("bad-argument", f"there is no int from {first} to {last}")
-    return int(session.python_rng.randint(first, last))
+    return int(random.python.randint(first, last))
 
 
-def _of_range(session: Any, start: Any, stop: Any, step: Any) -> int:
+def _of_range(random: RandomNumbers, start: Any, stop: Any, step: Any) -> int:
     bounds = [whole(n, "randrange") for n in (start, stop, step) if n is not None]
     if len(bounds) == 3 and bounds[2] == 0:
         raise run_error("bad-argument", "the step of `randrange` cannot be 0")
     found = range(*bounds)
     if not found:
         raise run_error("bad-argument", f"there is no int in {found}")
-    return int(session.python_rng.randrange(*bounds))
+    return int(random.python.randrange(*bounds))
 
 
 def _some(session: Any, sequence: Any) -> list[Any]:
@@ -86,7 +90,7 @@ def _sample(session: Any, population: Any, k: Any) -> list[Any]:
     items, count = session.items(population), whole(k, "k")
     if not 0 <= count <= len(items):
         raise run_error("bad-argument", f"{count} of {len(items)} items cannot be chosen")
-    found: list[Any] = session.python_rng.sample(items, count)
+    found: list[Any] = session.random.python.sample(items, count)
     return found
 
 
@@ -98,37 +102,40 @@ def _choices(session: Any, population: Any, weights: Any, k: Any) -> list[Any]:
     items = _some(session, population)
     if of is not None and (len(of) != len(items) or not sum(of) > 0 or min(of) < 0):
         raise run_error("bad-argument", "the weights are one for each item, and not all 0")
-    found: list[Any] = session.python_rng.choices(items, of, k=max(count, 0))
+    found: list[Any] = session.random.python.choices(items, of, k=max(count, 0))
     return found
 
 
-def _shuffle(session: Any, x: Any) -> None:
+def _shuffle(random: RandomNumbers, x: Any) -> None:
     if type(x) is not list:
         raise run_error("wrong-type", f"`shuffle` needs a list, got {kind_of(x)}")
-    session.python_rng.shuffle(x)
+    random.python.shuffle(x)
 
 
-def _seed(session: Any, seed: Any) -> None:
+def _seed(random: RandomNumbers, seed: Any) -> None:
     if seed is not None and type(seed) not in (int, float, str, bool):
         raise run_error("wrong-type", f"a seed is a number or a string, got {kind_of(seed)}")
-    session.python_rng.seed(session.seed_used if seed is None else seed)
+    random.python.seed(random.seed if seed is None else seed)
 
 
 seed: Op = _draw(
     "seed", _seed, ("seed=None",), "the numbers of `random` are Python's of the seed from here on"
 )
-random: Op = _draw(
-    "random", lambda session: session.python_rng.random(), (), "a float from 0 to below 1"
-)
-uniform: Op = _draw("uniform", _between, ("a", "b"), "a float between two")
+random: Op = _draw("random", lambda random: random.python.random(), (), "a float from 0 to below 1")
+uniform: Op = _draw("uniform", _between, ("a", "b"), "a float between two", None)
 gauss: Op = _draw(
-    "gauss", _gauss("gauss"), ("mu=None", "sigma=None"), "a normal number of mean 0, deviation 1"
+    "gauss",
+    _gauss("gauss"),
+    ("mu=None", "sigma=None"),
+    "a normal number of mean 0, deviation 1",
+    None,
 )
 normalvariate: Op = _draw(
     "normalvariate",
     _gauss("normalvariate"),
     ("mu=None", "sigma=None"),
     "a normal number of mean 0, deviation 1",
+    None,
 )
 randint: Op = _draw("randint", _int_between, ("a", "b"), "an int from `a` to `b`")
 randrange: Op = _draw(
@@ -136,17 +143,19 @@ randrange: Op = _draw(
 )
 choice: Op = _draw(
     "choice",
-    lambda session, sequence: session.python_rng.choice(_some(session, sequence)),
+    lambda session, sequence: session.random.python.choice(_some(session, sequence)),
     ("sequence",),
     "one of the items",
+    None,
 )
 choices: Op = _draw(
     "choices",
     _choices,
     ("population", "weights=None", "k=None"),
     "a list of `k` items, of which one may come again",
+    None,
 )
-sample: Op = _draw("sample", _sample, ("population", "k"), "a list of `k` of the items")
+sample: Op = _draw("sample", _sample, ("population", "k"), "a list of `k` of the items", None)
 shuffle: Op = _draw("shuffle", _shuffle, ("x",), "puts the items of a list into some order")
 
 

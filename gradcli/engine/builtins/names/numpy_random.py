@@ -7,6 +7,7 @@ from typing import Any
 from gradcli.engine.ops.op import Op, host
 from gradcli.engine.ops.statics import Statics
 from gradcli.engine.run.language.generators import Generator, drawn, seeded, shuffled
+from gradcli.engine.run.session.random_numbers import RandomNumbers
 from gradcli.engine.values.sizes import whole
 
 FAMILY = 352, "NumPy's random numbers"
@@ -16,13 +17,14 @@ def _unknown(known: Statics, *args: Any, **options: Any) -> Any:
     return known.unknown()
 
 
-def _seed(session: Any, seed: Any) -> None:
-    session.numpy_rng = seeded("RandomState", None if seed is None else whole(seed, "seed"))
+def _seed(random: RandomNumbers, seed: Any) -> None:
+    random.numpy = seeded("RandomState", None if seed is None else whole(seed, "seed"))
 
 
 seed: Op = host(
     "numpy_random_seed",
     _seed,
+    part="random",
     args=("seed",),
     infer=lambda known, seed: known.constant(None),
     doc="`np.random.seed`: the numbers of `np.random` are those of the seed from here on.",
@@ -35,9 +37,10 @@ seed: Op = host(
 def _draw(name: str, text: str, **fields: Any) -> Op:
     return host(
         f"numpy_random_{name}",
-        lambda session, *args, **named: drawn(
-            session.numpy_rng, name, args, {k: v for k, v in named.items() if v is not None}
+        lambda random, *args, **named: drawn(
+            random.numpy, name, args, {k: v for k, v in named.items() if v is not None}
         ),
+        part="random",
         args=("*values=None",),
         infer=_unknown,
         doc=f"`np.random.{name}`: {text}.",
@@ -85,7 +88,8 @@ choice: Op = _draw(
 
 shuffle: Op = host(
     "numpy_random_shuffle",
-    lambda session, x: shuffled(session.numpy_rng, x),
+    lambda random, x: shuffled(random.numpy, x),
+    part="random",
     args=("x",),
     infer=lambda known, x: known.constant(None),
     doc="`np.random.shuffle`: puts the items of a list or the rows of a tensor into some order.",
@@ -95,8 +99,8 @@ shuffle: Op = host(
 
 
 def _made(kind: str) -> Any:
-    def make(session: Any, seed: Any) -> Generator:
-        given = session.seed_used if seed is None else whole(seed, "seed")
+    def make(random: RandomNumbers, seed: Any) -> Generator:
+        given = random.seed if seed is None else whole(seed, "seed")
         return Generator(seeded(kind, given % 2**32 if kind == "RandomState" else given))
 
     return make
@@ -105,6 +109,7 @@ def _made(kind: str) -> Any:
 default_rng: Op = host(
     "numpy_random_default_rng",
     _made("default_rng"),
+    part="random",
     args=("seed=None",),
     infer=_unknown,
     doc="`np.random.default_rng`: a generator with methods such as `normal` and `integers`.",
@@ -114,6 +119,7 @@ default_rng: Op = host(
 random_state: Op = host(
     "numpy_random_RandomState",
     _made("RandomState"),
+    part="random",
     args=("seed=None",),
     infer=_unknown,
     doc="`np.random.RandomState`: a generator with the methods of `np.random`.",

@@ -26,14 +26,15 @@ from gradcli.engine.compile.typed import (
 )
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.run.execution.inputs import Given, Inputs
+from gradcli.engine.run.session.random_numbers import RandomNumbers
 from gradcli.engine.run.session.state import Session
 from gradcli.engine.tape.tensor import AccumulateGrad, Tensor, leaf, node_of
 from gradcli.engine.values.data import NUMBERS, np
 from gradcli.errors import GradError
 from gradcli.record import Record
 
-Draw: TypeAlias = Callable[[Session], Any]
-"""Draws random numbers, from the generator of a session."""
+Draw: TypeAlias = Callable[[RandomNumbers], Any]
+"""Draws random numbers, of those of a run."""
 
 
 class Entry(Record):
@@ -87,7 +88,7 @@ class Binding:
         self.points: dict[str, Value] = {}
         self.arrays: dict[str, Array] = {}
         self.draws: list[tuple[str, Draw]] = []
-        self._session = Session()
+        self._random = RandomNumbers()
 
     def is_given(self, name: str) -> bool:
         """Whether a value for an input comes from outside."""
@@ -115,7 +116,7 @@ class Binding:
         """A tensor of random numbers, or None: a run draws them before its code."""
         name = f"{len(self.draws)} drawn"  # which is no name of a program
         self.draws.append((name, draw))
-        sample = draw(self._session)
+        sample = draw(self._random)
         if not isinstance(sample, Tensor):
             return sample
         if sample.dtype not in DTYPES.values() or not math.prod(sample.shape):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradcli import ir
 from gradcli.engine.compile import typed
+from gradcli.engine.compile.specialize.binding import Draw
 from gradcli.engine.compile.specialize.tracing.control_flow import NEXT, RESULT, Follower
 from gradcli.engine.compile.specialize.tracing.dynamic_text import Texts
 from gradcli.engine.compile.specialize.tracing.liveness import Liveness
@@ -73,7 +74,7 @@ class Calls:
         session: Session,
         texts: Texts,
         changes: Callable[[Closure], bool],
-        drawn: Callable[[Callable[[Session], Any]], Any],
+        drawn: Callable[[Draw], Any],
     ) -> None:
         self._drawn = drawn
         self._do = follower
@@ -243,7 +244,7 @@ class Calls:
             raise trace.refused("random numbers are drawn in a branch or a loop")
         if not all(map(is_known, (*args, *params.values()))):
             raise trace.refused("random numbers of what is known only when it runs are drawn")
-        return self._drawn(lambda session: draw(session, *args, **params))
+        return self._drawn(lambda random: draw(random, *args, **params))
 
     def are_tensors(self, value: Any) -> bool:
         if isinstance(value, (list, tuple)):

@@ -92,7 +92,7 @@ class Statements:
     @property
     def warned(self) -> bool:
         """Whether something known would be warned of in a run."""
-        return bool(self._session.warnings)
+        return bool(self._session.output.warnings)
 
     # --- blocks ----------------------------------------------------------------------------
 

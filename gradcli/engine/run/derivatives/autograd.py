@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence, ValuesView
-from contextlib import contextmanager
 from typing import Any
 
 from gradcli.engine.autodiff import backward as passes
@@ -12,6 +11,7 @@ from gradcli.engine.ops.catalog import ops
 from gradcli.engine.run.code.naming import kind_of
 from gradcli.engine.run.derivatives.edges import GradientEdge
 from gradcli.engine.run.derivatives.transforms import as_value
+from gradcli.engine.run.session.passes import Passes
 from gradcli.engine.run.session.state import Session
 from gradcli.engine.tape.graph import Node, Site, seen
 from gradcli.engine.tape.tensor import AccumulateGrad, Tensor, freeze, node_of, require_grad, truth
@@ -53,7 +53,7 @@ def set_requires_grad(session: Session, x: Tensor, value: Any) -> None:
         require_grad(x)
     else:
         freeze(x)
-    session.leaf_changed(x)
+    session.watched.leaf_changed(x)
 
 
 # --- gradients -------------------------------------------------------------------------------
@@ -92,25 +92,13 @@ def backward_of(
         assert node is not None
         roots.append((node, _index(x), g if create else data_of(g)))
         if session.keep and isinstance(x, Tensor):
-            session.subject = (x, data_of(g))
+            session.passes.subject = (x, data_of(g))
     ends = None if inputs is None else _inputs(session, inputs)
-    with _pass(session):
-        left, checks = session.left(retain), session.anomaly
+    with session.passes.one():
+        left, checks = session.passes.left(retain), session.passes.anomaly
         passes.backward(
-            roots, ends, session.retained, create_graph=create, left=left, checks=checks
+            roots, ends, session.passes.retained, create_graph=create, left=left, checks=checks
         )
-
-
-@contextmanager
-def _pass(session: Session) -> Iterator[None]:
-    """A pass of the program, at whose end is done what hooks have asked for."""
-    before, session.ending = session.ending, []
-    try:
-        yield
-        for end in session.ending:
-            end()
-    finally:
-        session.ending = before
 
 
 def backward_of_several(
@@ -181,7 +169,7 @@ def retain_grad(session: Session, site: Site | None, x: Tensor) -> None:
     if not x.requires_grad:
         raise run_error("no-graph", "`retain_grad` of a tensor that does not require grad")
     if not x.is_leaf:
-        session.retain(x)
+        session.passes.retain(x)
 
 
 def gradients(
@@ -225,7 +213,7 @@ def gradients(
     retain = create if retain_graph is None else flag(retain_graph, "retain_graph")
     roots = []
     for out, weight in zip(given, weights, strict=True):
-        node = _graph(session, out)
+        node = _graph(session.passes, out)
         if node is None:
             raise run_error(
                 "no-graph", "`grad` of a value that does not depend on anything that requires grad"
@@ -234,14 +222,14 @@ def gradients(
         roots.append((node, _index(out), g if create else data_of(g)))
     targets = []
     for x in wanted:
-        node = _graph(session, x)
+        node = _graph(session.passes, x)
         if node is None:
             raise run_error("no-graph", f"{kind_of(x)} that does not require grad has no gradient")
         targets.append(node)
-    with _pass(session):
-        left, checks = session.left(retain), session.anomaly
+    with session.passes.one():
+        left, checks = session.passes.left(retain), session.passes.anomaly
         found = passes.gradients(
-            roots, targets, session.retained, create_graph=create, left=left, checks=checks
+            roots, targets, session.passes.retained, create_graph=create, left=left, checks=checks
         )
     result: list[Any] = []
     for i, (x, node) in enumerate(zip(wanted, targets, strict=True)):
@@ -301,12 +289,12 @@ def _batch_of_gradients(
     )
 
 
-def _graph(session: Session, x: Any) -> Node | None:
+def _graph(own: Passes, x: Any) -> Node | None:
     """The node of a value that requires grad; inside a transform its arguments do."""
     if isinstance(x, GradientEdge):
         return x.node
     node = node_of(x) if isinstance(x, Tensor) else None
-    return node if node is not None and (node.visible or session.transforms) else None
+    return node if node is not None and (node.visible or own.transforms) else None
 
 
 # --- nodes -----------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from typing import Any
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.run.code.functions import called
 from gradcli.engine.run.code.naming import kind_of
-from gradcli.engine.run.session.state import Session
+from gradcli.engine.run.session.evaluator import Evaluator
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import NUMBERS, shape_of
@@ -17,7 +17,7 @@ from gradcli.errors import run_error
 
 
 def vmap(
-    session: Session, function: Any, in_dims: Any = 0, out_dims: Any = 0
+    session: Evaluator, function: Any, in_dims: Any = 0, out_dims: Any = 0
 ) -> Callable[..., Any]:
     """The function of batches: it goes through them along `in_dims`, one part after the other, and
     puts the results together along `out_dims`. Every part is recorded as it is computed, so that
@@ -54,7 +54,7 @@ def vmap(
     return batched
 
 
-def _tensors(session: Session, value: Any) -> Any:
+def _tensors(session: Evaluator, value: Any) -> Any:
     """Lists of numbers as tensors, other lists and tuples part by part."""
     if type(value) is list and all(type(v) in NUMBERS for v in value):
         return session.tensor(value)
@@ -103,7 +103,7 @@ def _sizes(value: Any, dim: Any) -> list[int]:
     return [value.shape[axis(dim, value.ndim)]]
 
 
-def _part(session: Session, value: Any, dim: Any, i: int) -> Any:
+def _part(session: Evaluator, value: Any, dim: Any, i: int) -> Any:
     if isinstance(value, tuple):
         pairs = zip(value, _inner(dim, len(value)), strict=True)
         return tuple(_part(session, v, d, i) for v, d in pairs)
@@ -115,7 +115,7 @@ def _part(session: Session, value: Any, dim: Any, i: int) -> Any:
     return session.do(ops.select, [value], {"dim": data_of(dim), "index": i})
 
 
-def _together(session: Session, found: Sequence[Any], dim: Any) -> Any:
+def _together(session: Evaluator, found: Sequence[Any], dim: Any) -> Any:
     """The results of all parts, stacked."""
     first = found[0]
     if isinstance(first, tuple):

@@ -18,6 +18,7 @@ from gradcli.engine.run.code.naming import kind_of
 from gradcli.engine.run.derivatives import transforms
 from gradcli.engine.run.derivatives.own import Context, OwnFunction
 from gradcli.engine.run.derivatives.transforms import Tree, mapped, values_in
+from gradcli.engine.run.session.evaluator import Evaluator
 from gradcli.engine.run.session.state import Session
 from gradcli.engine.tape.graph import Site
 from gradcli.engine.tape.tensor import Tensor
@@ -178,7 +179,7 @@ def _nought(value: Any) -> Any:
 
 
 def _defvjp(
-    session: Session, site: Site | None, custom: Custom, *rules: Any, **options: Any
+    session: Evaluator, site: Site | None, custom: Custom, *rules: Any, **options: Any
 ) -> Any:
     """`f.defvjp(fwd, bwd)`: `fwd(*args)` gives the result and what `bwd(res, g)` needs."""
     if len(rules) != 2:
@@ -198,7 +199,9 @@ def _defvjp(
     return None
 
 
-def _defjvp(session: Session, site: Site | None, custom: Custom, rule: Any, **options: Any) -> Any:
+def _defjvp(
+    session: Evaluator, site: Site | None, custom: Custom, rule: Any, **options: Any
+) -> Any:
     """`f.defjvp(rule)`: `rule(primals, tangents)` gives the result and its tangent."""
 
     def push(args: Sequence[Any], out: Any, dots: Sequence[Any]) -> Any:
@@ -213,12 +216,12 @@ def _defjvp(session: Session, site: Site | None, custom: Custom, rule: Any, **op
     return rule
 
 
-def _defjvps(session: Session, site: Site | None, custom: Custom, *rules: Any) -> None:
+def _defjvps(session: Evaluator, site: Site | None, custom: Custom, *rules: Any) -> None:
     """`f.defjvps(*rules)`: for each argument `rule(dot, out, *args)`, or None."""
     custom.push = _by_argument(session, custom, rules, "defjvps")
 
 
-def _by_argument(session: Session, custom: Custom, rules: Sequence[Any], by: str) -> Any:
+def _by_argument(session: Evaluator, custom: Custom, rules: Sequence[Any], by: str) -> Any:
     def push(args: Sequence[Any], out: Any, dots: Sequence[Any]) -> Any:
         if out is None:
             out = called(custom.function, args, by)
@@ -238,7 +241,7 @@ def _by_argument(session: Session, custom: Custom, rules: Sequence[Any], by: str
 # the rules of autograd --------------------------------------------------------------------------
 
 
-def give_vjps(session: Session, custom: Any, makers: Sequence[Any], numbers: Any) -> None:
+def give_vjps(session: Evaluator, custom: Any, makers: Sequence[Any], numbers: Any) -> None:
     """Autograd's `defvjp(f, *makers)`: `maker(ans, *args)` gives the function of the cotangent."""
     _check(custom, "defvjp")
     at = range(len(makers)) if numbers is None else numbers
@@ -255,7 +258,7 @@ def give_vjps(session: Session, custom: Any, makers: Sequence[Any], numbers: Any
     custom.pull = pull
 
 
-def give_jvps(session: Session, custom: Any, rules: Sequence[Any], numbers: Any) -> None:
+def give_jvps(session: Evaluator, custom: Any, rules: Sequence[Any], numbers: Any) -> None:
     """Autograd's `defjvp(f, *rules)`: `rule(g, ans, *args)` gives the tangent by an argument."""
     _check(custom, "defjvp")
     at = range(len(rules)) if numbers is None else numbers

@@ -11,6 +11,7 @@ from typing import Any
 from gradcli.engine.autodiff.linearize import Linearized
 from gradcli.engine.autodiff.paths import lead_elsewhere
 from gradcli.engine.run.code.naming import kind_of
+from gradcli.engine.run.session.passes import Passes
 from gradcli.engine.run.session.state import Session
 from gradcli.engine.tape.graph import Watchpoint
 from gradcli.engine.tape.tensor import Tensor, array_of, node_of, shared
@@ -22,23 +23,23 @@ NAMES = ("primal", "tangent")
 """What an unpacked dual tensor is made of."""
 
 
-def enter(session: Session) -> None:
+def enter(passes: Passes) -> None:
     """Begin a level of dual tensors."""
-    if session.duals is not None:
+    if passes.duals is not None:
         raise run_error("bad-context", "levels of dual tensors do not nest")
-    session.duals = {}
+    passes.duals = {}
 
 
-def leave(session: Session, level: Any = None) -> None:
+def leave(passes: Passes, level: Any = None) -> None:
     """End it: tensors have no tangents any more."""
-    if session.duals is None:
+    if passes.duals is None:
         raise run_error("bad-context", "there is no level of dual tensors to leave")
-    session.duals = None
+    passes.duals = None
 
 
 def make(session: Session, tensor: Any, tangent: Any, level: Any = None) -> Tensor:
     """`make_dual(tensor, tangent)`."""
-    if session.duals is None:
+    if session.passes.duals is None:
         help = "write `with torch.autograd.forward_ad.dual_level():` around it"
         raise run_error("bad-context", "a dual tensor is made inside a `dual_level`", help=help)
     _refuse_unrecorded(session)
@@ -59,13 +60,13 @@ def make(session: Session, tensor: Any, tangent: Any, level: Any = None) -> Tens
     if session.keep:
         point.out = made.data
     made.node = point
-    session.duals[point] = tangent
+    session.passes.duals[point] = tangent
     return made
 
 
 def _refuse_unrecorded(session: Session) -> None:
     """What is not recorded has no tangents, which would be told wrong."""
-    if session.duals is not None and not session.recording:
+    if session.passes.duals is not None and not session.recording:
         message = "tangents are those of recorded steps, and here nothing is recorded"
         raise run_error("bad-context", message, help="leave `no_grad` out inside a `dual_level`")
 
@@ -86,15 +87,15 @@ def unpack(session: Session, tensor: Any, level: Any = None) -> Named:
 
 
 def _tangent(session: Session, tensor: Tensor) -> Any:
-    if not session.duals or node_of(tensor) is None:
+    seeds = session.passes.duals
+    if not seeds or node_of(tensor) is None:
         return None
     node = node_of(tensor)
     assert node is not None
-    points = {point: like_of(tangent) for point, tangent in session.duals.items()}
+    points = {point: like_of(tangent) for point, tangent in seeds.items()}
     line = Linearized([tensor], points)
     if len(line.unused) == len(points):
         return None
-    seeds = session.duals
     recorded = session.recording and (
         any(node_of(dot) is not None for dot in seeds.values()) or lead_elsewhere([node], points)
     )

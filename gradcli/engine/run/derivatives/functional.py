@@ -21,6 +21,7 @@ from gradcli.engine.run.derivatives.transforms import (
     value_and_grad,
     values_in,
 )
+from gradcli.engine.run.session.evaluator import Evaluator
 from gradcli.engine.run.session.state import Session
 from gradcli.engine.values.carrier import like_of
 from gradcli.engine.values.data import np, shape_of
@@ -125,7 +126,7 @@ def _like(inputs: Any, found: tuple[Any, ...]) -> Any:
     return found if isinstance(inputs, tuple) else found[0]
 
 
-def _left(session: Session, found: Tree, create_graph: Any) -> Tree:
+def _left(session: Evaluator, found: Tree, create_graph: Any) -> Tree:
     """What the program gets."""
     return found if create_graph or session.transparent else mapped(constant, found)
 

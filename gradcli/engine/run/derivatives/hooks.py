@@ -7,6 +7,7 @@ from typing import Any
 
 from gradcli.engine.run.code.functions import called, wrong_function
 from gradcli.engine.run.code.naming import kind_of
+from gradcli.engine.run.session.evaluator import Evaluator
 from gradcli.engine.run.session.state import Session
 from gradcli.engine.tape.graph import ACCUMULATED, ARRIVING, LEAVING, Hook, Node, Site
 from gradcli.engine.tape.tensor import AccumulateGrad, Tensor, node_of
@@ -35,7 +36,7 @@ def _registered(node: Node, hook: Hook) -> Handle:
     return Handle((node, hook))
 
 
-def _call(session: Session, function: Any, args: Sequence[Any], by: str, recorded: bool) -> Any:
+def _call(session: Evaluator, function: Any, args: Sequence[Any], by: str, recorded: bool) -> Any:
     before, session.recording = session.recording, recorded
     try:
         return called(function, args, by)
@@ -51,7 +52,7 @@ def _callable(function: Any) -> None:
 # --- of tensors ------------------------------------------------------------------------------
 
 
-def register_hook(session: Session, site: Site | None, x: Tensor, function: Any) -> Handle:
+def register_hook(session: Evaluator, site: Site | None, x: Tensor, function: Any) -> Handle:
     """`x.register_hook(function)`: run it on the gradient by `x`, which it may replace."""
     node = node_of(x)
     if node is None or not node.visible:
@@ -67,7 +68,7 @@ def register_hook(session: Session, site: Site | None, x: Tensor, function: Any)
 
 
 def register_post_accumulate_grad_hook(
-    session: Session, site: Site | None, x: Tensor, function: Any
+    session: Evaluator, site: Site | None, x: Tensor, function: Any
 ) -> Handle:
     """`x.register_post_accumulate_grad_hook(function)`: run it on a leaf that has its `grad`."""
     node = node_of(x)
@@ -97,13 +98,13 @@ def register_multi_grad_hook(session: Session, tensors: Any, fn: Any, mode: str 
     def change(at: int) -> Hook:
         def note(g: Any, recorded: bool) -> Any:
             found = _shown(g)
-            if passing[0] is not session.ending:
-                passing[:] = session.ending, [None] * len(given)
+            if passing[0] is not session.passes.ending:
+                passing[:] = session.passes.ending, [None] * len(given)
                 if mode == "any":
                     _call(session, fn, [found], "register_multi_grad_hook", recorded)
                 else:
                     own = passing[1]
-                    session.ending.append(
+                    session.passes.ending.append(
                         lambda: _call(session, fn, [own], "register_multi_grad_hook", recorded)
                     )
             passing[1][at] = found
@@ -126,7 +127,7 @@ def _shown(g: Any) -> Any:
     return g if g is None or isinstance(g, Tensor) else Tensor(g)
 
 
-def _replacement(session: Session, function: Any, new: Any, given: Any, recorded: bool) -> Any:
+def _replacement(session: Evaluator, function: Any, new: Any, given: Any, recorded: bool) -> Any:
     """What a hook returned, which takes the place of the gradient that it was given, if it was
     given one.
     """
@@ -153,7 +154,7 @@ def _replacement(session: Session, function: Any, new: Any, given: Any, recorded
 # --- of nodes --------------------------------------------------------------------------------
 
 
-def register_prehook(session: Session, site: Site | None, node: Node, function: Any) -> Handle:
+def register_prehook(session: Evaluator, site: Site | None, node: Node, function: Any) -> Handle:
     """`grad_fn.register_prehook(function)`: run it on the gradients that come to a node."""
     _callable(function)
 
@@ -165,7 +166,7 @@ def register_prehook(session: Session, site: Site | None, node: Node, function: 
     return _registered(node, Hook(None, change, ARRIVING))
 
 
-def register_node_hook(session: Session, site: Site | None, node: Node, function: Any) -> Handle:
+def register_node_hook(session: Evaluator, site: Site | None, node: Node, function: Any) -> Handle:
     """`grad_fn.register_hook(function)`: run it on the gradients that a node gives, and on those
     that came to it.
     """
@@ -188,7 +189,7 @@ def register_node_hook(session: Session, site: Site | None, node: Node, function
 
 
 def _replaced(
-    session: Session, function: Any, new: Any, given: Sequence[Any], recorded: bool
+    session: Evaluator, function: Any, new: Any, given: Sequence[Any], recorded: bool
 ) -> list[Any]:
     """What a hook of a node returned: a gradient for each that it was given, None for none."""
     found = list(new) if isinstance(new, (list, tuple)) else [new]

@@ -83,11 +83,11 @@ class Traced:
         self.arguments = [arguments[i] for i in argnums]
         self.recording = session.recording
         session.recording = True
-        session.transforms += 1
+        session.passes.transforms += 1
         try:
             self.out = self._result(function, called(function, arguments, by, keywords))
         finally:
-            session.transforms -= 1
+            session.passes.transforms -= 1
             session.recording = self.recording
         made = (node_of(out) for out in values_in(self.out) if isinstance(out, Tensor))
         self.connected = self.recording and lead_elsewhere(

@@ -16,6 +16,7 @@ from gradcli.engine.run.execution.inputs import Given, Inputs
 from gradcli.engine.run.fast import call
 from gradcli.engine.run.fast.call import Function
 from gradcli.engine.run.language import operators
+from gradcli.engine.run.session.evaluator import Evaluator
 from gradcli.engine.run.session.state import Session
 from gradcli.engine.tape.graph import Node, Site
 from gradcli.engine.tape.tensor import truth
@@ -293,7 +294,7 @@ def _raised(value: Any) -> BaseException:
     return exceptions.raised(value)
 
 
-def _unpack(session: Session, value: Any, n: int) -> Any:
+def _unpack(session: Evaluator, value: Any, n: int) -> Any:
     found = session.iterate(value)
     if isinstance(found, Sized) and len(found) != n:
         raise refusals.wrong_count(len(found), n)
@@ -303,7 +304,7 @@ def _unpack(session: Session, value: Any, n: int) -> Any:
     return items
 
 
-def _spread(session: Session, value: Any, n: int, starred: int) -> list[Any]:
+def _spread(session: Evaluator, value: Any, n: int, starred: int) -> list[Any]:
     """The items for so many targets, of which one takes the list of those that are left."""
     items = session.items(value)
     left = len(items) - n + 1
@@ -315,14 +316,14 @@ def _spread(session: Session, value: Any, n: int, starred: int) -> list[Any]:
 def _enter(session: Session, mode: str) -> Any:
     before = session.recording
     if mode == "kept":
-        return before, session.duals, session.anomaly
+        return before, session.passes.duals, session.passes.anomaly
     session.recording = session.transparent or mode == "enable_grad"
     return before
 
 
 def _leave(session: Session, before: Any) -> None:
     if type(before) is tuple:
-        before, session.duals, session.anomaly = before
+        before, session.passes.duals, session.passes.anomaly = before
     session.recording = before
 
 
@@ -339,7 +340,7 @@ _PROVIDED: dict[str, Any] = {
     "@locals": locals,
     "@truth": truth,
     "@iterate": Session.iterate,
-    "@watch": Session.watch_computed,
+    "@watch": lambda session, *named: session.watched.watch_computed(session, *named),
     "@builtin": _builtin,
     "@callee": _callee,
     "@slice": slice,

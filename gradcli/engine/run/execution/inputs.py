@@ -116,7 +116,7 @@ class Inputs:
             value = self._param(i, value)
         if type(value) is int:
             self._count(i, given, value)
-        value = self.session.watch(i.name, value)
+        value = self.session.watched.watch(self.session, i.name, value)
         if isinstance(value, Tensor) and value.node is not None and value.node.site is None:
             value.node.site = Site(i.span, i.name)
         return value

@@ -15,7 +15,7 @@ from gradcli.engine.ops.binding import (
 )
 from gradcli.engine.ops.op import REQUIRED, Op
 from gradcli.engine.run.fast import scalars
-from gradcli.engine.run.session.state import Session
+from gradcli.engine.run.session.evaluator import Evaluator
 from gradcli.engine.tape.graph import Site, settle
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.fields import VIEWS
@@ -43,10 +43,10 @@ def bound(op: Op, arguments: Named, site: Site | None) -> Function:
         return lambda session, *values: free(session, **dict(zip(names, values, strict=True)))
     gather = _gathered(op, names)
     parameters = _parameters(op, arguments)
-    host = op.host.call
-    if host is not None:
+    if op.host.call is not None:
+        host = of_host(op)
 
-        def on_values(session: Session, *values: Any) -> Any:
+        def on_values(session: Evaluator, *values: Any) -> Any:
             return host(session, *gather(values), **parameters(values))
 
         return _placed(on_values, site) if op.host.by and site is not None else on_values
@@ -54,7 +54,7 @@ def bound(op: Op, arguments: Named, site: Site | None) -> Function:
     fixed = _fixed(op, arguments)
     if fixed is None:
 
-        def on_tensors(session: Session, *values: Any) -> Any:
+        def on_tensors(session: Evaluator, *values: Any) -> Any:
             return _done(op, session, gather(values), parameters(values), site)
 
         return on_tensors
@@ -62,7 +62,7 @@ def bound(op: Op, arguments: Named, site: Site | None) -> Function:
     if names == op.args:
         return partial(_at, with_these, site)
 
-    def gathered(session: Session, *values: Any) -> Any:
+    def gathered(session: Evaluator, *values: Any) -> Any:
         return with_these(session, site, *gather(values))
 
     return gathered
@@ -80,7 +80,7 @@ def twin(op: Op, arguments: Named, site: Site | None) -> Function:
     gather = _gathered(op, names)
     parameters = _parameters(op, arguments)
 
-    def update(session: Session, *values: Any) -> Any:
+    def update(session: Evaluator, *values: Any) -> Any:
         if type(values[first]) is not Tensor:
             return plain(session, *values)
         params = parameters(values)
@@ -167,7 +167,7 @@ def by_place(op: Op, site: Site | None) -> Function:
     return short(op, general, of_tensors)(site)
 
 
-def _at(general: Function, site: Site | None, session: Session, *args: Any) -> Any:
+def _at(general: Function, site: Site | None, session: Evaluator, *args: Any) -> Any:
     return general(session, site, *args)
 
 
@@ -180,7 +180,7 @@ def in_order(op: Op) -> Function:
         return _unbound(op)
     short: Function | None = None
 
-    def call(session: Session, site: Site | None, *args: Any) -> Any:
+    def call(session: Evaluator, site: Site | None, *args: Any) -> Any:
         nonlocal short
         if short is None:
             short = of_tensors(op)
@@ -198,7 +198,7 @@ def of_tensors(op: Op) -> Function:
 def _by_plan(op: Op, params: Mapping[str, Any]) -> Function:
     from gradcli.engine.run.fast.plans import by_plan
 
-    def general(session: Session, site: Site | None, *args: Any) -> Any:
+    def general(session: Evaluator, site: Site | None, *args: Any) -> Any:
         return _done(op, session, args, params, site)
 
     return by_plan(op, params, general, _part)
@@ -213,7 +213,7 @@ def _with(op: Op, params: Mapping[str, Any]) -> Function:
     """The op called likewise with these parameters."""
     planned: Function | None = None
 
-    def call(session: Session, site: Site | None, *args: Any) -> Any:
+    def call(session: Evaluator, site: Site | None, *args: Any) -> Any:
         nonlocal planned
         if not args or type(args[0]) is not Tensor:
             return _done(op, session, args, params, site)
@@ -230,7 +230,7 @@ def _part(op: Op, params: Mapping[str, Any]) -> Function:
 
 
 def done(
-    op: Op, session: Session, args: Sequence[Any], params: Mapping[str, Any], site: Site | None
+    op: Op, session: Evaluator, args: Sequence[Any], params: Mapping[str, Any], site: Site | None
 ) -> Any:
     """What the op makes of its arguments, with parameters as they come."""
     if args and type(args[0]) is Tensor:
@@ -256,16 +256,16 @@ def _has_short_way(op: Op) -> bool:
 
 def by_name(op: Op, site: Site | None) -> Function:
     """The op called with any arguments by place and name, which are bound at each call."""
-    host = op.host.call
-    if host is not None:
+    if op.host.call is not None:
+        host = of_host(op)
 
-        def on_values(session: Session, /, *args: Any, **keywords: Any) -> Any:
+        def on_values(session: Evaluator, /, *args: Any, **keywords: Any) -> Any:
             bound, params = bind_host(op, args, keywords)
             return host(session, *bound, **params)
 
         return on_values if site is None or not op.host.by else _placed(on_values, site)
 
-    def on_tensors(session: Session, /, *args: Any, **keywords: Any) -> Any:
+    def on_tensors(session: Evaluator, /, *args: Any, **keywords: Any) -> Any:
         bound, params = bind(op, args, keywords)
         return done(op, session, bound, params, site)
 
@@ -278,7 +278,7 @@ def twin_by_name(op: Op, site: Site | None) -> Function:
         return lambda session, /, *args, **keywords: _refuse_inplace(op)
     plain = by_name(op, site)
 
-    def update(session: Session, x: Any, /, *args: Any, **keywords: Any) -> Any:
+    def update(session: Evaluator, x: Any, /, *args: Any, **keywords: Any) -> Any:
         if type(x) is not Tensor:
             return plain(session, x, *args, **keywords)
         bound, params = bind(op, (x, *args), keywords)
@@ -292,7 +292,7 @@ def augmented(op: Op, plain: Function, site: Site | None) -> Function:
     operator, makes of it.
     """
 
-    def update(session: Session, x: Any, value: Any) -> Any:
+    def update(session: Evaluator, x: Any, value: Any) -> Any:
         if type(x) is not Tensor:
             return plain(session, x, value)
         return changed(op, session, x, [value], op.params, site)
@@ -300,7 +300,7 @@ def augmented(op: Op, plain: Function, site: Site | None) -> Function:
     return update
 
 
-def value(op: Op, session: Session) -> Callable[..., Any]:
+def value(op: Op, session: Evaluator) -> Callable[..., Any]:
     """The op as a value of the program."""
     free = by_name(op, None)
 
@@ -311,10 +311,19 @@ def value(op: Op, session: Session) -> Callable[..., Any]:
     return function
 
 
+def of_host(op: Op) -> Function:
+    """What a host does with the session, of which it may ask for one part."""
+    assert op.host.call is not None, f"`{op.name}` is no host"
+    call, part = op.host.call, op.host.part
+    if part is None:
+        return call
+    return lambda session, *args, **params: call(getattr(session, part), *args, **params)
+
+
 def _placed(host: Function, site: Site) -> Function:
     """A host that does its work by ops, whose nodes stand at the place of its call."""
 
-    def call(session: Session, /, *args: Any, **keywords: Any) -> Any:
+    def call(session: Evaluator, /, *args: Any, **keywords: Any) -> Any:
         out = host(session, *args, **keywords)
         for x in out if isinstance(out, tuple) else (out,):
             if isinstance(x, Tensor) and x.node is not None:
@@ -331,7 +340,7 @@ _GONE_THROUGH = (list, tuple, range, dict, set, Iterator, *VIEWS)
 
 
 def _done(
-    op: Op, session: Session, args: Sequence[Any], params: Mapping[str, Any], site: Site | None
+    op: Op, session: Evaluator, args: Sequence[Any], params: Mapping[str, Any], site: Site | None
 ) -> Any:
     if op.host.on_items is not None and isinstance(args[0], _GONE_THROUGH):
         found = op.host.on_items(session, args[0], params, session.as_one(op, site))
@@ -352,7 +361,7 @@ def _done(
 
 def changed(
     op: Op,
-    session: Session,
+    session: Evaluator,
     x: Tensor,
     rest: Sequence[Any],
     params: Mapping[str, Any],

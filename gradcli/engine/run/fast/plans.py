@@ -16,7 +16,7 @@ from gradcli.engine.ops.direct import one_call
 from gradcli.engine.ops.extent import FEW, check_result
 from gradcli.engine.ops.op import Op
 from gradcli.engine.ops.steps import Steps, function_of, ops_of, written
-from gradcli.engine.run.session.state import Session
+from gradcli.engine.run.session.evaluator import Evaluator
 from gradcli.engine.tape.graph import Site
 from gradcli.engine.tape.tensor import (
     Number,
@@ -131,7 +131,7 @@ class Parts:
         self._steps = steps
         self._constants = constants
 
-    def do(self, session: Session, site: Site | None, args: Sequence[Any]) -> Any:
+    def do(self, session: Evaluator, site: Site | None, args: Sequence[Any]) -> Any:
         """The result; only its own node has the variable that it goes to."""
         values = [*args]
         constants = self._constants
@@ -160,7 +160,7 @@ def by_plan(
     is_call = call_of_numpy is not None  # on what is contiguous, which needs no look at the result
     by_type = isinstance(call_of_numpy, np.ufunc)  # such a function treats all numbers alike
 
-    def call(session: Session, site: Site | None, *args: Any) -> Any:
+    def call(session: Evaluator, site: Site | None, *args: Any) -> Any:
         recording = session.recording
         if session.keep or not (recording or is_call):
             return general(session, site, *args)
@@ -268,7 +268,7 @@ def by_plan(
         return result
 
     def learn(
-        key: Any, edges: Sequence[Any], session: Session, site: Site | None, args: Sequence[Any]
+        key: Any, edges: Sequence[Any], session: Evaluator, site: Site | None, args: Sequence[Any]
     ) -> Any:
         """Do it the long way, and make a plan if that was done before."""
         result = general(session, site, *args)

@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any, TypeAlias
 
 from gradcli.engine.ops.op import Op
-from gradcli.engine.run.session.state import Session
+from gradcli.engine.run.session.evaluator import Evaluator
 from gradcli.engine.tape.graph import Site, Version
 from gradcli.engine.tape.tensor import Number, OpNode, Tensor, version_of
 from gradcli.engine.values.carrier import SCALAR
@@ -41,7 +41,7 @@ def unary(op: Op, general: Function, of_tensors: Callable[[Op], Function]) -> Ma
     arrays: Function | None = None
 
     def at(site: Site | None) -> Function:
-        def call(session: Session, x: Any) -> Any:
+        def call(session: Evaluator, x: Any) -> Any:
             nonlocal arrays
             kind = type(x)
             if kind in NUMBERS:
@@ -102,7 +102,7 @@ def binary(
     arrays: Function | None = None
 
     def at(site: Site | None) -> Function:
-        def call(session: Session, x: Any, y: Any) -> Any:
+        def call(session: Evaluator, x: Any, y: Any) -> Any:
             nonlocal arrays
             kind_x, other = type(x), type(y)
             kind = kind_x

@@ -11,6 +11,7 @@ from gradcli.engine.run.code.naming import kind_of
 from gradcli.engine.run.derivatives.own import Context, OwnFunction
 from gradcli.engine.run.language import members
 from gradcli.engine.run.session import classes
+from gradcli.engine.run.session.evaluator import Evaluator
 from gradcli.engine.run.session.state import Session
 from gradcli.engine.tape.graph import Site
 from gradcli.engine.tape.tensor import Tensor
@@ -32,7 +33,7 @@ def method(
     return members.call(session, site, receiver, name, args, keywords)
 
 
-def get(session: Session, value: Any, name: str) -> Any:
+def get(session: Evaluator, value: Any, name: str) -> Any:
     """The value of an attribute."""
     if isinstance(value, Context):
         return value.get(name)
@@ -43,7 +44,7 @@ def get(session: Session, value: Any, name: str) -> Any:
     return members.get(session, value, name)
 
 
-def put(session: Session, value: Any, name: str, new: Any) -> None:
+def put(session: Evaluator, value: Any, name: str, new: Any) -> None:
     """Give an attribute a value."""
     if isinstance(value, Context):
         value.fields[name] = new

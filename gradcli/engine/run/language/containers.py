@@ -7,7 +7,7 @@ from typing import Any
 
 from gradcli.engine.run.code.naming import kind_of
 from gradcli.engine.run.session import classes
-from gradcli.engine.run.session.state import Session
+from gradcli.engine.run.session.evaluator import Evaluator
 from gradcli.engine.tape.graph import Site
 from gradcli.engine.values.limits import check_items
 from gradcli.engine.values.objects import Object
@@ -70,7 +70,7 @@ def delete(value: dict[Any, Any], key: Any) -> None:
     del value[key]
 
 
-def pairs(session: Session, value: Any) -> dict[Any, Any]:
+def pairs(session: Evaluator, value: Any) -> dict[Any, Any]:
     """A dictionary of what `dict(value)` and `update` take: another, or pairs."""
     if isinstance(value, Mapping):
         return dict(value)
@@ -86,7 +86,7 @@ def pairs(session: Session, value: Any) -> dict[Any, Any]:
     return found
 
 
-def of_items(session: Session, value: Any) -> set[Any]:
+def of_items(session: Evaluator, value: Any) -> set[Any]:
     """The set of the items of a value."""
     return {hashed(item) for item in session.items(value)}
 
@@ -106,7 +106,7 @@ def _popped_pair(value: dict[Any, Any]) -> Any:
     return value.popitem()
 
 
-def _update(session: Session, value: dict[Any, Any], *others: Any, **named: Any) -> None:
+def _update(session: Evaluator, value: dict[Any, Any], *others: Any, **named: Any) -> None:
     for other in others:
         value.update(pairs(session, other))
     value.update(named)
@@ -128,7 +128,7 @@ def _each(name: str) -> Method:
     """A method of sets that takes any number of others, as what can be gone through."""
     plain = getattr(set, name)
 
-    def call(session: Session, site: Site | None, value: set[Any], *others: Any) -> Any:
+    def call(session: Evaluator, site: Site | None, value: set[Any], *others: Any) -> Any:
         return plain(value, *(of_items(session, other) for other in others))
 
     return call
@@ -188,7 +188,7 @@ def operated(sign: str, x: Any, y: Any) -> Any:
     raise run_error("wrong-type", f"`{sign}` does not take {kind_of(x)} and {kind_of(y)}")
 
 
-def updated(session: Session, sign: str, x: Any, y: Any) -> Any:
+def updated(session: Evaluator, sign: str, x: Any, y: Any) -> Any:
     """`x sign= y` of dictionaries and sets: the first is changed in place."""
     if type(x) is dict and sign == "|":
         x.update(pairs(session, y))

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gradcli.engine.run.language.members import DRAWS
-from gradcli.engine.run.session.state import Session
+from gradcli.engine.run.session.evaluator import Evaluator
 from gradcli.engine.tape.graph import Site
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.carrier import data_of
@@ -65,7 +65,7 @@ def _given(value: Any) -> Any:
 
 def _method(name: str) -> Callable[..., Any]:
     def method(
-        session: Session, site: Site | None, value: Generator, *args: Any, **named: Any
+        session: Evaluator, site: Site | None, value: Generator, *args: Any, **named: Any
     ) -> Any:
         return drawn(value.rng, name, args, named)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradcli.engine.run.session.state import Session
+from gradcli.engine.run.session.evaluator import Evaluator
 
 
 class Hint:
@@ -12,7 +12,7 @@ class Hint:
 
     said = "a type"
 
-    def at(self, session: Session, index: Any) -> Hint:
+    def at(self, session: Evaluator, index: Any) -> Hint:
         """`Optional[float]`."""
         return self
 

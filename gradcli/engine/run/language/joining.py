@@ -8,7 +8,7 @@ from typing import Any
 
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.run.code.naming import kind_of
-from gradcli.engine.run.session.state import Session
+from gradcli.engine.run.session.evaluator import Evaluator
 from gradcli.engine.tape.tensor import Tensor
 from gradcli.engine.values.carrier import data_of
 from gradcli.engine.values.data import NUMBERS, np, plain, shape_of
@@ -28,7 +28,7 @@ class Joiner:
     def __repr__(self) -> str:
         return "np.c_" if self.columns else "np.r_"
 
-    def at(self, session: Session, index: Any) -> Any:
+    def at(self, session: Evaluator, index: Any) -> Any:
         """The array of all parts."""
         parts = [_part(session, part) for part in (index if isinstance(index, tuple) else (index,))]
         if not self.columns:
@@ -36,7 +36,7 @@ class Joiner:
         return session.do(ops.cat, [_column(session, part) for part in parts], {"dim": -1})
 
 
-def _part(session: Session, part: Any) -> Any:
+def _part(session: Evaluator, part: Any) -> Any:
     if type(part) is slice:
         return _range(part)
     found = session.tensor(list(part) if isinstance(part, tuple) else part)
@@ -56,14 +56,14 @@ def _range(part: slice) -> Tensor:
     return Tensor(plain(np.arange(start, stop, step)))
 
 
-def _rows(session: Session, parts: Sequence[Any]) -> list[Any]:
+def _rows(session: Evaluator, parts: Sequence[Any]) -> list[Any]:
     return [
         part if shape_of(part) else session.do(ops.reshape, [part], {"shape": (1,)})
         for part in parts
     ]
 
 
-def _column(session: Session, part: Any) -> Any:
+def _column(session: Evaluator, part: Any) -> Any:
     """A row as a column, a number as one of one element."""
     if len(shape_of(part)) > 1:
         return part

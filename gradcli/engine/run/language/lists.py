@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from gradcli.engine.run.session.evaluator import Evaluator
 from gradcli.engine.run.session.state import Session
 from gradcli.engine.tape.graph import Site
 from gradcli.engine.tape.tensor import Number, Tensor
@@ -36,17 +37,17 @@ def joined(session: Session, x: Any, y: Any, site: Site | None) -> list[Any] | N
     if type(x) is not list or type(y) is not list:
         return None
     if _of_numbers(x) and _of_numbers(y):
-        session.warn("list-arithmetic", *ADDED, site)
+        session.output.warn("list-arithmetic", *ADDED, site)
         return None
     return _together(x, y)
 
 
-def joined_as_written(session: Session, x: Any, y: Any, site: Site | None) -> list[Any] | None:
+def joined_as_written(session: Evaluator, x: Any, y: Any, site: Site | None) -> list[Any] | None:
     """`x + y`, of which one is written as a list."""
     return _together(x, y) if type(x) is list and type(y) is list else None
 
 
-def extended(session: Session, x: Any, y: Any, site: Site | None) -> list[Any] | None:
+def extended(session: Evaluator, x: Any, y: Any, site: Site | None) -> list[Any] | None:
     """`x += y`, of which one is a list: it is changed in place."""
     if type(x) is not list or isinstance(y, Tensor) or type(y) in NUMBERS:
         return None
@@ -62,7 +63,7 @@ def repeated(session: Session, x: Any, y: Any, site: Site | None) -> list[Any] |
     if type(count) is not int and type(count) is not bool:
         return None
     if _of_numbers(items):
-        session.warn("list-arithmetic", *MULTIPLIED, site)
+        session.output.warn("list-arithmetic", *MULTIPLIED, site)
         return None
     return _times(items, count)
 
@@ -74,7 +75,7 @@ def repeated_as_written(session: Session, x: Any, y: Any, site: Site | None) -> 
         return _times(items, count)
     number = count.data if isinstance(count, Number) else count
     if type(number) is float and number.is_integer():  # which may be meant for a count
-        session.warn("list-arithmetic", *SCALED, site)
+        session.output.warn("list-arithmetic", *SCALED, site)
     return None
 
 

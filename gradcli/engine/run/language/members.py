@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from types import GeneratorType
 from typing import Any
 
@@ -16,8 +16,9 @@ from gradcli.engine.run.derivatives.hooks import Handle
 from gradcli.engine.run.derivatives.own import OWN_NAMES
 from gradcli.engine.run.fast.call import by_name, done
 from gradcli.engine.run.session import tensor_methods
+from gradcli.engine.run.session.evaluator import Evaluator, as_numbers
 from gradcli.engine.run.session.saved_tensors import NAMES, PREFIX, saved
-from gradcli.engine.run.session.state import Session, as_numbers
+from gradcli.engine.run.session.state import Session
 from gradcli.engine.run.session.text import repr_text
 from gradcli.engine.tape.graph import Node, Site, seen
 from gradcli.engine.tape.tensor import (
@@ -45,7 +46,7 @@ _Table = tuple[dict[str, Member], dict[str, Member]]
 _END = 2**63 - 1
 
 
-def get(session: Session, value: Any, name: str) -> Any:
+def get(session: Evaluator, value: Any, name: str) -> Any:
     """`value.name`."""
     if isinstance(value, Fields) and name in value.names:
         return value[value.names.index(name)]
@@ -59,7 +60,7 @@ def get(session: Session, value: Any, name: str) -> Any:
     raise _unknown(value, name)
 
 
-def put(session: Session, value: Any, name: str, new: Any) -> None:
+def put(session: Evaluator, value: Any, name: str, new: Any) -> None:
     """`value.name = new`."""
     if type(value) is Tensor and name in _SETTERS:
         _SETTERS[name](session, value, new)
@@ -202,11 +203,11 @@ def _unknown(value: Any, name: str) -> RunError:
 # --- tensors -------------------------------------------------------------------------------
 
 
-def _gradient(session: Session, x: Tensor) -> Any:
+def _gradient(session: Evaluator, x: Tensor) -> Any:
     return x.grad
 
 
-def _detach(session: Session, site: Site | None, x: Tensor) -> Tensor:
+def _detach(session: Evaluator, site: Site | None, x: Tensor) -> Tensor:
     made = Tensor(array_of(x))
     made.version = shared(x)
     return made
@@ -229,11 +230,11 @@ def _detach_(session: Session, site: Site | None, x: Tensor) -> Tensor:
     return x
 
 
-def _data(session: Session, x: Tensor) -> Tensor:
+def _data(session: Evaluator, x: Tensor) -> Tensor:
     return x if session.transparent else _detach(session, None, x)
 
 
-def _item(session: Session, site: Site | None, x: Tensor) -> Any:
+def _item(session: Evaluator, site: Site | None, x: Tensor) -> Any:
     if type(x.data) not in NUMBERS and x.data.size != 1:
         raise run_error(
             "shape-mismatch",
@@ -246,7 +247,7 @@ def _item(session: Session, site: Site | None, x: Tensor) -> Any:
     return found
 
 
-def _tolist(session: Session, site: Site | None, x: Tensor) -> Any:
+def _tolist(session: Evaluator, site: Site | None, x: Tensor) -> Any:
     if session.transparent and node_of(x) is not None:
         return as_numbers(x)
     if type(x.data) in NUMBERS:
@@ -258,7 +259,7 @@ def _tolist(session: Session, site: Site | None, x: Tensor) -> Any:
 _IN_LIST = 32  # bytes of a number in a list
 
 
-def _set_grad(session: Session, x: Tensor, value: Any) -> None:
+def _set_grad(session: Evaluator, x: Tensor, value: Any) -> None:
     if value is not None and (not isinstance(value, Tensor) or value.shape != x.shape):
         raise run_error(
             "shape-mismatch",
@@ -273,7 +274,7 @@ def _set_grad(session: Session, x: Tensor, value: Any) -> None:
     x.grad = value
 
 
-def _set_data(session: Session, x: Tensor, value: Any) -> None:
+def _set_data(session: Evaluator, x: Tensor, value: Any) -> None:
     value = session.tensor(value)
     if not isinstance(value, Tensor):
         raise run_error("wrong-type", f"`data` must be a tensor, got {kind_of(value)}")
@@ -283,11 +284,11 @@ def _set_data(session: Session, x: Tensor, value: Any) -> None:
     x.version = shared(value)
 
 
-def _cast(session: Session, x: Tensor, dtype: str) -> Any:
+def _cast(session: Evaluator, x: Tensor, dtype: str) -> Any:
     return x if x.dtype == dtype else session.do(ops.cast, [x], {"dtype": dtype})
 
 
-def _type(session: Session, site: Site | None, x: Tensor, dtype: Any = None) -> Any:
+def _type(session: Evaluator, site: Site | None, x: Tensor, dtype: Any = None) -> Any:
     if dtype is None:
         return f"torch.{_TENSOR_TYPES[x.dtype]}"
     return _cast(session, x, dtype_name(dtype) or x.dtype)
@@ -300,11 +301,11 @@ def _refuse_gpu(device: str) -> None:
         raise run_error("bad-argument", f'the only device is "cpu", not "{device}"', help=help)
 
 
-def _cuda(session: Session, site: Site | None, x: Tensor, *args: Any, **named: Any) -> Any:
+def _cuda(session: Evaluator, site: Site | None, x: Tensor, *args: Any, **named: Any) -> Any:
     _refuse_gpu("cuda")
 
 
-def _to(session: Session, site: Site | None, x: Tensor, *args: Any, **named: Any) -> Any:
+def _to(session: Evaluator, site: Site | None, x: Tensor, *args: Any, **named: Any) -> Any:
     """`x.to(dtype)` and `x.to(device)`: there is one device."""
     for wanted in (*args, named.get("dtype"), named.get("device")):
         if type(wanted) is str:
@@ -327,11 +328,11 @@ _TENSOR_TYPES = {
 }
 
 
-def _zero_(session: Session, site: Site | None, x: Tensor) -> Tensor:
+def _zero_(session: Evaluator, site: Site | None, x: Tensor) -> Tensor:
     return apply_inplace(ops.fill, x, [0], {}, site, recording=session.recording)
 
 
-def _fill_(session: Session, site: Site | None, x: Tensor, value: Any) -> Tensor:
+def _fill_(session: Evaluator, site: Site | None, x: Tensor, value: Any) -> Tensor:
     args = [session.tensor(value, site)]
     return apply_inplace(ops.fill, x, args, {}, site, recording=session.recording)
 
@@ -343,7 +344,7 @@ def _drawn(draw: str, *defaults: float) -> Member:
         first = [number(value, draw) for value in given[: len(defaults)]]
         params = [*first, *defaults[len(first) :]]
         try:
-            found = getattr(session.rng, draw)(*params, x.shape)
+            found = getattr(session.random.generator, draw)(*params, x.shape)
         except ValueError as error:
             raise run_error("bad-argument", f"`{draw}_` cannot draw: {error}") from None
         made = Tensor(converted(plain(np.asarray(found)), x.dtype))
@@ -352,7 +353,7 @@ def _drawn(draw: str, *defaults: float) -> Member:
     return method
 
 
-def _out(session: Session, site: Site | None, x: Tensor, value: Any) -> Tensor:
+def _out(session: Evaluator, site: Site | None, x: Tensor, value: Any) -> Tensor:
     """What an operation gives, put into the tensor `x` by `out=x`."""
     value = session.tensor(value)
     if session.recording and any(isinstance(v, Tensor) and v.requires_grad for v in (x, value)):
@@ -370,11 +371,11 @@ def _out(session: Session, site: Site | None, x: Tensor, value: Any) -> Tensor:
     return _fill_(session, site, x, value)
 
 
-def _zero_grad(session: Session, site: Site | None, x: Tensor) -> None:
+def _zero_grad(session: Evaluator, site: Site | None, x: Tensor) -> None:
     x.grad = None
 
 
-def _size(session: Session, site: Site | None, x: Tensor, dim: Any = None) -> Any:
+def _size(session: Evaluator, site: Site | None, x: Tensor, dim: Any = None) -> Any:
     if dim is None:
         return Size(x.shape)
     at = whole(dim, "dim")
@@ -383,22 +384,22 @@ def _size(session: Session, site: Site | None, x: Tensor, dim: Any = None) -> An
     return x.shape[at]
 
 
-def _dtype(session: Session, x: Tensor) -> Any:
+def _dtype(session: Evaluator, x: Tensor) -> Any:
     return DTYPES[x.dtype]
 
 
-def _transposed(session: Session, x: Tensor) -> Any:
+def _transposed(session: Evaluator, x: Tensor) -> Any:
     dims = tuple(reversed(range(x.ndim)))
     return done(ops.permute, session, [x], {"dims": dims}, None)
 
 
-def _places(session: Session, x: Tensor) -> Any:
+def _places(session: Evaluator, x: Tensor) -> Any:
     from gradcli.engine.run.language.updates import Places
 
     return Places(x)
 
 
-def _matrix_transposed(session: Session, x: Tensor) -> Any:
+def _matrix_transposed(session: Evaluator, x: Tensor) -> Any:
     if x.ndim < 2:
         raise run_error("shape-mismatch", f"`mT` needs at least 2 dims, got shape {list(x.shape)}")
     return session.do(ops.transpose, [x], {"dim0": -2, "dim1": -1})
@@ -474,11 +475,11 @@ def _node(x: Tensor) -> Node:
 # --- graph nodes, handles and lists ---------------------------------------------------------
 
 
-def _next_functions(session: Session, node: Node) -> Any:
+def _next_functions(session: Evaluator, node: Node) -> Any:
     return tuple((seen(under), index) for under, index in node.shown)
 
 
-def _variable(session: Session, node: Node) -> Any:
+def _variable(session: Evaluator, node: Node) -> Any:
     if isinstance(node, AccumulateGrad):
         if node.variable is None:
             raise run_error("no-leaf", "nothing holds this leaf any more")
@@ -508,13 +509,13 @@ def _of_text() -> _Table:
     from gradcli.engine.run.language.strings import METHODS, filled
     from gradcli.engine.run.session import classes
 
-    def reached(session: Session, value: Any, name: str) -> Any:
+    def reached(session: Evaluator, value: Any, name: str) -> Any:
         if isinstance(value, (Object, type)):
             return classes.get(value, name)
         return get(session, value, name)
 
     def form(session: Session, site: Site | None, value: str, *args: Any, **named: Any) -> str:
-        return filled(session, value, args, named, reached)
+        return filled(session, value, args, named, partial(reached, session))
 
     return {}, {**METHODS, "format": form}
 
@@ -553,13 +554,13 @@ _SLICE: dict[str, Member] = {
 }
 
 
-def _same(session: Session, a: Any, b: Any) -> bool:
+def _same(session: Evaluator, a: Any, b: Any) -> bool:
     from gradcli.engine.run.language.operators import equality
 
     return truth(equality(session, a, b))
 
 
-def _position(session: Session, items: Any, item: Any) -> int:
+def _position(session: Evaluator, items: Any, item: Any) -> int:
     """Where the first item stands that is equal to one."""
     for at, other in enumerate(items):
         if _same(session, other, item):
@@ -568,25 +569,30 @@ def _position(session: Session, items: Any, item: Any) -> int:
 
 
 def _index(
-    session: Session, site: Site | None, items: Any, item: Any, start: int = 0, stop: int = _END
+    session: Evaluator, site: Site | None, items: Any, item: Any, start: int = 0, stop: int = _END
 ) -> int:
     first = slice(start, stop).indices(len(items))[0]
     return first + _position(session, items[start:stop], item)
 
 
-def _remove(session: Session, site: Site | None, items: list[Any], item: Any) -> None:
+def _remove(session: Evaluator, site: Site | None, items: list[Any], item: Any) -> None:
     del items[_position(session, items, item)]
 
 
 def _sort(
-    session: Session, site: Site | None, items: list[Any], *, key: Any = None, reverse: Any = False
+    session: Evaluator,
+    site: Site | None,
+    items: list[Any],
+    *,
+    key: Any = None,
+    reverse: Any = False,
 ) -> None:
     from gradcli.engine.run.language.ordering import ordered
 
     items[:] = ordered(session, items, key, reverse)
 
 
-def _pop(session: Session, site: Site | None, items: list[Any], index: int = -1) -> Any:
+def _pop(session: Evaluator, site: Site | None, items: list[Any], index: int = -1) -> Any:
     try:
         return items.pop(index)
     except IndexError:

@@ -13,7 +13,7 @@ from gradcli.engine.ops.catalog import ops
 from gradcli.engine.run.code.naming import kind_of
 from gradcli.engine.run.fast import scalars
 from gradcli.engine.run.fast.call import Function, augmented, by_place, done, in_order, of_tensors
-from gradcli.engine.run.session.state import Session
+from gradcli.engine.run.session.evaluator import Evaluator
 from gradcli.engine.tape.graph import Site
 from gradcli.engine.tape.tensor import Number, Tensor, truth
 from gradcli.engine.values import memory
@@ -87,7 +87,7 @@ def _of_objects(sign: str, site: Site | None) -> Function:
     """The same in a program whose classes say themselves what it does."""
     plain, op = update(sign, site), ops[OPS[sign, 2]]
 
-    def changed(session: Session, x: Any, y: Any) -> Any:
+    def changed(session: Evaluator, x: Any, y: Any) -> Any:
         return objects().updated(op, x, y) if isinstance(x, Object) else plain(session, x, y)
 
     return changed
@@ -114,7 +114,7 @@ def _plus(on_lists: str) -> scalars.Maker:
     """
     plain = in_order(ops.add)
 
-    def add(session: Session, site: Site | None, x: Any, y: Any) -> Any:
+    def add(session: Evaluator, site: Site | None, x: Any, y: Any) -> Any:
         kind, other = type(x), type(y)
         if kind is list or other is list:
             found = getattr(_lists(), on_lists)(session, x, y, site)
@@ -132,7 +132,7 @@ def _times(on_lists: str) -> scalars.Maker:
     """`*`, which does what that function does on lists, and multiplies anything else."""
     plain = in_order(ops.mul)
 
-    def multiply(session: Session, site: Site | None, x: Any, y: Any) -> Any:
+    def multiply(session: Evaluator, site: Site | None, x: Any, y: Any) -> Any:
         if type(x) is list or type(y) is list:
             found = getattr(_lists(), on_lists)(session, x, y, site)
             if found is not None:
@@ -154,7 +154,7 @@ def _beside(sign: str) -> scalars.Maker:
     op = ops[OPS[sign, 2]]
     plain = in_order(op)
 
-    def operate(session: Session, site: Site | None, x: Any, y: Any) -> Any:
+    def operate(session: Evaluator, site: Site | None, x: Any, y: Any) -> Any:
         if type(x) in _PYTHONS or type(y) in _PYTHONS:
             return _among_pythons(session, sign, x, y)
         return plain(session, site, x, y)
@@ -170,7 +170,7 @@ def _set_updated(sign: str, site: Site | None) -> Function:
     """`x -= y` and its like: a set or dictionary is changed in place."""
     plain = _of_python(sign, site)
 
-    def update(session: Session, x: Any, y: Any) -> Any:
+    def update(session: Evaluator, x: Any, y: Any) -> Any:
         if type(x) is set or type(x) is dict:
             from gradcli.engine.run.language.containers import updated
 
@@ -180,7 +180,7 @@ def _set_updated(sign: str, site: Site | None) -> Function:
     return update
 
 
-def _among_pythons(session: Session, sign: str, x: Any, y: Any) -> Any:
+def _among_pythons(session: Evaluator, sign: str, x: Any, y: Any) -> Any:
     """An operator on strings, tuples, dictionaries and sets."""
     if sign == "%" and type(x) is str:
         from gradcli.engine.run.language.percent import formatted
@@ -194,7 +194,7 @@ def _among_pythons(session: Session, sign: str, x: Any, y: Any) -> Any:
     return operated(sign, x, y)
 
 
-def less(session: Session, x: Any, y: Any) -> bool:
+def less(session: Evaluator, x: Any, y: Any) -> bool:
     """Whether `x < y`, as Python puts values into order: strings, tuples and lists item by item."""
     if (type(x) in NUMBERS and type(y) in NUMBERS) or (type(x) is str and type(y) is str):
         return bool(x < y)
@@ -224,7 +224,7 @@ def _over(site: Site | None) -> Function:
 def _division() -> scalars.Maker:
     """A number over a tensor is, as in PyTorch, the tensor's reciprocal times the number."""
 
-    def reflected(session: Session, site: Site | None, x: Any, y: Any) -> Any:
+    def reflected(session: Evaluator, site: Site | None, x: Any, y: Any) -> Any:
         return session.do(ops.mul, [session.do(ops.reciprocal, [y], {}, site), x], {}, site)
 
     return scalars.binary(ops.div, in_order(ops.div), of_tensors, reflected)
@@ -259,7 +259,7 @@ _UPDATES: dict[str, Callable[[Site | None], Function]] = {
 """Those that change a list in place, as in `x += y`."""
 
 
-def negation(session: Session, value: Any) -> bool:
+def negation(session: Evaluator, value: Any) -> bool:
     """`not value`."""
     return not truth(value)
 
@@ -272,7 +272,7 @@ def identity(left: Any, right: Any) -> bool:
     return left is right or _one_dtype(left, right)
 
 
-def membership(session: Session, value: Any, container: Any) -> bool:
+def membership(session: Evaluator, value: Any, container: Any) -> bool:
     """`value in container`."""
     if isinstance(container, Object) and objects().has(container, "__contains__"):
         return truth(objects().called(container, "__contains__", (value,), {}))
@@ -293,7 +293,7 @@ def membership(session: Session, value: Any, container: Any) -> bool:
     return False
 
 
-def equality(session: Session, left: Any, right: Any, site: Site | None = None) -> Any:
+def equality(session: Evaluator, left: Any, right: Any, site: Site | None = None) -> Any:
     """`left == right`: element by element where a tensor takes part, else one bool."""
     if type(left) in NUMBERS and type(right) in NUMBERS:
         return left == right
@@ -329,7 +329,7 @@ def _one_dtype(left: Any, right: Any) -> bool:
     return is_same(left, right)
 
 
-def inequality(session: Session, left: Any, right: Any, site: Site | None = None) -> Any:
+def inequality(session: Evaluator, left: Any, right: Any, site: Site | None = None) -> Any:
     """`left != right`."""
     if type(left) in NUMBERS and type(right) in NUMBERS:
         return left != right
@@ -404,7 +404,7 @@ def _out_of_range(index: int | slice, value: Any) -> RunError:
     return run_error("index-out-of-range", message)
 
 
-def item(session: Session, value: Any, index: Any, site: Site | None) -> Any:
+def item(session: Evaluator, value: Any, index: Any, site: Site | None) -> Any:
     """`value[index]`."""
     if type(value) is Tensor:
         return done(ops.getitem, session, [value], {"index": _place(index)}, site)
@@ -436,7 +436,7 @@ def item(session: Session, value: Any, index: Any, site: Site | None) -> Any:
     raise run_error("wrong-type", f"{kind_of(value)} has no items")
 
 
-def _drawn(session: Session, value: Any, index: Any) -> Any:
+def _drawn(session: Evaluator, value: Any, index: Any) -> Any:
     """`axes[0, 1]` of what programs plot on."""
     try:
         return value.at(session, index)
@@ -444,7 +444,7 @@ def _drawn(session: Session, value: Any, index: Any) -> Any:
         raise run_error("index-out-of-range", f"{kind_of(value)}: {error}") from None
 
 
-def set_item(session: Session, receiver: Any, index: Any, value: Any, site: Site | None) -> None:
+def set_item(session: Evaluator, receiver: Any, index: Any, value: Any, site: Site | None) -> None:
     """`receiver[index] = value`, in place."""
     if type(receiver) is dict:
         from gradcli.engine.run.language import containers
@@ -481,7 +481,7 @@ def set_item(session: Session, receiver: Any, index: Any, value: Any, site: Site
     )
 
 
-def _set_part(session: Session, receiver: list[Any], where: slice, value: Any) -> None:
+def _set_part(session: Evaluator, receiver: list[Any], where: slice, value: Any) -> None:
     """A slice of a list replaced by the items of a value."""
     items = session.items(value)
     check_items(len(receiver) + len(items))

@@ -7,7 +7,7 @@ from typing import Any
 
 from gradcli.engine.run.code.functions import called
 from gradcli.engine.run.language.operators import less
-from gradcli.engine.run.session.state import Session
+from gradcli.engine.run.session.evaluator import Evaluator
 from gradcli.engine.tape.tensor import truth
 from gradcli.engine.values.data import NUMBERS
 
@@ -17,7 +17,7 @@ class _Place:
 
     __slots__ = ("session", "value")
 
-    def __init__(self, session: Session, value: Any) -> None:
+    def __init__(self, session: Evaluator, value: Any) -> None:
         self.session = session
         self.value = value
 
@@ -25,7 +25,7 @@ class _Place:
         return less(self.session, self.value, other.value)
 
 
-def ordered(session: Session, items: Iterable[Any], key: Any, reverse: Any) -> list[Any]:
+def ordered(session: Evaluator, items: Iterable[Any], key: Any, reverse: Any) -> list[Any]:
     """The items in order: of what `key` gives for each, if there is one."""
     items = list(items)
     keys = items if key is None else [called(key, [item], "sorted") for item in items]
@@ -36,7 +36,7 @@ def ordered(session: Session, items: Iterable[Any], key: Any, reverse: Any) -> l
     return [items[i] for i in order]
 
 
-def extreme(session: Session, items: Iterable[Any], key: Any, largest: bool) -> Any:
+def extreme(session: Evaluator, items: Iterable[Any], key: Any, largest: bool) -> Any:
     """The first of the items that none is less than, or that is less than none. There is one."""
     first, *others = items
     best, by = first, first if key is None else called(key, [first], "max" if largest else "min")

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from gradcli.engine.run.code.naming import kind_of
+from gradcli.engine.run.session.evaluator import Evaluator
 from gradcli.engine.run.session.state import Session
 from gradcli.engine.tape.graph import Site
 from gradcli.engine.tape.tensor import Tensor
@@ -80,9 +81,9 @@ class Canvas:
 
     def at(self, session: Session, index: Any) -> Any:
         """`canvas[index]`, as of the colours that a scale gives."""
-        if session.plots is None:
+        if session.output.plots is None:
             return Canvas()
-        return _value(session.plots.at(self.drawn, _given(index)))
+        return _value(session.output.plots.at(self.drawn, _given(index)))
 
 
 class Grid(tuple[Any, ...]):
@@ -92,7 +93,7 @@ class Grid(tuple[Any, ...]):
     said = "a grid of axes"
     _members: tuple[dict[str, Any], dict[str, Any]]
 
-    def at(self, session: Session, index: Any) -> Any:
+    def at(self, session: Evaluator, index: Any) -> Any:
         """`axes[0, 1]`."""
         first, *rest = index
         if type(first) is slice:
@@ -110,27 +111,27 @@ class Grid(tuple[Any, ...]):
 
 def _call(name: str) -> Callable[..., Any]:
     def call(session: Session, site: Site | None, canvas: Canvas, *args: Any, **named: Any) -> Any:
-        if session.plots is None:
+        if session.output.plots is None:
             help = "`--plots DIR` draws them into files; the numbers are printed"
-            session.warn("plots-left-out", "plots are left out", help, site)
+            session.output.warn("plots-left-out", "plots are left out", help, site)
             return _left_out(name, args, named)
         given = [*map(_given, args)], {key: _given(value) for key, value in named.items()}
-        return _value(session.plots.call(canvas.drawn, name, *given))
+        return _value(session.output.plots.call(canvas.drawn, name, *given))
 
     return call
 
 
 def _get(name: str) -> Callable[..., Any]:
     def get(session: Session, canvas: Canvas) -> Any:
-        if session.plots is None:
+        if session.output.plots is None:
             return Canvas()
-        return _value(session.plots.get(canvas.drawn, name))
+        return _value(session.output.plots.get(canvas.drawn, name))
 
     return get
 
 
 def _settings(session: Session, canvas: Canvas) -> dict[Any, Any]:
-    return {} if session.plots is None else session.plots.settings
+    return {} if session.output.plots is None else session.output.plots.settings
 
 
 # where somebody draws ---------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from typing import Any
 
 from gradcli.engine.run.code.naming import kind_of
 from gradcli.engine.run.language.operators import item
-from gradcli.engine.run.session.state import Session
+from gradcli.engine.run.session.evaluator import Evaluator
 from gradcli.engine.run.session.text import format_value
 from gradcli.engine.tape.graph import Site
 from gradcli.engine.values.carrier import data_of
@@ -38,7 +38,7 @@ def _argument(value: Any) -> Any:
 def _method(name: str) -> Callable[..., Any]:
     plain = getattr(str, name)
 
-    def call(session: Session, site: Site | None, value: str, *args: Any, **named: Any) -> Any:
+    def call(session: Evaluator, site: Site | None, value: str, *args: Any, **named: Any) -> Any:
         given = [_argument(a) for a in args]
         keywords = {key: _argument(a) for key, a in named.items()}
         if name in _FILLING and given and type(given[0]) is int:
@@ -51,7 +51,7 @@ def _method(name: str) -> Callable[..., Any]:
     return call
 
 
-def _join(session: Session, site: Site | None, value: str, items: Any) -> str:
+def _join(session: Evaluator, site: Site | None, value: str, items: Any) -> str:
     parts = session.items(items)
     for part in parts:
         if type(part) is not str:
@@ -64,7 +64,7 @@ def _join(session: Session, site: Site | None, value: str, items: Any) -> str:
 
 
 def _replace(
-    session: Session, site: Site | None, value: str, old: Any, new: Any, count: Any = -1
+    session: Evaluator, site: Site | None, value: str, old: Any, new: Any, count: Any = -1
 ) -> str:
     before, after, most = _argument(old), _argument(new), _argument(count)
     if type(before) is str and type(after) is str:
@@ -86,11 +86,11 @@ _STEP = r"\.([^.\[]+)|\[([^\]]+)\]"
 
 
 def filled(
-    session: Session,
+    session: Evaluator,
     template: str,
     args: Sequence[Any],
     named: Mapping[str, Any],
-    attribute: Callable[[Session, Any, str], Any],
+    attribute: Callable[[Any, str], Any],
 ) -> str:
     """`template.format(*args, **named)`, where `attribute` gives what stands behind a point."""
     return _Filling(session, args, named, attribute).text(template, 2)
@@ -101,10 +101,10 @@ class _Filling:
 
     def __init__(
         self,
-        session: Session,
+        session: Evaluator,
         args: Sequence[Any],
         named: Mapping[str, Any],
-        attribute: Callable[[Session, Any, str], Any],
+        attribute: Callable[[Any, str], Any],
     ) -> None:
         self._session = session
         self._attribute = attribute
@@ -141,7 +141,7 @@ class _Filling:
         value = self._first(found[1])
         for attribute, index in re.findall(_STEP, found[2]):
             if attribute:
-                value = self._attribute(self._session, value, attribute)
+                value = self._attribute(value, attribute)
             else:
                 key = int(index) if index.isdecimal() else index
                 value = item(self._session, value, key, None)

@@ -8,7 +8,7 @@ from typing import Any
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.run.code.functions import called
 from gradcli.engine.run.language import operators
-from gradcli.engine.run.session.state import Session
+from gradcli.engine.run.session.evaluator import Evaluator
 from gradcli.engine.tape.graph import Site
 from gradcli.engine.tape.tensor import Tensor
 
@@ -24,29 +24,29 @@ class Places:
         self.index = index
         self.chosen = chosen
 
-    def at(self, session: Session, index: Any) -> Places:
+    def at(self, session: Evaluator, index: Any) -> Places:
         """`x.at[index]`."""
         return Places(self.of, index, chosen=True)
 
     def __repr__(self) -> str:
         return "<places>"
 
-    def changed(self, session: Session, site: Site | None, value: Any) -> Any:
+    def changed(self, session: Evaluator, site: Site | None, value: Any) -> Any:
         """A copy of the tensor with a value in these places."""
         made = session.do(ops.clone, [self.of], {}, site)
         operators.set_item(session, made, self.index, value, site)
         return made
 
-    def shown(self, session: Session, site: Site | None) -> Any:
+    def shown(self, session: Evaluator, site: Site | None) -> Any:
         """What is there."""
         return operators.item(session, self.of, self.index, site)
 
 
-def _set(session: Session, site: Site | None, places: Places, value: Any, **options: Any) -> Any:
+def _set(session: Evaluator, site: Site | None, places: Places, value: Any, **options: Any) -> Any:
     return places.changed(session, site, value)
 
 
-def _add(session: Session, site: Site | None, places: Places, value: Any, **options: Any) -> Any:
+def _add(session: Evaluator, site: Site | None, places: Places, value: Any, **options: Any) -> Any:
     """Adds as often as a place is named."""
     index = places.index if isinstance(places.index, tuple) else (places.index,)
     if all(isinstance(i, Tensor) and i.dtype != "bool" for i in index):
@@ -57,18 +57,18 @@ def _add(session: Session, site: Site | None, places: Places, value: Any, **opti
 
 
 def _by(name: str) -> Callable[..., Any]:
-    def method(session: Session, site: Site | None, places: Places, value: Any, **o: Any) -> Any:
+    def method(session: Evaluator, site: Site | None, places: Places, value: Any, **o: Any) -> Any:
         given = [places.shown(session, site), session.tensor(value)]
         return places.changed(session, site, session.do(ops[name], given, ops[name].params, site))
 
     return method
 
 
-def _get(session: Session, site: Site | None, places: Places, **options: Any) -> Any:
+def _get(session: Evaluator, site: Site | None, places: Places, **options: Any) -> Any:
     return places.shown(session, site)
 
 
-def _apply(session: Session, site: Site | None, places: Places, f: Any, **options: Any) -> Any:
+def _apply(session: Evaluator, site: Site | None, places: Places, f: Any, **options: Any) -> Any:
     return places.changed(session, site, called(f, [places.shown(session, site)], "apply"))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gradcli.engine.run.code.functions import called
-from gradcli.engine.run.session.state import Session
+from gradcli.engine.run.session.evaluator import Evaluator
 
 
 class Recording:
@@ -15,7 +15,7 @@ class Recording:
     __slots__ = ("_before", "_name", "_on", "_session")
     _members: tuple[dict[str, Any], dict[str, Any]]
 
-    def __init__(self, session: Session, name: str, on: bool) -> None:
+    def __init__(self, session: Evaluator, name: str, on: bool) -> None:
         self._session = session
         self._name = name
         self._on = on or session.transparent

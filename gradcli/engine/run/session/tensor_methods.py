@@ -96,7 +96,9 @@ ATTRIBUTES: dict[str, Any] = {
     "_version": lambda session, x: version_of(x),
     "output_nr": lambda session, x: x.index if x.grad_fn is not None else 0,
     "_base": lambda session, x: None if x.view is None else _base(x),
-    "retains_grad": lambda session, x: not x.is_leaf and any(x is r for r in session.retained),
+    "retains_grad": lambda session, x: (
+        not x.is_leaf and any(x is r for r in session.passes.retained)
+    ),
 }
 METHODS: dict[str, Any] = {
     "stride": stride,

@@ -2,7 +2,6 @@
 
 IN_PYTHON = {
     'erfinv',
-    'hypot',
     'i0',
     'i0e',
     'i1',

@@ -345,7 +345,7 @@ def sech_square(x: Num) -> float:
 def logit(x: Num, eps: float | None = None) -> float:
     if eps is not None:
         eps = number(eps, "eps")
-        x = min(max(x, eps), 1.0 - eps) if x == x else nan
+        x = min(max(float(x), eps), 1.0 - eps) if x == x else nan
     return log(x) - log1p(-x)
 
 

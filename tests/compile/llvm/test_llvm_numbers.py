@@ -81,7 +81,10 @@ def test_ops_on_ints_and_bools():
     assert compare([*cases(OPS, ["int"]), *cases(OPS, ["bool"])], 3) > 0.9
 
 
-MIXED = ("add", "sub", "mul", "div", "pow", "remainder", "floor_divide", "lt", "eq", "where")
+MIXED = (
+    *("add", "sub", "mul", "div", "pow", "remainder", "floor_divide", "lt", "eq", "where"),
+    *("clamp", "maximum", "fmin", "heaviside", "logaddexp", "hypot", "logit"),
+)
 
 
 def test_ops_on_numbers_of_several_types():

@@ -4,6 +4,7 @@ import ctypes
 import math
 import operator
 import struct
+import sys
 from functools import cache
 
 from gradcli.engine.compile.llvm.emit.libm import address
@@ -24,6 +25,7 @@ from gradcli.engine.compile.scalar.form import (
     Undefined,
     Value,
 )
+from gradcli.engine.numerics.hypot import binade
 
 INF, NAN = math.inf, math.nan
 
@@ -95,6 +97,11 @@ def _quotient(x, y):
     return NAN if not x or math.isnan(x) else math.copysign(INF, x) * math.copysign(1.0, y)
 
 
+def _binade(x):
+    assert sys.float_info.min <= x < INF, "its bits are not those of a normal number"
+    return binade(x)
+
+
 def _cut(x, y):
     assert y not in (0, -1), "machines have no quotient"
     return abs(x) // abs(y) * (1 if (x < 0) == (y < 0) else -1)
@@ -128,6 +135,7 @@ _MEANINGS = {
     "float_div": _quotient,
     "float_sqrt": lambda x: NAN if x < 0 else math.sqrt(x),
     "float_copysign": math.copysign,
+    "float_binade": _binade,
     "float_is_nan": math.isnan,
     "float_is_nonfinite": lambda x: not math.isfinite(x),
     "float_to_int": _whole,

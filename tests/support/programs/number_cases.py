@@ -33,12 +33,16 @@ class Case:
         self.name, self.types, self.params, self.kind = name, types, params, kind
         self.left_out = left_out
 
+    def outcome(self, numbers):
+        """The op's own value, or the error that it raises."""
+        try:
+            return ops[self.name].value.number(*numbers, *self.left_out, **self.params)
+        except Exception as error:
+            return error
+
     def value(self, numbers):
         """The op's own value, None where it is an error or of another type."""
-        try:
-            found = ops[self.name].value.number(*numbers, *self.left_out, **self.params)
-        except Exception:
-            return None
+        found = self.outcome(numbers)
         return found if TYPES.get(type(found)) == self.kind else None
 
     def points(self, rng, count):

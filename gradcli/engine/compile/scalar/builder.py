@@ -26,9 +26,15 @@ from gradcli.engine.compile.scalar.form import (
     Value,
 )
 
-CARRIERS = {"float": "float", "int": "int", "bool": "bool", "whole": "float", "mixed": "float"}
-"""The form's types of numbers. A "whole" is an int that a float has been rounded to, held as a
-float: it may be larger than 64 bits. "mixed" is a float or, held as one, an int or bool.
+CARRIERS = {
+    **{type: type for type in ("float", "int", "bool")},
+    "whole": "float",
+    "mixed": "float",
+    "integral": "int",
+}
+"""The type of the form that holds each type of number. A "whole" is an int that a float has been
+rounded to, which may be larger than 64 bits. A "mixed" number is a float, an int or a bool, an
+"integral" one an int or a bool; which of them is known only when the code runs.
 """
 
 

@@ -196,6 +196,7 @@ PRIMITIVES: dict[str, Signature] = {
         ("float_abs", (_F,), _F, "abs(x)"),
         ("float_sqrt", (_F,), _F, "the square root, nan below zero"),
         ("float_copysign", (_F, _F), _F, "abs(x) with the sign of y"),
+        ("float_binade", (_F,), _F, "the largest power of two up to x, of a normal x above zero"),
         ("float_eq", (_F, _F), _B, "x == y"),
         ("float_ne", (_F, _F), _B, "x != y"),
         ("float_lt", (_F, _F), _B, "x < y"),

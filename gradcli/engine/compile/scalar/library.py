@@ -14,13 +14,17 @@ from gradcli.engine.compile.scalar.errors import Untranslatable
 from gradcli.engine.compile.scalar.form import DOMAIN, OVERFLOW, SIGN, Operand
 from gradcli.engine.compile.scalar.numbers import (
     INF,
+    common,
     compared,
+    rarely,
+    refuse_nonfinite,
     size,
     to_bool,
     to_float,
     to_int,
 )
 from gradcli.engine.numerics import ieee
+from gradcli.engine.numerics.hypot import binade
 
 Native = Callable[..., Any]
 
@@ -64,22 +68,18 @@ def _watchful(name: str) -> Native:
 
 
 def _watched(b: Builder, r: Operand, args: list[Operand]) -> Number:
-    on, look = b.new_label(), b.new_label()
-    b.branch(b.put("float_is_nonfinite", r), look, on, rare=True)
-    b.start(look)
-    finite: Operand = True
-    numbers: Operand = True
-    for a in args:
-        is_finite = b.put("bool_not", b.put("float_is_nonfinite", a))
-        finite = b.put("bool_and", finite, is_finite)
-        is_number = b.put("bool_not", b.put("float_is_nan", a))
-        numbers = b.put("bool_and", numbers, is_number)
-    nan = b.put("float_is_nan", r)
-    b.fail(b.put("bool_and", nan, numbers), DOMAIN)
-    infinite = b.put("bool_not", nan)
-    b.fail(b.put("bool_and", infinite, finite), OVERFLOW)
-    b.go(on)
-    b.start(on)
+    with rarely(b, b.put("float_is_nonfinite", r)):
+        finite: Operand = True
+        numbers: Operand = True
+        for a in args:
+            is_finite = b.put("bool_not", b.put("float_is_nonfinite", a))
+            finite = b.put("bool_and", finite, is_finite)
+            is_number = b.put("bool_not", b.put("float_is_nan", a))
+            numbers = b.put("bool_and", numbers, is_number)
+        nan = b.put("float_is_nan", r)
+        b.fail(b.put("bool_and", nan, numbers), DOMAIN)
+        infinite = b.put("bool_not", nan)
+        b.fail(b.put("bool_and", infinite, finite), OVERFLOW)
     return Number(r, "float")
 
 
@@ -142,23 +142,18 @@ def _whole(name: str) -> Native:
     def write(b: Builder, x: Number) -> Number:
         if x.type != "float":
             return to_int(b, x)
-        _refuse_nonfinite(b, x)
+        refuse_nonfinite(b, x)
         near = b.library(name, x.value)
         return b.number("whole", "float_add", near, 0.0)  # of zero without its sign
 
     return write
 
 
-def _refuse_nonfinite(b: Builder, x: Number) -> None:
-    """As Python's rounding to an int."""
-    b.fail(b.put("float_is_nonfinite", x.value), OVERFLOW)
-
-
 def _round(b: Builder, x: Number, decimals: Any = None) -> Number | None:
     if x.type != "float":
         return to_int(b, x) if decimals is None or _is_zero(decimals) else None
     if decimals is None:
-        _refuse_nonfinite(b, x)
+        refuse_nonfinite(b, x)
         return b.number("whole", "float_add", _near(b, x), 0.0)
     return Number(_near(b, x), "float") if _is_zero(decimals) else None
 
@@ -196,14 +191,15 @@ def _is_infinite(b: Builder, x: Number) -> Number:
 
 
 def _chosen(sign: str) -> Native:
-    """Python's `min` or `max` of two numbers of one type: the second where it compares so with
-    the first.
-    """
+    """Python's `min` or `max` of two numbers: the second where it compares so with the first."""
 
     def write(b: Builder, x: Any, y: Any) -> Any:
-        if x.type != y.type or x.type == "whole":
-            raise Untranslatable("a choice of numbers of several types")
+        types = {x.type, y.type}
+        if "whole" in types:
+            raise Untranslatable("a choice of numbers that may be larger than 64 bits")
         test = compared(b, sign, y, x).value
+        if len(types) > 1:
+            x, y = common(b, x, types), common(b, y, types)
         return b.number(x.type, f"{CARRIERS[x.type]}_select", test, y.value, x.value)
 
     return write
@@ -266,5 +262,6 @@ _NATIVE: dict[Any, Native] = {
     ieee.sqrt: _any_square_root,
     ieee.div: _quotient,
     ieee.reciprocal: _reciprocal,
+    binade: lambda b, x: b.number("float", "float_binade", x.value),
 }
 """By function. Of `ieee` those are here whose errors C says by inf and nan, as they do."""

@@ -4,11 +4,13 @@ out where one would be larger.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from gradcli.engine.compile.scalar.builder import CARRIERS, Builder, Number
 from gradcli.engine.compile.scalar.errors import Untranslatable
 from gradcli.engine.compile.scalar.form import (
+    DOMAIN,
     INEXACT,
     LARGE,
     OVERFLOW,
@@ -28,33 +30,64 @@ def to_float(b: Builder, x: Number) -> Number:
     """As Python's `float`."""
     if CARRIERS[x.type] == "float":
         return Number(x.value, "float")
-    return b.number("float", f"{x.type}_to_float", x.value)
+    return b.number("float", f"{CARRIERS[x.type]}_to_float", x.value)
 
 
 def to_int(b: Builder, x: Number) -> Number:
-    """As Python's `int`; fails where the int is larger than 64 bits, and of what is not finite."""
-    if x.type == "int":
-        return x
+    """As Python's `int`; fails as that does, and if the int is larger than 64 bits."""
+    if CARRIERS[x.type] == "int":
+        return Number(x.value, "int")
     if x.type == "bool":
         return b.number("int", "bool_to_int", x.value)
     if x.type == "mixed":
         raise Untranslatable("an int or a float")
     low = b.put("float_ge", x.value, float(LEAST))
     high = b.put("float_lt", x.value, -float(LEAST))
-    within = b.put("bool_and", low, high)
-    b.fail(b.put("bool_not", within), OVERFLOW)
+    outside = b.put("bool_not", b.put("bool_and", low, high))
+    if x.type == "whole":
+        b.fail(outside, LARGE)
+    else:
+        with rarely(b, outside):
+            refuse_nonfinite(b, x)
+            b.fail(True, LARGE)
     return b.number("int", "float_to_int", x.value)
+
+
+def refuse_nonfinite(b: Builder, x: Number) -> None:
+    """Fail as Python does where it makes an int of a float that is not finite."""
+    with rarely(b, b.put("float_is_nonfinite", x.value)):
+        is_nan = b.put("float_is_nan", x.value)
+        b.fail(is_nan, DOMAIN)
+        b.fail(b.put("bool_not", is_nan), OVERFLOW)
+
+
+@contextmanager
+def rarely(b: Builder, test: Operand) -> Iterator[None]:
+    """Within it, write what is done only where the test is true, which it hardly ever is."""
+    inside, on = b.new_label(), b.new_label()
+    b.branch(test, inside, on, rare=True)
+    b.start(inside)
+    yield
+    b.go(on)
+    b.start(on)
 
 
 def to_bool(b: Builder, x: Number) -> Number:
     """As Python's `bool`."""
     if x.type == "bool":
         return x
-    if x.type == "int":
+    if CARRIERS[x.type] == "int":
         return b.number("bool", "int_ne", x.value, 0)
     if x.type == "mixed":
         raise Untranslatable("an int or a float")
     return b.number("bool", "float_ne", x.value, 0.0)
+
+
+def common(b: Builder, x: Number, types: set[str]) -> Number:
+    """X, one of numbers of these types, as a number of a type that can be any of them."""
+    if types <= {"int", "bool", "integral"}:
+        return Number(to_int(b, x).value, "integral")
+    return Number(to_float(b, x).value, "mixed")
 
 
 def converted(b: Builder, x: Number, type: str) -> Number:
@@ -115,13 +148,14 @@ def size(b: Builder, x: Number) -> Number:
 
 def operation(b: Builder, sign: str, x: Number, y: Number) -> Number:
     """X and y with an operator between them, which has Python's name in `ast`."""
-    if sign in _ON_BITS:
+    types = {x.type, y.type}
+    if sign in _ON_BITS and "integral" not in types:
         if x.type == y.type == "bool":
             return b.number("bool", f"bool_{_ON_BITS[sign]}", x.value, y.value)
         return _of_ints(b, _ON_BITS[sign], _integral(b, x), _integral(b, y))
-    if "mixed" in (x.type, y.type):
+    if "mixed" in types and "float" not in types:
         raise Untranslatable("an int or a float")
-    integral = "float" not in (x.type, y.type)
+    integral = "float" not in types
     operators = _ON_INTS if integral else _ON_FLOATS
     if sign not in operators:
         raise Untranslatable(f"operator {sign}")

@@ -8,6 +8,7 @@ is known when it runs. Where a function raises an error it bails out; its own `t
 from __future__ import annotations
 
 import ast
+import math
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from types import FunctionType
@@ -33,6 +34,7 @@ from gradcli.engine.compile.scalar.values import (
     type_of,
 )
 from gradcli.engine.numerics import ieee
+from gradcli.engine.numerics.hypot import hypot
 from gradcli.engine.numerics.piecewise import pieces
 from gradcli.engine.ops.op import Op
 
@@ -128,6 +130,8 @@ class _Translator:
             return self.expression(function.body, function.scope.inner(given), wanted)
         if isinstance(function, Op) and function.value.number is not None:
             function = function.value.number
+        if function is math.hypot:
+            function = hypot
         write = native(function)
         if write is not None and not params:
             found = write(self.b, *(operand(a) for a in args))
@@ -192,7 +196,7 @@ class _Translator:
     def join(self, ways: Sequence[tuple[Any, int]]) -> Any:
         """The value of those that several blocks come with."""
         first = ways[0][0]
-        if all(not moves(x) and same(x, first) for x, _ in ways):
+        if len(ways) == 1 or all(not moves(x) and same(x, first) for x, _ in ways):
             return first
         found = [(number(x), block) for x, block in ways]
         types = {x.type for x, _ in found}
@@ -391,6 +395,8 @@ class _Translator:
             other = self.expression(right, scope)
             if not moves(left) and not moves(other):
                 found.append(evaluated(_COMPARED[type(sign)], left, other))
+            elif left is other and isinstance(sign, ast.NotEq) and CARRIERS[left.type] != "float":
+                found.append(False)  # a test for nan
             elif isinstance(sign, ast.Is | ast.IsNot):
                 found.append(isinstance(sign, ast.IsNot))  # numbers are compared with None
             else:
@@ -436,22 +442,21 @@ class _Translator:
                 continue
             ways.append((x, self.b.label))
             self.b.go(on)
-        if "float" in (type_of(x) for x, _ in ways):
-            ways = self.alike(ways)
+        ways = self.alike(ways)
         self.b.start(on)
         if not ways:
             return Number(Undefined(CARRIERS[wanted or "float"]), wanted or "float")
         return self.join(ways)
 
     def alike(self, ways: Sequence[tuple[Any, int]]) -> list[tuple[Any, int]]:
-        """The same with ints and bools held as floats beside floats, where their blocks end."""
-        if {type_of(x) for x, _ in ways} <= {"float"} or None in {type_of(x) for x, _ in ways}:
+        """The same, with numbers of several types in a common one from the ends of their blocks."""
+        types = {type_of(x) or "" for x, _ in ways}
+        if len(types) == 1 or "" in types or ("whole" in types and "float" not in types):
             return [*ways]
         found = []
         for x, label in ways:
             with self.b.at_the_end_of(label):
-                held = numbers.to_float(self.b, number(x)).value
-            found.append((Number(held, "mixed"), label))
+                found.append((numbers.common(self.b, number(x), types), label))
         return found
 
     def truth(self, x: Any) -> Any:

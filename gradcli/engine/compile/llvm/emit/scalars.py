@@ -53,6 +53,11 @@ _TEXTS: dict[str, tuple[str, ...]] = {
     "float_abs": (_FABS,),
     "float_sqrt": ("call double @llvm.sqrt.f64(double {0})",),
     "float_copysign": ("call double @llvm.copysign.f64(double {0}, double {1})",),
+    "float_binade": (
+        "bitcast double {0} to i64",
+        f"and i64 {{last}}, {0x7FF << 52}",
+        "bitcast i64 {last} to double",
+    ),
     "float_is_nan": (f"fcmp uno double {{0}}, {_ZERO}",),
     "float_is_nonfinite": (_FABS, f"fcmp ueq double {{last}}, {_INF}"),
     "float_to_int": ("fptosi double {0} to i64",),

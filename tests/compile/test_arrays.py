@@ -6,6 +6,7 @@ from itertools import islice
 import numpy as np
 import pytest
 from support.checks.amounts import chunks
+from support.checks.validate_typed import faults
 from support.programs.array_programs import (
     ASKED,
     GIVEN,
@@ -27,7 +28,6 @@ from gradcli.engine.compile.python.buffers import Scratch
 from gradcli.engine.compile.specialize.program import specialize
 from gradcli.engine.compile.specialize.tracing.arrays import Arrays
 from gradcli.engine.compile.typed import Push, Value
-from gradcli.engine.compile.validate import faults
 from gradcli.engine.compile.walk import has_arrays, instructions
 from gradcli.errors import GradError
 from gradcli.program import Options, load

@@ -8,6 +8,7 @@ from collections import Counter
 import pytest
 from support.checks.amounts import chunks
 from support.checks.evaluate_typed import evaluate
+from support.checks.validate_typed import faults
 from support.programs.typed_statements import Writer, typed, whole_text
 
 from gradcli.engine.compile.control import Left
@@ -15,7 +16,6 @@ from gradcli.engine.compile.differentiate.adjoint import adjoint
 from gradcli.engine.compile.differentiate.differentials import certain
 from gradcli.engine.compile.differentiate.tangent import tangent
 from gradcli.engine.compile.typed import NotCompilable, Push, Value
-from gradcli.engine.compile.validate import faults
 from gradcli.engine.compile.walk import instructions
 from gradcli.program import load
 

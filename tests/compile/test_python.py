@@ -6,6 +6,7 @@ from itertools import product
 
 import pytest
 from support.checks.by_family import by_family
+from support.checks.validate_typed import faults
 from support.programs.number_cases import OF_MACHINE_CODE
 
 from gradcli.engine.compile.control import Control, Left
@@ -24,7 +25,6 @@ from gradcli.engine.compile.typed import (
     Tell,
     Value,
 )
-from gradcli.engine.compile.validate import faults
 from gradcli.engine.ops.catalog import ops
 from gradcli.errors import GradError
 from gradcli.source import Span

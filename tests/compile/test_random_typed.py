@@ -7,13 +7,13 @@ import pytest
 pytest.importorskip("llvmlite", reason="machine code needs the extra `fast`")
 
 from support.checks.amounts import chunks
+from support.checks.validate_typed import faults
 from support.programs.number_cases import NUMBERS, OF_MACHINE_CODE, OPS, bits, cases, random_number
 
 from gradcli.engine.compile.control import Control, Left
 from gradcli.engine.compile.llvm.code import code
 from gradcli.engine.compile.python import code as python
 from gradcli.engine.compile.typed import Block, Do, If, Leave, Loop, Pop, Program, Push, Tell, Value
-from gradcli.engine.compile.validate import faults
 from gradcli.source import Span
 
 AT = Span(0, 0)

@@ -1,11 +1,11 @@
 """Typed programs as text, and what is wrong with wrong ones."""
 
 import pytest
+from support.checks.validate_typed import faults
 
 from gradcli.engine.compile.passes.simplify import tidy
 from gradcli.engine.compile.text import text
 from gradcli.engine.compile.typed import Block, Do, If, Loop, Pop, Program, Push, Value
-from gradcli.engine.compile.validate import faults
 from gradcli.source import Span
 
 AT = Span(0, 0)

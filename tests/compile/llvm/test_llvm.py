@@ -15,6 +15,7 @@ import pytest
 
 pytest.importorskip("llvmlite", reason="machine code needs the extra `fast`")
 
+from support.checks.validate_typed import faults
 from support.programs.typed_programs import (
     chain,
     filling,
@@ -31,7 +32,6 @@ from gradcli.engine.compile.llvm import run
 from gradcli.engine.compile.llvm.code import code
 from gradcli.engine.compile.llvm.lower import Module
 from gradcli.engine.compile.python import code as python
-from gradcli.engine.compile.validate import faults
 from gradcli.engine.values.data import np
 
 PROGRAMS = {

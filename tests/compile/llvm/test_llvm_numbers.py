@@ -7,6 +7,7 @@ import pytest
 
 pytest.importorskip("llvmlite", reason="machine code needs the extra `fast`")
 
+from support.checks.validate_typed import faults
 from support.programs.number_cases import EXAMPLE, NUMBERS, OPS, bits, cases
 
 from gradcli.engine.compile.control import Control
@@ -15,7 +16,6 @@ from gradcli.engine.compile.llvm.emit import definitions
 from gradcli.engine.compile.scalar.errors import Untranslatable
 from gradcli.engine.compile.scalar.forms import Forms
 from gradcli.engine.compile.typed import TYPES, Block, Do, If, Program, Value
-from gradcli.engine.compile.validate import faults
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.values.data import np
 from gradcli.program import Options, load

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 from support.checks.evaluate_scalar import BailsOut, evaluate
+from support.checks.scalar_text import text
+from support.checks.validate_scalar import faults
 from support.programs.number_cases import (
     NUMBERS,
     OF_MACHINE_CODE,
@@ -40,8 +42,6 @@ from gradcli.engine.compile.scalar.form import (
     Value,
 )
 from gradcli.engine.compile.scalar.forms import Forms, Unknown
-from gradcli.engine.compile.scalar.text import text
-from gradcli.engine.compile.scalar.validate import faults
 from gradcli.engine.ops.catalog import ops
 from gradcli.errors import RunError
 

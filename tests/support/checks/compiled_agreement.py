@@ -4,6 +4,7 @@ import struct
 from math import isnan
 
 import numpy as np
+from support.checks.validate_typed import faults
 
 from gradcli.engine.compile.control import Control, Left
 from gradcli.engine.compile.differentiate.adjoint import adjoint
@@ -11,7 +12,6 @@ from gradcli.engine.compile.differentiate.differentials import certain
 from gradcli.engine.compile.python import code as python
 from gradcli.engine.compile.specialize.program import Elements, Items, Known, Leaf, Ways, specialize
 from gradcli.engine.compile.typed import TYPES, NotCompilable
-from gradcli.engine.compile.validate import faults
 from gradcli.engine.run.execution.inputs import Given
 from gradcli.engine.run.session.text import repr_text
 from gradcli.engine.tape.tensor import Number, Tensor

@@ -8,9 +8,6 @@ from typing import Any, TypeAlias
 from gradcli.engine.compile.typed import (
     Do,
     DoSeveral,
-    If,
-    Instruction,
-    Loop,
     Operand,
     Placed,
     PlacedSeveral,
@@ -23,7 +20,7 @@ from gradcli.engine.compile.typed import (
     is_array,
     type_of,
 )
-from gradcli.engine.compile.walk import instructions, values
+from gradcli.engine.compile.walk import instructions, renamed, values
 from gradcli.engine.numerics.ufunc import one_call_of
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.internal.whole import Constant
@@ -90,7 +87,8 @@ def _others(program: Program, found: frozenset[int], spread: Collection[int]) ->
                 t for k, t in enumerate(i.targets) if is_array(t.type) and not result_in_order(i, k)
             )
             continue
-        for v, x in _names(i):
+        names = zip(i.values, i.targets, strict=True) if isinstance(i, Ruled) else renamed(i)
+        for x, v in names:
             if _is_lost(x, found):
                 yield v
         if isinstance(i, Pop):
@@ -99,21 +97,6 @@ def _others(program: Program, found: frozenset[int], spread: Collection[int]) ->
 
 def _is_lost(x: Operand | None, found: Collection[int]) -> bool:
     return isinstance(x, Value) and is_array(x.type) and x.number not in found
-
-
-def _names(i: Instruction) -> Iterator[tuple[Value, Operand]]:
-    """What is another name of what by an instruction itself."""
-    match i:
-        case If():
-            for side in (i.then, i.orelse):
-                yield from zip(i.targets, side.results, strict=True)
-        case Loop():
-            nexts = i.body.results[1:]
-            yield from zip(i.params, i.initial, strict=True)
-            yield from zip(i.params, nexts, strict=True)
-            yield from zip(i.targets, nexts, strict=True)
-        case Ruled():
-            yield from zip(i.targets, i.values, strict=True)
 
 
 def lies_in_order(i: Do, found: Collection[int], spread: Collection[int]) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from gradcli.engine.compile.typed import (
     Block,
@@ -52,6 +53,19 @@ def instructions(body: Sequence[Instruction]) -> Iterator[Instruction]:
         yield i
         for block in blocks(i):
             yield from instructions(block.body)
+
+
+def renamed(i: Instruction) -> Iterator[tuple[Operand, Value]]:
+    """Each operand to which a branch or a loop gives another name, with that name."""
+    match i:
+        case If():
+            for side in (i.then, i.orelse):
+                yield from zip(side.results, i.targets, strict=True)
+        case Loop():
+            nexts = i.body.results[1:]
+            yield from zip(i.initial, i.params, strict=True)
+            yield from zip(nexts, i.params, strict=True)
+            yield from zip(nexts, i.targets, strict=True)
 
 
 def has_arrays(program: Program) -> bool:
@@ -111,6 +125,88 @@ def operands_of(i: Instruction) -> Iterable[Operand | None]:
     return ()
 
 
+def with_blocks(i: Instruction, block: Callable[[Block], Block]) -> Instruction:
+    """An instruction with other blocks, if it has any."""
+    match i:
+        case If():
+            return If(i.span, i.targets, i.test, block(i.then), block(i.orelse))
+        case Loop():
+            return Loop(i.span, i.targets, i.turns, i.params, i.initial, block(i.body))
+    return i
+
+
+def with_loops(program: Program, replaced: Callable[[Loop], Sequence[Instruction]]) -> Program:
+    """The program with other instructions in place of each loop. Those of its inner loops are in
+    it.
+    """
+
+    def whole(block: Block) -> Block:
+        return Block(tuple([made for i in block.body for made in each(i)]), block.results)
+
+    def each(i: Instruction) -> Sequence[Instruction]:
+        made = with_blocks(i, whole)
+        return replaced(made) if isinstance(made, Loop) else (made,)
+
+    return Program(program.inputs, whole(program.block), program.texts)
+
+
+class Fresh:
+    """Makes values that a program does not have."""
+
+    def __init__(self, program: Program) -> None:
+        self._next = unused(program)
+
+    def __call__(self, type: str) -> Value:
+        self._next += 1
+        return Value(self._next - 1, type)
+
+
+def rewritten(
+    i: Instruction,
+    operand: Callable[[Operand], Operand],
+    define: Callable[[Value], Value] = lambda v: v,
+    block: Callable[[Block], Block] = lambda b: b,
+) -> Instruction:
+    """An instruction with other operands, other values that it defines and other blocks. The
+    functions are called in the order in which it reads and defines them.
+    """
+
+    def all_of(xs: Iterable[Operand | None]) -> tuple[Any, ...]:
+        return tuple([None if x is None else operand(x) for x in xs])
+
+    def new(several: Iterable[Value]) -> tuple[Value, ...]:
+        return tuple([define(v) for v in several])
+
+    match i:
+        case Do():
+            args = all_of(i.args)
+            return type(i)(i.span, define(i.target), i.op, args, i.params)
+        case DoSeveral():
+            args = all_of(i.args)
+            return type(i)(i.span, new(i.targets), i.op, args, i.params)
+        case If():
+            then, orelse = block(i.then), block(i.orelse)
+            test = operand(i.test)
+            return If(i.span, new(i.targets), test, then, orelse)
+        case Loop():
+            initial, params = all_of(i.initial), new(i.params)
+            body = block(i.body)
+            targets = new(i.targets)
+            return Loop(i.span, targets, define(i.turns), params, initial, body)
+        case Push():
+            return Push(i.span, i.stack, all_of(i.values))
+        case Pop():
+            return Pop(i.span, i.stack, new(i.targets))
+        case Leave():
+            return Leave(i.span, operand(i.when), i.reason)
+        case Ruled():
+            values, args, reads = map(all_of, (i.values, i.args, i.reads))
+            return Ruled(i.span, new(i.targets), values, args, reads, i.rule)
+        case Tell():
+            return Tell(i.span, i.text, all_of(i.args))
+    raise AssertionError(f"{type(i).__name__} cannot be rewritten")
+
+
 class Copier:
     """Makes copies of instructions in which each value that they define is a new one.
 
@@ -146,39 +242,8 @@ class Copier:
         self._names[value.number] = made
         return made
 
-    def _all_new(self, values: Iterable[Value]) -> tuple[Value, ...]:
-        return tuple([self._new(v) for v in values])
-
     def _instruction(self, i: Instruction) -> Instruction:
-        match i:
-            case Do():
-                args = tuple([None if a is None else self.operand(a) for a in i.args])
-                return type(i)(i.span, self._new(i.target), i.op, args, i.params)
-            case DoSeveral():
-                args = tuple([None if a is None else self.operand(a) for a in i.args])
-                return type(i)(i.span, self._all_new(i.targets), i.op, args, i.params)
-            case If():
-                then, orelse = self.block(i.then), self.block(i.orelse)
-                test = self.operand(i.test)
-                return If(i.span, self._all_new(i.targets), test, then, orelse)
-            case Loop():
-                initial = self.operands(i.initial)
-                params = self._all_new(i.params)
-                body = self.block(i.body)
-                targets = self._all_new(i.targets)
-                return Loop(i.span, targets, self._new(i.turns), params, initial, body)
-            case Push():
-                return Push(i.span, i.stack, self.operands(i.values))
-            case Pop():
-                return Pop(i.span, i.stack, self._all_new(i.targets))
-            case Leave():
-                return Leave(i.span, self.operand(i.when), i.reason)
-            case Ruled():
-                values, args, reads = map(self.operands, (i.values, i.args, i.reads))
-                return Ruled(i.span, self._all_new(i.targets), values, args, reads, i.rule)
-            case Tell():
-                return Tell(i.span, i.text, self.operands(i.args))
-        raise AssertionError(f"no copy of {type(i).__name__}")
+        return rewritten(i, self.operand, self._new, self.block)
 
 
 class Inliner(Copier):

@@ -46,7 +46,14 @@ from gradcli.engine.compile.typed import (
     is_floating,
     type_of,
 )
-from gradcli.engine.compile.walk import blocks, instructions, unused, unused_stack, values
+from gradcli.engine.compile.walk import (
+    blocks,
+    instructions,
+    unused,
+    unused_stack,
+    values,
+    with_blocks,
+)
 from gradcli.engine.ops.catalog import ops
 from gradcli.source import Span
 
@@ -421,16 +428,7 @@ class _Backward:
         """Return the program's instructions, with pushes of the values that the backward pass
         reads.
         """
-        return tuple([self.kept(i) for i in body])
-
-    def kept(self, i: Instruction) -> Instruction:
-        match i:
-            case If():
-                return If(i.span, i.targets, i.test, self.ended(i.then), self.ended(i.orelse))
-            case Loop():
-                body = self.ended(i.body)
-                return Loop(i.span, i.targets, i.turns, i.params, i.initial, body)
-        return i
+        return tuple([with_blocks(i, self.ended) for i in body])
 
     def ended(self, block: Block) -> Block:
         body = self.forward(block.body)

@@ -19,7 +19,7 @@ from gradcli.engine.compile.typed import (
     Value,
     is_floating,
 )
-from gradcli.engine.compile.walk import instructions
+from gradcli.engine.compile.walk import instructions, renamed
 from gradcli.engine.ops.catalog import ops
 
 Place: TypeAlias = int | tuple[int, int]
@@ -99,16 +99,9 @@ def _edges(i: Instruction) -> Iterator[tuple[Place, Place]]:
             for target in i.targets:
                 for a in i.args:
                     yield from _edge(a, target)
-        case If():
-            for side in (i.then, i.orelse):
-                for x, t in zip(side.results, i.targets, strict=True):
-                    yield from _edge(x, t)
-        case Loop():
-            nexts = i.body.results[1:]
-            for p, first, then, t in zip(i.params, i.initial, nexts, i.targets, strict=True):
-                yield from _edge(first, p)
-                yield from _edge(then, p)
-                yield from _edge(then, t)
+        case If() | Loop():
+            for x, t in renamed(i):
+                yield from _edge(x, t)
         case Push():
             for k, x in enumerate(i.values):
                 if isinstance(x, Value) and is_floating(x.type):

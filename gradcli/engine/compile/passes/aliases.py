@@ -21,7 +21,7 @@ from gradcli.engine.compile.typed import (
     Program,
     Value,
 )
-from gradcli.engine.compile.walk import blocks, defined, instructions, unused
+from gradcli.engine.compile.walk import Fresh, blocks, defined, instructions, renamed
 from gradcli.engine.ops.catalog import ops
 from gradcli.record import Record
 from gradcli.source import Span
@@ -87,7 +87,7 @@ class _Candidates:
     def _find(self, program: Program) -> None:
         names: dict[int, list[int]] = {}
         for i in instructions(program.block.body):
-            for x, name in _named(i):
+            for x, name in renamed(i):
                 if isinstance(x, Value) and x in self._active and name in self._active:
                     names.setdefault(x.number, []).append(name.number)
         made = {n for each in names.values() for n in each}
@@ -133,19 +133,6 @@ class _Candidates:
             del seen[before.get(origin, 0) :]
 
 
-def _named(i: Instruction) -> Iterator[tuple[Operand, Value]]:
-    """Yield each pair of a value and the new name that an instruction gives it."""
-    match i:
-        case If():
-            for side in (i.then, i.orelse):
-                yield from zip(side.results, i.targets, strict=True)
-        case Loop():
-            nexts = i.body.results[1:]
-            yield from zip(i.initial, i.params, strict=True)
-            yield from zip(nexts, i.params, strict=True)
-            yield from zip(nexts, i.targets, strict=True)
-
-
 class _Writer:
     """Writes the program with identity numbers and comparisons.
 
@@ -156,7 +143,7 @@ class _Writer:
     def __init__(self, program: Program, candidates: _Candidates) -> None:
         self._program = program
         self._candidates = candidates
-        self._next = unused(program)
+        self._value = Fresh(program)
         self._identity: dict[int, Operand] = {}
         self._made: Operand = 0
         self.earlier: dict[int, list[tuple[Operand, Value]]] = {}
@@ -166,10 +153,6 @@ class _Writer:
         self._number(program.inputs, program.block.body, body)
         body += self._body(program.block.body)
         return Program(program.inputs, Block(tuple(body), program.block.results), program.texts)
-
-    def _value(self, type: str) -> Value:
-        self._next += 1
-        return Value(self._next - 1, type)
 
     def _is_told(self, v: Operand) -> bool:
         return isinstance(v, Value) and v.number in self._candidates.origins

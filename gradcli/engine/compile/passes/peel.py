@@ -23,7 +23,7 @@ from gradcli.engine.compile.typed import (
     Ruled,
     Value,
 )
-from gradcli.engine.compile.walk import Copier, defined, unused
+from gradcli.engine.compile.walk import Copier, Fresh, defined, with_loops
 from gradcli.engine.ops.catalog import ops
 
 
@@ -37,7 +37,11 @@ def peeled(program: Program, wrt: Sequence[Value], results: Sequence[Operand]) -
     """
     flow = Flow(program)
     shared = _Uses(program, flow.moving(wrt) & flow.leading(results), results).shared
-    return tidy(_Peeler(program, shared).program(), ALL) if shared else program
+    if not shared:
+        return program
+    fresh = Fresh(program)
+    made = with_loops(program, lambda i: _peeled(i, fresh) if i.turns.number in shared else (i,))
+    return tidy(made, ALL)
 
 
 class _Found:
@@ -118,46 +122,16 @@ class _Uses:
         return False
 
 
-class _Peeler:
-    """Writes the program with peeled loops."""
-
-    def __init__(self, program: Program, loops: set[int]) -> None:
-        self._program = program
-        self._loops = loops
-        self._next = unused(program)
-
-    def program(self) -> Program:
-        program = self._program
-        return Program(program.inputs, self._block(program.block), program.texts)
-
-    def _fresh(self, type: str) -> Value:
-        self._next += 1
-        return Value(self._next - 1, type)
-
-    def _block(self, block: Block) -> Block:
-        return Block(
-            tuple([made for i in block.body for made in self._instruction(i)]), block.results
-        )
-
-    def _instruction(self, i: Instruction) -> Sequence[Instruction]:
-        match i:
-            case If():
-                return (If(i.span, i.targets, i.test, self._block(i.then), self._block(i.orelse)),)
-            case Loop():
-                body = self._block(i.body)
-                whole = Loop(i.span, i.targets, i.turns, i.params, i.initial, body)
-                return self._peeled(whole) if i.turns.number in self._loops else (whole,)
-        return (i,)
-
-    def _peeled(self, i: Loop) -> Sequence[Instruction]:
-        names: dict[int, Operand] = {p.number: x for p, x in zip(i.params, i.initial, strict=True)}
-        copier = Copier(names, self._fresh)
-        first = copier.block(i.body)
-        again, *nexts = first.results
-        targets = tuple([self._fresh(t.type) for t in i.targets])
-        turns, more = self._fresh("int"), self._fresh("int")
-        rest = Loop(i.span, targets, turns, i.params, tuple(nexts), i.body)
-        count = Do(i.span, more, ops.add.name, (turns, 1), ())
-        then = Block((rest, count), (*targets, more))
-        orelse = Block((), (*nexts, 1))
-        return (*first.body, If(i.span, (*i.targets, i.turns), again, then, orelse))
+def _peeled(i: Loop, fresh: Fresh) -> Sequence[Instruction]:
+    """Return the first turn of a loop, and behind it the loop of the others, if there are any."""
+    names: dict[int, Operand] = {p.number: x for p, x in zip(i.params, i.initial, strict=True)}
+    copier = Copier(names, fresh)
+    first = copier.block(i.body)
+    again, *nexts = first.results
+    targets = tuple([fresh(t.type) for t in i.targets])
+    turns, more = fresh("int"), fresh("int")
+    rest = Loop(i.span, targets, turns, i.params, tuple(nexts), i.body)
+    count = Do(i.span, more, ops.add.name, (turns, 1), ())
+    then = Block((rest, count), (*targets, more))
+    orelse = Block((), (*nexts, 1))
+    return (*first.body, If(i.span, (*i.targets, i.turns), again, then, orelse))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gradcli.engine.compile.typed import Block, Do, If, Instruction, Loop, Operand, Program, Value
-from gradcli.engine.compile.walk import Copier, defined, read, unused
+from gradcli.engine.compile.walk import Copier, Fresh, defined, read, with_loops
 from gradcli.engine.ops.catalog import ops
 
 
@@ -17,68 +17,42 @@ def rotated(program: Program) -> Program:
     """Rotate each loop that tests first: the first test stands before the loop, and each turn ends
     with the test of the next.
     """
-    return _Rotation(program).program()
+    fresh = Fresh(program)
+    return with_loops(program, lambda i: _rotated(i, fresh) if _tests_first(i) else (i,))
 
 
-class _Rotation:
-    def __init__(self, program: Program) -> None:
-        self._program = program
-        self._next = unused(program)
+def _rotated(i: Loop, fresh: Fresh) -> Sequence[Instruction]:
+    *test, branch = i.body.body
+    assert isinstance(branch, If)
+    made = [v for j in test for v in defined(j)]
+    given, ends = _results(i, branch, branch.then), _results(i, branch, branch.orelse)
+    wanted = {v.number for v in read(branch.then)}
+    wanted |= {x.number for x in (*given, *ends) if isinstance(x, Value)}
+    handed = [v for v in made if v.number in wanted]
 
-    def program(self) -> Program:
-        program = self._program
-        return Program(program.inputs, self._block(program.block), program.texts)
+    first = Copier(_named(i.params, i.initial), fresh)
+    begun = first.body(test)
+    then = Copier(_named(i.params, given), fresh)
+    again = then.body(test)
 
-    def _fresh(self, type: str) -> Value:
-        self._next += 1
-        return Value(self._next - 1, type)
-
-    def _block(self, block: Block) -> Block:
-        body = [made for i in block.body for made in self._instruction(i)]
-        return Block(tuple(body), block.results)
-
-    def _instruction(self, i: Instruction) -> Sequence[Instruction]:
-        match i:
-            case If():
-                return (If(i.span, i.targets, i.test, self._block(i.then), self._block(i.orelse)),)
-            case Loop():
-                body = self._block(i.body)
-                whole = Loop(i.span, i.targets, i.turns, i.params, i.initial, body)
-                return self._rotated(whole) if _tests_first(whole) else (whole,)
-        return (i,)
-
-    def _rotated(self, i: Loop) -> Sequence[Instruction]:
-        *test, branch = i.body.body
-        assert isinstance(branch, If)
-        made = [v for j in test for v in defined(j)]
-        given, ends = _results(i, branch, branch.then), _results(i, branch, branch.orelse)
-        wanted = {v.number for v in read(branch.then)}
-        wanted |= {x.number for x in (*given, *ends) if isinstance(x, Value)}
-        handed = [v for v in made if v.number in wanted]
-
-        first = Copier(_named(i.params, i.initial), self._fresh)
-        begun = first.body(test)
-        then = Copier(_named(i.params, given), self._fresh)
-        again = then.body(test)
-
-        params = (*i.params, *handed)
-        targets = tuple([self._fresh(v.type) for v in params])
-        turns, more = self._fresh("int"), self._fresh("int")
-        nexts = (*given, *then.operands(handed))
-        loop = Loop(
-            i.span,
-            targets,
-            turns,
-            params,
-            (*i.initial, *first.operands(handed)),
-            Block((*branch.then.body, *again), (then.operand(branch.test), *nexts)),
-        )
-        count = Do(i.span, more, ops.add.name, (turns, 1), ())
-        last = Copier(_named(params, targets), self._fresh)
-        some = Block((loop, count), (*last.operands(ends), more))
-        none = Block((), (*first.operands(ends), 1))
-        test0 = first.operand(branch.test)
-        return (*begun, If(i.span, (*i.targets, i.turns), test0, some, none))
+    params = (*i.params, *handed)
+    targets = tuple([fresh(v.type) for v in params])
+    turns, more = fresh("int"), fresh("int")
+    nexts = (*given, *then.operands(handed))
+    loop = Loop(
+        i.span,
+        targets,
+        turns,
+        params,
+        (*i.initial, *first.operands(handed)),
+        Block((*branch.then.body, *again), (then.operand(branch.test), *nexts)),
+    )
+    count = Do(i.span, more, ops.add.name, (turns, 1), ())
+    last = Copier(_named(params, targets), fresh)
+    some = Block((loop, count), (*last.operands(ends), more))
+    none = Block((), (*first.operands(ends), 1))
+    test0 = first.operand(branch.test)
+    return (*begun, If(i.span, (*i.targets, i.turns), test0, some, none))
 
 
 def _named(values: Sequence[Value], operands: Sequence[Operand]) -> dict[int, Operand]:

@@ -27,7 +27,7 @@ from gradcli.engine.compile.typed import (
     Value,
     nothing,
 )
-from gradcli.engine.compile.walk import blocks, defined, instructions
+from gradcli.engine.compile.walk import blocks, defined, instructions, rewritten
 from gradcli.engine.ops.catalog import ops
 from gradcli.errors import GradError
 
@@ -92,24 +92,13 @@ class Simple:
                 args = tuple([None if a is None else self._operand(a) for a in i.args])
                 self.evaluated(i, args)
                 return (type(i)(i.span, i.target, i.op, args, i.params),)
-            case DoSeveral():
-                args = tuple([None if a is None else self._operand(a) for a in i.args])
-                return (type(i)(i.span, i.targets, i.op, args, i.params),)
             case If():
                 return self._branch(i)
             case Loop():
                 return (self._loop(i),)
-            case Push():
-                return (Push(i.span, i.stack, self._operands(i.values)),)
-            case Leave():
-                when = self._operand(i.when)
-                return () if when is False else (Leave(i.span, when, i.reason),)
-            case Tell():
-                return (Tell(i.span, i.text, self._operands(i.args)),)
-            case Ruled():
-                values, args, reads = map(self._operands, (i.values, i.args, i.reads))
-                return (Ruled(i.span, i.targets, values, args, reads, i.rule),)
-        return (i,)
+            case Leave() if self._operand(i.when) is False:
+                return ()
+        return (rewritten(i, self._operand),)
 
     def evaluated(self, i: Do, args: Sequence[Operand | None]) -> None:
         """Record the result of an op if its known arguments determine it."""

@@ -40,7 +40,7 @@ from gradcli.engine.compile.typed import (
     nothing,
     type_of,
 )
-from gradcli.engine.compile.walk import has_arrays
+from gradcli.engine.compile.walk import has_arrays, instructions, read
 from gradcli.engine.numerics import ieee
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.run.language.operators import OPS
@@ -211,7 +211,7 @@ class _Writer:
         self.bound.update((f"text{i}", made) for i, made in enumerate(program.texts))
         self.loops = 0
         self.temporaries = 0
-        self.counted = _operands(program.block)
+        self.counted = {x.number for x in read(program.block)}
         self.dense = dense(program)
         self.scratch = Scratch(program, self.dense)
 
@@ -244,7 +244,7 @@ class _Writer:
 
         self.loops += 1
         body = self.block(self.program.block, put) or [ast.Pass()]
-        if any(isinstance(i, Loop) for i in _instructions(self.program.block)):
+        if any(isinstance(i, Loop) for i in instructions(self.program.block.body)):
             body.insert(0, _store("turns", _load("allowed")))
         called = _call(
             "again", [_load("row"), ast.Tuple([_load(n.id) for n in inputs], ast.Load())]
@@ -263,7 +263,9 @@ class _Writer:
     def module(self, names: Sequence[str], body: list[ast.stmt]) -> ast.Module:
         """A module of one function with these parameters and this body."""
         made: list[ast.stmt] = []
-        for i in sorted({i.stack for i in _instructions(self.program.block) if type(i) is Push}):
+        for i in sorted(
+            {i.stack for i in instructions(self.program.block.body) if type(i) is Push}
+        ):
             made.append(_store("stack", ast.List([], ast.Load())))
             for name, method in ((f"push{i}", "append"), (f"pop{i}", "pop")):
                 made.append(_store(name, ast.Attribute(_load("stack"), method, ast.Load())))
@@ -520,44 +522,6 @@ class _Writer:
     def name(self, value: Value) -> str:
         """The variable of a value."""
         return self.names.get(value.number) or f"v{value.number}"
-
-
-def _instructions(block: Block) -> Iterable[Instruction]:
-    for i in block.body:
-        yield i
-        for inner in _blocks(i):
-            yield from _instructions(inner)
-
-
-def _blocks(i: Instruction) -> tuple[Block, ...]:
-    if isinstance(i, If):
-        return i.then, i.orelse
-    return (i.body,) if isinstance(i, Loop) else ()
-
-
-def _operands(block: Block) -> set[int]:
-    """The numbers of all values that are read."""
-    found: set[int] = set()
-
-    def read(operands: Iterable[Operand | None]) -> None:
-        found.update(x.number for x in operands if isinstance(x, Value))
-
-    read(block.results)
-    for i in _instructions(block):
-        match i:
-            case Do() | DoSeveral() | Tell():
-                read(i.args)
-            case If():
-                read((i.test,))
-            case Loop():
-                read(i.initial)
-            case Push() | Ruled():
-                read(i.values)
-            case Leave():
-                read((i.when,))
-        for inner in _blocks(i):
-            read(inner.results)
-    return found
 
 
 def _load(name: str) -> ast.Name:

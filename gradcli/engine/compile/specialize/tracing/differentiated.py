@@ -43,6 +43,7 @@ from gradcli.engine.compile.walk import (
     instructions,
     read,
     values,
+    with_blocks,
 )
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.run.derivatives.transforms import Tree, mapped, values_in
@@ -489,23 +490,13 @@ def _defined(i: Instruction) -> tuple[Value, ...]:
 
 def _without_pushes(body: Sequence[Instruction], kept: Collection[int]) -> tuple[Instruction, ...]:
     """Instructions but those that put something on other stacks than some."""
-    found: list[Instruction] = []
-    for i in body:
-        match i:
-            case Push() if i.stack not in kept:
-                continue
-            case If():
-                then, orelse = (
-                    Block(_without_pushes(side.body, kept), side.results)
-                    for side in (i.then, i.orelse)
-                )
-                found.append(If(i.span, i.targets, i.test, then, orelse))
-            case Loop():
-                block = Block(_without_pushes(i.body.body, kept), i.body.results)
-                found.append(Loop(i.span, i.targets, i.turns, i.params, i.initial, block))
-            case _:
-                found.append(i)
-    return tuple(found)
+    return tuple(
+        [
+            with_blocks(i, lambda b: Block(_without_pushes(b.body, kept), b.results))
+            for i in body
+            if not isinstance(i, Push) or i.stack in kept
+        ]
+    )
 
 
 def free(block: Block) -> list[Value]:

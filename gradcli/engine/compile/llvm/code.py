@@ -16,11 +16,11 @@ from gradcli.engine.compile.typed import Program, dtype_and_shape, is_array, typ
 from gradcli.engine.values.data import Data, np
 
 _SHORT = 1 << 20
-"""Lines of code that run where they are called; what takes more turns of loops begins again in a
-thread of its own, as does what follows.
+"""Code first runs in the calling thread, for at most so many lines. If loops need more turns, the
+run starts again in a thread of its own, and so do later runs.
 """
 
-_LARGE = 3000  # lines of code that would take too long to be made quicker
+_LARGE = 3000  # lines of code that would take too long to optimize
 
 
 def code(program: Program) -> Code:
@@ -91,14 +91,14 @@ class Code:
         return found, kept
 
     def _in_time(self, given: Any, out: Any, control: Control) -> None:
-        """Run code that may take long: what is short is done before a thread would have begun."""
+        """Run code that may take long, in a thread of its own unless it ends within a few turns."""
         if self._last > self._short or not self._soon(given, out, control):
             run = Run(self._shape, control, control.turns, told=True)
             wait(lambda: self._run(run, given, out), run)
             self._end(run)
 
     def _soon(self, given: Any, out: Any, control: Control) -> bool:
-        """Whether code is over within a few turns."""
+        """Run the code for a few turns; true if it has ended."""
         run = Run(self._shape, control, min(control.turns, self._short))
         try:
             self._run(run, given, out)
@@ -111,7 +111,7 @@ class Code:
         return True
 
     def _end(self, run: Run) -> None:
-        """What is to be done when a run has an answer."""
+        """Count the turns of a run that has an answer, and print its texts."""
         self._last = run.turns
         run.control.turns -= run.turns
         run.tell()
@@ -126,7 +126,7 @@ class Code:
             raise Left(self._reasons[run.words[state.REASON]])
 
     def _raise(self, run: Run) -> None:
-        """Raise what was raised in functions that the code has called."""
+        """Raise the error that a Python function called by the code has raised."""
         raised = run.raised
         if self._primitives.raised:
             raised = self._primitives.raised.pop(get_ident(), None)
@@ -138,7 +138,7 @@ class Code:
                 del raised  # it knows this frame
 
     def rows(self, columns: Sequence[Data], control: Control) -> tuple[tuple[Data, ...], Data]:
-        """The results of each row of columns, as columns, and which rows the code has no answer of.
+        """The results for each row, as columns, and a column of bools: true for a bail-out.
 
         Raises:
             Left: If it was stopped.
@@ -180,14 +180,12 @@ class Code:
 
 
 def _effort(module: Module) -> int:
-    """How much is to be done for quick code: numbers that go from turn to turn of a loop are worth
-    it, not those that go from one function of the C library to the next.
-    """
+    """LLVM's optimization level. Loops profit; straight code mostly waits for the C library."""
     return 1 if module.waits and module.length <= _LARGE else 0
 
 
 def _empty(type: str, *rows: int) -> Data:
-    """Room for a value, or for those of rows."""
+    """Memory for a value, or for a column of values."""
     dtype, shape = dtype_and_shape(type)
     return np.zeros((*rows, *shape), dtype)
 

@@ -1,7 +1,7 @@
-"""Typed programs in LLVM's language.
+"""Lower a typed program to an LLVM module.
 
-The module has two functions: `call` takes numbers of 8 bytes each and gives the results so, `rows`
-calls it for each row of columns. Both are told by a state what they may do (`state`).
+The module has two functions. `call` takes numbers of 8 bytes each and stores its results likewise.
+`rows` calls it for each row of columns. Both take the address of a `state`.
 """
 
 from __future__ import annotations
@@ -53,16 +53,16 @@ class Module:
 
     Fields:
         text: the module.
-        reasons: why the code leaves, by the number that it gives.
-        primitives: what the code calls.
-        tells: for each place that prints the number of its text and the types of its numbers.
-        stacks: how many stacks there are.
+        reasons: why the code bails out, by the number in the state.
+        primitives: the functions that the code calls.
+        tells: for each place that prints, the number of its text and the types of its numbers.
+        stacks: the number of stacks.
         length: the number of lines of `call`.
-        waits: whether it can take long, or asks for something on its way.
-        work: of how many lines the steps on arrays take the time.
+        waits: whether the code has loops or calls `SERVE`.
+        work: the cost of the steps on arrays, in lines.
         memory: bytes that a call needs for arrays.
-        entries: the bytes of an entry of each stack that holds arrays.
-        callbacks: the steps on arrays in Python.
+        entries: bytes of an entry of each stack that holds arrays.
+        callbacks: the steps on arrays that Python does.
     """
 
     def __init__(self, program: Program) -> None:
@@ -101,8 +101,8 @@ class Module:
 
 
 def text(program: Program) -> str:
-    """The text of a typed program's module, with a name for each address in it: addresses are
-    others in each process.
+    """The text of a typed program's module. A name replaces each address, because addresses differ
+    between processes.
 
     Raises:
         NotCompilable: If LLVM has no code for it.
@@ -122,7 +122,7 @@ def _with_arrays(primitives: Primitives, stacks: dict[int, int], program: Progra
 
 
 def _survey(block: Block) -> tuple[int, dict[int, int]]:
-    """How many blocks are within each other, and a place for each stack by its number."""
+    """The depth of nested blocks, and an index for each stack by its number."""
     deepest, open_blocks = 0, [(block, 1)]
     stacks: dict[int, int] = {}
     while open_blocks:
@@ -139,8 +139,8 @@ def _survey(block: Block) -> tuple[int, dict[int, int]]:
 
 
 def _rows(program: Program) -> list[str]:
-    """The function `rows`: it calls `call` for the rows from %first to %end, and gives the first
-    row that it has not come to.
+    """The function `rows`: it calls `call` for the rows from %first to %end, and returns the first
+    row that it has not done.
     """
     w = Writer("")
     types_in = [v.type for v in program.inputs]

@@ -1,4 +1,4 @@
-"""One run of machine code: what it may take, its stacks and texts, and the wait for it."""
+"""One run of machine code: its limits, its stacks and texts, and waiting for its end."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _Kept = ctypes.c_int64 * _WORDS
 
 
 class Words:
-    """Numbers of 8 bytes each, as the code takes and gives them, and addresses of arrays."""
+    """The layout of inputs or results: numbers, or addresses of arrays, of 8 bytes each."""
 
     def __init__(self, types: Sequence[str]) -> None:
         self.types = types

@@ -1,5 +1,5 @@
-"""Memory that arrays of a typed program share, one after the other: what nobody reads any more
-makes room for what comes next, so that a turn of a loop takes none anew.
+"""Buffers for the arrays of a typed program: an array takes over the buffer of one that is no
+longer read, so that a loop allocates nothing in each turn.
 
 Source of the method: Poletto and Sarkar, Linear Scan Register Allocation, ACM TOPLAS 21 (1999).
 """

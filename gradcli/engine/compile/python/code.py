@@ -1,9 +1,9 @@
-"""Python code of a typed program: the back end that needs no further library.
+"""Turn a typed program into Python code: the back end that needs no further library.
 
-Values are local variables, loops and branches Python's own. An op is the operator that it is on
-floats, else a call of its own value on numbers. Where that is a function of `math` that raises at
-the edges of its domain, the first code calls `math`, and one that raises is run again by a second
-code, which does not. What raises there, too, has left.
+Values become local variables, and loops and branches Python's own. An op becomes a Python operator
+if it has one on floats, else a call of its `number`. There are two versions of the code. The quick
+one calls functions of `math` that raise at the edges of their domains. If it raises, the careful
+one, which calls the ops' own functions, runs. If that raises, too, the code has bailed out.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ from gradcli.engine.values.data import INT64_MAX, INT64_MIN, Quiet, np
 
 Function: TypeAlias = Callable[..., Any]
 Tail: TypeAlias = Callable[[Sequence[Operand]], list[ast.stmt]]
-"""What is done with the results of a block."""
+"""Makes the statements that use the results of a block."""
 
 MOST_BLOCKS = 19
 """Loops within each other that Python's compiler takes, with room for that over rows."""
@@ -123,11 +123,11 @@ class Code:
 
         Args:
             columns: An array of the values of each input.
-            control: What the run keeps to.
+            control: The limits of the run.
 
         Returns:
-            An array of the values of each result, and one of bools: which rows have been left, as
-            one that tells something has; their results are nothing.
+            An array of the values of each result, and one of bools: true for the rows that have
+            bailed out, as a row that prints has. Their results mean nothing.
         """
         count = len(columns[0]) if columns else 0
         left = np.zeros(count, np.bool_)
@@ -158,7 +158,7 @@ class Code:
 
 
 def _nothing(type: str) -> Any:
-    """What a row has as a result that has been left."""
+    """The result of a row that has bailed out."""
     return np.zeros(dtype_and_shape(type)[1]) if is_array(type) else nothing(type)
 
 
@@ -199,8 +199,8 @@ def _left(error: Exception) -> Left:
 
 
 class _Writer:
-    """Writes one function. `raising` gives functions on numbers others that are the same where they
-    do not raise.
+    """Writes one function. `raising` maps functions on numbers to faster ones that may raise, and
+    are equal where they do not.
     """
 
     def __init__(self, program: Program, raising: Mapping[Function, Function]) -> None:
@@ -218,7 +218,7 @@ class _Writer:
     # --- functions ---------------------------------------------------------------------
 
     def one(self) -> Function:
-        """The function of one set of inputs, which gives the results."""
+        """The function from one set of inputs to the results."""
         return self.function(self.tree())
 
     def tree(self) -> ast.Module:
@@ -228,8 +228,8 @@ class _Writer:
         return self.module(["echo", "turns", "room", "more", *inputs], body)
 
     def rows(self) -> Function:
-        """The function of many: from an iterator of rows to lists, an item of which each row is
-        put to; a row that raises is given to `again`.
+        """The function that takes an iterator of rows and stores the results in lists. It passes a
+        row that raises to `again`.
         """
         inputs = [ast.Name(self.name(value), ast.Store()) for value in self.program.inputs]
         outputs = {k: f"out{k}" for k in computed(self.program)}
@@ -287,8 +287,8 @@ class _Writer:
     # --- blocks ------------------------------------------------------------------------
 
     def block(self, block: Block, tail: Tail) -> list[ast.stmt]:
-        """The instructions of a block and what is done with its results. A branch at its end does
-        that on each of its sides, so that nothing is put down only to be taken up again.
+        """The statements of a block, with those that use its results. A branch at its end uses them
+        on each side, which saves assignments.
         """
         *body, last = block.body or (None,)
         made = [s for i in body if i is not None for s in self.instruction(i)]
@@ -304,7 +304,7 @@ class _Writer:
         return [*made, *self.branch(last, end)]
 
     def branch(self, i: If, tail: Tail) -> list[ast.stmt]:
-        """A branch of which each side does something with its results."""
+        """A branch, each side of which uses its own results."""
         then, orelse = self.block(i.then, tail), self.block(i.orelse, tail)
         if not then and not orelse:
             return []
@@ -313,7 +313,7 @@ class _Writer:
         return [ast.If(ast.UnaryOp(ast.Not(), self.operand(i.test)), orelse, [])]
 
     def instruction(self, i: Instruction) -> list[ast.stmt]:
-        """What one instruction becomes."""
+        """The statements of one instruction."""
         match i:
             case Do():
                 return [_store(self.name(i.target), self.done(i)), *self.checked(i)]
@@ -343,7 +343,7 @@ class _Writer:
         raise AssertionError(f"no Python of {type(i).__name__}")
 
     def taken(self, i: Push) -> list[ast.stmt]:
-        """Take the memory of arrays from what there is; leave where that is too little."""
+        """Count the memory of pushed arrays; bail out if the limit is reached."""
         size = sum(map(bytes_of, map(type_of, i.values)))
         if not size:
             return []
@@ -384,7 +384,7 @@ class _Writer:
         return [*start, ast.While(ast.Constant(True), [*_COUNTED, *body], [])]
 
     def moves(self, names: Sequence[str], found: Sequence[Operand]) -> list[ast.stmt]:
-        """The names get these values, all at once."""
+        """Assign values to variables in parallel."""
         waiting = {
             name: self.operand(x)
             for name, x in zip(names, found, strict=True)
@@ -410,7 +410,7 @@ class _Writer:
     # --- values ------------------------------------------------------------------------
 
     def done(self, i: Do) -> ast.expr:
-        """What an op gives: on floats some are Python's operators."""
+        """The expression of an op: some are Python's operators on floats."""
         args = [self.operand(x) for x in i.args]
         op = ops[i.op]
         if op.value.number is None or any(map(is_array, map(type_of, (i.target, *i.args)))):
@@ -430,7 +430,7 @@ class _Writer:
         return self.plain(i, args, types) or self.called(i, args, params)
 
     def on_arrays(self, i: Do, args: list[ast.expr]) -> ast.expr:
-        """What an op gives where there are arrays."""
+        """The expression of an op with arrays."""
         op = ops[i.op]
         if op is ops.held:
             (constant,) = (value for _, value in i.params)
@@ -449,16 +449,16 @@ class _Writer:
         return ast.Call(self.bind(i.op, found), args, [])
 
     def is_dense(self, x: Operand | None) -> bool:
-        """Whether the elements of an operand lie in order in memory."""
+        """Whether an operand is a contiguous array."""
         return isinstance(x, Value) and x.number in self.dense
 
     def unboxed(self, x: Operand | None, arg: ast.expr) -> ast.expr:
-        """An argument of one of NumPy's functions: a number that is known is an array already."""
+        """An argument of a NumPy function. A constant becomes an array once, not at each call."""
         return arg if isinstance(x, Value) else self.bind("number", np.asarray(x))
 
     def plain(self, i: Do, args: list[ast.expr], types: list[str]) -> ast.expr | None:
-        """An op that Python has an expression for on these types: not of ints in place of bools,
-        nor of values that have yet to get a type in common.
+        """A Python expression for an op on these types, None if there is none: an int is no bool
+        here, and the choices of `where` have one type.
         """
         op = ops[i.op]
         if op in (ops.detached, ops.copied):
@@ -472,7 +472,7 @@ class _Writer:
         return None
 
     def checked(self, i: Do) -> list[ast.stmt]:
-        """Leave where an operator of Python's has made an int of more than 64 bits."""
+        """Bail out if a Python operator has made an int of more than 64 bits."""
         if i.target.type != "int" or not self.is_operator(i):
             return []
         fits = ast.Compare(
@@ -482,7 +482,7 @@ class _Writer:
         return [ast.If(ast.UnaryOp(ast.Not(), fits), [_leave("number")], [])]
 
     def is_operator(self, i: Do) -> bool:
-        """Whether an op is a sum, difference or product as Python has it."""
+        """Whether an op is Python's sum, difference or product."""
         op = ops[i.op]
         return op.name in _ARITHMETIC and all(value == op.params[n] for n, value in i.params)
 
@@ -508,7 +508,7 @@ class _Writer:
         )
 
     def bind(self, name: str, x: object) -> ast.expr:
-        """A static parameter, under a name of its own."""
+        """Bind a constant to a new global name of the function."""
         bound = f"{name}_{len(self.bound)}"
         self.bound[bound] = x
         return _load(bound)
@@ -541,7 +541,7 @@ def _call(name: str, args: list[ast.expr]) -> ast.Call:
 
 
 _COUNTED = ast.parse("turns -= 1\nif turns < 0: raise Left('steps')").body
-"""What each turn of a loop does first."""
+"""The first statements of each turn of a loop."""
 
 
 _LATER: Any = {"type_params": []} if "type_params" in ast.FunctionDef._fields else {}

@@ -1,7 +1,7 @@
-"""What is raised of a function that machine code cannot be made of."""
+"""The error of a function that has no scalar form."""
 
 from __future__ import annotations
 
 
 class Untranslatable(Exception):
-    """Something of a function cannot be said; code calls the function as it is."""
+    """A function has no scalar form; compiled code calls it in Python."""

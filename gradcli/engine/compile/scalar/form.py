@@ -1,4 +1,4 @@
-"""The scalar form: what a function on numbers does, in words that every back end has.
+"""The scalar form: functions on numbers as basic blocks that every back end can print.
 
 A `Function` is basic blocks over values of three types: "float" (IEEE 754 of 64 bits), "int"
 (signed, 64 bits) and "bool". A value is defined once. Where paths meet, the block takes arguments,

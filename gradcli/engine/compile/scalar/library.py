@@ -1,5 +1,5 @@
-"""Functions that are not made of their Python text: Python's built-ins and `math`, with the errors
-that these raise, and those of `ieee` that are just what C has.
+"""Functions whose forms are written by hand: Python's built-ins and `math`, with the errors that
+these raise, and the functions of `ieee` that equal a function of the C library.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ Native = Callable[..., Any]
 
 
 def native(function: Any) -> Native | None:
-    """What writes a call of the function, `native(b, *args)`; it gives None of arguments that it
-    does not know.
+    """The writer of a call of the function, `write(b, *args)`, None if there is none. It returns
+    None for arguments that it does not support.
     """
     try:
         return _NATIVE.get(function)

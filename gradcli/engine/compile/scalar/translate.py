@@ -1,8 +1,8 @@
-"""Python functions on numbers in the scalar form, made of their text.
+"""Translate Python functions on numbers into the scalar form by partial evaluation of their text.
 
-What is known when the code is made, such as a static parameter, the type of an argument or a
-function that is handed on, is plain Python here and leaves nothing in the code; a `Number` is what
-is known when it runs. Where a function raises an error it bails out; its own `try` is followed.
+Values known at compile time, such as a static parameter, the type of an argument or a function
+passed as an argument, are plain Python values here and emit nothing. A `Number` is known only at run
+time. A function that raises bails out, unless a `try` of its own handles the error.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""What the values of a Python function are while it is translated: Python's own where they are
-known, Numbers else; its variables; and what becomes of both.
+"""The values and variables of a Python function during its translation: Python objects where they
+are known, `Number`s otherwise.
 """
 
 from __future__ import annotations

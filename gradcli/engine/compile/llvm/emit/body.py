@@ -1,4 +1,4 @@
-"""The function `call` of a typed program of numbers in LLVM's language, step by step."""
+"""Write the LLVM function `call` of a typed program of numbers, instruction by instruction."""
 
 from __future__ import annotations
 
@@ -63,24 +63,24 @@ class Body:
         return [f"{head} nounwind noinline {{", "entry:", *w.lines, "}"]
 
     def enter(self) -> None:
-        """What is done first."""
+        """Write the code at the start of the function."""
 
     def complete(self) -> None:
-        """What is put in when all is written."""
+        """Insert the code that depends on the whole function."""
 
     def whole(self, block: Block) -> None:
-        """Write the program's block and put its results where they are wanted."""
+        """Write the program's block and store its results in `%out`."""
         for k, x in enumerate(self.block(block)):
             write_word(self.w, x, slot(self.w, "%out", k))
 
     def block(self, block: Block) -> list[Number]:
-        """Write a block; the numbers that it leaves."""
+        """Write a block and return its results."""
         for i in block.body:
             self.instruction(i)
         return [self.operand(x) for x in block.results]
 
     def define(self, value: Value, number: Number) -> None:
-        """Let a value be this number."""
+        """Record the number that holds a value."""
         self._numbers[value.number] = number
 
     def instruction(self, i: Instruction) -> None:
@@ -117,7 +117,7 @@ class Body:
         return found
 
     def leave(self, reason: str) -> str:
-        """The label of the code that leaves for a reason."""
+        """The label of the code that bails out for a reason."""
         if reason not in self.reasons:
             self.reasons.append(reason)
         k = self.reasons.index(reason)
@@ -175,18 +175,21 @@ class Body:
         self.define(i.turns, Number(turned, "int"))
 
     def first(self, i: Loop) -> list[Number]:
-        """What the params of a loop have in its first turn."""
+        """The values of the loop-carried variables in the first turn."""
         return [self.operand(x) for x in i.initial]
 
     def turn(self, i: Loop) -> tuple[Number, list[Number], list[tuple[str, str, str, str]]]:
-        """Write a turn of a loop: whether there is another, what the params have in that, and what
-        else goes from turn to turn: a type, a name, its first and its next.
+        """Write a turn of a loop.
+
+        Returns:
+            Whether there is another turn, the next values of the loop-carried variables, and
+            further carried values of the code: type, name, first value and next value.
         """
         again, *following = self.block(i.body)
         return again, following, []
 
     def _turn(self) -> None:
-        """Count a turn, and look whether the code is to stop."""
+        """Count a turn, and bail out if the code must stop."""
         w = self.w
         left = w.put("load i64, ptr %left")
         w.rare(w.put(f"icmp eq i64 {left}, 0"), self.leave(state.STEPS))
@@ -201,7 +204,7 @@ class Body:
             write_word(self.w, x, slot(self.w, base, k))
 
     def room_on(self, stack: int, need: int) -> str:
-        """Where bytes lie that a stack has got more."""
+        """Push bytes on a stack, which may grow; the address of the first of them."""
         w = self.w
         self.waits = True
         top = w.put(f"load ptr, ptr %top{stack}")
@@ -221,7 +224,7 @@ class Body:
         return base
 
     def taken_from(self, stack: int, size: int) -> str:
-        """Where bytes lie that are taken from a stack."""
+        """Pop bytes from a stack; the address of the first of them."""
         w = self.w
         top = w.put(f"load ptr, ptr %top{stack}")
         base = w.put(f"getelementptr i8, ptr {top}, i64 {-size}")
@@ -259,7 +262,7 @@ class Body:
         w.do(f"store atomic i64 {now}, ptr {address} release, align 8")
 
     def _serve(self, what: int, amount: int | str) -> str:
-        """Ask Python for something; whether it refuses."""
+        """Call `SERVE` with a request and an amount; true if Python refuses."""
         serve = self.load("ptr", state.SERVE)
         said = f"ptr %state, i64 {what}, i64 {amount}"
         return self.w.put(f"icmp ne i64 {self.w.put(f'call i64 {serve}({said})')}, 0")
@@ -277,14 +280,14 @@ def slot(w: Writer, base: str, k: int) -> str:
 
 
 def read_word(w: Writer, type: str, address: str) -> Number:
-    """The number, or the address of an array, in a word."""
+    """Load a number, or the address of an array, from a word."""
     if type == "bool":
         return w.number("bool", f"trunc i64 {w.put(f'load i64, ptr {address}')} to i1")
     return w.number(type, f"load {llvm_type(type)}, ptr {address}")
 
 
 def write_word(w: Writer, x: Number, address: str) -> None:
-    """Put one into a word."""
+    """Store a number, or the address of an array, in a word."""
     if x.type == "bool":
         w.do(f"store i64 {w.put(f'zext i1 {x.text} to i64')}, ptr {address}")
     else:

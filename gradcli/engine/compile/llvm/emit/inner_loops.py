@@ -1,4 +1,4 @@
-"""NumPy's own inner loops by their addresses, which its public header tells."""
+"""The addresses of NumPy's inner loops, found by the layout in NumPy's public header."""
 
 from __future__ import annotations
 

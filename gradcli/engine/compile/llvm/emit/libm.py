@@ -1,5 +1,5 @@
-"""The functions of the C library that Python's `math` calls, by their addresses: LLVM knows no
-names of them, so that it rewrites none, such as `pow(x, 2)`.
+"""The addresses of the functions of the C library that Python's `math` calls. LLVM gets addresses
+rather than names, so that it replaces no call by another, such as `pow(x, 2)` by `x * x`.
 """
 
 from __future__ import annotations

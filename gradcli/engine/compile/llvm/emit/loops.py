@@ -1,6 +1,7 @@
-"""NumPy's functions of arrays on single elements, by the addresses of NumPy's own inner loops: what
-they give is what NumPy gives. Which of them the value of an op on arrays calls is found by calling
-it with numbers that write down what is done to them.
+"""Ops on arrays applied to single elements by NumPy's own inner loops, so that the bits are NumPy's.
+
+A symbolic call finds the loops: the op's function on arrays is called with objects that emit a call
+of an inner loop for each of NumPy's functions applied to them.
 """
 
 from __future__ import annotations

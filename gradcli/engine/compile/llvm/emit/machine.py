@@ -1,4 +1,4 @@
-"""Machine code of LLVM's text, in this process."""
+"""Compile LLVM text to machine code in this process."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ class Machine:
     The code is there as long as this is.
 
     Fields:
-        effort: 1 where registers are to be used well, else 0, which takes a third of the time.
+        effort: LLVM's optimization level: 1 allocates registers well, 0 compiles in a third of the
+            time.
     """
 
     def __init__(self, text: str, effort: int) -> None:
@@ -46,7 +47,7 @@ class Machine:
 
 
 def shorten(module: Any, target: Any, effort: int) -> None:
-    """Make a module's functions shorter; no number that they give becomes another."""
+    """Optimize a module without changing a bit of its results."""
     passes = llvm.create_new_module_pass_manager()
     passes.add_always_inliner_pass()
     if effort:

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 _NO_FLOAT = 0x7FF867ADC11D0001
 _NO_INT = -(2**63) + 0x67AD
 _NO_BOOL = 2
-"""What a function that raises gives to machine code: bits of a nan, and an int, that nothing gives;
-code that met them would only leave.
+"""A Python function that raises returns one of these to machine code: the bits of a nan and an int
+that no op returns. If one did, the code would only bail out without need.
 """
 
 _CLASSES = {"float": float, "int": int, "bool": bool}
@@ -201,7 +201,7 @@ class _Written(_Primitive):
 
 
 class _Called(_Primitive):
-    """A function in Python, which takes its lock."""
+    """A Python function. The call takes Python's lock."""
 
     def __init__(self, address: int, type: str) -> None:
         self.address = address
@@ -232,7 +232,7 @@ def _constant(
     params: Mapping[str, Any],
     type: str,
 ) -> Number:
-    """The value of constants, which Python knows; code leaves where there is none."""
+    """The value of a call of constants, computed now; code that has none bails out."""
     try:
         r = function(*args, **params)
     except Exception:

@@ -1,19 +1,26 @@
-"""What machine code and Python tell each other while the code runs: words in memory."""
+"""The state that machine code and Python share while the code runs: words in memory."""
 
 from __future__ import annotations
 
 STOP, TURNS, WORDS, USED, ROOM, REASON, SERVE, ARENA, _FIRST = range(9)
-"""The words: the address of the byte that stops the code; the turns that it may do; where texts
-are kept, how many words they take and may take; why the code has left; the function that serves
-it; memory for arrays. Behind them is what is told of each stack.
+"""The words, in this order:
+
+- STOP: the address of a byte that is not zero once the code must stop;
+- TURNS: the number of loop turns that are left;
+- WORDS, USED, ROOM: the address of the buffer for texts, the words in it, and its size in words;
+- REASON: why the code has bailed out, a place in `REASONS`;
+- SERVE: the Python function that the code calls for what it cannot do itself;
+- ARENA: the address of the memory for arrays.
+
+The words of each stack follow.
 """
 
 BASE, END, TOP, _EACH = range(4)
-"""Of a stack: where it begins and ends, and its top while it grows."""
+"""The words of a stack: where its memory begins and ends, and its top while it grows."""
 
 
 def of_stack(k: int, field: int) -> int:
-    """The word that tells something of stack k."""
+    """The word of a field of stack k."""
     return _FIRST + _EACH * k + field
 
 
@@ -23,18 +30,21 @@ def count(stacks: int) -> int:
 
 
 FLUSH = -1
-"""What the code asks for where it needs so many words more for texts; by the number of a stack it
-asks for so many bytes more there, by `of_callback` for a step in Python, of addresses in memory.
+"""The code calls `SERVE` with a request and an amount:
+
+- FLUSH: write out the texts; the amount is the number of words that the next one needs;
+- the number of a stack: make it larger by an amount of bytes;
+- `of_callback(k)`: do step k in Python; the amount is the address of the addresses of its arrays.
 """
 
 
 def of_callback(k: int) -> int:
-    """What the code asks for to have step k in Python done, and for what it asks the step."""
+    """The request to do step k in Python."""
     return FLUSH - 1 - k
 
 
 NUMBER, STOPPED, STEPS, MEMORY, TEXTS = "number", "stopped", "steps", "memory", "texts"
 REASONS = (NUMBER, STOPPED, STEPS, MEMORY, TEXTS)
-"""Why code leaves by itself: a number that the interpreter has the answer of, and what it may not
-take.
+"""Why code bails out by itself: a number without an answer here, a stop by the user, or too many
+steps, too much memory or too many texts.
 """

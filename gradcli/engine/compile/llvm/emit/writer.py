@@ -1,4 +1,4 @@
-"""Writes the text of one function in LLVM's language."""
+"""Write the LLVM text of one function."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ class Writer:
     Fields:
         block: the label of the block that is being written.
         ended: whether it has its last instruction.
-        leave: the label that code goes to which has no answer.
-        leaves: whether some code goes there.
+        leave: the label of the code that bails out.
+        leaves: whether any code jumps there.
     """
 
     def __init__(self, leave: str) -> None:
@@ -90,25 +90,25 @@ class Writer:
         self.ended = True
 
     def rare(self, test: str, label: str) -> None:
-        """Go to a label where the test is true, which it hardly ever is."""
+        """Jump to a label if the test is true, which is rare."""
         on = self.label()
         self.branch(test, label, on, RARE)
         self.start(on)
 
     def phi(self, type: str, ways: Sequence[tuple[str, str]]) -> str:
-        """The one of several texts whose block we come from."""
+        """Merge values at the start of a block: a text for each block that jumps here."""
         known = {text for text, _ in ways}
         if len(known) == 1 and not next(iter(known)).startswith("%"):
             return known.pop()
         return self.put(f"phi {type} " + ", ".join(f"[ {x}, %{block} ]" for x, block in ways))
 
     def fail(self, test: str) -> None:
-        """Leave the code where the test is true."""
+        """Bail out if the test is true."""
         self.leaves = True
         self.rare(test, self.leave)
 
     def called(self, name: str, type: str, args: Sequence[str]) -> Number:
-        """Call a function that says whether it has an answer; without one the code leaves."""
+        """Call a function that returns a number and a flag, and bail out if the flag is set."""
         pair = f"{{{TYPES[type]}, i1}}"
         both = self.put(f"call {pair} {name}({', '.join(args)})")
         self.fail(self.put(f"extractvalue {pair} {both}, 1"))

@@ -27,7 +27,7 @@ from gradcli.engine.compile.typed import (
     Value,
     nothing,
 )
-from gradcli.engine.compile.walk import blocks, defined, instructions, rewritten
+from gradcli.engine.compile.walk import blocks, defined, instructions, operands_of, rewritten
 from gradcli.engine.ops.catalog import ops
 from gradcli.errors import GradError
 
@@ -216,15 +216,11 @@ class _Needed:
         for i in block.body:
             inside = around
             match i:
-                case Do():
-                    self._reads[i.target.number] = [*i.args, *around]
-                    if i.target.number < self._first:
-                        self._waiting += (i.target,)
-                case DoSeveral():
-                    for t in i.targets:
-                        self._reads[t.number] = [*i.args, *around]
-                    if i.targets[0].number < self._first:
-                        self._waiting += i.targets
+                case Do() | DoSeveral() | Ruled():
+                    for t in defined(i):
+                        self._reads[t.number] = [*operands_of(i), *around]
+                        if t.number < self._first and not isinstance(i, Ruled):
+                            self._waiting.append(t)
                 case If():
                     inside = (*around, i.test)
                     for k, t in enumerate(i.targets):
@@ -247,13 +243,8 @@ class _Needed:
                         self._reads[t.number] = [*around]
                         # where one is taken from the stack, so are the others
                         self._pushed.setdefault((i.stack, k), []).extend(around)
-                case Ruled():
-                    for t in i.targets:
-                        self._reads[t.number] = [*i.values, *i.args, *i.reads, *around]
-                case Leave():
-                    self._waiting += (i.when, *around)
-                case Tell():
-                    self._waiting += (*i.args, *around)
+                case Leave() | Tell():
+                    self._waiting += (*operands_of(i), *around)
             for inner in blocks(i):
                 self._collect(inner, inside)
 
@@ -277,10 +268,8 @@ class _Needed:
 
     def _kept(self, i: Instruction) -> Instruction | None:
         match i:
-            case Do():
-                return i if self._has(i.target) else None
-            case DoSeveral() | Ruled():
-                return i if any(map(self._has, i.targets)) else None
+            case Do() | DoSeveral() | Ruled():
+                return i if any(map(self._has, defined(i))) else None
             case If():
                 places = [k for k, t in enumerate(i.targets) if self._has(t)]
                 then, orelse = (

@@ -102,21 +102,20 @@ class Code:
             return self._called(inputs, control)
 
     def _called(self, inputs: Sequence[Any], control: Control) -> tuple[Any, ...]:
-        first = self._careful if self.program.texts else self._quick  # a text is told only once
         given = control.echo, control.turns, control.memory, control.more, *inputs
-        try:
-            return first(*given)  # type: ignore[no-any-return]
-        except Left:
-            raise
-        except Exception as error:
-            if first is self._careful:
-                raise _left(error) from None
+        if not self.program.texts:  # a text must be told only once
+            try:
+                return self._quick(*given)  # type: ignore[no-any-return]
+            except Left:
+                raise
+            except Exception:
+                pass
         try:
             return self._careful(*given)  # type: ignore[no-any-return]
         except Left:
             raise
         except Exception as error:
-            raise _left(error) from None
+            raise Left(f"{type(error).__name__}: {error}") from None
 
     def rows(self, columns: Sequence[Any], control: Control) -> tuple[list[Any], Any]:
         """The results for many sets of inputs.
@@ -192,10 +191,6 @@ def computed(program: Program) -> dict[int, Operand]:
 
 def _untold(text: str) -> None:
     raise Left("a row tells something")
-
-
-def _left(error: Exception) -> Left:
-    return Left(f"{type(error).__name__}: {error}")
 
 
 class _Writer:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TypeAlias
 
 from gradcli.engine.compile.scalar.builder import CARRIERS, Builder, Number
 from gradcli.engine.compile.scalar.errors import Untranslatable
@@ -17,6 +18,8 @@ from gradcli.engine.compile.scalar.form import (
     ZERO_DIVISION,
     Operand,
 )
+
+Operation: TypeAlias = Callable[[Builder, Number, Number], Number]
 
 LEAST = -(2**63)
 INF = float("inf")
@@ -150,9 +153,9 @@ def operation(b: Builder, sign: str, x: Number, y: Number) -> Number:
     """X and y with an operator between them, which has Python's name in `ast`."""
     types = {x.type, y.type}
     if sign in _ON_BITS and "integral" not in types:
-        if x.type == y.type == "bool":
-            return b.number("bool", f"bool_{_ON_BITS[sign]}", x.value, y.value)
-        return _of_ints(b, _ON_BITS[sign], _integral(b, x), _integral(b, y))
+        if types == {"bool"}:
+            return _plain("bool", _ON_BITS[sign])(b, x, y)
+        return _plain("int", _ON_BITS[sign])(b, _integral(b, x), _integral(b, y))
     if "mixed" in types and "float" not in types:
         raise Untranslatable("an int or a float")
     integral = "float" not in types
@@ -185,12 +188,9 @@ def _integral(b: Builder, x: Number) -> Number:
     return to_int(b, x)
 
 
-def _of_ints(b: Builder, name: str, x: Number, y: Number) -> Number:
-    return b.number("int", f"int_{name}", x.value, y.value)
-
-
-def _of_floats(b: Builder, name: str, x: Number, y: Number) -> Number:
-    return b.number("float", f"float_{name}", x.value, y.value)
+def _plain(type: str, name: str) -> Operation:
+    """An operator on two numbers of a type that is a primitive."""
+    return lambda b, x, y: b.number(type, f"{type}_{name}", x.value, y.value)
 
 
 def _refuse_zero(b: Builder, y: Number) -> None:
@@ -200,7 +200,7 @@ def _refuse_zero(b: Builder, y: Number) -> None:
 
 def _float_quotient(b: Builder, x: Number, y: Number) -> Number:
     _refuse_zero(b, y)
-    return _of_floats(b, "div", x, y)
+    return b.number("float", "float_div", x.value, y.value)
 
 
 def _int_quotient(b: Builder, x: Number, y: Number) -> Number:
@@ -315,20 +315,20 @@ def _signs_differ(b: Builder, rest: Operand, y: Operand) -> Operand:
 
 _ON_BITS = {"BitAnd": "and", "BitOr": "or", "BitXor": "xor"}
 
-_ON_INTS: dict[str, Callable[[Builder, Number, Number], Number]] = {
-    "Add": lambda b, x, y: _of_ints(b, "add", x, y),
-    "Sub": lambda b, x, y: _of_ints(b, "sub", x, y),
-    "Mult": lambda b, x, y: _of_ints(b, "mul", x, y),
+_ON_INTS: dict[str, Operation] = {
+    "Add": _plain("int", "add"),
+    "Sub": _plain("int", "sub"),
+    "Mult": _plain("int", "mul"),
     "Div": _int_quotient,
     "FloorDiv": _int_floored,
     "Mod": _int_rest,
     "Pow": _int_power,
 }
 
-_ON_FLOATS: dict[str, Callable[[Builder, Number, Number], Number]] = {
-    "Add": lambda b, x, y: _of_floats(b, "add", x, y),
-    "Sub": lambda b, x, y: _of_floats(b, "sub", x, y),
-    "Mult": lambda b, x, y: _of_floats(b, "mul", x, y),
+_ON_FLOATS: dict[str, Operation] = {
+    "Add": _plain("float", "add"),
+    "Sub": _plain("float", "sub"),
+    "Mult": _plain("float", "mul"),
     "Div": _float_quotient,
     "FloorDiv": _float_floored,
     "Pow": _float_power,

@@ -1,8 +1,8 @@
 """Translate Python functions on numbers into the scalar form by partial evaluation of their text.
 
 Values known at compile time, such as a static parameter, the type of an argument or a function
-passed as an argument, are plain Python values here and emit nothing. A `Number` is known only at run
-time. A function that raises bails out, unless a `try` of its own handles the error.
+passed as an argument, are plain Python values here and emit nothing. A `Number` is known only at
+run time. A function that raises bails out, unless a `try` of its own handles the error.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Ops on arrays applied to single elements by NumPy's own inner loops, so that the bits are NumPy's.
+"""Apply ops on arrays to single elements by NumPy's inner loops, so that the bits are NumPy's.
 
 A symbolic call finds the loops: the op's function on arrays is called with objects that emit a call
 of an inner loop for each of NumPy's functions applied to them.

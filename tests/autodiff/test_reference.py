@@ -86,20 +86,20 @@ def outcome(work, *args):
 def watched(monkeypatch):
     """Holds each pass of a program without hooks against the textbook's; how many there were."""
     count = []
-    real = backward._swept
+    real = backward._done
 
-    def held(roots, paths, ends, way):
+    def held(roots, paths, ends, whose):
         if any(node.hooks is not None for node in paths.live):
-            return real(roots, paths, ends, way)
-        plain = reference.recorded_cotangents if way.recorded else reference.cotangents
+            return real(roots, paths, ends, whose)
+        plain = reference.recorded_cotangents if whose.recorded else reference.cotangents
         wanted, refused = outcome(plain, roots, ends)
-        found = real(roots, paths, ends, way)
+        found, visited = real(roots, paths, ends, whose)
         assert not refused
         compare(found, wanted, "a pass of the program")
         count.append(len(found))
-        return found
+        return found, visited
 
-    monkeypatch.setattr(backward, "_swept", held)
+    monkeypatch.setattr(backward, "_done", held)
     return count
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gradcli import ir
-from gradcli.engine.autodiff.backward import seed_of_one
+from gradcli.engine.autodiff.seeds import seed_of_one
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.run.code.naming import kind_of
 from gradcli.engine.run.language.members import CHANGES_A_LIST

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from gradcli import ir
-from gradcli.engine.autodiff.backward import seed
+from gradcli.engine.autodiff.seeds import seed
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.run.language import members, operators
 from gradcli.engine.static.findings import Findings

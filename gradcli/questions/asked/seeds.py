@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from gradcli.engine.autodiff.backward import seed
+from gradcli.engine.autodiff.seeds import seed
 from gradcli.engine.run.code.naming import kind_of
 from gradcli.engine.run.execution.inputs import Given
 from gradcli.engine.run.session.list_tensors import from_outside

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Sequence, ValuesView
 from typing import Any
 
 from gradcli.engine.autodiff import backward as passes
-from gradcli.engine.autodiff.backward import seed
+from gradcli.engine.autodiff.seeds import seed
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.run.code.naming import kind_of
 from gradcli.engine.run.derivatives.edges import GradientEdge

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from gradcli.engine.autodiff.backward import seed, seed_of_one
 from gradcli.engine.autodiff.linearize import Linearized, zeros
 from gradcli.engine.autodiff.paths import lead_elsewhere
+from gradcli.engine.autodiff.seeds import seed, seed_of_one
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.run.code.functions import NO_KEYWORDS, called, wrong_function
 from gradcli.engine.run.code.naming import kind_of

@@ -4,7 +4,7 @@ Two passes use the graph. The program's own, `backward` or `gradients`, refuses 
 has freed, and frees nodes itself. A command's look at the graph, or a transform's, `cotangents`,
 changes nothing and may use what only the program takes for freed.
 
-Each is done in one of two ways. `_quickly` is `reference.py` with two fast cases. It gives up where
+Each is done in one of two ways. `_quickly` is `reference.py` with one fast case. It gives up where
 it meets something rare: a hook, a function of the program, nan. `_closely` does everything.
 """
 
@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gradcli.engine.autodiff import hooks as hooked
 from gradcli.engine.autodiff.hooks import accumulate, copied
-from gradcli.engine.autodiff.numbers import visitor as visitor_of_numbers
 from gradcli.engine.autodiff.paths import Paths, age, between, reachable, visible
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.tape.graph import (
@@ -258,8 +257,8 @@ def _has_nan(c: Any) -> bool:
 def _quickly(
     roots: Sequence[Root], paths: Paths, ends: Collection[Node], freed: int
 ) -> tuple[dict[Node, Any], list[Node]]:
-    """Visit the nodes on the paths, the youngest first, and return what `_done` does. Nodes of ops
-    on numbers, and on arrays that a plan is known for, are visited by fast paths.
+    """Visit the nodes on the paths, the youngest first, and return what `_done` does. A fast path
+    visits nodes of ops that a plan is known for.
 
     Raises:
         _LookCloser: If it meets a hook or a function of the program.
@@ -268,7 +267,6 @@ def _quickly(
     found: dict[Node, Any] = {}
     visited: list[Node] = []
     is_live = paths.live.__contains__
-    visit_number = visitor_of_numbers(pending, paths)
     visit_array: Visit | None = None
     for node, index, g in roots:
         _add(pending, node, index, g)
@@ -278,26 +276,18 @@ def _quickly(
             continue
         if node.hooks is not None:
             raise _LookCloser
-        is_end = node in ends
-        if is_end:
+        if node in ends:
             found[node] = g
             if not any(map(is_live, node.edges)):
                 continue
         if node.freed > freed and node.saves and any(map(is_live, node.edges)):
             raise _freed(node)
-        if type(g) is float:
-            is_usual = g and g - g == 0.0
-            if is_usual and type(node) is OpNode and visit_number(node, g):
-                visited.append(node)
-                continue
-        else:
-            is_usual = not isinstance(g, Carrier)
-        if is_usual and type(node) is PlannedNode:
+        if type(node) is PlannedNode and _is_usual(g):
             if visit_array is None:
                 from gradcli.engine.autodiff.arrays import visitor
 
                 visit_array = visitor(pending, paths, _add)
-            visit_array(node, g, is_end)
+            visit_array(node, g, node in found)
             visited.append(node)
             continue
         wanted = [*map(is_live, node.edges)]
@@ -311,6 +301,11 @@ def _quickly(
                 _add(pending, under, index, c)
         visited.append(node)
     return found, visited
+
+
+def _is_usual(g: Any) -> bool:
+    """Whether a cotangent is an array, or a number that makes no nan of a slope."""
+    return bool(g) and g - g == 0.0 if type(g) is float else not isinstance(g, Carrier)
 
 
 def _closely(
@@ -404,7 +399,10 @@ def _add(pending: dict[Any, Any], node: Any, index: int, c: Any) -> None:
         slots[index] = c if slots[index] is None else ops.add(slots[index], c)
         return
     before = pending.get(node)
-    pending[node] = c if before is None else ops.add(before, c)
+    if type(before) is float and type(c) is float:
+        pending[node] = before + c
+    else:
+        pending[node] = c if before is None else ops.add(before, c)
 
 
 def _has_become_nan(node: Node, g: Any, pulled: Sequence[Any]) -> bool:

@@ -271,7 +271,6 @@ detach: Op = host(
     "detach",
     _detach,
     args=("input",),
-    infer=lambda known, x: known.unknown(x),
     doc="The value without its history, on the same memory: a constant.",
     source="PyTorch: detach",
 )

@@ -263,7 +263,6 @@ check_grads: Op = host(
     ),
     args=("f",),
     params={"modes": None, "order": 2},
-    infer=lambda known, f, **options: known.unknown(f),
     doc="autograd's `check_grads(f, modes)(*args)`: fails if the derivatives of f are not what "
     "differences of values are.",
     source="autograd: test_util.check_grads",

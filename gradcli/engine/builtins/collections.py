@@ -24,10 +24,6 @@ FAMILY = 332, "Python's collections"
 _PYTHON = "Python"
 
 
-def _unknown(known: Statics, *values: Any, **params: Any) -> Any:
-    return known.unknown(*values)
-
-
 # making them ------------------------------------------------------------------------------------
 
 
@@ -49,7 +45,6 @@ list_: Op = host(
     "list",
     lambda session, iterable: [] if iterable is None else session.items(iterable),
     args=("iterable=None",),
-    infer=_unknown,
     traced=lambda code, iterable: [] if iterable is None else [*code.items(iterable)],
     keeps=True,
     gathers=True,
@@ -62,7 +57,6 @@ tuple_: Op = host(
     "tuple",
     lambda session, iterable: () if iterable is None else tuple(session.items(iterable)),
     args=("iterable=None",),
-    infer=_unknown,
     traced=lambda code, iterable: () if iterable is None else tuple(code.items(iterable)),
     keeps=True,
     gathers=True,
@@ -75,7 +69,6 @@ set_: Op = host(
     "set",
     _set,
     args=("iterable=None",),
-    infer=_unknown,
     keeps=True,
     gathers=True,
     pure=False,
@@ -89,7 +82,6 @@ dict_: Op = host(
     _dict,
     args=("*values=None",),
     any_name=True,
-    infer=_unknown,
     keeps=True,
     gathers=True,
     pure=False,
@@ -112,7 +104,6 @@ reversed_: Op = host(
     "reversed",
     _reversed,
     args=("sequence",),
-    infer=_unknown,
     traced=lambda code, sequence: code.each([*code.items(sequence)][::-1], [sequence]),
     keeps=True,
     pure=False,
@@ -131,7 +122,6 @@ sorted_: Op = host(
     "sorted",
     _sorted,
     args=("iterable", "key=None", "reverse=None"),
-    infer=_unknown,
     keeps=True,
     gathers=True,
     doc="A new list of the items in order, of what `key` gives for each if there is one.",
@@ -149,7 +139,6 @@ map_: Op = host(
     "map",
     _map,
     args=("*values",),
-    infer=_unknown,
     keeps=True,
     pure=False,
     doc="What a function gives for each item, or for the first items of several values and so on: "
@@ -170,7 +159,6 @@ filter_: Op = host(
     "filter",
     _filter,
     args=("function", "iterable"),
-    infer=_unknown,
     keeps=True,
     pure=False,
     doc="The items for which a function gives what is true; without one, `None`, the true items.",
@@ -182,7 +170,6 @@ iter_: Op = host(
     "iter",
     lambda session, iterable: iter(session.iterate(iterable)),
     args=("iterable",),
-    infer=_unknown,
     keeps=True,
     pure=False,
     doc="What gives the items one by one to `next`.",
@@ -212,7 +199,6 @@ next_: Op = host(
     "next",
     _next,
     args=("*values",),
-    infer=_unknown,
     keeps=True,
     pure=False,
     doc="The next item of an iterator, or else the second argument if there is one.",
@@ -396,7 +382,6 @@ getattr_: Op = host(
     "getattr",
     _get,
     args=("*values",),
-    infer=_unknown,
     keeps=True,
     pure=False,
     doc="The attribute of a value by its name, or else the third argument if there is one.",
@@ -408,7 +393,6 @@ vars_: Op = host(
     "vars",
     lambda session, value: _get(session, value, "__dict__"),
     args=("value",),
-    infer=_unknown,
     keeps=True,
     pure=False,
     doc="The dictionary of the attributes of an object.",
@@ -431,7 +415,6 @@ divmod_: Op = host(
     _divided,
     args=("a", "b"),
     by=("floor_divide", "remainder"),
-    infer=lambda known, a, b: known.unknown(a, b),
     traced=_divided,
     doc="`a // b` and `a % b`.",
     source=_PYTHON,

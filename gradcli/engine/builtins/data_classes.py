@@ -6,7 +6,6 @@ import dataclasses
 from typing import Any
 
 from gradcli.engine.ops.op import Op, host
-from gradcli.engine.ops.statics import Statics
 from gradcli.engine.run.code.naming import kind_of
 from gradcli.engine.tape.tensor import truth
 from gradcli.engine.values.objects import Object
@@ -15,10 +14,6 @@ from gradcli.errors import run_error
 FAMILY = 336, "Data classes"
 
 _SETTINGS = frozenset({"init", "repr", "eq", "order", "unsafe_hash", "frozen", "kw_only"})
-
-
-def _unknown(known: Statics, *values: Any, **params: Any) -> Any:
-    return known.unknown(*values)
 
 
 def _made(session: Any, *classes: Any, named: Any) -> Any:
@@ -77,7 +72,6 @@ def _of_dataclasses(name: str, call: Any, doc: str, **fields: Any) -> Op:
     return host(
         f"python_dataclasses_{name}",
         call,
-        infer=_unknown,
         keeps=True,
         pure=False,
         sees=False,

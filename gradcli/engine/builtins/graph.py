@@ -7,7 +7,6 @@ from __future__ import annotations
 from typing import Any
 
 from gradcli.engine.ops.op import Op, host
-from gradcli.engine.ops.statics import Statics
 from gradcli.engine.run.code.naming import kind_of
 from gradcli.engine.run.derivatives import duals
 from gradcli.engine.run.derivatives.edges import gradient_edge, gradient_edge_of
@@ -18,15 +17,10 @@ from gradcli.errors import run_error
 FAMILY = 343, "The recorded graph"
 
 
-def _unknown(known: Statics, *args: Any, **params: Any) -> Any:
-    return known.unknown(*args)
-
-
 get_gradient_edge: Op = host(
     "get_gradient_edge",
     gradient_edge_of,
     args=("tensor",),
-    infer=_unknown,
     doc="`torch.autograd.graph.get_gradient_edge`: where the gradient by a tensor comes. An edge "
     "may stand for a tensor in `torch.autograd.grad` and `torch.autograd.backward`.",
     source="PyTorch: autograd.graph.get_gradient_edge",
@@ -37,7 +31,6 @@ gradient_edge_: Op = host(
     "GradientEdge",
     gradient_edge,
     args=("node", "output_nr", "ownership_token=None"),
-    infer=_unknown,
     doc="The edge to result `output_nr` of a node, such as `x.grad_fn`.",
     source="PyTorch: autograd.graph.GradientEdge",
     pure=False,
@@ -48,7 +41,6 @@ multi_grad_hook: Op = host(
     register_multi_grad_hook,
     args=("tensors", "fn"),
     params={"mode": "all"},
-    infer=_unknown,
     keeps=True,
     doc="Runs a function when a pass has come to tensors: on the list of all their gradients, None "
     'for those that it did not come to, or with `mode="any"` on the first.',
@@ -105,7 +97,6 @@ make_dual: Op = host(
     "make_dual",
     duals.make,
     args=("tensor", "tangent", "level=None"),
-    infer=_unknown,
     doc="A tensor with a tangent: what is made of it has one, too, by forward mode.",
     source=f"{_FORWARD}.make_dual",
     pure=False,
@@ -115,7 +106,6 @@ unpack_dual: Op = host(
     "unpack_dual",
     duals.unpack,
     args=("tensor", "level=None"),
-    infer=_unknown,
     doc="The tensor as it is, and its tangent, None if it has none: `(primal, tangent)`.",
     source=f"{_FORWARD}.unpack_dual",
     pure=False,

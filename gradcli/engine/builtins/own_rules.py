@@ -13,10 +13,6 @@ from gradcli.errors import run_error
 FAMILY = 343, "Own derivatives"
 
 
-def _unknown(known: Statics, *args: Any, **params: Any) -> Any:
-    return known.unknown(*args)
-
-
 def _nothing(known: Statics, *args: Any, **params: Any) -> Any:
     return known.constant(None)
 
@@ -33,7 +29,6 @@ def _custom(name: str) -> Op:
         call,
         args=("fun",),
         params={"nondiff_argnums": ()},
-        infer=_unknown,
         doc=f"`jax.{name}`: the function, with a method `def{name[-3:]}` that gives it a rule.",
         source=f"JAX: {name}",
         keeps=True,
@@ -47,7 +42,6 @@ primitive: Op = host(
     "primitive",
     lambda session, fun: Custom(session, fun, (), "primitive"),
     args=("fun",),
-    infer=_unknown,
     doc="autograd's: the function, which `defvjp` and `defjvp` give rules.",
     source="autograd: extend.primitive",
     keeps=True,

@@ -65,7 +65,6 @@ def _recording(name: str, on: bool, text: str, aliases: tuple[str, ...] = ()) ->
         name,
         call,
         args=("orig_func=None",),
-        infer=lambda known, function: known.unknown(function),
         keeps=True,
         doc=f"{text} in a block behind `with`, or in a function that it is called with; `@` before "
         "a `def` does it, too.",

@@ -57,11 +57,6 @@ def _traced(code: Tracing, outputs: Any, inputs: Any, weights: Any, **params: An
 _OF_TENSORS = ("retain_graph", "create_graph", "allow_unused")
 
 
-def _nothing(known: Statics, *args: Any, **params: Any) -> Any:
-    """Of a function that is not followed nothing is known."""
-    return known.unknown(*args, *params.values())
-
-
 def _gradients_of(known: Statics, outputs: Any, inputs: Any, *weights: Any, **params: Any) -> Any:
     """Gradients of tensors are shaped as the inputs."""
     several = known.items(inputs)
@@ -70,7 +65,7 @@ def _gradients_of(known: Statics, outputs: Any, inputs: Any, *weights: Any, **pa
         params["materialize_grads"]
     )
     if not sure or any(getattr(x, "shape", None) is None for x in (outputs, *points)):
-        return _nothing(known, outputs, inputs, *weights)
+        return known.unknown(outputs, inputs, *weights)
     return tuple(known.like([outputs, *points], x.shape, x.dtype) for x in points)
 
 
@@ -120,7 +115,6 @@ value_and_grad: Op = host(
     args=("function",),
     params={"argnums": 0, "has_aux": False},
     transform="scalar",
-    infer=_nothing,
     traced=lambda code, function, argnums, has_aux: _alone(code, has_aux).value_and_grad(
         function, argnums
     ),
@@ -138,7 +132,6 @@ grad_and_value: Op = host(
     args=("function",),
     params={"argnums": 0, "has_aux": False},
     transform="scalar",
-    infer=_nothing,
     traced=lambda code, function, argnums, has_aux: _alone(code, has_aux).grad_and_value(
         function, argnums
     ),
@@ -185,7 +178,6 @@ jacobian: Op = host(
     _jacobian,
     **_AT_INPUTS,
     transform="any",
-    infer=_nothing,
     traced=_traced_jacobian,
     keeps=True,
     doc="The function that gives the Jacobian: shape of the result, then shape of the argument. "
@@ -200,7 +192,6 @@ jacrev: Op = host(
     ),
     **_WITH_AUX,
     transform="any",
-    infer=_nothing,
     traced=lambda code, function, argnums, has_aux: _alone(code, has_aux).jacobian(
         function, argnums, "reverse"
     ),
@@ -216,7 +207,6 @@ jacfwd: Op = host(
     ),
     **_WITH_AUX,
     transform="any",
-    infer=_nothing,
     traced=lambda code, function, argnums, has_aux: _alone(code, has_aux).jacobian(
         function, argnums, "forward"
     ),
@@ -230,7 +220,6 @@ hessian: Op = host(
     _hessian,
     **_AT_INPUTS,
     transform="any",
-    infer=_nothing,
     traced=_traced_hessian,
     keeps=True,
     doc="The function that gives the second derivatives: shape of the result, then twice that of "
@@ -243,7 +232,6 @@ func_hessian: Op = host(
     transforms.hessian,
     **_BY_ARGNUMS,
     transform="any",
-    infer=_nothing,
     traced=lambda code, function, argnums: code.transforms.hessian(function, argnums),
     keeps=True,
     doc="`torch.func.hessian`: `hessian` with the number of the argument in second place.",
@@ -259,7 +247,6 @@ hvp: Op = host(
     ),
     **_PRODUCT,
     transform="scalar",
-    infer=_nothing,
     traced=lambda code, function, inputs, v: code.transforms.hvp_at(
         function, inputs, v, create_graph=True
     ),
@@ -275,7 +262,6 @@ jvp: Op = host(
     args=("function", "primals", "tangents"),
     params={"has_aux": False},
     transform="any",
-    infer=_nothing,
     traced=lambda code, *given, has_aux: _alone(code, has_aux).jvp(*given),
     keeps=True,
     doc="Value of a function and its derivative in the direction of the tangents.",
@@ -295,7 +281,6 @@ vjp: Op = host(
     args=("*function",),
     params={"has_aux": False},
     transform="any",
-    infer=_nothing,
     traced=lambda code, function, *primals, has_aux: _alone(code, has_aux).vjp(function, primals),
     keeps=True,
     doc="Value of a function, and the function from a cotangent to those of the primals.",
@@ -356,7 +341,6 @@ functional_jacobian: Op = host(
     args=("function", "inputs"),
     params={**_OPTIONS, "vectorize": False, "strategy": "reverse-mode"},
     transform="any",
-    infer=_nothing,
     traced=_traced_functional_jacobian,
     keeps=True,
     doc="`torch.autograd.functional.jacobian`: the Jacobian at one input or a tuple of them.",
@@ -369,7 +353,6 @@ functional_hessian: Op = host(
     args=("function", "inputs"),
     params={**_OPTIONS, "vectorize": False, "outer_jacobian_strategy": "reverse-mode"},
     transform="scalar",
-    infer=_nothing,
     traced=_traced_functional_hessian,
     keeps=True,
     doc="`torch.autograd.functional.hessian`: the second derivatives of a scalar function at one "
@@ -383,7 +366,6 @@ functional_vjp: Op = host(
     **_PRODUCT,
     params=_OPTIONS,
     transform="any",
-    infer=_nothing,
     traced=lambda code, *given, **options: code.transforms.vjp_at(*given, **options),
     keeps=True,
     doc="`torch.autograd.functional.vjp`: value of a function at one input or a tuple of them, and "
@@ -397,7 +379,6 @@ functional_jvp: Op = host(
     **_PRODUCT,
     params=_OPTIONS,
     transform="any",
-    infer=_nothing,
     traced=lambda code, *given, **options: code.transforms.jvp_at(*given, **options),
     keeps=True,
     doc="`torch.autograd.functional.jvp`: value of a function at one input or a tuple of them, and "
@@ -411,7 +392,6 @@ functional_hvp: Op = host(
     **_PRODUCT,
     params=_OPTIONS,
     transform="scalar",
-    infer=_nothing,
     traced=lambda code, *given, **options: code.transforms.hvp_at(*given, **options),
     keeps=True,
     doc="`torch.autograd.functional.hvp`: value of a scalar function at one input or a tuple of "
@@ -425,7 +405,6 @@ functional_vhp: Op = host(
     **_PRODUCT,
     params=_OPTIONS,
     transform="scalar",
-    infer=_nothing,
     traced=lambda code, *given, **options: code.transforms.hvp_at(*given, **options),
     keeps=True,
     doc="`torch.autograd.functional.vhp`: value of a scalar function at one input or a tuple of "

@@ -7,7 +7,6 @@ from typing import Any
 
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import Op, host
-from gradcli.engine.ops.statics import Statics
 from gradcli.engine.run.code.functions import called
 from gradcli.engine.run.code.naming import kind_of
 from gradcli.engine.run.derivatives import transforms
@@ -19,10 +18,6 @@ from gradcli.engine.values.sizes import number, whole
 from gradcli.errors import run_error
 
 FAMILY = 344, "Trees of values"
-
-
-def _unknown(known: Statics, *args: Any, **params: Any) -> Any:
-    return known.unknown(*args)
 
 
 def _parts(tree: Tree) -> list[Any] | None:
@@ -71,7 +66,6 @@ tree_map: Op = host(
     _tree_map,
     args=("*f",),
     params={"is_leaf": None},
-    infer=_unknown,
     doc="`jax.tree.map`: lists, tuples and dictionaries with what a function makes of each value.",
     source="JAX: tree.map",
     keeps=True,
@@ -81,7 +75,6 @@ tree_leaves: Op = host(
     "tree_leaves",
     lambda session, tree: [*_leaves(tree)],
     args=("tree",),
-    infer=_unknown,
     doc="`jax.tree.leaves`: the values in lists, tuples and dictionaries.",
     source="JAX: tree.leaves",
     keeps=True,
@@ -102,7 +95,6 @@ tree_reduce: Op = host(
     "tree_reduce",
     _reduced,
     args=("function", "tree", "initializer=None"),
-    infer=_unknown,
     doc="`jax.tree.reduce`: the values of a tree put together two by two.",
     source="JAX: tree.reduce",
     keeps=True,
@@ -130,7 +122,6 @@ tree_flatten: Op = host(
     "tree_flatten",
     lambda session, tree: ([*_leaves(tree)], _Form(tree)),
     args=("tree",),
-    infer=_unknown,
     doc="`jax.tree.flatten`: the values of a tree, and its form.",
     source="JAX: tree.flatten",
     keeps=True,
@@ -150,7 +141,6 @@ tree_unflatten: Op = host(
     "tree_unflatten",
     _unflatten,
     args=("treedef", "leaves"),
-    infer=_unknown,
     doc="`jax.tree.unflatten`: the tree of a form with these values.",
     source="JAX: tree.unflatten",
     keeps=True,
@@ -192,7 +182,6 @@ ravel_pytree: Op = host(
         lambda row: from_vector(session, pytree, row),
     ),
     args=("pytree",),
-    infer=_unknown,
     doc="`jax.flatten_util.ravel_pytree`, autograd's `flatten`: the values of a tree as a row, and "
     "the function from a row to such a tree.",
     source="JAX: flatten_util.ravel_pytree",
@@ -226,7 +215,6 @@ def _optimizer(name: str, doc: str, steps: Any, **settings: float) -> Op:
         call,
         args=("grad", "x0"),
         params=params,
-        infer=_unknown,
         doc=doc,
         source=f"autograd: misc.optimizers.{name}",
         keeps=True,
@@ -345,7 +333,6 @@ fixed_point: Op = host(
     "fixed_point",
     _fixed_point,
     args=("f", "a", "x0", "distance", "tol"),
-    infer=_unknown,
     doc="autograd's: the x that `f(a)(x)` leaves as it is, from x0 on until it changes by no more "
     "than `tol`; its derivative is that of the equation.",
     source="autograd: misc.fixed_points",

@@ -32,6 +32,7 @@ from gradcli.record import Record
 
 if TYPE_CHECKING:
     from gradcli.engine.ops.direct import Direct
+    from gradcli.engine.ops.statics import Statics
 
 _IN_ONE = USUAL | {"f"}
 
@@ -407,7 +408,13 @@ def host(name: str, call: Callable[..., Any], **fields: Any) -> Op:
     """
     fields.setdefault("method", False)
     fields.setdefault("sees", not fields.get("by"))
+    fields.setdefault("infer", _made_of_given)
     return Op(name, call=call, **fields)
+
+
+def _made_of_given(known: Statics, *args: Any, **params: Any) -> Any:
+    """A value of which no more is known than that it is made of the arguments."""
+    return known.unknown(*args, *params.values())
 
 
 def constant(name: str, value: Any, doc: str, **fields: Any) -> Op:

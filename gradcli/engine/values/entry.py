@@ -176,7 +176,8 @@ class Static(Group):
             all, or a list.
         fields: names of the results if there are several ("values", "indices").
         infer: what a host gives for what is known of its arguments, `infer(known, *args, **params)`
-            with a `Statics` of `ops/statics.py` in the session's place.
+            with a `Statics` of `ops/statics.py` in the session's place; by default a value of which
+            no more is known than that it is made of them.
     """
 
     shape: Function | None = None

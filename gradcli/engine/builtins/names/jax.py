@@ -8,7 +8,6 @@ from gradcli.engine.builtins.create import made
 from gradcli.engine.builtins.names.numpy import of_tensors
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import Op, host
-from gradcli.engine.ops.statics import Statics
 from gradcli.engine.run.code.functions import called
 from gradcli.engine.run.derivatives import transforms
 from gradcli.engine.run.derivatives.batched import vmap as batched
@@ -22,10 +21,6 @@ from gradcli.errors import run_error
 FAMILY = 341, "Functions of functions"
 
 
-def _unknown(known: Statics, *args: Any, **params: Any) -> Any:
-    return known.unknown(*args)
-
-
 vmap: Op = host(
     "vmap",
     lambda session, function, in_dims, out_dims, randomness, chunk_size: batched(
@@ -33,7 +28,6 @@ vmap: Op = host(
     ),
     args=("function",),
     params={"in_dims": 0, "out_dims": 0, "randomness": "error", "chunk_size": None},
-    infer=_unknown,
     doc="The function of batches: it goes through its arguments along `in_dims`, part by part, and "
     "puts the results together along `out_dims`. Random numbers differ from part to part.",
     source="PyTorch: func.vmap",
@@ -45,7 +39,6 @@ jax_vmap: Op = host(
     batched,
     args=("fun",),
     params={"in_dims": 0, "out_dims": 0},
-    infer=_unknown,
     doc="`jax.vmap`: `vmap` by JAX's names.",
     source="JAX: vmap",
     keeps=True,
@@ -62,7 +55,6 @@ jit: Op = host(
         "backend": None,
         "inline": False,
     },
-    infer=_unknown,
     doc="The function itself: `jax.jit`, `torch.compile`. Programs are compiled where that pays.",
     source="JAX: jit",
     keeps=True,
@@ -76,7 +68,6 @@ checkpoint: Op = host(
     ),
     args=("*function",),
     params={"use_reentrant": None, "preserve_rng_state": True},
-    infer=_unknown,
     doc="`torch.utils.checkpoint.checkpoint`: what a function returns. Nothing is done "
     "twice, and no memory saved.",
     source="PyTorch: utils.checkpoint",
@@ -101,7 +92,6 @@ elementwise_grad: Op = host(
     _elementwise_grad,
     args=("fun",),
     params={"argnum": 0},
-    infer=_unknown,
     doc="autograd's: the gradient of the sum of the results, which of a function of each element "
     "is its derivative.",
     source="autograd: elementwise_grad",
@@ -118,7 +108,6 @@ grad_by_argnum: Op = host(
     _grad_of,
     args=("fun",),
     params={"argnum": 0},
-    infer=_unknown,
     doc="autograd's `grad`: the function that gives the gradient by argument `argnum`.",
     source="autograd: grad",
     keeps=True,
@@ -145,7 +134,6 @@ hessian_vector_product: Op = host(
     _hvp_of,
     args=("fun",),
     params={"argnum": 0},
-    infer=_unknown,
     doc="autograd's: the function of the arguments and a vector behind them that gives the "
     "product of the Hessian with it.",
     source="autograd: hessian_vector_product",
@@ -169,7 +157,6 @@ make_vjp: Op = host(
     _make_vjp,
     args=("fun",),
     params={"argnum": 0},
-    infer=_unknown,
     doc="autograd's: at a point the function from a cotangent to the gradient, and the value.",
     source="autograd: make_vjp",
     keeps=True,
@@ -180,7 +167,6 @@ make_jvp: Op = host(
     lambda session, fun, argnum: lambda x: lambda v: transforms.jvp(session, fun, x, v),
     args=("fun",),
     params={"argnum": 0},
-    infer=_unknown,
     doc="autograd's: at a point the function from a tangent to value and derivative.",
     source="autograd: make_jvp",
     keeps=True,
@@ -206,7 +192,6 @@ block_until_ready: Op = host(
     "block_until_ready",
     lambda session, x: x,
     args=("x",),
-    infer=_unknown,
     doc="The value itself.",
     source="JAX: block_until_ready",
 )
@@ -248,7 +233,6 @@ fori_loop: Op = host(
     "fori_loop",
     _fori_loop,
     args=("lower", "upper", "body_fun", "init_val"),
-    infer=_unknown,
     doc="`jax.lax.fori_loop`: the value after `value = body(i, value)` for each i.",
     source="JAX: lax.fori_loop",
     keeps=True,
@@ -266,7 +250,6 @@ while_loop: Op = host(
     "while_loop",
     _while_loop,
     args=("cond_fun", "body_fun", "init_val"),
-    infer=_unknown,
     doc="`jax.lax.while_loop`: the value when `cond(value)` is false, after `value = body(value)`.",
     source="JAX: lax.while_loop",
     keeps=True,
@@ -281,7 +264,6 @@ lax_cond: Op = host(
     "lax_cond",
     lambda session, *given: _cond(session, *given) if len(given) > 2 else _too_few(),
     args=("*pred",),
-    infer=_unknown,
     doc="`jax.lax.cond(pred, f, g, *operands)`: what f gives if pred is true, else what g gives.",
     source="JAX: lax.cond",
     keeps=True,
@@ -341,7 +323,6 @@ scan: Op = host(
     _scan,
     args=("f", "init", "xs=None", "length=None"),
     params={"reverse": False, "unroll": 1},
-    infer=_unknown,
     doc="`jax.lax.scan`: goes through rows with a value that is carried on, and gives it and what "
     "came of each row.",
     source="JAX: lax.scan",
@@ -360,7 +341,6 @@ prng_key: Op = host(
     "jax_random_key",
     _key,
     args=("seed",),
-    infer=_unknown,
     doc="`jax.random.PRNGKey`: a key from which random numbers are drawn. They are not JAX's own.",
     sees=False,
     source="JAX: random.PRNGKey",
@@ -386,7 +366,6 @@ random_split: Op = host(
     _split,
     args=("key",),
     params={"num": 2},
-    infer=_unknown,
     doc="`jax.random.split`: new keys from one.",
     sees=False,
     source="JAX: random.split",
@@ -413,7 +392,6 @@ random_normal: Op = host(
     _drawn("standard_normal"),
     args=("key",),
     params={"shape": (), "dtype": None},
-    infer=_unknown,
     doc="`jax.random.normal`: standard normal numbers of a key.",
     sees=False,
     source="JAX: random.normal",
@@ -424,7 +402,6 @@ random_uniform: Op = host(
     _drawn("random"),
     args=("key",),
     params={"shape": (), "dtype": None, "minval": 0.0, "maxval": 1.0},
-    infer=_unknown,
     doc="`jax.random.uniform`: uniform numbers of a key.",
     sees=False,
     source="JAX: random.uniform",
@@ -444,7 +421,6 @@ random_randint: Op = host(
     "jax_random_randint",
     _randint,
     args=("key", "shape", "minval", "maxval"),
-    infer=_unknown,
     doc="`jax.random.randint`: ints of a key.",
     sees=False,
     source="JAX: random.randint",
@@ -464,7 +440,6 @@ random_permutation: Op = host(
     "jax_random_permutation",
     _permutation,
     args=("key", "x"),
-    infer=_unknown,
     doc="`jax.random.permutation`: the rows of an array, or the ints below a count, in some order.",
     sees=False,
     source="JAX: random.permutation",

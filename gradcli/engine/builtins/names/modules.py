@@ -10,7 +10,6 @@ from typing import Any
 
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.op import Op, host
-from gradcli.engine.ops.statics import Statics
 from gradcli.engine.run.code.functions import called
 from gradcli.engine.run.code.naming import kind_of
 from gradcli.engine.run.language.copying import deep_copy
@@ -22,10 +21,6 @@ from gradcli.errors import run_error
 FAMILY = 334, "Python's modules"
 
 
-def _unknown(known: Statics, *values: Any, **params: Any) -> Any:
-    return known.unknown(*values)
-
-
 def _draw(
     name: str, call: Callable[..., Any], args: Sequence[str], doc: str, part: str | None = "random"
 ) -> Op:
@@ -34,7 +29,6 @@ def _draw(
         call,
         part=part,
         args=args,
-        infer=_unknown,
         keeps=True,
         pure=False,
         sees=False,
@@ -186,7 +180,6 @@ def _of_module(module: str, name: str, call: Callable[..., Any], doc: str, **fie
     return host(
         f"python_{module}_{name}",
         call,
-        infer=_unknown,
         keeps=True,
         pure=False,
         sees=False,

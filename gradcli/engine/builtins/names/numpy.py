@@ -549,7 +549,6 @@ vectorize: Op = host(
     "numpy_vectorize",
     _vectorize,
     args=("function",),
-    infer=lambda known, function: known.unknown(function),
     doc="`np.vectorize`: the function of numbers on each element.",
     source="NumPy: vectorize",
     keeps=True,

@@ -125,6 +125,23 @@ def test_bad_arguments_are_refused(entry, bad):
         assert b.says in said, f"{entry.name}{b.args} {b.params} says {said!r}"
 
 
+PAIRED = [
+    entry
+    for entry in PLAIN.values()
+    if entry.elementwise and len(entry.args) - entry.optional > 1
+    if entry.value.array and not (entry.variadic or ops.is_internal(entry.name))
+]
+
+
+@by_family(PAIRED)
+def test_shapes_that_do_not_broadcast_are_refused(entry):
+    first = entry.page.samples()[0]
+    x, y, *others = (np.ravel(a)[0] for a in first.args)
+    args = [np.full(2, x), np.full(3, y), *(number.item() for number in others)]
+    said = refusal(entry, args, first.params)
+    assert "broadcast" in said, f"{entry.name} of vectors of 2 and 3 says {said!r}"
+
+
 def refusal(entry, args, params) -> str:
     try:
         entry(*args, **params)

@@ -19,7 +19,6 @@ from gradcli.errors import run_error
 FAMILY = 80, "Choice and clamping"
 
 NAN, INF = float("nan"), float("inf")
-UNFIT = bad((2,), (3,), says="broadcast")
 
 
 def _larger_share(x: Any, y: Any) -> Any:
@@ -62,7 +61,6 @@ maximum: Op = elementwise(
         known(2.0, NAN, grad=(0.0, 1.0)),
         known([NAN, 2.0], [2.0, NAN], grad=([1.0, 0.0], [0.0, 1.0])),
     ),
-    bad=lambda: (UNFIT,),
 )
 
 minimum: Op = elementwise(
@@ -87,7 +85,6 @@ minimum: Op = elementwise(
         known(NAN, 2.0, grad=(1.0, 0.0)),
         known(2.0, NAN, grad=(0.0, 1.0)),
     ),
-    bad=lambda: (UNFIT,),
 )
 
 fmax: Op = elementwise(
@@ -110,7 +107,6 @@ fmax: Op = elementwise(
         known(NAN, 2.0, grad=(0.0, 1.0)),
         known([2.0, 1.0], [NAN, 1.0], grad=([1.0, 1.0], [0.0, 0.0])),
     ),
-    bad=lambda: (UNFIT,),
 )
 
 fmin: Op = elementwise(
@@ -129,7 +125,6 @@ fmin: Op = elementwise(
     inplace=False,
     samples=points.pairs,
     known=lambda: (known(1.0, 1.0, grad=(1.0, 0.0)), known(NAN, 2.0, grad=(0.0, 1.0))),
-    bad=lambda: (UNFIT,),
 )
 
 
@@ -200,7 +195,6 @@ where: Op = op(
     ),
     known=lambda: (known([True, False], [1.0, 2.0], 3.0, grad=(None, [1.0, 0.0], 1.0)),),
     bad=lambda: (
-        bad([True, False], (3,), (2,), says="broadcast"),
         bad([1.0, 0.0], (2,), (2,), says="must be bool"),
         bad(1, 2.0, 3.0, says="must be bool"),
     ),
@@ -293,7 +287,6 @@ clamp_min: Op = elementwise(
     node=by_number(1, "ClampMinBackward0(input)", "ClampMinBackward1"),
     samples=points.pairs,
     known=lambda: (known(0.0, 0.0, grad=(1.0, 0.0)),),
-    bad=lambda: (UNFIT,),
 )
 
 clamp_max: Op = elementwise(
@@ -310,7 +303,6 @@ clamp_max: Op = elementwise(
     node=by_number(1, "ClampMaxBackward0(input)", "ClampMaxBackward1"),
     samples=points.pairs,
     known=lambda: (known(0.0, 0.0, grad=(1.0, 0.0)),),
-    bad=lambda: (UNFIT,),
 )
 
 
@@ -335,7 +327,6 @@ heaviside: Op = elementwise(
     saves=("input",),
     samples=lambda: (*points.pairs(), sample([0, 2], [0.5, 0.25])),
     known=lambda: (known(0.0, 0.5, grad=(0.0, 1.0)),),
-    bad=lambda: (UNFIT,),
 )
 
 copysign: Op = elementwise(
@@ -357,7 +348,6 @@ copysign: Op = elementwise(
         known(2.0, -0.0, grad=(-1.0, 0.0)),
         known([-2.0, 2.0], -3.0, grad=([1.0, -1.0], 0.0)),
     ),
-    bad=lambda: (UNFIT,),
 )
 
 

@@ -9,7 +9,7 @@ from gradcli.engine.numerics.ufunc import formula, real
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.families import points
 from gradcli.engine.ops.nodes import of_pair
-from gradcli.engine.ops.op import Op, bad, elementwise, known, sample
+from gradcli.engine.ops.op import Op, elementwise, known, sample
 from gradcli.engine.ops.promotion import floating
 from gradcli.engine.values.data import Data, np
 from gradcli.engine.values.sizes import number
@@ -17,7 +17,6 @@ from gradcli.engine.values.sizes import number
 FAMILY = 30, "Exponential"
 
 NAN, INF = float("nan"), float("inf")
-UNFIT = bad((2,), (3,), says="broadcast")
 
 
 def _one_over(x: Any) -> Any:
@@ -192,7 +191,6 @@ logaddexp: Op = elementwise(
         known(-INF, -INF, grad=(0.0, 0.0)),
         known(INF, 1.0, grad=(1.0, 0.0)),
     ),
-    bad=lambda: (UNFIT,),
 )
 
 logaddexp2: Op = elementwise(
@@ -211,7 +209,6 @@ logaddexp2: Op = elementwise(
     inplace=False,
     samples=points.pairs,
     known=lambda: (known(1000.0, 1000.0, grad=(0.5, 0.5)), known(-INF, -INF, grad=(0.0, 0.0))),
-    bad=lambda: (UNFIT,),
 )
 
 xlogy: Op = elementwise(
@@ -231,7 +228,6 @@ xlogy: Op = elementwise(
     node=of_pair("XlogyBackward"),
     samples=points.weights,
     known=lambda: (known(0.0, 0.0, grad=(0.0, NAN)), known(0.0, 2.0, grad=(ieee.LN2, 0.0))),
-    bad=lambda: (UNFIT,),
 )
 
 xlog1py: Op = elementwise(
@@ -252,7 +248,6 @@ xlog1py: Op = elementwise(
     inplace=False,
     samples=points.weights,
     known=lambda: (known(0.0, -1.0, grad=(0.0, NAN)),),
-    bad=lambda: (UNFIT,),
 )
 
 entr: Op = elementwise(

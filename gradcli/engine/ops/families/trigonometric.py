@@ -9,14 +9,13 @@ from gradcli.engine.numerics import ieee
 from gradcli.engine.numerics.ufunc import counted, real
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.families import points
-from gradcli.engine.ops.op import Op, bad, elementwise, known, sample
+from gradcli.engine.ops.op import Op, elementwise, known, sample
 from gradcli.engine.ops.promotion import floating
 from gradcli.engine.values.data import Data, np
 
 FAMILY = 40, "Trigonometric"
 
 NAN, INF = float("nan"), float("inf")
-UNFIT = bad((2,), (3,), says="broadcast")
 
 sin: Op = elementwise(
     "sin",
@@ -150,7 +149,6 @@ atan2: Op = elementwise(
         known(0.0, -1.0, grad=(-1.0, 0.0)),
         known([0.0, 0.0], [0.0, -1.0], grad=([0.0, -1.0], [0.0, 0.0])),
     ),
-    bad=lambda: (UNFIT,),
 )
 
 # Hyperbolic functions

@@ -21,39 +21,40 @@ FAMILY = 80, "Choice and clamping"
 NAN, INF = float("nan"), float("inf")
 
 
-def _larger_share(x: Any, y: Any) -> Any:
-    """Share of x in the gradient of the larger of the two."""
-    return _share(x, y, ops.gt(x, y))
-
-
-def _smaller_share(x: Any, y: Any) -> Any:
-    """Share of x in the gradient of the smaller of the two."""
-    return _share(x, y, ops.lt(x, y))
-
-
 def _share(x: Any, y: Any, wins: Any) -> Any:
+    """Share of x in the gradient of the one that is chosen of the two; `wins` tells where x is."""
     x_nan, y_nan = ops.isnan(x), ops.isnan(y)
     tie = ops.logical_or(ops.eq(x, y), ops.logical_and(x_nan, y_nan))
     return where(tie, 0.5, ops.logical_or(wins, ops.logical_and(x_nan, ops.logical_not(y_nan))))
 
 
-maximum: Op = elementwise(
+def _of_two(name: str, number: Any, doc: str, **fields: Any) -> Op:
+    """An op that chooses one of its two operands."""
+    return elementwise(
+        name,
+        args=("input", "other"),
+        doc=doc,
+        number=number,
+        array=ufunc(name),
+        chooses=True,
+        saves=("input", "other"),
+        inplace=False,
+        samples=points.pairs,
+        **fields,
+    )
+
+
+maximum: Op = _of_two(
     "maximum",
-    exact=True,
-    args=("input", "other"),
-    doc="Larger of input and other; nan where one is. At a tie each gets half of the gradient; a "
+    ieee.maximum,
+    "Larger of input and other; nan where one is. At a tie each gets half of the gradient; a "
     "nan alone gets all of it, where PyTorch gives it to the other as well.",
     source="midpoint of the subdifferential",
-    number=ieee.maximum,
-    array=ufunc("maximum"),
-    chooses=True,
+    exact=True,
     partials=(
-        lambda out, x, y: _larger_share(x, y),
-        lambda out, x, y: _larger_share(y, x),
+        lambda out, x, y: _share(x, y, ops.gt(x, y)),
+        lambda out, x, y: _share(y, x, ops.gt(y, x)),
     ),
-    saves=("input", "other"),
-    inplace=False,
-    samples=points.pairs,
     known=lambda: (
         known(1.0, 1.0, grad=(0.5, 0.5)),
         known([3.0, 3.0], [3.0, 2.0], grad=([0.5, 1.0], [0.5, 0.0])),
@@ -63,23 +64,17 @@ maximum: Op = elementwise(
     ),
 )
 
-minimum: Op = elementwise(
+minimum: Op = _of_two(
     "minimum",
-    exact=True,
-    args=("input", "other"),
-    doc="Smaller of input and other; nan where one is. At a tie each gets half of the gradient; a "
+    ieee.minimum,
+    "Smaller of input and other; nan where one is. At a tie each gets half of the gradient; a "
     "nan alone gets all of it.",
     source="midpoint of the subdifferential",
-    number=ieee.minimum,
-    array=ufunc("minimum"),
-    chooses=True,
+    exact=True,
     partials=(
-        lambda out, x, y: _smaller_share(x, y),
-        lambda out, x, y: _smaller_share(y, x),
+        lambda out, x, y: _share(x, y, ops.lt(x, y)),
+        lambda out, x, y: _share(y, x, ops.lt(y, x)),
     ),
-    saves=("input", "other"),
-    inplace=False,
-    samples=points.pairs,
     known=lambda: (
         known(1.0, 1.0, grad=(0.5, 0.5)),
         known(NAN, 2.0, grad=(1.0, 0.0)),
@@ -87,21 +82,15 @@ minimum: Op = elementwise(
     ),
 )
 
-fmax: Op = elementwise(
+fmax: Op = _of_two(
     "fmax",
-    args=("input", "other"),
-    doc="Larger of input and other, passing over nan. At a tie the first gets the gradient.",
+    ieee.fmax,
+    "Larger of input and other, passing over nan. At a tie the first gets the gradient.",
     source="PyTorch",
-    number=ieee.fmax,
-    array=ufunc("fmax"),
-    chooses=True,
     partials=(
         lambda out, x, y: ops.logical_or(ops.ge(x, y), ops.isnan(y)),
         lambda out, x, y: ops.logical_not(ops.logical_or(ops.ge(x, y), ops.isnan(y))),
     ),
-    saves=("input", "other"),
-    inplace=False,
-    samples=points.pairs,
     known=lambda: (
         known(1.0, 1.0, grad=(1.0, 0.0)),
         known(NAN, 2.0, grad=(0.0, 1.0)),
@@ -109,21 +98,15 @@ fmax: Op = elementwise(
     ),
 )
 
-fmin: Op = elementwise(
+fmin: Op = _of_two(
     "fmin",
-    args=("input", "other"),
-    doc="Smaller of input and other, passing over nan. At a tie the first gets the gradient.",
+    ieee.fmin,
+    "Smaller of input and other, passing over nan. At a tie the first gets the gradient.",
     source="PyTorch",
-    number=ieee.fmin,
-    array=ufunc("fmin"),
-    chooses=True,
     partials=(
         lambda out, x, y: ops.logical_or(ops.le(x, y), ops.isnan(y)),
         lambda out, x, y: ops.logical_not(ops.logical_or(ops.le(x, y), ops.isnan(y))),
     ),
-    saves=("input", "other"),
-    inplace=False,
-    samples=points.pairs,
     known=lambda: (known(1.0, 1.0, grad=(1.0, 0.0)), known(NAN, 2.0, grad=(0.0, 1.0))),
 )
 

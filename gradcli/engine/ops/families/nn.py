@@ -10,7 +10,7 @@ from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.families.along import shaped
 from gradcli.engine.ops.families.norm import log_total
 from gradcli.engine.ops.internal.share import share_slope
-from gradcli.engine.ops.op import Op, bad, composite, known, op, sample
+from gradcli.engine.ops.op import Op, Sample, bad, composite, known, op, sample
 from gradcli.engine.ops.promotion import floating
 from gradcli.engine.values.data import Data, dtype_of, np, shape_of
 from gradcli.engine.values.dtypes import floating_name
@@ -79,6 +79,20 @@ def _softmax_pull(g: Any, out: Any, x: Any, dim: Any = None) -> Any:
     return share_slope(g, out, _along(len(shape_of(x)), dim))
 
 
+def _samples() -> tuple[Sample, ...]:
+    return (
+        sample([1.0, -2.0, 0.5], dim=0),
+        sample([[1.0, -2.0], [3.0, 4.5]], dim=0),
+        sample([[1.0, -2.0], [3.0, 4.5]], dim=1),
+        sample([[1.0, -2.0], [3.0, 4.5]], dim=-1),
+        sample([[1.0, -2.0], [3.0, 4.5]], dim=None),
+        sample([5.0], dim=0),
+        sample(5.0, dim=0),
+        sample([[1000.0, 999.0]], dim=1),
+        sample([], dim=0),
+    )
+
+
 softmax: Op = op(
     "softmax",
     params={"dim": None, "dtype": None},
@@ -91,17 +105,7 @@ softmax: Op = op(
     vjp=(_of(_softmax_pull),),
     jvp=(_along_of(_softmax_pull),),  # its Jacobian is symmetric
     saves=("out",),
-    samples=lambda: (
-        sample([1.0, -2.0, 0.5], dim=0),
-        sample([[1.0, -2.0], [3.0, 4.5]], dim=0),
-        sample([[1.0, -2.0], [3.0, 4.5]], dim=1),
-        sample([[1.0, -2.0], [3.0, 4.5]], dim=-1),
-        sample([[1.0, -2.0], [3.0, 4.5]], dim=None),
-        sample([5.0], dim=0),
-        sample(5.0, dim=0),
-        sample([[1000.0, 999.0]], dim=1),
-        sample([], dim=0),
-    ),
+    samples=_samples,
     known=lambda: (
         known([1000.0, 0.0], dim=0, grad=([0.0, 0.0],), cotangent=[1.0, 0.0]),
         known([0.0, 0.0], dim=0, grad=([0.25, -0.25],), cotangent=[1.0, 0.0]),
@@ -141,17 +145,7 @@ log_softmax: Op = op(
     vjp=(_of(_log_softmax_pull),),
     jvp=(_along_of(_log_softmax_push),),
     saves=("out",),
-    samples=lambda: (
-        sample([1.0, -2.0, 0.5], dim=0),
-        sample([[1.0, -2.0], [3.0, 4.5]], dim=0),
-        sample([[1.0, -2.0], [3.0, 4.5]], dim=1),
-        sample([[1.0, -2.0], [3.0, 4.5]], dim=-1),
-        sample([[1.0, -2.0], [3.0, 4.5]], dim=None),
-        sample([5.0], dim=0),
-        sample(5.0, dim=0),
-        sample([[1000.0, 999.0]], dim=1),
-        sample([], dim=0),
-    ),
+    samples=_samples,
     known=lambda: (
         known([1000.0, 0.0], dim=0, grad=([1.0, -1.0],), cotangent=[0.0, -1.0]),
         known([0.0, 0.0], dim=0, grad=([0.5, -0.5],), cotangent=[1.0, 0.0]),

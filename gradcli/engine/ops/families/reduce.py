@@ -301,7 +301,7 @@ prod: Op = op(
 # spread -------------------------------------------------------------------------------------------
 
 
-_SPREAD: dict[str, Any] = {"dim": None, "unbiased": None, "keepdim": False, "correction": None}
+SPREAD: dict[str, Any] = {"dim": None, "unbiased": None, "keepdim": False, "correction": None}
 
 
 class _Spread:
@@ -365,85 +365,70 @@ def _var(x: Data, **params: Any) -> Data:
     return reshaped(variance, asked.shape(x.shape))
 
 
-var: Op = op(
-    "var",
-    params=_SPREAD,
-    doc="Variance of the elements, or of those along `dim`: the squared distances from the mean, "
-    "divided by n - correction (1 by default; 0 with `unbiased=False`).",
-    array=_var,
-    shape=lambda x, **params: _Spread(**params).shape(x),
-    dtype=floating,
-    vjp=(lambda g, out, x, **params: _Spread(**params).pull(g, out, x, False),),
-    jvp=(lambda dot, out, x, **params: _Spread(**params).push(dot, out, x, False),),
-    saves=("input",),
-    samples=lambda: (
-        sample([1.0, -2.0, 3.0]),
-        sample([1.0, -2.0, 3.0], unbiased=False),
-        sample([1.0, -2.0, 3.0], dim=False),
-        sample([[1.0, -2.0], [3.0, 4.5]], dim=0),
-        sample([[1.0, -2.0], [3.0, 4.5]], dim=1, keepdim=True),
-        sample([[1.0, -2.0], [3.0, 4.5]], dim=(0, 1), correction=0),
-        sample([[1.0, -2.0], [3.0, 4.5]], dim=None, correction=2, keepdim=True),
-        sample([[[1.0, -2.0], [3.0, 4.5]]], dim=-1, unbiased=True),
-    ),
-    known=lambda: (known([2.0, 2.0], grad=([0.0, 0.0],)), known([3.0], grad=([nan],))),
-    bad=lambda: (bad((2, 3), dim=2, says="no dimension 2"),),
-)
+def _spread_op(name: str, doc: str, root: bool) -> Op:
+    return op(
+        name,
+        ties=root,
+        params=SPREAD,
+        doc=doc,
+        array=lambda x, **params: np.sqrt(_var(x, **params)) if root else _var(x, **params),
+        shape=lambda x, **params: _Spread(**params).shape(x),
+        dtype=floating,
+        vjp=(lambda g, out, x, **params: _Spread(**params).pull(g, out, x, root),),
+        jvp=(lambda dot, out, x, **params: _Spread(**params).push(dot, out, x, root),),
+        saves=("input", "out") if root else ("input",),
+        samples=lambda: (
+            sample([1.0, -2.0, 3.0]),
+            sample([1.0, -2.0, 3.0], unbiased=False),
+            sample([1.0, -2.0, 3.0], dim=False),
+            sample([[1.0, -2.0], [3.0, 4.5]], dim=0),
+            sample([[1.0, -2.0], [3.0, 4.5]], dim=1, keepdim=True),
+            sample([[1.0, -2.0], [3.0, 4.5]], dim=(0, 1), correction=0),
+            sample([[1.0, -2.0], [3.0, 4.5]], dim=None, correction=2, keepdim=True),
+            sample([[[1.0, -2.0], [3.0, 4.5]]], dim=-1, unbiased=True),
+        ),
+        known=lambda: (known([2.0, 2.0], grad=([0.0, 0.0],)), known([3.0], grad=([nan],))),
+        bad=lambda: (bad((2, 3), dim=2, says="no dimension 2"),),
+    )
 
-std: Op = op(
+
+var: Op = _spread_op(
+    "var",
+    "Variance of the elements, or of those along `dim`: the squared distances from the mean, "
+    "divided by n - correction (1 by default; 0 with `unbiased=False`).",
+    root=False,
+)
+std: Op = _spread_op(
     "std",
-    ties=True,
-    params=_SPREAD,
-    doc="Standard deviation of the elements, or of those along `dim`: the square root of `var`; "
+    "Standard deviation of the elements, or of those along `dim`: the square root of `var`; "
     "its gradient is 0 where the elements are equal.",
-    array=lambda x, **params: np.sqrt(_var(x, **params)),
-    shape=lambda x, **params: _Spread(**params).shape(x),
-    dtype=floating,
-    vjp=(lambda g, out, x, **params: _Spread(**params).pull(g, out, x, True),),
-    jvp=(lambda dot, out, x, **params: _Spread(**params).push(dot, out, x, True),),
-    saves=("input", "out"),
-    samples=lambda: (
-        sample([1.0, -2.0, 3.0]),
-        sample([1.0, -2.0, 3.0], unbiased=False),
-        sample([1.0, -2.0, 3.0], dim=False),
-        sample([[1.0, -2.0], [3.0, 4.5]], dim=0),
-        sample([[1.0, -2.0], [3.0, 4.5]], dim=1, keepdim=True),
-        sample([[1.0, -2.0], [3.0, 4.5]], dim=(0, 1), correction=0),
-        sample([[1.0, -2.0], [3.0, 4.5]], dim=None, correction=2, keepdim=True),
-        sample([[[1.0, -2.0], [3.0, 4.5]]], dim=-1, unbiased=True),
-    ),
-    known=lambda: (known([2.0, 2.0], grad=([0.0, 0.0],)), known([3.0], grad=([nan],))),
-    bad=lambda: (bad((2, 3), dim=2, says="no dimension 2"),),
+    root=True,
 )
 
 
 # truth --------------------------------------------------------------------------------------------
 
 
-def _truth(x: Data, dim: Any, keepdim: Any, name: str) -> Data:
-    x = shaped(x)
-    function = np.all if name == "all" else np.any
-    return function(x, axis=axes(dim, x.ndim), keepdims=bool(keepdim))
+def _truth_op(name: str, doc: str) -> Op:
+    def array(x: Data, dim: Any = None, keepdim: Any = False) -> Data:
+        x = shaped(x)
+        return getattr(np, name)(x, axis=axes(dim, x.ndim), keepdims=bool(keepdim))
+
+    return op(
+        name,
+        params=DIMS,
+        doc=doc,
+        number=lambda x, dim=None, keepdim=False: bool(x),
+        array=array,
+        shape=lambda x, dim=None, keepdim=False: reduced(x, dim, keepdim),
+        dtype=boolean,
+        bad=lambda: (bad((2, 3), dim=2, says="no dimension 2"),),
+    )
 
 
-all_: Op = op(
-    "all",
-    params=DIMS,
-    doc="Whether all elements, or all along `dim`, are true or not zero; true of none.",
-    number=lambda x, dim=None, keepdim=False: bool(x),
-    array=lambda x, dim=None, keepdim=False: _truth(x, dim, keepdim, "all"),
-    shape=lambda x, dim=None, keepdim=False: reduced(x, dim, keepdim),
-    dtype=boolean,
-    bad=lambda: (bad((2, 3), dim=2, says="no dimension 2"),),
+all_: Op = _truth_op(
+    "all", "Whether all elements, or all along `dim`, are true or not zero; true of none."
 )
-
-any_: Op = op(
-    "any",
-    params=DIMS,
-    doc="Whether some element, or some along `dim`, is true or not zero; false of none.",
-    number=lambda x, dim=None, keepdim=False: bool(x),
-    array=lambda x, dim=None, keepdim=False: _truth(x, dim, keepdim, "any"),
-    shape=lambda x, dim=None, keepdim=False: reduced(x, dim, keepdim),
-    dtype=boolean,
-    bad=lambda: (bad((2, 3), dim=2, says="no dimension 2"),),
+any_: Op = _truth_op(
+    "any", "Whether some element, or some along `dim`, is true or not zero; false of none."
 )

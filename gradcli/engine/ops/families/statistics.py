@@ -15,7 +15,8 @@ from gradcli.engine.ops.families.along import (
     shaped,
 )
 from gradcli.engine.ops.families.ordering import order_of
-from gradcli.engine.ops.op import REQUIRED, Op, bad, composite, host, known, op, sample
+from gradcli.engine.ops.families.reduce import SPREAD
+from gradcli.engine.ops.op import REQUIRED, Op, Sample, bad, composite, host, known, op, sample
 from gradcli.engine.ops.promotion import integer, of_first
 from gradcli.engine.ops.statics import UNSURE, Statics
 from gradcli.engine.tape.tensor import Tensor
@@ -130,13 +131,8 @@ def _mode(x: Any, at: int) -> Any:
     return np.expand_dims(places.reshape(rows.shape[:-1]), at)
 
 
-mode: Op = picked_op(
-    "mode",
-    "The element that occurs most often along the dimension `dim`, the smallest of several, and "
-    "the last place where it is.",
-    _mode,
-    {},
-    samples=lambda: (
+def _samples() -> tuple[Sample, ...]:
+    return (
         sample([3.0, -2.0, 1.0]),
         sample([[3.0, -2.0, 0.5], [1.0, 4.5, 2.0]]),
         sample([[3.0, -2.0], [1.0, 4.5]], dim=0),
@@ -145,7 +141,16 @@ mode: Op = picked_op(
         sample([5.0], dim=0),
         sample([[5.0]], dim=0),
         sample([-1.0, -2.0], dim=0, keepdim=True),
-    ),
+    )
+
+
+mode: Op = picked_op(
+    "mode",
+    "The element that occurs most often along the dimension `dim`, the smallest of several, and "
+    "the last place where it is.",
+    _mode,
+    {},
+    samples=_samples,
     known=lambda: (known([1.0, 2.0, 2.0], grad=([0.0, 0.0, 1.0],)),),
     bad=lambda: (bad((0,), says="of no elements"),),
 )
@@ -227,16 +232,7 @@ def median_along_op(name: str, skip: bool) -> Op:
         lambda x, at: _median_place(x, at, skip),
         {},
         node="MedianBackward1",
-        samples=lambda: (
-            sample([3.0, -2.0, 1.0]),
-            sample([[3.0, -2.0, 0.5], [1.0, 4.5, 2.0]]),
-            sample([[3.0, -2.0], [1.0, 4.5]], dim=0),
-            sample([[3.0, -2.0], [1.0, 4.5]], dim=1, keepdim=True),
-            sample([[[3.0, -2.0], [1.0, 4.5]]], dim=-2),
-            sample([5.0], dim=0),
-            sample([[5.0]], dim=0),
-            sample([-1.0, -2.0], dim=0, keepdim=True),
-        ),
+        samples=_samples,
     )
 
 
@@ -518,8 +514,6 @@ aminmax: Op = composite(
     bad=lambda: (bad((0,), dim=None, keepdim=False, says="of no elements"),),
 )
 
-_SPREAD: dict[str, Any] = {"dim": None, "unbiased": None, "keepdim": False, "correction": None}
-
 
 def _moments(name: str) -> Callable[..., Any]:
     def both(x: Any, dim: Any, unbiased: Any, keepdim: Any, correction: Any) -> Any:
@@ -534,17 +528,17 @@ def _moments_op(name: str, what: str) -> Op:
     return composite(
         f"{name}_mean",
         _moments(name),
-        params=_SPREAD,
+        params=SPREAD,
         node=f"{name.title()}MeanBackward0",
         doc=f"The {what} and the mean of the elements, or of those along `dim`, as `{name}` and "
         "`mean` give them.",
         samples=lambda: (
-            sample([1.0, -2.0, 3.0], **_SPREAD),
-            sample([[1.0, -2.0], [3.0, 4.5]], **{**_SPREAD, "dim": 0}),
-            sample([[1.0, -2.0], [3.0, 4.5]], **{**_SPREAD, "dim": 1, "keepdim": True}),
-            sample([[1.0, -2.0], [3.0, 4.5]], **{**_SPREAD, "correction": 0}),
+            sample([1.0, -2.0, 3.0], **SPREAD),
+            sample([[1.0, -2.0], [3.0, 4.5]], **{**SPREAD, "dim": 0}),
+            sample([[1.0, -2.0], [3.0, 4.5]], **{**SPREAD, "dim": 1, "keepdim": True}),
+            sample([[1.0, -2.0], [3.0, 4.5]], **{**SPREAD, "correction": 0}),
         ),
-        bad=lambda: (bad((2, 3), **{**_SPREAD, "dim": 2}, says="no dimension 2"),),
+        bad=lambda: (bad((2, 3), **{**SPREAD, "dim": 2}, says="no dimension 2"),),
     )
 
 

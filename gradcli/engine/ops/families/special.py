@@ -11,6 +11,7 @@ from gradcli.engine.numerics import gamma as gamma_functions
 from gradcli.engine.numerics.piecewise import on_array, on_number
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.families import points
+from gradcli.engine.ops.families.pieces import in_pieces
 from gradcli.engine.ops.op import REQUIRED, Op, bad, composite, elementwise, known, sample
 from gradcli.engine.ops.promotion import floating
 from gradcli.engine.values.limits import check_memory
@@ -81,15 +82,13 @@ erfc: Op = elementwise(
     ),
 )
 
-erfcx: Op = elementwise(
+erfcx: Op = in_pieces(
     "erfcx",
+    error_functions.erfcx,
     doc="e ** (input input) erfc(input), which neither overflows nor vanishes for large input. Its "
     "derivative 2 input erfcx(input) - 2 / sqrt(pi) loses all digits for large input, PyTorch's "
     "way; here it is a product.",
     source="DLMF 7.18.2 and 7.18.7: integrals of erfc",
-    number=on_number(error_functions.erfcx),
-    array=on_array(error_functions.erfcx),
-    dtype=floating,
     partials=(lambda out, x: ops.mul(ops.mul(out, -2.0), ops.erfc_ratio(x, n=1)),),
     saves=("input", "out"),
     inplace=False,
@@ -98,15 +97,13 @@ erfcx: Op = elementwise(
     known=lambda: (known([-INF, INF], grad=([-INF, 0.0],)),),
 )
 
-ndtr: Op = elementwise(
+ndtr: Op = in_pieces(
     "ndtr",
+    error_functions.ndtr,
     guards=(),
     doc="Standard normal distribution function, the probability of a value below input, exact in "
     "both tails. Its derivative is the density e ** -(input input / 2) / sqrt(2 pi).",
     source="DLMF 7.2.2: erfc(-input / sqrt(2)) / 2",
-    number=on_number(error_functions.ndtr),
-    array=on_array(error_functions.ndtr),
-    dtype=floating,
     partials=(lambda out, x: _density(x),),
     saves=("input",),
     inplace=False,
@@ -117,15 +114,13 @@ ndtr: Op = elementwise(
     ),
 )
 
-log_ndtr: Op = elementwise(
+log_ndtr: Op = in_pieces(
     "log_ndtr",
+    error_functions.log_ndtr,
     guards=("input", "out"),
     doc="log(ndtr(input)), exact in both tails. Its derivative is the inverse Mills ratio, density "
     "over ndtr, which is about -input in the lower tail.",
     source="chain rule",
-    number=on_number(error_functions.log_ndtr),
-    array=on_array(error_functions.log_ndtr),
-    dtype=floating,
     partials=(_hazard,),
     saves=("input",),
     inplace=False,
@@ -139,16 +134,14 @@ log_ndtr: Op = elementwise(
 
 # Gamma functions
 
-lgamma: Op = elementwise(
+lgamma: Op = in_pieces(
     "lgamma",
+    gamma_functions.lgamma,
     aliases=("gammaln",),
     doc="Logarithm of |gamma(input)|; inf at 0, -1, -2, ... Its derivative is digamma(input). All "
     "digits are right beside its zeros at 1 and 2; beside those below 0 the error is that of one "
     "rounding of input.",
     source="DLMF 5.2.1, 5.11.1; below 0 DLMF 5.5.3",
-    number=on_number(gamma_functions.lgamma),
-    array=on_array(gamma_functions.lgamma),
-    dtype=floating,
     partials=(lambda out, x: digamma(x),),
     saves=("input",),
     samples=points.off_whole,
@@ -158,16 +151,14 @@ lgamma: Op = elementwise(
     ),
 )
 
-digamma: Op = elementwise(
+digamma: Op = in_pieces(
     "digamma",
+    gamma_functions.digamma,
     aliases=("psi",),
     doc="Derivative of lgamma: gamma'(input) / gamma(input); -inf at 0, nan at -1, -2, ... Its "
     "derivative is polygamma(1, input). All digits are right beside its zero above 0; beside those "
     "below 0 the error is that of one rounding of input.",
     source="DLMF 5.2.2, 5.11.2; below 0 DLMF 5.5.4",
-    number=on_number(gamma_functions.digamma),
-    array=on_array(gamma_functions.digamma),
-    dtype=floating,
     partials=(lambda out, x: ops.polygamma_of(x, n=1),),
     saves=("input",),
     samples=points.off_whole,

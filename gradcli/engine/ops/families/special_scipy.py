@@ -5,12 +5,11 @@ from __future__ import annotations
 from math import pi, sqrt
 from typing import Any
 
-from gradcli.engine.numerics.piecewise import on_array, on_number
 from gradcli.engine.numerics.scipy_functions import scipy_function, unscaled
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.families import points
-from gradcli.engine.ops.op import Op, elementwise, known, sample
-from gradcli.engine.ops.promotion import floating
+from gradcli.engine.ops.families.pieces import in_pieces
+from gradcli.engine.ops.op import Op, known, sample
 
 FAMILY = 60, "Special functions of the extra `special`"
 
@@ -23,15 +22,13 @@ _i0e, _i1e = scipy_function("i0e"), scipy_function("i1e")
 _i0, _i1 = unscaled(scipy_function("i0"), _i0e), unscaled(scipy_function("i1"), _i1e)
 
 
-erfinv: Op = elementwise(
+erfinv: Op = in_pieces(
     "erfinv",
+    _erfinv,
     doc="The inverse of erf, -1 ... 1 to -inf ... inf. Its derivative is sqrt(pi) / 2 "
     "e ** (erfinv(input) ** 2), taken from 1 - |input| so that it holds in both tails. Needs "
     "SciPy.",
     source="derivative of an inverse; DLMF 7.17",
-    number=on_number(_erfinv),
-    array=on_array(_erfinv),
-    dtype=floating,
     partials=(lambda out, x: ops.erfinv_slope(x),),
     saves=("input",),
     samples=points.below_one,
@@ -41,16 +38,14 @@ erfinv: Op = elementwise(
     ),
 )
 
-ndtri: Op = elementwise(
+ndtri: Op = in_pieces(
     "ndtri",
+    _ndtri,
     guards=("out",),
     doc="The inverse of ndtr, the quantile of the standard normal distribution, 0 ... 1 to "
     "-inf ... inf. Its derivative is sqrt(2 pi) e ** (ndtri(input) ** 2 / 2), taken from the input "
     "so that it holds in both tails. Needs SciPy.",
     source="derivative of an inverse",
-    number=on_number(_ndtri),
-    array=on_array(_ndtri),
-    dtype=floating,
     partials=(lambda out, x: ops.ndtri_slope(x),),
     saves=("input",),
     inplace=False,
@@ -78,29 +73,25 @@ def _i1_slope(out: Any, x: Any) -> Any:
     return ops.add(ops.mul(i0(x), 0.5), ops.mul(ops.bessel_i(x, n=2), 0.5))
 
 
-i0: Op = elementwise(
+i0: Op = in_pieces(
     "i0",
+    _i0,
     doc="Modified Bessel function of the first kind, order 0. Its derivative is i1(input). Needs "
     "SciPy.",
     source="DLMF 10.29.3",
-    number=on_number(_i0),
-    array=on_array(_i0),
-    dtype=floating,
     partials=(lambda out, x: i1(x),),
     saves=("input",),
     samples=points.any_sign,
     known=lambda: (known([0.0, -INF, INF], grad=([0.0, -INF, INF],)),),
 )
 
-i1: Op = elementwise(
+i1: Op = in_pieces(
     "i1",
+    _i1,
     guards=("input", "out"),
     doc="Modified Bessel function of the first kind, order 1. Its derivative is half the sum of "
     "those of the orders 0 and 2, 1 / 2 at 0. Needs SciPy.",
     source="DLMF 10.29.1",
-    number=on_number(_i1),
-    array=on_array(_i1),
-    dtype=floating,
     partials=(_i1_slope,),
     saves=("input",),
     inplace=False,
@@ -131,16 +122,14 @@ def _off_zero() -> Any:
     )
 
 
-i0e: Op = elementwise(
+i0e: Op = in_pieces(
     "i0e",
+    _i0e,
     guards=("input", "out"),
     doc="e ** -|input| i0(input). Its derivative i1e(input) - sign(input) i0e(input) loses its "
     "digits for large input, PyTorch's way; here it is a mean of positive numbers. It is 0 at the "
     "peak at 0. Needs SciPy.",
     source="DLMF 10.32.1",
-    number=on_number(_i0e),
-    array=on_array(_i0e),
-    dtype=floating,
     partials=(_i0e_slope,),
     saves=("input",),
     inplace=False,
@@ -149,15 +138,13 @@ i0e: Op = elementwise(
     known=lambda: (known([0.0, -INF, INF], grad=([0.0, 0.0, 0.0],)),),
 )
 
-i1e: Op = elementwise(
+i1e: Op = in_pieces(
     "i1e",
+    _i1e,
     guards=("input", "out"),
     doc="e ** -|input| i1(input). Its derivative is 1 / 2 at 0; like that of i0e it keeps its "
     "digits for large input. Needs SciPy.",
     source="DLMF 10.32.3",
-    number=on_number(_i1e),
-    array=on_array(_i1e),
-    dtype=floating,
     partials=(_i1e_slope,),
     saves=("input",),
     inplace=False,

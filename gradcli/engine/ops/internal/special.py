@@ -9,11 +9,12 @@ from gradcli.engine.numerics import bessel as bessel_functions
 from gradcli.engine.numerics import error as error_functions
 from gradcli.engine.numerics import gamma as gamma_functions
 from gradcli.engine.numerics import ieee
-from gradcli.engine.numerics.piecewise import on_array, on_number, pieces
+from gradcli.engine.numerics.piecewise import pieces
 from gradcli.engine.numerics.scipy_functions import scipy_function, unscaled
 from gradcli.engine.numerics.ufunc import formula
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.families import points
+from gradcli.engine.ops.families.pieces import in_pieces
 from gradcli.engine.ops.op import Op, elementwise, sample
 from gradcli.engine.ops.promotion import floating
 from gradcli.engine.values.data import Data, np
@@ -30,14 +31,12 @@ def _falling(out: Any, x: Any, share: float = 1.0) -> Any:
     return ops.mul(ops.mul(ops.mul(near, -2.0 * share), half), half)
 
 
-exp_neg_square: Op = elementwise(
+exp_neg_square: Op = in_pieces(
     "exp_neg_square",
+    error_functions.exp_neg_square,
     params={"share": 1.0},
     doc="e ** -(share input input), with no digit lost to the rounding of the square.",
     said=lambda x, share=1.0: f"exp(-{x} ** 2)" if share == 1 else f"exp(-{share:g} * {x} ** 2)",
-    number=on_number(error_functions.exp_neg_square),
-    array=on_array(error_functions.exp_neg_square),
-    dtype=floating,
     partials=(_falling,),
     saves=("input",),
     samples=lambda: (*points.any_sign(), sample([1.0, -2.0, 0.3], share=0.5)),
@@ -71,14 +70,12 @@ def _ratio_slope(out: Any, x: Any, n: int = 1) -> Any:
     return ops.mul(ops.mul(out, 2.0), gap)
 
 
-erfc_ratio: Op = elementwise(
+erfc_ratio: Op = in_pieces(
     "erfc_ratio",
+    error_functions.erfc_ratio,
     params={"n": 1},
     doc="Ratio of the n-fold integral of erfc from input to infinity to the (n - 1)-fold one.",
     source="DLMF 7.18.2 and 7.18.7",
-    number=on_number(error_functions.erfc_ratio),
-    array=on_array(error_functions.erfc_ratio),
-    dtype=floating,
     partials=(_ratio_slope,),
     saves=("input", "out"),
     samples=lambda: (
@@ -90,15 +87,13 @@ erfc_ratio: Op = elementwise(
 )
 
 
-polygamma_of: Op = elementwise(
+polygamma_of: Op = in_pieces(
     "polygamma_of",
+    gamma_functions.polygamma,
     params={"n": 1},
     doc="The n-th derivative of digamma.",
     source="DLMF 5.15 and 25.11.5; below 0 DLMF 5.5.4",
     said=lambda x, n: f"polygamma({n}, {x})",
-    number=on_number(gamma_functions.polygamma),
-    array=on_array(gamma_functions.polygamma),
-    dtype=floating,
     partials=(lambda out, x, n=1: polygamma_of(x, n=n + 1),),
     saves=("input",),
     node="PolygammaBackward0",
@@ -106,14 +101,12 @@ polygamma_of: Op = elementwise(
 )
 
 
-bessel_moment: Op = elementwise(
+bessel_moment: Op = in_pieces(
     "bessel_moment",
+    bessel_functions.moment,
     params={"n": 0},
     doc="Mean of w ** n e ** (-|input| w) for w = 1 - cos(t) over the angle t.",
     source="DLMF 10.32.1 and 10.40.1",
-    number=on_number(bessel_functions.moment),
-    array=on_array(bessel_functions.moment),
-    dtype=floating,
     partials=(lambda out, x, n=0: ops.mul(ops.neg(ops.sign(x)), bessel_moment(x, n=n + 1)),),
     saves=("input",),
     samples=lambda: (
@@ -130,14 +123,12 @@ def _bessel(x: Any, m: Any, n: int = 2) -> Any:
     return pieces(x, m, (-1e-162, 1e-162), (value, lambda x, m: 0.0 * x, value))
 
 
-bessel_i: Op = elementwise(
+bessel_i: Op = in_pieces(
     "bessel_i",
+    _bessel,
     params={"n": 2},
     doc="Modified Bessel function of the first kind and the order n, from 2 on.",
     source="DLMF 10.29.1",
-    number=on_number(_bessel),
-    array=on_array(_bessel),
-    dtype=floating,
     partials=(
         lambda out, x, n=2: ops.mul(
             ops.add(ops.i1(x) if n == 2 else bessel_i(x, n=n - 1), bessel_i(x, n=n + 1)), 0.5
@@ -196,25 +187,21 @@ def _erfinv_slope(x: Any, m: Any) -> Any:
     )
 
 
-ndtri_slope: Op = elementwise(
+ndtri_slope: Op = in_pieces(
     "ndtri_slope",
+    _ndtri_slope,
     doc="Derivative of ndtri; its own is the square of it times ndtri.",
     source="derivative of an inverse",
-    number=on_number(_ndtri_slope),
-    array=on_array(_ndtri_slope),
-    dtype=floating,
     partials=(lambda out, x: ops.mul(ops.mul(out, out), ops.ndtri(x)),),
     saves=("input", "out"),
     samples=lambda: (sample(0.3), sample([0.01, 0.5, 0.9])),
 )
 
-erfinv_slope: Op = elementwise(
+erfinv_slope: Op = in_pieces(
     "erfinv_slope",
+    _erfinv_slope,
     doc="Derivative of erfinv; its own is twice the square of it times erfinv.",
     source="derivative of an inverse",
-    number=on_number(_erfinv_slope),
-    array=on_array(_erfinv_slope),
-    dtype=floating,
     partials=(lambda out, x: ops.mul(ops.mul(out, out), ops.mul(ops.erfinv(x), 2.0)),),
     saves=("input", "out"),
     samples=lambda: (sample(0.3), sample([-0.9, 0.0, 0.5])),

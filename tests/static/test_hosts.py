@@ -105,11 +105,6 @@ def abstract(value, lists):
     return constant(value) if type(value) in NUMBERS else Value(known=value)
 
 
-@by_family(HOSTS)
-def test_every_host_that_makes_a_derivative_keeps_its_function(op):
-    assert op.host.keeps or op.host.transform is None
-
-
 @pytest.mark.parametrize(
     ("name", "args", "keywords"), [pytest.param(*c, id=f"{c[0]}-{i}") for i, c in enumerate(CALLS)]
 )

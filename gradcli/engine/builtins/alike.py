@@ -12,7 +12,7 @@ from gradcli.engine.builtins.create import (
     size_of,
 )
 from gradcli.engine.ops.catalog import ops
-from gradcli.engine.ops.op import REQUIRED, Op, host
+from gradcli.engine.ops.op import REQUIRED, Op, host, torch_host
 from gradcli.engine.ops.statics import Statics
 from gradcli.engine.run.language import members
 from gradcli.engine.tape.tensor import Number, Tensor
@@ -49,15 +49,13 @@ def _new_of(known: Statics, x: Any, size: Any, *value: Any, **options: Any) -> A
 
 
 def _new_filled(name: str, value: float, text: str) -> Op:
-    return host(
+    return torch_host(
         name,
         lambda session, x, size, **options: _new_full(session, x, size, value, **options),
         args=("input",),
         params={"*size": REQUIRED, **_OPTIONS},
         infer=_new_of,
         doc=f"A new tensor of the size and of the input's dtype, filled with {text}.",
-        sees=False,
-        source=f"PyTorch: {name}",
         method=True,
     )
 
@@ -66,15 +64,13 @@ new_zeros: Op = _new_filled("new_zeros", 0.0, "zeros")
 new_ones: Op = _new_filled("new_ones", 1.0, "ones")
 new_empty: Op = _new_filled("new_empty", 0.0, "zeros (PyTorch leaves the values open)")
 
-new_full: Op = host(
+new_full: Op = torch_host(
     "new_full",
     _new_full,
     args=("input", "size", "fill_value"),
     params=_OPTIONS,
     infer=_new_of,
     doc="A new tensor of the size and of the input's dtype, filled with one number.",
-    sees=False,
-    source="PyTorch: new_full",
     method=True,
 )
 
@@ -90,15 +86,13 @@ def _new_tensor_of(known: Statics, x: Any, data: Any, **options: Any) -> Any:
     return inferred(known, shape, like(known.tensor(x))[1], options)
 
 
-new_tensor: Op = host(
+new_tensor: Op = torch_host(
     "new_tensor",
     _new_tensor,
     args=("input", "data"),
     params=_OPTIONS,
     infer=_new_tensor_of,
     doc="A new tensor of numbers or of a tensor's values, of the input's dtype.",
-    sees=False,
-    source="PyTorch: new_tensor",
     method=True,
 )
 
@@ -120,14 +114,12 @@ def _typed(name: str, dtype: str, aliases: tuple[str, ...] = ()) -> Op:
             given = None  # one number is a size
         return known.made(like(given)[0] if given is not None else size_of(known, values), dtype)
 
-    return host(
+    return torch_host(
         name,
         call,
         args=("*values=None",),
         infer=infer,
         doc=f"Older name of a tensor of dtype {dtype}: `{name}([1, 2])`, or of zeros: `{name}(2)`.",
-        sees=False,
-        source=f"PyTorch: {name}",
         aliases=aliases,
     )
 
@@ -172,14 +164,12 @@ type_as: Op = host(
 
 # what a value is --------------------------------------------------------------------------------
 
-is_tensor: Op = host(
+is_tensor: Op = torch_host(
     "is_tensor",
     lambda session, value: isinstance(value, Tensor) and not isinstance(value, Number),
     args=("value",),
     infer=lambda known, value: known.number("bool"),
     doc="Whether a value is a tensor.",
-    sees=False,
-    source="PyTorch: is_tensor",
 )
 
 
@@ -192,25 +182,21 @@ def _floats_of(known: Statics, x: Any) -> Any:
     return known.number("bool") if dtype is None else known.constant(dtype.startswith("float"))
 
 
-is_floating_point: Op = host(
+is_floating_point: Op = torch_host(
     "is_floating_point",
     _is_floating_point,
     args=("input",),
     infer=_floats_of,
     doc="Whether the elements are floats.",
-    sees=False,
-    source="PyTorch: is_floating_point",
     method=True,
 )
 
-is_complex: Op = host(
+is_complex: Op = torch_host(
     "is_complex",
     lambda session, x: _dtype(session, x, None) is None,
     args=("input",),
     infer=lambda known, x: known.constant(False),
     doc="False: there are no complex numbers.",
-    sees=False,
-    source="PyTorch: is_complex",
     method=True,
 )
 
@@ -219,15 +205,13 @@ def _scalar_tensor(session: Any, value: Any, **options: Any) -> Tensor:
     return made(float(number(value, "s")), **options)
 
 
-scalar_tensor: Op = host(
+scalar_tensor: Op = torch_host(
     "scalar_tensor",
     _scalar_tensor,
     args=("s",),
     params=_OPTIONS,
     infer=lambda known, value, **options: inferred(known, (), "float64", options),
     doc="A new tensor of one number, without dimensions.",
-    sees=False,
-    source="PyTorch: scalar_tensor",
 )
 
 
@@ -283,12 +267,10 @@ def _from_numpy(session: Any, ndarray: Any) -> Tensor:
     return ndarray if isinstance(ndarray, Tensor) else Tensor(constant_data(ndarray))
 
 
-from_numpy: Op = host(
+from_numpy: Op = torch_host(
     "from_numpy",
     _from_numpy,
     args=("ndarray",),
     infer=lambda known, ndarray: known.itself(known.tensor(ndarray)),
     doc="A tensor of an array, which is the array: there is one kind of both.",
-    sees=False,
-    source="PyTorch: from_numpy",
 )

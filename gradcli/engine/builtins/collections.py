@@ -8,7 +8,7 @@ from typing import Any
 from gradcli.engine.ops.catalog import ops
 from gradcli.engine.ops.families import extreme as extremes
 from gradcli.engine.ops.families import reduce
-from gradcli.engine.ops.op import Op, host
+from gradcli.engine.ops.op import Op, python_host
 from gradcli.engine.ops.statics import Statics
 from gradcli.engine.ops.tracing import Tracing
 from gradcli.engine.run.code.functions import called
@@ -20,9 +20,6 @@ from gradcli.engine.values.sizes import describe
 from gradcli.errors import run_error
 
 FAMILY = 332, "Python's collections"
-
-_PYTHON = "Python"
-
 
 # making them ------------------------------------------------------------------------------------
 
@@ -41,7 +38,7 @@ def _dict(session: Any, *values: Any, named: Any) -> dict[Any, Any]:
     return {**(pairs(session, values[0]) if values else {}), **named}
 
 
-list_: Op = host(
+list_: Op = python_host(
     "list",
     lambda session, iterable: [] if iterable is None else session.items(iterable),
     args=("iterable=None",),
@@ -50,10 +47,9 @@ list_: Op = host(
     gathers=True,
     doc="A new list of what a `for` over the value goes through.",
     sees=False,
-    source=_PYTHON,
 )
 
-tuple_: Op = host(
+tuple_: Op = python_host(
     "tuple",
     lambda session, iterable: () if iterable is None else tuple(session.items(iterable)),
     args=("iterable=None",),
@@ -62,10 +58,9 @@ tuple_: Op = host(
     gathers=True,
     doc="A tuple of what a `for` over the value goes through.",
     sees=False,
-    source=_PYTHON,
 )
 
-set_: Op = host(
+set_: Op = python_host(
     "set",
     _set,
     args=("iterable=None",),
@@ -73,11 +68,10 @@ set_: Op = host(
     gathers=True,
     pure=False,
     doc="A new set of what a `for` over the value goes through: each item once.",
-    source=_PYTHON,
     sees=False,
 )
 
-dict_: Op = host(
+dict_: Op = python_host(
     "dict",
     _dict,
     args=("*values=None",),
@@ -86,7 +80,6 @@ dict_: Op = host(
     gathers=True,
     pure=False,
     doc="A new dictionary of another one, or of pairs, and of the arguments by name.",
-    source=_PYTHON,
     sees=False,
 )
 
@@ -100,7 +93,7 @@ def _reversed(session: Any, sequence: Any) -> Iterator[Any]:
     return iter(session.items(sequence)[::-1])
 
 
-reversed_: Op = host(
+reversed_: Op = python_host(
     "reversed",
     _reversed,
     args=("sequence",),
@@ -109,7 +102,6 @@ reversed_: Op = host(
     pure=False,
     doc="The items from the last one to the first.",
     sees=False,
-    source=_PYTHON,
 )
 
 
@@ -118,14 +110,13 @@ def _sorted(session: Any, iterable: Any, key: Any, reverse: Any) -> list[Any]:
     return ordered(session, session.items(iterable), key, reverse)
 
 
-sorted_: Op = host(
+sorted_: Op = python_host(
     "sorted",
     _sorted,
     args=("iterable", "key=None", "reverse=None"),
     keeps=True,
     gathers=True,
     doc="A new list of the items in order, of what `key` gives for each if there is one.",
-    source=_PYTHON,
     sees=False,
 )
 
@@ -135,7 +126,7 @@ def _map(session: Any, function: Any, *iterables: Any) -> Iterator[Any]:
     return (called(function, items, "map") for items in zip(*through, strict=False))
 
 
-map_: Op = host(
+map_: Op = python_host(
     "map",
     _map,
     args=("*values",),
@@ -143,7 +134,6 @@ map_: Op = host(
     pure=False,
     doc="What a function gives for each item, or for the first items of several values and so on: "
     "`map(function, *iterables)`. It is called when an item is asked for.",
-    source=_PYTHON,
     sees=False,
 )
 
@@ -155,25 +145,23 @@ def _filter(session: Any, function: Any, iterable: Any) -> Iterator[Any]:
     return (item for item in items if truth(called(function, [item], "filter")))
 
 
-filter_: Op = host(
+filter_: Op = python_host(
     "filter",
     _filter,
     args=("function", "iterable"),
     keeps=True,
     pure=False,
     doc="The items for which a function gives what is true; without one, `None`, the true items.",
-    source=_PYTHON,
     sees=False,
 )
 
-iter_: Op = host(
+iter_: Op = python_host(
     "iter",
     lambda session, iterable: iter(session.iterate(iterable)),
     args=("iterable",),
     keeps=True,
     pure=False,
     doc="What gives the items one by one to `next`.",
-    source=_PYTHON,
     sees=False,
 )
 
@@ -195,14 +183,13 @@ def _next(session: Any, *values: Any) -> Any:
     return values[1]
 
 
-next_: Op = host(
+next_: Op = python_host(
     "next",
     _next,
     args=("*values",),
     keeps=True,
     pure=False,
     doc="The next item of an iterator, or else the second argument if there is one.",
-    source=_PYTHON,
     sees=False,
 )
 
@@ -246,7 +233,7 @@ def _python_s(op: Any, largest: bool) -> Op:
         assert op.host.traced is not None
         return op.host.traced(code, *values, dim=dim, keepdim=keepdim)
 
-    return host(
+    return python_host(
         f"builtins_{name}",
         choose,
         infer=infer,
@@ -258,7 +245,6 @@ def _python_s(op: Any, largest: bool) -> Op:
         gathers=True,
         doc=f"`{name}` without `torch.`: of a list, tuple or the like it is Python's, one of the "
         "items, by what `key` gives for each if there is one, and `default` of none.",
-        source=_PYTHON,
     )
 
 
@@ -288,7 +274,7 @@ def _of_truths(op: Any, stop: bool) -> Op:
             raise code.refused(f"`{name}` of what is known only when it runs")
         return code.do(op, [iterable], op.params)
 
-    return host(
+    return python_host(
         f"builtins_{name}",
         ask,
         args=("iterable",),
@@ -297,7 +283,6 @@ def _of_truths(op: Any, stop: bool) -> Op:
         traced=traced,
         doc=f"`{name}` without `torch.`: of a list, tuple or the like it is Python's, and looks at "
         "no item behind the one that decides.",
-        source=_PYTHON,
     )
 
 
@@ -307,13 +292,12 @@ all_: Op = _of_truths(reduce.all_, stop=False)
 
 # what a value is --------------------------------------------------------------------------------
 
-callable_: Op = host(
+callable_: Op = python_host(
     "callable",
     lambda session, value: callable(value),
     args=("value",),
     infer=lambda known, value: known.number("bool"),
     doc="Whether a value can be called.",
-    source=_PYTHON,
     sees=False,
 )
 
@@ -324,14 +308,13 @@ def _hash(session: Any, value: Any) -> int:
     return hash(hashed(value))
 
 
-hash_: Op = host(
+hash_: Op = python_host(
     "hash",
     _hash,
     args=("value",),
     infer=lambda known, value: known.number("int64"),
     pure=False,
     doc="The number by which dictionaries and sets find a value: the same of equal values.",
-    source=_PYTHON,
     sees=False,
 )
 
@@ -360,13 +343,12 @@ def _has(session: Any, value: Any, name: Any) -> bool:
     return _attribute(session, value, name)[0] or name in names_in(value)
 
 
-hasattr_: Op = host(
+hasattr_: Op = python_host(
     "hasattr",
     _has,
     args=("value", "name"),
     infer=lambda known, value, name: known.number("bool"),
     doc="Whether a value has an attribute or method of that name.",
-    source=_PYTHON,
     pure=False,
 )
 
@@ -378,25 +360,23 @@ def _get(session: Any, value: Any, name: Any, *default: Any) -> Any:
     return attribute if found else default[0]
 
 
-getattr_: Op = host(
+getattr_: Op = python_host(
     "getattr",
     _get,
     args=("*values",),
     keeps=True,
     pure=False,
     doc="The attribute of a value by its name, or else the third argument if there is one.",
-    source=_PYTHON,
 )
 
 
-vars_: Op = host(
+vars_: Op = python_host(
     "vars",
     lambda session, value: _get(session, value, "__dict__"),
     args=("value",),
     keeps=True,
     pure=False,
     doc="The dictionary of the attributes of an object.",
-    source=_PYTHON,
 )
 
 
@@ -410,14 +390,13 @@ def _divided(session: Any, a: Any, b: Any) -> tuple[Any, Any]:
     )
 
 
-divmod_: Op = host(
+divmod_: Op = python_host(
     "divmod",
     _divided,
     args=("a", "b"),
     by=("floor_divide", "remainder"),
     traced=_divided,
     doc="`a // b` and `a % b`.",
-    source=_PYTHON,
 )
 
 
@@ -427,13 +406,12 @@ def _repr(session: Any, value: Any) -> str:
     return repr_text(value)
 
 
-repr_: Op = host(
+repr_: Op = python_host(
     "repr",
     _repr,
     args=("value",),
     infer=lambda known, value: known.text(),
     doc="The text of a value as it stands in a list: a string in quotes.",
-    source=_PYTHON,
 )
 
 
@@ -450,22 +428,20 @@ def _number_of(session: Any, character: Any) -> int:
     return ord(character)
 
 
-chr_: Op = host(
+chr_: Op = python_host(
     "chr",
     _character,
     args=("code",),
     infer=lambda known, code: known.text(),
     doc="The character of a number.",
-    source=_PYTHON,
     sees=False,
 )
 
-ord_: Op = host(
+ord_: Op = python_host(
     "ord",
     _number_of,
     args=("character",),
     infer=lambda known, character: known.number("int64"),
     doc="The number of a character.",
-    source=_PYTHON,
     sees=False,
 )

@@ -7,7 +7,7 @@ from math import isfinite
 from typing import Any
 
 from gradcli.engine.ops.catalog import ops
-from gradcli.engine.ops.op import REQUIRED, Op, host
+from gradcli.engine.ops.op import REQUIRED, Op, host, torch_host
 from gradcli.engine.ops.statics import UNSURE, Statics
 from gradcli.engine.tape.tensor import Tensor, leaf
 from gradcli.engine.values import memory, refusals
@@ -144,7 +144,7 @@ def like(value: Any) -> tuple[Any, Any]:
     return getattr(value, "shape", None), getattr(value, "dtype", None)
 
 
-tensor: Op = host(
+tensor: Op = torch_host(
     "tensor",
     _tensor,
     args=("data",),
@@ -153,8 +153,6 @@ tensor: Op = host(
     traced=lambda code, data, dtype, device, requires_grad: code.cell(data, dtype, requires_grad),
     doc="A new tensor of a number, a list (of lists) of numbers, or a tensor's values. Ints make "
     "int64, floats float64, bools bool; `requires_grad=True` makes it a leaf to differentiate.",
-    sees=False,
-    source="PyTorch: tensor",
 )
 
 
@@ -167,7 +165,7 @@ def _as_tensor(known: Statics, data: Any, dtype: Any, device: Any) -> Any:
     return known.itself(value) if asked == found else known.made(shape, asked)
 
 
-as_tensor: Op = host(
+as_tensor: Op = torch_host(
     "as_tensor",
     lambda session, data, dtype, device: (
         data
@@ -178,8 +176,6 @@ as_tensor: Op = host(
     params={"dtype": None, "device": None},
     infer=_as_tensor,
     doc="The tensor itself, or a new one of a number or list.",
-    sees=False,
-    source="PyTorch: as_tensor",
 )
 
 
@@ -226,15 +222,13 @@ def _floats_of(known: Statics, *values: Any) -> Any:
     return known.made(shape, "float64")
 
 
-float_tensor: Op = host(
+float_tensor: Op = torch_host(
     "FloatTensor",
     _float_tensor,
     args=("*values=None",),
     infer=_floats_of,
     doc="Older name of a tensor of floats: `FloatTensor([1, 2])`, or of zeros: `FloatTensor(2, "
     "3)`, of the default dtype.",
-    sees=False,
-    source="PyTorch: FloatTensor",
     aliases=("Tensor",),
 )
 
@@ -244,14 +238,12 @@ def _device(session: Any, type: Any) -> str:
     return "cpu"
 
 
-device: Op = host(
+device: Op = torch_host(
     "device",
     _device,
     args=("type",),
     infer=lambda known, type: known.constant("cpu"),
     doc='The device "cpu", the only one.',
-    sees=False,
-    source="PyTorch: device",
 )
 
 
@@ -272,14 +264,12 @@ def of_size(known: Statics, size: Any, **options: Any) -> Any:
 
 
 def _filled(name: str, value: float, text: str) -> Op:
-    return host(
+    return torch_host(
         name,
         lambda session, size, **options: _full(session, size, value, **options),
         params={"*size": REQUIRED, **OPTIONS},
         infer=of_size,
         doc=f"A new tensor of the size, {text}.",
-        sees=False,
-        source=f"PyTorch: {name}",
     )
 
 
@@ -287,7 +277,7 @@ zeros: Op = _filled("zeros", 0.0, "filled with zeros")
 ones: Op = _filled("ones", 1.0, "filled with ones")
 empty: Op = _filled("empty", 0.0, "filled with zeros (PyTorch leaves the values open)")
 
-full: Op = host(
+full: Op = torch_host(
     "full",
     _full,
     args=("size", "fill_value"),
@@ -296,8 +286,6 @@ full: Op = host(
         known, size_of(known, size), like(value)[1], options
     ),
     doc="A new tensor of the size, filled with one number, whose dtype it gets.",
-    sees=False,
-    source="PyTorch: full",
 )
 
 
@@ -323,15 +311,13 @@ def like_input(known: Statics, input: Any, *value: Any, **options: Any) -> Any:
 
 
 def _filled_like(name: str, value: float, text: str) -> Op:
-    return host(
+    return torch_host(
         name,
         lambda session, input, **options: _full_like(session, input, value, **options),
         args=("input",),
         params=OPTIONS,
         infer=like_input,
         doc=f"A new tensor of the input's size and dtype, filled with {text}.",
-        sees=False,
-        source=f"PyTorch: {name}",
     )
 
 
@@ -339,15 +325,13 @@ zeros_like: Op = _filled_like("zeros_like", 0.0, "zeros")
 ones_like: Op = _filled_like("ones_like", 1.0, "ones")
 empty_like: Op = _filled_like("empty_like", 0.0, "zeros")
 
-full_like: Op = host(
+full_like: Op = torch_host(
     "full_like",
     _full_like,
     args=("input", "fill_value"),
     params=OPTIONS,
     infer=like_input,
     doc="A new tensor of the input's size and dtype, filled with one number.",
-    sees=False,
-    source="PyTorch: full_like",
 )
 
 
@@ -368,15 +352,13 @@ def _eye_of(known: Statics, n: Any, m: Any, **options: Any) -> Any:
     return inferred(known, shape, "float64", options)
 
 
-eye: Op = host(
+eye: Op = torch_host(
     "eye",
     _eye,
     args=("n", "m=None"),
     params=OPTIONS,
     infer=_eye_of,
     doc="The identity matrix of n rows (and m columns).",
-    sees=False,
-    source="PyTorch: eye",
 )
 
 
@@ -417,15 +399,13 @@ def _arange_of(known: Statics, start: Any, end: Any, step: Any, **options: Any) 
     return inferred(known, shape, dtype, options)
 
 
-arange: Op = host(
+arange: Op = torch_host(
     "arange",
     _arange,
     args=("start", "end=None", "step=None"),
     params=OPTIONS,
     infer=_arange_of,
     doc="The numbers from `start` (0) on by `step` (1) up to `end`, without it. Ints make int64.",
-    sees=False,
-    source="PyTorch: arange",
 )
 
 
@@ -442,15 +422,13 @@ def _steps(known: Statics, start: Any, end: Any, steps: Any, **options: Any) -> 
     return inferred(known, shape, "float64", options)
 
 
-linspace: Op = host(
+linspace: Op = torch_host(
     "linspace",
     _linspace,
     args=("start", "end", "steps"),
     params=OPTIONS,
     infer=_steps,
     doc="`steps` numbers at equal distances from `start` to `end`, with both.",
-    sees=False,
-    source="PyTorch: linspace",
 )
 
 
@@ -464,13 +442,11 @@ def _logspace(
     return made(np.power(float(number(base, "base")), exponents), **options)
 
 
-logspace: Op = host(
+logspace: Op = torch_host(
     "logspace",
     _logspace,
     args=("start", "end", "steps"),
     params={"base": 10.0, **OPTIONS},
     infer=_steps,
     doc="`steps` powers of `base`, their exponents at equal distances from `start` to `end`.",
-    sees=False,
-    source="PyTorch: logspace",
 )

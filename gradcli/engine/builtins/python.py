@@ -8,7 +8,7 @@ from types import GeneratorType
 from typing import Any
 
 from gradcli.engine.ops.catalog import ops
-from gradcli.engine.ops.op import Op, constant, host
+from gradcli.engine.ops.op import Op, constant, python_host
 from gradcli.engine.ops.statics import UNSURE, Statics
 from gradcli.engine.run.session.evaluator import as_numbers
 from gradcli.engine.run.session.output import Output
@@ -26,9 +26,6 @@ from gradcli.errors import run_error
 
 FAMILY = 330, "Python's own"
 
-_PYTHON = "Python"
-
-
 # text -------------------------------------------------------------------------------------------
 
 
@@ -44,7 +41,7 @@ def _print(
     output.echo(_line(values, sep, end))
 
 
-print_: Op = host(
+print_: Op = python_host(
     "print",
     _print,
     part="output",
@@ -55,18 +52,16 @@ print_: Op = host(
         lambda given: _line(given, sep, end), values
     ),
     doc="Prints the values with `sep` between them and `end` behind, tensors as PyTorch does.",
-    source=_PYTHON,
     pure=False,
 )
 
-str_: Op = host(
+str_: Op = python_host(
     "str",
     lambda session, *values: text(values[0]) if values else "",
     args=("*values=None",),
     infer=lambda known, *values: known.text(),
     traced=lambda code, *values: code.text(lambda given: text(given[0]), values),
     doc="The text of a value, as `print` shows it.",
-    source=_PYTHON,
 )
 
 
@@ -98,7 +93,7 @@ def _length(known: Statics, value: Any) -> Any:
     return known.constant(len(data)) if isinstance(data, (str, range)) else known.number("int64")
 
 
-len_: Op = host(
+len_: Op = python_host(
     "len",
     _len,
     args=("value",),
@@ -106,7 +101,6 @@ len_: Op = host(
     traced=lambda code, value: _len(code, value if _is_sized(value) else code.like(value)),
     doc="Number of items of a list, tuple, string or range, of rows of a tensor.",
     sees=False,
-    source=_PYTHON,
 )
 
 
@@ -141,7 +135,7 @@ def _range_of(known: Statics, *bounds: Any) -> Any:
     return known.unknown() if ints is UNSURE else known.constant(_range(None, *ints))
 
 
-range_: Op = host(
+range_: Op = python_host(
     "range",
     _range,
     args=("*bounds",),
@@ -150,7 +144,6 @@ range_: Op = host(
     doc="The ints from `start` (0) on by `step` (1) up to `stop`, without it: `range(stop)` or "
     "`range(start, stop, step)`.",
     sees=False,
-    source=_PYTHON,
 )
 
 
@@ -158,7 +151,7 @@ def _enumerate(session: Any, values: Any, start: Any) -> Iterator[Any]:
     return iter(enumerate(session.iterate(values), _integer(start, "enumerate")))
 
 
-enumerate_: Op = host(
+enumerate_: Op = python_host(
     "enumerate",
     _enumerate,
     args=("iterable",),
@@ -169,7 +162,6 @@ enumerate_: Op = host(
     ),
     doc="Pairs of a number from `start` on and an item.",
     sees=False,
-    source=_PYTHON,
 )
 
 
@@ -183,7 +175,7 @@ def _zip(session: Any, *values: Any, strict: Any = False) -> Iterator[Any]:
     return zip(*map(session.iterate, values), strict=False)
 
 
-zip_: Op = host(
+zip_: Op = python_host(
     "zip",
     _zip,
     args=("*iterables=None",),
@@ -194,7 +186,6 @@ zip_: Op = host(
     ),
     doc="The first items of all values together, then the second ones, up to the shortest.",
     sees=False,
-    source=_PYTHON,
 )
 
 
@@ -256,7 +247,7 @@ def _scalar_of(call: Any, dtype: str) -> Any:
     return infer
 
 
-int_: Op = host(
+int_: Op = python_host(
     "int",
     _int,
     args=("*values=None",),
@@ -266,10 +257,9 @@ int_: Op = host(
     infer=_scalar_of(_int, "int64"),
     traced=lambda code, value: code.converted(value, "int64"),
     sees=False,
-    source=_PYTHON,
 )
 
-float_: Op = host(
+float_: Op = python_host(
     "float",
     _float,
     args=("*values=None",),
@@ -278,7 +268,6 @@ float_: Op = host(
     infer=_scalar_of(_float, "float64"),
     traced=lambda code, value: code.converted(value, "float64"),
     sees=False,
-    source=_PYTHON,
 )
 
 
@@ -286,7 +275,7 @@ def _bool(session: Any, *values: Any) -> bool:
     return bool(truth(values[0])) if values else False
 
 
-bool_: Op = host(
+bool_: Op = python_host(
     "bool",
     _bool,
     args=("*values=None",),
@@ -294,7 +283,6 @@ bool_: Op = host(
     traced=lambda code, value: code.converted(value, "bool"),
     doc="The truth of a value: not zero, not empty. As a dtype it is bool.",
     sees=False,
-    source=_PYTHON,
 )
 
 
@@ -350,25 +338,23 @@ def _sliced(session: Any, *bounds: Any) -> slice:
     return slice(*bounds)
 
 
-slice_: Op = host(
+slice_: Op = python_host(
     "slice",
     _sliced,
     args=("*bounds",),
     infer=lambda known, *bounds: known.unknown(),
     doc="`slice(stop)`, `slice(start, stop, step)`: what `start:stop:step` is between brackets.",
-    source=_PYTHON,
 )
 
 ellipsis: Op = constant("Ellipsis", ..., "`...`, as an index.")
 
-type_: Op = host(
+type_: Op = python_host(
     "type",
     lambda session, value: kind_of(value),
     args=("value",),
     infer=lambda known, value: known.unknown(),
     traced=lambda code, value: kind_of(code.like(value)),
     doc="The kind of a value, such as `<class 'torch.Tensor'>`.",
-    source=_PYTHON,
 )
 
 number: Op = constant(
@@ -415,7 +401,7 @@ _ASKED = frozenset(
     }
 )
 
-isinstance_: Op = host(
+isinstance_: Op = python_host(
     "isinstance",
     _isinstance,
     args=("value", "kind"),
@@ -423,16 +409,14 @@ isinstance_: Op = host(
     traced=lambda code, value, kind: _isinstance(code, code.like(value), code.like(kind)),
     doc="Whether a value is of a kind: int, float, bool, str, list, tuple, dict, set, number, "
     "tensor, or a `type(x)`.",
-    source=_PYTHON,
 )
 
-id_: Op = host(
+id_: Op = python_host(
     "id",
     lambda session, value: id(value),
     args=("value",),
     infer=lambda known, value: known.number("int64"),
     doc="A number that no other value has as long as this one lives.",
-    source=_PYTHON,
     pure=False,
 )
 
@@ -454,13 +438,12 @@ def names_in(value: Any) -> set[str]:
     return names
 
 
-dir_: Op = host(
+dir_: Op = python_host(
     "dir",
     _dir,
     args=("value",),
     infer=lambda known, value: known.unknown(),
     doc="The names of a value's attributes and methods.",
-    source=_PYTHON,
 )
 
 
@@ -468,14 +451,13 @@ dir_: Op = host(
 
 
 def _decorator(name: str, made: type, doc: str) -> Op:
-    return host(
+    return python_host(
         name,
         lambda session, function: made(function),
         args=("function",),
         infer=lambda known, function: known.unknown(),
         keeps=True,
         doc=doc,
-        source=_PYTHON,
     )
 
 

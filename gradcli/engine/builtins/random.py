@@ -15,7 +15,7 @@ from gradcli.engine.builtins.create import (
     of_size,
     size_of,
 )
-from gradcli.engine.ops.op import REQUIRED, Op, host
+from gradcli.engine.ops.op import REQUIRED, Op, torch_host
 from gradcli.engine.ops.promotion import is_number
 from gradcli.engine.ops.statics import UNSURE, Statics
 from gradcli.engine.run.session.random_numbers import RandomNumbers
@@ -53,7 +53,7 @@ def _of_size(name: str, draw: str, text: str) -> Op:
     def drawn(random: RandomNumbers, size: Any, **options: Any) -> Tensor:
         return _drawn(random, size, draw, options)
 
-    return host(
+    return torch_host(
         name,
         drawn,
         part="random",
@@ -61,8 +61,6 @@ def _of_size(name: str, draw: str, text: str) -> Op:
         params={"*size": REQUIRED, **OPTIONS},
         infer=of_size,
         doc=f"A new tensor of random numbers, {text}.",
-        sees=False,
-        source=f"PyTorch: {name}",
         pure=False,
     )
 
@@ -83,7 +81,7 @@ def _of_size_like(name: str, draw: str, text: str) -> Op:
     def drawn(random: RandomNumbers, input: Any, **options: Any) -> Tensor:
         return _drawn_like(random, input, draw, options)
 
-    return host(
+    return torch_host(
         name,
         lambda session, input, **options: drawn(session.random, session.tensor(input), **options),
         traced=_traced_like(drawn),
@@ -91,8 +89,6 @@ def _of_size_like(name: str, draw: str, text: str) -> Op:
         params=OPTIONS,
         infer=like_input,
         doc=f"Random numbers of the input's size and dtype, {text}.",
-        sees=False,
-        source=f"PyTorch: {name}",
         pure=False,
     )
 
@@ -126,7 +122,7 @@ def _ints_of(known: Statics, *bounds: Any, size: Any, low: Any, high: Any, **opt
     return inferred(known, size_of(known, given), "int64", options)
 
 
-randint: Op = host(
+randint: Op = torch_host(
     "randint",
     _randint,
     part="random",
@@ -136,8 +132,6 @@ randint: Op = host(
     infer=_ints_of,
     doc="Random ints from `low` (0) to below `high`, all equally likely: `randint(high, size)` or "
     "`randint(low, high, size)`.",
-    sees=False,
-    source="PyTorch: randint",
     pure=False,
 )
 
@@ -148,7 +142,7 @@ def _randperm(random: RandomNumbers, n: Any, **options: Any) -> Tensor:
     return made(random.generator.permutation(count), **options)
 
 
-randperm: Op = host(
+randperm: Op = torch_host(
     "randperm",
     _randperm,
     part="random",
@@ -157,8 +151,6 @@ randperm: Op = host(
     params=OPTIONS,
     infer=lambda known, n, **options: inferred(known, size_of(known, n), "int64", options),
     doc="The ints from 0 to n - 1 in a random order.",
-    sees=False,
-    source="PyTorch: randperm",
     pure=False,
 )
 
@@ -206,7 +198,7 @@ def _normal_of(known: Statics, mean: Any, std: Any, size: Any, **options: Any) -
     return inferred(known, shape, _precision(mean, std), options)
 
 
-normal: Op = host(
+normal: Op = torch_host(
     "normal",
     _normal,
     args=("mean",),
@@ -214,8 +206,6 @@ normal: Op = host(
     infer=_normal_of,
     doc="Random numbers, normal with the mean and standard deviation given, each a number or a "
     "tensor.",
-    sees=False,
-    source="PyTorch: normal",
     pure=False,
 )
 
@@ -234,14 +224,12 @@ def _bernoulli_of(known: Statics, input: Any) -> Any:
     return known.made(like(input)[0], _precision(input))
 
 
-bernoulli: Op = host(
+bernoulli: Op = torch_host(
     "bernoulli",
     _bernoulli,
     args=("input",),
     infer=_bernoulli_of,
     doc="Random zeros and ones: one with the chance that the input gives, for each element.",
-    sees=False,
-    source="PyTorch: bernoulli",
     method=True,
     pure=False,
 )
@@ -274,7 +262,7 @@ def _places_of(known: Statics, input: Any, num_samples: Any, replacement: Any) -
     return known.made((*shape[:-1], whole(count, "num_samples")) if fits else None, "int64")
 
 
-multinomial: Op = host(
+multinomial: Op = torch_host(
     "multinomial",
     _multinomial,
     args=("input", "num_samples"),
@@ -282,8 +270,6 @@ multinomial: Op = host(
     infer=_places_of,
     doc="Random places, each as likely as its weight in the input (a vector, or a matrix with one "
     "set of weights a row).",
-    sees=False,
-    source="PyTorch: multinomial",
     method=True,
     pure=False,
 )
@@ -296,7 +282,7 @@ def _manual_seed(random: RandomNumbers, seed: Any) -> None:
     random.begin(number)
 
 
-manual_seed: Op = host(
+manual_seed: Op = torch_host(
     "manual_seed",
     _manual_seed,
     part="random",
@@ -304,7 +290,5 @@ manual_seed: Op = host(
     args=("seed",),
     infer=lambda known, seed: known.constant(None),
     doc="Starts the random numbers anew from a seed.",
-    sees=False,
-    source="PyTorch: manual_seed",
     pure=False,
 )

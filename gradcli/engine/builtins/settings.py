@@ -6,7 +6,7 @@ from math import inf
 from typing import Any
 
 from gradcli.engine.builtins.create import check_device
-from gradcli.engine.ops.op import Op, constant, host
+from gradcli.engine.ops.op import Op, constant, host, torch_host
 from gradcli.engine.ops.statics import Statics
 from gradcli.engine.run.session.grad_modes import Recording
 from gradcli.engine.run.session.passes import Passes
@@ -61,15 +61,13 @@ def _recording(name: str, on: bool, text: str, aliases: tuple[str, ...] = ()) ->
         mode = Recording(session, name, on)
         return mode if function is None else mode(function)
 
-    return host(
+    return torch_host(
         name,
         call,
         args=("orig_func=None",),
         keeps=True,
         doc=f"{text} in a block behind `with`, or in a function that it is called with; `@` before "
         "a `def` does it, too.",
-        sees=False,
-        source=f"PyTorch: {name}",
         aliases=aliases,
         pure=False,
     )
@@ -109,14 +107,12 @@ detect_anomaly: Op = host(
     pure=False,
 )
 
-is_anomaly_enabled: Op = host(
+is_anomaly_enabled: Op = torch_host(
     "is_anomaly_enabled",
     lambda passes: passes.anomaly,
     part="passes",
     infer=lambda known: known.number("bool"),
     doc="Whether such derivatives are refused here.",
-    sees=False,
-    source="PyTorch: is_anomaly_enabled",
     pure=False,
 )
 
@@ -150,7 +146,7 @@ def _only_float64(code: Any, d: Any) -> None:
         raise ValueError("code knows one dtype of floats that a program writes")
 
 
-set_default_dtype: Op = host(
+set_default_dtype: Op = torch_host(
     "set_default_dtype",
     _set_default_dtype,
     args=("d",),
@@ -158,8 +154,6 @@ set_default_dtype: Op = host(
     traced=_only_float64,
     doc="The dtype of floats that the program writes or makes of ints from here on, unless a "
     "`dtype` says otherwise: float64, float32 or float16. Values from outside are float64.",
-    sees=False,
-    source="PyTorch: set_default_dtype",
     aliases=("set_default_tensor_type",),
     pure=False,
 )
@@ -170,24 +164,20 @@ def _default_dtype_of(known: Statics) -> Any:
     return known.unknown() if name is None else known.constant(DTYPES[name])
 
 
-get_default_dtype: Op = host(
+get_default_dtype: Op = torch_host(
     "get_default_dtype",
     lambda session: DTYPES[QUESTION.default_dtype],
     infer=_default_dtype_of,
     traced=lambda code: FLOAT64,
     doc="The dtype of floats that the program writes: float64, unless it has set another.",
-    sees=False,
-    source="PyTorch: get_default_dtype",
 )
 
-set_default_device: Op = host(
+set_default_device: Op = torch_host(
     "set_default_device",
     lambda session, device: check_device(device),
     args=("device",),
     infer=_nothing,
     doc='The device "cpu", the only one.',
-    sees=False,
-    source="PyTorch: set_default_device",
     pure=False,
 )
 
@@ -209,25 +199,21 @@ cuda_device_count: Op = host(
     source="PyTorch: cuda.device_count",
 )
 
-set_num_threads: Op = host(
+set_num_threads: Op = torch_host(
     "set_num_threads",
     lambda session, threads: None,
     args=("threads",),
     infer=_nothing,
     doc="Has no effect.",
-    sees=False,
-    source="PyTorch: set_num_threads",
     pure=False,
 )
 
-use_deterministic_algorithms: Op = host(
+use_deterministic_algorithms: Op = torch_host(
     "use_deterministic_algorithms",
     lambda session, mode: None,
     args=("mode",),
     infer=_nothing,
     doc="Has no effect: the same program with the same seed gives the same numbers.",
-    sees=False,
-    source="PyTorch: use_deterministic_algorithms",
     pure=False,
 )
 
@@ -268,7 +254,7 @@ def _set_printoptions(
 _ORDER = ("precision", "threshold", "edgeitems", "linewidth")
 _MOST = 10_000
 
-set_printoptions: Op = host(
+set_printoptions: Op = torch_host(
     "set_printoptions",
     _set_printoptions,
     args=("*values=None",),
@@ -276,8 +262,6 @@ set_printoptions: Op = host(
     infer=_nothing,
     doc="How tensors are printed from here on: `precision` (4), above which `threshold` (1000) of "
     "elements how many `edgeitems` (3), the `linewidth` (80), `sci_mode`; NumPy's `suppress`.",
-    sees=False,
-    source="PyTorch: set_printoptions",
     pure=False,
 )
 

@@ -86,7 +86,6 @@ grad: Op = host(
     transform="scalar",
     infer=_gradients_of,
     traced=_traced,
-    keeps=True,
     doc="Of a function: the function that gives its gradient by argument `argnums` (second place). "
     "Of tensors: their gradients by `inputs`, as a tuple.",
     source="PyTorch: func.grad, autograd.grad",
@@ -118,7 +117,6 @@ value_and_grad: Op = host(
     traced=lambda code, function, argnums, has_aux: _alone(code, has_aux).value_and_grad(
         function, argnums
     ),
-    keeps=True,
     doc="The function that gives value and gradient of a scalar function.",
     source="PyTorch: func.grad_and_value",
 )
@@ -135,7 +133,6 @@ grad_and_value: Op = host(
     traced=lambda code, function, argnums, has_aux: _alone(code, has_aux).grad_and_value(
         function, argnums
     ),
-    keeps=True,
     doc="The function that gives gradient and value of a scalar function.",
     source="PyTorch: func.grad_and_value",
 )
@@ -179,7 +176,6 @@ jacobian: Op = host(
     **_AT_INPUTS,
     transform="any",
     traced=_traced_jacobian,
-    keeps=True,
     doc="The function that gives the Jacobian: shape of the result, then shape of the argument. "
     "With `inputs` its value there.",
     source="PyTorch: autograd.functional.jacobian",
@@ -195,7 +191,6 @@ jacrev: Op = host(
     traced=lambda code, function, argnums, has_aux: _alone(code, has_aux).jacobian(
         function, argnums, "reverse"
     ),
-    keeps=True,
     doc="The function that gives the Jacobian, row by row in reverse mode.",
     source="PyTorch: func.jacrev",
 )
@@ -210,7 +205,6 @@ jacfwd: Op = host(
     traced=lambda code, function, argnums, has_aux: _alone(code, has_aux).jacobian(
         function, argnums, "forward"
     ),
-    keeps=True,
     doc="The function that gives the Jacobian, column by column in forward mode.",
     source="PyTorch: func.jacfwd",
 )
@@ -221,7 +215,6 @@ hessian: Op = host(
     **_AT_INPUTS,
     transform="any",
     traced=_traced_hessian,
-    keeps=True,
     doc="The function that gives the second derivatives: shape of the result, then twice that of "
     "the argument. With `inputs` the matrix of a scalar function there.",
     source="forward over reverse",
@@ -233,7 +226,6 @@ func_hessian: Op = host(
     **_BY_ARGNUMS,
     transform="any",
     traced=lambda code, function, argnums: code.transforms.hessian(function, argnums),
-    keeps=True,
     doc="`torch.func.hessian`: `hessian` with the number of the argument in second place.",
     source="PyTorch: func.hessian",
 )
@@ -250,7 +242,6 @@ hvp: Op = host(
     traced=lambda code, function, inputs, v: code.transforms.hvp_at(
         function, inputs, v, create_graph=True
     ),
-    keeps=True,
     doc="Value of a scalar function and the product of its Hessian with v, at one input or a tuple "
     "of them.",
     source="Pearlmutter 1994: forward over reverse",
@@ -263,7 +254,6 @@ jvp: Op = host(
     params={"has_aux": False},
     transform="any",
     traced=lambda code, *given, has_aux: _alone(code, has_aux).jvp(*given),
-    keeps=True,
     doc="Value of a function and its derivative in the direction of the tangents.",
     source="PyTorch: func.jvp",
 )
@@ -282,7 +272,6 @@ vjp: Op = host(
     params={"has_aux": False},
     transform="any",
     traced=lambda code, function, *primals, has_aux: _alone(code, has_aux).vjp(function, primals),
-    keeps=True,
     doc="Value of a function, and the function from a cotangent to those of the primals.",
     source="PyTorch: func.vjp",
 )
@@ -342,7 +331,6 @@ functional_jacobian: Op = host(
     params={**_OPTIONS, "vectorize": False, "strategy": "reverse-mode"},
     transform="any",
     traced=_traced_functional_jacobian,
-    keeps=True,
     doc="`torch.autograd.functional.jacobian`: the Jacobian at one input or a tuple of them.",
     source="PyTorch: autograd.functional.jacobian",
 )
@@ -354,7 +342,6 @@ functional_hessian: Op = host(
     params={**_OPTIONS, "vectorize": False, "outer_jacobian_strategy": "reverse-mode"},
     transform="scalar",
     traced=_traced_functional_hessian,
-    keeps=True,
     doc="`torch.autograd.functional.hessian`: the second derivatives of a scalar function at one "
     "input or, in blocks, at a tuple of them.",
     source="PyTorch: autograd.functional.hessian",
@@ -367,7 +354,6 @@ functional_vjp: Op = host(
     params=_OPTIONS,
     transform="any",
     traced=lambda code, *given, **options: code.transforms.vjp_at(*given, **options),
-    keeps=True,
     doc="`torch.autograd.functional.vjp`: value of a function at one input or a tuple of them, and "
     "the product of the cotangent v with its Jacobian.",
     source="PyTorch: autograd.functional.vjp",
@@ -380,7 +366,6 @@ functional_jvp: Op = host(
     params=_OPTIONS,
     transform="any",
     traced=lambda code, *given, **options: code.transforms.jvp_at(*given, **options),
-    keeps=True,
     doc="`torch.autograd.functional.jvp`: value of a function at one input or a tuple of them, and "
     "the product of its Jacobian with the direction v.",
     source="PyTorch: autograd.functional.jvp",
@@ -393,7 +378,6 @@ functional_hvp: Op = host(
     params=_OPTIONS,
     transform="scalar",
     traced=lambda code, *given, **options: code.transforms.hvp_at(*given, **options),
-    keeps=True,
     doc="`torch.autograd.functional.hvp`: value of a scalar function at one input or a tuple of "
     "them, and the product of its Hessian with the direction v.",
     source="PyTorch: autograd.functional.hvp",
@@ -406,7 +390,6 @@ functional_vhp: Op = host(
     params=_OPTIONS,
     transform="scalar",
     traced=lambda code, *given, **options: code.transforms.hvp_at(*given, **options),
-    keeps=True,
     doc="`torch.autograd.functional.vhp`: value of a scalar function at one input or a tuple of "
     "them, and the product of v with its Hessian, which is symmetric.",
     source="PyTorch: autograd.functional.vhp",

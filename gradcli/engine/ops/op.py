@@ -408,8 +408,19 @@ def host(name: str, call: Callable[..., Any], **fields: Any) -> Op:
     """
     fields.setdefault("method", False)
     fields.setdefault("sees", not fields.get("by"))
+    fields.setdefault("keeps", "transform" in fields)
     fields.setdefault("infer", _made_of_given)
     return Op(name, call=call, **fields)
+
+
+def torch_host(name: str, call: Callable[..., Any], **fields: Any) -> Op:
+    """A host by PyTorch's name for it, whose result does not depend on what has been recorded."""
+    return host(name, call, sees=False, source=f"PyTorch: {name}", **fields)
+
+
+def python_host(name: str, call: Callable[..., Any], **fields: Any) -> Op:
+    """A host by Python's name for it."""
+    return host(name, call, source="Python", **fields)
 
 
 def _made_of_given(known: Statics, *args: Any, **params: Any) -> Any:

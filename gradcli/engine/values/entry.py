@@ -234,7 +234,8 @@ class Host(Group):
         gathers: goes through the whole of an iterator before anything else, so that a list may
             stand for a generator.
         any_name: takes arguments by any name, as the dictionary `named`.
-        keeps: its arguments, or its result for them, may be used later on.
+        keeps: its arguments, or its result for them, may be used later on; true by default if it
+            makes the derivative of a function.
         pure: depends on nothing but its arguments and changes nothing.
         sees: its result or effect depends on what has been recorded; true for hosts, unless they
             work by ops or say otherwise.
